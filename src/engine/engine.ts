@@ -1,0 +1,58 @@
+/**
+ * The seam between holdfast and a server. A driver is one way to reach a server: it sends a command and hears messages,
+ * nothing more. What holds for all of them (script cache, reply time-outs, life cycle) is in `link.ts`, once.
+ */
+
+/** What goes out: text as UTF-8, numbers as decimal text, bytes as they are. */
+export type Arg = string | number | Uint8Array
+
+/** What comes back. Bulk strings are text, or bytes when the command asked for bytes. */
+export type Reply = null | number | string | Uint8Array | boolean | Reply[]
+
+export interface SendOptions {
+  /** Bulk strings of the reply as bytes instead of text. */
+  readonly binary?: boolean
+  /** A key whose slot decides the node. Commands of one route leave in the order of the calls. */
+  readonly route?: string
+}
+
+/** What a driver tells. All are called in the order in which things happened. */
+export interface DriverEvents {
+  message(channel: string, payload: string): void
+  /** Commands can be sent (again); `again` is false for the first time. */
+  up(again: boolean): void
+  /** Commands sent and not answered will not be answered any more. */
+  down(reason: Error): void
+  /** Messages may have been missed on all channels; all are subscribed again. */
+  gap(): void
+  error(error: Error): void
+}
+
+export interface Driver {
+  /** For people: the address without any secret. */
+  readonly address: string
+  readonly cluster: boolean
+  readonly isUp: boolean
+  /** Connects; resolves when commands can be sent, rejects when nothing answers. */
+  open(events: DriverEvents): Promise<void>
+  /**
+   * Sends one command now and resolves with its reply. Rejects with the server's own error (its text as the message),
+   * or with a `NoReply` when it is unknown whether the command ran, or with `NotSent` when it surely did not.
+   */
+  send(argv: readonly Arg[], options?: SendOptions): Promise<Reply>
+  /** Resolves when the server has confirmed. `sharded` is SSUBSCRIBE. */
+  subscribe(channel: string, sharded: boolean): Promise<void>
+  unsubscribe(channel: string, sharded: boolean): Promise<void>
+  /** Ends what `open` opened. Unanswered commands reject. */
+  close(): Promise<void>
+}
+
+/** The command left, and no answer will come: it may have run, may run late, or may never run. */
+export class NoReply extends Error {
+  override readonly name = 'NoReply'
+}
+
+/** The command never left this process. */
+export class NotSent extends Error {
+  override readonly name = 'NotSent'
+}

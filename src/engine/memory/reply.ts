@@ -1,0 +1,55 @@
+/**
+ * Values inside the embedded server. A byte string is a JavaScript string with one char (0–255) per byte,
+ * so that keys can be Map keys and nothing is decoded before it leaves the server.
+ */
+export type Bytes = string
+
+/** A simple status (`+OK`), apart from a bulk string of the same text. */
+export class Status {
+  constructor(readonly text: Bytes) {}
+}
+
+/** An error reply: the text is the server's own, code word first (`ERR …`, `WRONGTYPE …`). */
+export class ReplyError extends Error {
+  override readonly name = 'ReplyError'
+}
+
+/** nil is null, an integer a number, a bulk string Bytes, an array an array. An error within an array is a value. */
+export type Reply = null | number | Bytes | Status | ReplyError | Reply[]
+
+/** What a script needs of the server that runs it: one command through the ordinary command table. */
+export interface ScriptHost {
+  /** Runs one command as `redis.call` would; an error reply is returned as a ReplyError value, never thrown. */
+  call(argv: Bytes[]): Reply
+  /** `redis.log` goes here. */
+  log?(level: number, message: Bytes): void
+}
+
+/** Encodings at the border of the server. */
+export const toBytes = (value: string | number | Uint8Array): Bytes => {
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'string') return isAscii(value) ? value : latin1(utf8.encode(value))
+  return latin1(value)
+}
+
+const utf8 = new TextEncoder()
+const decoder = new TextDecoder()
+
+const isAscii = (text: string): boolean => {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false
+  return true
+}
+
+const latin1 = (data: Uint8Array): Bytes => {
+  let text = ''
+  for (let i = 0; i < data.length; i += 8192) text += String.fromCharCode(...data.subarray(i, i + 8192))
+  return text
+}
+
+export const fromBytes = (bytes: Bytes): Uint8Array => {
+  const data = new Uint8Array(bytes.length)
+  for (let i = 0; i < bytes.length; i++) data[i] = bytes.charCodeAt(i)
+  return data
+}
+
+export const toText = (bytes: Bytes): string => (isAscii(bytes) ? bytes : decoder.decode(fromBytes(bytes)))
