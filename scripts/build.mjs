@@ -1,0 +1,73 @@
+#!/usr/bin/env node
+// @ts-check
+/**
+ * src/ → dist/. With --tests also test/, bench/ and examples/ → .build/.
+ * Each step runs whatever became of the one before, so that all mistakes are seen at once.
+ */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { buildLua } from './build-lua.mjs'
+
+const root = join(import.meta.dirname, '..')
+const VM = 'engine/memory/lua/vm.gen.js'
+const OUTPUT = /\.[cm]?js(\.map)?$|\.d\.[cm]?ts$/
+const SOURCES = ['.ts', '.mts', '.js', '.mjs']
+
+/** Removes what an earlier build left of files that are no more. @param {string} out @param {string} source */
+const removeStale = (out, source) => {
+  if (!existsSync(out)) return
+  for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !OUTPUT.test(entry.name)) continue
+    const file = join(entry.parentPath, entry.name)
+    const base = file.replace(OUTPUT, '').replace(out, source)
+    if (!SOURCES.some((extension) => existsSync(base + extension))) rmSync(file)
+  }
+}
+
+/** @param {string} project */
+const compile = (project) => {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const { status } = spawnSync(process.execPath, [tsc, '-p', project], { cwd: root, stdio: 'inherit' })
+  if (status !== 0) throw new Error(`tsc -p ${project} failed`)
+}
+
+const buildMemoryVm = async () => {
+  const { buildVm } = await import('./build-vm.mjs')
+  await buildVm(join(root, 'src', VM))
+}
+
+const copyMemoryVm = () => {
+  const vm = join(root, 'dist', VM)
+  mkdirSync(dirname(vm), { recursive: true })
+  copyFileSync(join(root, 'src', VM), vm)
+}
+
+/** @param {{ tests?: boolean }} [options] @returns {Promise<boolean>} whether all went well */
+export const build = async ({ tests = false } = {}) => {
+  const steps = [
+    () => buildLua(root),
+    buildMemoryVm,
+    () => removeStale(join(root, 'dist'), join(root, 'src')),
+    () => compile('tsconfig.json'),
+    copyMemoryVm,
+    () => chmodSync(join(root, 'dist/cli/main.js'), 0o755),
+    ...(tests ? [() => removeStale(join(root, '.build'), root), () => compile('tsconfig.test.json')] : []),
+  ]
+  let ok = true
+  for (const step of steps) {
+    try {
+      await step()
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : error)
+      ok = false
+    }
+  }
+  return ok
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const ok = await build({ tests: process.argv.includes('--tests') })
+  if (!ok) process.exitCode = 1
+}
