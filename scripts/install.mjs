@@ -1,0 +1,59 @@
+#!/usr/bin/env node
+// @ts-check
+/** Installs the packages of package-lock.json, when they are not there yet. Runs on any Node, before anything is there. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const OLDEST_NODE = [20, 19]
+
+/** @param {string} file */
+const readPackages = (file) => {
+  try {
+    return JSON.parse(readFileSync(join(root, file), 'utf8')).packages
+  } catch {
+    return undefined
+  }
+}
+
+const checkNode = () => {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const [oldMajor = 0, oldMinor = 0] = OLDEST_NODE
+  if (major > oldMajor || (major === oldMajor && minor >= oldMinor)) return
+  console.error(`holdfast needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}.`)
+  process.exit(1)
+}
+
+/** npm notes in its hidden lock file what it has installed. Packages for other platforms are not in there. */
+const isInstalled = () => {
+  const wanted = readPackages('package-lock.json')
+  const installed = readPackages('node_modules/.package-lock.json')
+  if (!wanted || !installed) return false
+  return Object.keys(wanted).every((path) => {
+    if (path === '') return true
+    if (!installed[path]) return wanted[path].optional === true
+    return installed[path].version === wanted[path].version && installed[path].integrity === wanted[path].integrity
+  })
+}
+
+/** Runs the npm that runs us, else the one on the PATH. @param {string[]} args @param {import('node:child_process').SpawnSyncOptions} [options] */
+export const npm = (args, options) => {
+  const self = process.env.npm_execpath
+  return self && /npm(-cli)?\.c?js$/.test(self)
+    ? spawnSync(process.execPath, [self, ...args], { cwd: root, ...options })
+    : spawnSync('npm', args, { cwd: root, shell: process.platform === 'win32', ...options })
+}
+
+/** @returns {boolean} whether the packages are there now */
+export const install = () => {
+  checkNode()
+  if (isInstalled()) return true
+  console.log('Installing packages (npm ci) …')
+  const { status, error } = npm(['ci', '--include=dev', '--no-audit', '--no-fund'], { stdio: 'inherit' })
+  if (error) console.error(`npm could not be run: ${error.message}`)
+  return status === 0
+}
+
+if (process.argv[1] && join(process.argv[1]) === fileURLToPath(import.meta.url) && !install()) process.exitCode = 1
