@@ -1,0 +1,104 @@
+import type { Clock } from '../../core/clock.js'
+import { type Bytes, ReplyError } from './reply.js'
+import type { SortedSet } from './sorted-set.js'
+
+export type Value =
+  | { readonly type: 'string'; text: Bytes }
+  | { readonly type: 'hash'; readonly fields: Map<Bytes, Bytes> }
+  | { readonly type: 'list'; items: Bytes[] }
+  | { readonly type: 'set'; readonly members: Set<Bytes> }
+  | { readonly type: 'zset'; readonly sorted: SortedSet }
+
+export type TypeName = Value['type']
+export type ValueOf<T extends TypeName> = Extract<Value, { type: T }>
+
+export const wrongType = (): ReplyError =>
+  new ReplyError('WRONGTYPE Operation against a key holding the wrong kind of value')
+
+/** The key space. A key that has expired is gone for every reader from that millisecond on. */
+export class Database {
+  readonly #clock: Clock
+  readonly #values = new Map<Bytes, Value>()
+  readonly #expiry = new Map<Bytes, number>()
+  /** A script sees one moment from its beginning to its end, as in Redis. */
+  frozen: number | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** ms since the epoch. */
+  now(): number {
+    return this.frozen ?? Math.floor(this.#clock.now())
+  }
+
+  get(key: Bytes): Value | undefined {
+    if (this.#expiry.size > 0) this.#expireIfDue(key)
+    return this.#values.get(key)
+  }
+
+  /** The value of that type, undefined when there is none; throws WRONGTYPE. */
+  typed<T extends TypeName>(key: Bytes, type: T): ValueOf<T> | undefined {
+    const value = this.get(key)
+    if (value === undefined) return undefined
+    if (value.type !== type) throw wrongType()
+    return value as ValueOf<T>
+  }
+
+  /** Stores a value; its expiry stays as it was unless `keepExpiry` is false. */
+  set(key: Bytes, value: Value, keepExpiry = true): void {
+    this.#values.set(key, value)
+    if (!keepExpiry) this.#expiry.delete(key)
+  }
+
+  delete(key: Bytes): boolean {
+    if (this.#expiry.size > 0) {
+      this.#expireIfDue(key)
+      this.#expiry.delete(key)
+    }
+    return this.#values.delete(key)
+  }
+
+  /** ms since the epoch, or undefined when it does not expire. */
+  expiry(key: Bytes): number | undefined {
+    return this.#expiry.get(key)
+  }
+
+  setExpiry(key: Bytes, at: number | undefined): void {
+    if (at === undefined) this.#expiry.delete(key)
+    else this.#expiry.set(key, at)
+  }
+
+  /** Keys that are there now, in the order in which they came. */
+  keys(): Bytes[] {
+    this.sweep()
+    return [...this.#values.keys()]
+  }
+
+  get size(): number {
+    this.sweep()
+    return this.#values.size
+  }
+
+  get hasExpiries(): boolean {
+    return this.#expiry.size > 0
+  }
+
+  clear(): void {
+    this.#values.clear()
+    this.#expiry.clear()
+  }
+
+  /** Drops what has expired. */
+  sweep(): void {
+    if (this.#expiry.size === 0) return
+    for (const key of [...this.#expiry.keys()]) this.#expireIfDue(key)
+  }
+
+  #expireIfDue(key: Bytes): void {
+    const at = this.#expiry.get(key)
+    if (at === undefined || at > this.now()) return
+    this.#expiry.delete(key)
+    this.#values.delete(key)
+  }
+}
