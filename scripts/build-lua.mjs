@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { isMain } from './is-main.mjs'
 import { checkBody, checkFragment } from './lua/check.mjs'
 import { parseHeader } from './lua/header.mjs'
 import { replyType } from './lua/reply-type.mjs'
@@ -133,7 +133,7 @@ export const buildLua = (root) => {
   renameSync(draft, outfile)
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+if (isMain(import.meta.url)) {
   try {
     buildLua(join(import.meta.dirname, '..'))
   } catch (error) {

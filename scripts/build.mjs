@@ -7,8 +7,8 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { buildLua } from './build-lua.mjs'
+import { isMain } from './is-main.mjs'
 
 const root = join(import.meta.dirname, '..')
 const VM = 'engine/memory/lua/vm.gen.js'
@@ -67,7 +67,7 @@ export const build = async ({ tests = false } = {}) => {
   return ok
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+if (isMain(import.meta.url)) {
   const ok = await build({ tests: process.argv.includes('--tests') })
   if (!ok) process.exitCode = 1
 }

@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isMain } from './is-main.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const OLDEST_NODE = [20, 19]
@@ -56,4 +57,4 @@ export const install = () => {
   return status === 0
 }
 
-if (process.argv[1] && join(process.argv[1]) === fileURLToPath(import.meta.url) && !install()) process.exitCode = 1
+if (isMain(import.meta.url) && !install()) process.exitCode = 1

@@ -24,7 +24,9 @@ const readBindings = (words) => {
   let rest = words
   for (let found = BINDING.exec(rest); found; found = BINDING.exec(rest)) {
     const names = (found[1] ?? '').split(',').map((name) => name.trim())
-    const slots = [...(found[2] ?? '').matchAll(READ)].map(([, table, index]) => (index ? `${table}[${index}]` : `${table}[..]`))
+    const slots = [...(found[2] ?? '').matchAll(READ)].map(([, table, index]) =>
+      index ? `${table}[${index}]` : `${table}[..]`,
+    )
     if (names.length !== slots.length) throw new Error(`'local ${names.join(', ')} = …' binds ${slots.length} slots`)
     slots.forEach((slot, index) => {
       if (bound.has(slot)) throw new Error(`${slot} is bound twice`)
@@ -51,7 +53,8 @@ const checkTable = (table, slots, bound, rest) => {
   const more = slots[fixed.length]
   if (whole && !more) throw new Error(`the whole ${table} is read, and the header has no ${table}[n..]`)
   if (!whole && more) throw new Error(`${table}[${slots.length}..] ${more.name} is in the header and never read`)
-  if (local !== undefined && local !== more?.name) throw new Error(`${table} is '${more?.name}' in the header and '${local}' in the body`)
+  if (local !== undefined && local !== more?.name)
+    throw new Error(`${table} is '${more?.name}' in the header and '${local}' in the body`)
   bound.delete(`${table}[..]`)
 }
 

@@ -48,7 +48,8 @@ const parseType = (text) => {
   const end = text.startsWith('[') ? closing(text) + 1 : (/^(?:'[\w-]*'|-?\d+|\w+)/.exec(text)?.[0].length ?? 0)
   const word = text.slice(0, end)
   const type = word.startsWith('[') ? tuple(word.slice(1, -1)) : /^['\d-]/.test(word) ? word : TYPES[word]
-  if (!type) throw new Error(`returns: '${text}' begins with none of ${Object.keys(TYPES).join(', ')}, a literal or '['`)
+  if (!type)
+    throw new Error(`returns: '${text}' begins with none of ${Object.keys(TYPES).join(', ')}, a literal or '['`)
   const many = text.startsWith('[]', end)
   const item = type.startsWith('readonly') ? `(${type})` : type
   return { type: many ? `readonly ${item}[]` : type, words: text.slice(end + (many ? 2 : 0)) }

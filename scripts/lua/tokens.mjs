@@ -58,7 +58,7 @@ const tokenAt = (text, at, newLine) => {
 export const tokenize = (text) => {
   const tokens = []
   let newLine = false
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const space = matchAt(SPACE, text, at)?.[0]
     const end = space ? at + space.length : text.startsWith('--', at) ? commentEnd(text, at) : undefined
     if (end !== undefined) {

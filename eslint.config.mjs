@@ -1,0 +1,157 @@
+import eslint from '@eslint/js'
+import { defineConfig, globalIgnores } from 'eslint/config'
+import tseslint from 'typescript-eslint'
+
+/** Time, timers and randomness come through the clock: these files alone touch the real ones. */
+const REAL_CLOCK = ['src/core/clock.ts', 'src/testing/virtual-clock.ts', 'src/cli/**']
+const USE_THE_CLOCK = 'Take it from the clock (src/core/clock.ts).'
+const CLOCK_GLOBALS = [
+  'Date',
+  'performance',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'clearTimeout',
+  'clearInterval',
+  'crypto',
+]
+const CLOCK_PROPERTIES = [
+  { object: 'Math', property: 'random' },
+  { object: 'process', property: 'hrtime' },
+  { object: 'process', property: 'uptime' },
+  { object: 'AbortSignal', property: 'timeout' },
+  ...CLOCK_GLOBALS.map((property) => ({ object: 'globalThis', property })),
+]
+const CLOCK_IMPORTS = [
+  ...[
+    'node:timers',
+    'node:timers/promises',
+    'node:perf_hooks',
+    'timers',
+    'timers/promises',
+    'perf_hooks',
+    'crypto',
+  ].map((name) => ({
+    name,
+    message: USE_THE_CLOCK,
+  })),
+  { name: 'node:crypto', allowImportNames: ['createHash'], message: USE_THE_CLOCK },
+]
+
+/** Who may not know whom: arrows go down only, client → sync → core → engine.ts. */
+const LAYERS = [
+  {
+    files: ['src/core/**'],
+    forbid: String.raw`/(sync|client|cli|config)(/|\.js)|/engine/(memory|ioredis|node-redis|glide)`,
+  },
+  { files: ['src/sync/**'], forbid: String.raw`/engine/(?!engine\.js$)|/(client|cli|config)(/|\.js)` },
+  { files: ['src/engine/**'], forbid: String.raw`/(sync|client|cli|config)(/|\.js)` },
+  { files: ['src/lua/**'], forbid: String.raw`\.\./(?!engine/engine\.js$)` },
+]
+
+const restrictedImports = (forbid) => [
+  'error',
+  {
+    paths: CLOCK_IMPORTS,
+    ...(forbid
+      ? { patterns: [{ regex: forbid, message: 'This layer must not know that one (see eslint.config.mjs).' }] }
+      : {}),
+  },
+]
+
+const IGNORED = { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' }
+
+const typescript = {
+  files: ['**/*.ts'],
+  extends: [eslint.configs.recommended, tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+  languageOptions: {
+    parserOptions: { project: ['tsconfig.json', 'tsconfig.test.json'], tsconfigRootDir: import.meta.dirname },
+  },
+  rules: {
+    '@typescript-eslint/consistent-type-imports': 'error',
+    '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+    '@typescript-eslint/no-unused-vars': ['error', IGNORED],
+    '@typescript-eslint/no-confusing-void-expression': [
+      'error',
+      { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
+    ],
+    '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+    // An abort rejects with whatever the caller gave as the reason.
+    '@typescript-eslint/only-throw-error': ['error', { allowThrowingAny: true, allowThrowingUnknown: true }],
+    '@typescript-eslint/prefer-promise-reject-errors': [
+      'error',
+      { allowThrowingAny: true, allowThrowingUnknown: true },
+    ],
+    '@typescript-eslint/no-empty-function': ['error', { allow: ['arrowFunctions', 'methods'] }],
+    '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: 'only-allowed-literals' }],
+    // These two ask for what no-non-null-assertion and a computed getter forbid.
+    '@typescript-eslint/non-nullable-type-assertion-style': 'off',
+    '@typescript-eslint/class-literal-property-style': 'off',
+    // Callbacks may return a promise or nothing.
+    '@typescript-eslint/no-invalid-void-type': 'off',
+    'no-prototype-builtins': 'off',
+    // A method is async so that bad arguments reject instead of throwing.
+    '@typescript-eslint/require-await': 'off',
+    eqeqeq: 'error',
+    'object-shorthand': 'error',
+    'max-lines': ['warn', { max: 300 }],
+    'max-lines-per-function': ['warn', { max: 40 }],
+    'max-params': 'off',
+    '@typescript-eslint/max-params': ['warn', { max: 4 }],
+  },
+}
+
+export default defineConfig(
+  globalIgnores(['dist/', '.build/', '**/*.gen.*', 'bench/results/', 'bench/peers/', 'test/package/']),
+  typescript,
+  {
+    files: ['src/**/*.ts'],
+    ignores: REAL_CLOCK,
+    rules: {
+      'no-restricted-globals': ['error', ...CLOCK_GLOBALS.map((name) => ({ name, message: USE_THE_CLOCK }))],
+      'no-restricted-properties': ['error', ...CLOCK_PROPERTIES.map((one) => ({ ...one, message: USE_THE_CLOCK }))],
+      'no-restricted-imports': restrictedImports(),
+      'no-console': 'error',
+    },
+  },
+  ...LAYERS.map(({ files, forbid }) => ({
+    files,
+    ignores: REAL_CLOCK,
+    rules: { 'no-restricted-imports': restrictedImports(forbid) },
+  })),
+  {
+    files: ['test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        {
+          allowForKnownSafeCalls: [
+            {
+              from: 'package',
+              package: 'node:test',
+              name: ['test', 'it', 'describe', 'suite', 'before', 'after', 'beforeEach', 'afterEach'],
+            },
+          ],
+        },
+      ],
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/unbound-method': 'off',
+      'max-lines': ['warn', { max: 500 }],
+      'max-lines-per-function': 'off',
+    },
+  },
+  {
+    files: ['**/*.mjs'],
+    extends: [eslint.configs.recommended],
+    languageOptions: {
+      globals: {
+        console: 'readonly',
+        process: 'readonly',
+        URL: 'readonly',
+        Buffer: 'readonly',
+        performance: 'readonly',
+      },
+    },
+    rules: { eqeqeq: 'error', 'object-shorthand': 'error', 'no-unused-vars': ['error', IGNORED] },
+  },
+)
