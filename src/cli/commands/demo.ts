@@ -1,0 +1,39 @@
+import { connect } from '../../index.js'
+import { demo } from '../demo/demo.js'
+import { parse, UsageError } from '../usage.js'
+
+const HELP = `Usage: holdfast demo [--seconds N] [--plain] [--url URL]
+
+Eight workers share three locks. One crashes while it holds a lock, and one loses
+its hold and notices. Every state shown is that of real locks.
+
+  --seconds N  how long, 3 to 600 (default 10)
+  --plain      a line an event instead of the live picture (also when the output is
+               not a terminal, or smaller than 80x24)
+  --url URL    on this server (default: the engine embedded in this process)
+
+NO_COLOR in the environment takes the colours away. Ctrl-C ends it.
+`
+
+const seconds = (text: string): number => {
+  const value = text.trim() === '' ? NaN : Number(text)
+  if (value >= 3 && value <= 600) return value
+  throw new UsageError(`--seconds takes a number from 3 to 600, not ${JSON.stringify(text)}`)
+}
+
+export const run = async (args: readonly string[]): Promise<number> => {
+  const { values } = parse({
+    args: [...args],
+    options: {
+      seconds: { type: 'string', default: '10' },
+      plain: { type: 'boolean', default: false },
+      url: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
+  if (values.help) {
+    process.stdout.write(HELP)
+    return 0
+  }
+  return demo({ connect, seconds: seconds(values.seconds), plain: values.plain, url: values.url })
+}

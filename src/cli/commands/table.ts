@@ -1,0 +1,21 @@
+/** One command: `run` takes what follows its name and answers with the exit code. */
+export interface Command {
+  run(args: readonly string[]): Promise<number>
+}
+
+interface Entry {
+  readonly name: string
+  readonly usage: string
+  readonly summary: string
+  load(): Promise<Command>
+}
+
+/** Every command. Each is loaded only when it is called, so that `--help` stays quick. */
+export const commands: readonly Entry[] = [
+  {
+    name: 'demo',
+    usage: 'demo [--seconds N] [--plain] [--url URL]',
+    summary: 'eight workers, three locks, one crash: live',
+    load: () => import('./demo.js'),
+  },
+]

@@ -1,0 +1,7 @@
+import type { Line } from './stage.js'
+
+/** One line an event, seconds since the start first, no escape codes: for pipes, logs and small terminals. */
+export const plainLine = ({ at, lock, text }: Line): string => {
+  const time = (at / 1000).toFixed(2).padStart(6)
+  return lock === undefined ? `${time}  ## ${text}` : `${time}  ${lock.padEnd(9)} ${text}`
+}

@@ -1,0 +1,170 @@
+import type { Inside } from './inside.js'
+import { duration, short } from './stage.js'
+import type { Victim } from './victim.js'
+import { sleep, type Troupe } from './workers.js'
+
+/** Who does what, and when. The directions are a script; the locks are real, and decide who gets them. */
+
+export const LOCKS = ['orders', 'invoices', 'printer'] as const
+export type LockName = (typeof LOCKS)[number]
+
+/** Lease of a renewed hold at full pace. */
+export const WATCHDOG = 2000
+
+interface Part {
+  readonly worker: string
+  readonly start: number
+  readonly rest: number
+  readonly turns: readonly (readonly [lock: LockName, work: number])[]
+}
+
+const CREW: readonly Part[] = [
+  {
+    worker: 'ada',
+    start: 0,
+    rest: 260,
+    turns: [
+      ['orders', 520],
+      ['printer', 380],
+    ],
+  },
+  {
+    worker: 'bob',
+    start: 120,
+    rest: 320,
+    turns: [
+      ['orders', 460],
+      ['invoices', 420],
+    ],
+  },
+  {
+    worker: 'dan',
+    start: 60,
+    rest: 240,
+    turns: [
+      ['invoices', 480],
+      ['orders', 540],
+    ],
+  },
+  {
+    worker: 'eve',
+    start: 30,
+    rest: 200,
+    turns: [
+      ['printer', 440],
+      ['invoices', 360],
+    ],
+  },
+  {
+    worker: 'gus',
+    start: 180,
+    rest: 300,
+    turns: [
+      ['printer', 520],
+      ['printer', 340],
+      ['orders', 420],
+    ],
+  },
+  {
+    worker: 'hana',
+    start: 240,
+    rest: 220,
+    turns: [
+      ['invoices', 400],
+      ['printer', 460],
+    ],
+  },
+]
+
+export interface StoryOptions {
+  readonly troupe: Troupe
+  readonly inside: Inside
+  readonly victim: Victim
+  /** 1: the whole takes some ten seconds; less: faster. */
+  readonly pace: number
+  /** When the curtain falls. */
+  readonly length: number
+}
+
+const life = async ({ troupe, pace }: StoryOptions, { worker, start, rest, turns }: Part): Promise<void> => {
+  await sleep(start * pace, troupe.curtain)
+  while (!troupe.curtain.aborted)
+    for (const [lock, work] of turns) {
+      await troupe.turn(worker, lock, work * pace)
+      await sleep(rest * pace, troupe.curtain)
+    }
+}
+
+/** cleo has a client of her own; it is abandoned while she holds 'orders'. */
+const crash = async ({ troupe, inside, victim, pace }: StoryOptions): Promise<void> => {
+  const worker = 'cleo'
+  const lock = 'orders'
+  // A clear entrance: those who have asked by now go first, the others after her.
+  await sleep(550 * pace, troupe.curtain)
+  const reopen = troupe.pause(lock)
+  await sleep(450 * pace, troupe.curtain)
+  if (troupe.curtain.aborted) return reopen()
+  troupe.play({ kind: 'asks', worker, lock })
+  try {
+    await victim.take(troupe.curtain)
+  } catch (error) {
+    if (!troupe.curtain.aborted) throw error
+    return troupe.play({ kind: 'gives up', worker, lock })
+  } finally {
+    reopen()
+  }
+  inside.enter(lock, worker)
+  troupe.play({ kind: 'gets', worker, lock, lease: WATCHDOG * pace, fixed: false })
+  await troupe.inside(worker, lock, 1000 * pace, troupe.curtain)
+  inside.leave(lock, worker)
+  const next = troupe.next(lock)
+  await victim.crash()
+  const crashed = troupe.now()
+  troupe.play({ kind: 'crashes', worker, lock })
+  const left = (await troupe.lock(lock).remaining()) ?? 0
+  troupe.say(`cleo crashes while holding 'orders'. Nobody renews it now: its lease runs out in ${short(left)}.`, 'bad')
+  const heir = await next
+  if (heir === undefined) return
+  const after = duration(troupe.now() - crashed)
+  troupe.say(`The lease ran out: ${heir} got 'orders' ${after} after the crash. Nobody had to clean up.`, 'good')
+}
+
+/** finn works as the others do, until he takes 'invoices' for a fixed time and needs longer. */
+const dawdle = async ({ troupe, pace }: StoryOptions): Promise<void> => {
+  const lock = 'invoices'
+  const lease = 1400 * pace
+  const need = 2 * lease
+  await sleep(90 * pace, troupe.curtain)
+  while (!troupe.curtain.aborted && troupe.now() < 4600 * pace) {
+    await troupe.turn('finn', 'printer', 360 * pace)
+    await sleep(280 * pace, troupe.curtain)
+  }
+  let next: Promise<string | undefined> = Promise.resolve(undefined)
+  const onGets = (): void =>
+    troupe.say(`finn took 'invoices' for a fixed ${short(lease)} and dawdles: his work needs ${short(need)}.`, 'lost')
+  const onLost = (): void => {
+    troupe.say(
+      `finn's hold of 'invoices' is lost. hold.signal told him while nobody else had it, and he stops.`,
+      'lost',
+    )
+    next = troupe.next(lock)
+  }
+  await troupe.turn('finn', lock, need, { lease, onGets, onLost })
+  const heir = await next
+  if (heir === undefined) return
+  await sleep(900 * pace, troupe.curtain)
+  if (!troupe.curtain.aborted)
+    troupe.say(`${heir} has 'invoices' now, alone: finn wrote nothing after he was told.`, 'good')
+}
+
+/** Plays the whole story; resolves when the curtain has fallen and everybody has let go. */
+export const story = async (options: StoryOptions): Promise<void> => {
+  const { troupe, length } = options
+  troupe.say(`Eight workers share three locks. A lock lets one worker in at a time; the others wait in line.`)
+  const ends = sleep(length, troupe.curtain).then(() => {
+    if (troupe.curtain.aborted) return
+    troupe.say('Closing time: those inside let go, those who wait give up and leave nothing behind.')
+    troupe.fall()
+  })
+  await Promise.all([ends, crash(options), dawdle(options), ...CREW.map((part) => life(options, part))])
+}

@@ -1,0 +1,54 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Connect } from './workers.js'
+
+/** The worker that crashes: it takes the lock and is gone, without a word to anybody. */
+export interface Victim {
+  take(signal: AbortSignal): Promise<void>
+  crash(): Promise<void>
+}
+
+export interface Job {
+  readonly url: string
+  readonly watchdog: number
+  readonly lock: string
+}
+
+/** A client of its own in this process, abandoned: the embedded engine is out of reach for any other process. */
+const abandoned = (connect: Connect, { url, watchdog, lock }: Job): Victim => {
+  const client = connect({ url, watchdog })
+  client.catch(() => undefined)
+  return {
+    take: async (signal) => void (await (await client).lock(lock).acquire({ signal })),
+    crash: async () => (await client).close({ release: false }),
+  }
+}
+
+/** A process of its own, killed. */
+const killed = (job: Job): Victim => {
+  // The address goes by message: it may hold a password, and arguments and environments can be read by others.
+  const child = fork(fileURLToPath(new URL('./doomed.js', import.meta.url)), [], { execArgv: [] })
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  const gone = once(child, 'exit')
+  const ended = gone.then((): never => {
+    throw new Error('the process that was to crash ended before it had the lock')
+  })
+  ended.catch(() => undefined)
+  return {
+    take: async (signal) => {
+      signal.addEventListener('abort', kill, { once: true })
+      child.send(job)
+      await Promise.race([once(child, 'message'), ended])
+    },
+    crash: async () => {
+      kill()
+      await gone
+      process.off('exit', kill)
+    },
+  }
+}
+
+export const victim = (connect: Connect, job: Job): Victim =>
+  job.url.startsWith('memory:') ? abandoned(connect, job) : killed(job)

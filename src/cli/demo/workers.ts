@@ -1,0 +1,192 @@
+import { systemClock } from '../../core/clock.js'
+import type { Hold, Lock } from '../../types.js'
+import type { Inside } from './inside.js'
+import type { Act, Line, Stage } from './stage.js'
+
+/** What the demo needs of a client. */
+export interface Connected {
+  lock(name: string): Lock
+  close(options?: { release?: boolean }): Promise<void>
+}
+
+export type Connect = (options: { url: string; watchdog: number }) => Promise<Connected>
+
+export interface TurnOptions {
+  /** Fixed, never renewed. Omitted: renewed while the work lasts. */
+  readonly lease?: number
+  readonly onGets?: () => void
+  readonly onLost?: () => void
+}
+
+export interface TroupeOptions {
+  readonly client: Connected
+  readonly stage: Stage
+  readonly inside: Inside
+  readonly watchdog: number
+  readonly key: (lock: string) => string
+  readonly onLine: (line: Line) => void
+}
+
+const STEP = 20
+
+/** Sleeps, or less when the signal ends it. Never rejects. */
+export const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted || ms <= 0) return resolve()
+    const done = (): void => {
+      timer.cancel()
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = systemClock.setTimer(done, ms)
+    signal.addEventListener('abort', done)
+  })
+
+/** Workers on real locks. Whatever happens to them is played on the stage, at the time it happens. */
+export class Troupe {
+  readonly #options: TroupeOptions
+  readonly #start = systemClock.monotonic()
+  readonly #curtain = new AbortController()
+  readonly #holds = new Map<string, Hold>()
+  readonly #pauses = new Map<string, Promise<void>>()
+  readonly #asking = new Set<string>()
+  #watchers: { readonly lock: string; readonly resolve: (worker: string | undefined) => void }[] = []
+  #over = false
+
+  constructor(options: TroupeOptions) {
+    this.#options = options
+  }
+
+  /** Aborts when the show is at its end: nobody asks any more, and those who wait give up. */
+  get curtain(): AbortSignal {
+    return this.#curtain.signal
+  }
+
+  now(): number {
+    return systemClock.monotonic() - this.#start
+  }
+
+  lock(name: string): Lock {
+    return this.#options.client.lock(this.#options.key(name))
+  }
+
+  fall(): void {
+    this.#curtain.abort()
+    for (const { resolve } of this.#watchers.splice(0)) resolve(undefined)
+  }
+
+  /** Nothing is played any more, not even what closing the client does to the holds. */
+  over(): void {
+    this.#over = true
+    this.fall()
+  }
+
+  play(act: Act): void {
+    if (this.#over) return
+    const line = this.#options.stage.play(act, this.now())
+    if (line !== undefined) this.#options.onLine(line)
+    if (act.kind !== 'gets') return
+    const told = this.#watchers.filter(({ lock }) => lock === act.lock)
+    this.#watchers = this.#watchers.filter(({ lock }) => lock !== act.lock)
+    for (const { resolve } of told) resolve(act.worker)
+  }
+
+  say(text: string, tone: 'plain' | 'good' | 'bad' | 'lost' = 'plain'): void {
+    this.play({ kind: 'caption', text, tone })
+  }
+
+  /** Who gets the lock next; `undefined` when the curtain falls first. */
+  next(lock: string): Promise<string | undefined> {
+    if (this.#curtain.signal.aborted) return Promise.resolve(undefined)
+    return new Promise((resolve) => this.#watchers.push({ lock, resolve }))
+  }
+
+  /** From now on nobody asks for the lock until the returned function is called. */
+  pause(lock: string): () => void {
+    let reopen = (): void => undefined
+    this.#pauses.set(lock, new Promise((resolve) => (reopen = resolve)))
+    return reopen
+  }
+
+  /** Asks, waits, works, lets go. */
+  async turn(worker: string, name: string, work: number, options: TurnOptions = {}): Promise<void> {
+    await this.#pauses.get(name)
+    if (this.#curtain.signal.aborted) return
+    const hold = await this.#ask(worker, name, options.lease)
+    if (hold === undefined) return
+    const { inside, watchdog } = this.#options
+    inside.enter(name, worker)
+    this.#holds.set(name, hold)
+    this.play({
+      kind: 'gets',
+      worker,
+      lock: name,
+      lease: options.lease ?? watchdog,
+      fixed: options.lease !== undefined,
+    })
+    options.onGets?.()
+    const onLost = (): void => {
+      inside.leave(name, worker)
+      this.play({ kind: 'loses', worker, lock: name })
+      options.onLost?.()
+    }
+    if (hold.signal.aborted) onLost()
+    else hold.signal.addEventListener('abort', onLost, { once: true })
+    await this.inside(worker, name, work, hold.signal)
+    hold.signal.removeEventListener('abort', onLost)
+    if (this.#holds.get(name) === hold) this.#holds.delete(name)
+    if (!hold.signal.aborted) {
+      inside.leave(name, worker)
+      this.play({ kind: 'frees', worker, lock: name })
+    }
+    await hold.release()
+  }
+
+  /** Works inside the lock, looking around all the time for a second one in there. */
+  async inside(worker: string, name: string, work: number, signal: AbortSignal): Promise<void> {
+    const ends = AbortSignal.any([signal, this.#curtain.signal])
+    const end = this.now() + work
+    while (!ends.aborted && this.now() < end) {
+      this.#options.inside.check(name, worker)
+      await sleep(Math.min(STEP, end - this.now()), ends)
+    }
+  }
+
+  /** Refreshes what changes without an act: the time left of every lease, and the checks made. */
+  sample(): void {
+    const { stage, inside } = this.#options
+    stage.checks = inside.checks
+    stage.violations = inside.violations
+    for (const { name, holder } of stage.locks) {
+      if (holder === undefined) continue
+      const hold = this.#holds.get(name)
+      if (hold !== undefined) stage.sample(name, hold.remaining())
+      else if (holder.fate === 'lost') stage.sample(name, 0)
+      else this.#askServer(name)
+    }
+  }
+
+  async #ask(worker: string, name: string, lease: number | undefined): Promise<Hold | undefined> {
+    this.play({ kind: 'asks', worker, lock: name })
+    try {
+      return await this.lock(name).acquire({ lease, signal: this.#curtain.signal })
+    } catch (error) {
+      if (!this.#curtain.signal.aborted) throw error
+      this.play({ kind: 'gives up', worker, lock: name })
+      return undefined
+    }
+  }
+
+  /** A hold of another client is known to the server alone. */
+  #askServer(name: string): void {
+    if (this.#asking.has(name) || this.#over) return
+    this.#asking.add(name)
+    const answer = (left: number | undefined): void => {
+      this.#asking.delete(name)
+      if (!this.#holds.has(name)) this.#options.stage.sample(name, left ?? 0)
+    }
+    this.lock(name)
+      .remaining()
+      .then(answer, () => answer(undefined))
+  }
+}

@@ -1,0 +1,37 @@
+const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+const PATIENCE = 500
+
+export interface Guarded {
+  /** Puts the terminal back; must be safe to call twice. */
+  restore(): void
+  /** Puts what is held back; the process does not wait long for it. */
+  stop(): Promise<unknown>
+}
+
+/** However the process ends, the terminal is put back. Call what it returns when all is over. */
+export const guard = ({ restore, stop }: Guarded): (() => void) => {
+  let ending = false
+  const end = (code: number): void => {
+    restore()
+    if (ending) process.exit(code)
+    ending = true
+    const leave = (): never => process.exit(code)
+    setTimeout(leave, PATIENCE)
+    stop().then(leave, leave)
+  }
+  const onSignal = (signal: NodeJS.Signals): void => end(SIGNALS[signal as keyof typeof SIGNALS])
+  const onError = (error: unknown): void => {
+    restore()
+    process.stderr.write(`holdfast: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    end(1)
+  }
+  const signals = Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]
+  for (const signal of signals) process.on(signal, onSignal)
+  process.on('uncaughtException', onError)
+  process.on('exit', restore)
+  return () => {
+    for (const signal of signals) process.off(signal, onSignal)
+    process.off('uncaughtException', onError)
+    process.off('exit', restore)
+  }
+}

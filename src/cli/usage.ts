@@ -1,0 +1,15 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+
+/** The command line was wrong: the message alone is shown, and the exit code is 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** `parseArgs`, with its complaints as a `UsageError`. */
+export const parse = <T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> => {
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
