@@ -1,0 +1,169 @@
+import type { Bytes } from './reply.js'
+
+export interface Scored {
+  readonly member: Bytes
+  readonly score: number
+}
+
+export interface ScoreRange {
+  readonly min: number
+  readonly max: number
+  readonly minExclusive: boolean
+  readonly maxExclusive: boolean
+}
+
+/** One end of a lexicographical range: before every member, after every member, or at a member. */
+export type LexBound =
+  | { readonly at: 'first' }
+  | { readonly at: 'last' }
+  | { readonly at: 'member'; readonly member: Bytes; readonly exclusive: boolean }
+
+export interface LexRange {
+  readonly min: LexBound
+  readonly max: LexBound
+}
+
+/** Ranks from `start` up to, without, `end`. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+const empty: Span = { start: 0, end: 0 }
+
+/** -0 equals 0 here, as in the server: such members are in the order of their bytes. */
+const before = (a: Scored, b: Scored): boolean => a.score < b.score || (a.score === b.score && a.member < b.member)
+
+const reaches = (member: Bytes, min: LexBound): boolean =>
+  min.at === 'first' || (min.at === 'member' && (member > min.member || (member === min.member && !min.exclusive)))
+
+const within = (member: Bytes, max: LexBound): boolean =>
+  max.at === 'last' || (max.at === 'member' && (member < max.member || (member === max.member && !max.exclusive)))
+
+/** Members ordered by score, then by their bytes. An insertion moves the tail of one array: cheap up to some 10,000. */
+export class SortedSet {
+  readonly #entries = new Map<Bytes, Scored>()
+  #order: Scored[] = []
+
+  static of(entries: Iterable<Scored>): SortedSet {
+    const sorted = new SortedSet()
+    for (const entry of entries) sorted.#entries.set(entry.member, entry)
+    sorted.#order = [...sorted.#entries.values()].sort((a, b) => (before(a, b) ? -1 : 1))
+    return sorted
+  }
+
+  get size(): number {
+    return this.#order.length
+  }
+
+  [Symbol.iterator](): IterableIterator<Scored> {
+    return this.#order.values()
+  }
+
+  has(member: Bytes): boolean {
+    return this.#entries.has(member)
+  }
+
+  score(member: Bytes): number | undefined {
+    return this.#entries.get(member)?.score
+  }
+
+  /** Adds the member or moves it to the score; true when it is new. */
+  add(member: Bytes, score: number): boolean {
+    const old = this.#entries.get(member)
+    if (old !== undefined && old.score === score) return false
+    if (old !== undefined) this.#order.splice(this.#position(old), 1)
+    const entry = { member, score }
+    this.#entries.set(member, entry)
+    const position = this.#position(entry)
+    if (position === this.#order.length) this.#order.push(entry)
+    else this.#order.splice(position, 0, entry)
+    return old === undefined
+  }
+
+  remove(member: Bytes): boolean {
+    const entry = this.#entries.get(member)
+    if (entry === undefined) return false
+    this.#entries.delete(member)
+    const position = this.#position(entry)
+    if (position === 0) this.#order.shift()
+    else this.#order.splice(position, 1)
+    return true
+  }
+
+  /** Removes the ranks of the span and returns them. */
+  removeSpan(span: Span): Scored[] {
+    const removed = this.#order.splice(span.start, span.end - span.start)
+    for (const entry of removed) this.#entries.delete(entry.member)
+    return removed
+  }
+
+  /** The lowest first, or, from the end, the highest first. */
+  pop(count: number, fromEnd = false): Scored[] {
+    const amount = Math.min(count, this.size)
+    if (!fromEnd) return this.removeSpan({ start: 0, end: amount })
+    return this.removeSpan({ start: this.size - amount, end: this.size }).reverse()
+  }
+
+  rank(member: Bytes): number | undefined {
+    const entry = this.#entries.get(member)
+    return entry && this.#position(entry)
+  }
+
+  at(rank: number): Scored | undefined {
+    return this.#order[rank]
+  }
+
+  slice(span: Span): Scored[] {
+    return this.#order.slice(span.start, span.end)
+  }
+
+  /** The ranks whose scores are in the range. */
+  scoreSpan(range: ScoreRange): Span {
+    const { min, max, minExclusive, maxExclusive } = range
+    const start = this.#first(({ score }) => (minExclusive ? score > min : score >= min))
+    const end = this.#first(({ score }) => (maxExclusive ? score >= max : score > max))
+    return start < end ? { start, end } : empty
+  }
+
+  /**
+   * The ranks whose members are in the range. It is meant for members of one score; with different scores this
+   * walks as the server walks its small sets, from the end that `fromEnd` names, so that the answers agree.
+   */
+  lexSpan({ min, max }: LexRange, fromEnd = false): Span {
+    if (fromEnd) {
+      const end = this.#walk(this.size, -1, (member) => !within(member, max))
+      return { start: this.#walk(end, -1, (member) => reaches(member, min)), end }
+    }
+    const start = this.#walk(0, 1, (member) => !reaches(member, min))
+    return { start, end: this.#walk(start, 1, (member) => within(member, max)) }
+  }
+
+  /** From the gap before rank `from` on in steps of 1 or -1, over all members that pass. */
+  #walk(from: number, step: 1 | -1, passes: (member: Bytes) => boolean): number {
+    let gap = from
+    for (;;) {
+      const entry = this.#order[step > 0 ? gap : gap - 1]
+      if (entry === undefined || !passes(entry.member)) return gap
+      gap += step
+    }
+  }
+
+  /** Where the entry is, or would be. */
+  #position(entry: Scored): number {
+    return this.#first((other) => !before(other, entry))
+  }
+
+  /** The first rank for which the test holds; it holds for all that follow. */
+  #first(test: (entry: Scored) => boolean): number {
+    let low = 0
+    let high = this.#order.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const entry = this.#order[middle]
+      if (entry !== undefined && test(entry)) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+}
