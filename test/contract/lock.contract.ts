@@ -1,0 +1,42 @@
+import { describe } from 'node:test'
+import type { Engine } from '../engines.js'
+import { scenarios } from '../engines.js'
+import { badArguments } from './lock/arguments.js'
+import { clients } from './lock/clients.js'
+import { holds } from './lock/holds.js'
+import type { LockKind, Part } from './lock/kind.js'
+import { ownership } from './lock/ownership.js'
+import { redissonLines } from './lock/redisson.js'
+import { reentrance } from './lock/reentrance.js'
+import { stalls } from './lock/stalls.js'
+import { trust } from './lock/trust.js'
+import { waiting } from './lock/waiting.js'
+
+export type { LockKind } from './lock/kind.js'
+
+const besideOneAnother: readonly Part[] = [
+  badArguments,
+  ownership,
+  reentrance,
+  holds,
+  waiting,
+  redissonLines,
+  trust,
+  clients,
+]
+
+/** Parts that stop the event loop and so must run alone. */
+const alone: readonly Part[] = [stalls]
+
+/** Everything that a kind of lock must do, on one engine. */
+export const lockContract = (kind: LockKind, engine: Engine): void => {
+  for (const { parts, concurrency } of [
+    { parts: besideOneAnother, concurrency: engine.concurrency },
+    ...(engine.virtual ? [] : [{ parts: alone, concurrency: 1 }]),
+  ]) {
+    void describe(`${kind.name} on ${engine.name}`, { concurrency }, () => {
+      const scenario = scenarios(engine)
+      for (const part of parts) part(kind, scenario)
+    })
+  }
+}

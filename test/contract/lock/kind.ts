@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import type { Hold, Lock, Owner } from 'holdfast'
+import { AcquireTimeoutError, NotOwnerError } from 'holdfast'
+import type { Client, Scenario, World } from '../../engines.js'
+
+/** A row of the table: what a kind of lock does differently. */
+export interface LockKind {
+  readonly name: string
+  /** Whether one owner may take it again. */
+  readonly reentrant: boolean
+  make(client: Client, name: string): Lock
+  /** Where a release is told. */
+  channel(name: string): string
+}
+
+/** One part of the contract: adds its tests for one kind on one engine. */
+export type Part = (kind: LockKind, scenario: Scenario) => void
+
+export const NOT_A_DURATION: readonly unknown[] = [0, -1, NaN, Infinity, -Infinity, 1.5, '1000', 10n, null, {}, true]
+
+export const SHORT = 1000
+
+/** Runs a promise and says how long it took. */
+export const timed = async <T>(world: World, promise: Promise<T>): Promise<{ value: T; ms: number }> => {
+  const begun = world.now()
+  let ended = NaN
+  const value = await world.run(
+    promise.finally(() => {
+      ended = world.now()
+    }),
+  )
+  return { value, ms: ended - begun }
+}
+
+export const lasted = (world: World, ms: number, least: number, most = least): void => {
+  assert.ok(ms >= least - 2, `took ${ms} ms, at least ${least} expected`)
+  assert.ok(ms <= most + world.slack, `took ${ms} ms, at most ${most} expected`)
+}
+
+/** A promise that must not be settled yet. */
+export const watch = <T>(promise: Promise<T>): { readonly settled: boolean; readonly promise: Promise<T> } => {
+  const seen = { settled: false, promise }
+  const settle = (): void => {
+    seen.settled = true
+  }
+  promise.then(settle, settle)
+  return seen
+}
+
+export const rejection = async (promise: Promise<unknown>): Promise<unknown> => {
+  try {
+    await promise
+  } catch (error) {
+    return error
+  }
+  return assert.fail('should have been rejected')
+}
+
+export const isBadArgument = (error: unknown, argument: string, value: unknown): true => {
+  assert.ok(
+    error instanceof TypeError || error instanceof RangeError,
+    `not a TypeError or RangeError: ${String(error)}`,
+  )
+  assert.ok(error.message.includes(argument), `'${error.message}' does not name ${argument}`)
+  const shown = typeof value === 'object' && value !== null ? '' : String(value)
+  assert.ok(error.message.includes(shown), `'${error.message}' does not show ${shown}`)
+  return true
+}
+
+export const isNotOwner = (target: string) => (error: unknown) => {
+  assert.ok(error instanceof NotOwnerError, String(error))
+  assert.equal(error.code, 'NOT_OWNER')
+  assert.equal(error.target, target)
+  return true
+}
+
+export const isTimeout = (target: string) => (error: unknown) => {
+  assert.ok(error instanceof AcquireTimeoutError, String(error))
+  assert.equal(error.code, 'ACQUIRE_TIMEOUT')
+  assert.equal(error.target, target)
+  return true
+}
+
+/** Who is inside, and a counter in the server that is read, awaited and written: it loses counts without exclusion. */
+export class Inside {
+  #inside = 0
+  most = 0
+  rounds = 0
+
+  constructor(
+    readonly world: World,
+    readonly key: string,
+  ) {}
+
+  async visit(ms: number): Promise<void> {
+    this.#inside += 1
+    this.rounds += 1
+    this.most = Math.max(this.most, this.#inside)
+    const seen = Number((await this.world.raw('GET', this.key)) ?? 0)
+    await this.world.pause(ms)
+    await this.world.raw('SET', this.key, seen + 1)
+    this.#inside -= 1
+  }
+
+  async check(rounds: number): Promise<void> {
+    assert.equal(this.most, 1, 'more than one inside')
+    assert.equal(this.rounds, rounds)
+    assert.equal(Number(await this.world.raw('GET', this.key)), rounds, 'an update was lost')
+    await this.world.raw('DEL', this.key)
+  }
+}
+
+export const fieldsOf = async (world: World, name: string): Promise<Record<string, number>> => {
+  const flat = (await world.raw('HGETALL', name)) as string[]
+  const fields: Record<string, number> = {}
+  for (let i = 0; i < flat.length; i += 2) fields[String(flat[i])] = Number(flat[i + 1])
+  return fields
+}
+
+export const pttl = async (world: World, name: string): Promise<number> => Number(await world.raw('PTTL', name))
+
+export const exists = async (world: World, name: string): Promise<boolean> =>
+  Number(await world.raw('EXISTS', name)) === 1
+
+/** Somebody else's hold, written by hand. */
+export const foreign = async (world: World, name: string, lease: number, owner = 'foreign:1'): Promise<void> => {
+  await world.raw('HSET', name, owner, 1)
+  await world.raw('PEXPIRE', name, lease)
+}
+
+export const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
+
+export const releaseAll = async (world: World, holds: readonly (Hold | undefined)[]): Promise<void> => {
+  for (const hold of holds) if (hold !== undefined) assert.equal(await world.run(hold.release()), true)
+}
+
+export type { Hold, Lock, Owner, World }

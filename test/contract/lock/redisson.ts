@@ -1,0 +1,383 @@
+import assert from 'node:assert/strict'
+import {
+  Inside,
+  exists,
+  foreign,
+  isNotOwner,
+  isTimeout,
+  lasted,
+  pttl,
+  rejection,
+  SHORT,
+  timed,
+  times,
+  watch,
+} from './kind.js'
+import type { Part } from './kind.js'
+
+/** The lines of conformance.md that come from Redisson's own tests, for every kind of lock. */
+export const redissonLines: Part = ({ make, channel }, scenario) => {
+  scenario('L01: many tasks of two clients over 5 names → all done, no channel left', async (w) => {
+    const clients = [await w.connect(), await w.connect()]
+    let done = 0
+    const worker = async (index: number): Promise<void> => {
+      for (let round = 0; round < 12; round += 1) {
+        const client = clients[(index + round) % 2]
+        assert.ok(client !== undefined)
+        const hold = await make(client, `${w.id}:${(index * 7 + round * 3) % 5}`).acquire()
+        await w.pause((index + round) % 5)
+        assert.equal(await hold.release(), true)
+        done += 1
+      }
+    }
+    await w.run(Promise.all(times(24, worker)))
+    assert.equal(done, 288)
+    await w.eventually(async () => {
+      const channels = (await w.raw('PUBSUB', 'CHANNELS', '*')) as string[]
+      return channels.filter((name) => name.includes(w.id)).length === 0
+    })
+    for (const name of times(5, (i) => `${w.id}:${i}`)) assert.equal(await exists(w, name), false)
+  })
+
+  scenario('L02: two names waited on at once, twice → every try succeeds', async (w) => {
+    const [one, two] = [await w.connect(), await w.connect()]
+    let inside = 0
+    for (const round of [1, 2]) {
+      const attempt = async (client: typeof one, name: string): Promise<void> => {
+        const hold = await make(client, name).tryAcquire({ wait: 5000 })
+        assert.ok(hold !== undefined, `${name} was not had`)
+        inside += 1
+        await w.pause(20)
+        assert.equal(await hold.release(), true)
+      }
+      const names = [`Lock1_${round}:${w.id}`, `Lock2_${round}:${w.id}`]
+      await w.run(Promise.all(names.flatMap((name) => [attempt(one, name), attempt(two, name)])))
+    }
+    assert.equal(inside, 8)
+  })
+
+  scenario('L03 G-10: a try aborted on its way and nobody releases → gone, and not renewed', async (w) => {
+    const client = await w.connect({ watchdog: SHORT })
+    const cases = [0, 0, 1, 2, 5].map(async (delay, index) => {
+      const name = `${w.id}:${index}`
+      const controller = new AbortController()
+      const reason = new Error('no longer wanted')
+      const trying = make(client, name).tryAcquire({ signal: controller.signal })
+      if (index > 0) await w.pause(delay)
+      controller.abort(reason)
+      try {
+        const hold = await trying
+        assert.ok(hold !== undefined && index > 0, 'an abort before any answer must reject')
+        assert.equal(await hold.release(), true)
+      } catch (error) {
+        assert.equal(error, reason)
+      }
+      return name
+    })
+    const names = await w.run(Promise.all(cases))
+    await w.pass(SHORT * 0.5)
+    for (const name of names) assert.equal(await exists(w, name), false, 'gone long before its lease')
+    await w.pass(SHORT)
+    for (const name of names) assert.equal(await exists(w, name), false)
+  })
+
+  scenario('L06 G-08: held by a client that was shut down → a timed try is false after its wait', async (w) => {
+    w.leavesKeys = true
+    const [gone, client] = [await w.connect(), await w.connect()]
+    const hold = await gone.lock(w.id).acquire()
+    await w.run(gone.close({ release: false }))
+    assert.equal(hold.remaining(), 0)
+    const { value, ms } = await timed(w, make(client, w.id).tryAcquire({ wait: 600 }))
+    assert.equal(value, undefined)
+    lasted(w, ms, 600)
+    assert.ok((await pttl(w, w.id)) > 20_000, 'the lease of 30 s runs on')
+    assert.equal(await make(client, w.id).for(client.owner()).tryLock(), false)
+  })
+
+  scenario('L07: an acquire without a signal → no abort ends it', async (w) => {
+    const client = await w.connect()
+    const lock = make(client, w.id)
+    const first = await lock.acquire()
+    const controller = new AbortController()
+    const second = watch(lock.acquire())
+    await w.pass(50)
+    controller.abort()
+    await w.pass(250)
+    assert.equal(second.settled, false)
+    assert.equal(await w.run(first.release()), true)
+    const hold = await w.run(second.promise)
+    assert.equal(hold.state, 'held')
+    assert.equal(await w.run(hold.release()), true)
+  })
+
+  scenario('L08: forced open → not locked, seen from every lock object', async (w) => {
+    const [one, two] = [await w.connect(), await w.connect()]
+    const lock = make(one, w.id)
+    await lock.acquire()
+    assert.equal(await make(two, w.id).forceRelease(), true)
+    for (const seen of [lock, make(one, w.id), make(two, w.id)]) assert.equal(await seen.isLocked(), false)
+    assert.equal(await lock.forceRelease(), false, 'it was free')
+    const me = one.owner()
+    await make(two, w.id).for(two.owner()).lock()
+    assert.equal(await lock.for(me).forceUnlock(), true)
+    assert.equal(await lock.for(me).forceUnlock(), false)
+    assert.equal(await lock.isLocked(), false)
+  })
+
+  scenario(
+    'L09: a lease of 500 ms never released → the next is in at its end, the first one does not hold it',
+    async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const me = make(one, w.id).for(one.owner())
+      const begun = w.now()
+      await me.lock(500)
+      const hold = await w.run(make(two, w.id).acquire())
+      lasted(w, w.now() - begun, 500)
+      assert.ok(isNotOwner(w.id)(await rejection(w.run(me.unlock()))))
+      assert.equal(hold.state, 'held')
+      assert.equal(await w.run(hold.release()), true)
+    },
+  )
+
+  scenario('L10: the time left is the lease, and the watchdog time without one', async (w) => {
+    const client = await w.connect()
+    const name = `test-lock:${w.id}`
+    const lock = make(client, name)
+    const me = lock.for(client.owner())
+    assert.equal(await me.remainTimeToLive(), -2)
+    assert.equal(await lock.remaining(), undefined)
+    await me.lock(3_600_000)
+    for (const left of [await me.remainTimeToLive(), await lock.remaining()]) {
+      assert.ok(left !== undefined && left <= 3_600_000 && left > 3_600_000 - 10 - w.slack, String(left))
+    }
+    await me.unlock()
+    assert.equal(await me.remainTimeToLive(), -2)
+    await me.lock()
+    const left = await me.remainTimeToLive()
+    assert.ok(left <= 30_000 && left > 29_990 - w.slack, String(left))
+    await w.raw('PERSIST', name)
+    assert.equal(await me.remainTimeToLive(), -1)
+    await me.unlock()
+  })
+
+  scenario(
+    'L12: a client without lease that lives past renewals and shuts down → free within the watchdog time',
+    async (w) => {
+      const [gone, client] = [await w.connect({ watchdog: SHORT }), await w.connect()]
+      const lock = make(client, w.id)
+      const hold = await make(gone, w.id).acquire()
+      await w.pass(SHORT * 1.5)
+      assert.equal(hold.state, 'held')
+      assert.equal(await lock.isLocked(), true, 'it was renewed')
+      const { ms } = await timed(
+        w,
+        gone.close({ release: false }).then(() => lock.acquire()),
+      )
+      lasted(w, ms, 0, SHORT)
+      assert.equal(await lock.forceRelease(), true)
+    },
+  )
+
+  scenario('L14 L16: another owner → sees it locked, and that it does not hold it', async (w) => {
+    const [one, two] = [await w.connect(), await w.connect()]
+    const mine = make(one, w.id).for(one.owner())
+    const others = [make(one, w.id).for(one.owner()), make(two, w.id).for(two.owner())]
+    await mine.lock()
+    for (const other of others) {
+      assert.equal(await other.isLocked(), true)
+      assert.equal(await other.isHeld(), false)
+      assert.equal(await other.holdCount(), 0)
+    }
+    await mine.unlock()
+    for (const other of others) {
+      assert.equal(await other.isLocked(), false)
+      assert.equal(await other.isHeld(), false)
+    }
+  })
+
+  scenario('L15 L18 L20: locked and held by me are false, true, false around lock and unlock, twice', async (w) => {
+    const client = await w.connect()
+    const lock = make(client, w.id)
+    const me = lock.for(client.owner())
+    for (const held of [false, true, false, true, false]) {
+      assert.equal(await me.isHeld(), held)
+      assert.equal(await me.isLocked(), held)
+      assert.equal(await lock.isLocked(), held)
+      assert.equal(await exists(w, w.id), held)
+      await (held ? me.unlock() : me.lock())
+    }
+    await me.unlock()
+    assert.equal(await exists(w, w.id), false)
+  })
+
+  scenario('L19 G-12: unlocked by another owner → NotOwnerError, and nothing has changed', async (w) => {
+    const client = await w.connect({ watchdog: SHORT })
+    const lock = make(client, w.id)
+    const [mine, other] = [lock.for(client.owner()), lock.for(client.owner())]
+    const told = await w.messages(channel(w.id))
+    await mine.lock()
+    const before = await w.raw('HGETALL', w.id)
+    await w.pass(200)
+    const left = await pttl(w, w.id)
+    assert.ok(isNotOwner(w.id)(await rejection(w.run(other.unlock()))))
+    assert.deepEqual(await w.raw('HGETALL', w.id), before)
+    assert.ok((await pttl(w, w.id)) <= Math.max(left, SHORT))
+    assert.deepEqual(told, [])
+    await w.pass(SHORT * 1.6)
+    assert.equal(await mine.isHeld(), true, 'the renewal of the holder goes on')
+    assert.equal(await mine.holdCount(), 1)
+    await mine.unlock()
+    assert.equal(await lock.isLocked(), false)
+  })
+
+  scenario('L22: taken just as another releases → renewed like any other, past 1.5 × the watchdog time', async (w) => {
+    const [one, two] = [await w.connect({ watchdog: SHORT }), await w.connect({ watchdog: SHORT })]
+    const names = times(6, (i) => `${w.id}:${i}`)
+    const churn = async (name: string): Promise<void> => {
+      const lock = make(one, name)
+      await Promise.all(
+        times(16, async () => {
+          for (let round = 0; round < 6; round += 1) {
+            const hold = await lock.tryAcquire()
+            if (hold !== undefined) assert.equal(await hold.release(), true)
+          }
+        }),
+      )
+    }
+    await w.run(Promise.all(names.map(churn)))
+    const holds = await w.run(
+      Promise.all(
+        names.map(async (name, index) => {
+          const first = await make(one, name).acquire()
+          const next = make(index % 2 === 0 ? one : two, name).acquire()
+          await w.pause(10)
+          assert.equal(await first.release(), true)
+          return next
+        }),
+      ),
+    )
+    await w.pass(SHORT * 1.6)
+    for (const hold of holds) {
+      assert.equal(hold.state, 'held')
+      assert.equal(await exists(w, hold.name), true)
+      assert.equal(await w.run(hold.release()), true)
+    }
+  })
+
+  for (const { id, clients, tasks, rounds, ms } of [
+    { id: 'L23: 15 tasks of one client', clients: 1, tasks: 15, rounds: 1, ms: 3 },
+    { id: 'L24: 8 clients × 12 rounds', clients: 8, tasks: 8, rounds: 12, ms: 2 },
+    { id: 'L25: 25 clients × 1 round', clients: 25, tasks: 25, rounds: 1, ms: 2 },
+    { id: 'G-01: 2 clients × 8 owners × 10 rounds', clients: 2, tasks: 16, rounds: 10, ms: 1 },
+  ]) {
+    scenario(`${id} → one inside at a time, no update lost`, async (w) => {
+      const all = await Promise.all(times(clients, () => w.connect()))
+      const inside = new Inside(w, `counter:${w.id}`)
+      const task = async (index: number): Promise<void> => {
+        const client = all[index % clients]
+        assert.ok(client !== undefined)
+        const lock = make(client, w.id)
+        for (let round = 0; round < rounds; round += 1) await lock.using(() => inside.visit(ms))
+      }
+      await w.run(Promise.all(times(tasks, task)))
+      await inside.check(tasks * rounds)
+    })
+  }
+
+  scenario('E03: all data gone while held → told, not re-created; a later hold is renewed as ever', async (w) => {
+    const client = await w.connect({ watchdog: SHORT })
+    const lock = make(client, w.id)
+    const me = lock.for(client.owner())
+    const hold = await make(client, `${w.id}:hold`).acquire()
+    await me.lock()
+    await w.raw('DEL', w.id, `${w.id}:hold`)
+    await w.pass(SHORT * 2)
+    assert.equal(hold.lost, true)
+    assert.equal(await exists(w, w.id), false)
+    assert.equal(await w.run(hold.release()), false)
+    assert.ok(isNotOwner(w.id)(await rejection(w.run(me.unlock()))))
+    for (let round = 0; round < 2; round += 1) {
+      const next = await lock.acquire()
+      await w.pass(SHORT * 2)
+      assert.equal(next.state, 'held')
+      assert.equal(await w.run(next.release()), true)
+    }
+  })
+
+  scenario('N01: a contending owner → waits, and has it after the release', async (w) => {
+    const [one, two] = [await w.connect(), await w.connect()]
+    for (const client of [one, two]) {
+      const hold = await make(one, w.id).acquire()
+      const next = watch(make(client, w.id).acquire())
+      await w.pass(300)
+      assert.equal(next.settled, false)
+      const { value, ms } = await timed(
+        w,
+        hold.release().then(() => next.promise),
+      )
+      lasted(w, ms, 0, 5000 - w.slack)
+      assert.equal(await w.run(value.release()), true)
+      assert.equal(await make(one, w.id).isLocked(), false)
+    }
+  })
+
+  scenario(
+    'G-08: a timed acquire on a held lock → AcquireTimeoutError at its time, and nobody else is disturbed',
+    async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const hold = await make(one, w.id).acquire()
+      const begun = w.now()
+      const patient = make(two, w.id).acquire()
+      const error = await rejection(w.run(make(two, w.id).acquire({ wait: 300 })))
+      lasted(w, w.now() - begun, 300)
+      assert.ok(isTimeout(w.id)(error))
+      assert.ok(String(error).includes('300'))
+      const { holders } = await make(one, w.id).inspect()
+      assert.deepEqual(
+        holders.map((holder) => holder.count),
+        [1],
+      )
+      assert.equal(await w.run(hold.release()), true)
+      assert.equal(await w.run((await w.run(patient)).release()), true)
+    },
+  )
+
+  scenario(
+    'G-16: deleted, persisted, shortened or freed without a message → the waiter is in at the next poll',
+    async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const mend: readonly ((name: string) => Promise<unknown>)[] = [
+        (name) => w.raw('DEL', name),
+        (name) => w.raw('PERSIST', name).then(() => w.raw('DEL', name)),
+        (name) => w.raw('PEXPIRE', name, 100),
+      ]
+      const waits = mend.map(async (change, index) => {
+        const name = `${w.id}:${index}`
+        await foreign(w, name, 60_000)
+        const waiting = watch(make(index % 2 === 0 ? one : two, name).acquire())
+        await w.pause(300)
+        assert.equal(waiting.settled, false)
+        const begun = w.now()
+        await change(name)
+        const hold = await waiting.promise
+        lasted(w, w.now() - begun, 0, 2500)
+        assert.equal(await hold.release(), true)
+      })
+      await w.run(Promise.all(waits))
+    },
+  )
+
+  scenario('G-16: a lock without expiry → the waiter asks again, and is in when it goes', async (w) => {
+    const client = await w.connect()
+    await w.raw('HSET', w.id, 'foreign:1', 1)
+    const waiting = watch(make(client, w.id).acquire())
+    await w.pass(400)
+    assert.equal(waiting.settled, false)
+    const state = await make(client, w.id).inspect()
+    assert.equal(state.remaining, Infinity)
+    await w.raw('DEL', w.id)
+    const { value, ms } = await timed(w, waiting.promise)
+    lasted(w, ms, 0, 2500)
+    assert.equal(await w.run(value.release()), true)
+  })
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { LockLostError } from 'holdfast'
+import { exists, fieldsOf, foreign, isNotOwner, pttl, rejection, SHORT } from './kind.js'
+import type { Part } from './kind.js'
+
+/** When a hold may be believed. */
+export const trust: Part = ({ make }, scenario) => {
+  scenario('G-04: an explicit lease → never renewed, and the holder is told before the next one is in', async (w) => {
+    const [one, two] = [await w.connect({ watchdog: SHORT }), await w.connect({ watchdog: SHORT })]
+    const lost: Error[] = []
+    one.on('lost', ({ name, error }) => {
+      assert.equal(name, w.id)
+      lost.push(error)
+    })
+    const begun = w.now()
+    const hold = await make(one, w.id).acquire({ lease: 800 })
+    let told = NaN
+    hold.signal.addEventListener('abort', () => {
+      told = w.now()
+      assert.equal(hold.state, 'lost')
+    })
+    let stateThen = ''
+    let had = NaN
+    const next = make(two, w.id)
+      .acquire()
+      .then((other) => {
+        had = w.now()
+        stateThen = hold.state
+        return other
+      })
+    const other = await w.run(next)
+    assert.equal(stateThen, 'lost')
+    assert.ok(told <= had, 'told before another has it')
+    assert.ok(told - begun >= 800 - 40 - 2, `not before the margin: ${told - begun}`)
+    assert.ok(had - begun >= 800 - 40 - 2 && had - begun <= 800 + w.slack, `${had - begun}`)
+    assert.ok(hold.signal.reason instanceof LockLostError)
+    assert.equal(hold.signal.reason.target, w.id)
+    assert.deepEqual(lost, [hold.signal.reason])
+    assert.equal(hold.remaining(), 0)
+    assert.equal(await w.run(hold.release()), false)
+    await w.pass(100)
+    assert.equal(other.state, 'held')
+    assert.equal(await w.run(other.release()), true)
+  })
+
+  scenario(
+    'G-04: a lease that ran out → the next hold through the same lock object has the watchdog time',
+    async (w) => {
+      const client = await w.connect({ watchdog: 2 * SHORT })
+      const lock = make(client, w.id)
+      const me = lock.for(client.owner())
+      await me.lock(200)
+      await w.pass(400)
+      assert.equal(await exists(w, w.id), false)
+      await me.lock()
+      const left = await me.remainTimeToLive()
+      assert.ok(left <= 2 * SHORT && left > 2 * SHORT - 100 - w.slack, String(left))
+      await w.pass(SHORT * 3)
+      assert.equal(await me.isHeld(), true)
+      await me.unlock()
+      const hold = await lock.acquire({ lease: 200 })
+      await w.pass(400)
+      assert.equal(hold.state, 'lost')
+      const next = await lock.acquire()
+      await w.pass(SHORT * 3)
+      assert.equal(next.state, 'held')
+      assert.equal(await w.run(next.release()), true)
+    },
+  )
+
+  scenario('the watchdog → keeps a hold three times its time, its time left never 0', async (w) => {
+    const client = await w.connect({ watchdog: SHORT })
+    const hold = await make(client, w.id).acquire()
+    for (let step = 0; step < 15; step += 1) {
+      await w.pass(SHORT / 5)
+      assert.equal(hold.state, 'held')
+      assert.ok(hold.remaining() > 0 && hold.remaining() <= SHORT)
+      assert.ok((await pttl(w, w.id)) > 0)
+    }
+    assert.equal(hold.signal.aborted, false)
+    assert.equal(await w.run(hold.release()), true)
+    await w.pass(SHORT / 2)
+    assert.equal(await exists(w, w.id), false, 'a late renewal creates nothing')
+  })
+
+  scenario('G-02: the key deleted while held → told within a third, never created again', async (w) => {
+    const client = await w.connect({ watchdog: SHORT })
+    const hold = await make(client, w.id).acquire()
+    await w.raw('DEL', w.id)
+    const begun = w.now()
+    await w.eventually(() => hold.lost)
+    assert.ok(w.now() - begun <= SHORT / 3 + w.slack)
+    assert.equal(hold.signal.aborted, true)
+    assert.ok(hold.signal.reason instanceof LockLostError)
+    await w.pass(SHORT)
+    assert.equal(await exists(w, w.id), false)
+    assert.equal(hold.state, 'lost')
+  })
+
+  scenario(
+    'G-02 G-03: the field replaced while held → told, and the other’s key is neither renewed nor released',
+    async (w) => {
+      const client = await w.connect({ watchdog: SHORT })
+      const lock = make(client, w.id)
+      const me = lock.for(client.owner())
+      const hold = await make(client, `${w.id}:b`).acquire()
+      await me.lock()
+      for (const name of [w.id, `${w.id}:b`]) {
+        await w.raw('DEL', name)
+        await foreign(w, name, 20_000)
+      }
+      await w.pass(SHORT * 1.5)
+      assert.equal(hold.state, 'lost')
+      assert.equal(await w.run(hold.release()), false)
+      assert.ok(isNotOwner(w.id)(await rejection(w.run(me.unlock()))))
+      for (const name of [w.id, `${w.id}:b`]) {
+        assert.deepEqual(await fieldsOf(w, name), { 'foreign:1': 1 })
+        const left = await pttl(w, name)
+        assert.ok(left <= 20_000 - SHORT && left > 10_000, String(left))
+        await w.raw('DEL', name)
+      }
+    },
+  )
+
+  scenario('`using` whose hold was lost by the end of the work → LockLostError with the result', async (w) => {
+    const client = await w.connect()
+    const lock = make(client, w.id)
+    let told = false
+    const error = await rejection(
+      w.run(
+        lock.using({ lease: 200 }, async ({ signal }) => {
+          await w.pause(300)
+          told = signal.aborted
+          return 'result'
+        }),
+      ),
+    )
+    assert.ok(error instanceof LockLostError, String(error))
+    assert.equal(error.result, 'result')
+    assert.equal(error.target, w.id)
+    assert.equal(told, true)
+  })
+
+  scenario('`using` whose hold was lost and whose work failed → the work’s own error', async (w) => {
+    const lock = make(await w.connect(), w.id)
+    const own = new Error('of the work')
+    const error = await rejection(
+      w.run(
+        lock.using({ lease: 200 }, async () => {
+          await w.pause(300)
+          throw own
+        }),
+      ),
+    )
+    assert.equal(error, own)
+  })
+
+  scenario('`using` → waits for its work to end also after the loss', async (w) => {
+    const lock = make(await w.connect(), w.id)
+    let ended = false
+    await rejection(
+      w.run(
+        lock.using({ lease: 150 }, async () => {
+          await w.pause(500)
+          ended = true
+        }),
+      ),
+    )
+    assert.equal(ended, true)
+  })
+
+  scenario('a lost hold → lost for good, whatever is tried', async (w) => {
+    const client = await w.connect({ watchdog: SHORT })
+    const hold = await make(client, w.id).acquire()
+    const field = Object.keys(await fieldsOf(w, w.id))[0]
+    assert.ok(field !== undefined)
+    await w.raw('DEL', w.id)
+    await w.eventually(() => hold.lost)
+    await foreign(w, w.id, 5000, field)
+    await w.pass(SHORT)
+    assert.equal(hold.state, 'lost')
+    assert.equal(hold.remaining(), 0)
+    assert.ok((await rejection(w.run(hold.detach()))) instanceof LockLostError)
+    assert.equal(await w.run(hold.release()), false)
+    assert.equal(hold.state, 'lost')
+    await w.raw('DEL', w.id)
+  })
+}

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface RedisServer {
+  readonly port: number
+  readonly url: string
+  readonly pid: number
+  stop(): Promise<void>
+}
+
+const freePort = async (): Promise<number> => {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+const answers = async (port: number): Promise<boolean> => {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** A server of its own on a free port, without persistence. Rejects with code `NO_REDIS` when there is none to start. */
+export const startRedis = async (args: readonly string[] = []): Promise<RedisServer> => {
+  const given = args.indexOf('--port')
+  const port = given === -1 ? await freePort() : Number(args[given + 1])
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-redis-'))
+  const settings = [
+    '--port',
+    String(port),
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    directory,
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+  ]
+  const server = spawn('redis-server', [...settings, ...args], { stdio: 'ignore' })
+  const kill = (): void => void server.kill('SIGKILL')
+  process.once('exit', kill)
+  const ended = new Promise<void>((resolve) => server.once('close', () => resolve()))
+  const failed = new Promise<never>((_, reject) => {
+    server.once('error', (cause) => {
+      reject(Object.assign(new Error('redis-server is not on the PATH', { cause }), { code: 'NO_REDIS' }))
+    })
+    server.once('exit', (code) => {
+      reject(new Error(`redis-server ended with ${code}`))
+    })
+  })
+  failed.catch(() => undefined)
+  const ready = async (): Promise<void> => {
+    const end = Date.now() + 20_000
+    while (!(await answers(port))) {
+      if (Date.now() > end) throw new Error('redis-server does not answer')
+      await sleep(20)
+    }
+  }
+  const stop = async (): Promise<void> => {
+    process.off('exit', kill)
+    server.kill('SIGKILL')
+    await ended
+    await rm(directory, { recursive: true, force: true })
+  }
+  try {
+    await Promise.race([ready(), failed])
+  } catch (error) {
+    server.kill('SIGKILL')
+    await rm(directory, { recursive: true, force: true })
+    throw error
+  }
+  return { port, url: `redis://127.0.0.1:${port}`, pid: server.pid ?? 0, stop }
+}
