@@ -3,9 +3,9 @@ const PATIENCE = 500
 
 export interface Guarded {
   /** Puts the terminal back; must be safe to call twice. */
-  restore(): void
+  readonly restore: () => void
   /** Puts what is held back; the process does not wait long for it. */
-  stop(): Promise<unknown>
+  readonly stop: () => Promise<unknown>
 }
 
 /** However the process ends, the terminal is put back. Call what it returns when all is over. */

@@ -62,7 +62,7 @@ code = os.waitpid(pid, 0)[1]
 sys.exit(os.WEXITSTATUS(code) if os.WIFEXITED(code) else 128 + os.WTERMSIG(code))`
 
 const works = (command: string, args: string[], says: RegExp): boolean =>
-  says.test(spawnSync(command, args, { encoding: 'utf8' }).stdout ?? '')
+  says.test(spawnSync(command, args, { encoding: 'utf8' }).stdout)
 
 const viaScript = works('script', ['--version'], /util-linux/)
 const noPty = !viaScript && !works('python3', ['-c', 'import pty; print("pty")'], /pty/) && 'no script and no python3'

@@ -12,9 +12,9 @@ const WORKERS = ['ada', 'bob', 'cleo', 'dan', 'eve', 'finn', 'gus', 'hana']
 const picture = (stage: Stage, now: number, where = 'memory:'): string[] =>
   frame(stage, { where, now, end: 10_000 }).map(plainText)
 
-const gets = (stage: Stage, worker: string, lock: string, at: number, lease = 2000): void => {
+const gets = (stage: Stage, worker: string, lock: string, at: number): void => {
   stage.play({ kind: 'asks', worker, lock }, at)
-  stage.play({ kind: 'gets', worker, lock, lease, fixed: false }, at)
+  stage.play({ kind: 'gets', worker, lock, lease: 2000, fixed: false }, at)
 }
 
 const row = (stage: Stage, now: number, lock: string, label: string): string => {
@@ -26,7 +26,7 @@ const row = (stage: Stage, now: number, lock: string, label: string): string => 
 const measured = (stage: Stage, now: number, where?: string): void => {
   const lines = picture(stage, now, where)
   assert.equal(lines.length, HEIGHT)
-  for (const line of lines) assert.equal([...line].length, WIDTH, line)
+  for (const line of lines) assert.equal(line.length, WIDTH, line)
 }
 
 test('every picture is 80 by 24, an empty one and a crowded one', () => {

@@ -1,16 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '../../core/clock.js'
 import { guard } from '../guard.js'
-import { frame, HEIGHT, WIDTH } from './frame.js'
 import { Inside } from './inside.js'
-import { plainLine } from './plain.js'
-import { paint } from './row.js'
-import { Screen } from './screen.js'
-import { Stage, type Line } from './stage.js'
+import { Output } from './output.js'
+import { Stage } from './stage.js'
 import { LOCKS, story, WATCHDOG } from './story.js'
-import { summary } from './summary.js'
-import { victim } from './victim.js'
-import { Troupe, type Connect } from './workers.js'
+import { victim, type Victim } from './victim.js'
+import { sleep, Troupe, type Connect, type Connected } from './workers.js'
 
 export interface DemoOptions {
   readonly connect: Connect
@@ -20,115 +16,103 @@ export interface DemoOptions {
 }
 
 const FRAME = 90
+/** What the story needs at full pace. */
 const FULL = 10_000
 /** Of the time, kept at the end to see everybody let go. */
 const LAST = 0.06
+const LONGEST_ADDRESS = 44
 
 /** The address without what is secret, fit to be shown. */
 const shown = (url: string): string => {
   if (url.startsWith('memory:')) return 'the engine embedded in this process'
   const [, scheme, hosts] = /^([a-z+]+):\/\/(?:.*@)?([^/?#]*)/i.exec(url) ?? []
-  return scheme === undefined ? 'the given server' : `${scheme}://${hosts ?? ''}`.slice(0, WIDTH - 36)
+  return scheme === undefined ? 'the given server' : `${scheme}://${hosts ?? ''}`.slice(0, LONGEST_ADDRESS)
 }
 
-/** The live picture while the terminal is large enough, else one line an event. */
-class Output {
-  readonly #screen = new Screen(process.stdout, WIDTH, HEIGHT)
-  readonly #colours = process.stdout.isTTY && !process.env['NO_COLOR']
-  #live: boolean
+/** Less than 1 when there is less time than the story needs. */
+const paceOf = ({ seconds }: DemoOptions): number => Math.min(1, (seconds * 1000) / FULL)
 
-  constructor(plain: boolean) {
-    this.#live = !plain && process.stdout.isTTY && process.env['TERM'] !== 'dumb' && this.#screen.fits
-    if (this.#live) this.#screen.enter()
+class Demo {
+  readonly #stage = new Stage(LOCKS)
+  readonly #inside = new Inside()
+  readonly #options: DemoOptions
+  readonly #client: Connected
+  readonly #output: Output
+  readonly #troupe: Troupe
+  readonly #victim: Victim
+  readonly #pace: number
+  readonly #over = new AbortController()
+
+  constructor(options: DemoOptions, client: Connected, url: string) {
+    this.#options = options
+    this.#client = client
+    this.#output = new Output(options.plain)
+    this.#pace = paceOf(options)
+    const watchdog = WATCHDOG * this.#pace
+    // Two demos on one server must not meet, nor may this one meet anybody's real locks.
+    const run = randomBytes(4).toString('hex')
+    const key = (lock: string): string => `holdfast-demo:${run}:${lock}`
+    const onLine = this.#output.line.bind(this.#output)
+    this.#troupe = new Troupe({ client, stage: this.#stage, inside: this.#inside, watchdog, key, onLine })
+    this.#victim = victim(options.connect, { url, watchdog, lock: key('orders') })
   }
 
-  readonly suspend = (): void => {
-    this.#screen.leave()
-    process.kill(process.pid, 'SIGSTOP')
+  async run(): Promise<number> {
+    const unguard = guard({ restore: this.#output.restore, stop: () => this.#stop() })
+    process.on('SIGTSTP', this.#output.suspend).on('SIGCONT', this.#output.enter)
+    this.#output.enter()
+    const drawing = this.#draw()
+    try {
+      const code = await this.#show()
+      // A signal has come meanwhile: the guard ends the process, and nobody wants a summary.
+      return this.#over.signal.aborted ? await new Promise<never>(() => {}) : code
+    } catch (error) {
+      if (this.#over.signal.aborted) await new Promise<never>(() => {})
+      throw error
+    } finally {
+      this.#output.restore()
+      process.off('SIGTSTP', this.#output.suspend).off('SIGCONT', this.#output.enter)
+      await this.#stop()
+      await drawing
+      unguard()
+    }
   }
 
-  readonly resume = (): void => {
-    if (this.#live) this.#screen.enter()
+  async #show(): Promise<number> {
+    const end = this.#options.seconds * 1000
+    const cast = { troupe: this.#troupe, inside: this.#inside, victim: this.#victim }
+    await story({ ...cast, pace: this.#pace, length: end * (1 - LAST) })
+    await new Promise<void>((resolve) => systemClock.setTimer(resolve, end - this.#troupe.now()))
+    const locked = await Promise.all(LOCKS.map((name) => this.#troupe.lock(name).isLocked()))
+    this.#troupe.sample()
+    if (!this.#over.signal.aborted) {
+      const left = LOCKS.filter((_, index) => locked[index])
+      this.#output.end(this.#stage, left, this.#options.plain)
+    }
+    return this.#stage.violations === 0 ? 0 : 1
   }
 
-  readonly restore = (): void => {
-    this.#live = false
-    this.#screen.leave()
+  async #draw(): Promise<void> {
+    const { url = 'memory:', seconds } = this.#options
+    const where = shown(url)
+    while (!this.#over.signal.aborted) {
+      this.#troupe.sample()
+      this.#output.draw(this.#stage, { where, now: this.#troupe.now(), end: seconds * 1000 })
+      await sleep(FRAME, this.#over.signal)
+    }
   }
 
-  line(line: Line): void {
-    if (!this.#live) process.stdout.write(`${plainLine(line)}\n`)
+  async #stop(): Promise<void> {
+    this.#over.abort()
+    this.#troupe.over()
+    await Promise.allSettled([this.#victim.end(), this.#client.close()])
   }
-
-  draw(stage: Stage, where: string, now: number, end: number): void {
-    if (this.#live && !this.#screen.fits) this.restore()
-    if (this.#live) this.#screen.draw(frame(stage, { where, now, end }).map((row) => paint(row, this.#colours)))
-  }
-
-  end(stage: Stage, left: readonly string[], plain: boolean): void {
-    this.restore()
-    const rows = summary(stage, left).map((row) => paint(row, this.#colours && !plain))
-    process.stdout.write(`${rows.join('\n')}\n\n`)
-  }
-}
-
-const prepare = async ({ connect, seconds, url = 'memory:' }: DemoOptions, onLine: (line: Line) => void) => {
-  // Clients meet on an embedded engine by its name.
-  const at = url === 'memory:' ? 'memory:demo' : url
-  const pace = Math.min(1, (seconds * 1000) / FULL)
-  const watchdog = WATCHDOG * pace
-  const client = await connect({ url: at, watchdog })
-  const stage = new Stage(LOCKS)
-  const inside = new Inside()
-  // Two demos on one server must not meet, nor may this one meet anybody's real locks.
-  const run = randomBytes(4).toString('hex')
-  const key = (lock: string): string => `holdfast-demo:${run}:${lock}`
-  const troupe = new Troupe({ client, stage, inside, watchdog, key, onLine })
-  const cleo = victim(connect, { url: at, watchdog, lock: key('orders') })
-  return { client, stage, inside, troupe, victim: cleo, pace, where: shown(at) }
-}
-
-const leftBehind = async (troupe: Troupe): Promise<string[]> => {
-  const locked = await Promise.all(LOCKS.map((name) => troupe.lock(name).isLocked()))
-  return LOCKS.filter((_, index) => locked[index])
 }
 
 /** The demo; answers with the exit code, 1 when two were ever seen inside one lock. */
 export const demo = async (options: DemoOptions): Promise<number> => {
-  const early: Line[] = []
-  let tell = (line: Line): void => void early.push(line)
-  const cast = await prepare(options, (line) => tell(line))
-  const { client, stage, troupe, pace } = cast
-  const output = new Output(options.plain)
-  tell = (line) => output.line(line)
-  const release = guard({
-    restore: output.restore,
-    stop: () => {
-      troupe.over()
-      return client.close()
-    },
-  })
-  process.on('SIGTSTP', output.suspend).on('SIGCONT', output.resume)
-  const end = options.seconds * 1000
-  const draw = (): void => {
-    troupe.sample()
-    output.draw(stage, cast.where, troupe.now(), end)
-    timer = systemClock.setTimer(draw, FRAME)
-  }
-  let timer = systemClock.setTimer(draw, 0)
-  try {
-    await story({ ...cast, pace, length: end * (1 - LAST) })
-    await new Promise<void>((resolve) => systemClock.setTimer(resolve, Math.max(0, end - troupe.now())))
-    const left = await leftBehind(troupe)
-    troupe.sample()
-    output.end(stage, left, options.plain)
-    return stage.violations === 0 ? 0 : 1
-  } finally {
-    troupe.over()
-    timer.cancel()
-    process.off('SIGTSTP', output.suspend).off('SIGCONT', output.resume)
-    output.restore()
-    release()
-    await client.close()
-  }
+  // Clients meet on an embedded engine by its name.
+  const url = options.url === undefined || options.url === 'memory:' ? 'memory:demo' : options.url
+  const client = await options.connect({ url, watchdog: WATCHDOG * paceOf(options) })
+  return new Demo(options, client, url).run()
 }

@@ -88,7 +88,7 @@ export interface StoryOptions {
 
 const life = async ({ troupe, pace }: StoryOptions, { worker, start, rest, turns }: Part): Promise<void> => {
   await sleep(start * pace, troupe.curtain)
-  while (!troupe.curtain.aborted)
+  while (!troupe.fallen())
     for (const [lock, work] of turns) {
       await troupe.turn(worker, lock, work * pace)
       await sleep(rest * pace, troupe.curtain)
@@ -103,13 +103,17 @@ const crash = async ({ troupe, inside, victim, pace }: StoryOptions): Promise<vo
   await sleep(550 * pace, troupe.curtain)
   const reopen = troupe.pause(lock)
   await sleep(450 * pace, troupe.curtain)
-  if (troupe.curtain.aborted) return reopen()
+  if (troupe.fallen()) {
+    reopen()
+    return
+  }
   troupe.play({ kind: 'asks', worker, lock })
   try {
     await victim.take(troupe.curtain)
   } catch (error) {
-    if (!troupe.curtain.aborted) throw error
-    return troupe.play({ kind: 'gives up', worker, lock })
+    if (!troupe.fallen()) throw error
+    troupe.play({ kind: 'gives up', worker, lock })
+    return
   } finally {
     reopen()
   }
@@ -135,16 +139,16 @@ const dawdle = async ({ troupe, pace }: StoryOptions): Promise<void> => {
   const lease = 1400 * pace
   const need = 2 * lease
   await sleep(90 * pace, troupe.curtain)
-  while (!troupe.curtain.aborted && troupe.now() < 4600 * pace) {
+  while (!troupe.fallen() && troupe.now() < 4600 * pace) {
     await troupe.turn('finn', 'printer', 360 * pace)
     await sleep(280 * pace, troupe.curtain)
   }
   let next: Promise<string | undefined> = Promise.resolve(undefined)
   const onGets = (): void =>
-    troupe.say(`finn took 'invoices' for a fixed ${short(lease)} and dawdles: his work needs ${short(need)}.`, 'lost')
+    troupe.say(`finn took 'invoices' for a fixed ${short(lease)} and dawdles: his work needs ${short(need)}.`)
   const onLost = (): void => {
     troupe.say(
-      `finn's hold of 'invoices' is lost. hold.signal told him while nobody else had it, and he stops.`,
+      `finn's hold of 'invoices' is lost: hold.signal tells him before anybody else can have it, and he stops.`,
       'lost',
     )
     next = troupe.next(lock)
@@ -153,8 +157,7 @@ const dawdle = async ({ troupe, pace }: StoryOptions): Promise<void> => {
   const heir = await next
   if (heir === undefined) return
   await sleep(900 * pace, troupe.curtain)
-  if (!troupe.curtain.aborted)
-    troupe.say(`${heir} has 'invoices' now, alone: finn wrote nothing after he was told.`, 'good')
+  if (!troupe.fallen()) troupe.say(`${heir} has 'invoices' now, alone: finn wrote nothing after he was told.`, 'good')
 }
 
 /** Plays the whole story; resolves when the curtain has fallen and everybody has let go. */
@@ -162,7 +165,7 @@ export const story = async (options: StoryOptions): Promise<void> => {
   const { troupe, length } = options
   troupe.say(`Eight workers share three locks. A lock lets one worker in at a time; the others wait in line.`)
   const ends = sleep(length, troupe.curtain).then(() => {
-    if (troupe.curtain.aborted) return
+    if (troupe.fallen()) return
     troupe.say('Closing time: those inside let go, those who wait give up and leave nothing behind.')
     troupe.fall()
   })

@@ -7,6 +7,8 @@ import type { Connect } from './workers.js'
 export interface Victim {
   take(signal: AbortSignal): Promise<void>
   crash(): Promise<void>
+  /** For a show that ends before the crash. */
+  end(): Promise<void>
 }
 
 export interface Job {
@@ -20,33 +22,43 @@ const abandoned = (connect: Connect, { url, watchdog, lock }: Job): Victim => {
   const client = connect({ url, watchdog })
   client.catch(() => undefined)
   return {
-    take: async (signal) => void (await (await client).lock(lock).acquire({ signal })),
+    take: async (signal) => {
+      await (await client).lock(lock).acquire({ signal })
+    },
     crash: async () => (await client).close({ release: false }),
+    end: async () => (await client).close(),
   }
 }
 
 /** A process of its own, killed. */
 const killed = (job: Job): Victim => {
   // The address goes by message: it may hold a password, and arguments and environments can be read by others.
-  const child = fork(fileURLToPath(new URL('./doomed.js', import.meta.url)), [], { execArgv: [] })
-  const kill = (): void => void child.kill('SIGKILL')
+  const child = fork(fileURLToPath(new URL('./doomed.js', import.meta.url)), [], {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  const kill = (): void => {
+    child.kill('SIGKILL')
+  }
   process.once('exit', kill)
   const gone = once(child, 'exit')
   const ended = gone.then((): never => {
     throw new Error('the process that was to crash ended before it had the lock')
   })
   ended.catch(() => undefined)
+  const end = async (): Promise<void> => {
+    kill()
+    await gone.catch(() => undefined)
+    process.off('exit', kill)
+  }
   return {
     take: async (signal) => {
       signal.addEventListener('abort', kill, { once: true })
       child.send(job)
       await Promise.race([once(child, 'message'), ended])
     },
-    crash: async () => {
-      kill()
-      await gone
-      process.off('exit', kill)
-    },
+    crash: end,
+    end,
   }
 }
 

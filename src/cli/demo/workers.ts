@@ -62,6 +62,10 @@ export class Troupe {
     return this.#curtain.signal
   }
 
+  fallen(): boolean {
+    return this.#curtain.signal.aborted
+  }
+
   now(): number {
     return systemClock.monotonic() - this.#start
   }

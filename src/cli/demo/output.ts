@@ -1,0 +1,47 @@
+import { frame, HEIGHT, WIDTH, type Show } from './frame.js'
+import { plainLine } from './plain.js'
+import { paint } from './row.js'
+import { Screen } from './screen.js'
+import type { Line, Stage } from './stage.js'
+import { summary } from './summary.js'
+
+/** The live picture while the terminal is large enough, else one line an event. */
+export class Output {
+  readonly #screen = new Screen(process.stdout, WIDTH, HEIGHT)
+  readonly #colours = process.stdout.isTTY && !process.env['NO_COLOR']
+  #live: boolean
+
+  constructor(plain: boolean) {
+    this.#live = !plain && process.stdout.isTTY && process.env['TERM'] !== 'dumb' && this.#screen.fits
+  }
+
+  /** At the beginning, and when a stopped process goes on. */
+  readonly enter = (): void => {
+    if (this.#live) this.#screen.enter()
+  }
+
+  readonly suspend = (): void => {
+    this.#screen.leave()
+    process.kill(process.pid, 'SIGSTOP')
+  }
+
+  readonly restore = (): void => {
+    this.#live = false
+    this.#screen.leave()
+  }
+
+  line(line: Line): void {
+    if (!this.#live) process.stdout.write(`${plainLine(line)}\n`)
+  }
+
+  draw(stage: Stage, show: Show): void {
+    if (this.#live && !this.#screen.fits) this.restore()
+    if (this.#live) this.#screen.draw(frame(stage, show).map((row) => paint(row, this.#colours)))
+  }
+
+  end(stage: Stage, left: readonly string[], plain: boolean): void {
+    this.restore()
+    const rows = summary(stage, left).map((row) => paint(row, this.#colours && !plain))
+    process.stdout.write(`${rows.join('\n')}\n\n`)
+  }
+}
