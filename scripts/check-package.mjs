@@ -1,0 +1,149 @@
+#!/usr/bin/env node
+// @ts-check
+/** What npm would publish, seen by those who install it: packed, installed elsewhere, imported, run and compiled against. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { npm } from './install.mjs'
+import { isMain } from './is-main.mjs'
+import { callTool, root, runParts, summarize } from './test/parts.mjs'
+
+const PUBLISHED = /^(dist\/.+(\.js|\.d\.ts)|package\.json|(README|CHANGELOG|SECURITY)\.md|LICENSE|NOTICE)$/
+const MOST_BYTES = 7_000_000
+const MOST_PACKAGES = 20
+const TIME_TO_ANSWER = 20_000
+
+/** The oldest compiler that we promise, and the newest there is. */
+const COMPILERS = { 'typescript-oldest': 'npm:typescript@5.2.2', 'typescript-newest': 'npm:typescript@7.0.2' }
+const TOOLS = join(root, 'node_modules/.cache/holdfast/tools')
+const NODE_TYPES = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).devDependencies['@types/node']
+
+const RESOLUTIONS = [
+  { module: 'node16', moduleResolution: 'node16' },
+  { module: 'esnext', moduleResolution: 'bundler' },
+]
+const PLATFORMS = [
+  { lib: ['ES2022'], types: ['node'], typeRoots: [join(TOOLS, 'node_modules/@types')] },
+  { lib: ['ES2022', 'DOM'], types: [] },
+]
+
+/** @param {string[]} args @param {string} folder */
+const quietNpm = (args, folder) => {
+  const { status, stdout, stderr } = npm([...args, '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm ${args.join(' ')}: ${stderr}`)
+  return String(stdout)
+}
+
+/** @param {string} program @param {string[]} args @param {string} folder */
+const answer = (program, args, folder) => {
+  const { status, signal, stdout, stderr, error } = spawnSync(program, args, { cwd: folder, encoding: 'utf8', timeout: TIME_TO_ANSWER })
+  const said = `${stdout ?? ''}${stderr ?? ''}`.trim()
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${error?.message ?? signal ?? `exit ${status}`}\n${said}`)
+  return said
+}
+
+class Tarball {
+  /** @param {string} folder */
+  constructor(folder) {
+    this.folder = folder
+    this.consumer = join(folder, 'consumer')
+    this.file = ''
+  }
+
+  pack() {
+    const [packed] = JSON.parse(quietNpm(['pack', '--json', '--pack-destination', this.folder], root))
+    this.file = join(this.folder, packed.filename)
+    const paths = packed.files.map((/** @type {{ path: string }} */ { path }) => path)
+    const strange = paths.filter((/** @type {string} */ path) => !PUBLISHED.test(path) || /\.test\.|(^|\/)test\//.test(path))
+    if (strange.length > 0) throw new Error(`not to be published: ${strange.join(', ')}`)
+    console.log(`   ${paths.length} files, ${kilobytes(packed.size)} packed, ${kilobytes(packed.unpackedSize)} unpacked`)
+  }
+
+  install() {
+    mkdirSync(this.consumer)
+    writeFileSync(join(this.consumer, 'package.json'), '{ "private": true, "type": "module" }\n')
+    quietNpm(['install', '--ignore-scripts', this.file], this.consumer)
+    const modules = join(this.consumer, 'node_modules')
+    const packages = Object.keys(JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')).packages).length
+    const bytes = sizeOf(modules)
+    console.log(`   ${packages} packages (at most ${MOST_PACKAGES}), ${kilobytes(bytes)} (at most ${kilobytes(MOST_BYTES)})`)
+    if (packages > MOST_PACKAGES) throw new Error(`${packages} packages are installed; ${MOST_PACKAGES} are allowed`)
+    if (bytes > MOST_BYTES) throw new Error(`${bytes} bytes are installed; ${MOST_BYTES} are allowed`)
+  }
+
+  run() {
+    cpSync(join(root, 'test/package/smoke.mjs'), join(this.consumer, 'smoke.mjs'))
+    answer(process.execPath, ['smoke.mjs'], this.consumer)
+    answer(process.execPath, ['-e', "require('holdfast').connect('memory:').then((client) => client.close())"], this.consumer)
+    const bin = join(this.consumer, 'node_modules/.bin/holdfast')
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const said = answer(bin, ['--version'], this.consumer)
+    if (said !== version) throw new Error(`holdfast --version says '${said}', not ${version}`)
+    if (!/holdfast demo/.test(answer(bin, ['--help'], this.consumer))) throw new Error("holdfast --help does not tell of 'holdfast demo'")
+  }
+
+  /** @param {string} compiler */
+  compile(compiler) {
+    installTools()
+    cpSync(join(root, 'test/package/consumer.ts'), join(this.consumer, 'consumer.ts'))
+    const problems = RESOLUTIONS.flatMap((resolution) =>
+      PLATFORMS.map((platform) => compileWith(compiler, this.consumer, { ...resolution, ...platform })),
+    ).filter(Boolean)
+    if (problems.length > 0) throw new Error(problems.join('\n'))
+  }
+}
+
+/** @param {number} bytes */
+const kilobytes = (bytes) => `${Math.round(bytes / 1000)} kB`
+
+/** @param {string} folder */
+const sizeOf = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+
+/** The compilers, kept between runs. */
+const installTools = () => {
+  const wanted = JSON.stringify({ private: true, dependencies: { ...COMPILERS, '@types/node': NODE_TYPES } })
+  const stamp = join(TOOLS, 'installed.json')
+  if (statSync(stamp, { throwIfNoEntry: false }) && readFileSync(stamp, 'utf8') === wanted) return
+  rmSync(TOOLS, { recursive: true, force: true })
+  mkdirSync(TOOLS, { recursive: true })
+  writeFileSync(join(TOOLS, 'package.json'), wanted)
+  quietNpm(['install', '--ignore-scripts'], TOOLS)
+  writeFileSync(stamp, wanted)
+}
+
+/** @param {string} compiler @param {string} folder @param {Record<string, unknown>} options @returns {string} what is wrong */
+const compileWith = (compiler, folder, options) => {
+  const compilerOptions = { ...options, target: 'ES2022', strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
+  try {
+    answer(process.execPath, [join(TOOLS, 'node_modules', compiler, 'bin/tsc'), '-p', folder], folder)
+    return ''
+  } catch (error) {
+    const { moduleResolution, lib, types } = /** @type {any} */ (options)
+    return `${COMPILERS[/** @type {keyof typeof COMPILERS} */ (compiler)]}, ${moduleResolution}, lib ${lib}, types ${types}: ${error instanceof Error ? error.message : error}`
+  }
+}
+
+/** @returns {import('./test/parts.mjs').Part[]} */
+export const packageParts = () => {
+  const tarball = new Tarball(mkdtempSync(join(tmpdir(), 'holdfast-package-')))
+  process.once('exit', () => rmSync(tarball.folder, { recursive: true, force: true }))
+  return [
+    { name: 'package: contents', run: () => tarball.pack() },
+    { name: 'package: publint', run: () => callTool('publint/src/cli.js', [tarball.file, '--strict']) },
+    {
+      name: 'package: are the types wrong',
+      run: () => callTool('@arethetypeswrong/cli/dist/index.js', [tarball.file, '--profile', 'esm-only', '--format', 'ascii']),
+    },
+    { name: 'package: installed', run: () => tarball.install() },
+    { name: 'package: run', run: () => tarball.run() },
+    { name: 'package: types, oldest compiler', run: () => tarball.compile('typescript-oldest') },
+    { name: 'package: types, newest compiler', run: () => tarball.compile('typescript-newest') },
+  ]
+}
+
+if (isMain(import.meta.url)) process.exit(summarize(await runParts(packageParts())) ? 0 : 1)

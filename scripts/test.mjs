@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+// @ts-check
+/**
+ * npm test                     everything that this machine can check
+ * npm test -- gate fair-lock   only the test files whose path holds one of the words, built before
+ *
+ * HOLDFAST_REQUIRE=redis,java   a skip for want of these is a failure
+ * HOLDFAST_INSTALL=1            installs a missing Redis server with the system's package manager
+ * HOLDFAST_TEST_CONCURRENCY=2   test files at a time
+ * HOLDFAST_TEST_TIMEOUT=300000  ms for each test file
+ */
+import { install } from './install.mjs'
+import { build } from './build.mjs'
+import { packageParts } from './check-package.mjs'
+import { findTests, runTests } from './test/node-tests.mjs'
+import { callTool, runParts, summarize } from './test/parts.mjs'
+import { ensureRedis } from './test/redis.mjs'
+
+const patterns = process.argv.slice(2)
+
+/** @param {boolean} ok @param {string} problem */
+const orThrow = (ok, problem) => {
+  if (!ok) throw new Error(problem)
+}
+
+const checks = () => [
+  { name: 'eslint', run: () => callTool('eslint/bin/eslint.js', ['.', '--quiet']) },
+  { name: 'prettier', run: () => callTool('prettier/bin/prettier.cjs', ['.', '--check', '--log-level=warn']) },
+  ...packageParts(),
+]
+
+const total = await runParts([
+  { name: 'packages', run: () => orThrow(install(), 'npm ci failed'), essential: true },
+  { name: 'redis', run: ensureRedis },
+  { name: 'build and types', run: async () => orThrow(await build({ tests: true }), 'the build failed') },
+  ...(patterns.length > 0 ? [] : checks()),
+  {
+    name: 'tests',
+    run: () => {
+      const files = findTests(patterns)
+      orThrow(files.length > 0, `no test file matches ${patterns.join(' ')}`)
+      return runTests(files)
+    },
+  },
+])
+// A server, timer or child that a tool left behind must not keep this process.
+process.exit(summarize(total) ? 0 : 1)

@@ -1,0 +1,80 @@
+// Compiled against the packed tarball, by the oldest and the newest compiler; never run.
+import {
+  AcquireTimeoutError,
+  connect,
+  DeadlockError,
+  EngineError,
+  HoldfastError,
+  LockLostError,
+  NotOwnerError,
+  type AcquireOptions,
+  type Hold,
+  type Lock,
+  type LockState,
+} from 'holdfast'
+import { virtualClock } from 'holdfast/testing'
+
+const clock = virtualClock(7)
+await using client = await connect({ url: 'memory:', clock, watchdog: 30_000, label: 'consumer', logger: undefined })
+const other = await connect('redis://localhost:6379')
+other.on('lost', (event) => {
+  const name: string = event.name
+  console.log(name)
+})
+
+const lock: Lock = client.lock('orders')
+const patience: number | undefined = undefined
+const options: AcquireOptions = { wait: patience, lease: undefined, signal: AbortSignal.abort(), owner: client.owner('me') }
+
+const hold: Hold = await lock.acquire({ wait: 1000, lease: 5000 })
+hold.signal.addEventListener('abort', () => {
+  const reason: unknown = hold.signal.reason
+  if (reason instanceof LockLostError) console.log(reason.code, reason.target)
+})
+const left: number = hold.remaining()
+await hold.extend(left + 1)
+const freed: boolean = await hold.release()
+
+const maybe: Hold | undefined = await lock.tryAcquire(options)
+if (maybe !== undefined) {
+  await using kept = maybe
+  const state: 'held' | 'uncertain' | 'lost' | 'released' | 'detached' = kept.state
+  console.log(state)
+}
+
+const result: number = await lock.using(async ({ signal }) => (signal.aborted ? 0 : 1))
+const text: string = await lock.using({ wait: 5 }, () => 'done')
+
+const me = client.owner()
+const owned = lock.for(me)
+await owned.lock(5000)
+const had: boolean = await owned.tryLock(1000, -1)
+await owned.unlock()
+const count: number = await owned.holdCount()
+
+const seen: LockState = await lock.inspect()
+const holders: readonly { readonly owner: string; readonly count: number }[] = seen.holders
+
+const ticket: string = await (await lock.acquire()).detach()
+const adopted: Hold = await client.adopt(ticket)
+
+try {
+  await lock.acquire({ wait: 0 })
+} catch (error) {
+  if (error instanceof AcquireTimeoutError || error instanceof DeadlockError || error instanceof NotOwnerError) console.log(error.code)
+  else if (error instanceof EngineError && error.code === 'NOSCRIPT') console.log(error.cause)
+  else if (error instanceof HoldfastError) console.log(error.message)
+}
+
+await clock.advance(3_600_000)
+const now: number = clock.now()
+await client.close({ release: false })
+
+// @ts-expect-error a lock needs a name
+client.lock()
+// @ts-expect-error durations are numbers
+await lock.acquire({ wait: '1s' })
+// @ts-expect-error an owner is made by `client.owner()`
+await lock.acquire({ owner: 7 })
+
+console.log(freed, result, text, had, count, holders, adopted, now)

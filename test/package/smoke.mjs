@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { connect, LockLostError } from 'holdfast'
+import { virtualClock } from 'holdfast/testing'
+
+const client = await connect('memory:')
+const lock = client.lock('smoke')
+const hold = await lock.acquire()
+assert.equal(await lock.isLocked(), true)
+assert.equal(await lock.tryAcquire(), undefined)
+assert.equal(await hold.release(), true)
+assert.equal(await lock.using(() => 'done'), 'done')
+await client.close()
+
+const clock = virtualClock(1)
+const virtual = await connect({ url: 'memory:', clock })
+const lost = await virtual.lock('smoke').acquire({ lease: 1000 })
+await clock.advance(1000)
+assert.ok(lost.signal.reason instanceof LockLostError)
+await virtual.close()
