@@ -101,7 +101,7 @@ test('a pipe gets a plain log with the crash, the loss, the hand-overs and the s
   assert.ok(!out.includes('\x1b'), 'no escape codes')
   tells(out)
   summarized(out)
-  for (const line of out.split('\n')) assert.ok(line.length <= 110, line)
+  for (const line of out.split('\n')) assert.ok(line.length <= 120, line)
 })
 
 for (const [signal, expected] of [

@@ -150,12 +150,12 @@ const footer = (stage: Stage): Row => {
 export const frame = (stage: Stage, show: Show): Row[] =>
   [
     header(show),
-    [],
     ...stage.locks.flatMap((lock, index) => panel(lock, index === 0, show.now)),
     [{ text: `╰${'─'.repeat(WIDTH - 2)}╯`, style: 'dim' } as const],
     [],
     ...caption(stage.caption),
     [],
     ...logged(stage),
+    [],
     footer(stage),
   ].map((row) => fill(row, WIDTH))
