@@ -1,14 +1,129 @@
+import { baseLibrary } from './base-library.js'
+import { coroutineLibrary } from './coroutine-library.js'
+import { mathConstants, mathLibrary } from './math-library.js'
+import { Random } from './random.js'
+import { noteErrorPlace, redisConstants, redisLibrary } from './redis-library.js'
+import { errorText, luaToReply } from './reply-values.js'
+import { stringLibrary } from './string-library.js'
+import { tableLibrary } from './table-library.js'
+import * as vm from './vm.gen.js'
+import { Failure, LuaFunction, Table } from './vm.gen.js'
+import { ReplyError } from '../reply.js'
+import type { LuaValue, NativeBody, NativeFunction, Thread } from './vm.gen.js'
 import type { Bytes, Reply, ScriptHost } from '../reply.js'
+import type { Dialect } from './redis-library.js'
+
+const CHUNK_NAME = '@user_script'
 
 /** Runs Redis Lua scripts; one interpreter per server, its compiled scripts cached by text. */
 export class ScriptRuntime {
-  constructor(readonly host: ScriptHost) {}
+  readonly #L: Thread
+  readonly #globals: Table
+  readonly #handler: NativeFunction
+  readonly #chunks = new Map<Bytes, LuaFunction>()
+  readonly #random = new Random()
+  readonly #dialect: Dialect = { resp3: false }
+
+  constructor(readonly host: ScriptHost) {
+    this.#L = vm.newState()
+    this.#globals = vm.newTable(this.#L)
+    this.#handler = vm.native((L, args) => noteErrorPlace(L, args[0], placeOfError(L)))
+    this.#openLibraries()
+    this.#protectGlobals()
+  }
 
   /**
    * Runs a script as EVAL does and converts its result as Redis does.
    * An error is returned as a ReplyError with the text that Redis 7 gives.
    */
-  run(_source: Bytes, _sha: string, _keys: readonly Bytes[], _argv: readonly Bytes[]): Reply {
-    throw new Error('not built yet')
+  run(source: Bytes, sha: string, keys: readonly Bytes[], argv: readonly Bytes[]): Reply {
+    const chunk = this.#chunks.get(source) ?? this.#compile(source)
+    if (chunk instanceof ReplyError) return chunk
+    this.#dialect.resp3 = false
+    this.#random.restart()
+    this.#setGlobal('KEYS', this.#list(keys))
+    this.#setGlobal('ARGV', this.#list(argv))
+    try {
+      const result = vm.protectedCall(this.#L, chunk, [], this.#handler)
+      return result instanceof Failure ? this.#scriptError(result.value, sha) : luaToReply(this.#L, result[0])
+    } catch (error) {
+      vm.resetState(this.#L)
+      throw error
+    }
   }
+
+  #compile(source: Bytes): LuaFunction | ReplyError {
+    const chunk = vm.compile(this.#L, source, CHUNK_NAME, this.#globals)
+    if (typeof chunk === 'string') return new ReplyError(errorText(`ERR Error compiling script (new function): ${chunk}`))
+    this.#chunks.set(source, chunk)
+    return chunk
+  }
+
+  #scriptError(value: LuaValue, sha: string): ReplyError {
+    if (!(value instanceof Table)) return new ReplyError(errorText(`ERR Error running script ${sha}, ${String(value)}`))
+    const text = vm.rawGet(this.#L, value, 'err')
+    const source = vm.rawGet(this.#L, value, 'source')
+    const line = vm.rawGet(this.#L, value, 'line')
+    const message = typeof text === 'string' ? text : typeof text === 'number' ? vm.numberToString(text) : 'ERR unknown error'
+    const place = typeof source === 'string' && line !== undefined ? ` script: ${sha}, on ${source}:${String(line)}.` : ''
+    return new ReplyError(errorText(message + place))
+  }
+
+  #list(values: readonly Bytes[]): Table {
+    const table = vm.newTable(this.#L)
+    for (let i = 0; i < values.length; i++) vm.rawSet(this.#L, table, i + 1, values[i])
+    return table
+  }
+
+  #setGlobal(name: string, value: LuaValue): void {
+    this.#globals.readonly = false
+    vm.rawSet(this.#L, this.#globals, name, value)
+    this.#globals.readonly = true
+  }
+
+  #openLibraries(): void {
+    this.#define(this.#globals, baseLibrary(this.#globals))
+    this.#setGlobal('_G', this.#globals)
+    this.#setGlobal('_VERSION', 'Lua 5.1')
+    this.#setGlobal('__redis__err__handler', this.#handler)
+    const strings = this.#library('string', stringLibrary)
+    const meta = vm.newTable(this.#L)
+    vm.rawSet(this.#L, meta, '__index', strings)
+    meta.readonly = true
+    vm.setStringMetatable(this.#L, meta)
+    this.#library('table', tableLibrary)
+    this.#library('math', mathLibrary(this.#random), mathConstants)
+    this.#library('coroutine', {}, coroutineLibrary)
+    this.#library('redis', redisLibrary(this.host, this.#dialect), redisConstants)
+  }
+
+  #library(name: string, bodies: Record<string, NativeBody>, values: Record<string, LuaValue> = {}): Table {
+    const table = vm.newTable(this.#L)
+    this.#define(table, bodies)
+    for (const [key, value] of Object.entries(values)) vm.rawSet(this.#L, table, key, value)
+    table.readonly = true
+    this.#setGlobal(name, table)
+    return table
+  }
+
+  #define(table: Table, bodies: Record<string, NativeBody>): void {
+    for (const [name, body] of Object.entries(bodies)) vm.rawSet(this.#L, table, name, vm.native(body))
+  }
+
+  #protectGlobals(): void {
+    const meta = vm.newTable(this.#L)
+    const missing: NativeBody = (L, args) =>
+      vm.raise(L, `${vm.where(L, 1)}Script attempted to access nonexistent global variable '${String(args[1])}'`)
+    vm.rawSet(this.#L, meta, '__index', vm.native(missing))
+    meta.readonly = true
+    this.#globals.metatable = meta
+    this.#globals.readonly = true
+  }
+}
+
+/** Where an error was raised: the function itself, or its caller when it is a native one. */
+const placeOfError = (L: Thread): { source: string; line: number } | undefined => {
+  let frame = vm.frameAt(L, 1)
+  if (frame !== null && vm.frameInfo(frame).what === 'C') frame = vm.frameAt(L, 2)
+  return frame === null ? undefined : vm.frameInfo(frame)
 }

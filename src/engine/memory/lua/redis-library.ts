@@ -1,0 +1,132 @@
+import { NOTHING, toNumber } from './arguments.js'
+import { errorTable, replyToLua } from './reply-values.js'
+import { formatGeneral } from './number-format.js'
+import { sha1 } from './sha1.js'
+import { numberToString, raise, rawGet, rawSet, newTable, typeName } from './vm.gen.js'
+import type { ScriptHost } from '../reply.js'
+import type { LuaValue, NativeBody, Table, Thread } from './vm.gen.js'
+
+const VERSION = '7.0.15'
+const VERSION_NUMBER = 0x0007000f
+
+/** What a run of a script may change about how it talks to the server. */
+export interface Dialect {
+  resp3: boolean
+}
+
+const raiseText = (L: Thread, text: string): never => raise(L, errorTable(L, text))
+
+/** Strings stay, integers print in full; anything else makes the call invalid. */
+const commandArguments = (args: readonly LuaValue[]): string[] | undefined => {
+  const argv = new Array<string>(args.length)
+  for (let i = 0; i < args.length; i++) {
+    const value = args[i]
+    if (typeof value === 'string') argv[i] = value
+    else if (typeof value === 'number') argv[i] = Number.isSafeInteger(value) ? String(value) : formatGeneral(value, 17)
+    else return undefined
+  }
+  return argv
+}
+
+const call = (host: ScriptHost, dialect: Dialect, raises: boolean): NativeBody => (L, args) => {
+  const argv = commandArguments(args)
+  let result: LuaValue
+  if (args.length === 0) result = errorTable(L, 'Please specify at least one argument for this redis lib call')
+  else if (!argv) result = errorTable(L, 'Lua redis lib command arguments must be strings or integers')
+  else {
+    const reply = host.call(argv)
+    if (typeof reply === 'number' || typeof reply === 'string') return reply
+    result = replyToLua(L, reply, dialect.resp3)
+    if (!(reply instanceof Error)) return result
+  }
+  return raises ? raise(L, result) : result
+}
+
+const errorReply: NativeBody = (L, args) => {
+  const text = args[0]
+  if (args.length !== 1 || typeof text !== 'string') return errorTable(L, 'wrong number or type of arguments')
+  return errorTable(L, text.startsWith('-') ? text : `-${text}`)
+}
+
+const statusReply: NativeBody = (L, args) => {
+  if (args.length !== 1 || typeof args[0] !== 'string') return errorTable(L, 'wrong number or type of arguments')
+  const table = newTable(L)
+  rawSet(L, table, 'ok', args[0])
+  return table
+}
+
+const sha1hex: NativeBody = (L, args) => {
+  if (args.length !== 1) return raiseText(L, 'wrong number of arguments')
+  const value = args[0]
+  return sha1(typeof value === 'number' ? numberToString(value) : typeof value === 'string' ? value : '')
+}
+
+const log = (host: ScriptHost): NativeBody => (L, args) => {
+  if (args.length < 2) return raiseText(L, 'redis.log() requires two arguments or more.')
+  const level = args[0]
+  if (toNumber(level) === undefined) return raiseText(L, 'First argument must be a number (log level).')
+  const number = Math.trunc(toNumber(level) ?? 0)
+  if (number < 0 || number > 3) return raiseText(L, 'Invalid debug level.')
+  const parts = args.slice(1).filter((part) => typeof part === 'string' || typeof part === 'number')
+  host.log?.(number, parts.map((part) => (typeof part === 'number' ? numberToString(part) : part)).join(' '))
+  return NOTHING
+}
+
+const setresp = (dialect: Dialect): NativeBody => (L, args) => {
+  if (args.length !== 1) return raiseText(L, 'redis.setresp() requires one argument.')
+  const version = Math.trunc(toNumber(args[0]) ?? 0)
+  if (version !== 2 && version !== 3) return raiseText(L, 'RESP version must be 2 or 3.')
+  dialect.resp3 = version === 3
+  return NOTHING
+}
+
+const setRepl: NativeBody = (L, args) => {
+  if (args.length !== 1) return raiseText(L, 'redis.set_repl() requires two arguments.')
+  const flags = Math.trunc(toNumber(args[0]) ?? 0)
+  if ((flags & ~3) !== 0) {
+    return raiseText(L, 'Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.')
+  }
+  return NOTHING
+}
+
+/** There are no users to restrict here, so any command that exists may be called. */
+const aclCheckCommand = (host: ScriptHost): NativeBody => (L, args) => {
+  const argv = commandArguments(args)
+  if (args.length === 0) return raiseText(L, 'Please specify at least one argument for this redis lib call')
+  if (!argv) return raiseText(L, 'Lua redis lib command arguments must be strings or integers')
+  const known = host.call(['COMMAND', 'INFO', argv[0] ?? ''])
+  const missing = Array.isArray(known) && known.length === 1 && known[0] === null
+  return missing ? raiseText(L, 'Invalid command passed to redis.acl_check_cmd()') : true
+}
+
+export const redisConstants: Record<string, LuaValue> = {
+  LOG_DEBUG: 0, LOG_VERBOSE: 1, LOG_NOTICE: 2, LOG_WARNING: 3,
+  REPL_NONE: 0, REPL_AOF: 1, REPL_SLAVE: 2, REPL_REPLICA: 2, REPL_ALL: 3,
+  REDIS_VERSION: VERSION, REDIS_VERSION_NUM: VERSION_NUMBER,
+} // prettier-ignore
+
+export const redisLibrary = (host: ScriptHost, dialect: Dialect): Record<string, NativeBody> => ({
+  call: call(host, dialect, true),
+  pcall: call(host, dialect, false),
+  error_reply: errorReply,
+  status_reply: statusReply,
+  sha1hex,
+  log: log(host),
+  setresp: setresp(dialect),
+  set_repl: setRepl,
+  replicate_commands: () => true,
+  breakpoint: () => false,
+  debug: () => NOTHING,
+  acl_check_cmd: aclCheckCommand(host),
+})
+
+/** The message handler under every script: it notes where an error was raised. */
+export const noteErrorPlace = (L: Thread, value: LuaValue, place: { source: string; line: number } | undefined): Table => {
+  const table = typeName(value) === 'table' ? (value as Table) : newTable(L)
+  if (table !== value) rawSet(L, table, 'err', `ERR ${typeof value === 'number' ? numberToString(value) : String(value ?? 'nil')}`)
+  if (place) {
+    rawSet(L, table, 'source', place.source)
+    rawSet(L, table, 'line', place.line)
+  }
+  return rawGet(L, table, 'err') === undefined ? table : table
+}
