@@ -145,6 +145,14 @@ for (const [signal, expected] of [
     assert.ok(out.lastIndexOf(SHOW_CURSOR) > last && out.lastIndexOf(LEAVE) > last && out.lastIndexOf('\x1b[0m') > last)
   })
 
+test('an error that nobody caught puts the terminal back before it is told', { skip: noPty }, async () => {
+  const bomb = `data:text/javascript,setTimeout(()=>{throw(new(Error)('boom'))},700)`
+  const { code, out } = await inTerminal('demo', { env: { NODE_OPTIONS: `--import=${bomb}` } }).ended
+  assert.equal(code, 1)
+  const told = out.indexOf('boom')
+  assert.ok(out.includes('held by') && told > out.lastIndexOf(SHOW_CURSOR) && told > out.lastIndexOf(LEAVE))
+})
+
 test('NO_COLOR takes the colours away, not the picture', { skip: noPty }, async () => {
   const running = inTerminal('demo', { env: { NO_COLOR: '1' } })
   const pid = await pidOf(running)

@@ -48,7 +48,7 @@ class Demo {
     this.#client = client
     this.#output = new Output(options.plain)
     this.#pace = paceOf(options)
-    const watchdog = WATCHDOG * this.#pace
+    const watchdog = Math.round(WATCHDOG * this.#pace)
     // Two demos on one server must not meet, nor may this one meet anybody's real locks.
     const run = randomBytes(4).toString('hex')
     const key = (lock: string): string => `holdfast-demo:${run}:${lock}`
@@ -113,6 +113,6 @@ class Demo {
 export const demo = async (options: DemoOptions): Promise<number> => {
   // Clients meet on an embedded engine by its name.
   const url = options.url === undefined || options.url === 'memory:' ? 'memory:demo' : options.url
-  const client = await options.connect({ url, watchdog: WATCHDOG * paceOf(options) })
+  const client = await options.connect({ url, watchdog: Math.round(WATCHDOG * paceOf(options)) })
   return new Demo(options, client, url).run()
 }

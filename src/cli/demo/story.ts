@@ -118,7 +118,7 @@ const crash = async ({ troupe, inside, victim, pace }: StoryOptions): Promise<vo
     reopen()
   }
   inside.enter(lock, worker)
-  troupe.play({ kind: 'gets', worker, lock, lease: WATCHDOG * pace, fixed: false })
+  troupe.play({ kind: 'gets', worker, lock, lease: Math.round(WATCHDOG * pace), fixed: false })
   await troupe.inside(worker, lock, 1000 * pace, troupe.curtain)
   inside.leave(lock, worker)
   const next = troupe.next(lock)
@@ -136,7 +136,7 @@ const crash = async ({ troupe, inside, victim, pace }: StoryOptions): Promise<vo
 /** finn works as the others do, until he takes 'invoices' for a fixed time and needs longer. */
 const dawdle = async ({ troupe, pace }: StoryOptions): Promise<void> => {
   const lock = 'invoices'
-  const lease = 1400 * pace
+  const lease = Math.round(1400 * pace)
   const need = 2 * lease
   await sleep(90 * pace, troupe.curtain)
   while (!troupe.fallen() && troupe.now() < 4600 * pace) {
