@@ -1,4 +1,6 @@
 import type { Clock } from '../../core/clock.js'
+import { Expiries } from './expiries.js'
+import type { Int } from './numbers.js'
 import { type Bytes, ReplyError } from './reply.js'
 import type { SortedSet } from './sorted-set.js'
 
@@ -19,12 +21,13 @@ export const wrongType = (): ReplyError =>
 export class Database {
   readonly #clock: Clock
   readonly #values = new Map<Bytes, Value>()
-  readonly #expiry = new Map<Bytes, number>()
+  readonly #expiry: Expiries
   /** A script sees one moment from its beginning to its end, as in Redis. */
   frozen: number | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
+    this.#expiry = new Expiries(clock, (key) => this.#expireIfDue(key))
   }
 
   /** ms since the epoch. */
@@ -47,8 +50,11 @@ export class Database {
 
   /** Stores a value; its expiry stays as it was unless `keepExpiry` is false. */
   set(key: Bytes, value: Value, keepExpiry = true): void {
+    if (this.#expiry.size > 0) {
+      if (keepExpiry) this.#expireIfDue(key)
+      else this.#expiry.delete(key)
+    }
     this.#values.set(key, value)
-    if (!keepExpiry) this.#expiry.delete(key)
   }
 
   delete(key: Bytes): boolean {
@@ -59,12 +65,12 @@ export class Database {
     return this.#values.delete(key)
   }
 
-  /** ms since the epoch, or undefined when it does not expire. */
-  expiry(key: Bytes): number | undefined {
+  /** ms since the epoch, or undefined when it does not expire. Beyond what a number holds exactly it is a bigint. */
+  expiry(key: Bytes): Int | undefined {
     return this.#expiry.get(key)
   }
 
-  setExpiry(key: Bytes, at: number | undefined): void {
+  setExpiry(key: Bytes, at: Int | undefined): void {
     if (at === undefined) this.#expiry.delete(key)
     else this.#expiry.set(key, at)
   }
@@ -75,9 +81,19 @@ export class Database {
     return [...this.#values.keys()]
   }
 
+  /** Keys in the order in which they came; goes on while keys come and go, and may yield one that has expired. */
+  walk(): IterableIterator<Bytes> {
+    return this.#values.keys()
+  }
+
   get size(): number {
     this.sweep()
     return this.#values.size
+  }
+
+  get expiring(): number {
+    this.sweep()
+    return this.#expiry.size
   }
 
   get hasExpiries(): boolean {
@@ -91,14 +107,14 @@ export class Database {
 
   /** Drops what has expired. */
   sweep(): void {
-    if (this.#expiry.size === 0) return
-    for (const key of [...this.#expiry.keys()]) this.#expireIfDue(key)
+    if (this.#expiry.size > 0) this.#expiry.sweep()
   }
 
-  #expireIfDue(key: Bytes): void {
+  #expireIfDue(key: Bytes): boolean {
     const at = this.#expiry.get(key)
-    if (at === undefined || at > this.now()) return
+    if (at === undefined || at > this.now()) return false
     this.#expiry.delete(key)
     this.#values.delete(key)
+    return true
   }
 }
