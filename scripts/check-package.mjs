@@ -30,16 +30,24 @@ const PLATFORMS = [
 
 /** @param {string[]} args @param {string} folder */
 const quietNpm = (args, folder) => {
-  const { status, stdout, stderr } = npm([...args, '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder, encoding: 'utf8' })
+  const { status, stdout, stderr } = npm([...args, '--no-audit', '--no-fund', '--prefer-offline'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
   if (status !== 0) throw new Error(`npm ${args.join(' ')}: ${stderr}`)
   return String(stdout)
 }
 
 /** @param {string} program @param {string[]} args @param {string} folder */
 const answer = (program, args, folder) => {
-  const { status, signal, stdout, stderr, error } = spawnSync(program, args, { cwd: folder, encoding: 'utf8', timeout: TIME_TO_ANSWER })
+  const { status, signal, stdout, stderr, error } = spawnSync(program, args, {
+    cwd: folder,
+    encoding: 'utf8',
+    timeout: TIME_TO_ANSWER,
+  })
   const said = `${stdout ?? ''}${stderr ?? ''}`.trim()
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${error?.message ?? signal ?? `exit ${status}`}\n${said}`)
+  if (status !== 0)
+    throw new Error(`${program} ${args.join(' ')}: ${error?.message ?? signal ?? `exit ${status}`}\n${said}`)
   return said
 }
 
@@ -55,9 +63,13 @@ class Tarball {
     const [packed] = JSON.parse(quietNpm(['pack', '--json', '--pack-destination', this.folder], root))
     this.file = join(this.folder, packed.filename)
     const paths = packed.files.map((/** @type {{ path: string }} */ { path }) => path)
-    const strange = paths.filter((/** @type {string} */ path) => !PUBLISHED.test(path) || /\.test\.|(^|\/)test\//.test(path))
+    const strange = paths.filter(
+      (/** @type {string} */ path) => !PUBLISHED.test(path) || /\.test\.|(^|\/)test\//.test(path),
+    )
     if (strange.length > 0) throw new Error(`not to be published: ${strange.join(', ')}`)
-    console.log(`   ${paths.length} files, ${kilobytes(packed.size)} packed, ${kilobytes(packed.unpackedSize)} unpacked`)
+    console.log(
+      `   ${paths.length} files, ${kilobytes(packed.size)} packed, ${kilobytes(packed.unpackedSize)} unpacked`,
+    )
   }
 
   install() {
@@ -67,7 +79,9 @@ class Tarball {
     const modules = join(this.consumer, 'node_modules')
     const packages = Object.keys(JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')).packages).length
     const bytes = sizeOf(modules)
-    console.log(`   ${packages} packages (at most ${MOST_PACKAGES}), ${kilobytes(bytes)} (at most ${kilobytes(MOST_BYTES)})`)
+    console.log(
+      `   ${packages} packages (at most ${MOST_PACKAGES}), ${kilobytes(bytes)} (at most ${kilobytes(MOST_BYTES)})`,
+    )
     if (packages > MOST_PACKAGES) throw new Error(`${packages} packages are installed; ${MOST_PACKAGES} are allowed`)
     if (bytes > MOST_BYTES) throw new Error(`${bytes} bytes are installed; ${MOST_BYTES} are allowed`)
   }
@@ -75,12 +89,17 @@ class Tarball {
   run() {
     cpSync(join(root, 'test/package/smoke.mjs'), join(this.consumer, 'smoke.mjs'))
     answer(process.execPath, ['smoke.mjs'], this.consumer)
-    answer(process.execPath, ['-e', "require('holdfast').connect('memory:').then((client) => client.close())"], this.consumer)
+    answer(
+      process.execPath,
+      ['-e', "require('holdfast').connect('memory:').then((client) => client.close())"],
+      this.consumer,
+    )
     const bin = join(this.consumer, 'node_modules/.bin/holdfast')
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const said = answer(bin, ['--version'], this.consumer)
     if (said !== version) throw new Error(`holdfast --version says '${said}', not ${version}`)
-    if (!/holdfast demo/.test(answer(bin, ['--help'], this.consumer))) throw new Error("holdfast --help does not tell of 'holdfast demo'")
+    if (!/holdfast demo/.test(answer(bin, ['--help'], this.consumer)))
+      throw new Error("holdfast --help does not tell of 'holdfast demo'")
   }
 
   /** @param {string} compiler */
@@ -117,7 +136,14 @@ const installTools = () => {
 
 /** @param {string} compiler @param {string} folder @param {Record<string, unknown>} options @returns {string} what is wrong */
 const compileWith = (compiler, folder, options) => {
-  const compilerOptions = { ...options, target: 'ES2022', strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true }
+  const compilerOptions = {
+    ...options,
+    target: 'ES2022',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+  }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
   try {
     answer(process.execPath, [join(TOOLS, 'node_modules', compiler, 'bin/tsc'), '-p', folder], folder)
@@ -137,7 +163,8 @@ export const packageParts = () => {
     { name: 'package: publint', run: () => callTool('publint/src/cli.js', [tarball.file, '--strict']) },
     {
       name: 'package: are the types wrong',
-      run: () => callTool('@arethetypeswrong/cli/dist/index.js', [tarball.file, '--profile', 'esm-only', '--format', 'ascii']),
+      run: () =>
+        callTool('@arethetypeswrong/cli/dist/index.js', [tarball.file, '--profile', 'esm-only', '--format', 'ascii']),
     },
     { name: 'package: installed', run: () => tarball.install() },
     { name: 'package: run', run: () => tarball.run() },

@@ -41,7 +41,7 @@ const isInstalled = () => {
 
 /** Runs the npm that runs us, else the one on the PATH. @param {string[]} args @param {import('node:child_process').SpawnSyncOptions} [options] */
 export const npm = (args, options) => {
-  const self = process.env.npm_execpath
+  const self = process.env['npm_execpath']
   return self && /npm(-cli)?\.c?js$/.test(self)
     ? spawnSync(process.execPath, [self, ...args], { cwd: root, ...options })
     : spawnSync('npm', args, { cwd: root, shell: process.platform === 'win32', ...options })

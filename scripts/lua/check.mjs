@@ -45,7 +45,7 @@ const checkTable = (table, slots, bound, rest) => {
     const local = bound.get(slot)
     if (local === undefined) throw new Error(`${slot} ${name} is in the header; the first lines do not bind it`)
     if (local !== name) throw new Error(`${slot} is '${name}' in the header and '${local}' in the body`)
-    if (!new RegExp(`(?<![.:] )\\b${name}\\b`).test(rest)) throw new Error(`${slot} ${name} is never used`)
+    if (!new RegExp(`(?<! [.:] )\\b${name}\\b`).test(rest)) throw new Error(`${slot} ${name} is never used`)
     bound.delete(slot)
   })
   const local = bound.get(`${table}[..]`)

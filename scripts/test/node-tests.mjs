@@ -125,9 +125,10 @@ class Report {
 
 /** @param {string[]} files @returns {Promise<Counts>} */
 export const runTests = async (files) => {
-  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --enable-source-maps --unhandled-rejections=strict`.trim()
-  const concurrency = Number(process.env.HOLDFAST_TEST_CONCURRENCY ?? 2)
-  const timeout = Number(process.env.HOLDFAST_TEST_TIMEOUT ?? FILE_TIMEOUT)
+  process.env['NODE_OPTIONS'] =
+    `${process.env['NODE_OPTIONS'] ?? ''} --enable-source-maps --unhandled-rejections=strict`.trim()
+  const concurrency = Number(process.env['HOLDFAST_TEST_CONCURRENCY'] ?? 2)
+  const timeout = Number(process.env['HOLDFAST_TEST_TIMEOUT'] ?? FILE_TIMEOUT)
   const report = new Report()
   for await (const event of run({ files, concurrency, timeout })) report.take(event)
   report.flush()

@@ -28,12 +28,15 @@ export const call = (program, args, options) => {
 
 /** Runs a tool of this project's packages. @param {string} script below node_modules @param {string[]} args */
 export const callTool = (script, args) => {
-  const { status } = spawnSync(process.execPath, [join(root, 'node_modules', script), ...args], { cwd: root, stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, [join(root, 'node_modules', script), ...args], {
+    cwd: root,
+    stdio: 'inherit',
+  })
   if (status !== 0) throw new Error(`${script.split('/')[0]} is not content`)
 }
 
 /** What must not be skipped, as HOLDFAST_REQUIRE=redis,java says. */
-const required = () => (process.env.HOLDFAST_REQUIRE ?? '').split(',').filter(Boolean)
+const required = () => (process.env['HOLDFAST_REQUIRE'] ?? '').split(',').filter(Boolean)
 
 /** @param {string} reason */
 const mustNotSkip = (reason) => required().some((what) => new RegExp(`^no ${what}\\b`, 'i').test(reason))

@@ -13,7 +13,7 @@ const MANAGERS = /** @type {const} */ ([
 
 /** @param {string} program */
 const onPath = (program) =>
-  (process.env.PATH ?? '').split(delimiter).some((folder) => {
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK)
       return true
@@ -25,7 +25,7 @@ const onPath = (program) =>
 const isRoot = () => process.getuid?.() === 0
 
 const inContainer = () => {
-  if (existsSync('/.dockerenv') || existsSync('/run/.containerenv') || process.env.container) return true
+  if (existsSync('/.dockerenv') || existsSync('/run/.containerenv') || process.env['container']) return true
   try {
     return /docker|kubepods|containerd|lxc/.test(readFileSync('/proc/1/cgroup', 'utf8'))
   } catch {
@@ -51,7 +51,9 @@ export const ensureRedis = () => {
     const unattended = line.replace(/^sudo /, 'sudo -n ')
     call('sh', ['-c', unattended], { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' } })
   } catch (error) {
-    throw new Skip(`no redis-server on the PATH, and it could not be installed: ${error instanceof Error ? error.message : error}`)
+    throw new Skip(
+      `no redis-server on the PATH, and it could not be installed: ${error instanceof Error ? error.message : error}`,
+    )
   }
   if (!onPath('redis-server')) throw new Skip(`no redis-server on the PATH, even after: ${line}`)
 }

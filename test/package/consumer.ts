@@ -24,7 +24,12 @@ other.on('lost', (event) => {
 
 const lock: Lock = client.lock('orders')
 const patience: number | undefined = undefined
-const options: AcquireOptions = { wait: patience, lease: undefined, signal: AbortSignal.abort(), owner: client.owner('me') }
+const options: AcquireOptions = {
+  wait: patience,
+  lease: undefined,
+  signal: AbortSignal.abort(),
+  owner: client.owner('me'),
+}
 
 const hold: Hold = await lock.acquire({ wait: 1000, lease: 5000 })
 hold.signal.addEventListener('abort', () => {
@@ -61,7 +66,8 @@ const adopted: Hold = await client.adopt(ticket)
 try {
   await lock.acquire({ wait: 0 })
 } catch (error) {
-  if (error instanceof AcquireTimeoutError || error instanceof DeadlockError || error instanceof NotOwnerError) console.log(error.code)
+  if (error instanceof AcquireTimeoutError || error instanceof DeadlockError || error instanceof NotOwnerError)
+    console.log(error.code)
   else if (error instanceof EngineError && error.code === 'NOSCRIPT') console.log(error.cause)
   else if (error instanceof HoldfastError) console.log(error.message)
 }

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { declareScript } from '../../scripts/build-lua.mjs'
+import { checkFragment } from '../../scripts/lua/check.mjs'
+import { replyType } from '../../scripts/lua/reply-type.mjs'
+import { minify, tokenize } from '../../scripts/lua/tokens.mjs'
+
+const GOOD = `-- Takes the lock when it is free.
+-- Second line.
+-- KEYS[1] lock
+-- ARGV[1] owner
+-- ARGV[2] lease (ms)
+-- returns nil held | integer ttl
+
+local lock = KEYS[1]
+local owner = ARGV[1]
+local lease = tonumber(ARGV[2])
+
+redis.call('HSET', lock, owner, 1) -- why
+return redis.call('PEXPIRE', lock, lease)
+`
+
+const declare = (text: string, fragments: Record<string, string> = {}): string =>
+  declareScript('some-lock/force-take', text, new Map(Object.entries(fragments)))
+
+/** GOOD with some of its text replaced. */
+const changed = (from: string, to: string): string => {
+  assert.ok(GOOD.includes(from))
+  return GOOD.replace(from, to)
+}
+
+describe('a script becomes a typed constant', () => {
+  test('named by folder and file, typed by its header, described by its purpose', () => {
+    const code = declare(GOOD)
+    assert.match(code, /export const someLockForceTake: Script</)
+    assert.match(
+      code,
+      /^ {2}readonly \[lock: string\],\n {2}readonly \[owner: string, lease: number\],\n {2}null \| number$/m,
+    )
+    assert.match(code, /script\(\n {2}'some-lock\/force-take',\n {2}'[0-9a-f]{40}',\n/)
+    assert.match(
+      code,
+      /^ \* Takes the lock when it is free\.\n \* Second line\.\n \* Returns nil held \| integer ttl$/m,
+    )
+    assert.doesNotMatch(code, /why/)
+  })
+
+  test('units give the types of arguments', () => {
+    const code = declare(`-- Does it.
+-- ARGV[1] a
+-- ARGV[2] b (count)
+-- ARGV[3] c (integer)
+-- ARGV[4] d (bytes)
+-- ARGV[5] e (any)
+-- returns nil
+local a, b, c = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local d, e = ARGV[4], ARGV[5]
+return redis.call('ECHO', a .. b .. c .. d .. e)`)
+    assert.match(code, /readonly \[\],\n {2}readonly \[a: string, b: number, c: number, d: Uint8Array, e: Arg\]/)
+  })
+
+  test('a variable rest is bound as a whole or read by number', () => {
+    const code = declare(`-- Does it.
+-- KEYS[1..] locks
+-- ARGV[1] lease (ms)
+-- ARGV[2..] owners
+-- returns integer[]
+local locks = KEYS
+local lease = ARGV[1]
+for i = 2, #ARGV do redis.call('HSET', locks[i], ARGV[i], lease) end
+return {}`)
+    assert.match(
+      code,
+      /readonly \[\.\.\.locks: string\[\]\],\n {2}readonly \[lease: number, \.\.\.owners: string\[\]\]/,
+    )
+    assert.match(code, / {2}0,\n\)/)
+  })
+
+  test('a fragment takes the place of its line', () => {
+    const text = changed('redis.call', '--include server-time\nlocal now = serverTime()\nredis.call')
+    const fragment = '-- Why.\nlocal function serverTime()\n  return 1\nend\n'
+    assert.match(declare(text, { 'server-time': fragment }), /local function serverTime\(\)return 1\\nend\\nlocal now=/)
+  })
+})
+
+describe('a header and a body that disagree do not build', () => {
+  const cases: readonly (readonly [why: string, text: string, message: RegExp])[] = [
+    ['no purpose', GOOD.split('\n').slice(2).join('\n'), /no purpose/],
+    ['no returns', changed('-- returns nil held | integer ttl\n', ''), /no 'returns'/],
+    ['a gap', changed('ARGV[2] lease', 'ARGV[3] lease'), /ARGV\[3\] stands where ARGV\[2\] is due/],
+    [
+      'a slot that no line binds',
+      changed('-- ARGV[2]', '-- KEYS[2] channel\n-- ARGV[2]'),
+      /KEYS\[2\] channel .*do not bind it/,
+    ],
+    ['a slot that the header lacks', changed('local lease', 'local other = KEYS[2]\nlocal lease'), /KEYS\[2\] is read/],
+    ['two names', changed('local owner', 'local own'), /ARGV\[1\] is 'owner' in the header and 'own' in the body/],
+    ['a slot that is never used', changed('lock, owner, 1', 'lock, 1, 1'), /ARGV\[1\] owner is never used/],
+    ['a slot used as a field only', changed('lock, owner, 1', 'lock, lock.owner, 1'), /ARGV\[1\] owner is never used/],
+    ['a slot bound twice', changed('local lease', 'local again = ARGV[1]\nlocal lease'), /ARGV\[1\] is bound twice/],
+    [
+      'a slot read late',
+      changed("'PEXPIRE', lock", "'PEXPIRE', KEYS[1]"),
+      /KEYS\[1\] is read outside of the first lines/,
+    ],
+    ['a rest that the header lacks', changed('owner, 1', 'owner, unpack(ARGV)'), /the whole ARGV is read/],
+    [
+      'a rest never read',
+      changed('-- returns', '-- ARGV[3..] more\n-- returns'),
+      /ARGV\[3\.\.\] more is in the header and never read/,
+    ],
+    ['a slot after the rest', changed('-- returns', '-- ARGV[3..] more\n-- ARGV[4] x\n-- returns'), /must be the last/],
+    ['an unknown unit', changed('(ms)', '(s)'), /unknown unit \(s\); there are ms/],
+    ['a unit of a key', changed('KEYS[1] lock', 'KEYS[1] lock (ms)'), /KEYS have no unit/],
+    ['a name not in camelCase', changed('ARGV[1] owner', 'ARGV[1] the_owner'), /no camelCase name/],
+    ['a slot line out of shape', changed('KEYS[1] lock', 'KEYS[1]: lock'), /is not 'KEYS\[n\] name'/],
+    ['an unknown reply', changed('nil held', 'nothing held'), /begins with none of nil/],
+    [
+      'a fragment that is not there',
+      changed('redis.call', '--include nowhere\nredis.call'),
+      /there is no .*nowhere\.lua/,
+    ],
+    ['61 lines of code', GOOD + 'x = 1\n'.repeat(56), /61 lines of code/],
+    ['what is no Lua 5.1', changed("'HSET'", '$'), /is not Lua 5\.1/],
+  ]
+  for (const [why, text, message] of cases) test(why, () => assert.throws(() => declare(text), message))
+
+  test('but 60 lines of code do, whatever the comments', () => {
+    declare(GOOD + 'x = 1\n-- why\n\n'.repeat(55))
+  })
+})
+
+describe('a fragment', () => {
+  const good = 'local function serverTime()\n  return 1\nend\n'
+  test('is one local function named as its file', () => {
+    checkFragment(good, 'server-time')
+    assert.throws(() => {
+      checkFragment(good, 'other')
+    }, /must be 'other'/)
+    assert.throws(() => {
+      checkFragment('x = 1', 'x')
+    }, /one 'local function'/)
+  })
+  test('includes no other and reads no KEYS or ARGV', () => {
+    assert.throws(() => {
+      checkFragment(`--include a\n${good}`, 'server-time')
+    }, /includes no other/)
+    assert.throws(() => {
+      checkFragment(good.replace('1', 'KEYS[1]'), 'server-time')
+    }, /no KEYS or ARGV/)
+  })
+})
+
+describe('the reply grammar', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['nil', 'null'],
+    ["integer 1 passed, 0 when it wasn't", 'number'],
+    ['nil held | integer ttl', 'null | number'],
+    ['integer a | integer b', 'number'],
+    ['string[] owners', 'readonly string[]'],
+    ['list whatever', 'readonly Reply[]'],
+    ['[string owner, integer ttl] both', 'readonly [owner: string, ttl: number]'],
+    ['[integer, string]', 'readonly [number, string]'],
+    ['[integer state, string | nil token]', 'readonly [number, string | null]'],
+    ['[integer state, string token | nil]', 'readonly [state: number, token: string | null]'],
+    ['[string owner, integer count][]', 'readonly (readonly [owner: string, count: number])[]'],
+    ["['held', integer ttl] | ['taken']", "readonly ['held', number] | readonly ['taken']"],
+    ['1 taken | 0 not', '1 | 0'],
+  ]
+  for (const [text, type] of cases) test(text, () => assert.equal(replyType(text), type))
+  test('a bracket without its partner', () => {
+    assert.throws(() => replyType('[integer'), /a '\]' is missing/)
+    assert.throws(() => replyType('integer]'), /a '\]' too many/)
+  })
+})
+
+describe('the minifier', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['local a  =  1 -- why\nlocal b = 2', 'local a=1\nlocal b=2'],
+    ['return a - -b', 'return a- -b'],
+    ['return 1 ..x .. 2 .. .5', 'return 1 ..x.. 2 .. .5'],
+    ["x = 'a  --  b' .. \"it's\"", "x='a  --  b'..\"it's\""],
+    ["x = 'a\\'  b'", "x='a\\'  b'"],
+    ['x = [[ a\n -- b ]] .. y', 'x=[[ a\n -- b ]]..y'],
+    ['x = [==[ ]] ]=] ]==]', 'x=[==[ ]] ]=] ]==]'],
+    ['--[[ long\n comment ]] x = 1 --[==[ ]] ]==] y = 2', 'x=1 y=2'],
+    ['a[ [[k]] ] = b[ [=[k]=] ]', 'a[ [[k]]]=b[ [=[k]=]]'],
+    ["f 'x' {y} (z)", "f'x'{y}(z)"],
+    ['local x = f\n\n(g or h)()', 'local x=f\n(g or h)()'],
+    ['if a ~= b then return not c end', 'if a~=b then return not c end'],
+    ['x = 0xFF + 1e-5 + 3.', 'x=0xFF+1e-5+3.'],
+    ['f(...)', 'f(...)'],
+    ['x = #t % 2 ^ 3', 'x=#t%2^3'],
+  ]
+  for (const [text, expected] of cases) {
+    test(JSON.stringify(text), () => {
+      assert.equal(minify(text), expected)
+      const words = (lua: string): string[] => tokenize(lua).map((token) => token.text)
+      assert.deepEqual(words(minify(text)), words(text))
+    })
+  }
+  test('a long bracket that does not end', () => {
+    assert.throws(() => minify('x = [[ a'), /not closed/)
+  })
+})
