@@ -16,6 +16,7 @@ export type Word = string | number
 export interface World {
   readonly engine: string
   readonly virtual: boolean
+  readonly url: string
   /** Unique in the run. */
   readonly id: string
   /** How late something may come: nothing under a virtual clock, much on a loaded machine. */
@@ -100,6 +101,7 @@ const build = (engine: string, id: string, ways: Ways): World => {
   }
   const world: World = {
     engine,
+    url: ways.url,
     id,
     virtual: clock !== undefined,
     slack: clock === undefined ? 2500 : 60,

@@ -40,7 +40,7 @@ export const clients: Part = ({ make }, scenario) => {
       }
       await w.run(client.close())
       const me = lock.for(client.owner())
-      for (const call of [
+      const calls: (() => Promise<unknown>)[] = [
         () => lock.acquire(),
         () => lock.tryAcquire(),
         () => lock.using(() => 0),
@@ -52,9 +52,8 @@ export const clients: Part = ({ make }, scenario) => {
         () => me.tryLock(),
         () => me.unlock(),
         () => me.isHeld(),
-      ]) {
-        isClosed(await rejection(w.run(call())))
-      }
+      ]
+      for (const call of calls) isClosed(await rejection(w.run(call())))
       assert.equal(blocker.state, 'held')
       assert.equal(await blocker.release(), true)
     },

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { describe } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { lasted, times } from '../contract/lock/kind.js'
+import { engines, redisEngine, scenarios } from '../engines.js'
+import type { Stay } from '../support/history.js'
+import { checkHistory } from '../support/history.js'
+
+const PROGRAM = fileURLToPath(new URL('../support/lock-process.js', import.meta.url))
+const OWNERS = 8
+const ROUNDS = 50
+
+const start = (...words: string[]) => {
+  const child = spawn(process.execPath, ['--unhandled-rejections=strict', PROGRAM, ...words], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  return { child, ended: once(child, 'close') as Promise<[number | null]> }
+}
+
+const output = async (...words: string[]): Promise<string> => {
+  const { child, ended } = start(...words)
+  const [said, [code]] = await Promise.all([text(child.stdout), ended])
+  assert.equal(code, 0)
+  return said
+}
+
+void describe('processes that share a lock', () => {
+  const scenario = scenarios(redisEngine)
+
+  scenario('G-01: two processes × 8 owners × 50 rounds → the total exact, one inside at a time', async (w) => {
+    const said = await Promise.all(times(2, () => output('visits', w.url, w.id, String(OWNERS), String(ROUNDS))))
+    const stays: Stay[] = []
+    for (const part of said) {
+      const { crowded, stays: some } = JSON.parse(part) as { crowded: number; stays: [string, string, string][] }
+      assert.equal(crowded, 0, 'somebody else was inside')
+      for (const [who, from, to] of some) stays.push({ who, from: BigInt(from), to: BigInt(to) })
+    }
+    assert.equal(stays.length, 2 * OWNERS * ROUNDS)
+    checkHistory(stays)
+    assert.equal(Number(await w.raw('GET', 'counter')), 2 * OWNERS * ROUNDS)
+    await w.raw('DEL', 'counter')
+  })
+
+  scenario(
+    'G-13: a holder killed → every key it left expires, the waiter of another process is in by then',
+    async (w) => {
+      w.leavesKeys = true
+      const { child, ended } = start('holdUntilKilled', w.url, w.id)
+      await once(child.stdout, 'data')
+      const client = await w.connect()
+      assert.equal(await client.lock(w.id).tryAcquire({ wait: 1500 }), undefined, 'it renews while it lives')
+      child.kill('SIGKILL')
+      await ended
+      for (const key of (await w.raw('KEYS', '*')) as string[]) {
+        assert.ok(Number(await w.raw('PTTL', key)) > 0, `${key} never expires`)
+      }
+      const begun = w.now()
+      const hold = await w.run(client.lock(w.id).acquire())
+      lasted(w, w.now() - begun, 0, 1000)
+      assert.equal(await w.run(hold.release()), true)
+    },
+  )
+
+  scenario('G-19: a process that closed its client → ends by itself, and nothing is left', async (w) => {
+    assert.equal(await w.run(output('closeAndEnd', w.url, w.id)), 'released')
+    assert.deepEqual(await w.raw('KEYS', '*'), [])
+  })
+
+  scenario('`detach` in one process → `adopt` in another', async (w) => {
+    const ticket = await w.run(output('detach', w.url, w.id))
+    const client = await w.connect()
+    assert.equal(await client.lock(w.id).tryAcquire(), undefined)
+    const hold = await client.adopt(ticket)
+    assert.equal(hold.name, w.id)
+    assert.equal(hold.state, 'held')
+    assert.equal(await w.run(hold.release()), true)
+  })
+})
+
+for (const engine of engines) {
+  void describe(`one process, two clients on ${engine.name}`, () => {
+    const scenario = scenarios(engine)
+
+    scenario('G-01: 2 clients × 8 owners × 50 rounds → the total exact, one inside at a time', async (w) => {
+      const clients = [await w.connect(), await w.connect()]
+      const stays: Stay[] = []
+      let inside = 0
+      let most = 0
+      let clock = 0n
+      const owner = async (index: number): Promise<void> => {
+        const client = clients[index % 2]
+        assert.ok(client !== undefined)
+        for (let round = 0; round < ROUNDS; round += 1) {
+          await client.lock(w.id).using(async () => {
+            const from = (clock += 1n)
+            inside += 1
+            most = Math.max(most, inside)
+            const seen = Number((await w.raw('GET', 'counter')) ?? 0)
+            if (round % 10 === 0) await w.pause(1)
+            await w.raw('SET', 'counter', seen + 1)
+            inside -= 1
+            stays.push({ who: `${index}/${round}`, from, to: (clock += 1n) })
+          })
+        }
+      }
+      await w.run(Promise.all(times(2 * OWNERS, owner)))
+      assert.equal(most, 1)
+      assert.equal(stays.length, 2 * OWNERS * ROUNDS)
+      checkHistory(stays)
+      assert.equal(Number(await w.raw('GET', 'counter')), 2 * OWNERS * ROUNDS)
+      await w.raw('DEL', 'counter')
+    })
+  })
+}
