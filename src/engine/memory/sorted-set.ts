@@ -34,6 +34,11 @@ const empty: Span = { start: 0, end: 0 }
 /** -0 equals 0 here, as in the server: such members are in the order of their bytes. */
 const before = (a: Scored, b: Scored): boolean => a.score < b.score || (a.score === b.score && a.member < b.member)
 
+export const compareScored = (a: Scored, b: Scored): number => (before(a, b) ? -1 : 1)
+
+/** A stored -0 reads as 0, as it does in the server's small sets. */
+const plain = (score: number): number => score + 0
+
 const reaches = (member: Bytes, min: LexBound): boolean =>
   min.at === 'first' || (min.at === 'member' && (member > min.member || (member === min.member && !min.exclusive)))
 
@@ -47,8 +52,8 @@ export class SortedSet {
 
   static of(entries: Iterable<Scored>): SortedSet {
     const sorted = new SortedSet()
-    for (const entry of entries) sorted.#entries.set(entry.member, entry)
-    sorted.#order = [...sorted.#entries.values()].sort((a, b) => (before(a, b) ? -1 : 1))
+    for (const { member, score } of entries) sorted.#entries.set(member, { member, score: plain(score) })
+    sorted.#order = [...sorted.#entries.values()].sort(compareScored)
     return sorted
   }
 
@@ -71,9 +76,9 @@ export class SortedSet {
   /** Adds the member or moves it to the score; true when it is new. */
   add(member: Bytes, score: number): boolean {
     const old = this.#entries.get(member)
-    if (old !== undefined && old.score === score) return false
+    if (old?.score === score) return false
     if (old !== undefined) this.#order.splice(this.#position(old), 1)
-    const entry = { member, score }
+    const entry = { member, score: plain(score) }
     this.#entries.set(member, entry)
     const position = this.#position(entry)
     if (position === this.#order.length) this.#order.push(entry)

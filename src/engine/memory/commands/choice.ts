@@ -1,0 +1,19 @@
+/** `amount` different ones, or all in their order when there are no more. */
+export const chooseDistinct = <T>(from: readonly T[], amount: number, random: () => number): T[] => {
+  if (amount >= from.length) return [...from]
+  const rest = [...from]
+  for (let i = 0; i < amount; i++) {
+    const j = i + Math.floor(random() * (rest.length - i))
+    const chosen = rest[j] as T
+    rest[j] = rest[i] as T
+    rest[i] = chosen
+  }
+  return rest.slice(0, amount)
+}
+
+export const chooseWithRepeats = <T>(from: readonly T[], amount: number, random: () => number): T[] => {
+  const chosen: T[] = []
+  if (from.length === 0) return chosen
+  for (let i = 0; i < amount; i++) chosen.push(from[Math.floor(random() * from.length)] as T)
+  return chosen
+}

@@ -1,0 +1,32 @@
+import { formatGeneral } from '../lua/number-format.js'
+import type { Bytes } from '../reply.js'
+import type { LexBound, LexRange, Scored, ScoreRange } from '../sorted-set.js'
+import { failure, parseBound } from './operands.js'
+
+/** A score as the server prints it: all digits that tell it from its neighbours, though not the fewest. */
+export const scoreText = (score: number): Bytes => formatGeneral(score, 17)
+
+export const flat = (entries: readonly Scored[], withScores: boolean): Bytes[] =>
+  withScores ? entries.flatMap(({ member, score }) => [member, scoreText(score)]) : entries.map(({ member }) => member)
+
+const scoreBound = (text: Bytes): { value: number; exclusive: boolean } => {
+  const exclusive = text.startsWith('(')
+  const value = parseBound(exclusive ? text.slice(1) : text)
+  if (value === undefined) throw failure('min or max is not a float')
+  return { value, exclusive }
+}
+
+export const scoreRange = (min: Bytes, max: Bytes): ScoreRange => {
+  const [low, high] = [scoreBound(min), scoreBound(max)]
+  return { min: low.value, max: high.value, minExclusive: low.exclusive, maxExclusive: high.exclusive }
+}
+
+const lexBound = (text: Bytes): LexBound => {
+  if (text === '-') return { at: 'first' }
+  if (text === '+') return { at: 'last' }
+  const sign = text[0]
+  if (sign !== '(' && sign !== '[') throw failure('min or max not valid string range item')
+  return { at: 'member', member: text.slice(1), exclusive: sign === '(' }
+}
+
+export const lexRange = (min: Bytes, max: Bytes): LexRange => ({ min: lexBound(min), max: lexBound(max) })

@@ -1,0 +1,128 @@
+import type { Command, CommandContext } from '../command.js'
+import { syntaxError } from '../errors.js'
+import { roughInteger } from '../numbers.js'
+import type { Bytes, Reply } from '../reply.js'
+import { type Scored, SortedSet, type Span } from '../sorted-set.js'
+import { failure, isWord, spanOf } from './operands.js'
+import { flat, lexRange, scoreRange } from './zset-operands.js'
+
+type Kind = 'rank' | 'score' | 'lex'
+
+/** What the command's name has settled already; the rest is for the options to say. */
+interface Preset {
+  readonly kind?: Kind
+  readonly reverse?: boolean
+  readonly store?: boolean
+}
+
+interface Query {
+  readonly kind: Kind
+  readonly reverse: boolean
+  readonly withScores: boolean
+  readonly offset: number
+  readonly limit: number
+}
+
+interface Options {
+  kind?: Kind | undefined
+  reverse?: boolean | undefined
+  withScores: boolean
+  offset: number
+  limit: number
+}
+
+/** Reads the option at `at` and returns where the next one is. */
+const readOption = (options: readonly Bytes[], at: number, into: Options, preset: Preset): number => {
+  const option = options[at]
+  const [offset, limit] = options.slice(at + 1, at + 3)
+  if (preset.store !== true && isWord(option, 'withscores')) into.withScores = true
+  else if (isWord(option, 'limit') && offset !== undefined && limit !== undefined) {
+    into.offset = roughInteger(offset)
+    into.limit = roughInteger(limit)
+    return at + 3
+  } else if (into.reverse === undefined && isWord(option, 'rev')) into.reverse = true
+  else if (into.kind === undefined && isWord(option, 'bylex')) into.kind = 'lex'
+  else if (into.kind === undefined && isWord(option, 'byscore')) into.kind = 'score'
+  else throw syntaxError()
+  return at + 1
+}
+
+const parse = (options: readonly Bytes[], preset: Preset): Query => {
+  const read: Options = { kind: preset.kind, reverse: preset.reverse, withScores: false, offset: 0, limit: -1 }
+  for (let at = 0; at < options.length;) at = readOption(options, at, read, preset)
+  const { kind = 'rank', reverse = false, withScores, offset, limit } = read
+  if (limit !== -1 && kind === 'rank') {
+    throw failure('syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX')
+  }
+  if (withScores && kind === 'lex') {
+    throw failure('syntax error, WITHSCORES not supported in combination with BYLEX')
+  }
+  return { kind, reverse, withScores, offset, limit }
+}
+
+const limited = (entries: readonly Scored[], { offset, limit }: Query): Scored[] => {
+  if (offset < 0) return []
+  return entries.slice(offset, limit < 0 ? undefined : offset + limit)
+}
+
+/** Where the bounds lead, once there is a sorted set. Bad bounds are an error also when there is none. */
+const spanFinder = (query: Query, from: Bytes, to: Bytes): ((sorted: SortedSet) => Span) => {
+  const [min, max] = query.reverse ? [to, from] : [from, to]
+  if (query.kind === 'score') {
+    const range = scoreRange(min, max)
+    return (sorted) => sorted.scoreSpan(range)
+  }
+  if (query.kind === 'lex') {
+    const range = lexRange(min, max)
+    return (sorted) => sorted.lexSpan(range, query.reverse)
+  }
+  const [first, last] = [roughInteger(from), roughInteger(to)]
+  return ({ size }) => {
+    const { start, end } = spanOf(first, last, size)
+    return query.reverse ? { start: size - end, end: size - start } : { start, end }
+  }
+}
+
+const select = (context: CommandContext, key: Bytes, query: Query, bounds: readonly [Bytes, Bytes]): Scored[] => {
+  const find = spanFinder(query, ...bounds)
+  const sorted = context.database.typed(key, 'zset')?.sorted
+  if (sorted === undefined) return []
+  const entries = sorted.slice(find(sorted))
+  if (query.reverse) entries.reverse()
+  return query.kind === 'rank' ? entries : limited(entries, query)
+}
+
+const range = (preset: Preset): Command => ({
+  arity: -4,
+  handle: (argv, context): Reply => {
+    const [, key = '', from = '', to = '', ...options] = argv
+    const query = parse(options, preset)
+    return flat(select(context, key, query, [from, to]), query.withScores)
+  },
+})
+
+/** Stores the entries under the key, or removes the key when there are none. */
+export const storeSorted = ({ database }: CommandContext, key: Bytes, entries: readonly Scored[]): number => {
+  if (entries.length === 0) database.delete(key)
+  else database.set(key, { type: 'zset', sorted: SortedSet.of(entries) }, false)
+  return entries.length
+}
+
+const zrangestore: Command = {
+  arity: -5,
+  write: true,
+  handle: (argv, context) => {
+    const [, target = '', key = '', from = '', to = '', ...options] = argv
+    return storeSorted(context, target, select(context, key, parse(options, { store: true }), [from, to]))
+  },
+}
+
+export const zsetRangeCommands = {
+  zrange: range({}),
+  zrevrange: range({ kind: 'rank', reverse: true }),
+  zrangebyscore: range({ kind: 'score', reverse: false }),
+  zrevrangebyscore: range({ kind: 'score', reverse: true }),
+  zrangebylex: range({ kind: 'lex', reverse: false }),
+  zrevrangebylex: range({ kind: 'lex', reverse: true }),
+  zrangestore,
+}
