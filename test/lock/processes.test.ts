@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { describe } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { lasted, times } from '../contract/lock/kind.js'
+import { fieldsOf, lasted, pttl, times } from '../contract/lock/kind.js'
 import { engines, redisEngine, scenarios } from '../engines.js'
 import type { Stay } from '../support/history.js'
 import { checkHistory } from '../support/history.js'
@@ -61,6 +61,34 @@ void describe('processes that share a lock', () => {
       const hold = await w.run(client.lock(w.id).acquire())
       lasted(w, w.now() - begun, 0, 1000)
       assert.equal(await w.run(hold.release()), true)
+    },
+  )
+
+  scenario(
+    'G-03: the event loop blocked while another process takes over → lost on waking, the other’s hold untouched',
+    async (w) => {
+      const client = await w.connect({ watchdog: 1000 })
+      const told: string[] = []
+      client.on('lost', ({ name }) => told.push(name))
+      const hold = await client.lock(w.id).acquire()
+      const mine = await fieldsOf(w, w.id)
+      const { child, ended } = start('takeOver', w.url, w.id)
+      await once(child.stdout, 'data')
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3500)
+      assert.deepEqual([hold.state, hold.lost, hold.remaining()], ['lost', true, 0])
+      await w.eventually(() => hold.signal.aborted, 200)
+      assert.deepEqual(told, [w.id])
+      child.stdout.resume()
+      await ended
+      const theirs = await fieldsOf(w, w.id)
+      assert.equal(Object.keys(theirs).length, 1)
+      assert.notDeepEqual(theirs, mine)
+      const left = await pttl(w, w.id)
+      assert.equal(await hold.release(), false)
+      await w.pass(1000)
+      assert.deepEqual(await fieldsOf(w, w.id), theirs)
+      assert.ok((await pttl(w, w.id)) <= left - 900)
+      assert.equal(await client.lock(w.id).forceRelease(), true)
     },
   )
 

@@ -52,5 +52,13 @@ const detach = async (): Promise<void> => {
   await client.close()
 }
 
-const jobs: Record<string, () => Promise<void>> = { visits, holdUntilKilled, closeAndEnd, detach }
+const takeOver = async (): Promise<void> => {
+  const client = await connect(url)
+  process.stdout.write('waiting\n')
+  await client.lock(name).acquire({ lease: 20_000 })
+  process.stdout.write('had\n')
+  await client.close({ release: false })
+}
+
+const jobs: Record<string, () => Promise<void>> = { visits, holdUntilKilled, closeAndEnd, detach, takeOver }
 await jobs[job]?.()
