@@ -1,10 +1,14 @@
 import { baseLibrary } from './base-library.js'
+import { bitLibrary } from './bit-library.js'
+import { newCjson } from './cjson-library.js'
+import { cmsgpackConstants, cmsgpackLibrary } from './cmsgpack-library.js'
 import { coroutineLibrary } from './coroutine-library.js'
 import { mathConstants, mathLibrary } from './math-library.js'
 import { Random } from './random.js'
 import { noteErrorPlace, redisConstants, redisLibrary } from './redis-library.js'
 import { errorText, luaToReply } from './reply-values.js'
 import { stringLibrary } from './string-library.js'
+import { structLibrary } from './struct-library.js'
 import { tableLibrary } from './table-library.js'
 import * as vm from './vm.gen.js'
 import { Failure, LuaFunction, Table } from './vm.gen.js'
@@ -40,7 +44,6 @@ export class ScriptRuntime {
     const chunk = this.#chunks.get(source) ?? this.#compile(source)
     if (chunk instanceof ReplyError) return chunk
     this.#dialect.resp3 = false
-    this.#random.restart()
     this.#setGlobal('KEYS', this.#list(keys))
     this.#setGlobal('ARGV', this.#list(argv))
     try {
@@ -94,6 +97,12 @@ export class ScriptRuntime {
     this.#library('table', tableLibrary)
     this.#library('math', mathLibrary(this.#random), mathConstants)
     this.#library('coroutine', {}, coroutineLibrary)
+    this.#library('bit', bitLibrary)
+    this.#library('struct', structLibrary)
+    this.#library('cmsgpack', cmsgpackLibrary, cmsgpackConstants)
+    const cjson = newCjson(this.#L)
+    cjson.readonly = true
+    this.#setGlobal('cjson', cjson)
     this.#library('redis', redisLibrary(this.host, this.#dialect), redisConstants)
   }
 

@@ -1,0 +1,165 @@
+import { settle, type ClientOptions, type Settings } from './config/settings.js'
+import { type ServerFacts, readFacts } from './core/facts.js'
+import { GatedLock, type LockHome } from './core/gated-lock.js'
+import { newClientId } from './core/identity.js'
+import { UnitOfWork } from './core/owner.js'
+import { Presence } from './core/presence.js'
+import type { LockKind } from './core/protocol.js'
+import { Runtime } from './core/runtime.js'
+import { readTicket } from './core/ticket.js'
+import type { Driver } from './engine/engine.js'
+import { Link } from './engine/link.js'
+import { ClosedError, LockLostError } from './errors.js'
+import { checkName } from './options.js'
+import { plainLock } from './sync/lock/lock.js'
+import type { ClientEvents, Hold, Lock, Owner } from './types.js'
+
+export interface CloseOptions {
+  /** `false` leaves what is held to run out by its lease. Default: everything held is released. */
+  readonly release?: boolean | undefined
+}
+
+/** Hands out locks and synchronizers, and renews what is held through them. Made by `connect`. */
+export interface Client extends AsyncDisposable {
+  /** A UUID; holders are known by it on the server. */
+  readonly id: string
+  /** What is unsafe about this server, in words. */
+  readonly warnings: readonly string[]
+  /** A re-entrant lock, Redisson's RLock. */
+  lock(name: string): Lock
+  /** A unit of work of its own; what Redisson calls a thread. */
+  owner(label?: string): Owner
+  /** Takes over a hold that was detached, here or in another process. Rejects with `LockLostError` when it is gone. */
+  adopt(ticket: string): Promise<Hold>
+  on<E extends keyof ClientEvents>(event: E, listener: (...args: ClientEvents[E]) => void): this
+  off<E extends keyof ClientEvents>(event: E, listener: (...args: ClientEvents[E]) => void): this
+  /**
+   * Rejects what waits, tells the holders (their signals abort with `ClosedError`), releases what is held, and ends the
+   * connections that it opened. Twice is fine.
+   */
+  close(options?: CloseOptions): Promise<void>
+}
+
+/** Kinds whose holds can be detached and adopted, by the name in the ticket. */
+const KINDS: readonly LockKind[] = [plainLock]
+
+class ConnectedClient implements Client {
+  readonly id: string
+  readonly warnings: readonly string[]
+  readonly #runtime: Runtime
+  readonly #home: LockHome
+  readonly #presence: Presence | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(runtime: Runtime, facts: ServerFacts, presence: Presence | undefined) {
+    const { id, mapName } = runtime.options
+    this.id = id
+    this.warnings = facts.warnings
+    this.#runtime = runtime
+    this.#presence = presence
+    this.#home = { runtime, readLabels: (clients) => Presence.read(runtime.link, clients, mapName) }
+  }
+
+  lock(name: string): Lock {
+    return this.#lock(plainLock, name)
+  }
+
+  #lock(kind: LockKind, name: string): GatedLock {
+    return new GatedLock(this.#home, kind, checkName(name))
+  }
+
+  owner(label?: string): Owner {
+    return new UnitOfWork(label)
+  }
+
+  async adopt(ticket: string): Promise<Hold> {
+    const content = readTicket(ticket)
+    const kind = KINDS.find(({ name }) => name === content?.kind)
+    if (content === undefined || kind === undefined) throw new TypeError('ticket must be the text that hold.detach() gave')
+    if (this.#runtime.closed) throw new ClosedError(content.name)
+    const terms = content.watched ? this.#runtime.watched : { lease: content.lease, watched: false }
+    const hold = await this.#runtime.gate(kind, content.name).adopt(content.wire, new UnitOfWork(), terms)
+    if (hold === undefined) throw new LockLostError(content.name, 'nobody adopted it before its lease ran out')
+    return hold
+  }
+
+  on<E extends keyof ClientEvents>(event: E, listener: (...args: ClientEvents[E]) => void): this {
+    this.#runtime.events.on(event, listener)
+    return this
+  }
+
+  off<E extends keyof ClientEvents>(event: E, listener: (...args: ClientEvents[E]) => void): this {
+    this.#runtime.events.off(event, listener)
+    return this
+  }
+
+  close(options: CloseOptions = {}): Promise<void> {
+    return (this.#closing ??= this.#close(options.release ?? true))
+  }
+
+  async #close(release: boolean): Promise<void> {
+    const runtime = this.#runtime
+    runtime.closed = true
+    await Promise.all(runtime.gates.map((gate) => gate.close(release)))
+    await runtime.settled()
+    runtime.watchdog.stop()
+    runtime.wakeups.stop()
+    await this.#presence?.end()
+    await runtime.link.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+}
+
+/**
+ * Connects to a server, or opens the embedded one.
+ *
+ *     const client = await connect('redis://localhost:6379')
+ *     const client = await connect({ url: 'memory:', watchdog: 10_000 })
+ *     const client = await connect() // HOLDFAST_URL, else REDIS_URL
+ */
+export const connect = async (from?: string | ClientOptions): Promise<Client> => {
+  const settings = settle(from, environment())
+  const { clock, logger, mapName } = settings
+  const id = newClientId(clock)
+  let runtime: Runtime | undefined
+  const link = new Link(await openDriver(settings), settings, {
+    message: (channel, payload) => runtime?.wakeups.message(channel, payload),
+    reconnected: () => runtime?.reconnected(),
+    gap: () => runtime?.wakeups.gap(),
+    error: (error) => runtime?.fail(error),
+  })
+  await link.open()
+  runtime = new Runtime({ id, ...settings }, link)
+  const label = settings.label ?? (await defaultLabel())
+  const presence = settings.presence ? new Presence(link, { clock, id, label, mapName, lease: settings.watchdog }) : undefined
+  const [facts] = await Promise.all([readFacts(link, clock), presence?.announce()])
+  runtime.sharded = facts.sharded
+  for (const warning of facts.warnings) logger.warn(warning)
+  return new ConnectedClient(runtime, facts, presence)
+}
+
+/** Only what is needed is loaded: no Redis client for `memory:`, no Lua for a server. */
+const openDriver = async (settings: Settings): Promise<Driver> => {
+  const { place, clock, connectTimeout } = settings
+  if (place.engine === 'memory') {
+    const [{ MemoryDriver }, { openMemoryServer }] = await Promise.all([
+      import('./engine/memory/driver.js'),
+      import('./engine/memory/registry.js'),
+    ])
+    return new MemoryDriver(openMemoryServer(place.name, clock), place.name)
+  }
+  const { IoredisDriver } = await import('./engine/ioredis.js')
+  if (place.engine === 'borrowed') return new IoredisDriver(place.connection, 'the connection passed in', false)
+  return IoredisDriver.open(place.target, { connectTimeout, random: () => clock.random() })
+}
+
+const environment = (): Readonly<Record<string, string | undefined>> =>
+  typeof process === 'undefined' ? {} : process.env
+
+const defaultLabel = async (): Promise<string> => {
+  const { hostname } = await import('node:os')
+  return `${hostname()}:${process.pid}`
+}

@@ -1,0 +1,88 @@
+import { ConfigError } from '../errors.js'
+import type { Node, Target } from '../engine/ioredis.js'
+
+/** Where a URL leads. */
+export type Place = { readonly engine: 'memory'; readonly name: string | undefined } | { readonly engine: 'redis'; readonly target: Target }
+
+const SCHEMES: Readonly<Record<string, { topology: 'single' | 'cluster'; tls: boolean }>> = {
+  'redis:': { topology: 'single', tls: false },
+  'valkey:': { topology: 'single', tls: false },
+  'rediss:': { topology: 'single', tls: true },
+  'valkeys:': { topology: 'single', tls: true },
+  'redis+cluster:': { topology: 'cluster', tls: false },
+  'rediss+cluster:': { topology: 'cluster', tls: true },
+}
+
+const FORMS = 'redis://[user:pass@]host:port[/db], rediss:, valkey:, valkeys:, redis+unix:///path, redis+cluster://h1:p1,h2:p2, memory:[name]'
+
+/** No error of this file ever shows the URL itself: it may hold a password. */
+export const parseUrl = (url: string): Place => {
+  const scheme = /^[a-z][a-z+]*:/i.exec(url)?.[0].toLowerCase()
+  if (scheme === 'memory:') return { engine: 'memory', name: memoryName(url) }
+  if (scheme === 'redis+unix:') return { engine: 'redis', target: unixTarget(url) }
+  const form = scheme === undefined ? undefined : SCHEMES[scheme]
+  if (scheme === undefined || form === undefined) {
+    throw new ConfigError(`a URL of the scheme '${scheme ?? ''}' cannot be used; the forms are ${FORMS}`)
+  }
+  return { engine: 'redis', target: { ...form, ...netTarget(url.slice(scheme.length), scheme) } }
+}
+
+const memoryName = (url: string): string | undefined => {
+  const name = url.slice('memory:'.length).replace(/^\/\//, '')
+  return name === '' ? undefined : name
+}
+
+const netTarget = (rest: string, scheme: string): Omit<Target, 'topology' | 'tls'> => {
+  const match = /^\/\/(?:([^/]*)@)?([^/?#]+)(\/[^?#]*)?(?:\?[^#]*)?$/.exec(rest)
+  if (match === null) throw new ConfigError(`the ${scheme} URL is not of the form ${FORMS}`)
+  const [, info, hosts = '', path] = match
+  const nodes = hosts.split(',').map((host) => netNode(host, scheme))
+  const shown = nodes.map((node) => ('path' in node ? node.path : `${node.host}:${node.port}`)).join(',')
+  const database = databaseOf(path ?? '', scheme)
+  return { address: `${scheme}//${shown}`, nodes, ...credentials(info), ...(database !== undefined && { database }) }
+}
+
+const netNode = (text: string, scheme: string): { host: string; port: number } => {
+  const match = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(text.trim())
+  const port = match?.[2] === undefined ? 6379 : Number(match[2])
+  if (match?.[1] === undefined || port > 65_535) throw new ConfigError(`the ${scheme} URL has a host or port that cannot be read`)
+  return { host: match[1].replace(/^\[|\]$/g, ''), port }
+}
+
+const databaseOf = (path: string, scheme: string): number | undefined => {
+  const text = path.replace(/^\//, '')
+  if (text === '') return undefined
+  if (!/^\d+$/.test(text)) throw new ConfigError(`the ${scheme} URL has a database that is no number: '${text}'`)
+  return Number(text)
+}
+
+const credentials = (info: string | undefined): { username?: string; password?: string } => {
+  if (info === undefined || info === '') return {}
+  const colon = info.indexOf(':')
+  // Redisson's rule: one word alone is the password.
+  const [user, password] = colon === -1 ? ['', info] : [info.slice(0, colon), info.slice(colon + 1)]
+  return { ...(user !== '' && { username: decode(user) }), ...(password !== '' && { password: decode(password) }) }
+}
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new ConfigError('the user or password in the URL is not percent-encoded as it should be')
+  }
+}
+
+const unixTarget = (url: string): Target => {
+  const match = /^redis\+unix:\/\/(?:([^/]*)@)?(\/[^?#]+)(?:\?db=(\d+))?$/i.exec(url)
+  const [, info, path, database] = match ?? []
+  if (path === undefined) throw new ConfigError('a redis+unix: URL has the form redis+unix:///path/to/socket[?db=N]')
+  const nodes: Node[] = [{ path: decode(path) }]
+  return {
+    address: `redis+unix://${path}`,
+    nodes,
+    topology: 'single',
+    tls: false,
+    ...credentials(info),
+    ...(database !== undefined && { database: Number(database) }),
+  }
+}

@@ -1,0 +1,570 @@
+import { BusyError, ClosedError, DeadlockError, EngineError, LockLostError } from '../errors.js'
+import type { Clock } from './clock.js'
+import { type DiagnosticEvent, type DiagnosticMessage, tell } from './diagnostics.js'
+import type { TenureHold } from './hold.js'
+import type { UnitOfWork } from './owner.js'
+import type { LockKind, LockProtocol, ServerState } from './protocol.js'
+import { Queue, type Waiter } from './queue.js'
+import type { Runtime } from './runtime.js'
+import { type Keeper, type Moment, Tenure, type Terms, marginOf, momentOf } from './tenure.js'
+import { makeTicket } from './ticket.js'
+import type { Ear } from './wakeups.js'
+
+/** What a caller asks of a gate. */
+export interface Request {
+  readonly owner: UnitOfWork
+  /** The caller named the owner: it may ask for the same lock elsewhere. */
+  readonly explicit: boolean
+  readonly reentrant: boolean
+  readonly terms: Terms
+  /** ms; 0: one try, Infinity: no limit. */
+  readonly wait: number
+  readonly signal: AbortSignal | undefined
+  /** The last trouble met while waiting. */
+  trouble?: unknown
+}
+
+/** How long a hold may go from hand to hand here before other processes get their turn, and how often. */
+const PASS_TIME = 20
+const PASSES = 4096
+/** How long we stand back after an open release that others were told of. */
+const STAND_BACK = 2
+/** Who held within this time lets others go first when all are woken at once. */
+const RECENT = 60
+/** A sleeping contender asks again at least this often: a lost message costs a poll, never a hang. */
+const POLL = 1000
+/** How long an aborted call waits for the reply that is on its way, so as to leave nothing behind when it rejects. */
+const GRACE = 50
+
+/** Trouble that passes: waited out, once the server has answered a waiter at all. */
+const PASSING: ReadonlySet<string> = new Set([
+  'OFFLINE',
+  'NO_REPLY',
+  'BUSY',
+  'LOADING',
+  'READONLY',
+  'MASTERDOWN',
+  'CLUSTERDOWN',
+  'TRYAGAIN',
+  'MOVED',
+  'ASK',
+])
+
+/** What became of an attempt: for how many ms the lock stays another's, or that somebody was served, or trouble. */
+type Outcome = number | 'served' | { readonly trouble: unknown }
+
+/**
+ * Where the acquirers of one lock in this process queue. Only the first contends on the server; who holds it here passes
+ * it on to the next without telling the server, within bounds.
+ */
+export class Gate implements Keeper {
+  readonly name: string
+  readonly clock: Clock
+  readonly protocol: LockProtocol
+  readonly #runtime: Runtime
+  readonly #kind: LockKind
+  readonly #retired: () => void
+  readonly #queue = new Queue()
+  #explicit = 0
+  #tenure: Tenure | undefined
+  /** A tenure that the next attempt is to take over on the server. */
+  #passing: { readonly from: Tenure; readonly done: (passed: boolean | Promise<boolean>) => void } | undefined
+  #freeing = 0
+  #contest: Promise<void> | undefined
+  #asking: Waiter | undefined
+  #afterAsking: (() => void)[] = []
+  /** Ends the contender's sleep. */
+  #wake: ((message: boolean) => void) | undefined
+  /** Messages heard: one that comes while an attempt is on its way must not be missed. */
+  #heard = 0
+  #standBackUntil = -Infinity
+  #heldUntil = -Infinity
+  /** The server has answered whoever waited at this moment: from then on, trouble is waited out. */
+  #answeredAt = -Infinity
+
+  constructor(runtime: Runtime, kind: LockKind, name: string, retired: () => void) {
+    this.#runtime = runtime
+    this.#kind = kind
+    this.name = name
+    this.clock = runtime.options.clock
+    this.protocol = kind.protocol(runtime, runtime.options.mapName(name))
+    this.#retired = retired
+  }
+
+  /** Who holds it here, if anybody does. */
+  get tenure(): Tenure | undefined {
+    return this.#tenure === undefined || this.#tenure.status() === 'lost' ? undefined : this.#tenure
+  }
+
+  // ---- waiting -----------------------------------------------------------------------------------------------------
+
+  /** Undefined: not had within the wait. */
+  async acquire(request: Request): Promise<TenureHold | undefined> {
+    this.#tell('acquire', {})
+    for (let tenure = this.tenure; tenure?.owner === request.owner; tenure = this.tenure) {
+      const hold = await this.#enter(tenure, request)
+      if (hold !== undefined) return hold
+    }
+    return new Promise((resolve, reject) => {
+      this.#join(request, resolve, reject)
+    })
+  }
+
+  /** One level more for who holds it already. Undefined: it turned out to be gone. */
+  async #enter(tenure: Tenure, request: Request): Promise<TenureHold | undefined> {
+    if (!request.reentrant) throw new DeadlockError(this.name, 'its owner holds it already, and it is not re-entrant')
+    const hold = await tenure.enter(request.owner, request.terms)
+    if (hold === undefined || request.signal?.aborted !== true) return hold
+    await hold.release()
+    throw request.signal.reason
+  }
+
+  #join(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
+    const { signal, wait } = request
+    if (this.#runtime.closed) {
+      reject(new ClosedError(this.name))
+      return
+    }
+    if (signal?.aborted === true) {
+      reject(signal.reason)
+      return
+    }
+    const behind = this.tenure !== undefined || this.#queue.first !== undefined
+    if (behind && wait === 0) {
+      resolve(undefined)
+      return
+    }
+    const waiter = newWaiter(request, resolve, reject, this.clock.monotonic())
+    if (behind && !this.#count(waiter)) return
+    this.#queue.push(waiter)
+    if (request.explicit) this.#explicit++
+    if (wait > 0 && wait !== Infinity) {
+      waiter.timer = this.clock.setTimer(() => {
+        this.#leave(waiter, () => {
+          resolve(undefined)
+        })
+      }, wait)
+    }
+    if (signal !== undefined) {
+      waiter.onAbort = () => {
+        this.#leave(waiter, () => {
+          reject(signal.reason)
+        })
+      }
+      signal.addEventListener('abort', waiter.onAbort, { once: true })
+    }
+    if (this.tenure === undefined) this.#contend()
+  }
+
+  /** From here on the call waits. False: too many do. */
+  #count(waiter: Waiter): boolean {
+    if (waiter.counted) return true
+    const { maxWaiters } = this.#runtime.options
+    if (this.#runtime.waiting >= maxWaiters) {
+      this.#remove(waiter)
+      waiter.reject(new BusyError(this.name, maxWaiters))
+      return false
+    }
+    waiter.counted = true
+    this.#runtime.waiting++
+    this.#tell('wait', {})
+    return true
+  }
+
+  #remove(waiter: Waiter): void {
+    if (waiter.queued && waiter.request.explicit) this.#explicit--
+    this.#queue.remove(waiter)
+    waiter.timer?.cancel()
+    if (waiter.onAbort !== undefined) waiter.request.signal?.removeEventListener('abort', waiter.onAbort)
+    waiter.onAbort = undefined
+    if (waiter.counted) this.#runtime.waiting--
+    waiter.counted = false
+  }
+
+  /** The wait ends without the lock. What an attempt on its way may still bring goes to the next, or back. */
+  #leave(waiter: Waiter, settle: () => void): void {
+    if (!waiter.queued) return
+    this.#remove(waiter)
+    if (this.#asking !== waiter) settle()
+    else {
+      const timer = this.clock.setTimer(settle, GRACE)
+      this.#afterAsking.push(() => {
+        timer.cancel()
+        settle()
+      })
+    }
+    if (this.#queue.first === undefined) this.#wake?.(false)
+  }
+
+  // ---- contending --------------------------------------------------------------------------------------------------
+
+  #contend(): void {
+    if (this.#contest === undefined && this.#queue.first !== undefined) this.#contest = this.#contendForAll()
+  }
+
+  /** Goes on while somebody waits and nobody here holds. Never rejects. */
+  async #contendForAll(): Promise<void> {
+    let ear = this.#runtime.wakeups.hears(this.protocol.channel) ? this.#listen() : undefined
+    let troubles = 0
+    while (this.tenure === undefined && !this.#runtime.closed) {
+      const waiter = this.#queue.first
+      if (waiter === undefined) break
+      const standBack = this.#standBackUntil - this.clock.monotonic()
+      if (standBack > 0 && waiter.request.wait > 0) {
+        await this.#sleep(standBack, false)
+        continue
+      }
+      const heard = this.#heard
+      const outcome = await this.#attempt(waiter)
+      if (outcome === 'served') continue
+      if (typeof outcome === 'object') {
+        if (this.#sortOut(outcome.trouble)) await this.#sleep(Math.min(50 * 2 ** troubles++, POLL), true)
+        continue
+      }
+      troubles = 0
+      if (waiter.request.wait === 0) this.#refuse(waiter)
+      else if (waiter.queued) this.#count(waiter)
+      if (this.#queue.first === undefined) break
+      if (ear === undefined) {
+        ear = this.#listen()
+        // What is released before the subscription stands is not heard: ask once more when it does.
+        if (await this.#stands(ear)) continue
+        ear.close()
+        ear = undefined
+      }
+      if (this.#heard === heard) await this.#sleep(this.#untilPoll(outcome), true)
+      if (this.#heard !== heard) await this.#sleep(this.#courtesy(), false)
+    }
+    ear?.close()
+    this.#contest = undefined
+    this.#retire()
+  }
+
+  #listen(): Ear {
+    return this.#runtime.wakeups.listen(this.protocol.channel, () => {
+      this.#heard++
+      this.#wake?.(true)
+    })
+  }
+
+  async #stands(ear: Ear): Promise<boolean> {
+    if (ear.ready === undefined) return true
+    try {
+      await ear.ready
+      return true
+    } catch (error) {
+      this.#runtime.options.logger.warn(`cannot subscribe for '${this.name}': waiting by polling`, error)
+      return false
+    }
+  }
+
+  async #attempt(waiter: Waiter): Promise<Outcome> {
+    const wire = this.#runtime.nextWire()
+    const { lease } = waiter.request.terms
+    const passing = this.#passing
+    this.#passing = undefined
+    this.#asking = waiter
+    const sent = momentOf(this.clock)
+    try {
+      const left =
+        passing === undefined ? await this.protocol.acquire(wire, lease) : await this.#takeOver(passing, wire, lease)
+      this.#answeredAt = sent.mono
+      if (left !== undefined) return left
+      await this.#granted(waiter, wire, sent, passing?.from)
+      return 'served'
+    } catch (trouble) {
+      passing?.done(this.#free(passing.from))
+      void this.#runtime.undo(this.protocol, wire, lease, trouble)
+      return { trouble }
+    } finally {
+      this.#asking = undefined
+      const settle = this.#afterAsking
+      if (settle.length > 0) {
+        this.#afterAsking = []
+        for (const settled of settle) settled()
+      }
+    }
+  }
+
+  /** The hold of this process goes to the next one here by one script; 0: it was gone, ask as anyone does. */
+  async #takeOver(passing: { from: Tenure; done: (passed: boolean) => void }, wire: string, lease: number) {
+    const passed = await this.protocol.pass(passing.from.wire, wire, lease)
+    passing.done(passed)
+    return passed ? undefined : 0
+  }
+
+  /** The server has written `wire` as the holder. Its waiter may have left meanwhile. */
+  async #granted(waiter: Waiter, wire: string, sent: Moment, from: Tenure | undefined): Promise<void> {
+    const { terms } = waiter.request
+    const taker = waiter.queued ? waiter : this.#likeMinded(terms)
+    if (taker === undefined || this.#runtime.closed) {
+      await this.#runtime.undo(this.protocol, wire, terms.lease, undefined)
+      return
+    }
+    if (this.clock.monotonic() - sent.mono >= terms.lease - marginOf(terms.lease)) {
+      this.#remove(taker)
+      taker.reject(new LockLostError(this.name, `its lease of ${terms.lease} ms was over before the server's answer came`))
+      await this.#runtime.undo(this.protocol, wire, terms.lease, undefined)
+      return
+    }
+    this.#tenure = new Tenure(this, wire, terms, sent, from)
+    this.#runtime.watchdog.add(this.#tenure)
+    this.#hand(taker, this.#tenure, false)
+  }
+
+  #likeMinded(terms: Terms): Waiter | undefined {
+    for (const waiter of this.#queue) if (alike(waiter.request.terms, terms)) return waiter
+    return undefined
+  }
+
+  #hand(waiter: Waiter, tenure: Tenure, local: boolean): void {
+    const { owner } = waiter.request
+    this.#remove(waiter)
+    waiter.resolve(tenure.give(owner))
+    this.#tell('grant', { owner: tenure.wire, elapsed: this.clock.monotonic() - waiter.since, local })
+    if (this.#explicit > 0) this.#enterAll(tenure, owner)
+  }
+
+  /** Other calls of an owner that has it now would wait for themselves. */
+  #enterAll(tenure: Tenure, owner: UnitOfWork): void {
+    for (const waiter of this.#queue) {
+      if (waiter.request.owner !== owner) continue
+      const { request, resolve, reject, since } = waiter
+      this.#remove(waiter)
+      const wait = Math.max(0, request.wait - (this.clock.monotonic() - since))
+      this.#enter(tenure, request).then((hold) => hold ?? this.acquire({ ...request, wait })).then(resolve, reject)
+    }
+  }
+
+  #refuse(waiter: Waiter): void {
+    if (!waiter.queued) return
+    this.#remove(waiter)
+    waiter.resolve(undefined)
+  }
+
+  /** Rejects those for whom it is over. True: the others wait on. */
+  #sortOut(trouble: unknown): boolean {
+    const passing = trouble instanceof EngineError && PASSING.has(trouble.code)
+    const away = passing && (trouble.code === 'OFFLINE' || trouble.code === 'NO_REPLY')
+    const first = this.#queue.first
+    for (const waiter of this.#queue) {
+      waiter.request.trouble = trouble
+      // Each is told by the server itself, save that it cannot be reached: that is so for all.
+      if (passing && waiter.since <= this.#answeredAt) continue
+      if (waiter !== first && !away) break
+      this.#remove(waiter)
+      waiter.reject(trouble)
+    }
+    return passing && (this.#queue.first?.since ?? Infinity) <= this.#answeredAt
+  }
+
+  #untilPoll(left: number): number {
+    const poll = POLL * (0.9 + 0.2 * this.clock.random())
+    return left < 0 ? poll : Math.min(left + 1, poll)
+  }
+
+  /** All are woken by one message; who held just now comes last, so that nobody is starved by the order of delivery. */
+  #courtesy(): number {
+    const since = this.clock.monotonic() - this.#heldUntil
+    return since >= RECENT ? 0 : (1 - since / RECENT) * (1 + this.clock.random())
+  }
+
+  /** Until the time is up, or there is nobody left to ask for; a message ends it only when `light`. */
+  #sleep(ms: number, light: boolean): Promise<void> {
+    if (ms <= 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const end = (): void => {
+        timer.cancel()
+        this.#wake = undefined
+        resolve()
+      }
+      const timer = this.clock.setTimer(end, ms)
+      this.#wake = (message) => {
+        if (light || !message) end()
+      }
+    })
+  }
+
+  // ---- giving back -------------------------------------------------------------------------------------------------
+
+  giveBack(tenure: Tenure): Promise<boolean> {
+    const now = this.clock.monotonic()
+    this.#heldUntil = this.#answeredAt = now
+    const next = this.#queue.first
+    const mayPass =
+      next !== undefined && !this.#runtime.closed && tenure.passes < PASSES && now - tenure.opened < PASS_TIME
+    if (!mayPass || tenure !== this.#tenure) return this.#free(tenure)
+    const fresh = tenure.status() === 'held' && now - tenure.provenAt < tenure.lease / 2
+    this.#tell('release', { owner: tenure.wire, elapsed: now - tenure.opened })
+    if (fresh && tenure.watched && alike(next.request.terms, tenure)) {
+      tenure.passes++
+      this.#hand(next, tenure, true)
+      return FREED
+    }
+    this.#forget(tenure)
+    return new Promise((done) => {
+      this.#passing = { from: tenure, done }
+      this.#contend()
+    })
+  }
+
+  #forget(tenure: Tenure): void {
+    tenure.end()
+    this.#runtime.watchdog.remove(tenure)
+    if (this.#tenure === tenure) this.#tenure = undefined
+  }
+
+  /** Frees it on the server and lets all compete. False: it was lost, or nobody answered in time. */
+  async #free(tenure: Tenure): Promise<boolean> {
+    this.#forget(tenure)
+    this.#freeing++
+    let unanswered = false
+    const outcome = this.#runtime.insist(async () => {
+      try {
+        return await this.protocol.release(tenure.wire)
+      } catch (error) {
+        unanswered ||= error instanceof EngineError && error.code === 'NO_REPLY'
+        this.#contend()
+        throw error
+      }
+    }, tenure.lostAt)
+    this.#runtime.track(outcome)
+    const result = await outcome
+    this.#freeing--
+    const freed = 'answer' in result && (result.answer !== undefined || unanswered)
+    if ('error' in result) this.#runtime.fail(result.error)
+    else if (result.answer !== undefined) this.#letOthers(result.answer)
+    this.#tell('release', { owner: tenure.wire, elapsed: this.clock.monotonic() - tenure.opened })
+    this.#contend()
+    this.#retire()
+    return freed
+  }
+
+  #letOthers(told: number): void {
+    const others = told - (this.#runtime.wakeups.hears(this.protocol.channel) ? 1 : 0)
+    if (others > 0) this.#standBackUntil = this.clock.monotonic() + STAND_BACK * (0.5 + this.clock.random())
+  }
+
+  lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
+    this.#forget(tenure)
+    this.#runtime.events.emit('lost', { name: this.name, owner: tenure.wire, error })
+    this.#tell('lost', { owner: tenure.wire, error })
+    if (ours) void this.#runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
+    this.#contend()
+    this.#retire()
+  }
+
+  doubted(tenure: Tenure, cause: unknown): void {
+    this.#runtime.events.emit('uncertain', { name: this.name, owner: tenure.wire, cause })
+  }
+
+  renewed(tenure: Tenure): void {
+    this.#tell('renew', { owner: tenure.wire })
+  }
+
+  moved(tenure: Tenure): void {
+    this.#runtime.watchdog.moved(tenure)
+  }
+
+  async insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined> {
+    const outcome = await this.#runtime.insist(step, tenure.lostAt)
+    return 'answer' in outcome ? outcome.answer : undefined
+  }
+
+  ticket(tenure: Tenure, terms: Terms): string {
+    this.#forget(tenure)
+    this.#contend()
+    this.#retire()
+    return makeTicket({ kind: this.#kind.name, name: this.name, wire: tenure.wire, ...terms })
+  }
+
+  /** Takes over what was detached, here or elsewhere. Undefined: it is gone. */
+  async adopt(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
+    const wire = this.#runtime.nextWire()
+    const sent = momentOf(this.clock)
+    try {
+      if (!(await this.protocol.pass(from, wire, terms.lease))) return undefined
+    } catch (error) {
+      void this.#runtime.undo(this.protocol, wire, terms.lease, error)
+      throw error
+    }
+    this.#tenure = new Tenure(this, wire, terms, sent)
+    this.#runtime.watchdog.add(this.#tenure)
+    return this.#tenure.give(owner)
+  }
+
+  async inspect(): Promise<ServerState> {
+    try {
+      return await this.protocol.inspect()
+    } finally {
+      this.#retire()
+    }
+  }
+
+  /** After a release by force: a hold of this process that was there before is told now, not at its next renewal. */
+  async forceRelease(): Promise<boolean> {
+    const sent = this.clock.monotonic()
+    const forced = await this.protocol.forceRelease()
+    const tenure = this.#tenure
+    if (forced && tenure !== undefined && tenure.opened < sent) tenure.lose('it was released by force', false)
+    this.#retire()
+    return forced
+  }
+
+  /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
+  async close(release: boolean): Promise<void> {
+    for (const waiter of this.#queue) {
+      this.#remove(waiter)
+      waiter.reject(new ClosedError(this.name))
+    }
+    this.#wake?.(false)
+    const tenure = this.tenure
+    if (tenure !== undefined) {
+      tenure.abandon(new ClosedError(this.name))
+      if (release) await this.#free(tenure)
+      else this.#forget(tenure)
+    }
+    await this.#contest
+  }
+
+  #retire(): void {
+    const idle = this.#queue.first === undefined && this.#tenure === undefined && this.#contest === undefined
+    if (!idle || this.#freeing > 0) return
+    const standBack = this.#standBackUntil - this.clock.monotonic()
+    if (standBack <= 0) this.#retired()
+    else
+      this.clock.setTimer(
+        () => {
+          this.#retire()
+        },
+        standBack + 1,
+        { background: true },
+      )
+  }
+
+  #tell(event: DiagnosticEvent, more: Partial<DiagnosticMessage>): void {
+    tell(event, () => ({ client: this.#runtime.options.id, kind: this.#kind.name, name: this.name, ...more }))
+  }
+}
+
+const FREED = Promise.resolve(true)
+
+const alike = (one: Terms, other: Terms): boolean => one.watched === other.watched && one.lease === other.lease
+
+const newWaiter = (
+  request: Request,
+  resolve: Waiter['resolve'],
+  reject: Waiter['reject'],
+  since: number,
+): Waiter => ({
+  request,
+  resolve,
+  reject,
+  since,
+  counted: false,
+  queued: false,
+  timer: undefined,
+  onAbort: undefined,
+  previous: undefined,
+  next: undefined,
+})

@@ -1,0 +1,163 @@
+import { AcquireTimeoutError, DeadlockError, LockLostError } from '../errors.js'
+import { clientOf } from '../keys.js'
+import { checkAcquire, checkFunction, checkOwner } from '../options.js'
+import type { AcquireOptions, Lock, LockState, OwnedLock, Owner } from '../types.js'
+import type { Gate, Request } from './gate.js'
+import type { TenureHold } from './hold.js'
+import { ThreadLock } from './owned-lock.js'
+import { UnitOfWork } from './owner.js'
+import type { LockKind, ServerState } from './protocol.js'
+import type { Runtime } from './runtime.js'
+import { type Scope, enclosing, within } from './scope.js'
+
+/** Reads the labels of the clients with these ids. */
+export type ReadLabels = (clients: readonly string[]) => Promise<ReadonlyMap<string, string>>
+
+/** What a lock needs of its client. */
+export interface LockHome {
+  readonly runtime: Runtime
+  readonly readLabels: ReadLabels
+}
+
+/** The public shape of every lock that is taken through a gate. */
+export class GatedLock implements Lock<TenureHold> {
+  readonly name: string
+  readonly kind: LockKind
+  readonly #home: LockHome
+
+  constructor(home: LockHome, kind: LockKind, name: string) {
+    this.#home = home
+    this.kind = kind
+    this.name = name
+  }
+
+  get runtime(): Runtime {
+    return this.#home.runtime
+  }
+
+  async acquire(options?: AcquireOptions): Promise<TenureHold> {
+    const request = this.#request(options, Infinity)
+    const hold = await this.#gate.acquire(request)
+    if (hold === undefined) throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
+    return hold
+  }
+
+  async tryAcquire(options?: AcquireOptions): Promise<TenureHold | undefined> {
+    return this.#gate.acquire(this.#request(options, 0))
+  }
+
+  async using<T>(
+    first: AcquireOptions | undefined | ((hold: TenureHold) => Promise<T> | T),
+    second?: (hold: TenureHold) => Promise<T> | T,
+  ): Promise<T> {
+    const [options, work] = typeof first === 'function' ? [undefined, first] : [first, second]
+    checkFunction(work, 'work')
+    const hold = await this.acquire(options)
+    return this.#whileHeld(hold, work as (hold: TenureHold) => Promise<T> | T)
+  }
+
+  async #whileHeld<T>(hold: TenureHold, work: (hold: TenureHold) => Promise<T> | T): Promise<T> {
+    let scope: Scope | undefined
+    let result: T
+    try {
+      // Between the grant and this turn the event loop may have stood still.
+      if (hold.lost) throw new LockLostError(this.name, 'it was over before the work began')
+      const running = within(this, hold.owner, async () => work(hold))
+      scope = running.scope
+      result = await running.result
+    } catch (error) {
+      if (scope !== undefined) scope.active = false
+      await hold.release()
+      throw error
+    }
+    scope.active = false
+    const lost = hold.lost
+    const freed = await hold.release()
+    if (lost || (!freed && hold.state === 'lost')) {
+      throw new LockLostError(this.name, 'before its work had ended', { cause: hold.signal.reason, result })
+    }
+    return result
+  }
+
+  async isLocked(): Promise<boolean> {
+    return (await this.serverState()).ttl !== -2
+  }
+
+  async remaining(): Promise<number | undefined> {
+    return leftOf((await this.serverState()).ttl)
+  }
+
+  async inspect(): Promise<LockState> {
+    const { ttl, holders } = await this.serverState()
+    const labels = await this.#home.readLabels(holders.map(({ owner }) => clientOf(owner)))
+    const remaining = leftOf(ttl)
+    return {
+      holders: holders.map(({ owner, count }) => {
+        const client = clientOf(owner)
+        const label = labels.get(client)
+        return { owner, client, count, mode: 'exclusive' as const, ...(label !== undefined && { label }) }
+      }),
+      waiting: [],
+      ...(remaining !== undefined && { remaining }),
+    }
+  }
+
+  async forceRelease(): Promise<boolean> {
+    this.runtime.checkOpen(this.name)
+    return this.#gate.forceRelease()
+  }
+
+  for(owner: Owner): OwnedLock {
+    checkOwner(owner)
+    return new ThreadLock(this, owner as UnitOfWork)
+  }
+
+  get #gate(): Gate {
+    return this.runtime.gate(this.kind, this.name)
+  }
+
+  async serverState(): Promise<ServerState> {
+    this.runtime.checkOpen(this.name)
+    return this.#gate.inspect()
+  }
+
+  #request(options: AcquireOptions | undefined, wait: number): Request {
+    const checked = checkAcquire(options)
+    this.runtime.checkOpen(this.name)
+    checked.signal?.throwIfAborted()
+    const owner = this.#owner(checked)
+    const limit = checked.wait ?? wait
+    if (limit === Infinity && checked.signal === undefined) this.#mustNotWaitForItself(owner)
+    const { lease } = checked
+    return {
+      owner: owner ?? new UnitOfWork(),
+      explicit: owner !== undefined,
+      reentrant: this.kind.reentrant,
+      terms: lease === undefined ? this.runtime.watched : { lease, watched: false },
+      wait: limit,
+      signal: checked.signal,
+    }
+  }
+
+  #owner(options: AcquireOptions): UnitOfWork | undefined {
+    return (options.owner as UnitOfWork | undefined) ?? enclosing((lock) => this.#isSame(lock))?.owner
+  }
+
+  /** In the middle of a `using` of this lock, another owner can only be served when that has ended. */
+  #mustNotWaitForItself(owner: UnitOfWork | undefined): void {
+    const around = enclosing((lock) => this.#isSame(lock))
+    if (around === undefined || around.owner === owner) return
+    throw new DeadlockError(this.name, 'the enclosing using() of another owner holds it until this code has ended')
+  }
+
+  #isSame(lock: object): boolean {
+    return (
+      lock instanceof GatedLock && lock.runtime === this.runtime && lock.kind === this.kind && lock.name === this.name
+    )
+  }
+}
+
+const leftOf = (ttl: number): number | undefined => {
+  if (ttl === -2) return undefined
+  return ttl === -1 ? Infinity : ttl
+}

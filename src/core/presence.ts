@@ -1,0 +1,71 @@
+import type { Link } from '../engine/link.js'
+import { presenceKey } from '../keys.js'
+import type { Clock, Timer } from './clock.js'
+
+export interface PresenceOptions {
+  readonly clock: Clock
+  readonly id: string
+  readonly label: string
+  readonly mapName: (name: string) => string
+  readonly lease: number
+}
+
+/** Who a client is, for people: one small key with a lease of its own. Nothing depends on it. */
+export class Presence {
+  readonly #link: Link
+  readonly #options: PresenceOptions
+  #timer: Timer | undefined
+  #ended = false
+
+  constructor(link: Link, options: PresenceOptions) {
+    this.#link = link
+    this.#options = options
+  }
+
+  async announce(): Promise<void> {
+    const { id, label, lease, clock, mapName } = this.#options
+    this.#timer?.cancel()
+    try {
+      await this.#link.command(['SET', mapName(presenceKey(id)), JSON.stringify({ label }), 'PX', lease])
+    } catch {
+      // A server that refuses it (an ACL, say) only makes this client nameless to others.
+    }
+    if (this.#ended) return
+    this.#timer = clock.setTimer(() => void this.announce(), lease / 3, { background: true })
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true
+    this.#timer?.cancel()
+    const { id, mapName } = this.#options
+    await this.#link.command(['DEL', mapName(presenceKey(id))]).catch(() => undefined)
+  }
+
+  /** The labels of the clients that have one. */
+  static async read(
+    link: Link,
+    clients: readonly string[],
+    mapName: (name: string) => string,
+  ): Promise<Map<string, string>> {
+    const labels = new Map<string, string>()
+    const read = async (client: string): Promise<void> => {
+      const text = await link.command(['GET', mapName(presenceKey(client))])
+      const label = labelOf(text)
+      if (label !== undefined) labels.set(client, label)
+    }
+    // A label is a courtesy: what cannot be read is left out.
+    await Promise.all([...new Set(clients)].map((client) => read(client).catch(() => undefined)))
+    return labels
+  }
+}
+
+const labelOf = (text: unknown): string | undefined => {
+  if (typeof text !== 'string') return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || !('label' in value)) return undefined
+    return typeof value.label === 'string' ? value.label : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,56 @@
+import type { Script } from '../lua/script.js'
+
+/** A script that gives many holds a full lease in one call: a lease, then one owner for each key. */
+export type RenewScript = Script<readonly [...string[]], readonly [number, ...string[]], readonly number[]>
+
+/** What the server said to an attempt: undefined is held, otherwise for how many ms it stays another's (-1: no expiry). */
+export type Attempt = number | undefined
+
+export interface ServerState {
+  /** ms; -1 without expiry, -2 when free. */
+  readonly ttl: number
+  readonly holders: readonly { readonly owner: string; readonly count: number }[]
+}
+
+/**
+ * The atomic steps of one lock: all that a kind says. It never subscribes, sets a timer or loops.
+ * Owners are wire names, each for one tenure only; every step may be repeated with the same arguments.
+ */
+export interface LockProtocol {
+  /** The key on the server. */
+  readonly key: string
+  /** Where releases are told. */
+  readonly channel: string
+  readonly renewal: RenewScript
+  acquire(owner: string, lease: number): Promise<Attempt>
+  /** ms left (-1: no expiry), or undefined when it is not this owner's. */
+  setLevel(owner: string, level: number, lease: number): Promise<number | undefined>
+  /** How many processes were told, or undefined when it was not this owner's. */
+  release(owner: string): Promise<number | undefined>
+  /** Whether the hold is now `to`'s. */
+  pass(from: string, to: string, lease: number): Promise<boolean>
+  forceRelease(): Promise<boolean>
+  inspect(): Promise<ServerState>
+}
+
+/** What a protocol needs to speak: see `Link.run`. */
+export interface Runner {
+  run<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
+    script: Script<K, A, R>,
+    keys: K,
+    args: A,
+  ): Promise<R>
+  /** PUBLISH, or SPUBLISH where Redisson would use it. */
+  readonly publishCommand: string
+}
+
+/** A kind of lock. */
+export interface LockKind {
+  /** As the client's method is called. */
+  readonly name: string
+  /** Kinds of one family share keys and channels, and so they share their local queue. */
+  readonly family: string
+  /** Whether an owner that holds it may take it again. */
+  readonly reentrant: boolean
+  protocol(runner: Runner, key: string): LockProtocol
+}

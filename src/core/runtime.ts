@@ -1,0 +1,176 @@
+import { ClosedError, EngineError } from '../errors.js'
+import type { Link } from '../engine/link.js'
+import { wireOwner } from '../keys.js'
+import type { Script } from '../lua/script.js'
+import type { ClientEvents, Logger } from '../types.js'
+import type { Clock } from './clock.js'
+import { Emitter } from './emitter.js'
+import { Gate } from './gate.js'
+import type { LockKind, LockProtocol, Runner } from './protocol.js'
+import type { Terms } from './tenure.js'
+import { Wakeups } from './wakeups.js'
+import { Watchdog } from './watchdog.js'
+
+export interface RuntimeOptions {
+  readonly id: string
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly watchdog: number
+  readonly commandTimeout: number
+  readonly maxWaiters: number
+  readonly mapName: (name: string) => string
+}
+
+/** What one client's locks share: its connection, its watchdog, its subscriptions, its gates. */
+export class Runtime implements Runner {
+  readonly options: RuntimeOptions
+  readonly link: Link
+  readonly wakeups: Wakeups
+  readonly watchdog: Watchdog
+  readonly events: Emitter<ClientEvents>
+  readonly #gates = new Map<string, Gate>()
+  /** What goes on behind the callers' backs and must be over before the connection ends. */
+  readonly #background = new Set<Promise<unknown>>()
+  /** Pauses that closing cuts short. */
+  readonly #pauses = new Set<() => void>()
+  #number = 0
+  /** Calls that wait. */
+  waiting = 0
+  closed = false
+  /** Whether releases are told by SPUBLISH. */
+  sharded = false
+
+  constructor(options: RuntimeOptions, link: Link) {
+    this.options = options
+    this.link = link
+    this.watched = { lease: options.watchdog, watched: true }
+    this.events = new Emitter((error) => {
+      options.logger.error('a listener threw', error)
+    })
+    this.wakeups = new Wakeups(options.clock, link, () => this.sharded)
+    this.watchdog = new Watchdog({
+      clock: options.clock,
+      runner: this,
+      cluster: link.cluster,
+      lease: options.watchdog,
+      renewed: (tenure) => {
+        tenure.renewed()
+      },
+    })
+  }
+
+  /** The terms of a hold that the watchdog renews. */
+  readonly watched: Terms
+
+  checkOpen(name: string): void {
+    if (this.closed) throw new ClosedError(name)
+  }
+
+  get publishCommand(): string {
+    return this.sharded ? 'SPUBLISH' : 'PUBLISH'
+  }
+
+  run<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
+    script: Script<K, A, R>,
+    keys: K,
+    args: A,
+  ): Promise<R> {
+    return this.link.run(script, keys, args)
+  }
+
+  /** An owner's name on the server: for one tenure, never used again. */
+  nextWire(): string {
+    return wireOwner(this.options.id, ++this.#number)
+  }
+
+  gate(kind: LockKind, name: string): Gate {
+    const id = `${kind.family}:${name}`
+    let gate = this.#gates.get(id)
+    if (gate === undefined) {
+      gate = new Gate(this, kind, name, () => this.#gates.delete(id))
+      this.#gates.set(id, gate)
+    }
+    return gate
+  }
+
+  /** The gate of a lock that somebody here holds or waits for. */
+  gateInUse(kind: LockKind, name: string): Gate | undefined {
+    return this.#gates.get(`${kind.family}:${name}`)
+  }
+
+  get gates(): readonly Gate[] {
+    return [...this.#gates.values()]
+  }
+
+  /** Holds may be in doubt, and who sleeps may have slept through a release. */
+  reconnected(): void {
+    this.watchdog.ask()
+    this.wakeups.gap()
+    this.events.emit('reconnect')
+  }
+
+  fail(error: unknown): void {
+    const known = error instanceof Error ? error : new Error(String(error))
+    if (!this.events.emit('error', known)) this.options.logger.error(known.message, known)
+  }
+
+  /** Keeps `close` waiting for it; it must not reject. */
+  track(work: Promise<unknown>): void {
+    this.#background.add(work)
+    void work.finally(() => this.#background.delete(work))
+  }
+
+  async settled(): Promise<void> {
+    for (const wake of [...this.#pauses]) wake()
+    while (this.#background.size > 0) await Promise.allSettled(this.#background)
+  }
+
+  pause(ms: number): Promise<void> {
+    if (this.closed) return Promise.resolve()
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        timer.cancel()
+        this.#pauses.delete(wake)
+        resolve()
+      }
+      const timer = this.options.clock.setTimer(wake, ms)
+      this.#pauses.add(wake)
+    })
+  }
+
+  /** Repeats a step until it is answered, or until `until`. The last error when it never was. */
+  async insist<T>(step: () => Promise<T>, until: number): Promise<{ answer: T } | { error: unknown }> {
+    for (let pause = 20; ; pause = Math.min(2 * pause, 500)) {
+      try {
+        return { answer: await step() }
+      } catch (error) {
+        const left = until - this.options.clock.monotonic()
+        if (left <= pause || this.closed || error instanceof ClosedError) return { error }
+        await this.pause(pause)
+      }
+    }
+  }
+
+  /**
+   * Undoes what an acquire may have left behind. Goes out behind it on the same connection, so that order makes it
+   * effective; where the connection was cut in between, it is repeated once when the old one must be gone.
+   * Resolves after the first answer.
+   */
+  undo(protocol: LockProtocol, wire: string, lease: number, cause: unknown): Promise<void> {
+    if (cause instanceof EngineError && !MAY_HAVE_RUN.has(cause.code)) return Promise.resolve()
+    if (cause instanceof ClosedError) return Promise.resolve()
+    const until = this.options.clock.monotonic() + lease
+    const first = this.insist(() => protocol.release(wire), until)
+    this.track(
+      first.then(async (outcome) => {
+        if (cause === undefined || ('answer' in outcome && outcome.answer !== undefined)) return
+        await this.pause(Math.min(this.options.commandTimeout, until - this.options.clock.monotonic()))
+        await this.insist(() => protocol.release(wire), until)
+      }),
+    )
+    return first.then(() => undefined)
+  }
+}
+
+/** After these the server may hold what we were not told of. */
+const MAY_HAVE_RUN: ReadonlySet<string> = new Set(['NO_REPLY', 'SERVER'])

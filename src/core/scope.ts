@@ -1,0 +1,27 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { UnitOfWork } from './owner.js'
+
+/** One `using` that is under way, and those around it. */
+export interface Scope {
+  /** The very lock that it holds: client, kind and name. */
+  readonly lock: object
+  readonly owner: UnitOfWork
+  /** A callback that outlives its `using` is no part of it any more. */
+  active: boolean
+  readonly outer: Scope | undefined
+}
+
+const current = new AsyncLocalStorage<Scope>()
+
+/** The innermost `using` under way here that holds this very lock. */
+export const enclosing = (isSame: (lock: object) => boolean): Scope | undefined => {
+  for (let scope = current.getStore(); scope !== undefined; scope = scope.outer) {
+    if (scope.active && isSame(scope.lock)) return scope
+  }
+  return undefined
+}
+
+export const within = <T>(lock: object, owner: UnitOfWork, work: () => T): { result: T; scope: Scope } => {
+  const scope: Scope = { lock, owner, active: true, outer: current.getStore() }
+  return { result: current.run(scope, work), scope }
+}

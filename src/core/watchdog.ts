@@ -1,0 +1,192 @@
+import { slotOf } from '../keys.js'
+import type { Clock, Timer } from './clock.js'
+import { DueHeap } from './due-heap.js'
+import type { RenewScript, Runner } from './protocol.js'
+import { type Moment, type Tenure, momentOf } from './tenure.js'
+
+/** How many holds one script call renews. */
+const BATCH = 250
+/** While anything is held, the two clocks are compared this often: a suspended machine stops the timers too. */
+const LOOK = 1000
+/** How far the clocks may part between two looks before every hold is looked at. */
+const JUMP = 250
+
+export interface WatchdogOptions {
+  readonly clock: Clock
+  readonly runner: Runner
+  /** Whether one script call must keep to one slot. */
+  readonly cluster: boolean
+  /** The lease that it renews to. */
+  readonly lease: number
+  renewed(tenure: Tenure): void
+}
+
+/**
+ * Renews everything that a client holds, and tells in time what could not be renewed: one timer, due holds in batches.
+ * A batch that fails is tried again until the deadlines of its holds, not at their next third.
+ */
+export class Watchdog {
+  readonly #options: WatchdogOptions
+  readonly #heap = new DueHeap<Tenure>()
+  #timer: Timer | undefined
+  #timerDue = Infinity
+  #looked: Moment
+
+  constructor(options: WatchdogOptions) {
+    this.#options = options
+    this.#looked = momentOf(options.clock)
+  }
+
+  get tenures(): readonly Tenure[] {
+    return this.#heap.all
+  }
+
+  add(tenure: Tenure): void {
+    if (this.#heap.size === 0) this.#looked = momentOf(this.#options.clock)
+    this.#schedule(tenure)
+    this.#heap.add(tenure)
+    this.#arm()
+  }
+
+  remove(tenure: Tenure): void {
+    if (tenure.place === -1) return
+    this.#heap.remove(tenure)
+    if (this.#heap.size === 0) this.stop()
+  }
+
+  /** Its terms or its deadline changed. */
+  moved(tenure: Tenure): void {
+    if (tenure.place === -1) return
+    this.#schedule(tenure)
+    this.#heap.moved(tenure)
+    this.#arm()
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    this.#timerDue = Infinity
+  }
+
+  /** Asks the server at once about everything that is in doubt. */
+  ask(): void {
+    for (const tenure of [...this.#heap.all]) {
+      if (tenure.status() !== 'uncertain' || tenure.renewing) continue
+      tenure.askAgain = this.#options.clock.monotonic()
+      this.moved(tenure)
+    }
+  }
+
+  #schedule(tenure: Tenure): void {
+    const regular = tenure.watched ? tenure.provenAt + tenure.lease / 3 : Infinity
+    tenure.renewAt = tenure.renewing ? Infinity : Math.min(tenure.askAgain, tenure.failures === 0 ? regular : Infinity)
+    tenure.due = Math.min(tenure.renewAt, tenure.lostAt)
+  }
+
+  #arm(): void {
+    const first = this.#heap.first
+    if (first === undefined || first.due >= this.#timerDue) return
+    const { clock } = this.#options
+    const now = clock.monotonic()
+    const due = Math.min(first.due, now + LOOK)
+    if (due >= this.#timerDue) return
+    this.#timer?.cancel()
+    this.#timerDue = due
+    this.#timer = clock.setTimer(
+      () => {
+        this.#timerDue = Infinity
+        this.#turn()
+      },
+      Math.max(0, due - now),
+      { background: true },
+    )
+  }
+
+  #turn(): void {
+    const now = momentOf(this.#options.clock)
+    const apart = now.wall - this.#looked.wall - (now.mono - this.#looked.mono)
+    this.#looked = now
+    if (Math.abs(apart) > JUMP) this.ask()
+    // What is due within the next thirtieth of the lease goes along: fewer and fuller batches.
+    const ahead = now.mono + this.#options.lease / 30
+    const due: Tenure[] = []
+    for (let first = this.#heap.first; first !== undefined && first.due <= ahead; first = this.#heap.first) {
+      if (first.lostAt <= now.mono) {
+        first.status()
+        this.remove(first)
+      } else if (first.renewAt <= ahead) {
+        first.renewing = true
+        due.push(first)
+        this.moved(first)
+      } else break
+    }
+    for (const batch of this.#batches(due)) void this.#renew(batch)
+    this.#arm()
+  }
+
+  /** Holds that one script call can renew together; a fixed lease is only asked about, alone. */
+  #batches(due: readonly Tenure[]): Tenure[][] {
+    const batches: Tenure[][] = []
+    const open = new Map<RenewScript, Map<number, Tenure[]>>()
+    for (const tenure of due) {
+      const { renewal, key } = tenure.protocol
+      const slots = open.get(renewal) ?? new Map<number, Tenure[]>()
+      open.set(renewal, slots)
+      const slot = this.#options.cluster ? slotOf(key) : 0
+      const batch = tenure.watched ? slots.get(slot) : undefined
+      if (batch !== undefined && batch.length < BATCH) batch.push(tenure)
+      else {
+        const fresh = [tenure]
+        batches.push(fresh)
+        if (tenure.watched) slots.set(slot, fresh)
+      }
+    }
+    return batches
+  }
+
+  async #renew(batch: readonly Tenure[]): Promise<void> {
+    const first = batch[0] as Tenure
+    const { clock, runner, lease } = this.#options
+    const sent = momentOf(clock)
+    try {
+      if (!first.watched) await first.verify()
+      else {
+        const keys = batch.map((tenure) => tenure.protocol.key)
+        const owners = batch.map((tenure) => tenure.wire)
+        const renewed = await runner.run(first.protocol.renewal, keys, [lease, ...owners])
+        batch.forEach((tenure, i) => {
+          this.#answered(tenure, sent, renewed[i] === 1)
+        })
+      }
+    } catch (error) {
+      for (const tenure of batch) this.#failed(tenure, error)
+    } finally {
+      for (const tenure of batch) this.#done(tenure)
+    }
+  }
+
+  #answered(tenure: Tenure, sent: Moment, ours: boolean): void {
+    if (tenure.over) return
+    if (!ours) {
+      tenure.lose('somebody else released it, or its key was deleted', false)
+      return
+    }
+    tenure.failures = 0
+    tenure.askAgain = Infinity
+    tenure.proved(sent, this.#options.lease)
+    this.#options.renewed(tenure)
+  }
+
+  #failed(tenure: Tenure, error: unknown): void {
+    tenure.failures++
+    const backoff = Math.min(25 * 2 ** tenure.failures, tenure.lease / 10)
+    tenure.askAgain = this.#options.clock.monotonic() + backoff
+    tenure.doubt(error)
+  }
+
+  #done(tenure: Tenure): void {
+    tenure.renewing = false
+    if (tenure.failures === 0) tenure.askAgain = Infinity
+    this.moved(tenure)
+  }
+}

@@ -1,0 +1,229 @@
+import { Cluster, Command, Redis } from 'ioredis'
+import { type Arg, type Driver, type DriverEvents, NoReply, NotSent, type Reply, type SendOptions } from './engine.js'
+
+/** Where to connect: what a URL says, with nothing left to guess. */
+export interface Target {
+  /** For people: no user, no password. */
+  readonly address: string
+  readonly nodes: readonly Node[]
+  readonly topology: 'single' | 'cluster'
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  readonly database?: number | undefined
+  readonly tls: boolean
+}
+
+export type Node = { readonly host: string; readonly port: number } | { readonly path: string }
+
+export interface ConnectionOptions {
+  readonly connectTimeout: number
+  /** Jitter of the reconnection, in [0, 1). */
+  readonly random: () => number
+}
+
+/** What is used of an ioredis client, ours or the caller's, of this major or the one before. */
+export type IoredisClient = Pick<
+  Redis,
+  'status' | 'on' | 'off' | 'call' | 'callBuffer' | 'subscribe' | 'unsubscribe' | 'ssubscribe' | 'sunsubscribe'
+> & {
+  readonly isCluster?: boolean
+  connect(): Promise<unknown>
+  disconnect(): void
+  duplicate(...overrides: unknown[]): IoredisClient
+}
+
+/** Either opened here, and closed here, or lent by the caller: then only its subscriber is ours. */
+export class IoredisDriver implements Driver {
+  readonly address: string
+  readonly cluster: boolean
+  readonly #commands: IoredisClient
+  readonly #own: boolean
+  /** Messages come on a connection of their own, made when first needed. Of a cluster of ours, ioredis keeps it itself. */
+  #messages: IoredisClient | undefined
+  #messagesReady: Promise<unknown> = Promise.resolve()
+  readonly #channels = { plain: new Set<string>(), sharded: new Set<string>() }
+  readonly #handlers: [event: string, handler: (...args: never[]) => void][] = []
+  #events: DriverEvents | undefined
+  #wasUp = false
+  #closed = false
+
+  constructor(client: IoredisClient, address: string, own: boolean) {
+    this.#commands = client
+    this.address = address
+    this.cluster = client.isCluster === true
+    this.#own = own
+  }
+
+  static open(target: Target, options: ConnectionOptions): IoredisDriver {
+    return new IoredisDriver(ownClient(target, options), target.address, true)
+  }
+
+  get isUp(): boolean {
+    return this.#commands.status === 'ready' && !this.#closed
+  }
+
+  async open(events: DriverEvents): Promise<void> {
+    this.#events = events
+    let last: Error | undefined
+    this.#listenTo('error', (error: Error) => {
+      last = error
+      if (this.#wasUp && this.#own && !this.#closed) events.error(withoutCommand(error))
+    })
+    this.#listenTo('close', () => {
+      events.down(new Error('the connection was cut'))
+    })
+    const ready = new Promise<void>((resolve) => {
+      this.#listenTo('ready', () => {
+        const again = this.#wasUp
+        this.#wasUp = true
+        events.up(again)
+        resolve()
+      })
+    })
+    if (this.#commands.status === 'ready') {
+      this.#wasUp = true
+      return
+    }
+    if (!this.#own && this.#commands.status !== 'wait') return ready
+    try {
+      await this.#commands.connect()
+    } catch (error) {
+      throw withoutCommand(last ?? (error as Error))
+    }
+  }
+
+  #listenTo(event: string, handler: (...args: never[]) => void): void {
+    this.#handlers.push([event, handler])
+    this.#commands.on(event as 'ready', handler as () => void)
+  }
+
+  send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {
+    if (!this.isUp) return Promise.reject(new NotSent('not connected'))
+    const [name, ...args] = argv as [string, ...(string | number | Buffer)[]]
+    const client = this.#commands
+    const binary = options?.binary === true
+    const reply =
+      this.cluster && options?.route !== undefined && name === 'WAIT'
+        ? this.#follow(name, args, options.route)
+        : binary
+          ? client.callBuffer(name, ...args)
+          : client.call(name, ...args)
+    return (reply as Promise<Reply>).catch(rethrow)
+  }
+
+  /** A command that has no key of its own goes where the command before it went. */
+  #follow(name: string, args: (string | number | Buffer)[], route: string): Promise<unknown> {
+    const slot = new Command('get', [route]).getSlot()
+    const command = new Command(name, args, { replyEncoding: 'utf8' })
+    return (this.#commands as unknown as Cluster).sendCommand(command, undefined, { slot } as never) as Promise<unknown>
+  }
+
+  async subscribe(channel: string, sharded: boolean): Promise<void> {
+    await this.#openMessages()
+    const client = this.#messages
+    if (client === undefined) throw new NotSent('closed')
+    ;(sharded ? this.#channels.sharded : this.#channels.plain).add(channel)
+    await (sharded ? client.ssubscribe(channel) : client.subscribe(channel)).catch(rethrow)
+  }
+
+  async unsubscribe(channel: string, sharded: boolean): Promise<void> {
+    ;(sharded ? this.#channels.sharded : this.#channels.plain).delete(channel)
+    const client = this.#messages
+    if (client?.status !== 'ready') return
+    await (sharded ? client.sunsubscribe(channel) : client.unsubscribe(channel)).catch(rethrow)
+  }
+
+  close(): Promise<void> {
+    this.#closed = true
+    for (const [event, handler] of this.#handlers) this.#commands.off(event as 'ready', handler as () => void)
+    const ours = new Set([this.#messages, this.#own ? this.#commands : undefined])
+    for (const client of ours) {
+      // Whatever goes wrong on the way out is nobody's concern any more, and must not be thrown.
+      client?.on('error', () => undefined)
+      client?.disconnect()
+    }
+    return Promise.resolve()
+  }
+
+  #openMessages(): Promise<unknown> {
+    if (this.#messages !== undefined || this.#closed) return this.#messagesReady
+    const shared = this.cluster && this.#own
+    const client = shared ? this.#commands : this.#subscriber()
+    this.#messages = client
+    const hear = (channel: string, payload: string): void => this.#events?.message(channel, payload)
+    client.on('message', hear)
+    client.on('smessage', hear)
+    if (shared) return this.#messagesReady
+    client.on('error', (error: Error) => {
+      if (!this.#closed) this.#events?.error(withoutCommand(error))
+    })
+    let first = true
+    client.on('ready', () => {
+      if (!first) void this.#resubscribe(client)
+      first = false
+    })
+    return (this.#messagesReady = client.connect().catch((error: unknown) => {
+      this.#messages = undefined
+      client.disconnect()
+      throw new NotSent(withoutCommand(error as Error).message)
+    }))
+  }
+
+  #subscriber(): IoredisClient {
+    const overrides = { lazyConnect: true, enableOfflineQueue: true, autoResubscribe: false, maxRetriesPerRequest: null }
+    return this.cluster ? this.#commands.duplicate(undefined, overrides) : this.#commands.duplicate(overrides)
+  }
+
+  async #resubscribe(client: IoredisClient): Promise<void> {
+    const { plain, sharded } = this.#channels
+    try {
+      if (plain.size > 0) await client.subscribe(...plain)
+      for (const channel of sharded) await client.ssubscribe(channel)
+      this.#events?.gap()
+    } catch {
+      // The connection went again: its next 'ready' starts anew.
+    }
+  }
+}
+
+/** A client that queues nothing while offline and never sends a command twice. */
+const ownClient = (target: Target, { connectTimeout, random }: ConnectionOptions): IoredisClient => {
+  const { nodes, username, password, database, tls } = target
+  const options = {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(tls && { tls: {} }),
+    connectTimeout,
+    protocol: 2 as const,
+    lazyConnect: true,
+    disableClientInfo: true,
+    enableReadyCheck: false,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    maxRetriesPerRequest: null,
+    retryStrategy: (attempt: number) => Math.min(20 * 2 ** Math.min(attempt, 7), 2000) * (0.75 + 0.5 * random()),
+  }
+  if (target.topology === 'single') {
+    return new Redis({ ...options, ...nodes[0], ...(database !== undefined && { db: database }) }) as IoredisClient
+  }
+  return new Cluster(nodes as { host: string; port: number }[], {
+    redisOptions: options,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    shardedSubscribers: true,
+  }) as unknown as IoredisClient
+}
+
+/** ioredis hangs the command on its errors, and AUTH's arguments hold the password. */
+const withoutCommand = (error: Error): Error => {
+  const source = (error as { lastNodeError?: Error }).lastNodeError ?? error
+  return new Error(source.message === '' ? ((source as { code?: string }).code ?? source.name) : source.message)
+}
+
+/** Told apart for the link: never sent, sent and unanswered, or answered with an error. */
+const rethrow = (error: Error): never => {
+  if (error.name === 'ReplyError') throw withoutCommand(error)
+  if (error.message.startsWith("Stream isn't writeable")) throw new NotSent(error.message)
+  throw new NoReply(withoutCommand(error).message)
+}

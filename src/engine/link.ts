@@ -1,0 +1,283 @@
+import type { Clock, Timer } from '../core/clock.js'
+import { ClosedError, EngineError, serverError } from '../errors.js'
+import type { Script } from '../lua/script.js'
+import { type Arg, type Driver, NoReply, NotSent, type Reply, type SendOptions } from './engine.js'
+
+/** Told of what happens on the connection; in the order in which it happened. */
+export interface LinkListener {
+  message(channel: string, payload: string): void
+  /** Commands can be sent again. */
+  reconnected(): void
+  /** Messages may have been missed. */
+  gap(): void
+  error(error: Error): void
+}
+
+export interface LinkOptions {
+  readonly clock: Clock
+  readonly connectTimeout: number
+  readonly commandTimeout: number
+}
+
+interface Pending {
+  readonly due: number
+  readonly resolve: (reply: Reply) => void
+  readonly reject: (error: Error) => void
+  settled: boolean
+}
+
+/** Trailing replicas: the number to wait for and how long. */
+export interface WaitFor {
+  readonly replicas: number
+  readonly timeout: number
+}
+
+/**
+ * What holds for every driver: the script cache with its one recovery, reply time-outs, sending only while connected,
+ * errors with codes and without secrets, open and close once. Nothing is ever sent twice, save a script that the server
+ * said it did not know.
+ */
+export class Link {
+  readonly #driver: Driver
+  readonly #options: LinkOptions
+  readonly #listener: LinkListener
+  /** Oldest first; all have the same time limit, so one timer does for all. */
+  #pending: Pending[] = []
+  #oldest = 0
+  #timer: Timer | undefined
+  #upWaiters: (() => void)[] = []
+  #closed = false
+
+  constructor(driver: Driver, options: LinkOptions, listener: LinkListener) {
+    this.#driver = driver
+    this.#options = options
+    this.#listener = listener
+  }
+
+  get address(): string {
+    return this.#driver.address
+  }
+
+  get cluster(): boolean {
+    return this.#driver.cluster
+  }
+
+  get isUp(): boolean {
+    return this.#driver.isUp
+  }
+
+  async open(): Promise<void> {
+    const { clock, connectTimeout } = this.#options
+    let timer: Timer | undefined
+    const tooLate = new Promise<never>((_resolve, reject) => {
+      timer = clock.setTimer(() => {
+        reject(new Error(`no answer within ${connectTimeout} ms`))
+      }, connectTimeout)
+    })
+    try {
+      await Promise.race([this.#driver.open(this.#events()), tooLate])
+    } catch (error) {
+      void this.close()
+      throw this.#connectError(error as Error)
+    } finally {
+      timer?.cancel()
+    }
+  }
+
+  #connectError(error: Error): EngineError {
+    const known = serverError(error.message)
+    const code = known.code === 'SERVER' ? 'OFFLINE' : known.code
+    return new EngineError(code, `cannot connect to ${this.address}: ${error.message}`)
+  }
+
+  #events(): Parameters<Driver['open']>[0] {
+    return {
+      message: (channel, payload) => {
+        this.#listener.message(channel, payload)
+      },
+      up: (again) => {
+        const waiters = this.#upWaiters
+        this.#upWaiters = []
+        for (const wake of waiters) wake()
+        if (again) this.#listener.reconnected()
+      },
+      down: (reason) => {
+        this.#failPending(reason)
+      },
+      gap: () => {
+        this.#listener.gap()
+      },
+      error: (error) => {
+        this.#listener.error(new EngineError('OFFLINE', `${this.address}: ${error.message}`))
+      },
+    }
+  }
+
+  /**
+   * Runs a script by its SHA, and once more with its text when the server does not know it.
+   * With `wait`, a WAIT follows on the same connection before anything else can; its reply is the second of the two.
+   */
+  run<K extends readonly string[], A extends readonly Arg[], R>(
+    script: Script<K, A, R>,
+    keys: K,
+    args: A,
+    options?: SendOptions,
+  ): Promise<R>
+  run<K extends readonly string[], A extends readonly Arg[], R>(
+    script: Script<K, A, R>,
+    keys: K,
+    args: A,
+    options: SendOptions & { readonly wait: WaitFor },
+  ): Promise<readonly [reply: R, replicas: number]>
+  run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly Arg[],
+    options?: SendOptions & { readonly wait?: WaitFor },
+  ): Promise<unknown> {
+    const route = options?.route ?? keys[0]
+    const send = (name: string, what: string): Promise<Reply> =>
+      this.#timed([name, what, keys.length, ...keys, ...args], { ...options, ...(route !== undefined && { route }) })
+    const wait = options?.wait
+    if (wait === undefined) return this.#recovering(script, send)
+    const both = (run: Promise<Reply>): Promise<[Reply, Reply]> =>
+      Promise.all([run, this.#timed(['WAIT', wait.replicas, wait.timeout], route === undefined ? {} : { route })])
+    return this.#whenUp(() => both(send('EVALSHA', script.sha))).catch((error: unknown) => {
+      if (!isNoScript(error)) throw error
+      return both(send('EVAL', script.text))
+    })
+  }
+
+  #recovering(script: Script, send: (name: string, what: string) => Promise<Reply>): Promise<Reply> {
+    return this.#whenUp(() => send('EVALSHA', script.sha)).catch((error: unknown) => {
+      if (!isNoScript(error)) throw error
+      return send('EVAL', script.text)
+    })
+  }
+
+  /** One plain command. */
+  command(argv: readonly Arg[], options: SendOptions = {}): Promise<Reply> {
+    return this.#whenUp(() => this.#timed(argv, options))
+  }
+
+  async subscribe(channel: string, sharded: boolean): Promise<void> {
+    await this.#settling(this.#driver.subscribe(channel, sharded))
+  }
+
+  async unsubscribe(channel: string, sharded: boolean): Promise<void> {
+    await this.#settling(this.#driver.unsubscribe(channel, sharded))
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#failPending(new Error('closed'))
+    await this.#driver.close().catch(() => undefined)
+    for (const wake of this.#upWaiters) wake()
+  }
+
+  /** While the connection is away nothing is queued: the caller waits here, and may have given up when it is back. */
+  #whenUp<T>(send: () => Promise<T>): Promise<T> {
+    if (this.#driver.isUp && !this.#closed) return send()
+    if (this.#closed) return Promise.reject(new ClosedError())
+    return new Promise<T>((resolve, reject) => {
+      const timer = this.#options.clock.setTimer(() => {
+        this.#upWaiters = this.#upWaiters.filter((other) => other !== wake)
+        reject(this.#offline())
+      }, this.#options.commandTimeout)
+      const wake = (): void => {
+        timer.cancel()
+        if (this.#closed) reject(new ClosedError())
+        else send().then(resolve, reject)
+      }
+      this.#upWaiters.push(wake)
+    })
+  }
+
+  #timed(argv: readonly Arg[], options: SendOptions): Promise<Reply> {
+    return this.#settling(this.#driver.send(argv, options))
+  }
+
+  /** Settles with the answer, or in time without. */
+  #settling<T extends Reply | void>(sent: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const due = this.#options.clock.monotonic() + this.#options.commandTimeout
+      const pending: Pending = { due, resolve: resolve as (reply: Reply) => void, reject, settled: false }
+      this.#pending.push(pending)
+      this.#timer ??= this.#arm(this.#options.commandTimeout)
+      sent.then(
+        (reply) => {
+          this.#settle(pending)
+          resolve(reply)
+        },
+        (error: unknown) => {
+          this.#settle(pending)
+          reject(this.#translate(error as Error))
+        },
+      )
+    })
+  }
+
+  #settle(pending: Pending): void {
+    pending.settled = true
+    const queue = this.#pending
+    while (this.#oldest < queue.length && queue[this.#oldest]?.settled === true) this.#oldest++
+    if (this.#oldest === queue.length) {
+      queue.length = 0
+      this.#oldest = 0
+    } else if (this.#oldest > 1024) {
+      queue.splice(0, this.#oldest)
+      this.#oldest = 0
+    }
+  }
+
+  #arm(ms: number): Timer {
+    return this.#options.clock.setTimer(
+      () => {
+        this.#timer = undefined
+        this.#expire()
+      },
+      ms,
+      { background: true },
+    )
+  }
+
+  #expire(): void {
+    const now = this.#options.clock.monotonic()
+    let next = this.#pending[this.#oldest]
+    while (next !== undefined && (next.settled || next.due <= now)) {
+      if (!next.settled) next.reject(this.#noReply(`within ${this.#options.commandTimeout} ms`))
+      this.#settle(next)
+      next = this.#pending[this.#oldest]
+    }
+    if (next !== undefined) this.#timer = this.#arm(next.due - now)
+  }
+
+  #failPending(reason: Error): void {
+    const failed = this.#pending.slice(this.#oldest).filter((pending) => !pending.settled)
+    this.#pending = []
+    this.#oldest = 0
+    this.#timer?.cancel()
+    this.#timer = undefined
+    for (const pending of failed) {
+      pending.settled = true
+      pending.reject(this.#noReply(`(${reason.message})`))
+    }
+  }
+
+  #translate(error: Error): Error {
+    if (error instanceof NoReply) return this.#noReply(`(${error.message})`)
+    if (error instanceof NotSent) return this.#closed ? new ClosedError() : this.#offline()
+    return serverError(error.message)
+  }
+
+  #noReply(how: string): EngineError {
+    return new EngineError('NO_REPLY', `no reply from ${this.address} ${how}`)
+  }
+
+  #offline(): EngineError {
+    return new EngineError('OFFLINE', `not connected to ${this.address}`)
+  }
+}
+
+const isNoScript = (error: unknown): boolean => error instanceof EngineError && error.code === 'NOSCRIPT'

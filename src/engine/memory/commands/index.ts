@@ -1,0 +1,38 @@
+import type { Command, CommandTable } from '../command.js'
+import type { Bytes } from '../reply.js'
+import { bitCommands } from './bit.js'
+import { counterCommands } from './counter.js'
+import { expireCommands } from './expire.js'
+import { genericCommands } from './generic.js'
+import { hashCommands } from './hash.js'
+import { pubsubCommands } from './pubsub.js'
+import { scriptingCommands } from './scripting.js'
+import { serverCommands } from './server.js'
+import { stringCommands } from './string.js'
+
+const tables: readonly CommandTable[] = [
+  stringCommands,
+  counterCommands,
+  bitCommands,
+  genericCommands,
+  expireCommands,
+  hashCommands,
+  pubsubCommands,
+  scriptingCommands,
+  serverCommands,
+]
+
+/** By both spellings that are in use; all others take the slower way. */
+const commands = new Map<string, Command>()
+
+for (const table of tables) {
+  for (const [name, command] of Object.entries(table)) {
+    commands.set(name.toLowerCase(), command)
+    commands.set(name.toUpperCase(), command)
+  }
+}
+
+export const findCommand = (name: Bytes): Command | undefined =>
+  commands.get(name) ?? commands.get(name.toLowerCase())
+
+export const commandCount = (): number => commands.size / 2

@@ -1,0 +1,80 @@
+import { type Arg, type Driver, type DriverEvents, NotSent, type Reply, type SendOptions } from '../engine.js'
+import type { Session } from './command.js'
+import { closeMemoryServer } from './registry.js'
+import { type Bytes, fromBytes, type Reply as Answer, ReplyError, Status, toBytes, toText } from './reply.js'
+import type { MemoryServer } from './server.js'
+
+/** One client of a server in this process. All is done within the call; answers and messages come a microtask later. */
+export class MemoryDriver implements Driver {
+  readonly address: string
+  readonly cluster = false
+  readonly #server: MemoryServer
+  readonly #session: Session
+  readonly #listener = { message: (channel: Bytes, payload: Bytes): void => this.#hear(channel, payload) }
+  #events: DriverEvents | undefined
+  #closed = false
+
+  /** `name` is undefined for a private server. */
+  constructor(server: MemoryServer, name: string | undefined) {
+    this.#server = server
+    this.#session = server.connect()
+    this.address = `memory:${name ?? ''}`
+  }
+
+  get isUp(): boolean {
+    return this.#events !== undefined && !this.#closed
+  }
+
+  open(events: DriverEvents): Promise<void> {
+    if (this.#closed) return Promise.reject(new NotSent('closed'))
+    this.#events = events
+    events.up(false)
+    return Promise.resolve()
+  }
+
+  send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {
+    if (!this.isUp) return Promise.reject(new NotSent('not connected'))
+    const words: Bytes[] = new Array<Bytes>(argv.length)
+    for (let i = 0; i < argv.length; i++) words[i] = toBytes(argv[i] as Arg)
+    let reply: Answer
+    try {
+      reply = this.#server.execute(words, this.#session)
+    } catch (error) {
+      return Promise.reject(error as Error)
+    }
+    if (reply instanceof ReplyError) return Promise.reject(new Error(toText(reply.message)))
+    return Promise.resolve(decode(reply, options?.binary === true))
+  }
+
+  subscribe(channel: string, sharded: boolean): Promise<void> {
+    if (!this.isUp) return Promise.reject(new NotSent('not connected'))
+    this.#server.pubsub.subscribe(this.#listener, toBytes(channel), sharded ? 'sharded' : 'plain')
+    return Promise.resolve()
+  }
+
+  unsubscribe(channel: string, sharded: boolean): Promise<void> {
+    this.#server.pubsub.unsubscribe(this.#listener, toBytes(channel), sharded ? 'sharded' : 'plain')
+    return Promise.resolve()
+  }
+
+  close(): Promise<void> {
+    if (this.#closed) return Promise.resolve()
+    this.#closed = true
+    this.#server.pubsub.leave(this.#listener)
+    closeMemoryServer(this.#server)
+    return Promise.resolve()
+  }
+
+  #hear(channel: Bytes, payload: Bytes): void {
+    if (!this.#closed) this.#events?.message(toText(channel), toText(payload))
+  }
+}
+
+/** An error within an array stays a value, as with a real connection. */
+const decode = (reply: Answer, binary: boolean): Reply => {
+  if (typeof reply === 'string') return binary ? fromBytes(reply) : toText(reply)
+  if (reply === null || typeof reply === 'number') return reply
+  if (reply instanceof Status) return toText(reply.text)
+  if (reply instanceof ReplyError) return new Error(toText(reply.message))
+  return reply.map((item) => decode(item, binary))
+}

@@ -1,0 +1,50 @@
+import type { Clock } from '../../core/clock.js'
+import { MemoryServer } from './server.js'
+
+interface Entry {
+  readonly server: MemoryServer
+  clients: number
+}
+
+const KEY = Symbol.for('holdfast.memory')
+
+/** On the global object, so that two installed copies of the package share their named servers. */
+const named = (): Map<string, Entry> => {
+  const home = globalThis as { [KEY]?: Map<string, Entry> }
+  return (home[KEY] ??= new Map())
+}
+
+/**
+ * The server of that name within this thread, or a private one without a name. A named server lives by the clock of
+ * whoever opened it first: a client that comes later with another clock shares the first one's time, as clients of one
+ * Redis share the server's. Closed with `closeMemoryServer`, as often as it was opened.
+ */
+export const openMemoryServer = (name: string | undefined, clock: Clock): MemoryServer => {
+  dropIdle()
+  if (name === undefined) return new MemoryServer(clock)
+  const servers = named()
+  let entry = servers.get(name)
+  if (entry === undefined) servers.set(name, (entry = { server: new MemoryServer(clock), clients: 0 }))
+  entry.clients++
+  return entry.server
+}
+
+export const closeMemoryServer = (server: MemoryServer): void => {
+  for (const entry of named().values()) {
+    if (entry.server !== server) continue
+    entry.clients = Math.max(0, entry.clients - 1)
+    dropIdle()
+    return
+  }
+  server.close()
+}
+
+/** Drops the named servers that no client uses and that hold no key any more. */
+const dropIdle = (): void => {
+  const servers = named()
+  for (const [name, { server, clients }] of servers) {
+    if (clients > 0 || server.database.size > 0) continue
+    servers.delete(name)
+    server.close()
+  }
+}

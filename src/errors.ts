@@ -1,0 +1,148 @@
+/** Every code that an error of holdfast carries; `EngineErrorCode` are those of an `EngineError`. */
+export type ErrorCode =
+  | 'ACQUIRE_TIMEOUT'
+  | 'LOCK_LOST'
+  | 'NOT_OWNER'
+  | 'DEADLOCK'
+  | 'BUSY_CLIENT'
+  | 'CLOSED'
+  | 'CONFIG'
+  | 'NESTED_HOLD'
+  | EngineErrorCode
+
+const SERVER_CODES = [
+  'NOSCRIPT',
+  'BUSY',
+  'UNKILLABLE',
+  'NOTBUSY',
+  'LOADING',
+  'READONLY',
+  'MASTERDOWN',
+  'OOM',
+  'NOPERM',
+  'NOAUTH',
+  'WRONGPASS',
+  'MISCONF',
+  'NOREPLICAS',
+  'WRONGTYPE',
+  'CLUSTERDOWN',
+  'MOVED',
+  'ASK',
+  'TRYAGAIN',
+  'CROSSSLOT',
+] as const
+
+/**
+ * `OFFLINE`: nothing was sent. `NO_REPLY`: it was sent, and no answer came. `SERVER`: the server said no in words of its
+ * own (see the message). All others are the first word of the server's answer, as it sent it.
+ */
+export type EngineErrorCode = 'OFFLINE' | 'NO_REPLY' | 'SERVER' | (typeof SERVER_CODES)[number]
+
+const BRANDS = Symbol.for('holdfast.error')
+
+export interface ErrorDetails {
+  readonly target?: string | undefined
+  readonly cause?: unknown
+}
+
+/** The base of all errors of this library. `instanceof` holds across two installed copies of the package. */
+export class HoldfastError extends Error {
+  static readonly brand: string = 'HoldfastError'
+  readonly code: ErrorCode
+  /** The name of the lock or synchronizer that the error is about. */
+  readonly target: string | undefined;
+  /** The names of this class and of its bases: what a second copy of the package knows it by. */
+  readonly [BRANDS]: readonly string[]
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    const brand = new.target.brand
+    this.name = brand
+    this.code = code
+    this.target = details.target
+    this[BRANDS] = brand === 'HoldfastError' ? [brand] : ['HoldfastError', brand]
+    Object.defineProperty(this, BRANDS, { enumerable: false })
+    Object.defineProperty(this, 'name', { enumerable: false })
+  }
+
+  static override [Symbol.hasInstance](this: typeof HoldfastError, value: unknown): boolean {
+    if (typeof value !== 'object' || value === null) return false
+    // A subclass of the user's own has no brand of its own and is told apart as any class is.
+    if (!Object.hasOwn(this, 'brand')) return this.prototype.isPrototypeOf(value)
+    return BRANDS in value && (value[BRANDS] as readonly string[]).includes(this.brand)
+  }
+}
+
+/** The wait ended before the lock was had. */
+export class AcquireTimeoutError extends HoldfastError {
+  static override readonly brand = 'AcquireTimeoutError'
+  constructor(target: string, wait: number, cause?: unknown) {
+    super('ACQUIRE_TIMEOUT', `'${target}' was not had within ${wait} ms`, { target, cause })
+  }
+}
+
+/** The hold is not ours any more, or can no longer be trusted to be. */
+export class LockLostError extends HoldfastError {
+  static override readonly brand = 'LockLostError'
+  /** What the work of a `using` returned although the hold was lost by then. */
+  readonly result: unknown
+  constructor(target: string, why: string, details: { cause?: unknown; result?: unknown } = {}) {
+    super('LOCK_LOST', `the hold of '${target}' was lost: ${why}`, { target, cause: details.cause })
+    this.result = details.result
+  }
+}
+
+/** Released by somebody who does not hold it. Nothing was changed. */
+export class NotOwnerError extends HoldfastError {
+  static override readonly brand = 'NotOwnerError'
+  constructor(target: string, owner: string) {
+    super('NOT_OWNER', `'${target}' is not held by ${owner}`, { target })
+  }
+}
+
+/** Waiting would never end: only the waiting code itself could release what it waits for. */
+export class DeadlockError extends HoldfastError {
+  static override readonly brand = 'DeadlockError'
+  constructor(target: string, why: string) {
+    super('DEADLOCK', `'${target}' can never be had here: ${why}`, { target })
+  }
+}
+
+/** As many calls as `maxWaiters` allows wait in this client already. */
+export class BusyError extends HoldfastError {
+  static override readonly brand = 'BusyError'
+  constructor(target: string, maxWaiters: number) {
+    super('BUSY_CLIENT', `'${target}': ${maxWaiters} calls wait in this client already (maxWaiters)`, { target })
+  }
+}
+
+/** The client is closed. */
+export class ClosedError extends HoldfastError {
+  static override readonly brand = 'ClosedError'
+  constructor(target?: string) {
+    super('CLOSED', target === undefined ? 'the client is closed' : `'${target}': the client is closed`, { target })
+  }
+}
+
+/** The settings cannot be used; the message says what to do. */
+export class ConfigError extends HoldfastError {
+  static override readonly brand = 'ConfigError'
+  constructor(message: string, cause?: unknown) {
+    super('CONFIG', message, { cause })
+  }
+}
+
+/** The server refused, or could not be asked; `code` tells which. */
+export class EngineError extends HoldfastError {
+  static override readonly brand = 'EngineError'
+  declare readonly code: EngineErrorCode
+  constructor(code: EngineErrorCode, message: string, details: ErrorDetails = {}) {
+    super(code, message, details)
+  }
+}
+
+/** An error reply as an `EngineError`: its own text, its first word as the code. */
+export const serverError = (text: string): EngineError => {
+  const word = /^[A-Z]+\b/.exec(text)?.[0]
+  return new EngineError(SERVER_CODES.find((code) => code === word) ?? 'SERVER', text)
+}

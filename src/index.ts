@@ -1,0 +1,30 @@
+export { type Client, type CloseOptions, connect } from './client.js'
+export type { ClientOptions } from './config/settings.js'
+export type { Clock, Timer, TimerOptions } from './core/clock.js'
+export type { DiagnosticEvent, DiagnosticMessage } from './core/diagnostics.js'
+export {
+  AcquireTimeoutError,
+  BusyError,
+  ClosedError,
+  ConfigError,
+  DeadlockError,
+  EngineError,
+  type EngineErrorCode,
+  type ErrorCode,
+  HoldfastError,
+  LockLostError,
+  NotOwnerError,
+} from './errors.js'
+export type {
+  AcquireOptions,
+  ClientEvents,
+  HolderState,
+  Hold,
+  HoldState,
+  Lock,
+  LockState,
+  Logger,
+  OwnedLock,
+  Owner,
+  WaiterState,
+} from './types.js'

@@ -1,0 +1,30 @@
+/**
+ * Every key and channel name, as Redisson builds them: a name that has a brace anywhere counts as tagged already.
+ * The only place that writes hash tags.
+ */
+const tagged = (name: string): string => (name.includes('{') ? name : `{${name}}`)
+
+export const lockChannel = (name: string): string => `redisson_lock__channel:${tagged(name)}`
+
+export const presenceKey = (clientId: string): string => `holdfast:client:${clientId}`
+
+/** The wire name of a unit of work. Redisson puts the thread's id where we put a number that is never used again. */
+export const wireOwner = (clientId: string, number: number): string => `${clientId}:${number}`
+
+/** Whose client an owner on the wire belongs to. */
+export const clientOf = (owner: string): string => owner.slice(0, 36)
+
+const SLOTS = 16384
+
+/** The cluster slot of a key: CRC16 (XMODEM) of its hash tag, if it has one. */
+export const slotOf = (key: string): number => {
+  const open = key.indexOf('{')
+  const close = open === -1 ? -1 : key.indexOf('}', open + 1)
+  const hashed = close > open + 1 ? key.slice(open + 1, close) : key
+  let crc = 0
+  for (const byte of new TextEncoder().encode(hashed)) {
+    crc ^= byte << 8
+    for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021
+  }
+  return (crc & 0xffff) % SLOTS
+}

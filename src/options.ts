@@ -1,0 +1,72 @@
+import { isOwner } from './core/owner.js'
+import type { AcquireOptions } from './types.js'
+
+/** Argument checks: each names the argument and its value, before anything is sent. */
+
+const show = (value: unknown): string => {
+  if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value === 'object' && value !== null) return Object.prototype.toString.call(value)
+  return String(value)
+}
+
+export const checkName = (name: unknown, what = 'name'): string => {
+  if (typeof name !== 'string') throw new TypeError(`${what} must be a string, not ${show(name)}`)
+  if (name === '') throw new TypeError(`${what} must not be empty: ''`)
+  return name
+}
+
+const checkNumber = (value: unknown, what: string): number => {
+  if (typeof value !== 'number') throw new TypeError(`${what} must be a number of milliseconds, not ${show(value)}`)
+  return value
+}
+
+/** A lease is a positive whole number of ms. */
+export const checkLease = (value: unknown, what = 'lease'): number => {
+  const lease = checkNumber(value, what)
+  if (!Number.isSafeInteger(lease) || lease < 1) {
+    throw new RangeError(`${what} must be a whole number of milliseconds above 0, not ${show(value)}`)
+  }
+  return lease
+}
+
+/** A wait is 0 or more ms; Infinity is no limit. */
+export const checkWait = (value: unknown, what = 'wait'): number => {
+  const wait = checkNumber(value, what)
+  if (!(wait >= 0)) throw new RangeError(`${what} must be 0 or more milliseconds, or Infinity, not ${show(value)}`)
+  return wait
+}
+
+export const checkCount = (value: unknown, what: string): number => {
+  if (typeof value !== 'number') throw new TypeError(`${what} must be a number, not ${show(value)}`)
+  if (value !== Infinity && (!Number.isSafeInteger(value) || value < 1)) {
+    throw new RangeError(`${what} must be a whole number above 0, or Infinity, not ${show(value)}`)
+  }
+  return value
+}
+
+const isSignal = (value: unknown): value is AbortSignal =>
+  typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value
+
+export const checkAcquire = (options: AcquireOptions | undefined): AcquireOptions => {
+  if (options === undefined) return NONE
+  if (typeof options !== 'object' || (options as unknown) === null) {
+    throw new TypeError(`options must be an object, not ${show(options)}`)
+  }
+  const { wait, lease, signal, owner } = options
+  if (wait !== undefined) checkWait(wait)
+  if (lease !== undefined) checkLease(lease)
+  if (signal !== undefined && !isSignal(signal)) throw new TypeError(`signal must be an AbortSignal, not ${show(signal)}`)
+  if (owner !== undefined) checkOwner(owner)
+  return options
+}
+
+export const checkOwner = (owner: unknown): void => {
+  if (!isOwner(owner)) throw new TypeError(`owner must come from client.owner() or a hold, not ${show(owner)}`)
+}
+
+export const checkFunction = (value: unknown, what: string): void => {
+  if (typeof value !== 'function') throw new TypeError(`${what} must be a function, not ${show(value)}`)
+}
+
+const NONE: AcquireOptions = {}

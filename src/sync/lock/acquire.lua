@@ -1,0 +1,16 @@
+-- Takes the lock when it is free. Asked again by the owner that has it (a reply was lost), it is still one hold.
+-- KEYS[1] lock
+-- ARGV[1] owner
+-- ARGV[2] lease (ms)
+-- returns nil held | integer ms that it stays another's, -1 when it has no expiry
+local lock = KEYS[1]
+local owner = ARGV[1]
+local lease = ARGV[2]
+
+local left = redis.call('PTTL', lock)
+if left ~= -2 and redis.call('HEXISTS', lock, owner) == 0 then
+  return left
+end
+redis.call('HSET', lock, owner, 1)
+redis.call('PEXPIRE', lock, lease)
+return nil

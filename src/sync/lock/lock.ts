@@ -1,0 +1,64 @@
+import type { LockKind, LockProtocol, Runner } from '../../core/protocol.js'
+import { lockChannel } from '../../keys.js'
+import {
+  lockAcquire,
+  lockForceRelease,
+  lockInspect,
+  lockPass,
+  lockRelease,
+  lockRenew,
+  lockSetLevel,
+} from '../../lua/scripts.gen.js'
+
+/** Redisson's RLock: one hash, whose field is the owner and whose value is how often it holds. */
+class PlainLockProtocol implements LockProtocol {
+  readonly key: string
+  readonly channel: string
+  readonly renewal = lockRenew
+  readonly #runner: Runner
+
+  constructor(runner: Runner, key: string) {
+    this.#runner = runner
+    this.key = key
+    this.channel = lockChannel(key)
+  }
+
+  async acquire(owner: string, lease: number): Promise<number | undefined> {
+    return (await this.#runner.run(lockAcquire, [this.key], [owner, lease])) ?? undefined
+  }
+
+  async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
+    const left = await this.#runner.run(lockSetLevel, [this.key], [owner, level, lease])
+    return left === -2 ? undefined : left
+  }
+
+  async release(owner: string): Promise<number | undefined> {
+    const told = await this.#runner.run(lockRelease, [this.key, this.channel], [owner, this.#runner.publishCommand])
+    return told === -1 ? undefined : told
+  }
+
+  async pass(from: string, to: string, lease: number): Promise<boolean> {
+    return (await this.#runner.run(lockPass, [this.key], [from, to, lease])) === 1
+  }
+
+  async forceRelease(): Promise<boolean> {
+    const { key, channel } = this
+    return (await this.#runner.run(lockForceRelease, [key, channel], [this.#runner.publishCommand])) === 1
+  }
+
+  async inspect(): Promise<{ ttl: number; holders: { owner: string; count: number }[] }> {
+    const [ttl, fields] = await this.#runner.run(lockInspect, [this.key], [])
+    const holders = []
+    for (let i = 0; i + 1 < fields.length; i += 2) {
+      holders.push({ owner: fields[i] as string, count: Number(fields[i + 1]) })
+    }
+    return { ttl, holders }
+  }
+}
+
+export const plainLock: LockKind = {
+  name: 'lock',
+  family: 'lock',
+  reentrant: true,
+  protocol: (runner, key) => new PlainLockProtocol(runner, key),
+}

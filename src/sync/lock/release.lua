@@ -1,0 +1,15 @@
+-- Frees the lock of its owner, whatever the count, and wakes one waiter of each process.
+-- KEYS[1] lock
+-- KEYS[2] channel
+-- ARGV[1] owner
+-- ARGV[2] publish
+-- returns integer processes told, -1 when it was not this owner's
+local lock = KEYS[1]
+local channel = KEYS[2]
+local owner = ARGV[1]
+local publish = ARGV[2]
+
+if redis.call('HDEL', lock, owner) == 0 then
+  return -1
+end
+return redis.call(publish, channel, '0')

@@ -1,0 +1,145 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/**
+ * The words of this library, and the public shapes.
+ *
+ * - **owner**: a unit of work. Two owners exclude one another; one owner may take the same lock again.
+ * - **hold**: what an owner has got: one level of a lock. It knows how long it can be trusted.
+ * - **lease**: how long the server keeps a lock without hearing from its holder.
+ * - **watchdog**: renews holds that were taken without a lease of their own, each third of it.
+ * - **gate**: where the waiters of one lock in one process queue; only the first contends on the server.
+ * - **tenure**: one field in the server's hash: what all levels of a hold, and holds passed on in this process, share.
+ *
+ * All durations are milliseconds.
+ */
+
+/** A unit of work, made by `client.owner()`. Opaque. Unique in the process and valid for every client of it. */
+export interface Owner {
+  readonly label: string | undefined
+}
+
+export interface AcquireOptions {
+  /** How long to wait. Omitted: for ever (`acquire`, `using`), not at all (`tryAcquire`). */
+  readonly wait?: number | undefined
+  /** A fixed lease, never renewed. Omitted: the client's watchdog renews while the hold lives. */
+  readonly lease?: number | undefined
+  /** Ends the wait with the signal's reason. An already aborted one sends nothing. */
+  readonly signal?: AbortSignal | undefined
+  /** Default: a fresh owner, unless this very lock is held by an enclosing `using`: then its owner, which re-enters. */
+  readonly owner?: Owner | undefined
+}
+
+/** `uncertain`: a renewal failed or is overdue, and the signal has not fired yet. `lost`: for good. */
+export type HoldState = 'held' | 'uncertain' | 'lost' | 'released' | 'detached'
+
+export interface Hold extends AsyncDisposable {
+  readonly name: string
+  readonly owner: Owner
+  /** Computed from the clock when read, so that a blocked event loop cannot lie. */
+  readonly state: HoldState
+  /** `state === 'lost'` */
+  readonly lost: boolean
+  /** Aborts with a `LockLostError` when the hold is lost, before the lock can be another's. */
+  readonly signal: AbortSignal
+  /** Milliseconds that are certain; 0 once lost, released or detached. */
+  remaining(): number
+  /**
+   * The time left becomes `lease` from now (default: as taken), never less than it is. Never takes the lock again.
+   * Rejects: `RangeError` on a hold that the watchdog renews, `LockLostError` when lost.
+   */
+  extend(lease?: number): Promise<void>
+  /**
+   * `true`: freed, or one level less. `false`: it was lost. Never rejects: without an answer it tries on within the time
+   * left, then says `false`. Called again: the same promise.
+   */
+  release(): Promise<boolean>
+  /** Gives it a full lease, stops renewing, and returns a ticket for `client.adopt`, in another process too. */
+  detach(): Promise<string>
+}
+
+export interface LockState {
+  /** Owners as the server knows them; `client` and `owner` come from others: escape before showing. */
+  readonly holders: readonly HolderState[]
+  /** Fair kinds only, in order. */
+  readonly waiting: readonly WaiterState[]
+  /** Until expiry; `undefined` when free, `Infinity` when somebody removed the expiry. */
+  readonly remaining?: number | undefined
+  readonly token?: bigint | undefined
+}
+
+export interface HolderState {
+  readonly owner: string
+  readonly client: string
+  readonly label?: string | undefined
+  readonly count: number
+  readonly mode: 'exclusive' | 'read' | 'write'
+}
+
+export interface WaiterState {
+  readonly owner: string
+  readonly client: string
+  readonly label?: string | undefined
+  readonly deadline?: number | undefined
+}
+
+export interface Lock<H extends Hold = Hold> {
+  readonly name: string
+  /**
+   * Waits for the lock. Aborting or timing out leaves nothing on the server, also when the lock was on its way already.
+   * Rejects: `AcquireTimeoutError`, the signal's reason, `BusyError`, `DeadlockError`, `ClosedError`, `EngineError`.
+   */
+  acquire(options?: AcquireOptions): Promise<H>
+  /** `undefined` when it is not had within `wait` (default 0). An abort still rejects. */
+  tryAcquire(options?: AcquireOptions): Promise<H | undefined>
+  /**
+   * Runs `work` while holding the lock, and releases it whatever happens. Rejects with `LockLostError` when the hold was
+   * lost by the time the work ended; the work's own error always comes first.
+   */
+  using<T>(work: (hold: H) => Promise<T> | T): Promise<T>
+  using<T>(options: AcquireOptions | undefined, work: (hold: H) => Promise<T> | T): Promise<T>
+  isLocked(): Promise<boolean>
+  /** Milliseconds until expiry, as the server sees it; `undefined` when free. */
+  remaining(): Promise<number | undefined>
+  inspect(): Promise<LockState>
+  /** Takes the lock from whoever holds it; `false` when it was free. The holder is told at its next renewal. */
+  forceRelease(): Promise<boolean>
+  /** The same lock in Redisson's vocabulary, for one owner. */
+  for(owner: Owner): OwnedLock
+}
+
+/** Redisson's vocabulary, for code that ports from it: an owner is what Redisson calls a thread. */
+export interface OwnedLock {
+  readonly name: string
+  readonly owner: Owner
+  /** `lease` -1 or omitted: the watchdog renews. */
+  lock(lease?: number): Promise<void>
+  /** `wait` -1, 0 or omitted: one try. `lease` -1 or omitted: the watchdog renews. */
+  tryLock(wait?: number, lease?: number): Promise<boolean>
+  /** Rejects with `NotOwnerError` when this owner does not hold it. */
+  unlock(): Promise<void>
+  forceUnlock(): Promise<boolean>
+  isLocked(): Promise<boolean>
+  /** Whether this owner holds it. */
+  isHeld(): Promise<boolean>
+  holdCount(): Promise<number>
+  /** As Redisson: -2 when free, -1 without expiry. */
+  remainTimeToLive(): Promise<number>
+}
+
+export interface Logger {
+  debug(message: string, details?: unknown): void
+  info(message: string, details?: unknown): void
+  warn(message: string, details?: unknown): void
+  error(message: string, details?: unknown): void
+}
+
+/** What a client tells. An `error` that nobody listens to goes to the logger; it is never thrown. */
+export interface ClientEvents {
+  /** Something went wrong in the background. */
+  error: [error: Error]
+  /** A hold may be lost: a renewal failed or is overdue. */
+  uncertain: [hold: { readonly name: string; readonly owner: string; readonly cause: unknown }]
+  /** A hold was lost. */
+  lost: [hold: { readonly name: string; readonly owner: string; readonly error: Error }]
+  /** The connection came back. */
+  reconnect: []
+}
