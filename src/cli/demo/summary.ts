@@ -22,7 +22,7 @@ const fact = (name: string, value: string, style?: 'good' | 'bad' | 'lost'): Row
 const ended = ({ worker, lock, next }: Ending): string =>
   next === undefined
     ? `${worker}, holding '${lock}'; nobody has had it since`
-    : `${worker}, holding '${lock}'; ${next.worker} had it ${duration(next.after)} later`
+    : `${worker}, holding '${lock}'; ${next.worker} had it ${next.after < 5 ? 'at once' : `${duration(next.after)} later`}`
 
 const listed = (endings: readonly Ending[]): string =>
   endings.length === 0 ? '0' : `${String(endings.length)}  ${endings.map(ended).join('; ')}`

@@ -129,17 +129,21 @@ export class Troupe {
       fixed: options.lease !== undefined,
     })
     options.onGets?.()
+    let told = false
     const onLost = (): void => {
+      if (told) return
+      told = true
       inside.leave(name, worker)
       this.play({ kind: 'loses', worker, lock: name })
       options.onLost?.()
     }
-    if (hold.signal.aborted) onLost()
-    else hold.signal.addEventListener('abort', onLost, { once: true })
+    hold.signal.addEventListener('abort', onLost, { once: true })
     await this.inside(worker, name, work, hold.signal)
     hold.signal.removeEventListener('abort', onLost)
     if (this.#holds.get(name) === hold) this.#holds.delete(name)
-    if (!hold.signal.aborted) {
+    // Not the signal alone: after a stop of this process other timers may run before the one that fires it.
+    if (hold.lost || hold.signal.aborted) onLost()
+    else {
       inside.leave(name, worker)
       this.play({ kind: 'frees', worker, lock: name })
     }
