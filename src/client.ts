@@ -12,6 +12,7 @@ import { Link } from './engine/link.js'
 import { ClosedError, LockLostError } from './errors.js'
 import { checkName } from './options.js'
 import { plainLock } from './sync/lock/lock.js'
+import { nonReentrantLock } from './sync/non-reentrant-lock/non-reentrant-lock.js'
 import type { ClientEvents, Hold, Lock, Owner } from './types.js'
 
 export interface CloseOptions {
@@ -27,6 +28,8 @@ export interface Client extends AsyncDisposable {
   readonly warnings: readonly string[]
   /** A re-entrant lock, Redisson's RLock. */
   lock(name: string): Lock
+  /** The same keys, but taking it again is a `DeadlockError`, Redisson's RNonReentrantLock. */
+  nonReentrantLock(name: string): Lock
   /** A unit of work of its own; what Redisson calls a thread. */
   owner(label?: string): Owner
   /** Takes over a hold that was detached, here or in another process. Rejects with `LockLostError` when it is gone. */
@@ -41,7 +44,7 @@ export interface Client extends AsyncDisposable {
 }
 
 /** Kinds whose holds can be detached and adopted, by the name in the ticket. */
-const KINDS: readonly LockKind[] = [plainLock]
+const KINDS: readonly LockKind[] = [plainLock, nonReentrantLock]
 
 class ConnectedClient implements Client {
   readonly id: string
@@ -62,6 +65,10 @@ class ConnectedClient implements Client {
 
   lock(name: string): Lock {
     return this.#lock(plainLock, name)
+  }
+
+  nonReentrantLock(name: string): Lock {
+    return this.#lock(nonReentrantLock, name)
   }
 
   #lock(kind: LockKind, name: string): GatedLock {
