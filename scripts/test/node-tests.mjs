@@ -27,111 +27,101 @@ export const findTests = (patterns) => {
 /** @param {string} file */
 const sourceName = (file) => relative(BUILT, file).replaceAll('\\', '/').replace(/js$/, 'ts')
 
-/** What is told of one test file at a time: the runner reports them one after the other. */
-class FileReport {
-  passed = 0
-  failed = 0
-  skipped = 0
-  output = ''
-  /** Names from the outermost suite to the test being told of. @type {string[]} */
-  path = []
-  /** The test that began last: the one to blame when the file hangs. */
-  begun = ''
-
-  /** @param {string} file @param {number | undefined} ms */
-  print(file, ms) {
-    if (this.failed > 0 && this.output) console.log(this.output.trimEnd().replace(/^/gm, '    | '))
-    const counts = [`${this.passed} passed`]
-    if (this.failed > 0) counts.push(`${this.failed} failed`)
-    if (this.skipped > 0) counts.push(`${this.skipped} skipped`)
-    const seconds = ms === undefined ? '' : `, ${(ms / 1000).toFixed(1)} s`
-    console.log(`${this.failed > 0 ? '✘' : '✔'} ${sourceName(file)}: ${counts.join(', ')}${seconds}`)
-  }
-}
-
 /** @param {any} error what the runner wraps around the test's own error */
 const ownError = (error) => error?.cause ?? error
 
-class Report {
-  /** @type {Counts} */
-  counts = { passed: 0, failed: 0, skipped: new Map() }
+/** What the runner tells of one test file. */
+class FileReport {
+  passed = 0
   /** @type {string[]} */
   failures = []
-  /** @type {Map<string, FileReport>} */
-  #files = new Map()
-  /** @type {Map<string, number>} */
-  #took = new Map()
-  #current = ''
+  /** The reasons. @type {string[]} */
+  skipped = []
+  #output = ''
+  /** Names from the outermost suite to the test being told of. @type {string[]} */
+  #path = []
+  /** The test that began last: the one to blame when the file hangs. */
+  #begun = ''
 
-  /** @param {string} file */
-  #of(file) {
-    const report = this.#files.get(file) ?? new FileReport()
-    this.#files.set(file, report)
-    return report
+  /** @param {string} file as it was built */
+  constructor(file) {
+    this.built = file
+    this.name = sourceName(file)
   }
 
   /** @param {{ type: string, data: any }} event */
   take({ type, data }) {
-    const { file } = data
-    if (type === 'test:diagnostic' && !TOTALS.test(data.message)) console.log(`  ! ${data.message}`)
-    if (!file) return
-    const report = this.#of(file)
-    if (type === 'test:stdout' || type === 'test:stderr') report.output += data.message
-    if (type === 'test:complete' && data.name === file) this.#took.set(file, data.details.duration_ms)
-    if (type === 'test:dequeue' && data.name !== file) report.begun = data.name
-    if (type === 'test:start') report.path.splice(data.nesting, Infinity, data.name)
-    if (type !== 'test:pass' && type !== 'test:fail') return
-    if (file !== this.#current) this.flush()
-    this.#current = file
-    if (type === 'test:pass') this.#pass(report, data)
-    else this.#fail(report, data)
+    if (type === 'test:stdout' || type === 'test:stderr') this.#output += data.message
+    else if (type === 'test:diagnostic' && !TOTALS.test(data.message)) this.#output += `${data.message}\n`
+    else if (type === 'test:dequeue' && data.name !== this.built) this.#begun = data.name
+    else if (type === 'test:start') this.#path.splice(data.nesting, Infinity, data.name)
+    else if (type === 'test:pass' && data.details.type !== 'suite' && data.name !== this.built) this.#pass(data.skip)
+    else if (type === 'test:fail') this.#fail(data)
   }
 
-  /** @param {FileReport} report @param {any} data */
-  #pass(report, data) {
-    if (data.details.type === 'suite' || data.name === data.file) return
-    const reason = data.skip === true || data.skip === '' ? 'marked so in the test' : data.skip
-    if (reason === undefined) {
-      report.passed += 1
-      this.counts.passed += 1
-    } else this.#skip(report, reason)
+  /** @param {string | true | undefined} skip */
+  #pass(skip) {
+    if (skip === undefined) this.passed += 1
+    else this.skipped.push(typeof skip === 'string' && skip !== '' ? skip : 'marked so in the test')
   }
 
-  /** @param {FileReport} report @param {string} reason */
-  #skip(report, reason) {
-    report.skipped += 1
-    this.counts.skipped.set(reason, (this.counts.skipped.get(reason) ?? 0) + 1)
-  }
-
-  /** @param {FileReport} report @param {any} data */
-  #fail(report, data) {
-    const { error } = data.details
+  /** @param {any} data */
+  #fail({ name, nesting, todo, details: { error } }) {
     if (error?.failureType === 'subtestsFailed') return
-    if (data.todo !== undefined) return this.#skip(report, 'marked as to do in the test')
-    report.failed += 1
-    this.counts.failed += 1
-    const whole = report.begun ? `the file as a whole (begun last: ${report.begun})` : 'the file as a whole'
-    const names = data.name === data.file ? [whole] : report.path.slice(0, data.nesting + 1)
-    const title = `${sourceName(data.file)}: ${names.join(' › ')}`
+    if (todo !== undefined) {
+      this.skipped.push('marked as to do in the test')
+      return
+    }
+    const whole = `the file as a whole${this.#begun && ` (begun last: ${this.#begun})`}`
+    const names = name === this.built ? [whole] : this.#path.slice(0, nesting + 1)
+    const title = `${this.name}: ${names.join(' › ')}`
     this.failures.push(title)
     console.log(`  ✘ ${title}\n${inspect(ownError(error), { depth: 4 }).replace(/^/gm, '      ')}`)
   }
 
-  flush() {
-    if (this.#current) this.#of(this.#current).print(this.#current, this.#took.get(this.#current))
-    this.#current = ''
+  /** @param {number} ms */
+  print(ms) {
+    const failed = this.failures.length > 0
+    if (failed && this.#output) console.log(this.#output.trimEnd().replace(/^/gm, '    | '))
+    const counts = [`${this.passed} passed`]
+    if (failed) counts.push(`${this.failures.length} failed`)
+    if (this.skipped.length > 0) counts.push(`${this.skipped.length} skipped`)
+    console.log(`${failed ? '✘' : '✔'} ${this.name}: ${counts.join(', ')}, ${(ms / 1000).toFixed(1)} s`)
   }
+}
+
+/** @param {string} file @param {number} timeout */
+const runFile = async (file, timeout) => {
+  const report = new FileReport(file)
+  const began = performance.now()
+  for await (const event of run({ files: [file], concurrency: 1, timeout })) report.take(event)
+  report.print(performance.now() - began)
+  return report
 }
 
 /** @param {string[]} files @returns {Promise<Counts>} */
 export const runTests = async (files) => {
-  process.env['NODE_OPTIONS'] =
-    `${process.env['NODE_OPTIONS'] ?? ''} --enable-source-maps --unhandled-rejections=strict`.trim()
+  const flags = '--enable-source-maps --unhandled-rejections=strict'
+  process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} ${flags}`.trim()
   const concurrency = Number(process.env['HOLDFAST_TEST_CONCURRENCY'] ?? 2)
   const timeout = Number(process.env['HOLDFAST_TEST_TIMEOUT'] ?? FILE_TIMEOUT)
-  const report = new Report()
-  for await (const event of run({ files, concurrency, timeout })) report.take(event)
-  report.flush()
-  for (const title of report.failures) console.log(`✘ ${title}`)
-  return report.counts
+  /** @type {FileReport[]} */
+  const reports = []
+  const waiting = [...files]
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
+      reports.push(await runFile(file, timeout))
+  }
+  await Promise.all(Array.from({ length: concurrency }, work))
+  return count(reports)
+}
+
+/** @param {FileReport[]} reports @returns {Counts} */
+const count = (reports) => {
+  const failures = reports.flatMap((report) => report.failures)
+  for (const title of failures) console.log(`✘ ${title}`)
+  /** @type {Counts['skipped']} */
+  const skipped = new Map()
+  for (const reason of reports.flatMap((report) => report.skipped)) skipped.set(reason, (skipped.get(reason) ?? 0) + 1)
+  return { passed: reports.reduce((sum, { passed }) => sum + passed, 0), failed: failures.length, skipped }
 }
