@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { shownAddress } from '#src/cli/demo/address.js'
 import { frame, HEIGHT, WIDTH, wrap } from '#src/cli/demo/frame.js'
 import { plainLine } from '#src/cli/demo/plain.js'
 import { paint, plainText } from '#src/cli/demo/row.js'
@@ -152,4 +153,20 @@ test('the summary names what happened, and what is left', () => {
   assert.match(text, /npm test[^]*README\.md/)
   stage.violations = 1
   assert.match(summary(stage, ['orders']).map(plainText).join('\n'), /still held: orders[^]*TWO INSIDE +1 of 7 checks/)
+})
+
+test('an address is shown without its password, in doubt not at all', () => {
+  const shown: [string, string][] = [
+    ['redis://localhost:6379', 'redis://localhost:6379'],
+    ['rediss://user:s3cret@example.org:6379/1', 'rediss://example.org:6379/1'],
+    ['redis://:p@ss:w/rd@example.org', 'redis://example.org'],
+    ['redis+sentinel://u:s3cret@a:1,b:2/main?sentinelPassword=s3cret', 'redis+sentinel://a:1,b:2/main'],
+    ['redis+sentinel://a:1/main?sentinelPassword=s@cret', 'the given server'],
+    ['redis://u:s3?cret@example.org', 'the given server'],
+    ['redis+unix:///run/redis.sock', 'redis+unix:///run/redis.sock'],
+    ['s3cret', 'the given server'],
+    ['memory:demo', 'the engine embedded in this process'],
+  ]
+  for (const [url, text] of shown) assert.equal(shownAddress(url), text)
+  assert.equal(shownAddress(`redis://${'h'.repeat(100)}`).length, 44)
 })

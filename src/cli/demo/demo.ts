@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { systemClock } from '../../core/clock.js'
 import { guard } from '../guard.js'
+import { shownAddress } from './address.js'
 import { Inside } from './inside.js'
 import { Output } from './output.js'
 import { Stage } from './stage.js'
@@ -20,14 +21,6 @@ const FRAME = 90
 const FULL = 10_000
 /** Of the time, kept at the end to see everybody let go. */
 const LAST = 0.06
-const LONGEST_ADDRESS = 44
-
-/** The address without what is secret, fit to be shown. */
-const shown = (url: string): string => {
-  if (url.startsWith('memory:')) return 'the engine embedded in this process'
-  const [, scheme, hosts] = /^([a-z+]+):\/\/(?:.*@)?([^/?#]*)/i.exec(url) ?? []
-  return scheme === undefined ? 'the given server' : `${scheme}://${hosts ?? ''}`.slice(0, LONGEST_ADDRESS)
-}
 
 /** Less than 1 when there is less time than the story needs. */
 const paceOf = ({ seconds }: DemoOptions): number => Math.min(1, (seconds * 1000) / FULL)
@@ -94,7 +87,7 @@ class Demo {
 
   async #draw(): Promise<void> {
     const { url = 'memory:', seconds } = this.#options
-    const where = shown(url)
+    const where = shownAddress(url)
     while (!this.#over.signal.aborted) {
       this.#troupe.sample()
       this.#output.draw(this.#stage, { where, now: this.#troupe.now(), end: seconds * 1000 })

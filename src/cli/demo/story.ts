@@ -126,7 +126,10 @@ const crash = async ({ troupe, inside, victim, pace }: StoryOptions): Promise<vo
   const crashed = troupe.now()
   troupe.play({ kind: 'crashes', worker, lock })
   const left = (await troupe.lock(lock).remaining()) ?? 0
-  troupe.say(`cleo crashes while holding 'orders'. Nobody renews it now: its lease runs out in ${short(left)}.`, 'bad')
+  troupe.say(
+    `cleo crashes while holding 'orders': its lease runs out in ${short(left)}. Until then nobody gets in.`,
+    'bad',
+  )
   const heir = await next
   if (heir === undefined) return
   const after = duration(troupe.now() - crashed)
