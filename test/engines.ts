@@ -5,7 +5,7 @@ import { connect } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { Redis } from 'ioredis'
 import { systemClock } from '#src/core/clock.js'
-import { openMemoryServer } from '#src/engine/memory/registry.js'
+import { closeMemoryServer, openMemoryServer } from '#src/engine/memory/registry.js'
 import { startRedis } from './support/redis-server.js'
 
 export type Client = Awaited<ReturnType<typeof connect>>
@@ -141,6 +141,11 @@ const build = (engine: string, id: string, ways: Ways): World => {
   return world
 }
 
+const decoded = (reply: unknown): unknown => {
+  if (Array.isArray(reply)) return reply.map(decoded)
+  return typeof reply === 'string' ? Buffer.from(reply, 'latin1').toString() : reply
+}
+
 const memory = (name: string, virtual: boolean): Engine => ({
   name,
   virtual,
@@ -149,15 +154,34 @@ const memory = (name: string, virtual: boolean): Engine => ({
     const id = `m${(worlds += 1)}-${process.pid}`
     const clock = virtual ? virtualClock(worlds) : undefined
     const server = openMemoryServer(id, clock ?? systemClock)
-    const raw = async (...argv: Word[]): Promise<unknown> => server.execute(argv.map(String))
+    const listeners: Parameters<typeof server.pubsub.leave>[0][] = []
+    const raw = async (...argv: Word[]): Promise<unknown> => {
+      const reply = decoded(server.execute(argv.map((word) => Buffer.from(String(word)).toString('latin1'))))
+      if (reply instanceof Error) throw reply
+      return reply
+    }
     return Promise.resolve(
       build(name, id, {
         url: `memory:${id}`,
         ...(clock === undefined ? {} : { clock }),
         raw,
-        messages: () => Promise.resolve([]),
-        silence: () => undefined,
-        end: () => undefined,
+        messages(channel) {
+          const payloads: string[] = []
+          const listener = {
+            message: (_channel: string, payload: string) => {
+              payloads.push(payload)
+            },
+          }
+          server.pubsub.subscribe(listener, channel, 'plain')
+          listeners.push(listener)
+          return Promise.resolve(payloads)
+        },
+        silence() {
+          for (const listener of listeners) server.pubsub.leave(listener)
+        },
+        end() {
+          closeMemoryServer(server)
+        },
       }),
     )
   },

@@ -189,19 +189,24 @@ void describe('answers that are lost or late', { concurrency: 4 }, () => {
     client.on('error', () => undefined)
     const cutting = setInterval(() => {
       proxy.cut()
-    }, 150)
+    }, 70)
+    let had = 0
     const task = async (index: number): Promise<void> => {
-      for (let round = 0; round < 15; round += 1) {
+      for (let round = 0; round < 40; round += 1) {
         const signal = AbortSignal.timeout(20 + ((index * 13 + round * 7) % 120))
         await client
           .lock(`lock:${index % 4}`)
-          .using({ signal, wait: 400 }, () => sleep(3))
+          .using({ signal, wait: 400 }, async () => {
+            had += 1
+            await sleep(3)
+          })
           .catch(() => undefined)
         await sleep(10)
       }
     }
     await Promise.all(times(12, task))
     clearInterval(cutting)
+    assert.ok(had > 20, `${had} were had`)
     await broken.until(async () => (await redis.dbsize()) === 0, 8000)
     await client.lock('lock:0').using(() => undefined)
   })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
 import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, EngineError, LockLostError } from 'holdfast'
@@ -41,8 +42,9 @@ const troubles: readonly Trouble[] = [
   {
     code: 'MISCONF',
     text: /MISCONF/,
-    args: ['--dbfilename', 'missing/dump.rdb'],
     begin: async ({ redis, until }) => {
+      const [, directory] = (await redis.config('GET', 'dir')) as string[]
+      rmSync(directory ?? '', { recursive: true })
       await redis.config('SET', 'save', '3600 1')
       await redis.call('BGSAVE').catch(() => undefined)
       await until(async () => (await redis.info('persistence')).includes('rdb_last_bgsave_status:err'))
@@ -52,9 +54,8 @@ const troubles: readonly Trouble[] = [
   },
   {
     code: 'NOPERM',
-    text: /permission|can't run/,
-    begin: ({ redis }) =>
-      redis.call('ACL', 'SETUSER', 'default', '-hincrby', '-hset', '-hsetnx', '-pexpire', '-del', '-hdel', '-unlink'),
+    text: /has no permissions to run the 'eval/,
+    begin: ({ redis }) => redis.call('ACL', 'SETUSER', 'default', '-evalsha', '-eval'),
     end: ({ redis }) => redis.call('ACL', 'SETUSER', 'default', '+@all'),
     stops: true,
   },
