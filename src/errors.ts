@@ -45,6 +45,11 @@ export interface ErrorDetails {
   readonly cause?: unknown
 }
 
+interface Branded {
+  readonly brand: string
+  readonly prototype: object
+}
+
 /** The base of all errors of this library. `instanceof` holds across two installed copies of the package. */
 export class HoldfastError extends Error {
   static readonly brand: string = 'HoldfastError'
@@ -65,10 +70,10 @@ export class HoldfastError extends Error {
     Object.defineProperty(this, 'name', { enumerable: false })
   }
 
-  static override [Symbol.hasInstance](this: typeof HoldfastError, value: unknown): boolean {
+  static override [Symbol.hasInstance](this: Branded, value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return false
     // A subclass of the user's own has no brand of its own and is told apart as any class is.
-    if (!Object.hasOwn(this, 'brand')) return this.prototype.isPrototypeOf(value)
+    if (!Object.hasOwn(this, 'brand')) return Object.prototype.isPrototypeOf.call(this.prototype, value)
     return BRANDS in value && (value[BRANDS] as readonly string[]).includes(this.brand)
   }
 }
