@@ -7,11 +7,11 @@ export const notAFloat = (): ReplyError => new ReplyError('ERR value is not a va
 export const noSuchKey = (): ReplyError => new ReplyError('ERR no such key')
 export const wrongArity = (name: string): ReplyError =>
   new ReplyError(`ERR wrong number of arguments for '${name}' command`)
-export const invalidExpire = (name: string): ReplyError => new ReplyError(`ERR invalid expire time in '${name}' command`)
+export const invalidExpire = (name: string): ReplyError =>
+  new ReplyError(`ERR invalid expire time in '${name}' command`)
 export const incrementOverflow = (): ReplyError => new ReplyError('ERR increment or decrement would overflow')
 export const notFinite = (): ReplyError => new ReplyError('ERR increment would produce NaN or Infinity')
-export const tooLong = (): ReplyError =>
-  new ReplyError('ERR string exceeds maximum allowed size (proto-max-bulk-len)')
+export const tooLong = (): ReplyError => new ReplyError('ERR string exceeds maximum allowed size (proto-max-bulk-len)')
 
 /** An error's text is one line. */
 const oneLine = (text: string): string => text.replaceAll('\r', ' ').replaceAll('\n', ' ')
@@ -25,5 +25,7 @@ export const unknownCommand = (argv: readonly Bytes[]): ReplyError => {
 
 export const unknownSubcommand = (argv: readonly Bytes[]): ReplyError => {
   const [name = '', subcommand = ''] = argv
-  return new ReplyError(oneLine(`ERR unknown subcommand '${subcommand.slice(0, 128)}'. Try ${name.toUpperCase()} HELP.`))
+  return new ReplyError(
+    oneLine(`ERR unknown subcommand '${subcommand.slice(0, 128)}'. Try ${name.toUpperCase()} HELP.`),
+  )
 }

@@ -83,7 +83,8 @@ export class MemoryServer implements ServerServices {
       command = command.subcommands.get((argv[1] as Bytes).toLowerCase())
     }
     if (command === undefined) return new ReplyError('ERR Unknown Redis command called from script')
-    if (!arityFits(command, argv.length)) return new ReplyError('ERR Wrong number of args calling Redis command from script')
+    if (!arityFits(command, argv.length))
+      return new ReplyError('ERR Wrong number of args calling Redis command from script')
     if (command.noScript === true) return new ReplyError('ERR This Redis command is not allowed from script')
     if (command.write === true && this.scripts.readOnly) {
       return new ReplyError('ERR Write commands are not allowed from read-only scripts.')

@@ -5,10 +5,16 @@ import { counterCommands } from './counter.js'
 import { expireCommands } from './expire.js'
 import { genericCommands } from './generic.js'
 import { hashCommands } from './hash.js'
+import { listCommands } from './list.js'
 import { pubsubCommands } from './pubsub.js'
 import { scriptingCommands } from './scripting.js'
 import { serverCommands } from './server.js'
+import { setCommands } from './set.js'
 import { stringCommands } from './string.js'
+import { zsetCommands } from './zset.js'
+
+/** By both spellings that are in use; all others take the slower way. */
+const commands = new Map<string, Command>()
 
 const tables: readonly CommandTable[] = [
   stringCommands,
@@ -17,13 +23,13 @@ const tables: readonly CommandTable[] = [
   genericCommands,
   expireCommands,
   hashCommands,
+  listCommands,
+  setCommands,
+  zsetCommands,
   pubsubCommands,
   scriptingCommands,
-  serverCommands,
+  serverCommands(() => commands.size / 2),
 ]
-
-/** By both spellings that are in use; all others take the slower way. */
-const commands = new Map<string, Command>()
 
 for (const table of tables) {
   for (const [name, command] of Object.entries(table)) {
@@ -32,7 +38,4 @@ for (const table of tables) {
   }
 }
 
-export const findCommand = (name: Bytes): Command | undefined =>
-  commands.get(name) ?? commands.get(name.toLowerCase())
-
-export const commandCount = (): number => commands.size / 2
+export const findCommand = (name: Bytes): Command | undefined => commands.get(name) ?? commands.get(name.toLowerCase())

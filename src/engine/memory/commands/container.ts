@@ -1,0 +1,11 @@
+import type { Command, CommandTable } from '../command.js'
+import { unknownSubcommand } from '../errors.js'
+
+/** A command whose second word says what to do. */
+export const container = (table: CommandTable): Command => ({
+  arity: -2,
+  subcommands: new Map(Object.entries(table)),
+  handle(argv) {
+    throw unknownSubcommand(argv)
+  },
+})

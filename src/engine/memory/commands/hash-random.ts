@@ -1,0 +1,24 @@
+import { syntaxError } from '../errors.js'
+import { MAX_INT } from '../numbers.js'
+import { type Bytes, type Reply, ReplyError } from '../reply.js'
+import { chooseDistinct, chooseWithRepeats } from './choice.js'
+import { signedCount } from './operands.js'
+
+/** HRANDFIELD: a negative count allows the same field more than once. */
+export const randomFields = (
+  argv: readonly Bytes[],
+  find: () => ReadonlyMap<Bytes, Bytes> | undefined,
+  random: () => number,
+): Reply => {
+  if (argv.length === 2) {
+    const fields = find()
+    return fields === undefined ? null : (chooseWithRepeats([...fields.keys()], 1, random)[0] as Bytes)
+  }
+  const count = signedCount(argv[2] as Bytes)
+  const withValues = argv.length > 3
+  if (argv.length > 4 || (withValues && argv[3]?.toUpperCase() !== 'WITHVALUES')) throw syntaxError()
+  if (withValues && Math.abs(count) > Number(MAX_INT / 2n)) throw new ReplyError('ERR value is out of range')
+  const all = [...(find() ?? [])]
+  const chosen = count < 0 ? chooseWithRepeats(all, -count, random) : chooseDistinct(all, count, random)
+  return chosen.flatMap(([field, text]) => (withValues ? [field, text] : [field]))
+}
