@@ -24,16 +24,20 @@ const ended = ({ worker, lock, next }: Ending): string =>
     ? `${worker}, holding '${lock}'; nobody has had it since`
     : `${worker}, holding '${lock}'; ${next.worker} had it ${next.after < 5 ? 'at once' : `${duration(next.after)} later`}`
 
-const listed = (endings: readonly Ending[]): string =>
-  endings.length === 0 ? '0' : `${String(endings.length)}  ${endings.map(ended).join('; ')}`
+const listed = (name: string, endings: readonly Ending[]): Row[] =>
+  endings.length === 0
+    ? [fact(name, '0')]
+    : endings.map((one, index) =>
+        index === 0 ? fact(name, `${String(endings.length)}  ${ended(one)}`) : fact('', `   ${ended(one)}`),
+      )
 
 /** What stays on the normal screen when the demo is over. */
 export const summary = (stage: Stage, left: readonly string[]): Row[] => [
   [],
   ...counted(stage),
   [],
-  fact('crashed', listed(stage.crashed)),
-  fact('lost and noticed', listed(stage.lost)),
+  ...listed('crashed', stage.crashed),
+  ...listed('lost and noticed', stage.lost),
   fact('left behind', left.length === 0 ? 'nothing: every lock is free' : `still held: ${left.join(', ')}`),
   stage.violations === 0
     ? fact('never two inside', `checked ${String(stage.checks)} times`, 'good')
