@@ -47,7 +47,7 @@ const copyOf = (value: Value): Value => {
     case 'set':
       return { type: 'set', members: new Set(value.members) }
     case 'zset':
-      return { type: 'zset', sorted: SortedSet.of(value.sorted) }
+      return { type: 'zset', sorted: SortedSet.of([...value.sorted]) }
   }
 }
 
