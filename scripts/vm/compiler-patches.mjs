@@ -54,20 +54,6 @@ const txtToken = function(ls, token) {
   { from: 'const lexerror = function', to: 'const lexerror = module.exports.luaX_lexerror = function' },
   { from: '`unfinished long ${what} (starting at line ${line})`', to: '`unfinished long ${what}`' },
   {
-    from: `            case 93 /* (']').charCodeAt(0) */: {
-                if (skip_sep(ls) === sep) {`,
-    to: `            case 91 /* ('[').charCodeAt(0) */: {
-                if (skip_sep(ls) === sep) {
-                    save_and_next(ls);
-                    if (sep === 0) lexerror(ls, "nesting of [[...]] is deprecated", 91);
-                }
-                if (!seminfo) luaZ_resetbuffer(ls.buff);
-                break;
-            }
-            case 93 /* (']').charCodeAt(0) */: {
-                if (skip_sep(ls) === sep) {`,
-  },
-  {
     from: 'seminfo.ts = luaX_newstring(ls, ls.buff.buffer.subarray(2 + sep, ls.buff.n - (2 + sep)));',
     to: 'seminfo.ts = luaX_newstring(ls, ls.buff.text.slice(2 + sep, ls.buff.text.length - (2 + sep)));',
   },

@@ -20,6 +20,7 @@ export const Table = ltable.Table
 export const LuaFunction = lobject.LClosure
 export const Thread = lstate.lua_State
 export const numberToString = luaconf.lua_number2str
+export const exponential = luaconf.exponential
 export const stringToNumber = lobject.str2number
 export const typeNames = ["nil", "boolean", "userdata", "number", "string", "table", "function", "userdata", "thread"]
 
@@ -196,15 +197,19 @@ export const calledAs = (L) => {
 export const runError = (L, message) => ldebug.luaG_runerror(L, '%s', message)
 
 // Tables, raw.
-export const newTable = (L) => ltable.luaH_new(L)
+export const newTable = (L, slots = 0) => {
+  const table = ltable.luaH_new()
+  if (slots > 0) ltable.luaH_resizearray(table, slots)
+  return table
+}
 export const rawGet = (L, table, key) => {
   if (typeof key === 'string') return load(ltable.luaH_getstr(table, key))
+  if (typeof key === 'number') return load(ltable.luaH_getint(table, key))
   return load(ltable.luaH_get(L, table, boxed(key)))
 }
 export const rawSet = (L, table, key, value) => {
   if (table.readonly) ldebug.luaG_runerror(L, 'Attempt to modify a readonly table')
   ltable.luaH_setfrom(L, table, boxed(key), boxed(value))
-  table.flags = 0
 }
 export const rawLength = (table) => ltable.luaH_getn(table)
 

@@ -340,10 +340,8 @@ const lapi = [
   { from: 'ts.getstr()', to: 'ts', times: 2 },
 ]
 
-const ltable = [
-  { from: '        this.flags = ~0;', to: '        this.flags = ~0;\n        this.readonly = false;' },
-  { from: 'module.exports.luaH_new     = luaH_new;', to: 'module.exports.luaH_new     = luaH_new;\nmodule.exports.luaH_newsized = luaH_new;\nmodule.exports.luaH_resizearray = function() {};' },
-]
+// Replaced whole: 5.1's tables differ in their very layout.
+const ltable = [{ whole: true, to: source('table.js') }]
 
 export const machinePatches = {
   'lvm.js': lvm,

@@ -60,7 +60,7 @@ const assert: NativeBody = (L, args) => {
 
 /** Redis' own pcall: an error that is a table with an `err` text comes back as that text. */
 const pcall: NativeBody = (L, args) => {
-  if (args.length === 0) return [false, 'attempt to call a nil value']
+  if (args.length === 0) return [false, 'attempt to call a boolean value']
   const result = vm.protectedCall(L, args[0], args.slice(1))
   if (!(result instanceof Failure)) return [true, ...result]
   const text = result.value instanceof Table ? vm.index(L, result.value, 'err') : undefined
@@ -173,7 +173,7 @@ const collectOptions = ['stop', 'restart', 'collect', 'count', 'step', 'setpause
 const collectgarbage: NativeBody = (L, args) => {
   const option = optionalString(L, args, 1, 'collect')
   if (!collectOptions.includes(option)) return argumentError(L, 1, `invalid option '${option}'`)
-  return option === 'step' ? true : 0
+  return option === 'step' ? false : 0
 }
 
 export const baseLibrary = (globals: Table): Record<string, NativeBody> => ({

@@ -79,7 +79,7 @@ export class CjsonDecoder {
 
   #descend(): void {
     if (++this.#depth > this.#settings.decodeMaxDepth) {
-      fail(this.#L, `Found too many nested data structures (${this.#depth})`)
+      fail(this.#L, `Found too many nested data structures (${this.#depth}) at character ${this.#at}`)
     }
   }
 

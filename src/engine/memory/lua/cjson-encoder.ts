@@ -47,7 +47,7 @@ export class CjsonEncoder {
   }
 
   #table(table: Table, depth: number): string {
-    if (depth > this.#settings.encodeMaxDepth) fail(this.#L, `Cannot serialise, excessive depth (${depth})`)
+    if (depth > this.#settings.encodeMaxDepth) fail(this.#L, `Cannot serialise, excessive nesting (${depth})`)
     const length = this.#arrayLength(table)
     if (length <= 0) return this.#object(table, depth)
     const items: string[] = []

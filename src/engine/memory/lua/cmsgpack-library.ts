@@ -168,7 +168,8 @@ class Reader {
 
   #unsigned(size: number): number {
     const bytes = this.#numeric(size)
-    if (size === 8) return Number(bytes.getBigUint64(0))
+    // The server casts to its signed integer.
+    if (size === 8) return Number(bytes.getBigInt64(0))
     return size === 1 ? bytes.getUint8(0) : size === 2 ? bytes.getUint16(0) : bytes.getUint32(0)
   }
 

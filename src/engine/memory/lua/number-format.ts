@@ -1,3 +1,5 @@
+import { exponential } from './vm.gen.js'
+
 const special = (value: number): string | undefined => {
   if (value !== value) return '-nan'
   if (value === Infinity) return 'inf'
@@ -8,7 +10,7 @@ const negativeZero = (value: number): string => (Object.is(value, -0) ? '-' : ''
 
 /** C writes at least two digits of exponent. */
 const exponentForm = (value: number, digits: number): string => {
-  const text = value.toExponential(Math.min(digits, 100))
+  const text = exponential(value, Math.min(digits, 100))
   const at = text.indexOf('e')
   const exponent = text.slice(at + 2).padStart(2, '0')
   return `${negativeZero(value)}${text.slice(0, at)}e${text[at + 1] ?? '+'}${exponent}`
@@ -18,11 +20,22 @@ const exponentForm = (value: number, digits: number): string => {
 export const formatExponent = (value: number, digits: number): string =>
   special(value) ?? exponentForm(value, digits)
 
+/** toFixed, but what lies exactly between two results becomes the even one, as in C. */
+const fixed = (value: number, digits: number): string => {
+  const text = value.toFixed(digits)
+  if (digits >= 60) return text
+  const more = value.toFixed(digits + 1)
+  if (!more.endsWith('5') || Number(more) !== value) return text
+  if (/[1-9]/.test(value.toFixed(100).slice(more.length))) return text
+  const kept = more.slice(0, digits === 0 ? -2 : -1)
+  return Number(kept.at(-1)) % 2 === 0 ? kept : text
+}
+
 /** "%.<digits>f", exact for numbers of any size. */
 export const formatFixed = (value: number, digits: number): string => {
   const named = special(value)
   if (named !== undefined) return named
-  if (Math.abs(value) < 1e21) return negativeZero(value) + value.toFixed(Math.min(digits, 100))
+  if (Math.abs(value) < 1e21) return negativeZero(value) + fixed(value, Math.min(digits, 100))
   return BigInt(value).toString() + (digits > 0 ? `.${'0'.repeat(digits)}` : '')
 }
 

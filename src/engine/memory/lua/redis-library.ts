@@ -2,7 +2,7 @@ import { NOTHING, toNumber } from './arguments.js'
 import { errorTable, replyToLua } from './reply-values.js'
 import { formatGeneral } from './number-format.js'
 import { sha1 } from './sha1.js'
-import { numberToString, raise, rawGet, rawSet, newTable, typeName } from './vm.gen.js'
+import { numberToString, raise, rawSet, newTable, typeName } from './vm.gen.js'
 import type { ScriptHost } from '../reply.js'
 import type { LuaValue, NativeBody, Table, Thread } from './vm.gen.js'
 
@@ -22,7 +22,7 @@ const commandArguments = (args: readonly LuaValue[]): string[] | undefined => {
   for (let i = 0; i < args.length; i++) {
     const value = args[i]
     if (typeof value === 'string') argv[i] = value
-    else if (typeof value === 'number') argv[i] = Number.isSafeInteger(value) ? String(value) : formatGeneral(value, 17)
+    else if (typeof value === 'number') argv[i] = Number.isSafeInteger(value) && (value !== 0 || 1 / value > 0) ? String(value) : formatGeneral(value, 17)
     else return undefined
   }
   return argv
@@ -128,5 +128,5 @@ export const noteErrorPlace = (L: Thread, value: LuaValue, place: { source: stri
     rawSet(L, table, 'source', place.source)
     rawSet(L, table, 'line', place.line)
   }
-  return rawGet(L, table, 'err') === undefined ? table : table
+  return table
 }

@@ -35,7 +35,7 @@ export const replyToLua = (L: Thread, reply: Reply, resp3: boolean): LuaValue =>
     rawSet(L, table, 'ignore_error_stats_update', true)
     return table
   }
-  const table = newTable(L)
+  const table = newTable(L, reply instanceof Status ? 0 : reply.length)
   if (reply instanceof Status) rawSet(L, table, 'ok', reply.text)
   else for (let i = 0; i < reply.length; i++) rawSet(L, table, i + 1, replyToLua(L, reply[i] ?? null, resp3))
   return table

@@ -7,6 +7,7 @@ import { mathConstants, mathLibrary } from './math-library.js'
 import { Random } from './random.js'
 import { noteErrorPlace, redisConstants, redisLibrary } from './redis-library.js'
 import { errorText, luaToReply } from './reply-values.js'
+import { withoutShebang } from './shebang.js'
 import { stringLibrary } from './string-library.js'
 import { structLibrary } from './struct-library.js'
 import { tableLibrary } from './table-library.js'
@@ -56,7 +57,9 @@ export class ScriptRuntime {
   }
 
   #compile(source: Bytes): LuaFunction | ReplyError {
-    const chunk = vm.compile(this.#L, source, CHUNK_NAME, this.#globals)
+    const body = withoutShebang(source)
+    if (body instanceof ReplyError) return body
+    const chunk = vm.compile(this.#L, body, CHUNK_NAME, this.#globals)
     if (typeof chunk === 'string') return new ReplyError(errorText(`ERR Error compiling script (new function): ${chunk}`))
     this.#chunks.set(source, chunk)
     return chunk

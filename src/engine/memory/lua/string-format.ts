@@ -144,12 +144,8 @@ export const format: NativeBody = (L, args) => {
       i = percent + 2
       continue
     }
-    at++
+    if (++at > args.length) return argumentError(L, at, 'no value')
     const { specification, end } = parse(L, pattern, percent + 1)
-    if (at > args.length && 'cdiouxXeEfgGqs'.includes(specification.letter) === false) {
-      return convert(L, args, at, specification)
-    }
-    if (at > args.length + 1000) return argumentError(L, at, 'no value')
     result += convert(L, args, at, specification)
     i = end
   }

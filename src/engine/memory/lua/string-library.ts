@@ -118,7 +118,7 @@ const gsub: NativeBody = (L, args) => {
   const by = args[2]
   if (!isReplacement(by)) {
     checkInt(L, [undefined, undefined, undefined, args[3] ?? text.length + 1], 4)
-    return typeError(L, args, 3, 'string/function/table')
+    return argumentError(L, 3, 'string/function/table expected')
   }
   const most = optionalInt(L, args, 4, text.length + 1)
   const anchored = pattern.startsWith('^')

@@ -120,8 +120,10 @@ const floatFrom = (data: string, at: number, size: number, little: boolean): num
   return size === 4 ? view.getFloat32(0, little) : view.getFloat64(0, little)
 }
 
-const pack: NativeBody = (L, args) => {
-  const reader = new FormatReader(L, checkString(L, args, 1))
+const pack: NativeBody = (L, given) => {
+  // The server keeps a nil after the arguments, so that is what a missing one is.
+  const args = [...given, undefined]
+  const reader = new FormatReader(L, checkString(L, given, 1))
   let result = ''
   let at = 2
   for (let item = reader.next(); item; item = reader.next()) {

@@ -30,6 +30,8 @@ export const setStringMetatable: (L: Thread, table: Table) => void
 export const typeMetatable: (L: Thread, value: LuaValue) => Table | null
 export const typeName: (value: LuaValue) => string
 export const numberToString: (n: number) => string
+/** toExponential, rounding ties to even as C does. */
+export const exponential: (n: number, digits: number) => string
 export const stringToNumber: (text: string) => number | false
 export const compile: (L: Thread, source: string, name: string, globals: Table) => LuaFunction | string
 export const call: (L: Thread, fn: LuaValue, args: LuaValue[]) => LuaValue[]
@@ -41,7 +43,7 @@ export const where: (L: Thread, level: number) => string
 export const calledAs: (L: Thread) => { name: string; kind: string } | null
 export const runError: (L: Thread, message: string) => never
 
-export const newTable: (L: Thread) => Table
+export const newTable: (L: Thread, slots?: number) => Table
 export const rawGet: (L: Thread, table: Table, key: LuaValue) => LuaValue
 export const rawSet: (L: Thread, table: Table, key: LuaValue, value: LuaValue) => void
 export const rawLength: (table: Table) => number
