@@ -29,6 +29,10 @@ export interface Span {
   readonly end: number
 }
 
+/** What the server keeps in its compact form: this many members, of this many bytes each. */
+const COMPACT_SIZE = 128
+const COMPACT_MEMBER = 64
+
 const empty: Span = { start: 0, end: 0 }
 
 /** -0 equals 0 here, as in the server: such members are in the order of their bytes. */
@@ -36,25 +40,37 @@ const before = (a: Scored, b: Scored): boolean => a.score < b.score || (a.score 
 
 export const compareScored = (a: Scored, b: Scored): number => (before(a, b) ? -1 : 1)
 
-/** A stored -0 reads as 0, as it does in the server's small sets. */
-const plain = (score: number): number => score + 0
-
 const reaches = (member: Bytes, min: LexBound): boolean =>
   min.at === 'first' || (min.at === 'member' && (member > min.member || (member === min.member && !min.exclusive)))
 
 const within = (member: Bytes, max: LexBound): boolean =>
   max.at === 'last' || (max.at === 'member' && (member < max.member || (member === max.member && !max.exclusive)))
 
+const isEmptyRange = (min: LexBound, max: LexBound): boolean => {
+  if (min.at === 'last' || max.at === 'first') return true
+  if (min.at === 'first' || max.at === 'last') return false
+  return min.member > max.member || (min.member === max.member && (min.exclusive || max.exclusive))
+}
+
 /** Members ordered by score, then by their bytes. An insertion moves the tail of one array: cheap up to some 10,000. */
 export class SortedSet {
   readonly #entries = new Map<Bytes, Scored>()
   #order: Scored[] = []
 
-  static of(entries: Iterable<Scored>): SortedSet {
+  #compact = true
+
+  static of(given: Iterable<Scored>): SortedSet {
+    const entries = [...given]
     const sorted = new SortedSet()
-    for (const { member, score } of entries) sorted.#entries.set(member, { member, score: plain(score) })
+    for (const { member } of entries) sorted.#grow(entries.length, member)
+    for (const { member, score } of entries) sorted.#entries.set(member, { member, score: sorted.#stored(score) })
     sorted.#order = [...sorted.#entries.values()].sort(compareScored)
     return sorted
+  }
+
+  /** Whether the server would still keep it in its compact form, which it gives up once and for all. */
+  get compact(): boolean {
+    return this.#compact
   }
 
   get size(): number {
@@ -78,7 +94,8 @@ export class SortedSet {
     const old = this.#entries.get(member)
     if (old?.score === score) return false
     if (old !== undefined) this.#order.splice(this.#position(old), 1)
-    const entry = { member, score: plain(score) }
+    this.#grow(this.size + 1, member)
+    const entry = { member, score: this.#stored(score) }
     this.#entries.set(member, entry)
     const position = this.#position(entry)
     if (position === this.#order.length) this.#order.push(entry)
@@ -136,6 +153,9 @@ export class SortedSet {
    * walks as the server walks its small sets, from the end that `fromEnd` names, so that the answers agree.
    */
   lexSpan({ min, max }: LexRange, fromEnd = false): Span {
+    const [first, last] = [this.#order[0], this.#order[this.size - 1]]
+    if (first === undefined || last === undefined || isEmptyRange(min, max)) return empty
+    if (!reaches(last.member, min) || !within(first.member, max)) return empty
     if (fromEnd) {
       const end = this.#walk(this.size, -1, (member) => !within(member, max))
       return { start: this.#walk(end, -1, (member) => reaches(member, min)), end }
@@ -170,5 +190,14 @@ export class SortedSet {
       else low = middle + 1
     }
     return low
+  }
+
+  #grow(size: number, member: Bytes): void {
+    if (size > COMPACT_SIZE || member.length > COMPACT_MEMBER) this.#compact = false
+  }
+
+  /** The compact form knows no -0. */
+  #stored(score: number): number {
+    return this.#compact ? score + 0 : score
   }
 }

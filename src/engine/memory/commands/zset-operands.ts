@@ -6,6 +6,12 @@ import { failure, parseBound } from './operands.js'
 /** A score as the server prints it: all digits that tell it from its neighbours, though not the fewest. */
 export const scoreText = (score: number): Bytes => formatGeneral(score, 17)
 
+const LARGEST_COMPACT = 2 ** 62
+
+/** The compact form prints large integers with all their digits where a scan shows them. */
+export const scannedScoreText = (score: number, compact: boolean): Bytes =>
+  compact && Number.isInteger(score) && Math.abs(score) <= LARGEST_COMPACT ? String(BigInt(score)) : scoreText(score)
+
 export const flat = (entries: readonly Scored[], withScores: boolean): Bytes[] =>
   withScores ? entries.flatMap(({ member, score }) => [member, scoreText(score)]) : entries.map(({ member }) => member)
 

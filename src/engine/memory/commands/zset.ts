@@ -8,7 +8,7 @@ import { chooseDistinct, chooseWithRepeats } from './choice.js'
 import { count, countedKeys, failure, isWord, signedCount, spanOf, trailingCount } from './operands.js'
 import { zsetAddCommands } from './zset-add.js'
 import { zsetAlgebraCommands } from './zset-algebra.js'
-import { flat, lexRange, scoreRange, scoreText } from './zset-operands.js'
+import { flat, lexRange, scannedScoreText, scoreRange, scoreText } from './zset-operands.js'
 import { zsetRangeCommands } from './zset-range.js'
 
 type Handler = (argv: readonly Bytes[], context: CommandContext) => Reply
@@ -125,13 +125,8 @@ const zscan: Handler = (argv, context) => {
   const sorted = sortedAt(context, at(argv, 1))
   if (sorted === undefined) return ['0', []]
   const { match } = scanOptions(argv, 3)
-  return [
-    '0',
-    flat(
-      [...sorted].filter(({ member }) => scanMatches(match, member)),
-      true,
-    ),
-  ]
+  const found = [...sorted].filter(({ member }) => scanMatches(match, member))
+  return ['0', found.flatMap(({ member, score }) => [member, scannedScoreText(score, sorted.compact)])]
 }
 
 const rank = (sorted: SortedSet | undefined, member: Bytes, fromEnd: boolean): Reply => {
