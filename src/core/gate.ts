@@ -1,14 +1,14 @@
 import { BusyError, ClosedError, DeadlockError, EngineError, LockLostError } from '../errors.js'
 import type { Clock } from './clock.js'
+import { Contender, type Contest, type Outcome } from './contender.js'
 import { type DiagnosticEvent, type DiagnosticMessage, tell } from './diagnostics.js'
 import type { TenureHold } from './hold.js'
 import type { UnitOfWork } from './owner.js'
 import type { LockKind, LockProtocol, ServerState } from './protocol.js'
-import { Queue, type Waiter } from './queue.js'
+import { Queue, type Waiter, newWaiter } from './queue.js'
 import type { Runtime } from './runtime.js'
 import { type Keeper, type Moment, Tenure, type Terms, marginOf, momentOf } from './tenure.js'
 import { makeTicket } from './ticket.js'
-import type { Ear } from './wakeups.js'
 
 /** What a caller asks of a gate. */
 export interface Request {
@@ -27,12 +27,6 @@ export interface Request {
 /** How long a hold may go from hand to hand here before other processes get their turn, and how often. */
 const PASS_TIME = 20
 const PASSES = 4096
-/** How long we stand back after an open release that others were told of. */
-const STAND_BACK = 2
-/** Who held within this time lets others go first when all are woken at once. */
-const RECENT = 60
-/** A sleeping contender asks again at least this often: a lost message costs a poll, never a hang. */
-const POLL = 1000
 /** How long an aborted call waits for the reply that is on its way, so as to leave nothing behind when it rejects. */
 const GRACE = 50
 
@@ -50,14 +44,11 @@ const PASSING: ReadonlySet<string> = new Set([
   'ASK',
 ])
 
-/** What became of an attempt: for how many ms the lock stays another's, or that somebody was served, or trouble. */
-type Outcome = number | 'served' | { readonly trouble: unknown }
-
 /**
  * Where the acquirers of one lock in this process queue. Only the first contends on the server; who holds it here passes
  * it on to the next without telling the server, within bounds.
  */
-export class Gate implements Keeper {
+export class Gate implements Keeper, Contest {
   readonly name: string
   readonly clock: Clock
   readonly protocol: LockProtocol
@@ -65,20 +56,14 @@ export class Gate implements Keeper {
   readonly #kind: LockKind
   readonly #retired: () => void
   readonly #queue = new Queue()
+  readonly #contender = new Contender(this)
   #explicit = 0
   #tenure: Tenure | undefined
   /** A tenure that the next attempt is to take over on the server. */
   #passing: { readonly from: Tenure; readonly done: (passed: boolean | Promise<boolean>) => void } | undefined
   #freeing = 0
-  #contest: Promise<void> | undefined
   #asking: Waiter | undefined
   #afterAsking: (() => void)[] = []
-  /** Ends the contender's sleep. */
-  #wake: ((message: boolean) => void) | undefined
-  /** Messages heard: one that comes while an attempt is on its way must not be missed. */
-  #heard = 0
-  #standBackUntil = -Infinity
-  #heldUntil = -Infinity
   /** The server has answered whoever waited at this moment: from then on, trouble is waited out. */
   #answeredAt = -Infinity
 
@@ -94,6 +79,14 @@ export class Gate implements Keeper {
   /** Who holds it here, if anybody does. */
   get tenure(): Tenure | undefined {
     return this.#tenure === undefined || this.#tenure.status() === 'lost' ? undefined : this.#tenure
+  }
+
+  get channel(): string {
+    return this.protocol.channel
+  }
+
+  get wakeups(): Runtime['wakeups'] {
+    return this.#runtime.wakeups
   }
 
   // ---- waiting -----------------------------------------------------------------------------------------------------
@@ -130,12 +123,13 @@ export class Gate implements Keeper {
       return
     }
     const behind = this.tenure !== undefined || this.#queue.first !== undefined
-    if (behind && wait === 0) {
+    // A try beside another call of its owner shares that one's luck.
+    if (behind && wait === 0 && this.#asking?.request.owner !== request.owner) {
       resolve(undefined)
       return
     }
     const waiter = newWaiter(request, resolve, reject, this.clock.monotonic())
-    if (behind && !this.#count(waiter)) return
+    if (behind && wait > 0 && !this.#count(waiter)) return
     this.#queue.push(waiter)
     if (request.explicit) this.#explicit++
     if (wait > 0 && wait !== Infinity) {
@@ -153,7 +147,7 @@ export class Gate implements Keeper {
       }
       signal.addEventListener('abort', waiter.onAbort, { once: true })
     }
-    if (this.tenure === undefined) this.#contend()
+    this.#contender.start()
   }
 
   /** From here on the call waits. False: too many do. */
@@ -193,72 +187,16 @@ export class Gate implements Keeper {
         settle()
       })
     }
-    if (this.#queue.first === undefined) this.#wake?.(false)
+    if (this.#queue.first === undefined) this.#contender.look()
   }
 
   // ---- contending --------------------------------------------------------------------------------------------------
 
-  #contend(): void {
-    if (this.#contest === undefined && this.#queue.first !== undefined) this.#contest = this.#contendForAll()
+  next(): Waiter | undefined {
+    return this.#runtime.closed || this.tenure !== undefined ? undefined : this.#queue.first
   }
 
-  /** Goes on while somebody waits and nobody here holds. Never rejects. */
-  async #contendForAll(): Promise<void> {
-    let ear = this.#runtime.wakeups.hears(this.protocol.channel) ? this.#listen() : undefined
-    let troubles = 0
-    while (this.tenure === undefined && !this.#runtime.closed) {
-      const waiter = this.#queue.first
-      if (waiter === undefined) break
-      const standBack = this.#standBackUntil - this.clock.monotonic()
-      if (standBack > 0 && waiter.request.wait > 0) {
-        await this.#sleep(standBack, false)
-        continue
-      }
-      const heard = this.#heard
-      const outcome = await this.#attempt(waiter)
-      if (outcome === 'served') continue
-      if (typeof outcome === 'object') {
-        if (this.#sortOut(outcome.trouble)) await this.#sleep(Math.min(50 * 2 ** troubles++, POLL), true)
-        continue
-      }
-      troubles = 0
-      if (waiter.request.wait === 0) this.#refuse(waiter)
-      else if (waiter.queued) this.#count(waiter)
-      if (this.#queue.first === undefined) break
-      if (ear === undefined) {
-        ear = this.#listen()
-        // What is released before the subscription stands is not heard: ask once more when it does.
-        if (await this.#stands(ear)) continue
-        ear.close()
-        ear = undefined
-      }
-      if (this.#heard === heard) await this.#sleep(this.#untilPoll(outcome), true)
-      if (this.#heard !== heard) await this.#sleep(this.#courtesy(), false)
-    }
-    ear?.close()
-    this.#contest = undefined
-    this.#retire()
-  }
-
-  #listen(): Ear {
-    return this.#runtime.wakeups.listen(this.protocol.channel, () => {
-      this.#heard++
-      this.#wake?.(true)
-    })
-  }
-
-  async #stands(ear: Ear): Promise<boolean> {
-    if (ear.ready === undefined) return true
-    try {
-      await ear.ready
-      return true
-    } catch (error) {
-      this.#runtime.options.logger.warn(`cannot subscribe for '${this.name}': waiting by polling`, error)
-      return false
-    }
-  }
-
-  async #attempt(waiter: Waiter): Promise<Outcome> {
+  async attempt(waiter: Waiter): Promise<Outcome> {
     const wire = this.#runtime.nextWire()
     const { lease } = waiter.request.terms
     const passing = this.#passing
@@ -303,7 +241,9 @@ export class Gate implements Keeper {
     }
     if (this.clock.monotonic() - sent.mono >= terms.lease - marginOf(terms.lease)) {
       this.#remove(taker)
-      taker.reject(new LockLostError(this.name, `its lease of ${terms.lease} ms was over before the server's answer came`))
+      taker.reject(
+        new LockLostError(this.name, `its lease of ${terms.lease} ms was over before the server's answer came`),
+      )
       await this.#runtime.undo(this.protocol, wire, terms.lease, undefined)
       return
     }
@@ -332,18 +272,24 @@ export class Gate implements Keeper {
       const { request, resolve, reject, since } = waiter
       this.#remove(waiter)
       const wait = Math.max(0, request.wait - (this.clock.monotonic() - since))
-      this.#enter(tenure, request).then((hold) => hold ?? this.acquire({ ...request, wait })).then(resolve, reject)
+      this.#enter(tenure, request)
+        .then((hold) => hold ?? this.acquire({ ...request, wait }))
+        .then(resolve, reject)
     }
   }
 
-  #refuse(waiter: Waiter): void {
-    if (!waiter.queued) return
-    this.#remove(waiter)
-    waiter.resolve(undefined)
+  refused(waiter: Waiter): void {
+    if (waiter.queued && waiter.request.wait > 0) this.#count(waiter)
+    const tries = waiter.request.wait === 0 || this.#explicit > 0 ? [...this.#queue] : []
+    for (const other of tries) {
+      if (other.request.wait > 0) continue
+      this.#remove(other)
+      other.resolve(undefined)
+    }
   }
 
   /** Rejects those for whom it is over. True: the others wait on. */
-  #sortOut(trouble: unknown): boolean {
+  troubled(trouble: unknown): boolean {
     const passing = trouble instanceof EngineError && PASSING.has(trouble.code)
     const away = passing && (trouble.code === 'OFFLINE' || trouble.code === 'NO_REPLY')
     const first = this.#queue.first
@@ -358,38 +304,20 @@ export class Gate implements Keeper {
     return passing && (this.#queue.first?.since ?? Infinity) <= this.#answeredAt
   }
 
-  #untilPoll(left: number): number {
-    const poll = POLL * (0.9 + 0.2 * this.clock.random())
-    return left < 0 ? poll : Math.min(left + 1, poll)
+  cannotSubscribe(error: unknown): void {
+    this.#runtime.options.logger.warn(`cannot subscribe for '${this.name}': waiting by polling`, error)
   }
 
-  /** All are woken by one message; who held just now comes last, so that nobody is starved by the order of delivery. */
-  #courtesy(): number {
-    const since = this.clock.monotonic() - this.#heldUntil
-    return since >= RECENT ? 0 : (1 - since / RECENT) * (1 + this.clock.random())
-  }
-
-  /** Until the time is up, or there is nobody left to ask for; a message ends it only when `light`. */
-  #sleep(ms: number, light: boolean): Promise<void> {
-    if (ms <= 0) return Promise.resolve()
-    return new Promise((resolve) => {
-      const end = (): void => {
-        timer.cancel()
-        this.#wake = undefined
-        resolve()
-      }
-      const timer = this.clock.setTimer(end, ms)
-      this.#wake = (message) => {
-        if (light || !message) end()
-      }
-    })
+  rested(): void {
+    this.#retire()
   }
 
   // ---- giving back -------------------------------------------------------------------------------------------------
 
   giveBack(tenure: Tenure): Promise<boolean> {
     const now = this.clock.monotonic()
-    this.#heldUntil = this.#answeredAt = now
+    this.#answeredAt = now
+    this.#contender.heldUntil(now)
     const next = this.#queue.first
     const mayPass =
       next !== undefined && !this.#runtime.closed && tenure.passes < PASSES && now - tenure.opened < PASS_TIME
@@ -404,7 +332,7 @@ export class Gate implements Keeper {
     this.#forget(tenure)
     return new Promise((done) => {
       this.#passing = { from: tenure, done }
-      this.#contend()
+      this.#contender.start()
     })
   }
 
@@ -424,7 +352,7 @@ export class Gate implements Keeper {
         return await this.protocol.release(tenure.wire)
       } catch (error) {
         unanswered ||= error instanceof EngineError && error.code === 'NO_REPLY'
-        this.#contend()
+        this.#contender.start()
         throw error
       }
     }, tenure.lostAt)
@@ -433,25 +361,30 @@ export class Gate implements Keeper {
     this.#freeing--
     const freed = 'answer' in result && (result.answer !== undefined || unanswered)
     if ('error' in result) this.#runtime.fail(result.error)
-    else if (result.answer !== undefined) this.#letOthers(result.answer)
+    else if (result.answer !== undefined) this.#contender.freed(result.answer)
     this.#tell('release', { owner: tenure.wire, elapsed: this.clock.monotonic() - tenure.opened })
-    this.#contend()
+    this.#contender.start()
     this.#retire()
     return freed
   }
 
-  #letOthers(told: number): void {
-    const others = told - (this.#runtime.wakeups.hears(this.protocol.channel) ? 1 : 0)
-    if (others > 0) this.#standBackUntil = this.clock.monotonic() + STAND_BACK * (0.5 + this.clock.random())
-  }
-
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
     this.#forget(tenure)
+    this.lapsed(tenure, error)
+    if (ours) this.#runtime.track(this.#cleanUp(tenure))
+    this.#contender.start()
+    this.#retire()
+  }
+
+  lapsed(tenure: Tenure, error: LockLostError): void {
     this.#runtime.events.emit('lost', { name: this.name, owner: tenure.wire, error })
     this.#tell('lost', { owner: tenure.wire, error })
-    if (ours) void this.#runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
-    this.#contend()
-    this.#retire()
+  }
+
+  /** A renewal that was never answered may have kept it alive. Not before its end: the holder has that time to stop. */
+  async #cleanUp(tenure: Tenure): Promise<void> {
+    await this.#runtime.pause(marginOf(tenure.lease))
+    await this.#runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
   }
 
   doubted(tenure: Tenure, cause: unknown): void {
@@ -473,7 +406,7 @@ export class Gate implements Keeper {
 
   ticket(tenure: Tenure, terms: Terms): string {
     this.#forget(tenure)
-    this.#contend()
+    this.#contender.start()
     this.#retire()
     return makeTicket({ kind: this.#kind.name, name: this.name, wire: tenure.wire, ...terms })
   }
@@ -517,20 +450,20 @@ export class Gate implements Keeper {
       this.#remove(waiter)
       waiter.reject(new ClosedError(this.name))
     }
-    this.#wake?.(false)
+    this.#contender.look()
     const tenure = this.tenure
     if (tenure !== undefined) {
       tenure.abandon(new ClosedError(this.name))
       if (release) await this.#free(tenure)
       else this.#forget(tenure)
     }
-    await this.#contest
+    await this.#contender.running
   }
 
   #retire(): void {
-    const idle = this.#queue.first === undefined && this.#tenure === undefined && this.#contest === undefined
+    const idle = this.#queue.first === undefined && this.#tenure === undefined && this.#contender.running === undefined
     if (!idle || this.#freeing > 0) return
-    const standBack = this.#standBackUntil - this.clock.monotonic()
+    const standBack = this.#contender.standingBack
     if (standBack <= 0) this.#retired()
     else
       this.clock.setTimer(
@@ -550,21 +483,3 @@ export class Gate implements Keeper {
 const FREED = Promise.resolve(true)
 
 const alike = (one: Terms, other: Terms): boolean => one.watched === other.watched && one.lease === other.lease
-
-const newWaiter = (
-  request: Request,
-  resolve: Waiter['resolve'],
-  reject: Waiter['reject'],
-  since: number,
-): Waiter => ({
-  request,
-  resolve,
-  reject,
-  since,
-  counted: false,
-  queued: false,
-  timer: undefined,
-  onAbort: undefined,
-  previous: undefined,
-  next: undefined,
-})

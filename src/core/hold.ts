@@ -2,7 +2,7 @@ import { HoldfastError } from '../errors.js'
 import { checkLease } from '../options.js'
 import type { Hold, HoldState } from '../types.js'
 import type { UnitOfWork } from './owner.js'
-import type { Tenure, Terms } from './tenure.js'
+import { type Moment, type Tenure, type Terms, marginOf } from './tenure.js'
 
 /** One level of a tenure, in the hands of the caller. */
 export class TenureHold implements Hold {
@@ -14,11 +14,26 @@ export class TenureHold implements Hold {
   /** Made when first asked for: most holds are never listened to. */
   #controller: AbortController | undefined
   #released: Promise<boolean> | undefined
+  /** When a fixed lease is over, whatever other levels of the same tenure do; on both clocks. */
+  #overMono = Infinity
+  #overWall = Infinity
 
-  constructor(tenure: Tenure, owner: UnitOfWork, terms: Terms) {
+  constructor(tenure: Tenure, owner: UnitOfWork, terms: Terms, sent: Moment) {
     this.#tenure = tenure
     this.owner = owner
     this.terms = terms
+    if (!terms.watched) this.#lasts(terms.lease, sent)
+  }
+
+  /** On the monotonic clock. */
+  get overAt(): number {
+    return this.#overMono
+  }
+
+  #lasts(lease: number, sent: Moment): void {
+    const certain = lease - marginOf(lease)
+    this.#overMono = Math.max(this.#overMono === Infinity ? 0 : this.#overMono, sent.mono + certain)
+    this.#overWall = Math.max(this.#overWall === Infinity ? 0 : this.#overWall, sent.wall + certain)
   }
 
   get name(): string {
@@ -33,7 +48,8 @@ export class TenureHold implements Hold {
     // What the tenure finds to be over it ends at once, this hold included.
     if (this.#end === undefined) {
       const status = this.#tenure.status()
-      if (status !== 'lost') return status
+      if (status !== 'lost' && this.#left() > 0) return status
+      this.#tenure.lapse(this)
     }
     return this.#end ?? 'lost'
   }
@@ -45,24 +61,34 @@ export class TenureHold implements Hold {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      if (this.#end === undefined) this.#tenure.status()
+      void this.state
       if (this.#reason !== undefined) this.#controller.abort(this.#reason)
     }
     return this.#controller.signal
   }
 
   remaining(): number {
-    return this.#end === undefined ? this.#tenure.remaining() : 0
+    const { state } = this
+    return state === 'held' || state === 'uncertain' ? Math.min(this.#tenure.remaining(), this.#left()) : 0
+  }
+
+  #left(): number {
+    if (this.#overMono === Infinity) return Infinity
+    const now = this.#tenure.now()
+    return Math.min(this.#overMono - now.mono, this.#overWall - now.wall)
   }
 
   async extend(lease: number = this.terms.lease): Promise<void> {
     checkLease(lease)
     if (this.terms.watched) {
-      throw new RangeError(`extend(${lease}): '${this.name}' is renewed by the watchdog; only a fixed lease can be extended`)
+      throw new RangeError(
+        `extend(${lease}): '${this.name}' is renewed by the watchdog; only a fixed lease can be extended`,
+      )
     }
     if (this.state === 'lost') throw this.#tenure.gone()
     this.#mustBeLive('extended')
-    await this.#tenure.extend(lease)
+    this.#lasts(lease, await this.#tenure.extend(lease))
+    this.#tenure.moved()
   }
 
   release(): Promise<boolean> {

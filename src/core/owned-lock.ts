@@ -31,7 +31,7 @@ export class ThreadLock implements OwnedLock {
 
   async unlock(): Promise<void> {
     this.#lock.runtime.checkOpen(this.name)
-    if ((await this.#held()?.release()) !== true) throw new NotOwnerError(this.name, String(this.owner))
+    if ((await this.#held()?.release()) !== true) throw this.#notOwner()
   }
 
   forceUnlock(): Promise<boolean> {
@@ -59,6 +59,10 @@ export class ThreadLock implements OwnedLock {
 
   #lease(lease: number | undefined): { lease?: number } {
     return lease === undefined || lease === -1 ? {} : { lease: checkLease(lease) }
+  }
+
+  #notOwner(): NotOwnerError {
+    return new NotOwnerError(this.name, `${String(this.owner)} of client ${this.#lock.runtime.options.id}`)
   }
 
   /** The innermost hold of this owner, through whichever lock object it was taken. */

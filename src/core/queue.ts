@@ -53,7 +53,7 @@ export class Queue {
   }
 
   *[Symbol.iterator](): Iterator<Waiter> {
-    for (let waiter = this.#first; waiter !== undefined; ) {
+    for (let waiter = this.#first; waiter !== undefined;) {
       // It may leave while it is looked at.
       const next: Waiter | undefined = waiter.next
       yield waiter
@@ -61,3 +61,21 @@ export class Queue {
     }
   }
 }
+
+export const newWaiter = (
+  request: Request,
+  resolve: Waiter['resolve'],
+  reject: Waiter['reject'],
+  since: number,
+): Waiter => ({
+  request,
+  resolve,
+  reject,
+  since,
+  counted: false,
+  queued: false,
+  timer: undefined,
+  onAbort: undefined,
+  previous: undefined,
+  next: undefined,
+})

@@ -35,6 +35,8 @@ export interface Keeper {
   renewed(tenure: Tenure): void
   /** Its terms or its deadline changed. */
   moved(tenure: Tenure): void
+  /** One of its levels was over before the others. */
+  lapsed(tenure: Tenure, error: LockLostError): void
   /** Repeats a step until it is answered or `tenure` is over. Undefined: it was not answered in time. */
   insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined>
   ticket(tenure: Tenure, terms: Terms): string
@@ -119,8 +121,21 @@ export class Tenure implements Due {
     return this.#lostMono
   }
 
+  /** When the next of several levels is over; a single one ends with the tenure. */
+  get lapseAt(): number {
+    return this.#holds.length < 2 ? Infinity : Math.min(...this.#holds.map((hold) => hold.overAt))
+  }
+
   get provenAt(): number {
     return this.#proven.mono
+  }
+
+  now(): Moment {
+    return momentOf(this.#keeper.clock)
+  }
+
+  moved(): void {
+    this.#keeper.moved(this)
   }
 
   /** Computed from the clock, each time; what it finds to be over ends in the same turn. */
@@ -189,7 +204,7 @@ export class Tenure implements Due {
 
   /** The first hold, or the next one in this process: no other holds at this moment. */
   give(owner: UnitOfWork): TenureHold {
-    const hold = new TenureHold(this, owner, { lease: this.#lease, watched: this.#watched })
+    const hold = new TenureHold(this, owner, { lease: this.#lease, watched: this.#watched }, this.#proven)
     this.#holds = [hold]
     return hold
   }
@@ -197,9 +212,10 @@ export class Tenure implements Due {
   /** One level more. Undefined: it is gone. */
   enter(owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
     return this.#inTurn(async () => {
-      if (this.over) return undefined
+      if (this.status() === 'lost') return undefined
+      const sent = this.now()
       if (!(await this.setLevel(this.#holds.length + 1, terms.lease))) return undefined
-      const hold = new TenureHold(this, owner, terms)
+      const hold = new TenureHold(this, owner, terms, sent)
       this.#holds.push(hold)
       this.#renegotiate()
       return hold
@@ -222,16 +238,33 @@ export class Tenure implements Due {
     return done === true || this.#ended === 'over'
   }
 
+  /** Levels whose own lease is over. */
+  lapseDue(): void {
+    for (const hold of [...this.#holds]) void hold.state
+  }
+
+  /** The lease of this level is over; the others go on. */
+  lapse(hold: TenureHold): void {
+    if (this.over || !this.#holds.includes(hold)) return
+    this.#holds = this.#holds.filter((other) => other !== hold)
+    const error = new LockLostError(this.name, 'its lease ran out')
+    hold.end('lost', error)
+    this.#keeper.lapsed(this, error)
+    void this.#inTurn(() => this.#left())
+  }
+
   /** The time left becomes at least `lease`. Rejects when it is lost, or when the server does not answer. */
-  extend(lease: number): Promise<void> {
+  extend(lease: number): Promise<Moment> {
     return this.#inTurn(async () => {
+      const sent = this.now()
       if (this.status() === 'lost' || !(await this.setLevel(this.level, lease))) throw this.gone()
+      return sent
     })
   }
 
   /** Also proves that it is ours, and until when. */
   async setLevel(level: number, lease: number): Promise<boolean> {
-    const sent = momentOf(this.#keeper.clock)
+    const sent = this.now()
     const left = await this.protocol.setLevel(this.wire, level, lease)
     if (left === undefined) {
       this.lose('somebody else released it, or its key was deleted', false)

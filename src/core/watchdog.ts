@@ -80,7 +80,7 @@ export class Watchdog {
   #schedule(tenure: Tenure): void {
     const regular = tenure.watched ? tenure.provenAt + tenure.lease / 3 : Infinity
     tenure.renewAt = tenure.renewing ? Infinity : Math.min(tenure.askAgain, tenure.failures === 0 ? regular : Infinity)
-    tenure.due = Math.min(tenure.renewAt, tenure.lostAt)
+    tenure.due = Math.min(tenure.renewAt, tenure.lostAt, tenure.lapseAt)
   }
 
   #arm(): void {
@@ -114,6 +114,9 @@ export class Watchdog {
       if (first.lostAt <= now.mono) {
         first.status()
         this.remove(first)
+      } else if (first.lapseAt <= now.mono) {
+        first.lapseDue()
+        this.moved(first)
       } else if (first.renewAt <= ahead) {
         first.renewing = true
         due.push(first)
