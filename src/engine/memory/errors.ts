@@ -13,19 +13,27 @@ export const incrementOverflow = (): ReplyError => new ReplyError('ERR increment
 export const notFinite = (): ReplyError => new ReplyError('ERR increment would produce NaN or Infinity')
 export const tooLong = (): ReplyError => new ReplyError('ERR string exceeds maximum allowed size (proto-max-bulk-len)')
 
+/** How the server sees a text that it reads as a C string. */
+export const untilNul = (text: Bytes): Bytes => {
+  const end = text.indexOf('\0')
+  return end < 0 ? text : text.slice(0, end)
+}
+
 /** An error's text is one line. */
 const oneLine = (text: string): string => text.replaceAll('\r', ' ').replaceAll('\n', ' ')
+const quoted = (text: Bytes, most: number): string => `'${untilNul(text).slice(0, most)}'`
 
 export const unknownCommand = (argv: readonly Bytes[]): ReplyError => {
   let args = ''
-  for (let i = 1; i < argv.length && args.length < 128; i++) args += `'${(argv[i] ?? '').slice(0, 128 - args.length)}' `
-  const name = (argv[0] ?? '').slice(0, 128)
-  return new ReplyError(oneLine(`ERR unknown command '${name}', with args beginning with: ${args}`))
+  for (let i = 1; i < argv.length && args.length < 128; i++) args += `${quoted(argv[i] ?? '', 128 - args.length)} `
+  const name = quoted(argv[0] ?? '', 128)
+  return new ReplyError(oneLine(`ERR unknown command ${name}, with args beginning with: ${args}`))
 }
 
-export const unknownSubcommand = (argv: readonly Bytes[]): ReplyError => {
-  const [name = '', subcommand = ''] = argv
-  return new ReplyError(
-    oneLine(`ERR unknown subcommand '${subcommand.slice(0, 128)}'. Try ${name.toUpperCase()} HELP.`),
-  )
-}
+const subcommandError = (what: string, [name = '', subcommand = '']: readonly Bytes[]): ReplyError =>
+  new ReplyError(oneLine(`ERR ${what} ${quoted(subcommand, 128)}. Try ${name.toUpperCase()} HELP.`))
+
+export const unknownSubcommand = (argv: readonly Bytes[]): ReplyError => subcommandError('unknown subcommand', argv)
+/** Where a subcommand counts its arguments by itself. */
+export const badSubcommand = (argv: readonly Bytes[]): ReplyError =>
+  subcommandError('unknown subcommand or wrong number of arguments for', argv)

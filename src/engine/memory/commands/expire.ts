@@ -3,6 +3,7 @@ import { ReplyError } from '../reply.js'
 import type { Int } from '../numbers.js'
 import { add, integer } from '../numbers.js'
 import type { Bytes, Reply } from '../reply.js'
+import { untilNul } from '../errors.js'
 import { EXPIRY_UNITS, type ExpiryUnit, hasPassed, moment } from './expire-options.js'
 
 interface Conditions {
@@ -16,7 +17,7 @@ const readConditions = (argv: readonly Bytes[]): Conditions => {
   const found = { nx: false, xx: false, gt: false, lt: false }
   for (let i = 3; i < argv.length; i++) {
     const option = (argv[i] as Bytes).toLowerCase()
-    if (!Object.hasOwn(found, option)) throw new ReplyError(`ERR Unsupported option ${argv[i] as Bytes}`)
+    if (!Object.hasOwn(found, option)) throw new ReplyError(`ERR Unsupported option ${untilNul(argv[i] as Bytes)}`)
     found[option as 'nx'] = true
   }
   const { nx, xx, gt, lt } = found

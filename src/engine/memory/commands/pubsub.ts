@@ -1,4 +1,5 @@
 import type { CommandContext, CommandTable } from '../command.js'
+import { badSubcommand } from '../errors.js'
 import { scanMatches } from '../scan.js'
 import type { Bytes, Reply } from '../reply.js'
 import { container } from './container.js'
@@ -10,8 +11,10 @@ const publish =
 
 const channels =
   (sharded: boolean) =>
-  (argv: readonly Bytes[], { server: { pubsub } }: CommandContext): Reply =>
-    pubsub.channels(sharded).filter((channel) => scanMatches(argv[2], channel))
+  (argv: readonly Bytes[], { server: { pubsub } }: CommandContext): Reply => {
+    if (argv.length > 3) throw badSubcommand(argv)
+    return pubsub.channels(sharded).filter((channel) => scanMatches(argv[2], channel))
+  }
 
 const counts =
   (sharded: boolean) =>
