@@ -11,6 +11,7 @@ export const invalidExpire = (name: string): ReplyError =>
   new ReplyError(`ERR invalid expire time in '${name}' command`)
 export const incrementOverflow = (): ReplyError => new ReplyError('ERR increment or decrement would overflow')
 export const notFinite = (): ReplyError => new ReplyError('ERR increment would produce NaN or Infinity')
+export const noScript = (): ReplyError => new ReplyError('NOSCRIPT No matching script. Please use EVAL.')
 export const tooLong = (): ReplyError => new ReplyError('ERR string exceeds maximum allowed size (proto-max-bulk-len)')
 
 /** How the server sees a text that it reads as a C string. */

@@ -1,9 +1,7 @@
 import type { CommandContext, CommandTable } from '../command.js'
-import { ReplyError } from '../reply.js'
-import type { Int } from '../numbers.js'
-import { add, integer } from '../numbers.js'
-import type { Bytes, Reply } from '../reply.js'
 import { untilNul } from '../errors.js'
+import { add, type Int, integer } from '../numbers.js'
+import { type Bytes, type Reply, ReplyError } from '../reply.js'
 import { EXPIRY_UNITS, type ExpiryUnit, hasPassed, moment } from './expire-options.js'
 
 interface Conditions {

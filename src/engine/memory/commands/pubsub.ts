@@ -1,7 +1,8 @@
 import type { CommandContext, CommandTable } from '../command.js'
 import { badSubcommand } from '../errors.js'
-import { scanMatches } from '../scan.js'
+import { unknownUse } from '../errors.js'
 import type { Bytes, Reply } from '../reply.js'
+import { scanMatches } from '../scan.js'
 import { container } from './container.js'
 
 const publish =
