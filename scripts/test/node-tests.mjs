@@ -72,7 +72,8 @@ class FileReport {
       this.skipped.push('marked as to do in the test')
       return
     }
-    const whole = `the file as a whole${this.#begun && ` (begun last: ${this.#begun})`}`
+    const late = error?.failureType === 'testAborted' ? ' took too long' : ''
+    const whole = `the file as a whole${late}${this.#begun && ` (begun last: ${this.#begun})`}`
     const names = name === this.built ? [whole] : this.#path.slice(0, nesting + 1)
     const title = `${this.name}: ${names.join(' › ')}`
     this.failures.push(title)
@@ -94,7 +95,8 @@ class FileReport {
 const runFile = async (file, timeout) => {
   const report = new FileReport(file)
   const began = performance.now()
-  for await (const event of run({ files: [file], concurrency: 1, timeout })) report.take(event)
+  const signal = AbortSignal.timeout(timeout)
+  for await (const event of run({ files: [file], concurrency: 1, signal })) report.take(event)
   report.print(performance.now() - began)
   return report
 }
