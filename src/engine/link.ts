@@ -75,12 +75,22 @@ export class Link {
       }, connectTimeout)
     })
     try {
-      await Promise.race([this.#driver.open(this.#events()), tooLate])
+      await Promise.race([this.#driver.open(this.#events()).then(() => this.#greet()), tooLate])
     } catch (error) {
       void this.close()
       throw this.#connectError(error as Error)
     } finally {
       timer?.cancel()
+    }
+  }
+
+  /** Whoever accepts a connection need not be a server, or may not be well: only an answer tells. */
+  async #greet(): Promise<void> {
+    try {
+      await this.#driver.send(['PING'])
+    } catch (error) {
+      const { message } = error as Error
+      if (error instanceof NoReply || error instanceof NotSent || serverError(message).code === 'NOAUTH') throw error
     }
   }
 
