@@ -208,11 +208,12 @@ const redis = (): Engine => {
     async open() {
       assert.ok(server !== undefined && listener !== undefined)
       const spy = listener
-      const url = `${server.url.replace(/\/\d*$/, '')}/${(database += 1)}`
+      const number = (database += 1)
+      const url = `${server.url.replace(/\/\d*$/, '')}/${number}`
       const connection = new Redis(url)
       await connection.ping()
       const listened: string[] = []
-      return build('ioredis', `r${database}-${process.pid}`, {
+      return build('ioredis', `r${number}-${process.pid}`, {
         url,
         raw: (...argv) => connection.call(argv[0] as string, ...argv.slice(1)),
         async messages(channel) {
@@ -273,7 +274,7 @@ export const scenarios = (engine: Engine): Scenario => {
       const world = await engine.open()
       let failed = true
       try {
-        await body(world)
+        await within(body(world), engine.virtual ? PATIENCE / 3 : 1.5 * PATIENCE)
         failed = false
       } finally {
         const finished = world.finish()

@@ -39,6 +39,28 @@ void test('what has nothing to wait for → resolves without advancing the clock
   assert.equal(clock.now(), start)
 })
 
+void test('a free lock that was contended a moment ago → had without advancing the clock', async () => {
+  const clock = virtualClock()
+  await using one = await connect({ url: 'memory:contended', clock })
+  await using two = await connect({ url: 'memory:contended', clock })
+  const hold = await one.lock('a').acquire()
+  const next = two.lock('a').acquire()
+  await clock.advance(100)
+  assert.equal(await hold.release(), true)
+  await clock.advance(100)
+  assert.equal(await (await next).release(), true)
+  let had = false
+  const again = one
+    .lock('a')
+    .acquire()
+    .finally(() => (had = true))
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  const atOnce = had
+  await clock.advance(1000)
+  assert.equal(await (await again).release(), true)
+  assert.equal(atOnce, true)
+})
+
 void test('a fixed lease → lost exactly on time, the signal before the expiry, free at the expiry', async () => {
   const clock = virtualClock(2)
   await using client = await connect({ url: 'memory:exact', clock })

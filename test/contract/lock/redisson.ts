@@ -124,20 +124,28 @@ export const redissonLines: Part = ({ make, channel }, scenario) => {
     assert.equal(await lock.isLocked(), false)
   })
 
-  scenario(
-    'L09: a lease of 500 ms never released → the next is in at its end, the first one does not hold it',
-    async (w) => {
-      const [one, two] = [await w.connect(), await w.connect()]
-      const me = make(one, w.id).for(one.owner())
-      const begun = w.now()
-      await me.lock(500)
-      const hold = await w.run(make(two, w.id).acquire())
-      lasted(w, w.now() - begun, 500)
-      assert.ok(isNotOwner(w.id)(await rejection(w.run(me.unlock()))))
-      assert.equal(hold.state, 'held')
-      assert.equal(await w.run(hold.release()), true)
-    },
-  )
+  scenario('L09: a lease of 500 ms never released → the next is in at its end, the first has lost it', async (w) => {
+    const [one, two, dead] = [await w.connect(), await w.connect(), await w.connect()]
+    const me = make(one, w.id).for(one.owner())
+    const left = `${w.id}:left`
+    const begun = w.now()
+    await make(dead, left).acquire({ lease: 500 })
+    const leftBehind = dead.close({ release: false })
+    await me.lock(500)
+    const next = Promise.all([
+      make(two, w.id).acquire(),
+      make(two, left)
+        .acquire()
+        .then((hold) => ({ hold, at: w.now() })),
+    ])
+    await w.run(leftBehind)
+    const [hold, other] = await w.run(next)
+    lasted(w, other.at - begun, 500)
+    assert.ok(isNotOwner(w.id)(await rejection(w.run(me.unlock()))))
+    assert.equal(hold.state, 'held')
+    assert.equal(await w.run(hold.release()), true)
+    assert.equal(await w.run(other.hold.release()), true)
+  })
 
   scenario('L10: the time left is the lease, and the watchdog time without one', async (w) => {
     const client = await w.connect()
