@@ -110,8 +110,7 @@ class ConnectedClient implements Client {
     await Promise.all(runtime.gates.map((gate) => gate.close(release)))
     await runtime.settled()
     runtime.watchdog.stop()
-    runtime.wakeups.stop()
-    await this.#presence?.end()
+    await Promise.all([runtime.wakeups.stop(), this.#presence?.end()])
     await runtime.link.close()
   }
 

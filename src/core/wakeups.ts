@@ -77,10 +77,13 @@ export class Wakeups {
     }
   }
 
-  stop(): void {
+  /** Resolves when the server knows that nobody here listens any more, or has not answered in time. */
+  async stop(): Promise<void> {
     this.#sweep?.cancel()
+    const names = [...this.#channels.keys()]
     this.#channels.clear()
     this.#idle.clear()
+    await Promise.allSettled(names.map((name) => this.#subscriber.unsubscribe(name, this.#sharded())))
   }
 
   #open(name: string): Channel {
