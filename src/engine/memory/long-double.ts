@@ -14,17 +14,16 @@ export type LongDouble = Finite | 'infinite'
 
 const BITS = 64
 const SYNTAX = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?$/i
+const HEXADECIMAL = /^([+-]?)0x(?=\.?[\da-f])([\da-f]*)(?:\.([\da-f]*))?(?:p([+-]?\d+))?$/i
 const INFINITE = /^[+-]?inf(?:inity)?$/i
 /** Beyond, a long double is infinite, which is an error, or 0. */
 const LARGEST = 4932
+const LARGEST_POWER = 16384
 const DECIMALS = 17n
 
 export const readLongDouble = (text: Bytes): LongDouble => {
   const match = SYNTAX.exec(text)
-  if (match === null) {
-    if (INFINITE.test(text)) return 'infinite'
-    throw notAFloat()
-  }
+  if (match === null) return INFINITE.test(text) ? 'infinite' : readHexadecimal(text)
   const [, sign, whole = '', part = '', bare = '', power = '0'] = match
   const digits = BigInt(whole + part + bare)
   const scale = Number(power) - part.length - bare.length
@@ -33,7 +32,17 @@ export const readLongDouble = (text: Bytes): LongDouble => {
   if (size > LARGEST + 1) throw notAFloat()
   if (size < -LARGEST) throw notAFloat()
   const value = scale >= 0 ? round(digits * 10n ** BigInt(scale), 0, false) : quotient(digits, 10n ** BigInt(-scale))
-  return sign === '-' ? { mantissa: -value.mantissa, exponent: value.exponent } : value
+  return sign === '-' ? negated(value) : value
+}
+
+const readHexadecimal = (text: Bytes): Finite => {
+  const [match, sign, whole = '', part = '', power = '0'] = HEXADECIMAL.exec(text) ?? []
+  if (match === undefined) throw notAFloat()
+  const digits = BigInt(`0x${whole}${part}`)
+  if (digits === 0n) return { mantissa: 0n, exponent: 0 }
+  const value = round(digits, Number(power) - 4 * part.length, false)
+  if (Math.abs(value.exponent + length(value.mantissa)) > LARGEST_POWER) throw notAFloat()
+  return sign === '-' ? negated(value) : value
 }
 
 export const addLongDoubles = (a: LongDouble, b: LongDouble): Bytes => {

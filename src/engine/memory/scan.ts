@@ -1,7 +1,7 @@
-import { ReplyError, type Bytes } from './reply.js'
-import { syntaxError } from './errors.js'
+import { syntaxError, untilNul } from './errors.js'
 import { globMatches } from './glob.js'
 import { integer } from './numbers.js'
+import { type Bytes, ReplyError } from './reply.js'
 
 export interface ScanOptions {
   readonly count: number
@@ -9,10 +9,16 @@ export interface ScanOptions {
   readonly type: Bytes | undefined
 }
 
+/** A cursor is read as C's strtoul reads: a sign is no fault, nothing at all is 0. */
+const MOST_CURSOR = 2n ** 64n - 1n
+
 /** The cursor of SCAN and its kin; only checked, as most of them answer all at once. */
 export const scanCursor = (text: Bytes): number => {
-  if (!/^\d{1,20}$/.test(text)) throw new ReplyError('ERR invalid cursor')
-  return Number(text)
+  const seen = untilNul(text)
+  if (seen === '') return 0
+  if (!/^[+-]?\d+$/.test(seen) || BigInt(seen.replace(/^[+-]/, '')) > MOST_CURSOR)
+    throw new ReplyError('ERR invalid cursor')
+  return Number(seen)
 }
 
 /** What follows the cursor, from `first` on. TYPE is for SCAN alone. */

@@ -28,9 +28,6 @@ export const templates: readonly string[] = [
   'SETBIT s o {0|1|2}',
   'GETBIT s o',
   'BITCOUNT s (i i {BYTE|BIT|}?)?',
-  'BITPOS s {0|1} (i (i {BYTE|BIT|}?)?)?',
-  'BITOP {AND|OR|XOR|NOT} s s+',
-  'LCS s s {LEN|}?',
   // Hashes
   'HSET h (f v)+',
   'HMSET h (f v)+',
@@ -154,8 +151,6 @@ export const templates: readonly string[] = [
   'EXPIRETIME k',
   'PEXPIRETIME k',
   'PERSIST k',
-  'OBJECT {ENCODING|REFCOUNT} k',
-  'SORT {l|t|z} (LIMIT i i)? {ASC|DESC|}? ALPHA? (STORE l)?',
   // The rest
   'ECHO v',
   'PING v?',

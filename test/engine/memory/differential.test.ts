@@ -46,7 +46,7 @@ describe('the embedded server answers as Redis does', () => {
     memory.close()
     const { steps, differences } = differential.outcome
     const seconds = (performance.now() - started) / 1000
-    t.diagnostic(`${steps} steps in ${seconds.toFixed(1)} s; not there: ${differential.missing.join(' ') || 'none'}`)
+    t.diagnostic(`${steps} steps in ${seconds.toFixed(1)} s`)
     assert.equal(differences.length, 0, differences.slice(0, 20).join('\n\n'))
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { templates as all } from './command-grammar.js'
+import { templates } from './command-grammar.js'
 import { type Argv, randomCommand, type Settings } from './random-commands.js'
 import { Random } from './random.js'
 import { agree, type Plain } from './replies.js'
@@ -38,22 +38,10 @@ const READS: Readonly<Record<string, (key: string) => Argv>> = {
 /** One seeded sequence after the other, each on an empty key space, each up to its first difference. */
 export class Differential {
   readonly #servers: Servers
-  readonly #templates: readonly string[]
   readonly outcome: Outcome = { steps: 0, differences: [] }
 
   constructor(servers: Servers) {
     this.#servers = servers
-    this.#templates = all.filter(
-      (template) => template.startsWith('BLAH') || servers.knows(template.split(' ')[0] ?? ''),
-    )
-  }
-
-  /** Names that the embedded server does not know, and which are therefore not compared. */
-  get missing(): string[] {
-    const names = all
-      .filter((template) => !this.#templates.includes(template))
-      .map((template) => template.split(' ')[0] ?? '')
-    return [...new Set(names)]
   }
 
   async run({ seed, sequences, steps, scripts }: Run): Promise<void> {
@@ -68,9 +56,9 @@ export class Differential {
   async #sequence(random: Random, settings: Settings, steps: number, scripts: boolean): Promise<string | undefined> {
     await this.#servers.ask([['FLUSHALL']])
     const past: Argv[] = []
-    const templates = this.#templates.filter((template) => !settings.long || !NEEDS_ORDER.test(template))
+    const usable = templates.filter((template) => !settings.long || !NEEDS_ORDER.test(template))
     for (let done = 0; done < steps; done += BATCH) {
-      const commands = Array.from({ length: BATCH }, () => randomCommand(templates, random, settings))
+      const commands = Array.from({ length: BATCH }, () => randomCommand(usable, random, settings))
       const found = await (scripts ? this.#scripts(commands, random, settings) : this.#commands(commands, settings))
       this.outcome.steps += commands.length
       past.push(...commands)

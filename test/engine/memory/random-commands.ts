@@ -70,6 +70,21 @@ const DOUBLES = [
   ...['+inf', '1e300', '1e-5', '0x1p-3', '.5', '5.', '0.30000000000000004', '4e-310', '123456789.123456789'],
 ]
 const FLOATS = ['0', '1', '-1', '0.5', '-2.25', '10.125', '3', '100', '1e3', '5.0e1', '0.1', '200.75', '-0.1', '3.14']
+const ODD_FLOATS = [
+  'inf',
+  '-inf',
+  'nan',
+  '0x1p-3',
+  '-0x.8',
+  '1e17',
+  '-0',
+  '4e-310',
+  '1e-5000',
+  '1e5000',
+  '.5',
+  '5.',
+  '1e',
+]
 const INCREMENTS = [
   '1',
   '-1',
@@ -110,7 +125,7 @@ const operands: Readonly<Record<string, Operand>> = {
   m: (random, settings) => (settings.long && random.chance(0.05) ? long : pick(MEMBERS))(random, settings),
   g: pick(GLOBS),
   d: pick(DOUBLES),
-  F: sometimes(0.05, pick(DOUBLES), pick(FLOATS)),
+  F: sometimes(0.05, pick(ODD_FLOATS), pick(FLOATS)),
   N: pick(INCREMENTS),
   i: integer,
   c: sometimes(0.1, integer, (random) => String(random.below(5))),
@@ -163,6 +178,10 @@ const expand = (template: string, random: Random, settings: Settings): Argv => {
 const choosesAtRandom = /^(?:srandmember|zrandmember|hrandfield)$/i
 const isHugeNegative = (text: string): boolean => /^-\d{5}/.test(text)
 
+/** Where a scan goes on from a cursor of nobody's is anyone's guess. */
+const scans = /scan$/i
+const isCursor = (text: string | undefined): boolean => /^[+-]?0*[1-9]/.test(text ?? '')
+
 const spoil = (argv: Argv, random: Random): Argv => {
   const at = 1 + random.below(Math.max(argv.length - 1, 1))
   const way = random.below(4)
@@ -184,5 +203,6 @@ export const randomCommand = (templates: readonly string[], random: Random, sett
   const plain = expand(random.pick(templates), random, settings)
   const argv = random.chance(0.05) ? spoil(plain, random) : plain
   if (choosesAtRandom.test(argv[0] ?? '') && argv.some(isHugeNegative)) return plain
+  if (scans.test(argv[0] ?? '') && argv.slice(1, 3).some(isCursor)) return plain
   return recase(argv.length === 0 ? plain : argv, random)
 }

@@ -37,9 +37,4 @@ export class Servers {
     if (answers === undefined) throw new Error('no answer')
     return answers
   }
-
-  knows(name: string): boolean {
-    const reply = fromMemory(this.#memory.execute([name]))
-    return !(typeof reply === 'string' && reply.startsWith('-ERR unknown command'))
-  }
 }

@@ -51,6 +51,8 @@ const bitRange = (argv: readonly Bytes[], length: number): [first: number, last:
   if (argv.length !== 4 && argv.length !== 5) throw syntaxError()
   let start = roughInteger(argv[2] as Bytes)
   let end = roughInteger(argv[3] as Bytes)
+  // Redis finds such a range empty before it reads the unit.
+  if (start < 0 && end < 0 && start > end) return [0, -1]
   const unit = argv[4]?.toUpperCase() ?? 'BYTE'
   if (unit !== 'BYTE' && unit !== 'BIT') throw syntaxError()
   if (start < 0 && end < 0 && start > end) return [0, -1]

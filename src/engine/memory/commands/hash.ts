@@ -74,6 +74,7 @@ const increase = (argv: readonly Bytes[], { database }: CommandContext): Reply =
 const increaseByFloat = (argv: readonly Bytes[], { database }: CommandContext): Reply => {
   const field = argv[2] as Bytes
   const by = readLongDouble(argv[3] as Bytes)
+  if (by === 'infinite') throw new ReplyError('ERR value is NaN or Infinity')
   const text = fieldsOf(database, argv[1] as Bytes)?.get(field)
   const sum = addLongDoubles(text === undefined ? readLongDouble('0') : storedFloat(text), by)
   fieldsToWrite(database, argv[1] as Bytes).set(field, sum)

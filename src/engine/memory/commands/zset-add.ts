@@ -22,8 +22,8 @@ const check = (flags: Flags, pairs: number): void => {
   if (has('incr') && pairs > 1) throw failure('INCR option supports a single increment-element pair')
 }
 
-const parse = (argv: readonly Bytes[]): Addition => {
-  const flags = new Set<Bytes>()
+const parse = (argv: readonly Bytes[], ...preset: (typeof WORDS)[number][]): Addition => {
+  const flags = new Set<Bytes>(preset)
   let at = 2
   for (; at < argv.length; at++) {
     const word = (argv[at] as Bytes).toLowerCase()
@@ -83,10 +83,7 @@ export const zsetAddCommands = {
   zincrby: {
     arity: 4,
     write: true,
-    handle: (argv, context) => {
-      const [, key = '', increment = '', member = ''] = argv
-      const pairs = [{ score: double(increment), member }]
-      return apply(context, key, { flags: new Set(['incr']), pairs })
-    },
+    // The server takes an increment that reads as an option for one.
+    handle: (argv, context) => apply(context, argv[1] as Bytes, parse(argv, 'incr')),
   },
 } satisfies Record<string, Command>
