@@ -40,7 +40,7 @@ export class MemoryDriver implements Driver {
     try {
       reply = this.#server.execute(words, this.#session)
     } catch (error) {
-      return Promise.reject(error as Error)
+      return Promise.reject(error)
     }
     if (reply instanceof ReplyError) return Promise.reject(new Error(toText(reply.message)))
     return Promise.resolve(decode(reply, options?.binary === true))

@@ -11,7 +11,11 @@ const KEY = Symbol.for('holdfast.memory')
 /** On the global object, so that two installed copies of the package share their named servers. */
 const named = (): Map<string, Entry> => {
   const home = globalThis as { [KEY]?: Map<string, Entry> }
-  return (home[KEY] ??= new Map())
+  const known = home[KEY]
+  if (known !== undefined) return known
+  const servers = new Map<string, Entry>()
+  home[KEY] = servers
+  return servers
 }
 
 /**

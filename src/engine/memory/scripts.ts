@@ -1,4 +1,5 @@
 import type { Database } from './database.js'
+import { noScript } from './errors.js'
 import { sha1 } from './lua/sha1.js'
 import { ScriptRuntime } from './lua/runtime.js'
 import { type Bytes, type Reply, ReplyError, type ScriptHost } from './reply.js'
@@ -42,12 +43,19 @@ export class Scripts {
   }
 
   eval(text: Bytes, keys: readonly Bytes[], argv: readonly Bytes[], readOnly: boolean): Reply {
-    return this.#run(text, this.load(text), { keys, argv, readOnly })
+    const sha = this.load(text)
+    const reply = this.#run(text, sha, { keys, argv, readOnly })
+    // What does not compile is not kept.
+    if (reply instanceof ReplyError && reply.message.startsWith('ERR Error compiling script')) {
+      this.#shas.delete(text)
+      this.#texts.delete(sha)
+    }
+    return reply
   }
 
   evalSha(sha: Bytes, keys: readonly Bytes[], argv: readonly Bytes[], readOnly: boolean): Reply {
     const text = this.#texts.get(sha) ?? this.#texts.get(sha.toLowerCase())
-    if (text === undefined) return new ReplyError('NOSCRIPT No matching script. Please use EVAL.')
+    if (text === undefined) return noScript()
     return this.#run(text, sha, { keys, argv, readOnly })
   }
 

@@ -1,6 +1,5 @@
 import type { CommandContext, CommandTable } from '../command.js'
 import { badSubcommand } from '../errors.js'
-import { unknownUse } from '../errors.js'
 import type { Bytes, Reply } from '../reply.js'
 import { scanMatches } from '../scan.js'
 import { container } from './container.js'

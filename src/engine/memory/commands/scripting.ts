@@ -1,4 +1,5 @@
 import type { CommandContext, CommandTable } from '../command.js'
+import { noScript } from '../errors.js'
 import { roughInteger } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError } from '../reply.js'
 import { container } from './container.js'
@@ -7,6 +8,7 @@ import { OK } from './string.js'
 const evaluate =
   (bySha: boolean, readOnly: boolean) =>
   (argv: readonly Bytes[], { server: { scripts } }: CommandContext): Reply => {
+    if (bySha && argv[1]?.length !== 40) return noScript()
     const count = roughInteger(argv[2] as Bytes)
     if (count > argv.length - 3) throw new ReplyError("ERR Number of keys can't be greater than number of args")
     if (count < 0) throw new ReplyError("ERR Number of keys can't be negative")

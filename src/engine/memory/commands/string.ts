@@ -41,7 +41,8 @@ const readOptions = (argv: readonly Bytes[], first: number, isSet: boolean): Set
     const option = (argv[i] as Bytes).toUpperCase()
     if (isSet && (option === 'NX' || option === 'XX') && (only ?? option) === option) only = option
     else if (isSet && option === 'GET') get = true
-    else if (option === (isSet ? 'KEEPTTL' : 'PERSIST') && unitName === undefined) expiry = option as 'KEEPTTL'
+    else if (option === (isSet ? 'KEEPTTL' : 'PERSIST') && unitName === undefined)
+      expiry = isSet ? 'KEEPTTL' : 'PERSIST'
     else if (option in EXPIRY_UNITS && (unitName ?? option) === option && expiry === undefined && i + 1 < argv.length) {
       unitName = option
       amount = argv[(i += 1)] as Bytes

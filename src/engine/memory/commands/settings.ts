@@ -1,5 +1,5 @@
 import type { CommandContext } from '../command.js'
-import { wrongArity } from '../errors.js'
+import { untilNul, wrongArity } from '../errors.js'
 import { globMatches } from '../glob.js'
 import { type Bytes, type Reply, ReplyError } from '../reply.js'
 import { container } from './container.js'
@@ -35,7 +35,7 @@ const set = (argv: readonly Bytes[], { server: { config } }: CommandContext): Re
   for (let i = 2; i < argv.length; i += 2) {
     const name = argv[i] as Bytes
     if (Object.hasOwn(DEFAULTS, name.toLowerCase())) continue
-    throw new ReplyError(`ERR Unknown option or number of arguments for CONFIG SET - '${name}'`)
+    throw new ReplyError(`ERR Unknown option or number of arguments for CONFIG SET - '${untilNul(name)}'`)
   }
   for (let i = 2; i < argv.length; i += 2) config.set((argv[i] as Bytes).toLowerCase(), argv[i + 1] as Bytes)
   return OK
