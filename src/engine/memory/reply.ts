@@ -35,7 +35,12 @@ export const toBytes = (value: string | number | Uint8Array): Bytes => {
 const utf8 = new TextEncoder()
 const decoder = new TextDecoder()
 
+const BEYOND_ASCII = /[\u0080-\uffff]/
+/** From here on the regular expression is faster than the loop. */
+const LONG = 16
+
 const isAscii = (text: string): boolean => {
+  if (text.length >= LONG) return !BEYOND_ASCII.test(text)
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false
   return true
 }
