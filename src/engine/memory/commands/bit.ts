@@ -55,7 +55,6 @@ const bitRange = (argv: readonly Bytes[], length: number): [first: number, last:
   if (start < 0 && end < 0 && start > end) return [0, -1]
   const unit = argv[4]?.toUpperCase() ?? 'BYTE'
   if (unit !== 'BYTE' && unit !== 'BIT') throw syntaxError()
-  if (start < 0 && end < 0 && start > end) return [0, -1]
   const size = unit === 'BIT' ? 1 : 8
   const total = (length * 8) / size
   if (start < 0) start = Math.max(0, total + start)
