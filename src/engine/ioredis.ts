@@ -210,7 +210,10 @@ const ownClient = (target: Target, { connectTimeout, random }: ConnectionOptions
   return new Cluster(nodes as { host: string; port: number }[], {
     redisOptions: options,
     lazyConnect: true,
-    enableOfflineQueue: false,
+    // Only what is meant for a node whose connection is being made waits for it; otherwise ioredis would reject it as cut.
+    enableOfflineQueue: true,
+    // What was sent and not answered is not sent again to another node.
+    retryDelayOnFailover: 0,
     shardedSubscribers: true,
   }) as unknown as IoredisClient
 }
