@@ -22,8 +22,9 @@ export class Database {
   readonly #clock: Clock
   readonly #values = new Map<Bytes, Value>()
   readonly #expiry: Expiries
-  /** A script sees one moment from its beginning to its end, as in Redis. */
-  frozen: number | undefined
+  /** Within a command time stands still from the first look at the clock, also while the command is a script. */
+  #inCommand = false
+  #moment: number | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -32,7 +33,20 @@ export class Database {
 
   /** ms since the epoch. */
   now(): number {
-    return this.frozen ?? Math.floor(this.#clock.now())
+    if (this.#moment !== undefined) return this.#moment
+    const now = Math.floor(this.#clock.now())
+    if (this.#inCommand) this.#moment = now
+    return now
+  }
+
+  /** Else a key could expire between a handler's look at it and its write, and would come back without an expiry. */
+  beginCommand(): void {
+    this.#inCommand = true
+  }
+
+  endCommand(): void {
+    this.#inCommand = false
+    this.#moment = undefined
   }
 
   get(key: Bytes): Value | undefined {

@@ -1,4 +1,3 @@
-import type { Database } from './database.js'
 import { noScript } from './errors.js'
 import { sha1 } from './lua/sha1.js'
 import { ScriptRuntime } from './lua/runtime.js'
@@ -6,7 +5,6 @@ import { type Bytes, type Reply, ReplyError, type ScriptHost } from './reply.js'
 
 /** The script cache, and the running of what is in it. */
 export class Scripts {
-  readonly #database: Database
   readonly #host: ScriptHost
   readonly #texts = new Map<string, Bytes>()
   readonly #shas = new Map<Bytes, string>()
@@ -14,8 +12,7 @@ export class Scripts {
   /** The script that runs may not write. */
   readOnly = false
 
-  constructor(database: Database, host: ScriptHost) {
-    this.#database = database
+  constructor(host: ScriptHost) {
     this.#host = host
   }
 
@@ -61,12 +58,10 @@ export class Scripts {
 
   #run(text: Bytes, sha: string, { keys, argv, readOnly }: Input): Reply {
     this.#runtime ??= new ScriptRuntime(this.#host)
-    this.#database.frozen = this.#database.now()
     this.readOnly = readOnly
     try {
       return this.#runtime.run(text, sha, keys, argv)
     } finally {
-      this.#database.frozen = undefined
       this.readOnly = false
     }
   }

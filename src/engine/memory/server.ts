@@ -32,7 +32,7 @@ export class MemoryServer implements ServerServices {
     this.clock = clock
     this.#born = clock.monotonic()
     this.database = new Database(clock)
-    this.scripts = new Scripts(this.database, { call: (argv) => this.#callFromScript(argv) })
+    this.scripts = new Scripts({ call: (argv) => this.#callFromScript(argv) })
     this.#session = this.connect()
     this.#context = { database: this.database, server: this, session: this.#session }
     this.#inScript = { database: this.database, server: this, session: SCRIPT }
@@ -52,7 +52,12 @@ export class MemoryServer implements ServerServices {
     const chosen = inner ?? command
     if (!arityFits(chosen, argv.length)) return wrongArity(fullName(argv, inner))
     this.#context.session = session
-    return answer(chosen, argv, this.#context)
+    this.database.beginCommand()
+    try {
+      return answer(chosen, argv, this.#context)
+    } finally {
+      this.database.endCommand()
+    }
   }
 
   get uptime(): number {
@@ -64,7 +69,7 @@ export class MemoryServer implements ServerServices {
   }
 
   microseconds(): number {
-    return Math.floor((this.database.frozen ?? this.clock.now()) * 1000)
+    return this.database.now() * 1000
   }
 
   publish(channel: Bytes, payload: Bytes, sharded: boolean): number {

@@ -252,6 +252,17 @@ describe('commands: expiry', () => {
     assert.equal(run('DEL', 'a'), 0)
   })
 
+  test('no key expires in the middle of a command', () => {
+    const { run, clock } = start()
+    run('HSET', 'h', 'f', 5)
+    run('PEXPIRE', 'h', 3)
+    let now = clock.now()
+    clock.now = () => (now += 1)
+    assert.equal(run('HINCRBY', 'h', 'f', 1), 6)
+    assert.equal(run('PTTL', 'h'), 1)
+    assert.equal(run('HINCRBY', 'h', 'f', 1), 1)
+  })
+
   test('conditions', () =>
     pinned([
       ['set a 1', 'OK'],
