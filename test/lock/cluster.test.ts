@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hold } from 'holdfast'
+import { connect } from 'holdfast'
+import { Redis } from 'ioredis'
+import { parseUrl } from '#src/config/url.js'
+import { systemClock } from '#src/core/clock.js'
+import { IoredisDriver } from '#src/engine/ioredis.js'
+import { Link } from '#src/engine/link.js'
+import { lockAcquire, lockRenew } from '#src/lua/scripts.gen.js'
+import { times } from '../contract/lock/kind.js'
+import type { Client, Options } from '../engines.js'
+import { redisEngine, started } from '../engines.js'
+import type { RedisCluster } from '../support/redis-cluster.js'
+import { startCluster } from '../support/redis-cluster.js'
+import { channelOf } from '../support/redisson-actor.js'
+
+interface Seen {
+  readonly words: string[]
+  readonly source: string
+  readonly node: number
+}
+
+const openSockets = (): Socket[] => {
+  const { _getActiveHandles: handles } = process as unknown as { _getActiveHandles(): unknown[] }
+  return handles.call(process).filter((handle) => handle instanceof Socket)
+}
+
+void describe('the plain lock on a cluster of three nodes', () => {
+  let cluster: RedisCluster
+  let reason: string | undefined
+  const clients: Client[] = []
+
+  before(async () => {
+    const start = async (): Promise<void> => {
+      cluster = await startCluster()
+    }
+    reason = await started({ ...redisEngine, start })
+  })
+
+  after(async () => {
+    if (reason === undefined) await cluster.stop()
+  })
+
+  const onEach = <T>(ask: (redis: Redis) => Promise<T>): Promise<T[]> =>
+    Promise.all(cluster.nodes.map(({ redis }) => ask(redis)))
+
+  const list = (redis: Redis, ...words: [string, ...string[]]): Promise<string[]> =>
+    redis.call(...words) as Promise<string[]>
+
+  const keys = async (): Promise<string[]> => {
+    const all = (await onEach((redis) => redis.keys('*'))).flat()
+    return all.filter((key) => !key.startsWith('holdfast:client:')).sort()
+  }
+
+  const until = async (condition: () => Promise<boolean> | boolean, limit = 10_000): Promise<void> => {
+    for (const end = performance.now() + limit; !(await condition()); await sleep(10)) {
+      assert.ok(performance.now() < end, `not so within ${limit} ms`)
+    }
+  }
+
+  afterEach(async () => {
+    if (reason !== undefined) return
+    await Promise.all(clients.splice(0).map((client) => client.close()))
+    assert.deepEqual(await onEach((redis) => redis.keys('*')), [[], [], []])
+    assert.deepEqual(await onEach((redis) => list(redis, 'PUBSUB', 'CHANNELS')), [[], [], []])
+    assert.deepEqual(await onEach((redis) => list(redis, 'PUBSUB', 'SHARDCHANNELS')), [[], [], []])
+    for (const { redis } of cluster.nodes) {
+      await until(
+        async () =>
+          String(await redis.client('LIST'))
+            .trim()
+            .split('\n').length === 1,
+      )
+    }
+  })
+
+  const on = (name: string, body: () => Promise<void>): void =>
+    test(name, { timeout: 120_000 }, async (t) => {
+      if (reason === undefined) await body()
+      else t.skip(reason)
+    })
+
+  const open = async (options: Partial<Options> = {}): Promise<Client> => {
+    const client = await connect({ url: cluster.url, ...options })
+    clients.push(client)
+    return client
+  }
+
+  /** What all nodes saw meanwhile. */
+  const monitored = async (work: () => Promise<void>): Promise<Seen[]> => {
+    const seen: Seen[] = []
+    const monitors = await onEach((redis) => redis.monitor())
+    monitors.forEach((monitor, node) => {
+      monitor.on('monitor', (_time: string, words: string[], source: string) => seen.push({ words, source, node }))
+    })
+    try {
+      await work()
+      const isEnd = ({ words }: Seen): boolean => words[1] === 'end of the work'
+      await onEach((redis) => redis.ping('end of the work'))
+      await until(() => seen.filter(isEnd).length === cluster.nodes.length)
+    } finally {
+      for (const monitor of monitors) monitor.disconnect()
+    }
+    return seen
+  }
+
+  on('a lock taken, tried by another client, given back → excluded, then had', async () => {
+    const [one, other] = [await open(), await open()]
+    const hold = await one.lock('a').acquire()
+    assert.deepEqual(await keys(), ['a'])
+    assert.equal(await other.lock('a').tryAcquire(), undefined)
+    assert.equal(await other.lock('a').tryAcquire({ wait: 100 }), undefined)
+    assert.equal(await hold.release(), true)
+    assert.deepEqual(await keys(), [])
+    const second = await other.lock('a').tryAcquire()
+    assert.equal(await second?.release(), true)
+  })
+
+  on('a release → wakes the other client by SPUBLISH, long before its lease or its next poll', async () => {
+    const [one, other] = [await open(), await open()]
+    const rounds = 15
+    let waited = 0
+    for (let round = 0; round < rounds; round += 1) {
+      const name = `wake:${round}`
+      const hold = await one.lock(name).acquire({ lease: 60_000 })
+      const waiting = other.lock(name).acquire({ lease: 60_000 })
+      const channel = channelOf(name)
+      await until(async () =>
+        (await onEach((redis) => list(redis, 'PUBSUB', 'SHARDCHANNELS'))).flat().includes(channel),
+      )
+      assert.deepEqual((await onEach((redis) => list(redis, 'PUBSUB', 'CHANNELS'))).flat(), [])
+      await sleep(60)
+      const begun = performance.now()
+      assert.equal(await hold.release(), true)
+      const next = await waiting
+      waited += performance.now() - begun
+      assert.equal(await next.release(), true)
+    }
+    assert.ok(waited < rounds * 250, `${waited / rounds} ms on average`)
+  })
+
+  on('the channel of a lock → on the node of its slot, with Redisson’s message', async () => {
+    const one = await open()
+    for (const name of ['m1', 'm2', 'm3', 'm4']) {
+      const channel = channelOf(name)
+      const slot = (await cluster.nodes[0]?.redis.call('CLUSTER', 'KEYSLOT', name)) as number
+      const owner = cluster.nodes[Math.floor((slot * 3) / 16_384)]
+      assert.ok(owner !== undefined)
+      const spy = new Redis({ port: owner.port, host: '127.0.0.1' })
+      const heard: string[] = []
+      spy.on('smessage', (from: string, message: string) => heard.push(`${from} ${message}`))
+      await spy.ssubscribe(channel)
+      await one.lock(name).using(() => undefined)
+      await until(() => heard.length > 0)
+      assert.deepEqual(heard, [`${channel} 0`])
+      spy.disconnect()
+    }
+  })
+
+  on('names with braces → key and channel in one slot: taken, waited for, woken, given back', async () => {
+    const [one, other] = [await open(), await open()]
+    for (const name of ['{a}', '{a}:b', 'a:{b}:c', '{a}{b}', 'x{y}z}', '{{a}', '{ü}:ö']) {
+      const hold = await one.lock(name).acquire({ lease: 60_000 })
+      assert.deepEqual(await keys(), [name])
+      const waiting = other.lock(name).acquire()
+      await sleep(50)
+      assert.equal(await hold.release(), true, name)
+      const next = await waiting
+      assert.equal(await next.release(), true, name)
+      assert.deepEqual(await keys(), [])
+    }
+  })
+
+  on('200 names over all slots at once, twice each → all had, a fair part on each node, nothing left', async () => {
+    const [one, other] = [await open(), await open()]
+    const names = times(200, (i) => `n${i}`)
+    const holds = await Promise.all(names.map((name) => one.lock(name).acquire()))
+    assert.deepEqual(await keys(), [...names].sort())
+    for (const size of await onEach((redis) => redis.dbsize())) assert.ok(size > 40, `${size} keys on one node`)
+    const waiting = names.map((name) => other.lock(name).acquire({ wait: 60_000 }))
+    assert.deepEqual(new Set(await Promise.all(holds.map((hold) => hold.release()))), new Set([true]))
+    const seconds = await Promise.all(waiting)
+    assert.deepEqual(new Set(await Promise.all(seconds.map((hold) => hold.release()))), new Set([true]))
+    assert.deepEqual(await keys(), [])
+  })
+
+  on('300 holds in 100 slots over three leases → all kept, renewed in batches of one slot each', async () => {
+    const client = await open({ watchdog: 3000 })
+    const lost: string[] = []
+    client.on('lost', ({ name }) => lost.push(name))
+    const names = times(300, (i) => `{tag${i % 100}}:${i}`)
+    let holds: Hold[] = []
+    const seen = await monitored(async () => {
+      holds = await Promise.all(names.map((name) => client.lock(name).acquire()))
+      await sleep(9000)
+    })
+    assert.deepEqual(lost, [])
+    assert.ok(holds.every(({ state }) => state === 'held'))
+    const renewals = seen.filter(({ words: [, what] }) => what === lockRenew.sha || what === lockRenew.text)
+    const batches = renewals.map(({ words }) => words.slice(3, 3 + Number(words[2])))
+    for (const batch of batches) assert.equal(new Set(batch.map((key) => /^\{\w+\}/.exec(key)?.[0])).size, 1)
+    const renewed = new Map<string, number>()
+    for (const key of batches.flat()) renewed.set(key, (renewed.get(key) ?? 0) + 1)
+    assert.equal(renewed.size, 300)
+    assert.ok(Math.min(...renewed.values()) >= 5, 'each is renewed each third of the lease')
+    assert.ok(
+      batches.length <= batches.flat().length / 2,
+      `${batches.length} calls for ${batches.flat().length} renewals`,
+    )
+    assert.deepEqual(new Set(renewals.map(({ node }) => node)), new Set([0, 1, 2]))
+    assert.deepEqual(new Set(await Promise.all(holds.map((hold) => hold.release()))), new Set([true]))
+  })
+
+  on('the client closed with holds and waiters on all nodes → nothing is left on any', async () => {
+    const [one, other] = [await open(), await open()]
+    const names = times(50, (i) => `c${i}`)
+    await Promise.all(names.map((name) => one.lock(name).acquire()))
+    const waiting = Promise.allSettled(names.map((name) => other.lock(name).acquire()))
+    await until(async () => (await onEach((redis) => list(redis, 'PUBSUB', 'SHARDCHANNELS'))).flat().length === 50)
+    await other.close()
+    for (const { status } of await waiting) assert.equal(status, 'rejected')
+    await one.close()
+    assert.deepEqual(await onEach((redis) => redis.dbsize()), [0, 0, 0])
+  })
+
+  on('SCRIPT FLUSH on one node after the other → acquire, renewal and release go on', async () => {
+    const client = await open({ watchdog: 1500 })
+    const names = times(30, (i) => `f${i}`)
+    for (const { redis } of cluster.nodes) {
+      await redis.script('FLUSH')
+      const holds = await Promise.all(names.map((name) => client.lock(name).acquire()))
+      await redis.script('FLUSH')
+      await sleep(1700)
+      assert.ok(holds.every(({ state }) => state === 'held'))
+      assert.equal((await keys()).length, 30)
+      await redis.script('FLUSH')
+      assert.deepEqual(new Set(await Promise.all(holds.map((hold) => hold.release()))), new Set([true]))
+    }
+  })
+
+  const withLink = async (body: (link: Link, sockets: () => Socket[]) => Promise<void>): Promise<void> => {
+    const place = parseUrl(cluster.url)
+    assert.ok(place.engine === 'redis')
+    const options = { clock: systemClock, connectTimeout: 5000, commandTimeout: 5000 }
+    const others = new Set(openSockets())
+    const link = new Link(IoredisDriver.open(place.target, { connectTimeout: 5000, random: Math.random }), options, {
+      message: () => undefined,
+      reconnected: () => undefined,
+      gap: () => undefined,
+      error: () => undefined,
+    })
+    await link.open()
+    try {
+      await body(link, () => openSockets().filter((socket) => !others.has(socket)))
+    } finally {
+      await link.close()
+    }
+  }
+
+  on(
+    'a script with a trailing WAIT, the first command of all → both go to the node of the key, one behind the other',
+    () =>
+      withLink(async (link) => {
+        const names = times(20, (i) => `w${i}`)
+        const wait = { replicas: 0, timeout: 1000 }
+        const seen = await monitored(async () => {
+          const runs = names.map((name) => link.run(lockAcquire, [name], ['me', 5000], { wait }))
+          assert.deepEqual(
+            await Promise.all(runs),
+            names.map(() => [null, 0]),
+          )
+          await Promise.all(names.map((name) => link.command(['DEL', name], { route: name })))
+        })
+        for (const node of [0, 1, 2]) {
+          const here = seen.filter((one) => one.node === node && one.source !== 'lua')
+          const sent = here.map(({ words: [name = ''] }) => name.toLowerCase())
+          const ours = sent.filter((name) => ['eval', 'evalsha', 'wait'].includes(name))
+          assert.ok(ours.length > 0)
+          assert.ok(
+            ours.every((name, i) => (name === 'wait') === (i % 2 === 1)),
+            ours.join(' '),
+          )
+        }
+      }),
+  )
+
+  on('the connection to one node cut in mid-command → NO_REPLY for those, and nothing is done twice', () =>
+    withLink(async (link, sockets) => {
+      const names = times(60, (i) => `i${i}`)
+      const all = (command: string): Promise<unknown>[] =>
+        names.map((name) => link.command([command, name], { route: name }))
+      assert.deepEqual(new Set(await Promise.all(all('INCR'))), new Set([1]))
+      const calls = all('INCR')
+      const port = cluster.nodes[0]?.port
+      for (const socket of sockets()) if (socket.remotePort === port) socket.destroy()
+      const outcomes = await Promise.allSettled(calls)
+      for (const outcome of outcomes) {
+        if (outcome.status === 'fulfilled') assert.equal(outcome.value, 2)
+        else assert.equal((outcome.reason as { code: string }).code, 'NO_REPLY', String(outcome.reason))
+      }
+      assert.ok(outcomes.some(({ status }) => status === 'rejected'))
+      assert.ok(outcomes.some(({ status }) => status === 'fulfilled'))
+      await sleep(500)
+      for (const value of await Promise.all(all('GET')))
+        assert.ok(value === '1' || value === '2', `${String(value)} times`)
+      await Promise.all(all('DEL'))
+    }),
+  )
+})
