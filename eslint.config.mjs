@@ -99,6 +99,8 @@ const typescript = {
     // These two ask for what no-non-null-assertion and a computed getter forbid.
     '@typescript-eslint/non-nullable-type-assertion-style': 'off',
     '@typescript-eslint/class-literal-property-style': 'off',
+    // Slow, and there are no enums here.
+    '@typescript-eslint/no-unsafe-enum-assignment': 'off',
     // A cast on purpose is told as if it were a mistake.
     '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
     // Callbacks may return a promise or nothing.
