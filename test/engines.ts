@@ -149,7 +149,7 @@ const decoded = (reply: unknown): unknown => {
 const memory = (name: string, virtual: boolean): Engine => ({
   name,
   virtual,
-  concurrency: virtual ? 1 : 24,
+  concurrency: virtual ? 1 : 32,
   open: () => {
     const id = `m${(worlds += 1)}-${process.pid}`
     const clock = virtual ? virtualClock(worlds) : undefined
@@ -195,7 +195,7 @@ const redis = (): Engine => {
   return {
     name: 'ioredis',
     virtual: false,
-    concurrency: 24,
+    concurrency: 32,
     async start() {
       server = await startRedis(['--databases', '8192'])
       listener = new Redis(server.url)

@@ -134,7 +134,7 @@ void describe('answers that are lost or late', { concurrency: 4 }, () => {
       proxy.deaf = true
       const began = performance.now()
       assert.equal(await hold.release(), false)
-      assert.ok(performance.now() - began < 1500 + 2500)
+      assert.ok(performance.now() - began < 1500 + 5000)
       proxy.deaf = false
       proxy.cut()
     },

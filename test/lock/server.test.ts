@@ -128,7 +128,7 @@ void describe('trouble at the server', { concurrency: 4 }, () => {
   }
 
   onServer('G-24: NOSCRIPT at any time → nobody notices', async ({ redis, open }) => {
-    const client = await open({ watchdog: 1000 })
+    const client = await open({ watchdog: 3000 })
     for (let round = 0; round < 10; round += 1) {
       await redis.script('FLUSH')
       const hold = await client.lock('a').acquire()
@@ -137,7 +137,7 @@ void describe('trouble at the server', { concurrency: 4 }, () => {
     }
     const hold = await client.lock('a').acquire()
     const flushing = setInterval(() => void redis.script('FLUSH'), 20)
-    await sleep(2500)
+    await sleep(4000)
     clearInterval(flushing)
     assert.equal(hold.state, 'held')
     assert.equal(await hold.release(), true)
@@ -170,7 +170,7 @@ void describe('trouble at the server', { concurrency: 4 }, () => {
   })
 
   onServer('E03: the server restarted without its data → the hold is lost, later ones are renewed', async (broken) => {
-    const client = await broken.open({ watchdog: 1500 })
+    const client = await broken.open({ watchdog: 3000 })
     let reconnects = 0
     client.on('reconnect', () => (reconnects += 1))
     client.on('error', () => undefined)
@@ -185,8 +185,8 @@ void describe('trouble at the server', { concurrency: 4 }, () => {
     assert.equal(await hold.release(), false)
     assert.ok(isNotOwner('b')(await rejection(me.unlock())))
     const next = await lock.acquire()
-    await sleep(3000)
-    assert.equal(next.state, 'held')
+    await sleep(4000)
+    assert.equal(next.lost, false)
     assert.equal(await next.release(), true)
   })
 
@@ -194,7 +194,7 @@ void describe('trouble at the server', { concurrency: 4 }, () => {
     'G-02: no renewal is answered for longer than the lease → uncertain, then lost before the expiry, for good',
     async (broken) => {
       const { proxy, redis, open } = broken
-      const client = await open({ watchdog: 1500, commandTimeout: 400 })
+      const client = await open({ watchdog: 3000, commandTimeout: 400 })
       const events: string[] = []
       client.on('error', () => undefined)
       client.on('uncertain', ({ name }) => events.push(`uncertain ${name}`))
@@ -223,19 +223,19 @@ void describe('trouble at the server', { concurrency: 4 }, () => {
   onServer(
     'a short outage within the lease → uncertain at most, renewed again, never lost',
     async ({ proxy, open, redis }) => {
-      const client = await open({ watchdog: 4000, commandTimeout: 500 })
+      const client = await open({ watchdog: 8000, commandTimeout: 500 })
       client.on('error', () => undefined)
       const hold = await client.lock('a').acquire()
       for (let round = 0; round < 2; round += 1) {
         proxy.deaf = true
-        await sleep(1800)
+        await sleep(2500)
         assert.equal(hold.lost, false)
         proxy.deaf = false
         proxy.cut()
         await sleep(1500)
         assert.equal(hold.state, 'held')
       }
-      assert.ok((await redis.pttl('a')) > 1500)
+      assert.ok((await redis.pttl('a')) > 4000)
       assert.equal(await hold.release(), true)
     },
   )

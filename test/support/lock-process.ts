@@ -28,7 +28,7 @@ const visits = async (): Promise<void> => {
 }
 
 const holdUntilKilled = async (): Promise<void> => {
-  const client = await connect({ url, watchdog: 1000 })
+  const client = await connect({ url, watchdog: 3000 })
   await client.lock(name).acquire()
   void client.lock(name).acquire()
   process.stdout.write('held\n')

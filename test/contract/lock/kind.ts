@@ -18,7 +18,8 @@ export type Part = (kind: LockKind, scenario: Scenario) => void
 
 export const NOT_A_DURATION: readonly unknown[] = [0, -1, NaN, Infinity, -Infinity, 1.5, '1000', 10n, null, {}, true]
 
-export const SHORT = 1000
+/** A watchdog time that a loaded machine can keep. */
+export const SHORT = 2400
 
 /** Runs a promise and says how long it took. */
 export const timed = async <T>(world: World, promise: Promise<T>): Promise<{ value: T; ms: number }> => {
@@ -121,6 +122,12 @@ export const pttl = async (world: World, name: string): Promise<number> => Numbe
 
 export const exists = async (world: World, name: string): Promise<boolean> =>
   Number(await world.raw('EXISTS', name)) === 1
+
+/** It is held, if a late renewal made it uncertain then not for long. */
+export const held = async (world: World, hold: Hold): Promise<void> => {
+  await world.eventually(() => hold.state !== 'uncertain', 5000)
+  assert.equal(hold.state, 'held')
+}
 
 /** Somebody else's hold, written by hand. */
 export const foreign = async (world: World, name: string, lease: number, owner = 'foreign:1'): Promise<void> => {

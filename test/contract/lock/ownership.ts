@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { AcquireTimeoutError, DeadlockError } from 'holdfast'
-import { exists, fieldsOf, isNotOwner, rejection, releaseAll, timed, lasted, watch } from './kind.js'
+import { exists, fieldsOf, isNotOwner, rejection, releaseAll, timed, lasted, watch, held } from './kind.js'
 import type { Hold, Part } from './kind.js'
 
 export const ownership: Part = ({ make, reentrant }, scenario) => {
@@ -92,7 +92,7 @@ export const ownership: Part = ({ make, reentrant }, scenario) => {
     const value = await w.run(
       lock.using(async (hold) => {
         seen = hold
-        assert.equal(hold.state, 'held')
+        await held(w, hold)
         assert.equal(await lock.isLocked(), true)
         assert.equal(Object.keys(await fieldsOf(w, w.id)).length, 1)
         return 42
@@ -225,7 +225,7 @@ export const ownership: Part = ({ make, reentrant }, scenario) => {
         assert.ok(error instanceof DeadlockError, String(error))
         assert.equal(error.target, w.id)
         assert.equal(await lock.tryAcquire({ owner }), undefined)
-        assert.equal(hold.state, 'held')
+        await held(w, hold)
       }),
     )
     lasted(w, ms, 0)
@@ -252,7 +252,7 @@ export const ownership: Part = ({ make, reentrant }, scenario) => {
       lock.using(async (hold) => {
         await deep()
         assert.deepEqual(await counts(), [1])
-        assert.equal(hold.state, 'held')
+        await held(w, hold)
         await Promise.all([deep(), w.pause(1)])
       }),
     )
@@ -278,7 +278,7 @@ export const ownership: Part = ({ make, reentrant }, scenario) => {
     const hold = await lock.acquire()
     const inner = await w.run(lock.using({ owner: hold.owner }, (one) => one.owner))
     assert.equal(inner, hold.owner)
-    assert.equal(hold.state, 'held')
+    await held(w, hold)
     assert.equal(await lock.isLocked(), true)
     assert.equal(await hold.release(), true)
   })

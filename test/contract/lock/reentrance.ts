@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { DeadlockError } from 'holdfast'
-import { exists, fieldsOf, isNotOwner, lasted, pttl, rejection, releaseAll, SHORT, timed, watch } from './kind.js'
+import { exists, fieldsOf, isNotOwner, lasted, pttl, rejection, releaseAll, SHORT, timed, watch, held } from './kind.js'
 import type { LockKind, Part } from './kind.js'
 
 const reentrant: Part = ({ make }, scenario) => {
@@ -26,7 +26,7 @@ const reentrant: Part = ({ make }, scenario) => {
     for (const hold of inner) assert.equal(await hold.release(), true)
     assert.deepEqual(Object.values(await fieldsOf(w, w.id)), [1])
     assert.ok((await pttl(w, w.id)) <= 10_000)
-    assert.equal(first.state, 'held')
+    await held(w, first)
     assert.equal(await first.release(), true)
     assert.equal(await exists(w, w.id), false)
   })
@@ -67,7 +67,7 @@ const reentrant: Part = ({ make }, scenario) => {
     await first.unlock()
     await first.unlock()
     await second.lock()
-    await w.pass(w.virtual ? 10 * SHORT : 3 * SHORT)
+    await w.pass(w.virtual ? 10 * SHORT : 2.5 * SHORT)
     assert.equal(await exists(w, w.id), true)
     assert.equal(await second.isHeld(), true)
     await second.unlock()
@@ -77,14 +77,14 @@ const reentrant: Part = ({ make }, scenario) => {
     const client = await w.connect({ watchdog: SHORT })
     const lock = make(client, w.id)
     const outer = await lock.acquire()
-    const inner = await lock.acquire({ owner: outer.owner, lease: 300 })
-    assert.equal(inner.state, 'held')
+    const inner = await lock.acquire({ owner: outer.owner, lease: 1000 })
+    await held(w, inner)
     await w.pass(SHORT * 1.6)
-    assert.equal(outer.state, 'held')
+    await held(w, outer)
     assert.equal(outer.signal.aborted, false)
     assert.equal(await exists(w, w.id), true)
     await w.run(inner.release())
-    assert.equal(outer.state, 'held')
+    await held(w, outer)
     assert.equal(await w.run(outer.release()), true)
     assert.equal(await exists(w, w.id), false)
   })
@@ -92,10 +92,10 @@ const reentrant: Part = ({ make }, scenario) => {
   scenario('G-04: a renewed hold inside a lease → kept while it lives, and no longer', async (w) => {
     const client = await w.connect({ watchdog: SHORT })
     const lock = make(client, w.id)
-    const outer = await lock.acquire({ lease: 600 })
+    const outer = await lock.acquire({ lease: 1500 })
     const inner = await lock.acquire({ owner: outer.owner })
     await w.pass(SHORT * 1.6)
-    assert.equal(inner.state, 'held')
+    await held(w, inner)
     assert.equal(await exists(w, w.id), true)
     assert.equal(await w.run(inner.release()), true)
     const { ms } = await timed(
@@ -143,7 +143,7 @@ const reentrant: Part = ({ make }, scenario) => {
       waiting.map((one) => one.settled),
       [false, false],
     )
-    assert.equal(inner.state, 'held')
+    await held(w, inner)
     assert.equal(await inner.release(), true)
     const releasing = waiting.map((one) => one.promise.then((hold) => hold.release()))
     assert.deepEqual(await w.run(Promise.all(releasing)), [true, true])
@@ -197,7 +197,7 @@ const notReentrant: Part = ({ make }, scenario) => {
           lock.using(() => assert.fail('must not run')),
           w.id,
         )
-        assert.equal(hold.state, 'held')
+        await held(w, hold)
         assert.equal(await lock.isLocked(), true)
       }),
     )
