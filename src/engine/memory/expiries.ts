@@ -39,7 +39,9 @@ export class Expiries {
     const before = this.#moments.size
     this.#moments.set(key, at)
     if (this.#timer === undefined) this.#arm(IDLE)
-    if (before >= FEW && this.#moments.size > before) this.#look(2)
+    // A cursor left where it is would keep alive every table that the Map has outgrown since.
+    if (before < FEW) this.#cursor = undefined
+    else if (this.#moments.size > before) this.#look(2)
   }
 
   delete(key: Bytes): void {

@@ -43,32 +43,44 @@ export const scanOptions = (argv: readonly Bytes[], first: number, withType = fa
 export const scanMatches = (match: Bytes | undefined, text: Bytes): boolean =>
   match === undefined || match === '*' || globMatches(match, text)
 
-const MOST_CURSORS = 1000
+/** A scan under way: the keys that were there when it began, from the back. */
+type Rest = Bytes[]
+
+const MOST_SCANS = 100
+const MOST_KEYS = 1_000_000
 
 /**
- * Where the scans of the key space are. A Map's iterator yields every key that is there all the time, whatever comes
- * and goes: just what SCAN promises. The oldest scans are forgotten; such a one begins again, which keeps the promise.
+ * Where the scans of the key space are. What is there from a scan's beginning to its end is in its list; what came later
+ * need not be told. (An iterator of the Map would do as well, but one that was left half-way keeps alive every table that
+ * the Map has outgrown since.) Scans not asked for in a long time are forgotten, and begin again when asked for.
  */
 export class ScanCursors {
-  readonly #walks = new Map<number, Iterator<Bytes>>()
+  readonly #scans = new Map<number, Rest>()
+  #keys = 0
   #last = 0
 
-  /** Continues a scan, or begins one. */
-  take(cursor: number, begin: () => Iterator<Bytes>): Iterator<Bytes> {
-    const walk = this.#walks.get(cursor)
-    this.#walks.delete(cursor)
-    return walk ?? begin()
+  /** Continues a scan, or begins one: up to `count` keys, and the cursor for the next ones. */
+  next(cursor: number, count: number, begin: () => Bytes[]): [cursor: number, keys: Bytes[]] {
+    const rest = this.#take(cursor) ?? begin().reverse()
+    const keys = rest.splice(Math.max(0, rest.length - count)).reverse()
+    return [rest.length === 0 ? 0 : this.#keep(rest), keys]
   }
 
-  /** Keeps a scan for its next call; the cursor to give out. */
-  keep(walk: Iterator<Bytes>): number {
-    this.#walks.set((this.#last += 1), walk)
-    if (this.#walks.size > MOST_CURSORS) {
-      for (const oldest of this.#walks.keys()) {
-        this.#walks.delete(oldest)
-        break
-      }
+  #take(cursor: number): Rest | undefined {
+    const rest = this.#scans.get(cursor)
+    if (rest === undefined) return undefined
+    this.#scans.delete(cursor)
+    this.#keys -= rest.length
+    return rest
+  }
+
+  #keep(rest: Rest): number {
+    for (const oldest of this.#scans.keys()) {
+      if (this.#scans.size < MOST_SCANS && this.#keys + rest.length <= MOST_KEYS) break
+      this.#take(oldest)
     }
+    this.#scans.set((this.#last += 1), rest)
+    this.#keys += rest.length
     return this.#last
   }
 }

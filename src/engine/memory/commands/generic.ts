@@ -81,16 +81,14 @@ const keys = (argv: readonly Bytes[], { database }: CommandContext): Reply => {
 const scan = (argv: readonly Bytes[], { database, server: { cursors } }: CommandContext): Reply => {
   const cursor = scanCursor(argv[1] as Bytes)
   const { count, match, type } = scanOptions(argv, 2, true)
-  const walk = cursors.take(cursor, () => database.walk())
+  const [next, keys] = cursors.next(cursor, count, () => database.keys())
   const found: Bytes[] = []
-  for (let i = 0; i < count; i++) {
-    const next = walk.next()
-    if (next.done === true) return ['0', found]
-    const value = database.get(next.value)
+  for (const key of keys) {
+    const value = database.get(key)
     if (value === undefined || (type !== undefined && value.type !== type)) continue
-    if (scanMatches(match, next.value)) found.push(next.value)
+    if (scanMatches(match, key)) found.push(key)
   }
-  return [String(cursors.keep(walk)), found]
+  return [String(next), found]
 }
 
 const randomKey = (_argv: readonly Bytes[], { database, server }: CommandContext): Reply => {
