@@ -213,12 +213,21 @@ const callsoverflow = function(L, ci) {
 };
 `,
   },
-  { from: '        this.nresults = NaN;', to: '        this.nresults = 0;\n        this.depth = 0;\n        this.tailcalls = 0;\n        this.extra = 0;' },
-  { from: '        this.funcOff = NaN;\n        this.top = NaN;', to: '        this.funcOff = 0;\n        this.top = 0;' },
+  {
+    from: '        this.nresults = NaN;',
+    to: '        this.nresults = 0;\n        this.depth = 0;\n        this.tailcalls = 0;\n        this.extra = 0;',
+  },
+  {
+    from: '        this.funcOff = NaN;\n        this.top = NaN;',
+    to: '        this.funcOff = 0;\n        this.top = 0;',
+  },
   { from: '        this.l_base = NaN;', to: '        this.l_base = 0;' },
   { from: '        this.l_savedpc = NaN;', to: '        this.l_savedpc = 0;' },
   { from: '        this.callstatus = NaN;', to: '        this.callstatus = 0;' },
-  { from: '        this.top = NaN; /* first free slot', to: '        this.overflow = false;\n        this.top = 0; /* first free slot' },
+  {
+    from: '        this.top = NaN; /* first free slot',
+    to: '        this.overflow = false;\n        this.top = 0; /* first free slot',
+  },
   { from: '        this.stack_last = NaN;', to: '        this.stack_last = 0;' },
 ]
 
@@ -268,9 +277,15 @@ const luaT_callorderTM = function(L, p1, p2, event) {
 ]
 
 const lzio = [
-  { from: '        this.buffer = null;\n        this.n = 0;\n    }\n}\n\nconst luaZ_buffer', to: "        this.text = '';\n    }\n}\n\nconst luaZ_buffer" },
+  {
+    from: '        this.buffer = null;\n        this.n = 0;\n    }\n}\n\nconst luaZ_buffer',
+    to: "        this.text = '';\n    }\n}\n\nconst luaZ_buffer",
+  },
   { fn: 'luaZ_buffer', to: '\nconst luaZ_buffer = (buff) => buff.text;\n' },
-  { fn: 'luaZ_buffremove', to: '\nconst luaZ_buffremove = function(buff, i) {\n    buff.text = buff.text.slice(0, -i);\n};\n' },
+  {
+    fn: 'luaZ_buffremove',
+    to: '\nconst luaZ_buffremove = function(buff, i) {\n    buff.text = buff.text.slice(0, -i);\n};\n',
+  },
   { fn: 'luaZ_resetbuffer', to: "\nconst luaZ_resetbuffer = function(buff) {\n    buff.text = '';\n};\n" },
   { fn: 'luaZ_resizebuffer', to: "\nconst luaZ_resizebuffer = function(L, buff) {\n    buff.text = '';\n};\n" },
   {

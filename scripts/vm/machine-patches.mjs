@@ -54,7 +54,10 @@ const tonumber = function(o) {
 };
 `,
   },
-  { from: 'module.exports.tonumber         = tonumber;', to: 'module.exports.tonumber         = tonumber;\nmodule.exports.luai_numpow = luai_numpow;' },
+  {
+    from: 'module.exports.tonumber         = tonumber;',
+    to: 'module.exports.tonumber         = tonumber;\nmodule.exports.luai_numpow = luai_numpow;',
+  },
   {
     fn: 'luaV_objlen',
     to: `
@@ -100,7 +103,7 @@ const MAXSTRING = 0x1fffffe8;
   { from: `to_luastring("'__index' chain too long; possible loop", true)`, to: '"loop in gettable"' },
   { from: `to_luastring("'__newindex' chain too long; possible loop", true)`, to: '"loop in settable"' },
   {
-    from: '            let h = t.value; /* save \'t\' table */',
+    from: "            let h = t.value; /* save 't' table */",
     to: `            let h = t.value; /* save 't' table */
             if (h.readonly) ldebug.luaG_runerror(L, "Attempt to modify a readonly table");`,
   },
@@ -125,9 +128,15 @@ const adjust_top = function(L, newtop) {
 };
 `,
   },
-  { from: '        L.stack[L.top++] = new lobject.TValue(LUA_TNIL, null);\n\n    switch (errcode) {', to: '        adjust_top(L, L.top + 1);\n\n    switch (errcode) {' },
+  {
+    from: '        L.stack[L.top++] = new lobject.TValue(LUA_TNIL, null);\n\n    switch (errcode) {',
+    to: '        adjust_top(L, L.top + 1);\n\n    switch (errcode) {',
+  },
   { from: '    while (L.top > oldtop + 1)\n        delete L.stack[--L.top];', to: '    L.top = oldtop + 1;' },
-  { from: '    luaD_checkstack(L, 1);\n    L.stack[L.top++] = new lobject.TValue(LUA_TNIL, null);', to: '    luaD_checkstack(L, 1);\n    adjust_top(L, L.top + 1);' },
+  {
+    from: '    luaD_checkstack(L, 1);\n    L.stack[L.top++] = new lobject.TValue(LUA_TNIL, null);',
+    to: '    luaD_checkstack(L, 1);\n    adjust_top(L, L.top + 1);',
+  },
   // Slots beyond the top are used again, so the stack only grows.
   { fn: 'luaD_shrinkstack', to: '\nconst luaD_shrinkstack = function() {};\n' },
   {
@@ -202,17 +211,35 @@ const luaD_poscall = function(L, ci, firstResult, nres) {
     }
     return base;`,
   },
-  { from: '        LUA_TNIL\n    },\n    thread_status', to: '        LUA_TLNGSTR,\n        LUA_TNUMFLT,\n        LUA_TNIL\n    },\n    thread_status' },
-  { from: "const ltm      = require('./ltm.js');", to: "const ltm      = require('./ltm.js');\nconst ltable   = require('./ltable.js');" },
+  {
+    from: '        LUA_TNIL\n    },\n    thread_status',
+    to: '        LUA_TLNGSTR,\n        LUA_TNUMFLT,\n        LUA_TNIL\n    },\n    thread_status',
+  },
+  {
+    from: "const ltm      = require('./ltm.js');",
+    to: "const ltm      = require('./ltm.js');\nconst ltable   = require('./ltable.js');",
+  },
   { from: 'to_luastring("JS stack overflow", true)', to: '"C stack overflow"' },
   { from: '"JS stack overflow"', to: '"C stack overflow"' },
-  { from: 'to_luastring("attempt to yield across a JS-call boundary", true)', to: '"attempt to yield across metamethod/C-call boundary"' },
-  { from: 'to_luastring("attempt to yield from outside a coroutine", true)', to: '"attempt to yield across metamethod/C-call boundary"' },
-  { from: '        for (let i=1; i<narg; i++)\n            delete L.stack[--L.top];', to: '        L.top -= narg - 1;' },
+  {
+    from: 'to_luastring("attempt to yield across a JS-call boundary", true)',
+    to: '"attempt to yield across metamethod/C-call boundary"',
+  },
+  {
+    from: 'to_luastring("attempt to yield from outside a coroutine", true)',
+    to: '"attempt to yield across metamethod/C-call boundary"',
+  },
+  {
+    from: '        for (let i=1; i<narg; i++)\n            delete L.stack[--L.top];',
+    to: '        L.top -= narg - 1;',
+  },
   // Redis does not load precompiled code.
   { from: 'if (c === LUA_SIGNATURE[0]) {', to: 'if (false) {' },
   // A JavaScript error inside the VM is a bug or a full JavaScript stack: it must not pass for a Lua error silently.
-  { from: '                lj.status = -1;\n            }\n        }\n    }\n\n    L.errorJmp', to: '                L.errorJmp = lj.previous;\n                throw e;\n            }\n        }\n    }\n\n    L.errorJmp' },
+  {
+    from: '                lj.status = -1;\n            }\n        }\n    }\n\n    L.errorJmp',
+    to: '                L.errorJmp = lj.previous;\n                throw e;\n            }\n        }\n    }\n\n    L.errorJmp',
+  },
 ]
 
 const ldebug = [
@@ -231,7 +258,9 @@ const kname = function(p, pc, c) {
 `,
   },
   // 5.1's symbolic execution follows every jump forward instead of giving up on conditional code.
-  { fn: 'findsetreg', to: `
+  {
+    fn: 'findsetreg',
+    to: `
 const findsetreg = function(p, lastpc, reg) {
     let setreg = -1;  /* keep last instruction that changed 'reg' */
     const OCi = lopcodes.OpCodesI;
@@ -248,6 +277,9 @@ const findsetreg = function(p, lastpc, reg) {
             case OCi.OP_CALL:
             case OCi.OP_TAILCALL:
                 if (reg >= a) setreg = pc;
+                break;
+            case OCi.OP_TEST:  /* 5.1 counts it as setting its register */
+                if (reg === a) setreg = pc;
                 break;
             case OCi.OP_SELF:
                 if (reg === a || reg === a + 1) setreg = pc;
@@ -272,8 +304,10 @@ const forward = function(pc, i, lastpc) {
     const dest = pc + 1 + i.sBx;
     return pc < dest && dest <= lastpc ? dest - 1 : pc;
 };
-` },
-  { from: `            case OCi.OP_LOADK:
+`,
+  },
+  {
+    from: `            case OCi.OP_LOADK:
             case OCi.OP_LOADKX: {
                 let b = i.opcode === OCi.OP_LOADK ? i.Bx : p.code[pc + 1].Ax;
                 if (p.k[b].ttisstring()) {
@@ -283,8 +317,13 @@ const forward = function(pc, i, lastpc) {
                 }
                 break;
             }
-`, to: '' },
-  { from: 'let vn = i.opcode === OCi.OP_GETTABLE ? lfunc.luaF_getlocalname(p, t + 1, pc) : upvalname(p, t);', to: 'let vn = i.opcode === OCi.OP_GETTABLE ? null : upvalname(p, t);' },
+`,
+    to: '',
+  },
+  {
+    from: 'let vn = i.opcode === OCi.OP_GETTABLE ? lfunc.luaF_getlocalname(p, t + 1, pc) : upvalname(p, t);',
+    to: 'let vn = i.opcode === OCi.OP_GETTABLE ? null : upvalname(p, t);',
+  },
   {
     fn: 'funcnamefromcode',
     to: `
@@ -332,7 +371,10 @@ const cstring = (s) => s.includes('\\0') ? s.slice(0, s.indexOf('\\0')) : s;
   { from: 'if (luastring_eq(t1, t2))', to: 'if (t1[2] === t2[2])  /* so does 5.1 */' },
   { from: 'let t1 = ltm.luaT_objtypename(L, p1);', to: 'let t1 = ltm.ttypename(p1.ttnov());' },
   { from: 'let t2 = ltm.luaT_objtypename(L, p2);', to: 'let t2 = ltm.ttypename(p2.ttnov());' },
-  { from: 'module.exports.luaG_addinfo     = luaG_addinfo;', to: 'module.exports.luaG_addinfo     = luaG_addinfo;\nmodule.exports.getfuncname = getfuncname;\nmodule.exports.currentline = currentline;' },
+  {
+    from: 'module.exports.luaG_addinfo     = luaG_addinfo;',
+    to: 'module.exports.luaG_addinfo     = luaG_addinfo;\nmodule.exports.getfuncname = getfuncname;\nmodule.exports.currentline = currentline;',
+  },
 ]
 
 const lapi = [

@@ -45,8 +45,7 @@ export const optionalNumber = (L: Thread, args: readonly LuaValue[], at: number,
 const TWO_63 = 2 ** 63
 
 /** C's cast from double to a 64-bit integer, as x86 does it: what does not fit is the lowest one. */
-export const toInt64 = (value: number): number =>
-  value >= -TWO_63 && value < TWO_63 ? Math.trunc(value) + 0 : -TWO_63
+export const toInt64 = (value: number): number => (value >= -TWO_63 && value < TWO_63 ? Math.trunc(value) + 0 : -TWO_63)
 
 /** C's cast from double to int by way of a 64-bit integer. */
 export const toInt32 = (value: number): number => (value >= -TWO_63 && value < TWO_63 ? value | 0 : 0)

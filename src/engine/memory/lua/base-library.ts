@@ -2,13 +2,13 @@ import { argumentError, checkAny, checkInt, checkString, checkTable, fail, NOTHI
 import { optionalString, toNumber, typeError } from './arguments.js'
 import { addressOf } from './address.js'
 import * as vm from './vm.gen.js'
-import { Failure, LuaFunction, Table, Thread, raise, where } from './vm.gen.js'
-import type { LuaValue, NativeBody } from './vm.gen.js'
+import { Failure, LuaFunction, Table, raise, where } from './vm.gen.js'
+import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
 
 const isFunction = (value: LuaValue): boolean => typeof value === 'function' || value instanceof LuaFunction
 
 /** tostring, with __tostring. */
-const toText = (L: Thread, value: LuaValue): LuaValue => {
+export const toText = (L: Thread, value: LuaValue): LuaValue => {
   const meta = vm.metafield(L, value, '__tostring')
   if (meta !== undefined) return vm.call(L, meta, [value])[0]
   if (typeof value === 'string') return value
@@ -19,14 +19,14 @@ const toText = (L: Thread, value: LuaValue): LuaValue => {
 
 const tostring: NativeBody = (L, args) => toText(L, checkAny(L, args, 1))
 
-const DIGITS = /^[ \t\n\v\f\r]*([+-]?)(?:0[xX](?=[0-9a-zA-Z]))?([0-9a-zA-Z]+)[ \t\n\v\f\r]*$/
+const DIGITS = /^[ \t\n\v\f\r]*([+-]?)([0-9a-zA-Z]+)[ \t\n\v\f\r]*$/
 
 /** strtoul in a base, which wraps at 64 bits no more here than any script does. */
 const parseInBase = (text: string, base: number): LuaValue => {
   const zero = text.indexOf('\0')
   const match = DIGITS.exec(zero < 0 ? text : text.slice(0, zero))
   if (!match) return undefined
-  const digits = base === 16 ? match[2] : /0[xX]/.test(text) ? undefined : match[2]
+  const digits = base === 16 ? match[2]?.replace(/^0[xX](?=[0-9a-fA-F])/, '') : match[2]
   let value = 0
   for (const digit of digits ?? '?') {
     const number = Number.parseInt(digit, 36)
@@ -148,25 +148,30 @@ const compiled = (L: Thread, source: string, name: string, globals: Table): LuaV
   return typeof result === 'string' ? [undefined, result] : result
 }
 
-const loadstring = (globals: Table): NativeBody => (L, args) => {
-  const source = checkString(L, args, 1)
-  return compiled(L, source, optionalString(L, args, 2, source), globals)
-}
+const loadstring =
+  (globals: Table): NativeBody =>
+  (L, args) => {
+    const source = checkString(L, args, 1)
+    return compiled(L, source, optionalString(L, args, 2, source), globals)
+  }
 
 /** load: the pieces that a function returns until it returns nil or nothing. */
-const load = (globals: Table): NativeBody => (L, args) => {
-  const name = optionalString(L, args, 2, '=(load)')
-  if (!isFunction(args[0])) return typeError(L, args, 1, 'function')
-  let source = ''
-  for (;;) {
-    const piece = vm.protectedCall(L, args[0], [])
-    if (piece instanceof Failure) return [undefined, piece.value]
-    const text = piece[0]
-    if (text === undefined || text === '') return compiled(L, source, name, globals)
-    if (typeof text !== 'string' && typeof text !== 'number') return [undefined, 'reader function must return a string']
-    source += text
+const load =
+  (globals: Table): NativeBody =>
+  (L, args) => {
+    const name = optionalString(L, args, 2, '=(load)')
+    if (!isFunction(args[0])) return typeError(L, args, 1, 'function')
+    let source = ''
+    for (;;) {
+      const piece = vm.protectedCall(L, args[0], [])
+      if (piece instanceof Failure) return [undefined, piece.value]
+      const text = piece[0]
+      if (text === undefined || text === '') return compiled(L, source, name, globals)
+      if (typeof text !== 'string' && typeof text !== 'number')
+        return [undefined, 'reader function must return a string']
+      source += String(text)
+    }
   }
-}
 
 const collectOptions = ['stop', 'restart', 'collect', 'count', 'step', 'setpause', 'setstepmul']
 

@@ -18,7 +18,8 @@ const fold =
   (combine: (a: number, b: number) => number): NativeBody =>
   (L, args) => {
     let bits = toBits(L, args, 1)
-    for (let at = 2; at <= args.length; at++) bits = combine(bits, toBits(L, args, at))
+    // The server reads the rest from the last on, which shows in whose fault an error is.
+    for (let at = args.length; at > 1; at--) bits = combine(bits, toBits(L, args, at))
     return bits
   }
 

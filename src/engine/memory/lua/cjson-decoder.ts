@@ -22,7 +22,7 @@ const NUMBER =
 
 const INVALID_NUMBER = /\+|-?(?:0[xX0-9]|inf|nan)/iy
 
-const PLAIN = /[^"\\\0]*/y // eslint-disable-line no-control-regex
+const PLAIN = /[^"\\\0]*/y
 
 const utf8 = (code: number): string => {
   if (code < 0x80) return String.fromCharCode(code)
@@ -57,7 +57,7 @@ export class CjsonDecoder {
   }
 
   #unexpected(expected: string, token: Token): never {
-    const found = token.type === 'T_ERROR' ? String(token.value) : token.type
+    const found = token.type === 'T_ERROR' && typeof token.value === 'string' ? token.value : token.type
     return fail(this.#L, `Expected ${expected} but found ${found} at character ${token.at + 1}`)
   }
 

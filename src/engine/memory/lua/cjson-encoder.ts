@@ -14,6 +14,8 @@ const escape = (c: string): string => ESCAPES[c] ?? `\\u${c.charCodeAt(0).toStri
 
 const quote = (text: string): string => `"${text.replace(NEEDS_ESCAPE, escape)}"`
 
+const INT_MAX = 0x7fffffff
+
 /** cjson.encode, down to its messages. */
 export class CjsonEncoder {
   readonly #L: Thread
@@ -73,7 +75,8 @@ export class CjsonEncoder {
     for (let pair = next(this.#L, table, undefined); pair; pair = next(this.#L, table, pair[0])) {
       const key = pair[0]
       if (typeof key !== 'number' || !(key > 0) || Math.floor(key) !== key) return -1
-      if (key > highest) highest = key
+      // The server keeps it in an int, where what is too large becomes the lowest one.
+      if (key > highest) highest = key > INT_MAX ? -INT_MAX - 1 : key
       items++
     }
     const { sparseRatio, sparseSafe, sparseConvert } = this.#settings

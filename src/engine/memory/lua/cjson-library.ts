@@ -16,7 +16,7 @@ const functions = (): Record<string, NativeBody> => {
     decode: (L, args) => {
       if (args.length !== 1) return argumentError(L, 1, 'expected 1 argument')
       const text = checkString(L, args, 1)
-      if (text.length >= 2 && (text[0] === '\0' || text[1] === '\0')) {
+      if (text.length >= 2 && (text.startsWith('\0') || text[1] === '\0')) {
         return fail(L, 'JSON parser does not support UTF-16 or UTF-32')
       }
       return new CjsonDecoder(L, text, settings).decode()

@@ -133,17 +133,29 @@ class Reader {
         return this.#numeric(4).getFloat32(0)
       case 0xcb:
         return this.#numeric(8).getFloat64(0)
-      case 0xcc: case 0xcd: case 0xce: case 0xcf: // prettier-ignore
+      case 0xcc:
+      case 0xcd:
+      case 0xce:
+      case 0xcf: // prettier-ignore
         return this.#unsigned(1 << (type - 0xcc))
-      case 0xd0: case 0xd1: case 0xd2: case 0xd3: // prettier-ignore
+      case 0xd0:
+      case 0xd1:
+      case 0xd2:
+      case 0xd3: // prettier-ignore
         return this.#signed(1 << (type - 0xd0))
-      case 0xc4: case 0xc5: case 0xc6: // prettier-ignore
+      case 0xc4:
+      case 0xc5:
+      case 0xc6: // prettier-ignore
         return this.#take(this.#unsigned(1 << (type - 0xc4)))
-      case 0xd9: case 0xda: case 0xdb: // prettier-ignore
+      case 0xd9:
+      case 0xda:
+      case 0xdb: // prettier-ignore
         return this.#take(this.#unsigned(1 << (type - 0xd9)))
-      case 0xdc: case 0xdd: // prettier-ignore
+      case 0xdc:
+      case 0xdd: // prettier-ignore
         return this.#array(this.#unsigned(type === 0xdc ? 2 : 4))
-      case 0xde: case 0xdf: // prettier-ignore
+      case 0xde:
+      case 0xdf: // prettier-ignore
         return this.#map(this.#unsigned(type === 0xde ? 2 : 4))
       default:
         return fail(this.#L, 'Bad data format in input.')

@@ -10,8 +10,9 @@ const unary =
 const binary =
   (compute: (x: number, y: number) => number): NativeBody =>
   (L, args) => {
-    const first = checkNumber(L, args, 1)
-    return compute(first, checkNumber(L, args, 2))
+    // The server's compiler has the second argument checked first.
+    const second = checkNumber(L, args, 2)
+    return compute(checkNumber(L, args, 1), second)
   }
 
 const power = (x: number, y: number): number =>
@@ -31,8 +32,8 @@ const frexp: NativeBody = (L, args) => {
 }
 
 const ldexp: NativeBody = (L, args) => {
-  let x = checkNumber(L, args, 1)
   let exponent = checkInt(L, args, 2)
+  let x = checkNumber(L, args, 1)
   for (; exponent > 1000 && x !== 0 && Number.isFinite(x); exponent -= 1000) x *= 2 ** 1000
   for (; exponent < -1000 && x !== 0; exponent += 1000) x *= 2 ** -1000
   return x === 0 || !Number.isFinite(x) ? x : x * 2 ** exponent
@@ -41,7 +42,20 @@ const ldexp: NativeBody = (L, args) => {
 const modf: NativeBody = (L, args) => {
   const x = checkNumber(L, args, 1)
   const whole = Math.trunc(x)
-  return [whole, Number.isFinite(x) ? (x === whole ? (Object.is(x, -0) || x < 0 ? -0 : 0) : x - whole) : x !== x ? x : x < 0 ? -0 : 0]
+  return [
+    whole,
+    Number.isFinite(x)
+      ? x === whole
+        ? Object.is(x, -0) || x < 0
+          ? -0
+          : 0
+        : x - whole
+      : x !== x
+        ? x
+        : x < 0
+          ? -0
+          : 0,
+  ]
 }
 
 const extreme =

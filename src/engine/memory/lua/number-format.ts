@@ -17,8 +17,7 @@ const exponentForm = (value: number, digits: number): string => {
 }
 
 /** "%.<digits>e" */
-export const formatExponent = (value: number, digits: number): string =>
-  special(value) ?? exponentForm(value, digits)
+export const formatExponent = (value: number, digits: number): string => special(value) ?? exponentForm(value, digits)
 
 /** toFixed, but what lies exactly between two results becomes the even one, as in C. */
 const fixed = (value: number, digits: number): string => {

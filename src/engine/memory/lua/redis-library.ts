@@ -2,9 +2,9 @@ import { NOTHING, toNumber } from './arguments.js'
 import { errorTable, replyToLua } from './reply-values.js'
 import { formatGeneral } from './number-format.js'
 import { sha1 } from './sha1.js'
-import { numberToString, raise, rawSet, newTable, typeName } from './vm.gen.js'
+import { numberToString, raise, rawSet, newTable } from './vm.gen.js'
 import type { ScriptHost } from '../reply.js'
-import type { LuaValue, NativeBody, Table, Thread } from './vm.gen.js'
+import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
 
 const VERSION = '7.0.15'
 const VERSION_NUMBER = 0x0007000f
@@ -22,25 +22,28 @@ const commandArguments = (args: readonly LuaValue[]): string[] | undefined => {
   for (let i = 0; i < args.length; i++) {
     const value = args[i]
     if (typeof value === 'string') argv[i] = value
-    else if (typeof value === 'number') argv[i] = Number.isSafeInteger(value) && (value !== 0 || 1 / value > 0) ? String(value) : formatGeneral(value, 17)
+    else if (typeof value === 'number')
+      argv[i] = Number.isSafeInteger(value) && (value !== 0 || 1 / value > 0) ? String(value) : formatGeneral(value, 17)
     else return undefined
   }
   return argv
 }
 
-const call = (host: ScriptHost, dialect: Dialect, raises: boolean): NativeBody => (L, args) => {
-  const argv = commandArguments(args)
-  let result: LuaValue
-  if (args.length === 0) result = errorTable(L, 'Please specify at least one argument for this redis lib call')
-  else if (!argv) result = errorTable(L, 'Lua redis lib command arguments must be strings or integers')
-  else {
-    const reply = host.call(argv)
-    if (typeof reply === 'number' || typeof reply === 'string') return reply
-    result = replyToLua(L, reply, dialect.resp3)
-    if (!(reply instanceof Error)) return result
+const call =
+  (host: ScriptHost, dialect: Dialect, raises: boolean): NativeBody =>
+  (L, args) => {
+    const argv = commandArguments(args)
+    let result: LuaValue
+    if (args.length === 0) result = errorTable(L, 'Please specify at least one argument for this redis lib call')
+    else if (!argv) result = errorTable(L, 'Lua redis lib command arguments must be strings or integers')
+    else {
+      const reply = host.call(argv)
+      if (typeof reply === 'number' || typeof reply === 'string') return reply
+      result = replyToLua(L, reply, dialect.resp3)
+      if (!(reply instanceof Error)) return result
+    }
+    return raises ? raise(L, result) : result
   }
-  return raises ? raise(L, result) : result
-}
 
 const errorReply: NativeBody = (L, args) => {
   const text = args[0]
@@ -61,24 +64,28 @@ const sha1hex: NativeBody = (L, args) => {
   return sha1(typeof value === 'number' ? numberToString(value) : typeof value === 'string' ? value : '')
 }
 
-const log = (host: ScriptHost): NativeBody => (L, args) => {
-  if (args.length < 2) return raiseText(L, 'redis.log() requires two arguments or more.')
-  const level = args[0]
-  if (toNumber(level) === undefined) return raiseText(L, 'First argument must be a number (log level).')
-  const number = Math.trunc(toNumber(level) ?? 0)
-  if (number < 0 || number > 3) return raiseText(L, 'Invalid debug level.')
-  const parts = args.slice(1).filter((part) => typeof part === 'string' || typeof part === 'number')
-  host.log?.(number, parts.map((part) => (typeof part === 'number' ? numberToString(part) : part)).join(' '))
-  return NOTHING
-}
+const log =
+  (host: ScriptHost): NativeBody =>
+  (L, args) => {
+    if (args.length < 2) return raiseText(L, 'redis.log() requires two arguments or more.')
+    const level = args[0]
+    if (toNumber(level) === undefined) return raiseText(L, 'First argument must be a number (log level).')
+    const number = Math.trunc(toNumber(level) ?? 0)
+    if (number < 0 || number > 3) return raiseText(L, 'Invalid debug level.')
+    const parts = args.slice(1).filter((part) => typeof part === 'string' || typeof part === 'number')
+    host.log?.(number, parts.map((part) => (typeof part === 'number' ? numberToString(part) : part)).join(' '))
+    return NOTHING
+  }
 
-const setresp = (dialect: Dialect): NativeBody => (L, args) => {
-  if (args.length !== 1) return raiseText(L, 'redis.setresp() requires one argument.')
-  const version = Math.trunc(toNumber(args[0]) ?? 0)
-  if (version !== 2 && version !== 3) return raiseText(L, 'RESP version must be 2 or 3.')
-  dialect.resp3 = version === 3
-  return NOTHING
-}
+const setresp =
+  (dialect: Dialect): NativeBody =>
+  (L, args) => {
+    if (args.length !== 1) return raiseText(L, 'redis.setresp() requires one argument.')
+    const version = Math.trunc(toNumber(args[0]) ?? 0)
+    if (version !== 2 && version !== 3) return raiseText(L, 'RESP version must be 2 or 3.')
+    dialect.resp3 = version === 3
+    return NOTHING
+  }
 
 const setRepl: NativeBody = (L, args) => {
   if (args.length !== 1) return raiseText(L, 'redis.set_repl() requires two arguments.')
@@ -90,14 +97,16 @@ const setRepl: NativeBody = (L, args) => {
 }
 
 /** There are no users to restrict here, so any command that exists may be called. */
-const aclCheckCommand = (host: ScriptHost): NativeBody => (L, args) => {
-  const argv = commandArguments(args)
-  if (args.length === 0) return raiseText(L, 'Please specify at least one argument for this redis lib call')
-  if (!argv) return raiseText(L, 'Lua redis lib command arguments must be strings or integers')
-  const known = host.call(['COMMAND', 'INFO', argv[0] ?? ''])
-  const missing = Array.isArray(known) && known.length === 1 && known[0] === null
-  return missing ? raiseText(L, 'Invalid command passed to redis.acl_check_cmd()') : true
-}
+const aclCheckCommand =
+  (host: ScriptHost): NativeBody =>
+  (L, args) => {
+    const argv = commandArguments(args)
+    if (args.length === 0) return raiseText(L, 'Please specify at least one argument for this redis lib call')
+    if (!argv) return raiseText(L, 'Lua redis lib command arguments must be strings or integers')
+    const known = host.call(['COMMAND', 'INFO', argv[0] ?? ''])
+    const missing = Array.isArray(known) && known.length === 1 && known[0] === null
+    return missing ? raiseText(L, 'Invalid command passed to redis.acl_check_cmd()') : true
+  }
 
 export const redisConstants: Record<string, LuaValue> = {
   LOG_DEBUG: 0, LOG_VERBOSE: 1, LOG_NOTICE: 2, LOG_WARNING: 3,
@@ -119,14 +128,3 @@ export const redisLibrary = (host: ScriptHost, dialect: Dialect): Record<string,
   debug: () => NOTHING,
   acl_check_cmd: aclCheckCommand(host),
 })
-
-/** The message handler under every script: it notes where an error was raised. */
-export const noteErrorPlace = (L: Thread, value: LuaValue, place: { source: string; line: number } | undefined): Table => {
-  const table = typeName(value) === 'table' ? (value as Table) : newTable(L)
-  if (table !== value) rawSet(L, table, 'err', `ERR ${typeof value === 'number' ? numberToString(value) : String(value ?? 'nil')}`)
-  if (place) {
-    rawSet(L, table, 'source', place.source)
-    rawSet(L, table, 'line', place.line)
-  }
-  return table
-}

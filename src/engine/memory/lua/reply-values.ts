@@ -83,7 +83,10 @@ const tableToReply = (L: Thread, table: Table): Reply => {
 }
 
 /** An error's text on one line, as it goes over the wire. */
-export const errorText = (text: string): string => cString(text).replace(/[\r\n]+$/, '').replace(/[\r\n]/g, ' ')
+export const errorText = (text: string): string =>
+  cString(text)
+    .replace(/[\r\n]+$/, '')
+    .replace(/[\r\n]/g, ' ')
 
 /** A script's result as a reply. */
 export const luaToReply = (L: Thread, value: LuaValue): Reply => {

@@ -5,16 +5,17 @@ import { cmsgpackConstants, cmsgpackLibrary } from './cmsgpack-library.js'
 import { coroutineLibrary } from './coroutine-library.js'
 import { mathConstants, mathLibrary } from './math-library.js'
 import { Random } from './random.js'
-import { noteErrorPlace, redisConstants, redisLibrary } from './redis-library.js'
+import { redisConstants, redisLibrary } from './redis-library.js'
 import { errorText, luaToReply } from './reply-values.js'
+import { errorHandler, scriptError } from './script-error.js'
 import { withoutShebang } from './shebang.js'
 import { stringLibrary } from './string-library.js'
 import { structLibrary } from './struct-library.js'
 import { tableLibrary } from './table-library.js'
 import * as vm from './vm.gen.js'
-import { Failure, LuaFunction, Table } from './vm.gen.js'
+import { Failure } from './vm.gen.js'
 import { ReplyError } from '../reply.js'
-import type { LuaValue, NativeBody, NativeFunction, Thread } from './vm.gen.js'
+import type { LuaFunction, LuaValue, NativeBody, Table, Thread } from './vm.gen.js'
 import type { Bytes, Reply, ScriptHost } from '../reply.js'
 import type { Dialect } from './redis-library.js'
 
@@ -24,7 +25,6 @@ const CHUNK_NAME = '@user_script'
 export class ScriptRuntime {
   readonly #L: Thread
   readonly #globals: Table
-  readonly #handler: NativeFunction
   readonly #chunks = new Map<Bytes, LuaFunction>()
   readonly #random = new Random()
   readonly #dialect: Dialect = { resp3: false }
@@ -32,7 +32,6 @@ export class ScriptRuntime {
   constructor(readonly host: ScriptHost) {
     this.#L = vm.newState()
     this.#globals = vm.newTable(this.#L)
-    this.#handler = vm.native((L, args) => noteErrorPlace(L, args[0], placeOfError(L)))
     this.#openLibraries()
     this.#protectGlobals()
   }
@@ -48,10 +47,12 @@ export class ScriptRuntime {
     this.#setGlobal('KEYS', this.#list(keys))
     this.#setGlobal('ARGV', this.#list(argv))
     try {
-      const result = vm.protectedCall(this.#L, chunk, [], this.#handler)
-      return result instanceof Failure ? this.#scriptError(result.value, sha) : luaToReply(this.#L, result[0])
+      const result = vm.protectedCall(this.#L, chunk, [], errorHandler)
+      return result instanceof Failure ? scriptError(this.#L, result.value, sha) : luaToReply(this.#L, result[0])
     } catch (error) {
       vm.resetState(this.#L)
+      // Only a script can fill JavaScript's own stack, with a pattern say; it must not take the server along.
+      if (error instanceof RangeError) return new ReplyError(`ERR stack overflow script: ${sha}, on @user_script:0.`)
       throw error
     }
   }
@@ -60,19 +61,10 @@ export class ScriptRuntime {
     const body = withoutShebang(source)
     if (body instanceof ReplyError) return body
     const chunk = vm.compile(this.#L, body, CHUNK_NAME, this.#globals)
-    if (typeof chunk === 'string') return new ReplyError(errorText(`ERR Error compiling script (new function): ${chunk}`))
+    if (typeof chunk === 'string')
+      return new ReplyError(errorText(`ERR Error compiling script (new function): ${chunk}`))
     this.#chunks.set(source, chunk)
     return chunk
-  }
-
-  #scriptError(value: LuaValue, sha: string): ReplyError {
-    if (!(value instanceof Table)) return new ReplyError(errorText(`ERR Error running script ${sha}, ${String(value)}`))
-    const text = vm.rawGet(this.#L, value, 'err')
-    const source = vm.rawGet(this.#L, value, 'source')
-    const line = vm.rawGet(this.#L, value, 'line')
-    const message = typeof text === 'string' ? text : typeof text === 'number' ? vm.numberToString(text) : 'ERR unknown error'
-    const place = typeof source === 'string' && line !== undefined ? ` script: ${sha}, on ${source}:${String(line)}.` : ''
-    return new ReplyError(errorText(message + place))
   }
 
   #list(values: readonly Bytes[]): Table {
@@ -91,7 +83,7 @@ export class ScriptRuntime {
     this.#define(this.#globals, baseLibrary(this.#globals))
     this.#setGlobal('_G', this.#globals)
     this.#setGlobal('_VERSION', 'Lua 5.1')
-    this.#setGlobal('__redis__err__handler', this.#handler)
+    this.#setGlobal('__redis__err__handler', errorHandler)
     const strings = this.#library('string', stringLibrary)
     const meta = vm.newTable(this.#L)
     vm.rawSet(this.#L, meta, '__index', strings)
@@ -124,18 +116,13 @@ export class ScriptRuntime {
 
   #protectGlobals(): void {
     const meta = vm.newTable(this.#L)
-    const missing: NativeBody = (L, args) =>
-      vm.raise(L, `${vm.where(L, 1)}Script attempted to access nonexistent global variable '${String(args[1])}'`)
+    const missing: NativeBody = (L, args) => {
+      const name = typeof args[1] === 'string' ? args[1] : vm.typeName(args[1])
+      return vm.raise(L, `${vm.where(L, 1)}Script attempted to access nonexistent global variable '${name}'`)
+    }
     vm.rawSet(this.#L, meta, '__index', vm.native(missing))
     meta.readonly = true
     this.#globals.metatable = meta
     this.#globals.readonly = true
   }
-}
-
-/** Where an error was raised: the function itself, or its caller when it is a native one. */
-const placeOfError = (L: Thread): { source: string; line: number } | undefined => {
-  let frame = vm.frameAt(L, 1)
-  if (frame !== null && vm.frameInfo(frame).what === 'C') frame = vm.frameAt(L, 2)
-  return frame === null ? undefined : vm.frameInfo(frame)
 }

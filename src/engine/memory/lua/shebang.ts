@@ -5,7 +5,10 @@ const FLAGS = ['no-writes', 'allow-oom', 'allow-stale', 'no-cluster', 'allow-cro
 
 const checkOption = (option: string): ReplyError | undefined => {
   if (!option.startsWith('flags=')) return new ReplyError(`ERR Unknown lua shebang option: ${option}`)
-  const unknown = option.slice(6).split(',').find((flag) => !FLAGS.includes(flag))
+  const unknown = option
+    .slice(6)
+    .split(',')
+    .find((flag) => !FLAGS.includes(flag))
   return unknown === undefined ? undefined : new ReplyError(`ERR Unexpected flag in script shebang: ${unknown}`)
 }
 
@@ -14,7 +17,10 @@ export const withoutShebang = (source: Bytes): Bytes | ReplyError => {
   if (!source.startsWith('#!')) return source
   const end = source.indexOf('\n')
   if (end < 0) return new ReplyError('ERR Invalid script shebang')
-  const [engine = '', ...options] = source.slice(0, end).split(' ').filter((part) => part !== '')
+  const [engine = '', ...options] = source
+    .slice(0, end)
+    .split(' ')
+    .filter((part) => part !== '')
   if (engine !== '#!lua') return new ReplyError(`ERR Unexpected engine in script shebang: ${engine}`)
   for (const option of options) {
     const error = checkOption(option)

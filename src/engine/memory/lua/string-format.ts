@@ -56,9 +56,11 @@ const decimal = (value: number, specification: Specification): string => {
   return pad(signed((integer < 0n ? '-' : '') + digits, specification.flags), specification, precision === undefined)
 }
 
-/** C's cast to unsigned: what is negative wraps. */
-const toUint64 = (value: number): bigint =>
-  value >= 2 ** 63 && value < 2 ** 64 ? BigInt(value) : BigInt.asUintN(64, BigInt(toInt64(value)))
+/** C's cast to unsigned on x86: what is negative wraps, what is too large is 0. */
+const toUint64 = (value: number): bigint => {
+  if (value >= 2 ** 64) return 0n
+  return value >= 2 ** 63 ? BigInt(value) : BigInt.asUintN(64, BigInt(toInt64(value)))
+}
 
 const unsigned = (value: number, specification: Specification): string => {
   const { letter, flags, precision } = specification
@@ -135,7 +137,7 @@ export const format: NativeBody = (L, args) => {
   const pattern = checkString(L, args, 1)
   let result = ''
   let at = 1
-  for (let i = 0; i < pattern.length; ) {
+  for (let i = 0; i < pattern.length;) {
     const percent = pattern.indexOf('%', i)
     if (percent < 0) return result + pattern.slice(i)
     result += pattern.slice(i, percent)

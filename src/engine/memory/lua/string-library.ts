@@ -48,6 +48,12 @@ const rep: NativeBody = (L, args) => {
 const upper = (text: string): string => text.replace(/[a-z]+/g, (part) => part.toUpperCase())
 const lower = (text: string): string => text.replace(/[A-Z]+/g, (part) => part.toLowerCase())
 
+const reverse = (text: string): string => {
+  let result = ''
+  for (let i = text.length - 1; i >= 0; i--) result += text.charAt(i)
+  return result
+}
+
 const SPECIALS = /[\^$*+?.([%-]/
 
 /** string.find and string.match share all but what they return. */
@@ -96,7 +102,7 @@ const expand = (match: PatternMatch, template: string, start: number, end: numbe
     if (c < '0' || c > '9') return c
     if (c === '0') return match.text.slice(start, end)
     const value = match.capture(Number(c) - 1, start, end)
-    return typeof value === 'number' ? numberToString(value) : String(value)
+    return typeof value === 'number' ? numberToString(value) : (value as string)
   })
 
 const replacement = (L: Thread, match: PatternMatch, by: LuaValue, start: number, end: number): string => {
@@ -143,7 +149,8 @@ const gsub: NativeBody = (L, args) => {
 export const stringLibrary: Record<string, NativeBody> = {
   byte,
   char,
-  dump: (L, args) => (args[0] instanceof LuaFunction ? fail(L, 'unable to dump given function') : typeError(L, args, 1, 'function')),
+  dump: (L, args) =>
+    args[0] instanceof LuaFunction ? fail(L, 'unable to dump given function') : typeError(L, args, 1, 'function'),
   find: (L, args) => search(L, args, true),
   format,
   gfind: gmatch,
@@ -153,7 +160,7 @@ export const stringLibrary: Record<string, NativeBody> = {
   lower: (L, args) => lower(checkString(L, args, 1)),
   match: (L, args) => search(L, args, false),
   rep,
-  reverse: (L, args) => [...checkString(L, args, 1)].reverse().join(''),
+  reverse: (L, args) => reverse(checkString(L, args, 1)),
   sub,
   upper: (L, args) => upper(checkString(L, args, 1)),
 }

@@ -59,17 +59,25 @@ class FormatReader {
 
   #size(option: string): number {
     switch (option) {
-      case 'b': case 'B': case 'x': // prettier-ignore
+      case 'b':
+      case 'B':
+      case 'x': // prettier-ignore
         return 1
-      case 'h': case 'H': // prettier-ignore
+      case 'h':
+      case 'H': // prettier-ignore
         return 2
-      case 'l': case 'L': case 'T': case 'd': // prettier-ignore
+      case 'l':
+      case 'L':
+      case 'T':
+      case 'd': // prettier-ignore
         return 8
       case 'f':
         return 4
       case 'c':
         return this.#number(1)
-      case 'i': case 'I': { // prettier-ignore
+      case 'i':
+      case 'I': {
+        // prettier-ignore
         const size = this.#number(4)
         if (size > LARGEST_INTEGER) {
           fail(this.#L, `integral size ${size} is larger than limit of ${LARGEST_INTEGER}`)
@@ -163,7 +171,9 @@ const unpack: NativeBody = (L, args) => {
       if (size === 0) {
         const length = values.pop()
         if (typeof length !== 'number') return fail(L, "format 'c0' needs a previous size")
-        size = length < 0 ? Infinity : Math.trunc(length)
+        // As C's cast to size_t: too large is 0, negative is far too large.
+        const whole = Math.trunc(length)
+        size = whole < 0 || length !== length ? Infinity : whole >= 2 ** 64 ? 0 : whole
         need(size)
       }
       values.push(data.slice(at, at + size))
