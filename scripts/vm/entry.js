@@ -11,8 +11,17 @@ import luaconf from 'fengari/src/luaconf.js'
 import lvm from 'fengari/src/lvm.js'
 import lzio from 'fengari/src/lzio.js'
 
-const { LUA_TNIL, LUA_TBOOLEAN, LUA_TLIGHTUSERDATA, LUA_TNUMFLT, LUA_TLNGSTR, LUA_TTABLE, LUA_TLCF, LUA_TLCL, LUA_TTHREAD } =
-  defs.constant_types
+const {
+  LUA_TNIL,
+  LUA_TBOOLEAN,
+  LUA_TLIGHTUSERDATA,
+  LUA_TNUMFLT,
+  LUA_TLNGSTR,
+  LUA_TTABLE,
+  LUA_TLCF,
+  LUA_TLCL,
+  LUA_TTHREAD,
+} = defs.constant_types
 const { TValue } = lobject
 const LUA_YIELD = defs.thread_status.LUA_YIELD
 
@@ -22,7 +31,7 @@ export const Thread = lstate.lua_State
 export const numberToString = luaconf.lua_number2str
 export const exponential = luaconf.exponential
 export const stringToNumber = lobject.str2number
-export const typeNames = ["nil", "boolean", "userdata", "number", "string", "table", "function", "userdata", "thread"]
+export const typeNames = ['nil', 'boolean', 'userdata', 'number', 'string', 'table', 'function', 'userdata', 'thread']
 
 const load = (slot) => (slot.type === LUA_TNIL ? undefined : slot.value)
 
@@ -34,12 +43,24 @@ const objectType = (value) => {
 
 const store = (slot, value) => {
   switch (typeof value) {
-    case 'string': slot.type = LUA_TLNGSTR; break
-    case 'number': slot.type = LUA_TNUMFLT; break
-    case 'boolean': slot.type = LUA_TBOOLEAN; break
-    case 'function': slot.type = LUA_TLCF; break
-    case 'undefined': slot.type = LUA_TNIL; slot.value = null; return
-    default: slot.type = objectType(value)
+    case 'string':
+      slot.type = LUA_TLNGSTR
+      break
+    case 'number':
+      slot.type = LUA_TNUMFLT
+      break
+    case 'boolean':
+      slot.type = LUA_TBOOLEAN
+      break
+    case 'function':
+      slot.type = LUA_TLCF
+      break
+    case 'undefined':
+      slot.type = LUA_TNIL
+      slot.value = null
+      return
+    default:
+      slot.type = objectType(value)
   }
   slot.value = value
 }
