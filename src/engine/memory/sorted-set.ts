@@ -149,18 +149,22 @@ export class SortedSet {
   }
 
   /**
-   * The ranks whose members are in the range. It is meant for members of one score; with different scores this
-   * walks as the server walks its small sets, from the end that `fromEnd` names, so that the answers agree.
+   * The ranks whose members are in the range, without the first `skip` of them. It is meant for members of one score;
+   * with different scores this walks as the server walks its small sets, from the end that `fromEnd` names.
    */
-  lexSpan({ min, max }: LexRange, fromEnd = false): Span {
+  lexSpan({ min, max }: LexRange, fromEnd = false, skip = 0): Span {
     const [first, last] = [this.#order[0], this.#order[this.size - 1]]
     if (first === undefined || last === undefined || isEmptyRange(min, max)) return empty
     if (!reaches(last.member, min) || !within(first.member, max)) return empty
     if (fromEnd) {
-      const end = this.#walk(this.size, -1, (member) => !within(member, max))
+      const found = this.#walk(this.size, -1, (member) => !within(member, max))
+      if (!reaches(this.#order[found - 1]?.member ?? '', min)) return empty
+      const end = Math.max(found - skip, 0)
       return { start: this.#walk(end, -1, (member) => reaches(member, min)), end }
     }
-    const start = this.#walk(0, 1, (member) => !reaches(member, min))
+    const found = this.#walk(0, 1, (member) => !reaches(member, min))
+    if (!within(this.#order[found]?.member ?? '', max)) return empty
+    const start = Math.min(found + skip, this.size)
     return { start, end: this.#walk(start, 1, (member) => within(member, max)) }
   }
 

@@ -57,12 +57,7 @@ const parse = (options: readonly Bytes[], preset: Preset): Query => {
   if (withScores && kind === 'lex') {
     throw failure('syntax error, WITHSCORES not supported in combination with BYLEX')
   }
-  return { kind, reverse, withScores, offset, limit }
-}
-
-const limited = (entries: readonly Scored[], { offset, limit }: Query): Scored[] => {
-  if (offset < 0) return []
-  return entries.slice(offset, limit < 0 ? undefined : offset + limit)
+  return { kind, reverse, withScores, offset: kind === 'rank' ? 0 : offset, limit }
 }
 
 /** Where the bounds lead, once there is a sorted set. Bad bounds are an error also when there is none. */
@@ -74,7 +69,7 @@ const spanFinder = (query: Query, from: Bytes, to: Bytes): ((sorted: SortedSet) 
   }
   if (query.kind === 'lex') {
     const range = lexRange(min, max)
-    return (sorted) => sorted.lexSpan(range, query.reverse)
+    return (sorted) => sorted.lexSpan(range, query.reverse, query.offset)
   }
   const [first, last] = [roughInteger(from), roughInteger(to)]
   return ({ size }) => {
@@ -86,10 +81,11 @@ const spanFinder = (query: Query, from: Bytes, to: Bytes): ((sorted: SortedSet) 
 const select = (context: CommandContext, key: Bytes, query: Query, bounds: readonly [Bytes, Bytes]): Scored[] => {
   const find = spanFinder(query, ...bounds)
   const sorted = context.database.typed(key, 'zset')?.sorted
-  if (sorted === undefined) return []
+  if (sorted === undefined || query.offset < 0) return []
   const entries = sorted.slice(find(sorted))
   if (query.reverse) entries.reverse()
-  return query.kind === 'rank' ? entries : limited(entries, query)
+  const skipped = query.kind === 'score' ? query.offset : 0
+  return entries.slice(skipped, query.limit < 0 ? undefined : skipped + query.limit)
 }
 
 const range = (preset: Preset): Command => ({
