@@ -1,0 +1,36 @@
+/** The kinds of lock that scenarios ask for. */
+export type Kind = 'lock'
+
+export interface Held {
+  release(): Promise<unknown>
+}
+
+export interface Contender {
+  /** Each call is an owner of its own. */
+  acquire(): Promise<Held>
+}
+
+/** What one process has: one client, as its documentation would set it up. */
+export interface Session {
+  lock(kind: Kind, name: string): Contender
+  close(): Promise<void> | void
+}
+
+/** One row of the tables. A file in this folder and a line in participants.ts. */
+export interface Participant {
+  readonly name: string
+  /** Rows of one family are one library in several settings: the best of them counts. */
+  readonly family: string
+  readonly file: string
+  /** How it is set up, and where its documents say so. */
+  readonly setup: string
+  readonly kinds: readonly Kind[]
+  /** Whether acquire waits for a lock that is taken. */
+  readonly waits: boolean
+  readonly memory: boolean
+  /** Commands that it sends by themselves and none of its scripts calls, beside those that no script can call. */
+  readonly direct: readonly string[]
+  /** Undefined: not installed. */
+  version(): string | undefined
+  open(url: string): Promise<Session> | Session
+}

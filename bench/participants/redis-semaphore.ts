@@ -1,0 +1,45 @@
+import { Redis } from 'ioredis'
+import { requirePeer, versionOf } from '../support/paths.js'
+import type { Held, Participant } from './participant.js'
+
+/** What is used of it. */
+interface RedisSemaphore {
+  Mutex: new (client: Redis, key: string, options: object) => Held & { acquire(): Promise<void> }
+}
+
+/**
+ * README of redis-semaphore, section "Mutex": one Mutex object per owner; `lockTimeout` as long as our lease,
+ * `acquireTimeout` without limit, `retryInterval` as short as a timer goes: it polls, and polls soonest that way.
+ * The README says nothing of ioredis' auto-pipelining, which helps whoever sends much at once: both are measured.
+ */
+const OPTIONS = { lockTimeout: 30_000, acquireTimeout: Infinity, retryInterval: 1 }
+
+const redisSemaphoreWith = (name: string, enableAutoPipelining: boolean): Participant => ({
+  name,
+  family: 'redis-semaphore',
+  file: 'bench/participants/redis-semaphore.ts',
+  setup: `Mutex on ioredis${enableAutoPipelining ? ' with enableAutoPipelining' : ''}; lockTimeout 30 s, retryInterval 1 ms (its README, "Mutex")`,
+  kinds: ['lock'],
+  waits: true,
+  memory: false,
+  // SET … NX to acquire; its scripts call GET and DEL.
+  direct: ['set'],
+  version: () => versionOf('bench/peers/node_modules/redis-semaphore'),
+  open(url) {
+    const { Mutex } = requirePeer('redis-semaphore') as RedisSemaphore
+    const client = new Redis(url, { enableAutoPipelining })
+    return {
+      lock: (_kind, key) => ({
+        async acquire() {
+          const mutex = new Mutex(client, key, OPTIONS)
+          await mutex.acquire()
+          return mutex
+        },
+      }),
+      close: () => client.disconnect(),
+    }
+  },
+})
+
+export const redisSemaphore = redisSemaphoreWith('redis-semaphore', false)
+export const redisSemaphorePipelined = redisSemaphoreWith('redis-semaphore, auto-pipelining', true)

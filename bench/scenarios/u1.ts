@@ -1,0 +1,29 @@
+import type { Scenario } from '../support/bench.js'
+import { columnsFor, comparedWithRaw } from '../support/columns.js'
+import { findRow, target } from '../support/result.js'
+import { runRounds } from '../support/rounds.js'
+
+export const u1: Scenario = {
+  id: 'u1',
+  title: 'U1: one caller, lock and unlock, nobody else',
+  about: {
+    measures: 'One caller in one process takes and frees one lock in a loop. Two round trips make a pair.',
+    differs:
+      'redis-semaphore takes by a plain SET NX, not by a script, is not re-entrant and wakes nobody: its requests are ' +
+      'cheaper for the server. "raw" neither renews nor notices a loss.',
+    misleads:
+      'The server is on the same machine, so a trip is short and the share of the client is large: over a network all ' +
+      'rows come close to each other. Client and server share the cores, so the figures per second hold only within this table.',
+  },
+  needsServer: true,
+  async run(bench) {
+    const load = { kind: 'lock', engine: 'redis', processes: 1, callers: 1, names: 'each', holdMs: 0 } as const
+    const rows = comparedWithRaw(await runRounds(bench, { load, seconds: 2 }))
+    const ratio = findRow(rows, 'holdfast')?.cells['ratio']
+    return {
+      columns: columnsFor('pair', 'raw'),
+      rows,
+      targets: [target('≥ 0.90 × the faster raw', ratio, (value) => value >= 0.9)],
+    }
+  },
+}

@@ -1,0 +1,49 @@
+import type { Kind, Participant } from '../participants/participant.js'
+
+/** What the processes of one participant do: a closed loop of acquire, hold, release in each caller. */
+export interface Load {
+  readonly kind: Kind
+  readonly engine: 'redis' | 'memory'
+  readonly processes: number
+  /** In each process, on its one connection. */
+  readonly callers: number
+  /** All callers of all processes on one lock, or each caller on its own. */
+  readonly names: 'one' | 'each'
+  readonly holdMs: number
+}
+
+/** A stretch of time in which one participant works and the others rest. */
+export interface Slot {
+  /** Wall clock, ms. */
+  readonly startAt: number
+  /** Seconds that do not count, then seconds that do. */
+  readonly warm: number
+  readonly seconds: number
+}
+
+/** What one process saw in a slot. */
+export interface Sample {
+  /** Acquired in the counted time. */
+  readonly pairs: number
+  /** Acquired in all, warm-up and the last ones included. */
+  readonly total: number
+  /** ms from asking to having, of those that asked in the counted time. */
+  readonly waits: Float64Array
+  /** When each was inside, from and to, in µs of the machine's monotonic clock; only where processes share a lock. */
+  readonly stays: Float64Array
+  /** How often a caller came inside when another one of this process was there. */
+  readonly crowded: number
+  /** Sum of the holds, ms. */
+  readonly held: number
+  /** µs of CPU, user and system. */
+  readonly cpu: number
+}
+
+/** Undefined: it can. */
+export const whyNot = (participant: Participant, load: Load): string | undefined => {
+  if (participant.version() === undefined) return 'not installed'
+  if (!participant.kinds.includes(load.kind)) return `has no ${load.kind}`
+  if (load.engine === 'memory' && !participant.memory) return 'needs a server'
+  if (load.names === 'one' && load.processes * load.callers > 1 && !participant.waits) return 'does not wait'
+  return undefined
+}

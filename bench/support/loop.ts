@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Contender, Session } from '../participants/participant.js'
+import type { Holding } from './hold.js'
+import type { Load, Sample, Slot } from './load.js'
+import { Recorder } from './stats.js'
+
+/** µs, the same for all processes of the machine; performance.now() has an origin of its own in each. */
+const machineTime = (): number => Number(process.hrtime.bigint()) / 1000
+
+/** What a process keeps from slot to slot. */
+export interface Post {
+  readonly session: Session
+  readonly load: Load
+  readonly names: readonly string[]
+  readonly hold: Holding
+}
+
+/** The callers of one process, for one slot. */
+export const runSlot = async ({ session, load, names, hold }: Post, slot: Slot): Promise<Sample> => {
+  const locks = names.map((name) => session.lock(load.kind, name))
+  const inside = new Int32Array(locks.length)
+  const waits = new Recorder()
+  const stays = new Recorder()
+  const shared = load.processes > 1
+  let [pairs, total, crowded, held] = [0, 0, 0, 0]
+
+  await sleep(Math.max(0, slot.startAt - Date.now()))
+  const cpu = process.cpuUsage()
+  const from = performance.now() + slot.warm * 1000
+  const until = from + slot.seconds * 1000
+
+  const caller = async (lock: Contender, place: number): Promise<void> => {
+    for (let asked = performance.now(); asked < until; asked = performance.now()) {
+      const mine = await lock.acquire()
+      const had = performance.now()
+      if (++inside[place]! > 1) crowded++
+      const entered = shared ? machineTime() : 0
+      // One turn at least, or a second holder could not be seen.
+      await hold()
+      inside[place]!--
+      total++
+      if (had >= from && had < until) pairs++
+      if (asked >= from) waits.add(had - asked)
+      if (shared) {
+        const left = machineTime()
+        held += (left - entered) / 1000
+        stays.add(entered)
+        stays.add(left)
+      }
+      await mine.release()
+    }
+  }
+  await Promise.all(
+    Array.from({ length: load.callers }, (_, index) => {
+      const place = index % locks.length
+      return caller(locks[place]!, place)
+    }),
+  )
+  const { user, system } = process.cpuUsage(cpu)
+  return { pairs, total, waits: waits.values, stays: stays.values, crowded, held, cpu: user + system }
+}
+
+/** Whether a lock that one client has stays closed to it and to another client, until it is given back. */
+export const excludes = async (one: Session, other: Session, load: Load, name: string): Promise<boolean> => {
+  const first = await one.lock(load.kind, name).acquire()
+  let [early, freed] = [false, false]
+  // Who does not wait is refused.
+  const rivals = Promise.allSettled(
+    [one, other].map(async (session) => {
+      const held = await session.lock(load.kind, name).acquire()
+      early ||= !freed
+      await held.release()
+    }),
+  )
+  await sleep(30)
+  freed = true
+  await first.release()
+  await rivals
+  return !early
+}

@@ -1,0 +1,156 @@
+import { participants } from '../participants.js'
+import type { Participant } from '../participants/participant.js'
+import type { Bench } from './bench.js'
+import { Crew } from './crew.js'
+import { type Load, type Sample, whyNot } from './load.js'
+import type { Row } from './result.js'
+import { type Reading, requestsBetween } from './server-meter.js'
+import { concat, median, quantile } from './stats.js'
+
+export interface Plan {
+  readonly load: Load
+  /** Seconds that count, of one participant in one round. */
+  readonly seconds: number
+}
+
+/** For all rounds of all participants of one quick scenario, in seconds. */
+const QUICK = 5
+/** Before what counts, in each slot; and once at first, so that code is compiled and subscriptions stand. */
+const WARM = 0.3
+const FIRST = 0.7
+/** Until all processes have heard of the start, in ms. */
+const LEAD = 30
+
+type Figures = Record<string, number>
+
+class Entry {
+  readonly participant: Participant
+  readonly figures: Figures[] = []
+  crew: Crew | undefined
+  note: string | undefined
+  violated = false
+
+  constructor(participant: Participant, load: Load) {
+    this.participant = participant
+    const reason = whyNot(participant, load)
+    if (reason !== undefined) this.note = `cannot: ${reason}`
+  }
+
+  get takesPart(): boolean {
+    return this.note === undefined
+  }
+
+  /** Nobody's failure ends the bench. */
+  async attempt(step: () => Promise<void>): Promise<void> {
+    if (!this.takesPart) return
+    try {
+      await step()
+    } catch (error) {
+      this.note = `failed: ${error instanceof Error ? error.message : String(error)}`
+      await this.crew?.end()
+    }
+  }
+
+  row(): Row {
+    const keys = Object.keys(this.figures[0] ?? {})
+    const rounds = Object.fromEntries(keys.map((key) => [key, this.figures.map((figures) => figures[key]!)]))
+    const cells = Object.fromEntries(keys.map((key) => [key, median(rounds[key]!)]))
+    const note = this.violated ? 'VIOLATED' : this.note
+    const { name, family } = this.participant
+    const version = this.participant.version() ?? ''
+    return { participant: name, family, version, cells, rounds, ...(note !== undefined && { note }) }
+  }
+}
+
+/**
+ * Everyone in turn within a round, and in another order in the next: whatever else the machine does meets all alike.
+ * The processes of those whose turn it is not stay, and rest.
+ */
+export const runRounds = async (bench: Bench, { load, seconds }: Plan): Promise<Row[]> => {
+  const entries = participants.map((participant) => new Entry(participant, load))
+  const active = entries.filter((entry) => entry.takesPart)
+  const url = load.engine === 'memory' ? 'memory:bench' : bench.server!.redis.url
+  const length = bench.quick ? Math.max(0.25, QUICK / active.length / bench.rounds - WARM) : seconds
+  try {
+    for (const entry of active) {
+      await entry.attempt(async () => {
+        entry.crew = await Crew.open(entry.participant, url, load)
+        entry.violated = !(await entry.crew.probe())
+        await work(entry, FIRST / (bench.quick ? 2 : 1), 0)
+      })
+    }
+    for (let round = 0; round < bench.rounds; round++) {
+      bench.log(`  round ${round + 1} of ${bench.rounds}`)
+      for (let turn = 0; turn < active.length; turn++) {
+        const entry = active[(turn + round) % active.length]!
+        await entry.attempt(() => measure(bench, entry, load, length))
+      }
+    }
+  } finally {
+    await Promise.all(active.map(async (entry) => entry.crew?.end()))
+  }
+  return entries.map((entry) => entry.row())
+}
+
+const work = async (entry: Entry, warm: number, seconds: number): Promise<Sample[]> => {
+  const samples = await entry.crew!.work({ startAt: Date.now() + LEAD, warm, seconds })
+  if (violations(samples) > 0) entry.violated = true
+  return samples
+}
+
+const measure = async (bench: Bench, entry: Entry, load: Load, seconds: number): Promise<void> => {
+  const meter = load.engine === 'memory' ? undefined : bench.server!.meter
+  const trip = await meter?.trip()
+  const before = await meter?.read()
+  const samples = await work(entry, WARM, seconds)
+  const after = await meter?.read()
+  const figures = digest(samples, seconds)
+  if (trip !== undefined) figures['trip'] = trip
+  if (before !== undefined && after !== undefined) serverSide(figures, entry, samples, [before, after])
+  entry.figures.push(figures)
+}
+
+const totalOf = (samples: readonly Sample[], key: 'pairs' | 'total' | 'held' | 'cpu'): number =>
+  samples.reduce((sum, sample) => sum + sample[key], 0)
+
+const digest = (samples: readonly Sample[], seconds: number): Figures => {
+  const total = totalOf(samples, 'total')
+  const held = totalOf(samples, 'held')
+  const waits = concat(samples.map((sample) => sample.waits)).sort()
+  return {
+    rate: totalOf(samples, 'pairs') / seconds,
+    p50: quantile(waits, 0.5),
+    p99: quantile(waits, 0.99),
+    max: quantile(waits, 1),
+    ...(held > 0 && { hold: held / total }),
+    clientCpu: totalOf(samples, 'cpu') / total,
+  }
+}
+
+const serverSide = (
+  figures: Figures,
+  entry: Entry,
+  samples: readonly Sample[],
+  [before, after]: [Reading, Reading],
+): void => {
+  const total = totalOf(samples, 'total')
+  figures['serverCpu'] = (after.cpu - before.cpu) / total
+  figures['cpu'] = figures['clientCpu']! + figures['serverCpu']
+  figures['requests'] = requestsBetween(before, after, entry.participant.direct) / total
+  figures['commands'] = (after.commands - before.commands) / total
+}
+
+/** How often two were inside at a time, within a process and between processes. */
+const violations = (samples: readonly Sample[]): number => {
+  const stays = concat(samples.map((sample) => sample.stays))
+  const order = Array.from({ length: stays.length / 2 }, (_, stay) => stay).sort(
+    (a, b) => stays[2 * a]! - stays[2 * b]!,
+  )
+  let found = samples.reduce((sum, sample) => sum + sample.crowded, 0)
+  let latest = -Infinity
+  for (const stay of order) {
+    if (stays[2 * stay]! < latest) found++
+    latest = Math.max(latest, stays[2 * stay + 1]!)
+  }
+  return found
+}

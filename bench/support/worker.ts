@@ -1,0 +1,39 @@
+/** One process of one participant: `worker.js PARTICIPANT URL LOAD INDEX`. Does what the parent says by messages. */
+import { participants } from '../participants.js'
+import { holding } from './hold.js'
+import type { Load, Slot } from './load.js'
+import { excludes, runSlot } from './loop.js'
+
+const [name = '', url = '', text = '{}', index = '0'] = process.argv.slice(2)
+const load = JSON.parse(text) as Load
+const participant = participants.find((one) => one.name === name)
+if (participant === undefined) throw new Error(`no participant '${name}'`)
+
+const prefix = `bench:${participants.indexOf(participant)}:${load.names}`
+const names =
+  load.names === 'one' ? [prefix] : Array.from({ length: load.callers }, (_, caller) => `${prefix}:${index}:${caller}`)
+
+const session = await participant.open(url)
+const hold = holding(load.holdMs)
+
+const probe = async (): Promise<boolean> => {
+  const other = await participant.open(url)
+  try {
+    return await excludes(session, other, load, `${prefix}:probe`)
+  } finally {
+    await other.close()
+  }
+}
+
+const obey = async (message: Slot | 'probe' | 'end'): Promise<void> => {
+  if (message === 'probe') process.send?.(await probe())
+  else if (message !== 'end') process.send?.(await runSlot({ session, load, names, hold }, message))
+  else {
+    await hold.end()
+    await session.close()
+    process.disconnect()
+  }
+}
+
+process.on('message', (message: Slot | 'probe' | 'end') => void obey(message))
+process.send?.('ready')
