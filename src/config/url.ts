@@ -2,7 +2,9 @@ import { ConfigError } from '../errors.js'
 import type { Node, Target } from '../engine/ioredis.js'
 
 /** Where a URL leads. */
-export type Place = { readonly engine: 'memory'; readonly name: string | undefined } | { readonly engine: 'redis'; readonly target: Target }
+export type Place =
+  | { readonly engine: 'memory'; readonly name: string | undefined }
+  | { readonly engine: 'redis'; readonly target: Target }
 
 const SCHEMES: Readonly<Record<string, { topology: 'single' | 'cluster'; tls: boolean }>> = {
   'redis:': { topology: 'single', tls: false },
@@ -13,7 +15,8 @@ const SCHEMES: Readonly<Record<string, { topology: 'single' | 'cluster'; tls: bo
   'rediss+cluster:': { topology: 'cluster', tls: true },
 }
 
-const FORMS = 'redis://[user:pass@]host:port[/db], rediss:, valkey:, valkeys:, redis+unix:///path, redis+cluster://h1:p1,h2:p2, memory:[name]'
+const FORMS =
+  'redis://[user:pass@]host:port[/db], rediss:, valkey:, valkeys:, redis+unix:///path, redis+cluster://h1:p1,h2:p2, memory:[name]'
 
 /** No error of this file ever shows the URL itself: it may hold a password. */
 export const parseUrl = (url: string): Place => {
@@ -22,7 +25,10 @@ export const parseUrl = (url: string): Place => {
   if (scheme === 'redis+unix:') return { engine: 'redis', target: unixTarget(url) }
   const form = scheme === undefined ? undefined : SCHEMES[scheme]
   if (scheme === undefined || form === undefined) {
-    throw new ConfigError(`a URL of the scheme '${scheme ?? ''}' cannot be used; the forms are ${FORMS}`)
+    // Without the slashes it is no scheme: the user, more likely.
+    const what =
+      url.startsWith('//', scheme?.length) && scheme !== undefined ? `of the scheme '${scheme}'` : 'without a scheme'
+    throw new ConfigError(`a URL ${what} cannot be used; the forms are ${FORMS}`)
   }
   return { engine: 'redis', target: { ...form, ...netTarget(url.slice(scheme.length), scheme) } }
 }
@@ -45,14 +51,18 @@ const netTarget = (rest: string, scheme: string): Omit<Target, 'topology' | 'tls
 const netNode = (text: string, scheme: string): { host: string; port: number } => {
   const match = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(text.trim())
   const port = match?.[2] === undefined ? 6379 : Number(match[2])
-  if (match?.[1] === undefined || port > 65_535) throw new ConfigError(`the ${scheme} URL has a host or port that cannot be read`)
+  if (match?.[1] === undefined || port > 65_535)
+    throw new ConfigError(`the ${scheme} URL has a host or port that cannot be read`)
   return { host: match[1].replace(/^\[|\]$/g, ''), port }
 }
 
 const databaseOf = (path: string, scheme: string): number | undefined => {
   const text = path.replace(/^\//, '')
   if (text === '') return undefined
-  if (!/^\d+$/.test(text)) throw new ConfigError(`the ${scheme} URL has a database that is no number: '${text}'`)
+  if (!/^\d+$/.test(text))
+    throw new ConfigError(
+      `the ${scheme} URL has a database that is no number (or a password with a '/' in it: write %2F)`,
+    )
   return Number(text)
 }
 
