@@ -8,7 +8,6 @@ import type { LockKind } from './core/protocol.js'
 import { Runtime } from './core/runtime.js'
 import { readTicket } from './core/ticket.js'
 import type { Driver } from './engine/engine.js'
-import { Link } from './engine/link.js'
 import { ClosedError, LockLostError } from './errors.js'
 import { checkName } from './options.js'
 import { plainLock } from './sync/lock/lock.js'
@@ -82,7 +81,8 @@ class ConnectedClient implements Client {
   async adopt(ticket: string): Promise<Hold> {
     const content = readTicket(ticket)
     const kind = KINDS.find(({ name }) => name === content?.kind)
-    if (content === undefined || kind === undefined) throw new TypeError('ticket must be the text that hold.detach() gave')
+    if (content === undefined || kind === undefined)
+      throw new TypeError('ticket must be the text that hold.detach() gave')
     if (this.#runtime.closed) throw new ClosedError(content.name)
     const terms = content.watched ? this.#runtime.watched : { lease: content.lease, watched: false }
     const hold = await this.#runtime.gate(kind, content.name).adopt(content.wire, new UnitOfWork(), terms)
@@ -130,17 +130,15 @@ export const connect = async (from?: string | ClientOptions): Promise<Client> =>
   const settings = settle(from, environment())
   const { clock, logger, mapName } = settings
   const id = newClientId(clock)
-  let runtime: Runtime | undefined
-  const link = new Link(await openDriver(settings), settings, {
-    message: (channel, payload) => runtime?.wakeups.message(channel, payload),
-    reconnected: () => runtime?.reconnected(),
-    gap: () => runtime?.wakeups.gap(),
-    error: (error) => runtime?.fail(error),
-  })
+  // Not where it connects to: what can be reached from a lock must not hold the password.
+  const { place: _place, ...shared } = settings
+  const runtime = new Runtime({ id, ...shared }, await openDriver(settings))
+  const { link } = runtime
   await link.open()
-  runtime = new Runtime({ id, ...settings }, link)
   const label = settings.label ?? (await defaultLabel())
-  const presence = settings.presence ? new Presence(link, { clock, id, label, mapName, lease: settings.watchdog }) : undefined
+  const presence = settings.presence
+    ? new Presence(link, { clock, id, label, mapName, lease: settings.watchdog })
+    : undefined
   const [facts] = await Promise.all([readFacts(link, clock), presence?.announce()])
   runtime.sharded = facts.sharded
   for (const warning of facts.warnings) logger.warn(warning)

@@ -1,35 +1,20 @@
-import { BusyError, ClosedError, DeadlockError, EngineError, LockLostError } from '../errors.js'
+import { ClosedError, DeadlockError, EngineError, LockLostError } from '../errors.js'
 import type { Clock } from './clock.js'
 import { Contender, type Contest, type Outcome } from './contender.js'
 import { type DiagnosticEvent, type DiagnosticMessage, tell } from './diagnostics.js'
 import type { TenureHold } from './hold.js'
 import type { UnitOfWork } from './owner.js'
 import type { LockKind, LockProtocol, ServerState } from './protocol.js'
-import { Queue, type Waiter, newWaiter } from './queue.js'
+import type { Waiter } from './queue.js'
+import { GRACE, type Request, abortable } from './request.js'
 import type { Runtime } from './runtime.js'
 import { type Keeper, type Moment, Tenure, type Terms, marginOf, momentOf } from './tenure.js'
 import { makeTicket } from './ticket.js'
-
-/** What a caller asks of a gate. */
-export interface Request {
-  readonly owner: UnitOfWork
-  /** The caller named the owner: it may ask for the same lock elsewhere. */
-  readonly explicit: boolean
-  readonly reentrant: boolean
-  readonly terms: Terms
-  /** ms; 0: one try, Infinity: no limit. */
-  readonly wait: number
-  readonly signal: AbortSignal | undefined
-  /** The last trouble met while waiting. */
-  trouble?: unknown
-}
+import { WaitingRoom } from './waiting-room.js'
 
 /** How long a hold may go from hand to hand here before other processes get their turn, and how often. */
 const PASS_TIME = 20
 const PASSES = 4096
-/** How long an aborted call waits for the reply that is on its way, so as to leave nothing behind when it rejects. */
-const GRACE = 50
-
 /** Trouble that passes: waited out, once the server has answered a waiter at all. */
 const PASSING: ReadonlySet<string> = new Set([
   'OFFLINE',
@@ -55,13 +40,13 @@ export class Gate implements Keeper, Contest {
   readonly #runtime: Runtime
   readonly #kind: LockKind
   readonly #retired: () => void
-  readonly #queue = new Queue()
+  readonly #room: WaitingRoom
   readonly #contender = new Contender(this)
-  #explicit = 0
   #tenure: Tenure | undefined
   /** A tenure that the next attempt is to take over on the server. */
   #passing: { readonly from: Tenure; readonly done: (passed: boolean | Promise<boolean>) => void } | undefined
-  #freeing = 0
+  /** Steps on their way that need this gate to stay. */
+  #inFlight = 0
   #asking: Waiter | undefined
   #afterAsking: (() => void)[] = []
   /** The server has answered whoever waited at this moment: from then on, trouble is waited out. */
@@ -74,6 +59,9 @@ export class Gate implements Keeper, Contest {
     this.clock = runtime.options.clock
     this.protocol = kind.protocol(runtime, runtime.options.mapName(name))
     this.#retired = retired
+    this.#room = new WaitingRoom(runtime, name, (waiter, settle) => {
+      this.#left(waiter, settle)
+    })
   }
 
   /** Who holds it here, if anybody does. */
@@ -93,7 +81,7 @@ export class Gate implements Keeper, Contest {
 
   /** Undefined: not had within the wait. */
   async acquire(request: Request): Promise<TenureHold | undefined> {
-    this.#tell('acquire', {})
+    this.#tell('acquire')
     for (let tenure = this.tenure; tenure?.owner === request.owner; tenure = this.tenure) {
       const hold = await this.#enter(tenure, request)
       if (hold !== undefined) return hold
@@ -104,12 +92,11 @@ export class Gate implements Keeper, Contest {
   }
 
   /** One level more for who holds it already. Undefined: it turned out to be gone. */
-  async #enter(tenure: Tenure, request: Request): Promise<TenureHold | undefined> {
+  #enter(tenure: Tenure, request: Request): Promise<TenureHold | undefined> {
     if (!request.reentrant) throw new DeadlockError(this.name, 'its owner holds it already, and it is not re-entrant')
-    const hold = await tenure.enter(request.owner, request.terms)
-    if (hold === undefined || request.signal?.aborted !== true) return hold
-    await hold.release()
-    throw request.signal.reason
+    request.signal?.throwIfAborted()
+    const entering = tenure.enter(request.owner, request.terms)
+    return abortable(entering, request.signal, this.clock, async (hold) => hold?.release())
   }
 
   #join(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
@@ -122,63 +109,23 @@ export class Gate implements Keeper, Contest {
       reject(signal.reason)
       return
     }
-    const behind = this.tenure !== undefined || this.#queue.first !== undefined
+    const behind = this.tenure !== undefined || this.#room.first !== undefined
     // A try beside another call of its owner shares that one's luck.
     if (behind && wait === 0 && this.#asking?.request.owner !== request.owner) {
       resolve(undefined)
       return
     }
-    const waiter = newWaiter(request, resolve, reject, this.clock.monotonic())
-    if (behind && wait > 0 && !this.#count(waiter)) return
-    this.#queue.push(waiter)
-    if (request.explicit) this.#explicit++
-    if (wait > 0 && wait !== Infinity) {
-      waiter.timer = this.clock.setTimer(() => {
-        this.#leave(waiter, () => {
-          resolve(undefined)
-        })
-      }, wait)
-    }
-    if (signal !== undefined) {
-      waiter.onAbort = () => {
-        this.#leave(waiter, () => {
-          reject(signal.reason)
-        })
-      }
-      signal.addEventListener('abort', waiter.onAbort, { once: true })
-    }
+    const waiter = this.#room.enter(request, resolve, reject)
+    if (behind && wait > 0) this.#admit(waiter)
     this.#contender.start()
   }
 
-  /** From here on the call waits. False: too many do. */
-  #count(waiter: Waiter): boolean {
-    if (waiter.counted) return true
-    const { maxWaiters } = this.#runtime.options
-    if (this.#runtime.waiting >= maxWaiters) {
-      this.#remove(waiter)
-      waiter.reject(new BusyError(this.name, maxWaiters))
-      return false
-    }
-    waiter.counted = true
-    this.#runtime.waiting++
-    this.#tell('wait', {})
-    return true
+  #admit(waiter: Waiter): void {
+    if (!waiter.counted && this.#room.admit(waiter)) this.#tell('wait')
   }
 
-  #remove(waiter: Waiter): void {
-    if (waiter.queued && waiter.request.explicit) this.#explicit--
-    this.#queue.remove(waiter)
-    waiter.timer?.cancel()
-    if (waiter.onAbort !== undefined) waiter.request.signal?.removeEventListener('abort', waiter.onAbort)
-    waiter.onAbort = undefined
-    if (waiter.counted) this.#runtime.waiting--
-    waiter.counted = false
-  }
-
-  /** The wait ends without the lock. What an attempt on its way may still bring goes to the next, or back. */
-  #leave(waiter: Waiter, settle: () => void): void {
-    if (!waiter.queued) return
-    this.#remove(waiter)
+  /** The wait ended without the lock. What an attempt on its way may still bring goes to the next, or back. */
+  #left(waiter: Waiter, settle: () => void): void {
     if (this.#asking !== waiter) settle()
     else {
       const timer = this.clock.setTimer(settle, GRACE)
@@ -187,13 +134,13 @@ export class Gate implements Keeper, Contest {
         settle()
       })
     }
-    if (this.#queue.first === undefined) this.#contender.look()
+    if (this.#room.first === undefined) this.#contender.look()
   }
 
   // ---- contending --------------------------------------------------------------------------------------------------
 
   next(): Waiter | undefined {
-    return this.#runtime.closed || this.tenure !== undefined ? undefined : this.#queue.first
+    return this.#runtime.closed || this.tenure !== undefined ? undefined : this.#room.first
   }
 
   async attempt(waiter: Waiter): Promise<Outcome> {
@@ -227,6 +174,7 @@ export class Gate implements Keeper, Contest {
   /** The hold of this process goes to the next one here by one script; 0: it was gone, ask as anyone does. */
   async #takeOver(passing: { from: Tenure; done: (passed: boolean) => void }, wire: string, lease: number) {
     const passed = await this.protocol.pass(passing.from.wire, wire, lease)
+    if (passed) this.#tell('release', passing.from, passing.from.opened)
     passing.done(passed)
     return passed ? undefined : 0
   }
@@ -240,7 +188,7 @@ export class Gate implements Keeper, Contest {
       return
     }
     if (this.clock.monotonic() - sent.mono >= terms.lease - marginOf(terms.lease)) {
-      this.#remove(taker)
+      this.#room.remove(taker)
       taker.reject(
         new LockLostError(this.name, `its lease of ${terms.lease} ms was over before the server's answer came`),
       )
@@ -253,55 +201,49 @@ export class Gate implements Keeper, Contest {
   }
 
   #likeMinded(terms: Terms): Waiter | undefined {
-    for (const waiter of this.#queue) if (alike(waiter.request.terms, terms)) return waiter
+    for (const waiter of this.#room.all()) if (alike(waiter.request.terms, terms)) return waiter
     return undefined
   }
 
   #hand(waiter: Waiter, tenure: Tenure, local: boolean): void {
     const { owner } = waiter.request
-    this.#remove(waiter)
+    this.#room.remove(waiter)
     waiter.resolve(tenure.give(owner))
-    this.#tell('grant', { owner: tenure.wire, elapsed: this.clock.monotonic() - waiter.since, local })
-    if (this.#explicit > 0) this.#enterAll(tenure, owner)
+    this.#tell('grant', tenure, waiter.since, local ? PASSED : GRANTED)
+    const others = this.#room.of(owner)
+    for (const other of others) this.#room.remove(other)
+    this.#enterAll(tenure, others)
   }
 
   /** Other calls of an owner that has it now would wait for themselves. */
-  #enterAll(tenure: Tenure, owner: UnitOfWork): void {
-    for (const waiter of this.#queue) {
-      if (waiter.request.owner !== owner) continue
-      const { request, resolve, reject, since } = waiter
-      this.#remove(waiter)
+  #enterAll(tenure: Tenure, others: readonly Waiter[]): void {
+    for (const { request, resolve, reject, since } of others) {
       const wait = Math.max(0, request.wait - (this.clock.monotonic() - since))
-      this.#enter(tenure, request)
-        .then((hold) => hold ?? this.acquire({ ...request, wait }))
-        .then(resolve, reject)
+      const enter = async (): Promise<TenureHold | undefined> =>
+        (await this.#enter(tenure, request)) ?? this.acquire({ ...request, wait })
+      enter().then(resolve, reject)
     }
   }
 
   refused(waiter: Waiter): void {
-    if (waiter.queued && waiter.request.wait > 0) this.#count(waiter)
-    const tries = waiter.request.wait === 0 || this.#explicit > 0 ? [...this.#queue] : []
-    for (const other of tries) {
-      if (other.request.wait > 0) continue
-      this.#remove(other)
-      other.resolve(undefined)
-    }
+    if (waiter.queued && waiter.request.wait > 0) this.#admit(waiter)
+    this.#room.refuseTries(waiter)
   }
 
   /** Rejects those for whom it is over. True: the others wait on. */
   troubled(trouble: unknown): boolean {
     const passing = trouble instanceof EngineError && PASSING.has(trouble.code)
     const away = passing && (trouble.code === 'OFFLINE' || trouble.code === 'NO_REPLY')
-    const first = this.#queue.first
-    for (const waiter of this.#queue) {
+    const first = this.#room.first
+    for (const waiter of this.#room.all()) {
       waiter.request.trouble = trouble
       // Each is told by the server itself, save that it cannot be reached: that is so for all.
       if (passing && waiter.since <= this.#answeredAt) continue
       if (waiter !== first && !away) break
-      this.#remove(waiter)
+      this.#room.remove(waiter)
       waiter.reject(trouble)
     }
-    return passing && (this.#queue.first?.since ?? Infinity) <= this.#answeredAt
+    return passing && (this.#room.first?.since ?? Infinity) <= this.#answeredAt
   }
 
   cannotSubscribe(error: unknown): void {
@@ -309,6 +251,10 @@ export class Gate implements Keeper, Contest {
   }
 
   rested(): void {
+    const passing = this.#passing
+    this.#passing = undefined
+    // Whoever it was to be passed on to has left.
+    passing?.done(this.#free(passing.from))
     this.#retire()
   }
 
@@ -318,13 +264,13 @@ export class Gate implements Keeper, Contest {
     const now = this.clock.monotonic()
     this.#answeredAt = now
     this.#contender.heldUntil(now)
-    const next = this.#queue.first
+    const next = this.#room.first
     const mayPass =
       next !== undefined && !this.#runtime.closed && tenure.passes < PASSES && now - tenure.opened < PASS_TIME
     if (!mayPass || tenure !== this.#tenure) return this.#free(tenure)
     const fresh = tenure.status() === 'held' && now - tenure.provenAt < tenure.lease / 2
-    this.#tell('release', { owner: tenure.wire, elapsed: now - tenure.opened })
     if (fresh && tenure.watched && alike(next.request.terms, tenure)) {
+      this.#tell('release', tenure, tenure.opened)
       tenure.passes++
       this.#hand(next, tenure, true)
       return FREED
@@ -345,7 +291,7 @@ export class Gate implements Keeper, Contest {
   /** Frees it on the server and lets all compete. False: it was lost, or nobody answered in time. */
   async #free(tenure: Tenure): Promise<boolean> {
     this.#forget(tenure)
-    this.#freeing++
+    this.#inFlight++
     let unanswered = false
     const outcome = this.#runtime.insist(async () => {
       try {
@@ -358,11 +304,11 @@ export class Gate implements Keeper, Contest {
     }, tenure.lostAt)
     this.#runtime.track(outcome)
     const result = await outcome
-    this.#freeing--
+    this.#inFlight--
     const freed = 'answer' in result && (result.answer !== undefined || unanswered)
     if ('error' in result) this.#runtime.fail(result.error)
     else if (result.answer !== undefined) this.#contender.freed(result.answer)
-    this.#tell('release', { owner: tenure.wire, elapsed: this.clock.monotonic() - tenure.opened })
+    this.#tell('release', tenure, tenure.opened)
     this.#contender.start()
     this.#retire()
     return freed
@@ -378,7 +324,7 @@ export class Gate implements Keeper, Contest {
 
   lapsed(tenure: Tenure, error: LockLostError): void {
     this.#runtime.events.emit('lost', { name: this.name, owner: tenure.wire, error })
-    this.#tell('lost', { owner: tenure.wire, error })
+    this.#tell('lost', tenure, undefined, { error })
   }
 
   /** A renewal that was never answered may have kept it alive. Not before its end: the holder has that time to stop. */
@@ -392,7 +338,7 @@ export class Gate implements Keeper, Contest {
   }
 
   renewed(tenure: Tenure): void {
-    this.#tell('renew', { owner: tenure.wire })
+    this.#tell('renew', tenure)
   }
 
   moved(tenure: Tenure): void {
@@ -412,44 +358,50 @@ export class Gate implements Keeper, Contest {
   }
 
   /** Takes over what was detached, here or elsewhere. Undefined: it is gone. */
-  async adopt(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
-    const wire = this.#runtime.nextWire()
-    const sent = momentOf(this.clock)
-    try {
-      if (!(await this.protocol.pass(from, wire, terms.lease))) return undefined
-    } catch (error) {
-      void this.#runtime.undo(this.protocol, wire, terms.lease, error)
-      throw error
-    }
-    this.#tenure = new Tenure(this, wire, terms, sent)
-    this.#runtime.watchdog.add(this.#tenure)
-    return this.#tenure.give(owner)
+  adopt(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
+    return this.#staying(async () => {
+      const wire = this.#runtime.nextWire()
+      const sent = momentOf(this.clock)
+      try {
+        if (!(await this.protocol.pass(from, wire, terms.lease))) return undefined
+      } catch (error) {
+        void this.#runtime.undo(this.protocol, wire, terms.lease, error)
+        throw error
+      }
+      this.#tenure = new Tenure(this, wire, terms, sent)
+      this.#runtime.watchdog.add(this.#tenure)
+      return this.#tenure.give(owner)
+    })
   }
 
-  async inspect(): Promise<ServerState> {
+  inspect(): Promise<ServerState> {
+    return this.#staying(() => this.protocol.inspect())
+  }
+
+  /** After a release by force: a hold of this process that was there before is told now, not at its next renewal. */
+  forceRelease(): Promise<boolean> {
+    return this.#staying(async () => {
+      const sent = this.clock.monotonic()
+      const forced = await this.protocol.forceRelease()
+      const tenure = this.#tenure
+      if (forced && tenure !== undefined && tenure.opened < sent) tenure.lose('it was released by force', false)
+      return forced
+    })
+  }
+
+  async #staying<T>(step: () => Promise<T>): Promise<T> {
+    this.#inFlight++
     try {
-      return await this.protocol.inspect()
+      return await step()
     } finally {
+      this.#inFlight--
       this.#retire()
     }
   }
 
-  /** After a release by force: a hold of this process that was there before is told now, not at its next renewal. */
-  async forceRelease(): Promise<boolean> {
-    const sent = this.clock.monotonic()
-    const forced = await this.protocol.forceRelease()
-    const tenure = this.#tenure
-    if (forced && tenure !== undefined && tenure.opened < sent) tenure.lose('it was released by force', false)
-    this.#retire()
-    return forced
-  }
-
   /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
   async close(release: boolean): Promise<void> {
-    for (const waiter of this.#queue) {
-      this.#remove(waiter)
-      waiter.reject(new ClosedError(this.name))
-    }
+    this.#room.rejectAll(new ClosedError(this.name))
     this.#contender.look()
     const tenure = this.tenure
     if (tenure !== undefined) {
@@ -461,8 +413,8 @@ export class Gate implements Keeper, Contest {
   }
 
   #retire(): void {
-    const idle = this.#queue.first === undefined && this.#tenure === undefined && this.#contender.running === undefined
-    if (!idle || this.#freeing > 0) return
+    const idle = this.#room.first === undefined && this.#tenure === undefined && this.#contender.running === undefined
+    if (!idle || this.#inFlight > 0) return
     const standBack = this.#contender.standingBack
     if (standBack <= 0) this.#retired()
     else
@@ -475,11 +427,20 @@ export class Gate implements Keeper, Contest {
       )
   }
 
-  #tell(event: DiagnosticEvent, more: Partial<DiagnosticMessage>): void {
-    tell(event, () => ({ client: this.#runtime.options.id, kind: this.#kind.name, name: this.name, ...more }))
+  #tell(event: DiagnosticEvent, tenure?: Tenure, from?: number, more?: Partial<DiagnosticMessage>): void {
+    tell(event, () => ({
+      client: this.#runtime.options.id,
+      kind: this.#kind.name,
+      name: this.name,
+      ...(tenure !== undefined && { owner: tenure.wire }),
+      ...(from !== undefined && { elapsed: this.clock.monotonic() - from }),
+      ...more,
+    }))
   }
 }
 
 const FREED = Promise.resolve(true)
+const GRANTED = { local: false }
+const PASSED = { local: true }
 
 const alike = (one: Terms, other: Terms): boolean => one.watched === other.watched && one.lease === other.lease

@@ -2,13 +2,14 @@ import { AcquireTimeoutError, DeadlockError, LockLostError } from '../errors.js'
 import { clientOf } from '../keys.js'
 import { checkAcquire, checkFunction, checkOwner } from '../options.js'
 import type { AcquireOptions, Lock, LockState, OwnedLock, Owner } from '../types.js'
-import type { Gate, Request } from './gate.js'
+import type { Gate } from './gate.js'
 import type { TenureHold } from './hold.js'
 import { ThreadLock } from './owned-lock.js'
 import { UnitOfWork } from './owner.js'
 import type { LockKind, ServerState } from './protocol.js'
+import type { Request } from './request.js'
 import type { Runtime } from './runtime.js'
-import { type Scope, enclosing, within } from './scope.js'
+import { enclosing, within } from './scope.js'
 
 /** Reads the labels of the clients with these ids. */
 export type ReadLabels = (clients: readonly string[]) => Promise<ReadonlyMap<string, string>>
@@ -57,20 +58,15 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   async #whileHeld<T>(hold: TenureHold, work: (hold: TenureHold) => Promise<T> | T): Promise<T> {
-    let scope: Scope | undefined
+    // Between the grant and this turn the event loop may have stood still.
+    if (hold.remaining() === 0) throw new LockLostError(this.name, 'it was over before the work began')
     let result: T
     try {
-      // Between the grant and this turn the event loop may have stood still.
-      if (hold.lost) throw new LockLostError(this.name, 'it was over before the work began')
-      const running = within(this, hold.owner, async () => work(hold))
-      scope = running.scope
-      result = await running.result
+      result = await within(this, hold.owner, async () => work(hold))
     } catch (error) {
-      if (scope !== undefined) scope.active = false
       await hold.release()
       throw error
     }
-    scope.active = false
     const lost = hold.lost
     const freed = await hold.release()
     if (lost || (!freed && hold.state === 'lost')) {

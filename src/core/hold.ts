@@ -54,6 +54,12 @@ export class TenureHold implements Hold {
     return this.#end ?? 'lost'
   }
 
+  /** What is over by the clock ends now. */
+  look(): void {
+    if (this.#end !== undefined) return
+    if (this.#tenure.status() === 'lost' || this.#left() <= 0) this.#tenure.lapse(this)
+  }
+
   get lost(): boolean {
     return this.state === 'lost'
   }
@@ -61,7 +67,7 @@ export class TenureHold implements Hold {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      void this.state
+      this.look()
       if (this.#reason !== undefined) this.#controller.abort(this.#reason)
     }
     return this.#controller.signal

@@ -1,6 +1,6 @@
 import type { Timer } from './clock.js'
 import type { TenureHold } from './hold.js'
-import type { Request } from './gate.js'
+import type { Request } from './request.js'
 
 /** One call that waits at a gate. */
 export interface Waiter {

@@ -1,5 +1,6 @@
 import { ClosedError, EngineError } from '../errors.js'
-import type { Link } from '../engine/link.js'
+import type { Driver } from '../engine/engine.js'
+import { Link } from '../engine/link.js'
 import { wireOwner } from '../keys.js'
 import type { Script } from '../lua/script.js'
 import type { ClientEvents, Logger } from '../types.js'
@@ -16,6 +17,7 @@ export interface RuntimeOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly watchdog: number
+  readonly connectTimeout: number
   readonly commandTimeout: number
   readonly maxWaiters: number
   readonly mapName: (name: string) => string
@@ -40,18 +42,32 @@ export class Runtime implements Runner {
   /** Whether releases are told by SPUBLISH. */
   sharded = false
 
-  constructor(options: RuntimeOptions, link: Link) {
+  constructor(options: RuntimeOptions, driver: Driver) {
     this.options = options
-    this.link = link
+    const { clock } = options
     this.watched = { lease: options.watchdog, watched: true }
     this.events = new Emitter((error) => {
       options.logger.error('a listener threw', error)
     })
-    this.wakeups = new Wakeups(options.clock, link, () => this.sharded)
+    this.link = new Link(driver, options, {
+      message: (channel, payload) => {
+        this.wakeups.message(channel, payload)
+      },
+      reconnected: () => {
+        this.#reconnected()
+      },
+      gap: () => {
+        this.wakeups.gap()
+      },
+      error: (error) => {
+        this.fail(error)
+      },
+    })
+    this.wakeups = new Wakeups(clock, this.link, () => this.sharded)
     this.watchdog = new Watchdog({
-      clock: options.clock,
+      clock,
       runner: this,
-      cluster: link.cluster,
+      cluster: driver.cluster,
       lease: options.watchdog,
       renewed: (tenure) => {
         tenure.renewed()
@@ -87,8 +103,10 @@ export class Runtime implements Runner {
     const id = `${kind.family}:${name}`
     let gate = this.#gates.get(id)
     if (gate === undefined) {
-      gate = new Gate(this, kind, name, () => this.#gates.delete(id))
-      this.#gates.set(id, gate)
+      const fresh = new Gate(this, kind, name, () => {
+        if (this.#gates.get(id) === fresh) this.#gates.delete(id)
+      })
+      this.#gates.set(id, (gate = fresh))
     }
     return gate
   }
@@ -103,7 +121,7 @@ export class Runtime implements Runner {
   }
 
   /** Holds may be in doubt, and who sleeps may have slept through a release. */
-  reconnected(): void {
+  #reconnected(): void {
     this.watchdog.ask()
     this.wakeups.gap()
     this.events.emit('reconnect')

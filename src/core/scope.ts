@@ -21,7 +21,12 @@ export const enclosing = (isSame: (lock: object) => boolean): Scope | undefined 
   return undefined
 }
 
-export const within = <T>(lock: object, owner: UnitOfWork, work: () => T): { result: T; scope: Scope } => {
+/** Runs the work as the inside of a `using`, which ends when its promise settles. */
+export const within = async <T>(lock: object, owner: UnitOfWork, work: () => Promise<T>): Promise<T> => {
   const scope: Scope = { lock, owner, active: true, outer: current.getStore() }
-  return { result: current.run(scope, work), scope }
+  try {
+    return await current.run(scope, work)
+  } finally {
+    scope.active = false
+  }
 }

@@ -240,7 +240,7 @@ export class Tenure implements Due {
 
   /** Levels whose own lease is over. */
   lapseDue(): void {
-    for (const hold of [...this.#holds]) void hold.state
+    for (const hold of [...this.#holds]) hold.look()
   }
 
   /** The lease of this level is over; the others go on. */

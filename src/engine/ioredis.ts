@@ -42,7 +42,7 @@ export class IoredisDriver implements Driver {
   #messages: IoredisClient | undefined
   #messagesReady: Promise<unknown> = Promise.resolve()
   readonly #channels = { plain: new Set<string>(), sharded: new Set<string>() }
-  readonly #handlers: [event: string, handler: (...args: never[]) => void][] = []
+  readonly #handlers: [event: string, handler: (error: Error) => void][] = []
   #events: DriverEvents | undefined
   #wasUp = false
   #closed = false
@@ -92,9 +92,9 @@ export class IoredisDriver implements Driver {
     }
   }
 
-  #listenTo(event: string, handler: (...args: never[]) => void): void {
+  #listenTo(event: string, handler: (error: Error) => void): void {
     this.#handlers.push([event, handler])
-    this.#commands.on(event as 'ready', handler as () => void)
+    this.#commands.on(event as 'error', handler)
   }
 
   send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {
@@ -115,7 +115,7 @@ export class IoredisDriver implements Driver {
   #follow(name: string, args: (string | number | Buffer)[], route: string): Promise<unknown> {
     const slot = new Command('get', [route]).getSlot()
     const command = new Command(name, args, { replyEncoding: 'utf8' })
-    return (this.#commands as unknown as Cluster).sendCommand(command, undefined, { slot } as never) as Promise<unknown>
+    return (this.#commands as unknown as Cluster).sendCommand(command, undefined, { slot }) as Promise<unknown>
   }
 
   async subscribe(channel: string, sharded: boolean): Promise<void> {
@@ -135,7 +135,7 @@ export class IoredisDriver implements Driver {
 
   close(): Promise<void> {
     this.#closed = true
-    for (const [event, handler] of this.#handlers) this.#commands.off(event as 'ready', handler as () => void)
+    for (const [event, handler] of this.#handlers) this.#commands.off(event, handler)
     const ours = new Set([this.#messages, this.#own ? this.#commands : undefined])
     for (const client of ours) {
       // Whatever goes wrong on the way out is nobody's concern any more, and must not be thrown.
@@ -205,7 +205,7 @@ const ownClient = (target: Target, { connectTimeout, random }: ConnectionOptions
     retryStrategy: (attempt: number) => Math.min(20 * 2 ** Math.min(attempt, 7), 2000) * (0.75 + 0.5 * random()),
   }
   if (target.topology === 'single') {
-    return new Redis({ ...options, ...nodes[0], ...(database !== undefined && { db: database }) }) as IoredisClient
+    return new Redis({ ...options, ...nodes[0], ...(database !== undefined && { db: database }) })
   }
   return new Cluster(nodes as { host: string; port: number }[], {
     redisOptions: options,
