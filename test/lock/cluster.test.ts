@@ -77,11 +77,12 @@ void describe('the plain lock on a cluster of three nodes', () => {
     }
   })
 
-  const on = (name: string, body: () => Promise<void>): void =>
+  const on = (name: string, body: () => Promise<void>): void => {
     test(name, { timeout: 120_000 }, async (t) => {
       if (reason === undefined) await body()
       else t.skip(reason)
     })
+  }
 
   const open = async (options: Partial<Options> = {}): Promise<Client> => {
     const client = await connect({ url: cluster.url, ...options })

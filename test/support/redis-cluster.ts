@@ -14,7 +14,7 @@ const SLOTS = 16_384
 const NODES = 3
 
 const isWhole = async (redis: Redis): Promise<boolean> => {
-  const info = String(await redis.cluster('INFO'))
+  const info = await redis.cluster('INFO')
   return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${NODES}`)
 }
 
