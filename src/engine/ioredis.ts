@@ -1,3 +1,4 @@
+import { nextTick } from 'node:process'
 import { Cluster, Command, Redis } from 'ioredis'
 import { type Arg, type Driver, type DriverEvents, NoReply, NotSent, type Reply, type SendOptions } from './engine.js'
 
@@ -27,6 +28,8 @@ export type IoredisClient = Pick<
   'status' | 'on' | 'off' | 'call' | 'callBuffer' | 'subscribe' | 'unsubscribe' | 'ssubscribe' | 'sunsubscribe'
 > & {
   readonly isCluster?: boolean
+  /** The socket, while there is one; not of a cluster. */
+  readonly stream?: { cork(): void; uncork(): void } | null
   connect(): Promise<unknown>
   disconnect(): void
   duplicate(...overrides: unknown[]): IoredisClient
@@ -45,6 +48,7 @@ export class IoredisDriver implements Driver {
   readonly #handlers: [event: string, handler: (error: Error) => void][] = []
   #events: DriverEvents | undefined
   #wasUp = false
+  #joined = false
   #closed = false
 
   constructor(client: IoredisClient, address: string, own: boolean) {
@@ -101,6 +105,7 @@ export class IoredisDriver implements Driver {
     if (!this.isUp) return Promise.reject(new NotSent('not connected'))
     const [name, ...args] = argv as [string, ...(string | number | Buffer)[]]
     const client = this.#commands
+    this.#join()
     const binary = options?.binary === true
     const reply =
       this.cluster && options?.route !== undefined && name === 'WAIT'
@@ -109,6 +114,18 @@ export class IoredisDriver implements Driver {
           ? client.callBuffer(name, ...args)
           : client.call(name, ...args)
     return (reply as Promise<Reply>).catch(rethrow)
+  }
+
+  /** What is sent in one turn of the event loop leaves in one write. */
+  #join(): void {
+    const { stream } = this.#commands
+    if (!this.#own || this.#joined || stream === undefined || stream === null) return
+    this.#joined = true
+    stream.cork()
+    nextTick(() => {
+      this.#joined = false
+      stream.uncork()
+    })
   }
 
   /** A command that has no key of its own goes where the command before it went. */
@@ -170,7 +187,12 @@ export class IoredisDriver implements Driver {
   }
 
   #subscriber(): IoredisClient {
-    const overrides = { lazyConnect: true, enableOfflineQueue: true, autoResubscribe: false, maxRetriesPerRequest: null }
+    const overrides = {
+      lazyConnect: true,
+      enableOfflineQueue: true,
+      autoResubscribe: false,
+      maxRetriesPerRequest: null,
+    }
     return this.cluster ? this.#commands.duplicate(undefined, overrides) : this.#commands.duplicate(overrides)
   }
 

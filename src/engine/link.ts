@@ -146,28 +146,28 @@ export class Link {
     options?: SendOptions & { readonly wait?: WaitFor },
   ): Promise<unknown> {
     const route = options?.route ?? keys[0]
-    const send = (name: string, what: string): Promise<Reply> =>
-      this.#timed([name, what, keys.length, ...keys, ...args], { ...options, ...(route !== undefined && { route }) })
+    const sendOptions = { ...options, ...(route !== undefined && { route }) }
+    const call = (name: string, what: string): Arg[] => [name, what, keys.length, ...keys, ...args]
     const wait = options?.wait
-    if (wait === undefined) return this.#recovering(script, send)
-    const both = (run: Promise<Reply>): Promise<[Reply, Reply]> =>
-      Promise.all([run, this.#timed(['WAIT', wait.replicas, wait.timeout], route === undefined ? {} : { route })])
-    return this.#whenUp(() => both(send('EVALSHA', script.sha))).catch((error: unknown) => {
-      if (!isNoScript(error)) throw error
-      return both(send('EVAL', script.text))
-    })
-  }
-
-  #recovering(script: Script, send: (name: string, what: string) => Promise<Reply>): Promise<Reply> {
-    return this.#whenUp(() => send('EVALSHA', script.sha)).catch((error: unknown) => {
-      if (!isNoScript(error)) throw error
-      return send('EVAL', script.text)
+    if (wait === undefined) {
+      return this.#whenUp(() =>
+        this.#exchange(call('EVALSHA', script.sha), sendOptions, () => call('EVAL', script.text)),
+      )
+    }
+    const both = (argv: Arg[]): Promise<[Reply, Reply]> =>
+      Promise.all([
+        this.#exchange(argv, sendOptions),
+        this.#exchange(['WAIT', wait.replicas, wait.timeout], route === undefined ? {} : { route }),
+      ])
+    return this.#whenUp(() => both(call('EVALSHA', script.sha))).catch((error: unknown) => {
+      if (!(error instanceof EngineError && error.code === 'NOSCRIPT')) throw error
+      return both(call('EVAL', script.text))
     })
   }
 
   /** One plain command. */
   command(argv: readonly Arg[], options: SendOptions = {}): Promise<Reply> {
-    return this.#whenUp(() => this.#timed(argv, options))
+    return this.#whenUp(() => this.#exchange(argv, options))
   }
 
   async subscribe(channel: string, sharded: boolean): Promise<void> {
@@ -204,21 +204,36 @@ export class Link {
     })
   }
 
-  #timed(argv: readonly Arg[], options: SendOptions): Promise<Reply> {
-    return this.#settling(this.#driver.send(argv, options))
+  /** Settles with the answer, or in time without. `again`: what to send instead, once, when the script is not known. */
+  #exchange(argv: readonly Arg[], options: SendOptions, again?: () => Arg[]): Promise<Reply> {
+    return new Promise<Reply>((resolve, reject) => {
+      const pending = this.#expect(resolve, reject)
+      const answered = (reply: Reply): void => {
+        this.#settle(pending)
+        resolve(reply)
+      }
+      const failed = (error: Error): void => {
+        this.#settle(pending)
+        reject(this.#translate(error))
+      }
+      const unknown = (error: Error): void => {
+        // Whoever has given up meanwhile may have undone it already.
+        if (again === undefined || pending.settled || !error.message.startsWith('NOSCRIPT')) failed(error)
+        else this.#driver.send(again(), options).then(answered, failed)
+      }
+      this.#driver.send(argv, options).then(answered, unknown)
+    })
   }
 
-  /** Settles with the answer, or in time without. */
-  #settling<T extends Reply | void>(sent: Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const due = this.#options.clock.monotonic() + this.#options.commandTimeout
-      const pending: Pending = { due, resolve: resolve as (reply: Reply) => void, reject, settled: false }
-      this.#pending.push(pending)
-      this.#timer ??= this.#arm(this.#options.commandTimeout)
+  #settling(sent: Promise<void>): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const pending = this.#expect(() => {
+        resolve()
+      }, reject)
       sent.then(
-        (reply) => {
+        () => {
           this.#settle(pending)
-          resolve(reply)
+          resolve()
         },
         (error: unknown) => {
           this.#settle(pending)
@@ -226,6 +241,14 @@ export class Link {
         },
       )
     })
+  }
+
+  #expect(resolve: Pending['resolve'], reject: Pending['reject']): Pending {
+    const due = this.#options.clock.monotonic() + this.#options.commandTimeout
+    const pending: Pending = { due, resolve, reject, settled: false }
+    this.#pending.push(pending)
+    this.#timer ??= this.#arm(this.#options.commandTimeout)
+    return pending
   }
 
   #settle(pending: Pending): void {
@@ -289,5 +312,3 @@ export class Link {
     return new EngineError('OFFLINE', `not connected to ${this.address}`)
   }
 }
-
-const isNoScript = (error: unknown): boolean => error instanceof EngineError && error.code === 'NOSCRIPT'
