@@ -14,6 +14,7 @@ import { Link } from '#src/engine/link.js'
 import type { Script } from '#src/lua/script.js'
 import { script } from '#src/lua/script.js'
 import { rejection } from '../contract/lock/kind.js'
+import { freePort } from '../support/redis-server.js'
 import type { Broken } from '../support/server.js'
 import { onServer } from '../support/server.js'
 
@@ -361,16 +362,6 @@ void describe('connect', { concurrency: 4 }, () => {
     }
   }
 
-  const free = async (): Promise<number> => {
-    const probe = createServer().listen(0, '127.0.0.1')
-    await once(probe, 'listening')
-    const address = probe.address()
-    assert.ok(address !== null && typeof address !== 'string')
-    probe.close()
-    await once(probe, 'close')
-    return address.port
-  }
-
   const connecting = async (url: string, least: number): Promise<void> => {
     const client = connect({ url, connectTimeout: 1000 })
     client.then((opened) => opened.close()).catch(() => undefined)
@@ -380,7 +371,7 @@ void describe('connect', { concurrency: 4 }, () => {
 
   for (const scheme of ['redis', 'redis+cluster']) {
     test(`nobody listens at a ${scheme} URL → an EngineError that names the address, within connectTimeout`, async () => {
-      await connecting(`${scheme}://127.0.0.1:${await free()}`, 0)
+      await connecting(`${scheme}://127.0.0.1:${await freePort()}`, 0)
     })
 
     test(`a host at a ${scheme} URL accepts and never answers → the same, and the connection is ended`, async () => {

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { redisEngine, started } from '../engines.js'
 import type { RedisCluster } from '../support/redis-cluster.js'
 import { startCluster } from '../support/redis-cluster.js'
+import { freePort } from '../support/redis-server.js'
 import type { Broken } from '../support/server.js'
 import { onServer } from '../support/server.js'
 
@@ -58,16 +59,6 @@ const withUser = async ({ redis }: Broken): Promise<void> => {
 /** With a user and password before the host. */
 const at = (broken: Broken, info: string, scheme = 'redis'): string =>
   `${scheme}://${info}@127.0.0.1:${broken.server.port}`
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  assert.ok(address !== null && typeof address !== 'string')
-  probe.close()
-  await once(probe, 'close')
-  return address.port
-}
 
 test('a password in a hidden property of a cause → found by what these tests look with', async () => {
   assert.throws(() => showsNothing(`shown ${PASSWORD}`))
