@@ -36,7 +36,7 @@ const BATCH = 200
 
 /** What can be compared: no NaN's sign, and of an error only what the client does not lose in decoding it. */
 const comparable = (reply: string): string => {
-  const same = reply.replaceAll(/-?nan|-?NAN/g, 'nan')
+  const same = reply.replaceAll(/-*(?:nan|NAN)/g, 'nan')
   return same.startsWith('-')
     ? Buffer.from(same, 'latin1')
         .toString('utf8')

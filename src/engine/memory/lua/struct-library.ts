@@ -1,4 +1,4 @@
-import { argumentError, checkNumber, checkString, fail, optionalInteger, toInt64 } from './arguments.js'
+import { argumentError, checkNumber, checkString, fail, optionalInteger, toInt64, toNumber } from './arguments.js'
 import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
 
 const INT_MAX = 0x7fffffff
@@ -169,8 +169,8 @@ const unpack: NativeBody = (L, args) => {
     } else if (option === 'f' || option === 'd') values.push(floatFrom(data, at, size, reader.little))
     else if (option === 'c') {
       if (size === 0) {
-        const length = values.pop()
-        if (typeof length !== 'number') return fail(L, "format 'c0' needs a previous size")
+        const length = toNumber(values.pop())
+        if (length === undefined) return fail(L, "format 'c0' needs a previous size")
         // As C's cast to size_t: too large is 0, negative is far too large.
         const whole = Math.trunc(length)
         size = whole < 0 || length !== length ? Infinity : whole >= 2 ** 64 ? 0 : whole

@@ -63,7 +63,7 @@ export const formatsSnippets: readonly Snippet[] = [
   [`return {pcall(cjson.decode, '{"a" 1}')}`, '[nil "Expected colon but found T_NUMBER at character 6"]'],
   ["return {pcall(cjson.decode, '{1:2}')}", '[nil "Expected object key string but found T_NUMBER at character 2"]'],
   ["return {pcall(cjson.decode, ']')}", '[nil "Expected value but found T_ARR_END at character 1"]'],
-  ["return {pcall(cjson.decode, 'nan')}", '[:1 :-9223372036854776000]'],
+  ["return {pcall(cjson.decode, 'nan')}", '[:1 :-9.22337203685e+18]'],
   ["return {pcall(cjson.decode, 'infinit')}", '[nil "Expected the end but found invalid token at character 4"]'],
   ['local c = cjson.new() c.encode_number_precision(3) return {c.encode(1/3), cjson.encode(1/3)}', '["0.333" "0.33333333333333"]'],
   ['local c = cjson.new() return {tostring(c.encode_sparse_array()), c.encode_max_depth(), c.decode_max_depth(), c.encode_number_precision(), tostring(c.encode_keep_buffer()), tostring(c.encode_invalid_numbers()), tostring(c.decode_invalid_numbers())}', '["false" :1000 :1000 :14 "true" "false" "true"]'],

@@ -32,7 +32,7 @@ export class ProgramWriter {
       case 1:
         return `b = ${value};`
       case 2:
-        return `t[${this.#any(1)} or 1] = ${value};`
+        return `t[key(${this.#any(1)})] = ${value};`
       case 3:
         return `for i = ${this.#below(3)}, ${this.#below(6)} do n = n + i; put(${value}) end;`
       case 4:
@@ -230,17 +230,19 @@ export class ProgramWriter {
 
 /**
  * A NaN's sign is the processor's affair, and a table's or function's address the server's.
+ * What a program shows is cut, as it may double its strings many times over.
  * The server itself crashes when a table without `err` is raised and not caught.
  */
 const PRELUDE = `
 local out, t, n, s, a, b = {}, {1, 2, 3, x = 'y'}, 5, 'str', 1, 'b'
-local function text(v) if type(v) == 'number' or type(v) == 'string' then return tostring(v) end return type(v) end
+local function text(v) if type(v) == 'number' or type(v) == 'string' then return string.sub(tostring(v), 1, 100) end return type(v) end
+local function key(v) if v == nil or v ~= v or type(v) == 'table' or type(v) == 'function' then return 1 end return v end
 local function show(v, d)
   if type(v) ~= 'table' then return text(v) == 'boolean' and tostring(v) or text(v) end
-  if d > 4 then return 'deep' end
+  if d > 3 then return 'deep' end
   local parts = {}
-  for k, e in pairs(v) do parts[#parts + 1] = show(k, d + 1) .. '=' .. show(e, d + 1) end
-  return '{' .. table.concat(parts, ',') .. '}'
+  for k, e in pairs(v) do if #parts > 7 then break end parts[#parts + 1] = show(k, d + 1) .. '=' .. show(e, d + 1) end
+  return '{' .. string.sub(table.concat(parts, ','), 1, 1000) .. '}'
 end
 local function raisable(v) if type(v) == 'table' then return {err = 'E ' .. text(v.err)} end return v end
 local function put(v) out[#out + 1] = show(v, 0) end

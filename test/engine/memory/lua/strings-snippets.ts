@@ -2,7 +2,7 @@ import type { Snippet } from './snippet.js'
 
 // prettier-ignore
 export const stringsSnippets: readonly Snippet[] = [
-  ['return math.huge', ':-9223372036854776000'],
+  ['return math.huge', ':-9.22337203685e+18'],
   ["error(setmetatable({}, {__tostring=function() return 'x' end}).x)", '-ERR nil script: e2f0270e1576003111596b1811305d628728ed4e, on @user_script:1.'],
   ['return {pcall(function() string.nope() end)}', `[nil "user_script:1: attempt to call field 'nope' (a nil value)"]`],
   ['string.x = 1', '-ERR user_script:1: Attempt to modify a readonly table script: c3eb0a2a15b3d4790b323c4104029c1ae425a769, on @user_script:1.'],
@@ -17,7 +17,7 @@ export const stringsSnippets: readonly Snippet[] = [
   ["return {tonumber('10'), tonumber('0x10'), tonumber(' 10 '), tonumber('1e1'), tonumber('.5') * 2, tonumber('5.')}", '[:10 :16 :10 :10 :1 :5]'],
   ["return {tostring(tonumber('')), tostring(tonumber('abc')), tostring(tonumber('1x')), tostring(tonumber('0x')), tostring(tonumber('1 2'))}", '["nil" "nil" "nil" "nil" "nil"]'],
   ["return {tostring(tonumber('inf')), tostring(tonumber('infinity')), tostring(tonumber('-inf'))}", '["inf" "inf" "-inf"]'],
-  ["return {tonumber('10', 2), tonumber('ff', 16), tonumber('zz', 36), tonumber('0xff', 16), tonumber('-10', 2)}", '[:2 :255 :1295 :255 :-9223372036854776000]'],
+  ["return {tonumber('10', 2), tonumber('ff', 16), tonumber('zz', 36), tonumber('0xff', 16), tonumber('-10', 2)}", '[:2 :255 :1295 :255 :-9.22337203685e+18]'],
   ["return {tostring(tonumber('8', 8)), tostring(tonumber('', 16)), tostring(tonumber('1.5', 16)), tostring(tonumber(' 11 ', 2))}", '["nil" "nil" "nil" "3"]'],
   ["return {pcall(tonumber, '10', 1)}", `[nil "bad argument #2 to '?' (base out of range)"]`],
   ["return {pcall(tonumber, '10', 37)}", `[nil "bad argument #2 to '?' (base out of range)"]`],
