@@ -109,6 +109,10 @@ export const ownership: Part = ({ make, reentrant }, scenario) => {
     const lock = make(await w.connect(), w.id)
     const error = new Error('of the work')
     const works: (() => Promise<never>)[] = [
+      async () => {
+        assert.equal(await exists(w, w.id), true)
+        throw error
+      },
       () => Promise.reject(error),
       () => {
         throw error

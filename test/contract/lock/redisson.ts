@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import {
   Inside,
   exists,
+  fieldsOf,
   foreign,
   isNotOwner,
   isTimeout,
@@ -21,18 +22,26 @@ export const redissonLines: Part = ({ make, channel }, scenario) => {
   scenario('L01: many tasks of two clients over 5 names → all done, no channel left', async (w) => {
     const clients = [await w.connect(), await w.connect()]
     let done = 0
+    const inside = new Map<string, number>()
+    let most = 0
     const worker = async (index: number): Promise<void> => {
       for (let round = 0; round < 12; round += 1) {
         const client = clients[(index + round) % 2]
         assert.ok(client !== undefined)
-        const hold = await make(client, `${w.id}:${(index * 7 + round * 3) % 5}`).acquire()
+        const name = `${w.id}:${(index * 7 + round * 3) % 5}`
+        const hold = await make(client, name).acquire()
+        const now = (inside.get(name) ?? 0) + 1
+        inside.set(name, now)
+        most = Math.max(most, now)
         await w.pause((index + round) % 5)
+        inside.set(name, now - 1)
         assert.equal(await hold.release(), true)
         done += 1
       }
     }
     await w.run(Promise.all(times(24, worker)))
     assert.equal(done, 288)
+    assert.equal(most, 1)
     await w.eventually(async () => {
       const channels = (await w.raw('PUBSUB', 'CHANNELS', '*')) as string[]
       return channels.filter((name) => name.includes(w.id)).length === 0
@@ -48,6 +57,7 @@ export const redissonLines: Part = ({ make, channel }, scenario) => {
         const hold = await make(client, name).tryAcquire({ wait: 5000 })
         assert.ok(hold !== undefined, `${name} was not had`)
         inside += 1
+        assert.deepEqual(Object.values(await fieldsOf(w, name)), [1])
         await w.pause(20)
         assert.equal(await hold.release(), true)
       }
@@ -118,6 +128,17 @@ export const redissonLines: Part = ({ make, channel }, scenario) => {
     assert.equal(await make(two, w.id).forceRelease(), true)
     for (const seen of [lock, make(one, w.id), make(two, w.id)]) assert.equal(await seen.isLocked(), false)
     assert.equal(await lock.forceRelease(), false, 'it was free')
+    const other = `${w.id}:other`
+    const told = await w.messages(channel(other))
+    await make(one, other).acquire()
+    const next = make(two, other).acquire()
+    await w.pass(100)
+    assert.equal(await make(one, other).forceRelease(), true)
+    const { value, ms } = await timed(w, next)
+    lasted(w, ms, 0, 300)
+    assert.equal(await w.run(value.release()), true)
+    await w.eventually(() => told.length === 2)
+    assert.deepEqual(told, ['0', '0'])
     const me = one.owner()
     await make(two, w.id).for(two.owner()).lock()
     assert.equal(await lock.for(me).forceUnlock(), true)
@@ -373,6 +394,28 @@ export const redissonLines: Part = ({ make, channel }, scenario) => {
         assert.equal(await hold.release(), true)
       })
       await w.run(Promise.all(waits))
+    },
+  )
+
+  scenario(
+    'G-16: this client’s own hold forced open by another → its next callers are in at the next poll',
+    async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const names = [w.id, `${w.id}:taken`]
+      const stale = await w.run(Promise.all(names.map((name) => make(one, name).acquire())))
+      for (const name of names) assert.equal(await make(two, name).forceRelease(), true)
+      const between = await make(two, `${w.id}:taken`).acquire()
+      const free = await timed(w, make(one, w.id).acquire())
+      lasted(w, free.ms, 0, 2500)
+      const waiting = make(one, `${w.id}:taken`).acquire()
+      await w.pass(100)
+      const taken = await timed(
+        w,
+        between.release().then(() => waiting),
+      )
+      lasted(w, taken.ms, 0, 2500)
+      for (const hold of [free.value, taken.value]) assert.equal(await w.run(hold.release()), true)
+      for (const hold of stale) assert.equal(await w.run(hold.release()), false)
     },
   )
 

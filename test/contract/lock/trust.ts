@@ -4,7 +4,7 @@ import { exists, fieldsOf, foreign, isNotOwner, pttl, rejection, SHORT, held } f
 import type { Part } from './kind.js'
 
 /** When a hold may be believed. */
-export const trust: Part = ({ make }, scenario) => {
+export const trust: Part = ({ make, channel }, scenario) => {
   scenario('G-04: an explicit lease → never renewed, and the holder is told before the next one is in', async (w) => {
     const [one, two] = [await w.connect({ watchdog: SHORT }), await w.connect({ watchdog: SHORT })]
     const lost: Error[] = []
@@ -15,9 +15,10 @@ export const trust: Part = ({ make }, scenario) => {
     const begun = w.now()
     const hold = await make(one, w.id).acquire({ lease: 800 })
     let told = NaN
+    let stateWhenTold = ''
     hold.signal.addEventListener('abort', () => {
       told = w.now()
-      assert.equal(hold.state, 'lost')
+      stateWhenTold = hold.state
     })
     let stateThen = ''
     let had = NaN
@@ -30,6 +31,7 @@ export const trust: Part = ({ make }, scenario) => {
       })
     const other = await w.run(next)
     assert.equal(stateThen, 'lost')
+    assert.equal(stateWhenTold, 'lost')
     assert.ok(told <= had, 'told before another has it')
     assert.ok(told - begun >= 800 - 40 - 2, `not before the margin: ${told - begun}`)
     assert.ok(had - begun >= 800 - 40 - 2 && had - begun <= 800 + w.slack, `${had - begun}`)
@@ -123,6 +125,53 @@ export const trust: Part = ({ make }, scenario) => {
     },
   )
 
+  scenario(
+    'G-12 G-18: the field replaced and released before anybody knew → false, the other’s key untouched',
+    async (w) => {
+      const client = await w.connect()
+      const lock = make(client, w.id)
+      const me = make(client, `${w.id}:owned`).for(client.owner())
+      const fixed = await make(client, `${w.id}:fixed`).acquire({ lease: 20_000 })
+      const hold = await lock.acquire()
+      await me.lock()
+      const names = [w.id, `${w.id}:owned`, `${w.id}:fixed`]
+      const told = await Promise.all(names.map((name) => w.messages(channel(name))))
+      for (const name of names) {
+        await w.raw('DEL', name)
+        await foreign(w, name, 20_000)
+      }
+      assert.equal(await w.run(hold.release()), false)
+      assert.equal(await w.run(fixed.release()), false)
+      assert.ok(isNotOwner(`${w.id}:owned`)(await rejection(w.run(me.unlock()))))
+      for (const name of names) {
+        assert.deepEqual(await fieldsOf(w, name), { 'foreign:1': 1 })
+        assert.ok((await pttl(w, name)) <= 20_000)
+        await w.raw('DEL', name)
+      }
+      assert.deepEqual(told, [[], [], []])
+    },
+  )
+
+  scenario('G-04: handed on within the client → the lease on the server is the next one’s', async (w) => {
+    const client = await w.connect()
+    const lock = make(client, w.id)
+    for (const { first, next, least, most } of [
+      { first: undefined, next: 9000, least: 9000 - 100 - w.slack, most: 9000 },
+      { first: 12_000, next: undefined, least: 12_001, most: 30_000 },
+      { first: 15_000, next: 60_000, least: 15_001, most: 60_000 },
+    ]) {
+      const hold = await w.run(lock.acquire({ lease: first }))
+      const waiting = lock.acquire({ lease: next })
+      await w.pass(20)
+      assert.equal(await w.run(hold.release()), true)
+      const had = await w.run(waiting)
+      const left = await pttl(w, w.id)
+      assert.ok(left >= least && left <= most, `${left} after ${first} → ${next}`)
+      assert.ok(had.remaining() <= left + 5)
+      assert.equal(await w.run(had.release()), true)
+    }
+  })
+
   scenario('`using` whose hold was lost by the end of the work → LockLostError with the result', async (w) => {
     const client = await w.connect()
     const lock = make(client, w.id)
@@ -147,8 +196,9 @@ export const trust: Part = ({ make }, scenario) => {
     const own = new Error('of the work')
     const error = await rejection(
       w.run(
-        lock.using({ lease: 200 }, async () => {
+        lock.using({ lease: 200 }, async (hold) => {
           await w.pause(300)
+          assert.equal(hold.lost, true)
           throw own
         }),
       ),

@@ -170,6 +170,7 @@ export const waiting: Part = ({ make, channel }, scenario) => {
     controller.abort()
     await w.pass(100)
     await held(w, hold)
+    assert.equal(await exists(w, w.id), true)
     assert.equal(hold.signal.aborted, false)
     assert.equal(await hold.release(), true)
   })
@@ -203,7 +204,10 @@ export const waiting: Part = ({ make, channel }, scenario) => {
       controller.abort('late')
       assert.equal(await w.run(released), true)
       const outcome = await w.run(waiting)
-      if (outcome !== 'late') await releaseAll(w, [outcome as typeof hold])
+      if (outcome !== 'late') {
+        assert.equal(await exists(w, w.id), true)
+        await releaseAll(w, [outcome as typeof hold])
+      }
       await w.eventually(async () => !(await exists(w, w.id)), 5000)
     }
   })
@@ -242,11 +246,12 @@ export const waiting: Part = ({ make, channel }, scenario) => {
     const waits: number[] = []
     for (let round = 0; round < 7; round += 1) {
       const hold = await w.run(make(one, w.id).acquire())
-      const next = make(two, w.id).acquire()
+      const next = watch(make(two, w.id).acquire())
       await w.pass(100)
+      assert.equal(next.settled, false)
       const { value, ms } = await timed(
         w,
-        hold.release().then(() => next),
+        hold.release().then(() => next.promise),
       )
       waits.push(ms)
       assert.equal(await w.run(value.release()), true)
