@@ -68,6 +68,14 @@ export class SortedSet {
     return sorted
   }
 
+  copy(): SortedSet {
+    const copy = new SortedSet()
+    copy.#compact = this.#compact
+    copy.#order = [...this.#order]
+    for (const entry of this.#order) copy.#entries.set(entry.member, entry)
+    return copy
+  }
+
   /** Whether the server would still keep it in its compact form, which it gives up once and for all. */
   get compact(): boolean {
     return this.#compact

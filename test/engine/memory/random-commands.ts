@@ -184,8 +184,12 @@ const isHugeNegative = (text: string): boolean => /^-\d{5}/.test(text)
 const scans = /scan$/i
 const isCursor = (text: string | undefined): boolean => /^[+-]?0*[1-9]/.test(text ?? '')
 
-/** What is popped at random is gone on one side only; and the lowest of ranks overflows in Redis 7.0. */
+/**
+ * What is popped at random is gone on one side only, the lowest of ranks overflows in Redis 7.0, and a float of
+ * hundreds of digits is a long value.
+ */
 const unsettled = (argv: Argv): boolean =>
+  (/^hincrbyfloat$/i.test(argv[0] ?? '') && argv.includes('1e400')) ||
   (/^spop$/i.test(argv[0] ?? '') && argv.length === 2) ||
   (/^lpos$/i.test(argv[0] ?? '') && argv.includes('-9223372036854775808'))
 

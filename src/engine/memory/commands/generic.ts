@@ -4,7 +4,6 @@ import { noSuchKey, syntaxError } from '../errors.js'
 import { roughInteger } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError, Status } from '../reply.js'
 import { scanCursor, scanMatches, scanOptions } from '../scan.js'
-import { SortedSet } from '../sorted-set.js'
 import { OK } from './string.js'
 
 const remove = (argv: readonly Bytes[], { database }: CommandContext): Reply => {
@@ -47,7 +46,7 @@ const copyOf = (value: Value): Value => {
     case 'set':
       return { type: 'set', members: new Set(value.members) }
     case 'zset':
-      return { type: 'zset', sorted: SortedSet.of([...value.sorted]) }
+      return { type: 'zset', sorted: value.sorted.copy() }
   }
 }
 
