@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../core/clock.js'
-import type { IoredisClient } from '../engine/ioredis.js'
+import type { IoredisClient } from '../engine/target.js'
 import { ConfigError } from '../errors.js'
 import { checkCount, checkFunction, checkLease } from '../options.js'
 import type { Logger } from '../types.js'
@@ -47,7 +47,10 @@ export interface Settings {
 const ignore = (): void => undefined
 const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-export const settle = (from: string | ClientOptions | undefined, env: Readonly<Record<string, string | undefined>>): Settings => {
+export const settle = (
+  from: string | ClientOptions | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): Settings => {
   const options: ClientOptions = typeof from === 'string' ? { url: from } : (from ?? {})
   if (typeof options !== 'object') throw new TypeError('connect takes a URL or an object of options')
   const { mapName = (name) => name, clock = systemClock, label, presence = true, logger = silent } = options
@@ -72,7 +75,9 @@ const placeOf = (options: ClientOptions, env: Readonly<Record<string, string | u
   if (options.connection !== undefined) return borrowed(options)
   const url = options.url ?? env['HOLDFAST_URL'] ?? env['REDIS_URL']
   if (typeof url !== 'string' || url === '') {
-    throw new ConfigError("no server to connect to: pass a URL ('redis://host:6379', 'memory:'), or set HOLDFAST_URL or REDIS_URL")
+    throw new ConfigError(
+      "no server to connect to: pass a URL ('redis://host:6379', 'memory:'), or set HOLDFAST_URL or REDIS_URL",
+    )
   }
   return parseUrl(url)
 }

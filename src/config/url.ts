@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.js'
-import type { Node, Target } from '../engine/ioredis.js'
+import type { Node, Target } from '../engine/target.js'
 
 /** Where a URL leads. */
 export type Place =

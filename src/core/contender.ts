@@ -13,6 +13,8 @@ export interface Contest {
   /** For whom to ask: undefined when nobody waits, or somebody here holds it, or the client closes. */
   next(): Waiter | undefined
   attempt(waiter: Waiter): Promise<Outcome>
+  /** Only looks: for how many ms it stays another's; undefined when it is free. */
+  look(): Promise<number | undefined>
   /** The server says that another has it: a single try is over, another call begins to wait. */
   refused(waiter: Waiter): void
   /** Rejects those for whom it is over. True: somebody waits on. */
@@ -22,8 +24,6 @@ export interface Contest {
   rested(): void
 }
 
-/** How long we stand back after an open release that others were told of. */
-const STAND_BACK = 2
 /** Who held within this time lets others go first when all are woken at once. */
 const RECENT = 60
 /** A sleeper asks again at least this often: a lost message costs a poll, never a hang. */
@@ -33,10 +33,11 @@ const POLL = 1000
 export class Contender {
   readonly #contest: Contest
   #running: Promise<void> | undefined
-  #wake: ((message: boolean) => void) | undefined
+  #wake: (() => void) | undefined
   /** Messages heard: one that comes while an attempt is on its way must not be missed. */
   #heard = 0
-  #standBackUntil = -Infinity
+  /** Others shall have their turn before we ask. */
+  #courteous = false
   #heldUntil = -Infinity
 
   constructor(contest: Contest) {
@@ -47,29 +48,23 @@ export class Contender {
     return this.#running
   }
 
-  /** ms for which others shall have their turn. */
-  get standingBack(): number {
-    return this.#standBackUntil - this.#contest.clock.monotonic()
-  }
-
   start(): void {
     if (this.#running === undefined && this.#contest.next() !== undefined) this.#running = this.#run()
   }
 
   /** Whoever was waited for has left. */
-  look(): void {
-    this.#wake?.(false)
+  nobodyLeft(): void {
+    this.#wake?.()
   }
 
   heldUntil(mono: number): void {
     this.#heldUntil = mono
   }
 
-  /** It was freed, and so many processes were told. */
+  /** It was freed though we wait for it ourselves, and so many processes were told. */
   freed(told: number): void {
-    const { clock, wakeups, channel } = this.#contest
-    const others = told - (wakeups.hears(channel) ? 1 : 0)
-    if (others > 0) this.#standBackUntil = clock.monotonic() + STAND_BACK * (0.5 + clock.random())
+    const { wakeups, channel } = this.#contest
+    this.#courteous = told > (wakeups.hears(channel) ? 1 : 0)
   }
 
   /** Goes on while there is somebody to ask for. Never rejects. */
@@ -78,15 +73,11 @@ export class Contender {
     let ear = contest.wakeups.hears(contest.channel) ? this.#listen() : undefined
     let troubles = 0
     for (let waiter = contest.next(); waiter !== undefined; waiter = contest.next()) {
-      if (waiter.request.wait > 0 && this.standingBack > 0) {
-        await this.#sleep(this.standingBack, false)
-        continue
-      }
       const heard = this.#heard
-      const outcome = await contest.attempt(waiter)
+      const outcome = await this.#ask(waiter)
       if (outcome === 'served') continue
       if (typeof outcome === 'object') {
-        if (contest.troubled(outcome.trouble)) await this.#sleep(Math.min(50 * 2 ** troubles++, POLL), true)
+        if (contest.troubled(outcome.trouble)) await this.#sleep(Math.min(50 * 2 ** troubles++, POLL))
         continue
       }
       troubles = 0
@@ -99,18 +90,30 @@ export class Contender {
         ear.close()
         ear = undefined
       }
-      if (this.#heard === heard) await this.#sleep(this.#untilPoll(outcome), true)
-      if (this.#heard !== heard) await this.#sleep(this.#courtesy(), false)
+      if (this.#heard === heard) await this.#sleep(this.#untilPoll(outcome))
+      // Redis wakes all in the same order each time: who held just now comes last, so that nobody is starved.
+      this.#courteous = this.#heard !== heard && this.#contest.clock.monotonic() - this.#heldUntil < RECENT
     }
     ear?.close()
     this.#running = undefined
     contest.rested()
   }
 
+  /** To look first costs a trip, in which those may ask who were woken by the same release. */
+  async #ask(waiter: Waiter): Promise<Outcome> {
+    if (this.#courteous) {
+      this.#courteous = false
+      const left = await this.#contest.look()
+      if (left !== undefined) return left
+      if (this.#contest.next() !== waiter) return 'served'
+    }
+    return this.#contest.attempt(waiter)
+  }
+
   #listen(): Ear {
     return this.#contest.wakeups.listen(this.#contest.channel, () => {
       this.#heard++
-      this.#wake?.(true)
+      this.#wake?.()
     })
   }
 
@@ -129,15 +132,8 @@ export class Contender {
     return left < 0 ? poll : Math.min(left + 1, poll)
   }
 
-  /** All are woken by one message; who held just now comes last, so that the order of delivery starves nobody. */
-  #courtesy(): number {
-    const since = this.#contest.clock.monotonic() - this.#heldUntil
-    return since >= RECENT ? 0 : (1 - since / RECENT) * (1 + this.#contest.clock.random())
-  }
-
-  /** Until the time is up, or there is nobody left to ask for; a message ends it only when `light`. */
-  #sleep(ms: number, light: boolean): Promise<void> {
-    if (ms <= 0) return Promise.resolve()
+  /** Until the time is up, a message comes, or there is nobody left to ask for. */
+  #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         timer.cancel()
@@ -145,9 +141,7 @@ export class Contender {
         resolve()
       }
       const timer = this.#contest.clock.setTimer(end, ms)
-      this.#wake = (message) => {
-        if (light || !message) end()
-      }
+      this.#wake = end
     })
   }
 }

@@ -92,11 +92,14 @@ export class Gate implements Keeper, Contest {
   }
 
   /** One level more for who holds it already. Undefined: it turned out to be gone. */
-  #enter(tenure: Tenure, request: Request): Promise<TenureHold | undefined> {
+  async #enter(tenure: Tenure, request: Request): Promise<TenureHold | undefined> {
     if (!request.reentrant) throw new DeadlockError(this.name, 'its owner holds it already, and it is not re-entrant')
     request.signal?.throwIfAborted()
+    const since = this.clock.monotonic()
     const entering = tenure.enter(request.owner, request.terms)
-    return abortable(entering, request.signal, this.clock, async (hold) => hold?.release())
+    const hold = await abortable(entering, request.signal, this.clock, async (late) => late?.release())
+    if (hold !== undefined) this.#tell('grant', tenure, since, GRANTED)
+    return hold
   }
 
   #join(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
@@ -134,7 +137,7 @@ export class Gate implements Keeper, Contest {
         settle()
       })
     }
-    if (this.#room.first === undefined) this.#contender.look()
+    if (this.#room.first === undefined) this.#contender.nobodyLeft()
   }
 
   // ---- contending --------------------------------------------------------------------------------------------------
@@ -225,6 +228,12 @@ export class Gate implements Keeper, Contest {
     }
   }
 
+  async look(): Promise<number | undefined> {
+    // What goes wrong here goes wrong with the attempt too, and is dealt with there.
+    const { ttl } = await this.protocol.inspect().catch(() => ({ ttl: -2 }))
+    return ttl === -2 ? undefined : ttl
+  }
+
   refused(waiter: Waiter): void {
     if (waiter.queued && waiter.request.wait > 0) this.#admit(waiter)
     this.#room.refuseTries(waiter)
@@ -292,6 +301,7 @@ export class Gate implements Keeper, Contest {
   async #free(tenure: Tenure): Promise<boolean> {
     this.#forget(tenure)
     this.#inFlight++
+    const wanted = this.#room.first !== undefined
     let unanswered = false
     const outcome = this.#runtime.insist(async () => {
       try {
@@ -307,7 +317,7 @@ export class Gate implements Keeper, Contest {
     this.#inFlight--
     const freed = 'answer' in result && (result.answer !== undefined || unanswered)
     if ('error' in result) this.#runtime.fail(result.error)
-    else if (result.answer !== undefined) this.#contender.freed(result.answer)
+    else if (wanted && result.answer !== undefined) this.#contender.freed(result.answer)
     this.#tell('release', tenure, tenure.opened)
     this.#contender.start()
     this.#retire()
@@ -370,6 +380,7 @@ export class Gate implements Keeper, Contest {
       }
       this.#tenure = new Tenure(this, wire, terms, sent)
       this.#runtime.watchdog.add(this.#tenure)
+      this.#tell('grant', this.#tenure, sent.mono, GRANTED)
       return this.#tenure.give(owner)
     })
   }
@@ -402,7 +413,7 @@ export class Gate implements Keeper, Contest {
   /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
   async close(release: boolean): Promise<void> {
     this.#room.rejectAll(new ClosedError(this.name))
-    this.#contender.look()
+    this.#contender.nobodyLeft()
     const tenure = this.tenure
     if (tenure !== undefined) {
       tenure.abandon(new ClosedError(this.name))
@@ -415,16 +426,7 @@ export class Gate implements Keeper, Contest {
   #retire(): void {
     const idle = this.#room.first === undefined && this.#tenure === undefined && this.#contender.running === undefined
     if (!idle || this.#inFlight > 0) return
-    const standBack = this.#contender.standingBack
-    if (standBack <= 0) this.#retired()
-    else
-      this.clock.setTimer(
-        () => {
-          this.#retire()
-        },
-        standBack + 1,
-        { background: true },
-      )
+    this.#retired()
   }
 
   #tell(event: DiagnosticEvent, tenure?: Tenure, from?: number, more?: Partial<DiagnosticMessage>): void {

@@ -13,7 +13,7 @@ export interface Waiter {
   counted: boolean
   queued: boolean
   timer: Timer | undefined
-  onAbort: (() => void) | undefined
+  unlisten: (() => void) | undefined
   previous: Waiter | undefined
   next: Waiter | undefined
 }
@@ -75,7 +75,7 @@ export const newWaiter = (
   counted: false,
   queued: false,
   timer: undefined,
-  onAbort: undefined,
+  unlisten: undefined,
   previous: undefined,
   next: undefined,
 })

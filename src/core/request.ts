@@ -1,3 +1,4 @@
+import { onAbort } from './abort.js'
 import type { Clock } from './clock.js'
 import type { UnitOfWork } from './owner.js'
 import type { Terms } from './tenure.js'
@@ -35,19 +36,18 @@ export const abortable = async <T>(
     await undo(brought)
     throw signal.reason
   })
-  let onAbort: (() => void) | undefined
+  let unlisten: (() => void) | undefined
   const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => {
+    unlisten = onAbort(signal, () => {
       clock.setTimer(() => {
         reject(signal.reason)
       }, GRACE)
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
+    })
   })
   try {
     return await Promise.race([finished, aborted])
   } finally {
-    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort)
+    unlisten?.()
     finished.catch(() => undefined)
   }
 }

@@ -1,7 +1,7 @@
 import { ClosedError, EngineError } from '../errors.js'
 import type { Driver } from '../engine/engine.js'
 import { Link } from '../engine/link.js'
-import { wireOwner } from '../keys.js'
+import { slotOf, wireOwner } from '../keys.js'
 import type { Script } from '../lua/script.js'
 import type { ClientEvents, Logger } from '../types.js'
 import type { Clock } from './clock.js'
@@ -106,6 +106,7 @@ export class Runtime implements Runner {
       const fresh = new Gate(this, kind, name, () => {
         if (this.#gates.get(id) === fresh) this.#gates.delete(id)
       })
+      if (this.link.cluster) mustShareSlot(fresh.protocol)
       this.#gates.set(id, (gate = fresh))
     }
     return gate
@@ -192,3 +193,9 @@ export class Runtime implements Runner {
 
 /** After these the server may hold what we were not told of. */
 const MAY_HAVE_RUN: ReadonlySet<string> = new Set(['NO_REPLY', 'SERVER'])
+
+/** Redisson's rule for names with braces makes companions of another slot where the braces are no tag. */
+const mustShareSlot = ({ key, channel }: LockProtocol): void => {
+  if (slotOf(key) === slotOf(channel)) return
+  throw new RangeError(`name '${key}' has a brace that makes no hash tag: in a cluster its keys are of several slots`)
+}

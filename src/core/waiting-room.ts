@@ -1,4 +1,5 @@
 import { BusyError } from '../errors.js'
+import { onAbort } from './abort.js'
 import type { UnitOfWork } from './owner.js'
 import { Queue, type Waiter, newWaiter } from './queue.js'
 import type { Request } from './request.js'
@@ -49,12 +50,11 @@ export class WaitingRoom {
       }, wait)
     }
     if (signal !== undefined) {
-      waiter.onAbort = () => {
+      waiter.unlisten = onAbort(signal, () => {
         this.#leave(waiter, () => {
           reject(signal.reason)
         })
-      }
-      signal.addEventListener('abort', waiter.onAbort, { once: true })
+      })
     }
     return waiter
   }
@@ -77,8 +77,8 @@ export class WaitingRoom {
     if (waiter.queued && waiter.request.explicit) this.#explicit--
     this.#queue.remove(waiter)
     waiter.timer?.cancel()
-    if (waiter.onAbort !== undefined) waiter.request.signal?.removeEventListener('abort', waiter.onAbort)
-    waiter.onAbort = undefined
+    waiter.unlisten?.()
+    waiter.unlisten = undefined
     if (waiter.counted) this.#runtime.waiting--
     waiter.counted = false
   }

@@ -1,38 +1,12 @@
 import { nextTick } from 'node:process'
 import { Cluster, Command, Redis } from 'ioredis'
 import { type Arg, type Driver, type DriverEvents, NoReply, NotSent, type Reply, type SendOptions } from './engine.js'
-
-/** Where to connect: what a URL says, with nothing left to guess. */
-export interface Target {
-  /** For people: no user, no password. */
-  readonly address: string
-  readonly nodes: readonly Node[]
-  readonly topology: 'single' | 'cluster'
-  readonly username?: string | undefined
-  readonly password?: string | undefined
-  readonly database?: number | undefined
-  readonly tls: boolean
-}
-
-export type Node = { readonly host: string; readonly port: number } | { readonly path: string }
+import type { IoredisClient, Target } from './target.js'
 
 export interface ConnectionOptions {
   readonly connectTimeout: number
   /** Jitter of the reconnection, in [0, 1). */
   readonly random: () => number
-}
-
-/** What is used of an ioredis client, ours or the caller's, of this major or the one before. */
-export type IoredisClient = Pick<
-  Redis,
-  'status' | 'on' | 'off' | 'call' | 'callBuffer' | 'subscribe' | 'unsubscribe' | 'ssubscribe' | 'sunsubscribe'
-> & {
-  readonly isCluster?: boolean
-  /** The socket, while there is one; not of a cluster. */
-  readonly stream?: { cork(): void; uncork(): void } | null
-  connect(): Promise<unknown>
-  disconnect(): void
-  duplicate(...overrides: unknown[]): IoredisClient
 }
 
 /** Either opened here, and closed here, or lent by the caller: then only its subscriber is ours. */
@@ -98,7 +72,7 @@ export class IoredisDriver implements Driver {
 
   #listenTo(event: string, handler: (error: Error) => void): void {
     this.#handlers.push([event, handler])
-    this.#commands.on(event as 'error', handler)
+    this.#commands.on(event, handler)
   }
 
   send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {
@@ -227,7 +201,11 @@ const ownClient = (target: Target, { connectTimeout, random }: ConnectionOptions
     retryStrategy: (attempt: number) => Math.min(20 * 2 ** Math.min(attempt, 7), 2000) * (0.75 + 0.5 * random()),
   }
   if (target.topology === 'single') {
-    return new Redis({ ...options, ...nodes[0], ...(database !== undefined && { db: database }) })
+    return new Redis({
+      ...options,
+      ...nodes[0],
+      ...(database !== undefined && { db: database }),
+    }) as unknown as IoredisClient
   }
   return new Cluster(nodes as { host: string; port: number }[], {
     redisOptions: options,

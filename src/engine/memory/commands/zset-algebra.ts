@@ -3,7 +3,7 @@ import { wrongType } from '../database.js'
 import { syntaxError } from '../errors.js'
 import { roughInteger } from '../numbers.js'
 import type { Bytes, Reply } from '../reply.js'
-import { compareScored, type Scored } from '../sorted-set.js'
+import { compareScored, type Scored, SortedSet } from '../sorted-set.js'
 import { double, failure, integerFrom, isWord } from './operands.js'
 import { flat } from './zset-operands.js'
 import { storeSorted } from './zset-range.js'
@@ -129,7 +129,8 @@ const command = (operation: Operation, form: Form): Command => {
     const result = compute[operation](query)
     if (form === 'card') return query.limit === 0 ? result.size : Math.min(result.size, query.limit)
     const entries: Scored[] = [...result].map(([member, score]) => ({ member, score })).sort(compareScored)
-    return form === 'store' ? storeSorted(context, argv[1] as Bytes, entries) : flat(entries, query.withScores)
+    if (form === 'reply') return flat(entries, query.withScores)
+    return storeSorted(context, argv[1] as Bytes, SortedSet.of(entries))
   }
   return { arity: form === 'store' ? -4 : -3, write: form === 'store', handle }
 }

@@ -97,11 +97,11 @@ const range = (preset: Preset): Command => ({
   },
 })
 
-/** Stores the entries under the key, or removes the key when there are none. */
-export const storeSorted = ({ database }: CommandContext, key: Bytes, entries: readonly Scored[]): number => {
-  if (entries.length === 0) database.delete(key)
-  else database.set(key, { type: 'zset', sorted: SortedSet.of(entries) }, false)
-  return entries.length
+/** Stores it under the key, or removes the key when it is empty. */
+export const storeSorted = ({ database }: CommandContext, key: Bytes, sorted: SortedSet): number => {
+  if (sorted.size === 0) database.delete(key)
+  else database.set(key, { type: 'zset', sorted }, false)
+  return sorted.size
 }
 
 const zrangestore: Command = {
@@ -109,7 +109,12 @@ const zrangestore: Command = {
   write: true,
   handle: (argv, context) => {
     const [, target = '', key = '', from = '', to = '', ...options] = argv
-    return storeSorted(context, target, select(context, key, parse(options, { store: true }), [from, to]))
+    const sorted = new SortedSet()
+    // One after the other, as the server does: what comes before a long member may still take the compact form.
+    for (const { member, score } of select(context, key, parse(options, { store: true }), [from, to])) {
+      sorted.add(member, score)
+    }
+    return storeSorted(context, target, sorted)
   },
 }
 

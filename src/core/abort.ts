@@ -1,0 +1,37 @@
+/** All that is to be called when one signal aborts: it may be shared by thousands of calls, and Node warns of the eleventh. */
+class Abortion {
+  readonly #callbacks = new Set<() => void>()
+  readonly #signal: AbortSignal
+  readonly #aborted = (): void => {
+    abortions.delete(this.#signal)
+    for (const callback of this.#callbacks) callback()
+  }
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+    signal.addEventListener('abort', this.#aborted, { once: true })
+  }
+
+  add(callback: () => void): void {
+    this.#callbacks.add(callback)
+  }
+
+  remove(callback: () => void): void {
+    this.#callbacks.delete(callback)
+    if (this.#callbacks.size > 0 || abortions.get(this.#signal) !== this) return
+    abortions.delete(this.#signal)
+    this.#signal.removeEventListener('abort', this.#aborted)
+  }
+}
+
+const abortions = new WeakMap<AbortSignal, Abortion>()
+
+/** Calls back once when the signal aborts; returns how to stop listening. */
+export const onAbort = (signal: AbortSignal, callback: () => void): (() => void) => {
+  const abortion = abortions.get(signal) ?? new Abortion(signal)
+  abortions.set(signal, abortion)
+  abortion.add(callback)
+  return () => {
+    abortion.remove(callback)
+  }
+}

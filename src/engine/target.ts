@@ -1,0 +1,35 @@
+/** Where to connect: what a URL says, with nothing left to guess. */
+export interface Target {
+  /** For people: no user, no password. */
+  readonly address: string
+  readonly nodes: readonly Node[]
+  readonly topology: 'single' | 'cluster'
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  readonly database?: number | undefined
+  readonly tls: boolean
+}
+
+export type Node = { readonly host: string; readonly port: number } | { readonly path: string }
+
+type Handler = (...args: never[]) => void
+type Word = string | number | Uint8Array
+
+/** What is used of an ioredis client, ours or the caller's, of this major or the one before. */
+export interface IoredisClient {
+  readonly status: string
+  readonly isCluster?: boolean
+  /** The socket, while there is one; not of a cluster. */
+  readonly stream?: { cork(): void; uncork(): void } | null
+  connect(): Promise<unknown>
+  disconnect(): void
+  duplicate(...overrides: unknown[]): IoredisClient
+  call(name: string, ...args: Word[]): Promise<unknown>
+  callBuffer(name: string, ...args: Word[]): Promise<unknown>
+  subscribe(...channels: string[]): Promise<unknown>
+  unsubscribe(...channels: string[]): Promise<unknown>
+  ssubscribe(...channels: string[]): Promise<unknown>
+  sunsubscribe(...channels: string[]): Promise<unknown>
+  on(event: string, handler: Handler): unknown
+  off(event: string, handler: Handler): unknown
+}
