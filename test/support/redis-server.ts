@@ -65,9 +65,10 @@ export const startRedis = async (args: readonly string[] = []): Promise<RedisSer
     })
   })
   failed.catch(() => undefined)
+  let over = false
   const ready = async (): Promise<void> => {
     const end = Date.now() + 20_000
-    while (!(await answers(port))) {
+    while (!over && !(await answers(port))) {
       if (Date.now() > end) throw new Error('redis-server does not answer')
       await sleep(20)
     }
@@ -81,6 +82,8 @@ export const startRedis = async (args: readonly string[] = []): Promise<RedisSer
   try {
     await Promise.race([ready(), failed])
   } catch (error) {
+    over = true
+    process.off('exit', kill)
     server.kill('SIGKILL')
     await rm(directory, { recursive: true, force: true })
     throw error
