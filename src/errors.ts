@@ -55,7 +55,7 @@ export class HoldfastError extends Error {
   static readonly brand: string = 'HoldfastError'
   readonly code: ErrorCode
   /** The name of the lock or synchronizer that the error is about. */
-  readonly target: string | undefined;
+  readonly target: string | undefined
   /** The names of this class and of its bases: what a second copy of the package knows it by. */
   readonly [BRANDS]: readonly string[]
 
@@ -147,7 +147,10 @@ export class EngineError extends HoldfastError {
 }
 
 /** An error reply as an `EngineError`: its own text, its first word as the code. */
-export const serverError = (text: string): EngineError => {
-  const word = /^[A-Z]+\b/.exec(text)?.[0]
+export const serverError = (reply: string): EngineError => {
+  // Newer servers name the user, and who connects by URL has it there beside the password.
+  const text = reply.replace(/\bUser \S+ has no permissions/, 'The user has no permissions')
+  // What a user may not do within a script Redis 7.0 says in other words than outside.
+  const word = text.startsWith("ERR The user executing the script can't") ? 'NOPERM' : /^[A-Z]+\b/.exec(text)?.[0]
   return new EngineError(SERVER_CODES.find((code) => code === word) ?? 'SERVER', text)
 }

@@ -27,7 +27,7 @@ export interface Contest {
 /** Who held within this time lets others go first when all are woken at once. */
 const RECENT = 60
 /** A sleeper asks again at least this often: a lost message costs a poll, never a hang. */
-const POLL = 1000
+export const POLL = 1000
 
 /** The wait loop, one for each gate: ask, subscribe, ask again, sleep until a message, the lease's end or the next poll. */
 export class Contender {

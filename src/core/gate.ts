@@ -1,6 +1,6 @@
 import { ClosedError, DeadlockError, EngineError, LockLostError } from '../errors.js'
-import type { Clock } from './clock.js'
-import { Contender, type Contest, type Outcome } from './contender.js'
+import type { Clock, Timer } from './clock.js'
+import { Contender, type Contest, type Outcome, POLL } from './contender.js'
 import { type DiagnosticEvent, type DiagnosticMessage, tell } from './diagnostics.js'
 import type { TenureHold } from './hold.js'
 import type { UnitOfWork } from './owner.js'
@@ -45,6 +45,8 @@ export class Gate implements Keeper, Contest {
   #tenure: Tenure | undefined
   /** A tenure that the next attempt is to take over on the server. */
   #passing: { readonly from: Tenure; readonly done: (passed: boolean | Promise<boolean>) => void } | undefined
+  /** Runs while others wait for a hold of this process. */
+  #watch: Timer | undefined
   /** Steps on their way that need this gate to stay. */
   #inFlight = 0
   #asking: Waiter | undefined
@@ -86,6 +88,7 @@ export class Gate implements Keeper, Contest {
       const hold = await this.#enter(tenure, request)
       if (hold !== undefined) return hold
     }
+    if (request.wait === 0) await this.#certain(request)
     return new Promise((resolve, reject) => {
       this.#join(request, resolve, reject)
     })
@@ -121,6 +124,30 @@ export class Gate implements Keeper, Contest {
     const waiter = this.#room.enter(request, resolve, reject)
     if (behind && wait > 0) this.#admit(waiter)
     this.#contender.start()
+    this.#watchHold()
+  }
+
+  /** A single try believes in a hold of this process only as far as the server has confirmed it just now. */
+  async #certain(request: Request): Promise<void> {
+    const { tenure } = this
+    if (tenure === undefined || this.clock.monotonic() - tenure.provenAt < PASS_TIME) return
+    const verified = tenure.verify().catch(() => undefined)
+    await abortable(verified, request.signal, this.clock, () => Promise.resolve())
+  }
+
+  /** While others wait here, a hold of this process is not taken on trust for longer than from poll to poll. */
+  #watchHold(): void {
+    if (this.#watch !== undefined || this.#tenure === undefined || this.#room.first === undefined) return
+    this.#watch = this.clock.setTimer(
+      () => {
+        this.#watch = undefined
+        const { tenure } = this
+        const aged = tenure !== undefined && this.clock.monotonic() - tenure.provenAt > POLL / 2
+        if (aged && this.#room.first !== undefined) tenure.verify().catch(() => undefined)
+        this.#watchHold()
+      },
+      POLL * (0.9 + 0.2 * this.clock.random()),
+    )
   }
 
   #admit(waiter: Waiter): void {
@@ -216,6 +243,7 @@ export class Gate implements Keeper, Contest {
     const others = this.#room.of(owner)
     for (const other of others) this.#room.remove(other)
     this.#enterAll(tenure, others)
+    this.#watchHold()
   }
 
   /** Other calls of an owner that has it now would wait for themselves. */
@@ -426,6 +454,8 @@ export class Gate implements Keeper, Contest {
   #retire(): void {
     const idle = this.#room.first === undefined && this.#tenure === undefined && this.#contender.running === undefined
     if (!idle || this.#inFlight > 0) return
+    this.#watch?.cancel()
+    this.#watch = undefined
     this.#retired()
   }
 

@@ -278,8 +278,17 @@ export class Tenure implements Due {
 
   /** Asks whether it is still ours, and changes nothing. */
   async verify(): Promise<void> {
-    await this.#inTurn(() => this.setLevel(this.level, 1))
+    const sent = this.now()
+    const { ttl, holders } = await this.protocol.inspect()
+    if (this.over) return
+    if (!holders.some(({ owner }) => owner === this.wire)) {
+      this.lose('somebody else released it, or its key was deleted', false)
+      return
+    }
     this.failures = 0
+    // A change of level on its way may have proven more by now.
+    if (sent.mono >= this.#proven.mono) this.proved(sent, ttl)
+    this.#keeper.moved(this)
   }
 
   detach(hold: TenureHold): Promise<string> {
