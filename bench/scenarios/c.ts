@@ -20,7 +20,8 @@ export const c: Scenario = {
       'queues nobody. Each re-entry into the queue is a new acquire, as an application would do it.',
     misleads:
       'Passing on within a process raises the rate at the price of the order between processes: look at p99 and max, not at ' +
-      'the rate alone. A round trip is measured idle; under this load it is longer, for everyone. ' +
+      'the rate alone. A round trip is measured with nothing else running, each after a pause as long as a hold: processes ' +
+      'and server fall asleep in it, and waking them is most of the trip. ' +
       'Who keeps its own processes busy makes its holds longer, and so its ideal lower: compare the rates too. ' +
       'The CPU of the client includes the thread that sleeps for the hold, alike for all.',
   },

@@ -25,7 +25,7 @@ export interface Contest {
 }
 
 /** Who held within this time lets others go first when all are woken at once. */
-const RECENT = 60
+const RECENT = 90
 /** A sleeper asks again at least this often: a lost message costs a poll, never a hang. */
 export const POLL = 1000
 

@@ -13,7 +13,7 @@ import { makeTicket } from './ticket.js'
 import { WaitingRoom } from './waiting-room.js'
 
 /** How long a hold may go from hand to hand here before other processes get their turn, and how often. */
-const PASS_TIME = 20
+const PASS_TIME = 30
 const PASSES = 4096
 /** Trouble that passes: waited out, once the server has answered a waiter at all. */
 const PASSING: ReadonlySet<string> = new Set([

@@ -9,6 +9,9 @@ export interface ConnectionOptions {
   readonly random: () => number
 }
 
+/** How many commands one write takes. */
+const TOGETHER = 16
+
 /** Either opened here, and closed here, or lent by the caller: then only its subscriber is ours. */
 export class IoredisDriver implements Driver {
   readonly address: string
@@ -22,7 +25,7 @@ export class IoredisDriver implements Driver {
   readonly #handlers: [event: string, handler: (error: Error) => void][] = []
   #events: DriverEvents | undefined
   #wasUp = false
-  #joined = false
+  #joined = 0
   #closed = false
 
   constructor(client: IoredisClient, address: string, own: boolean) {
@@ -90,16 +93,21 @@ export class IoredisDriver implements Driver {
     return (reply as Promise<Reply>).catch(rethrow)
   }
 
-  /** What is sent in one turn of the event loop leaves in one write. */
+  /** Commands of one turn of the event loop leave together, but not so many that the server stands idle meanwhile. */
   #join(): void {
     const { stream } = this.#commands
-    if (!this.#own || this.#joined || stream === undefined || stream === null) return
-    this.#joined = true
-    stream.cork()
-    nextTick(() => {
-      this.#joined = false
+    if (!this.#own || stream === undefined || stream === null) return
+    if (this.#joined === 0) {
+      stream.cork()
+      nextTick(() => {
+        this.#joined = 0
+        stream.uncork()
+      })
+    } else if (this.#joined % TOGETHER === 0) {
       stream.uncork()
-    })
+      stream.cork()
+    }
+    this.#joined++
   }
 
   /** A command that has no key of its own goes where the command before it went. */
