@@ -56,7 +56,8 @@ export const checkAcquire = (options: AcquireOptions | undefined): AcquireOption
   const { wait, lease, signal, owner } = options
   if (wait !== undefined) checkWait(wait)
   if (lease !== undefined) checkLease(lease)
-  if (signal !== undefined && !isSignal(signal)) throw new TypeError(`signal must be an AbortSignal, not ${show(signal)}`)
+  if (signal !== undefined && !isSignal(signal))
+    throw new TypeError(`signal must be an AbortSignal, not ${show(signal)}`)
   if (owner !== undefined) checkOwner(owner)
   return options
 }

@@ -1,39 +1,44 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import * as holdfast from 'holdfast'
 
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
 const source = readFileSync(new URL('../../src/errors.ts', import.meta.url), 'utf8')
 
-test('docs/errors.md → names every error class that is exported, and no other', () => {
+void test('docs/errors.md → names every error class that is exported, and no other', () => {
   const exported = Object.keys(holdfast).filter((name) => name.endsWith('Error'))
   const told = new Set([...page.matchAll(/^\| `(\w+Error)`/gm)].map(([, name]) => name))
   assert.deepEqual([...told].sort(), exported.sort())
 })
 
-test('docs/errors.md → names every code that the source knows, and no other', () => {
+void test('docs/errors.md → names every code that the source knows, and no other', () => {
   const known = new Set([...source.matchAll(/'([A-Z][A-Z_]+)'/g)].map(([, code]) => code))
   const told = new Set([...page.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, code]) => code))
   assert.deepEqual([...told].sort(), [...known].sort())
 })
 
-const example = (file: string, nth: number): string =>
-  [...readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').matchAll(/```js\n([\s\S]*?)```/g)][nth]?.[1] ?? ''
-
-const run = async (code: string): Promise<string[]> => {
-  const printed: string[] = []
-  const body = code.replace(/^import \{ (\w+) \} from '(.*)'$/gm, "const { $1 } = await import('$2')")
-  const main = Object.getPrototypeOf(async () => undefined).constructor as FunctionConstructor
-  const task = new main('console', 'load', body.replaceAll('await import(', 'await load('))
-  await task({ log: (text: unknown) => printed.push(String(text)) }, (name: string) => import(name))
-  return printed
+/** Runs the page's nth example as it stands, in a process of its own that finds the package by its name. */
+const run = async (file: string, nth: number): Promise<string> => {
+  const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+  const code = [...text.matchAll(/```js\n([\s\S]*?)```/g)][nth]?.[1] ?? ''
+  const program = fileURLToPath(new URL(`example-${process.pid}-${file.replaceAll('/', '-')}.mjs`, import.meta.url))
+  writeFileSync(program, code)
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [program])
+    return stdout
+  } finally {
+    rmSync(program)
+  }
 }
 
-test('the ten lines of the README → work as they stand', async () => {
-  assert.deepEqual(await run(example('README.md', 0)), ['42'])
+void test('the ten lines of the README → work as they stand', async () => {
+  assert.equal(await run('README.md', 0), '42\n')
 })
 
-test('the test example of the guide → works as it stands', async () => {
-  assert.deepEqual(await run(example('docs/guide.md', 0)), ['lost'])
+void test('the test example of the guide → works as it stands', async () => {
+  assert.equal(await run('docs/guide.md', 0), 'lost\n')
 })

@@ -74,7 +74,8 @@ class SeededClock implements VirtualClock {
     let next: VirtualTimer | undefined
     for (const timer of this.#timers) {
       if (timer.due > end) continue
-      if (next === undefined || timer.due < next.due || (timer.due === next.due && timer.order < next.order)) next = timer
+      if (next === undefined || timer.due < next.due || (timer.due === next.due && timer.order < next.order))
+        next = timer
     }
     return next
   }

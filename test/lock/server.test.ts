@@ -43,7 +43,7 @@ const troubles: readonly Trouble[] = [
     code: 'MISCONF',
     text: /MISCONF/,
     begin: async ({ redis, until }) => {
-      const [, directory] = (await redis.config('GET', 'dir'))
+      const [, directory] = await redis.config('GET', 'dir')
       rmSync(directory ?? '', { recursive: true })
       await redis.config('SET', 'save', '3600 1')
       await redis.call('BGSAVE').catch(() => undefined)
