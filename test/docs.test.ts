@@ -42,3 +42,17 @@ void test('the ten lines of the README → work as they stand', async () => {
 void test('the test example of the guide → works as it stands', async () => {
   assert.equal(await run('docs/guide.md', 0), 'lost\n')
 })
+
+void test('the example of the nightly report → one of three instances writes it', async () => {
+  const program = fileURLToPath(new URL('../examples/nightly-report.js', import.meta.url))
+  const env = { ...process.env }
+  delete env['HOLDFAST_URL']
+  const { stdout } = await promisify(execFile)(process.execPath, [program], { env })
+  const said = stdout.trim().split('\n').sort()
+  assert.deepEqual(said, [
+    'ada: done',
+    'ada: writing the report',
+    'bob: ada is at it already',
+    'cleo: ada is at it already',
+  ])
+})
