@@ -305,7 +305,8 @@ export class Gate implements Keeper, Contest {
     const mayPass =
       next !== undefined && !this.#runtime.closed && tenure.passes < PASSES && now - tenure.opened < PASS_TIME
     if (!mayPass || tenure !== this.#tenure) return this.#free(tenure)
-    const fresh = tenure.status() === 'held' && now - tenure.provenAt < tenure.lease / 2
+    const half = tenure.lease / 2
+    const fresh = tenure.status() === 'held' && now - tenure.provenAt < half && tenure.lastsUntil - now >= half
     if (fresh && tenure.watched && alike(next.request.terms, tenure)) {
       this.#tell('release', tenure, tenure.opened)
       tenure.passes++

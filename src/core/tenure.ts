@@ -117,6 +117,11 @@ export class Tenure implements Due {
     return this.#holds.at(-1)
   }
 
+  /** When the server gives it away, on the monotonic clock. */
+  get lastsUntil(): number {
+    return this.#lostMono + marginOf(this.#lease)
+  }
+
   get lostAt(): number {
     return this.#lostMono
   }
@@ -150,7 +155,7 @@ export class Tenure implements Due {
     }
     const proven = this.#proven
     if (Math.abs(wall - proven.wall - (mono - proven.mono)) > CLOCKS_APART) return 'uncertain'
-    if (this.#watched && mono - proven.mono > this.#lease / 2) return 'uncertain'
+    if (this.#watched && this.lastsUntil - mono < this.#lease / 2) return 'uncertain'
     return this.#doubt === undefined ? 'held' : 'uncertain'
   }
 

@@ -2,7 +2,7 @@ import { slotOf } from '../keys.js'
 import type { Clock, Timer } from './clock.js'
 import { DueHeap } from './due-heap.js'
 import type { RenewScript, Runner } from './protocol.js'
-import { type Moment, type Tenure, marginOf, momentOf } from './tenure.js'
+import { type Moment, type Tenure, momentOf } from './tenure.js'
 
 /** How many holds one script call renews. */
 const BATCH = 250
@@ -78,10 +78,8 @@ export class Watchdog {
   }
 
   #schedule(tenure: Tenure): void {
-    const { lease } = tenure
-    // That it was found to be ours since is no renewal: the deadline has not moved.
-    const begun = Math.min(tenure.provenAt, tenure.lostAt + marginOf(lease) - lease)
-    const regular = tenure.watched ? begun + lease / 3 : Infinity
+    // From the deadline, not from the last proof: that it was found to be ours since is no renewal.
+    const regular = tenure.watched ? tenure.lastsUntil - (tenure.lease * 2) / 3 : Infinity
     tenure.renewAt = tenure.renewing ? Infinity : Math.min(tenure.askAgain, tenure.failures === 0 ? regular : Infinity)
     tenure.due = Math.min(tenure.renewAt, tenure.lostAt, tenure.lapseAt)
   }
