@@ -176,7 +176,7 @@ export class Runtime implements Runner {
    * Resolves after the first answer.
    */
   undo(protocol: LockProtocol, wire: string, lease: number, cause: unknown): Promise<void> {
-    if (cause instanceof EngineError && !MAY_HAVE_RUN.has(cause.code)) return Promise.resolve()
+    if (cause instanceof EngineError && !mayHaveRun(cause)) return Promise.resolve()
     if (cause instanceof ClosedError) return Promise.resolve()
     const until = this.options.clock.monotonic() + lease
     const first = this.insist(() => protocol.release(wire), until)
@@ -191,8 +191,9 @@ export class Runtime implements Runner {
   }
 }
 
-/** After these the server may hold what we were not told of. */
-const MAY_HAVE_RUN: ReadonlySet<string> = new Set(['NO_REPLY', 'SERVER'])
+/** Whether the server may hold what we were not told of. */
+const mayHaveRun = ({ code, message }: EngineError): boolean =>
+  code === 'NO_REPLY' || code === 'SERVER' || (code === 'NOPERM' && message.includes(' script: '))
 
 /** Redisson's rule for names with braces makes companions of another slot where the braces are no tag. */
 const mustShareSlot = ({ key, channel }: LockProtocol): void => {

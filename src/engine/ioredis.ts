@@ -222,6 +222,8 @@ const ownClient = (target: Target, { connectTimeout, random }: ConnectionOptions
     enableOfflineQueue: true,
     // What was sent and not answered is not sent again to another node.
     retryDelayOnFailover: 0,
+    // A cluster that is down says so at once, and whoever asked decides; otherwise ioredis would ask on for it.
+    retryDelayOnClusterDown: 0,
     shardedSubscribers: true,
   }) as unknown as IoredisClient
 }
@@ -232,9 +234,14 @@ const withoutCommand = (error: Error): Error => {
   return new Error(source.message === '' ? ((source as { code?: string }).code ?? source.name) : source.message)
 }
 
+/** Where ioredis gave up asking on, the server's last answer is within words of its own. */
+const GAVE_UP = /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/s
+
 /** Told apart for the link: never sent, sent and unanswered, or answered with an error. */
 const rethrow = (error: Error): never => {
   if (error.name === 'ReplyError') throw withoutCommand(error)
+  const answer = GAVE_UP.exec(error.message)?.[1]
+  if (answer !== undefined) throw new Error(answer)
   if (error.message.startsWith("Stream isn't writeable")) throw new NotSent(error.message)
   throw new NoReply(withoutCommand(error).message)
 }

@@ -26,8 +26,8 @@ export const lockForceRelease: Script<
   number
 > = script(
   'lock/force-release',
-  '13cf745c9dd78ada673a3b3c5f043555313f8161',
-  "local lock=KEYS[1]local channel=KEYS[2]local publish=ARGV[1]if redis.call('DEL',lock)==0 then\nreturn 0\nend\nredis.call(publish,channel,'0')return 1",
+  '6372a476257a4c1dbb912de6f30a2722fbad2594',
+  "local lock=KEYS[1]local channel=KEYS[2]local publish=ARGV[1]if redis.call('DEL',lock)==0 then\nreturn 0\nend\nredis.pcall(publish,channel,'0')return 1",
   2,
 )
 
@@ -72,14 +72,14 @@ export const lockRelease: Script<
   number
 > = script(
   'lock/release',
-  'b943fa43ecb03f881c9834e2f8f17b4748e16477',
-  "local lock=KEYS[1]local channel=KEYS[2]local owner=ARGV[1]local publish=ARGV[2]if redis.call('HDEL',lock,owner)==0 then\nreturn-1\nend\nreturn redis.call(publish,channel,'0')",
+  '864a67b2c73395ecf4ebf056bab03ac7a5d79132',
+  "local lock=KEYS[1]local channel=KEYS[2]local owner=ARGV[1]local publish=ARGV[2]if redis.call('HDEL',lock,owner)==0 then\nreturn-1\nend\nlocal told=redis.pcall(publish,channel,'0')return type(told)=='number'and told or 0",
   2,
 )
 
 /**
  * Gives the locks that are still their owners' a full lease. Never creates; touches nobody else's.
- * A key that holds something else by now (an error in the check) counts as lost and does not stop the others.
+ * A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
  * Returns integer[] 1 renewed, 0 lost, in the order of the locks
  */
 export const lockRenew: Script<
@@ -88,8 +88,8 @@ export const lockRenew: Script<
   readonly number[]
 > = script(
   'lock/renew',
-  '6e0ce40e6433951389492e1f44fafab2b7148789',
-  "local locks=KEYS\nlocal lease=ARGV[1]local owners=ARGV\nlocal renewed={}for i,lock in ipairs(locks)do\nif redis.pcall('HEXISTS',lock,owners[i+1])==1 then\nredis.call('PEXPIRE',lock,lease)renewed[i]=1\nelse\nrenewed[i]=0\nend\nend\nreturn renewed",
+  'd00583c5f9c163adefa9100dac21f7df55a5205c',
+  "local locks=KEYS\nlocal lease=ARGV[1]local owners=ARGV\nlocal renewed={}for i,lock in ipairs(locks)do\nlocal found=redis.pcall('HEXISTS',lock,owners[i+1])if found==1 then\nredis.call('PEXPIRE',lock,lease)renewed[i]=1\nelseif type(found)=='table'and not string.find(found.err,'WRONGTYPE',1,true)then\nreturn found\nelse\nrenewed[i]=0\nend\nend\nreturn renewed",
   0,
 )
 
@@ -104,7 +104,7 @@ export const lockSetLevel: Script<
   number
 > = script(
   'lock/set-level',
-  'fb89de69c6fc8cb5520e7534279d285a63a931c6',
-  "local lock=KEYS[1]local owner=ARGV[1]local level=ARGV[2]local lease=tonumber(ARGV[3])if redis.call('HEXISTS',lock,owner)==0 then\nreturn-2\nend\nredis.call('HSET',lock,owner,level)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)return lease\nend\nreturn left",
+  '225d7fff3d5c60cb94716e618c31d286e2876d00',
+  "local lock=KEYS[1]local owner=ARGV[1]local level=ARGV[2]local lease=tonumber(ARGV[3])if redis.call('HEXISTS',lock,owner)==0 then\nreturn-2\nend\nlocal left=redis.call('PTTL',lock)if left>=0 then\nleft=math.max(left,lease)redis.call('PEXPIRE',lock,left)end\nredis.call('HSET',lock,owner,level)return left",
   1,
 )

@@ -10,5 +10,6 @@ local publish = ARGV[1]
 if redis.call('DEL', lock) == 0 then
   return 0
 end
-redis.call(publish, channel, '0')
+-- Freed is freed, also where telling it is refused.
+redis.pcall(publish, channel, '0')
 return 1

@@ -12,4 +12,6 @@ local publish = ARGV[2]
 if redis.call('HDEL', lock, owner) == 0 then
   return -1
 end
-return redis.call(publish, channel, '0')
+-- Freed is freed: where telling it is refused (an ACL without the channel), waiters find out by asking.
+local told = redis.pcall(publish, channel, '0')
+return type(told) == 'number' and told or 0

@@ -1,5 +1,5 @@
 -- Gives the locks that are still their owners' a full lease. Never creates; touches nobody else's.
--- A key that holds something else by now (an error in the check) counts as lost and does not stop the others.
+-- A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
 -- KEYS[1..] locks
 -- ARGV[1] lease (ms)
 -- ARGV[2..] owners
@@ -10,9 +10,12 @@ local owners = ARGV
 
 local renewed = {}
 for i, lock in ipairs(locks) do
-  if redis.pcall('HEXISTS', lock, owners[i + 1]) == 1 then
+  local found = redis.pcall('HEXISTS', lock, owners[i + 1])
+  if found == 1 then
     redis.call('PEXPIRE', lock, lease)
     renewed[i] = 1
+  elseif type(found) == 'table' and not string.find(found.err, 'WRONGTYPE', 1, true) then
+    return found
   else
     renewed[i] = 0
   end

@@ -13,10 +13,11 @@ local lease = tonumber(ARGV[3])
 if redis.call('HEXISTS', lock, owner) == 0 then
   return -2
 end
-redis.call('HSET', lock, owner, level)
 local left = redis.call('PTTL', lock)
-if left >= 0 and left < lease then
-  redis.call('PEXPIRE', lock, lease)
-  return lease
+if left >= 0 then
+  left = math.max(left, lease)
+  -- Before the count: a server short of memory lets a script write on that has begun with what needs none.
+  redis.call('PEXPIRE', lock, left)
 end
+redis.call('HSET', lock, owner, level)
 return left

@@ -1,0 +1,336 @@
+import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hold } from 'holdfast'
+import { AcquireTimeoutError, connect, EngineError, LockLostError } from 'holdfast'
+import { rejection, watch } from '../contract/lock/kind.js'
+import type { Client } from '../engines.js'
+import { redisEngine, started } from '../engines.js'
+import type { Trouble } from '../support/troubles.js'
+import { Site, troubles, until } from '../support/troubles.js'
+
+const WATCHDOG = 3000
+
+/** A client of the troubled server, and all that it told. */
+interface Visit {
+  readonly site: Site
+  readonly client: Client
+  readonly told: { readonly uncertain: unknown[]; readonly lost: Error[]; readonly errors: Error[] }
+}
+
+type Scenario = (name: string, body: (visit: Visit) => Promise<void>) => void
+
+const visiting = async (site: Site, body: (visit: Visit) => Promise<void>): Promise<void> => {
+  const client = await connect({ url: site.url, watchdog: WATCHDOG })
+  const told: Visit['told'] = { uncertain: [], lost: [], errors: [] }
+  client.on('uncertain', ({ cause }) => told.uncertain.push(cause))
+  client.on('lost', ({ error }) => told.lost.push(error))
+  client.on('error', (error) => told.errors.push(error))
+  try {
+    await body({ site, client, told })
+    assert.deepEqual(await site.keys(), [], 'a key is left')
+  } finally {
+    await site.end()
+    await client.close()
+    for (const key of await site.keys()) await site.redis.del(key)
+  }
+}
+
+/** Inside a `describe`: one server of its own, its tests one after the other. */
+const onSite = (trouble: Trouble): Scenario => {
+  let site: Site | undefined
+  let reason: string | undefined
+  before(async () => {
+    const start = async (): Promise<void> => {
+      site = await Site.open(trouble)
+    }
+    reason = await started({ ...redisEngine, start })
+  })
+  after(() => site?.close())
+  return (name, body) => {
+    void test(name, { timeout: 60_000 }, async (t) => {
+      if (site === undefined) t.skip(reason ?? 'no server')
+      else await visiting(site, body)
+    })
+  }
+}
+
+const isTrouble = ({ code, text }: Trouble, error: unknown): void => {
+  assert.ok(error instanceof EngineError, String(error))
+  assert.equal(error.code, code, error.message)
+  assert.match(error.message, text)
+}
+
+/** The trouble itself, or that the way into it led through a cut connection. */
+const isTroubleOrCut = ({ trouble }: Site, error: unknown): void => {
+  const cut = error instanceof EngineError && (error.code === 'OFFLINE' || error.code === 'NO_REPLY')
+  if (trouble.code !== 'LOADING' || !cut) isTrouble(trouble, error)
+}
+
+/** When the server has told this client that another has the lock. */
+const refused = (client: Client, lock: string): Promise<void> =>
+  new Promise((resolve) => {
+    const listener = (message: unknown): void => {
+      const told = message as { client: string; name: string }
+      if (told.client !== client.id || told.name !== lock) return
+      unsubscribe('holdfast:wait', listener)
+      resolve()
+    }
+    subscribe('holdfast:wait', listener)
+  })
+
+/** A call that waits for what another client holds, whose lease is over soon and without a word. */
+const waiter = async ({ site, client }: Visit, name: string, wait = 60_000): Promise<{ acquiring: Promise<Hold> }> => {
+  await site.redis.hset(name, 'foreign:1', 1)
+  await site.redis.pexpire(name, 60_000)
+  const waiting = refused(client, name)
+  const acquiring = client.lock(name).acquire({ wait })
+  acquiring.catch(() => undefined)
+  await waiting
+  await site.redis.pexpire(name, 300)
+  return { acquiring }
+}
+
+const everyWay = (client: Client): Promise<unknown>[] => [
+  client.lock('a').acquire(),
+  client.lock('b').acquire({ wait: 30_000 }),
+  client.lock('c').tryAcquire({ lease: 5000 }),
+  client.lock('d').using(() => assert.fail('the work began')),
+  client.lock('e').for(client.owner()).lock(),
+]
+
+/** The least that the server keeps it, on the wall clock. */
+const keptUntil = async ({ redis }: Site, name: string): Promise<number> => {
+  const now = Date.now()
+  return now + (await redis.pttl(name))
+}
+
+const refusedAcquires = (scenario: Scenario): void => {
+  scenario('acquire that was never answered → rejects with the server’s text, leaves nothing', async (visit) => {
+    const { site, client, told } = visit
+    await site.begin()
+    const began = performance.now()
+    for (const error of await Promise.all(everyWay(client).map(rejection))) isTrouble(site.trouble, error)
+    assert.ok(performance.now() - began < 3000)
+    await site.end()
+    await sleep(WATCHDOG / 2)
+    assert.deepEqual(await site.keys(), [])
+    for (const error of told.errors) isTroubleOrCut(site, error)
+    assert.deepEqual([...told.uncertain, ...told.lost], [])
+    const hold = await client.lock('a').acquire()
+    assert.equal(await hold.release(), true)
+  })
+}
+
+const waitedOut = (scenario: Scenario): void => {
+  scenario('acquire that waits already → waits it out, then has the lock', async (visit) => {
+    const { site } = visit
+    const [patient, timed] = [await waiter(visit, 'patient'), await waiter(visit, 'timed', 2500)]
+    await site.begin()
+    const patience = watch(patient.acquiring)
+    const error = await rejection(timed.acquiring)
+    assert.ok(error instanceof AcquireTimeoutError, String(error))
+    isTrouble(site.trouble, error.cause)
+    assert.equal(patience.settled, false)
+    await site.end()
+    const began = performance.now()
+    const hold = await patience.promise
+    assert.ok(performance.now() - began < 5000)
+    assert.equal(hold.state, 'held')
+    assert.equal(await hold.release(), true)
+  })
+}
+
+const notWaitedOut = (scenario: Scenario): void => {
+  scenario('acquire that waits already → rejects with the server’s text, leaves nothing', async (visit) => {
+    const { site } = visit
+    const { acquiring } = await waiter(visit, 'a')
+    await site.begin()
+    isTrouble(site.trouble, await rejection(acquiring))
+    await site.end()
+    await site.redis.hdel('a', 'foreign:1')
+    await sleep(100)
+    assert.deepEqual(await site.keys(), [])
+  })
+}
+
+const unhinderedAcquires = (scenario: Scenario): void => {
+  scenario('acquire → nobody notices', async ({ site, client, told }) => {
+    for (const name of ['a', 'b']) {
+      await site.begin()
+      const hold = await client.lock(name).acquire()
+      assert.equal(await hold.release(), true)
+    }
+    assert.deepEqual(told, { uncertain: [], lost: [], errors: [] })
+  })
+
+  scenario('acquire that waits already → has the lock when it is free', async (visit) => {
+    const { acquiring } = await waiter(visit, 'a')
+    await visit.site.begin()
+    const hold = await acquiring
+    assert.equal(await hold.release(), true)
+  })
+}
+
+const refusedRenewals = (scenario: Scenario): void => {
+  scenario('renewal, the trouble ends in time → uncertain once, then held again, never lost', async (visit) => {
+    const { site, client, told } = visit
+    const hold = await client.lock('a').acquire()
+    const { signal } = hold
+    await site.begin()
+    await until(() => told.uncertain.length > 0)
+    assert.equal(hold.state, 'uncertain')
+    // Long enough for a second try to fail.
+    await sleep(200)
+    await site.end()
+    await until(() => hold.state !== 'uncertain')
+    assert.equal(hold.state, 'held')
+    assert.ok((await site.redis.pttl('a')) > WATCHDOG / 2)
+    await sleep(WATCHDOG / 2)
+    assert.equal(hold.state, 'held')
+    assert.equal(signal.aborted, false)
+    assert.equal(told.uncertain.length, 1)
+    isTroubleOrCut(site, told.uncertain[0])
+    assert.deepEqual(told.lost, [])
+    assert.equal(await hold.release(), true)
+  })
+
+  scenario('renewal, the trouble stays → uncertain once, then lost before the lease ends, for good', async (visit) => {
+    const { site, client, told } = visit
+    const hold = await client.lock('a').acquire()
+    let at = NaN
+    hold.signal.addEventListener('abort', () => (at = Date.now()))
+    const kept = await keptUntil(site, 'a')
+    await site.begin()
+    const states = new Set<string>()
+    await until(() => states.add(hold.state) && hold.signal.aborted)
+    assert.ok(at < kept, `told ${at - kept} ms after the server’s lease was over`)
+    assert.deepEqual([...states], ['held', 'uncertain', 'lost'])
+    assert.equal(told.uncertain.length, 1)
+    isTroubleOrCut(site, told.uncertain[0])
+    const { reason } = hold.signal as { reason: unknown }
+    assert.ok(reason instanceof LockLostError, String(reason))
+    assert.deepEqual(told.lost, [reason])
+    assert.equal(hold.remaining(), 0)
+    await site.end()
+    assert.equal(await hold.release(), false)
+    assert.equal(hold.state, 'lost')
+    const next = await client.lock('a').acquire()
+    assert.equal(hold.state, 'lost')
+    assert.equal(await next.release(), true)
+  })
+}
+
+const unhinderedRenewals = (scenario: Scenario): void => {
+  scenario('renewal → nobody notices', async ({ site, client, told }) => {
+    const hold = await client.lock('a').acquire()
+    const kept = await keptUntil(site, 'a')
+    await site.begin()
+    await until(async () => (await keptUntil(site, 'a')) > kept + WATCHDOG)
+    assert.equal(hold.state, 'held')
+    assert.deepEqual(told, { uncertain: [], lost: [], errors: [] })
+    assert.equal(await hold.release(), true)
+  })
+}
+
+const refusedReleases = (scenario: Scenario): void => {
+  scenario('release, the trouble ends in time → true, and the key is gone', async ({ site, client }) => {
+    const hold = await client.lock('a').acquire({ lease: 20_000 })
+    const held = await client.lock('b').acquire()
+    await site.begin()
+    const releases = [watch(hold.release()), watch(held.release())]
+    await sleep(300)
+    for (const release of releases) assert.equal(release.settled, false)
+    await site.end()
+    for (const release of releases) assert.equal(await release.promise, true)
+    assert.deepEqual(await site.keys(), [])
+  })
+
+  scenario('release, the trouble stays → false when the lease is over', async ({ site, client, told }) => {
+    const hold = await client.lock('a').acquire({ lease: 2000 })
+    const kept = await keptUntil(site, 'a')
+    await site.begin()
+    assert.equal(await hold.release(), false)
+    assert.ok(Date.now() < kept + 1500)
+    assert.equal(hold.state, 'released')
+    for (const error of told.errors) isTroubleOrCut(site, error)
+    assert.ok(told.errors.length > 0)
+    await sleep(Math.max(0, kept - Date.now()) + 10)
+    await site.end()
+  })
+}
+
+const unhinderedReleases = (scenario: Scenario): void => {
+  scenario('release → true at once', async ({ site, client }) => {
+    const owner = client.owner()
+    const outer = await client.lock('a').acquire({ owner })
+    const inner = await client.lock('a').acquire({ owner })
+    await site.begin()
+    const began = performance.now()
+    assert.equal(await inner.release(), true)
+    assert.equal(outer.state, 'held')
+    assert.equal(await outer.release(), true)
+    assert.ok(performance.now() - began < 1000)
+    assert.deepEqual(await site.keys(), [])
+  })
+}
+
+/** Scripts that the server stops after their first write. */
+const halfway = (scenario: Scenario): void => {
+  const allow = (site: Site, ...rules: string[]): Promise<unknown> =>
+    site.redis.call('ACL', 'SETUSER', 'app', '+@all', 'allchannels', ...rules)
+
+  scenario('acquire, stopped when the field is written → rejects, and the field is gone', async ({ site, client }) => {
+    await allow(site, '-pexpire')
+    isTrouble(site.trouble, await rejection(client.lock('a').acquire()))
+    await until(async () => (await site.keys()).length === 0, 2000)
+    await allow(site)
+  })
+
+  scenario('release that may not be told → true, and the key is gone', async ({ site, client, told }) => {
+    for (const rule of ['-publish', 'resetchannels']) {
+      await allow(site)
+      const hold = await client.lock('a').acquire()
+      await allow(site, rule)
+      assert.equal(await hold.release(), true)
+      assert.deepEqual(await site.keys(), [])
+    }
+    await allow(site)
+    assert.deepEqual(told, { uncertain: [], lost: [], errors: [] })
+  })
+
+  scenario('renewal that may not look → uncertain once, then held again, never lost', async (visit) => {
+    const { site, client, told } = visit
+    const hold = await client.lock('a').acquire()
+    await allow(site, '-hexists')
+    await until(() => told.uncertain.length + told.lost.length > 0)
+    assert.equal(hold.state, 'uncertain')
+    isTrouble(site.trouble, told.uncertain[0])
+    await allow(site)
+    await until(() => hold.state !== 'uncertain')
+    assert.equal(await hold.release(), true)
+    assert.equal(told.uncertain.length, 1)
+  })
+}
+
+void describe('G-24: trouble at the server', { concurrency: troubles.length }, () => {
+  for (const trouble of troubles) {
+    void describe(trouble.name, { concurrency: 1 }, () => {
+      const scenario = onSite(trouble)
+      if (trouble.acquire === 'refuses') {
+        refusedAcquires(scenario)
+        if (trouble.passes) waitedOut(scenario)
+        else notWaitedOut(scenario)
+      } else unhinderedAcquires(scenario)
+      if (trouble.upkeep === 'refuses') {
+        refusedRenewals(scenario)
+        refusedReleases(scenario)
+      } else {
+        unhinderedRenewals(scenario)
+        unhinderedReleases(scenario)
+      }
+      if (trouble.name === 'NOPERM within the script') halfway(scenario)
+    })
+  }
+})
