@@ -122,6 +122,10 @@ export class Tenure implements Due {
     return this.#lostMono + marginOf(this.#lease)
   }
 
+  get doubtful(): boolean {
+    return this.#doubt !== undefined
+  }
+
   get lostAt(): number {
     return this.#lostMono
   }
@@ -290,6 +294,8 @@ export class Tenure implements Due {
       this.lose('somebody else released it, or its key was deleted', false)
       return
     }
+    // It can be read, but not written: the renewals that fail count, not this.
+    if (this.#watched && this.doubtful) return
     this.failures = 0
     // A change of level on its way may have proven more by now.
     if (sent.mono >= this.#proven.mono) this.proved(sent, ttl)

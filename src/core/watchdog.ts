@@ -1,3 +1,4 @@
+import { EngineError } from '../errors.js'
 import { slotOf } from '../keys.js'
 import type { Clock, Timer } from './clock.js'
 import { DueHeap } from './due-heap.js'
@@ -8,6 +9,8 @@ import { type Moment, type Tenure, momentOf } from './tenure.js'
 const BATCH = 250
 /** While anything is held, the two clocks are compared this often: a suspended machine stops the timers too. */
 const LOOK = 1000
+/** What a whole batch may be refused for the sake of one of its keys. */
+const OF_ONE_KEY: ReadonlySet<string> = new Set(['NOPERM', 'CROSSSLOT', 'SERVER'])
 /** How far the clocks may part between two looks before every hold is looked at. */
 const JUMP = 250
 
@@ -81,7 +84,12 @@ export class Watchdog {
     // From the deadline, not from the last proof: that it was found to be ours since is no renewal.
     const regular = tenure.watched ? tenure.lastsUntil - (tenure.lease * 2) / 3 : Infinity
     tenure.renewAt = tenure.renewing ? Infinity : Math.min(tenure.askAgain, tenure.failures === 0 ? regular : Infinity)
-    tenure.due = Math.min(tenure.renewAt, tenure.lostAt, tenure.lapseAt)
+    tenure.due = Math.min(tenure.renewAt, tenure.lostAt, tenure.lapseAt, this.#overdueAt(tenure))
+  }
+
+  /** When a renewal that is on its way becomes a doubt. */
+  #overdueAt(tenure: Tenure): number {
+    return tenure.renewing && tenure.watched && !tenure.doubtful ? tenure.lastsUntil - tenure.lease / 2 : Infinity
   }
 
   #arm(): void {
@@ -117,6 +125,9 @@ export class Watchdog {
         this.remove(first)
       } else if (first.lapseAt <= now.mono) {
         first.lapseDue()
+        this.moved(first)
+      } else if (this.#overdueAt(first) <= now.mono) {
+        first.doubt(undefined)
         this.moved(first)
       } else if (first.renewAt <= ahead) {
         first.renewing = true
@@ -163,10 +174,13 @@ export class Watchdog {
         })
       }
     } catch (error) {
+      if (batch.length > 1 && error instanceof EngineError && OF_ONE_KEY.has(error.code)) {
+        await Promise.all(batch.map((tenure) => this.#renew([tenure])))
+        return
+      }
       for (const tenure of batch) this.#failed(tenure, error)
-    } finally {
-      for (const tenure of batch) this.#done(tenure)
     }
+    for (const tenure of batch) this.#done(tenure)
   }
 
   #answered(tenure: Tenure, sent: Moment, ours: boolean): void {
