@@ -9,7 +9,7 @@ import { Runtime } from './core/runtime.js'
 import { readTicket } from './core/ticket.js'
 import type { Driver } from './engine/engine.js'
 import { ClosedError, LockLostError } from './errors.js'
-import { checkName } from './options.js'
+import { checkClose, checkListener, checkName, checkText } from './options.js'
 import { plainLock } from './sync/lock/lock.js'
 import { nonReentrantLock } from './sync/non-reentrant-lock/non-reentrant-lock.js'
 import type { ClientEvents, Hold, Lock, Owner } from './types.js'
@@ -19,7 +19,7 @@ export interface CloseOptions {
   readonly release?: boolean | undefined
 }
 
-/** Hands out locks and synchronizers, and renews what is held through them. Made by `connect`. */
+/** Hands out locks, and renews what is held through them. Made by `connect`. */
 export interface Client extends AsyncDisposable {
   /** A UUID; holders are known by it on the server. */
   readonly id: string
@@ -75,6 +75,7 @@ class ConnectedClient implements Client {
   }
 
   owner(label?: string): Owner {
+    if (label !== undefined) checkText(label, 'label')
     return new UnitOfWork(label)
   }
 
@@ -86,11 +87,12 @@ class ConnectedClient implements Client {
     if (this.#runtime.closed) throw new ClosedError(content.name)
     const terms = content.watched ? this.#runtime.watched : { lease: content.lease, watched: false }
     const hold = await this.#runtime.gate(kind, content.name).adopt(content.wire, new UnitOfWork(), terms)
-    if (hold === undefined) throw new LockLostError(content.name, 'nobody adopted it before its lease ran out')
+    if (hold === undefined) throw new LockLostError(content.name, 'it was adopted already, or its lease ran out')
     return hold
   }
 
   on<E extends keyof ClientEvents>(event: E, listener: (...args: ClientEvents[E]) => void): this {
+    checkListener(event, listener)
     this.#runtime.events.on(event, listener)
     return this
   }
@@ -100,8 +102,13 @@ class ConnectedClient implements Client {
     return this
   }
 
-  close(options: CloseOptions = {}): Promise<void> {
-    return (this.#closing ??= this.#close(options.release ?? true))
+  close(options?: CloseOptions): Promise<void> {
+    try {
+      checkClose(options)
+    } catch (error) {
+      return Promise.reject(error as TypeError)
+    }
+    return (this.#closing ??= this.#close(options?.release ?? true))
   }
 
   async #close(release: boolean): Promise<void> {
@@ -126,7 +133,7 @@ class ConnectedClient implements Client {
  *     const client = await connect({ url: 'memory:', watchdog: 10_000 })
  *     const client = await connect() // HOLDFAST_URL, else REDIS_URL
  */
-export const connect = async (from?: string | ClientOptions): Promise<Client> => {
+export const connect = async (from?: string | URL | ClientOptions): Promise<Client> => {
   const settings = settle(from, environment())
   const { clock, logger, mapName } = settings
   const id = newClientId(clock)

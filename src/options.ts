@@ -3,7 +3,7 @@ import type { AcquireOptions } from './types.js'
 
 /** Argument checks: each names the argument and its value, before anything is sent. */
 
-const show = (value: unknown): string => {
+export const show = (value: unknown): string => {
   if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'object' && value !== null) return Object.prototype.toString.call(value)
@@ -71,3 +71,33 @@ export const checkFunction = (value: unknown, what: string): void => {
 }
 
 const NONE: AcquireOptions = {}
+
+export const checkText = (value: unknown, what: string): void => {
+  if (typeof value !== 'string') throw new TypeError(`${what} must be a string, not ${show(value)}`)
+}
+
+export const checkFlag = (value: unknown, what: string): void => {
+  if (typeof value !== 'boolean') throw new TypeError(`${what} must be true or false, not ${show(value)}`)
+}
+
+/** An object that has these methods. */
+export const checkMethods = (value: unknown, what: string, methods: readonly string[]): void => {
+  const object = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  const missing = methods.find((method) => typeof object[method] !== 'function')
+  if (missing !== undefined) throw new TypeError(`${what} must have a method ${missing}(): ${show(value)} has none`)
+}
+
+export const checkClose = (options: unknown): void => {
+  if (options === undefined) return
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(`options must be an object, not ${show(options)}`)
+  const { release } = options as { release?: unknown }
+  if (release !== undefined) checkFlag(release, 'release')
+}
+
+const EVENTS: readonly unknown[] = ['error', 'uncertain', 'lost', 'reconnect']
+
+export const checkListener = (event: unknown, listener: unknown): void => {
+  if (!EVENTS.includes(event)) throw new TypeError(`event must be one of ${EVENTS.join(', ')}, not ${show(event)}`)
+  checkFunction(listener, 'listener')
+}

@@ -19,13 +19,13 @@ export interface Owner {
 
 export interface AcquireOptions {
   /** How long to wait. Omitted: for ever (`acquire`, `using`), not at all (`tryAcquire`). */
-  readonly wait?: number | undefined
+  wait?: number | undefined
   /** A fixed lease, never renewed. Omitted: the client's watchdog renews while the hold lives. */
-  readonly lease?: number | undefined
+  lease?: number | undefined
   /** Ends the wait with the signal's reason. An already aborted one sends nothing. */
-  readonly signal?: AbortSignal | undefined
+  signal?: AbortSignal | undefined
   /** Default: a fresh owner, unless this very lock is held by an enclosing `using`: then its owner, which re-enters. */
-  readonly owner?: Owner | undefined
+  owner?: Owner | undefined
 }
 
 /** `uncertain`: a renewal failed or is overdue, and the signal has not fired yet. `lost`: for good. */
@@ -48,8 +48,8 @@ export interface Hold extends AsyncDisposable {
    */
   extend(lease?: number): Promise<void>
   /**
-   * `true`: freed, or one level less. `false`: it was lost. Never rejects: without an answer it tries on within the time
-   * left, then says `false`. Called again: the same promise.
+   * `true`: freed, or one level less. `false`: it was lost, or is not this hold's any more (detached, client closed). Never
+   * rejects: without an answer it tries on within the time left, then says `false`. Called again: the same promise.
    */
   release(): Promise<boolean>
   /** Gives it a full lease, stops renewing, and returns a ticket for `client.adopt`, in another process too. */
@@ -58,27 +58,27 @@ export interface Hold extends AsyncDisposable {
 
 export interface LockState {
   /** Owners as the server knows them; `client` and `owner` come from others: escape before showing. */
-  readonly holders: readonly HolderState[]
+  holders: HolderState[]
   /** Fair kinds only, in order. */
-  readonly waiting: readonly WaiterState[]
+  waiting: WaiterState[]
   /** Until expiry; `undefined` when free, `Infinity` when somebody removed the expiry. */
-  readonly remaining?: number | undefined
-  readonly token?: bigint | undefined
+  remaining?: number | undefined
+  token?: bigint | undefined
 }
 
 export interface HolderState {
-  readonly owner: string
-  readonly client: string
-  readonly label?: string | undefined
-  readonly count: number
-  readonly mode: 'exclusive' | 'read' | 'write'
+  owner: string
+  client: string
+  label?: string | undefined
+  count: number
+  mode: 'exclusive' | 'read' | 'write'
 }
 
 export interface WaiterState {
-  readonly owner: string
-  readonly client: string
-  readonly label?: string | undefined
-  readonly deadline?: number | undefined
+  owner: string
+  client: string
+  label?: string | undefined
+  deadline?: number | undefined
 }
 
 export interface Lock<H extends Hold = Hold> {
@@ -97,7 +97,7 @@ export interface Lock<H extends Hold = Hold> {
   using<T>(work: (hold: H) => Promise<T> | T): Promise<T>
   using<T>(options: AcquireOptions | undefined, work: (hold: H) => Promise<T> | T): Promise<T>
   isLocked(): Promise<boolean>
-  /** Milliseconds until expiry, as the server sees it; `undefined` when free. */
+  /** Milliseconds until expiry, as the server sees it; `undefined` when free, `Infinity` when somebody removed the expiry. */
   remaining(): Promise<number | undefined>
   inspect(): Promise<LockState>
   /** Takes the lock from whoever holds it; `false` when it was free. The holder is told at its next renewal. */

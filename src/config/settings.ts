@@ -1,33 +1,33 @@
 import { type Clock, systemClock } from '../core/clock.js'
 import type { IoredisClient } from '../engine/target.js'
 import { ConfigError } from '../errors.js'
-import { checkCount, checkFunction, checkLease } from '../options.js'
+import { checkCount, checkFlag, checkFunction, checkLease, checkMethods, checkText, show } from '../options.js'
 import type { Logger } from '../types.js'
 import { type Place, parseUrl } from './url.js'
 
 export interface ClientOptions {
   /** Where: see `connect`. Default: HOLDFAST_URL, else REDIS_URL. */
-  readonly url?: string | undefined
+  url?: string | undefined
   /** An ioredis client (5 or 6) that the caller owns and closes. Instead of `url`. */
-  readonly connection?: object | undefined
+  connection?: object | undefined
   /** Lease of holds taken without one; renewed every third of it while the hold lives. Default 30 000. */
-  readonly watchdog?: number | undefined
+  watchdog?: number | undefined
   /** Redisson's NameMapper: from the name to the key. Default: as it is. */
-  readonly mapName?: ((name: string) => string) | undefined
+  mapName?: ((name: string) => string) | undefined
   /** Default 10 000. */
-  readonly connectTimeout?: number | undefined
+  connectTimeout?: number | undefined
   /** No command waits longer for its reply. Default 3000. */
-  readonly commandTimeout?: number | undefined
+  commandTimeout?: number | undefined
   /** How many acquire calls may wait in this client before `BusyError`. Default: any number. */
-  readonly maxWaiters?: number | undefined
+  maxWaiters?: number | undefined
   /** Default: the system's. `virtualClock(seed)` of `holdfast/testing` makes `memory:` deterministic. */
-  readonly clock?: Clock | undefined
+  clock?: Clock | undefined
   /** Shown to people where this client holds or waits. Default: host and pid. */
-  readonly label?: string | undefined
+  label?: string | undefined
   /** Whether the label is kept in a small key of this client. Default true. */
-  readonly presence?: boolean | undefined
+  presence?: boolean | undefined
   /** Default: silent. */
-  readonly logger?: Logger | undefined
+  logger?: Logger | undefined
 }
 
 /** Every option with its value. */
@@ -47,22 +47,37 @@ export interface Settings {
 const ignore = (): void => undefined
 const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-export const settle = (
-  from: string | ClientOptions | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-): Settings => {
-  const options: ClientOptions = typeof from === 'string' ? { url: from } : (from ?? {})
-  if (typeof options !== 'object') throw new TypeError('connect takes a URL or an object of options')
+const KNOWN: readonly (keyof ClientOptions)[] = [
+  'url',
+  'connection',
+  'watchdog',
+  'mapName',
+  'connectTimeout',
+  'commandTimeout',
+  'maxWaiters',
+  'clock',
+  'label',
+  'presence',
+  'logger',
+]
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export const settle = (from: string | URL | ClientOptions | undefined, env: Environment): Settings => {
+  const options = optionsOf(from)
   const { mapName = (name) => name, clock = systemClock, label, presence = true, logger = silent } = options
   checkFunction(mapName, 'mapName')
-  if (label !== undefined && typeof label !== 'string') throw new TypeError('label must be a string')
-  if (typeof presence !== 'boolean') throw new TypeError('presence must be true or false')
+  checkMethods(clock, 'clock', ['now', 'monotonic', 'setTimer', 'randomBytes', 'random'])
+  checkMethods(logger, 'logger', ['debug', 'info', 'warn', 'error'])
+  if (label !== undefined) checkText(label, 'label')
+  checkFlag(presence, 'presence')
+  const { watchdog = 30_000, connectTimeout = 10_000, commandTimeout = 3000, maxWaiters = Infinity } = options
   return {
     place: placeOf(options, env),
-    watchdog: checkLease(options.watchdog ?? 30_000, 'watchdog'),
-    connectTimeout: checkLease(options.connectTimeout ?? 10_000, 'connectTimeout'),
-    commandTimeout: checkLease(options.commandTimeout ?? 3000, 'commandTimeout'),
-    maxWaiters: checkCount(options.maxWaiters ?? Infinity, 'maxWaiters'),
+    watchdog: checkLease(watchdog, 'watchdog'),
+    connectTimeout: checkLease(connectTimeout, 'connectTimeout'),
+    commandTimeout: checkLease(commandTimeout, 'commandTimeout'),
+    maxWaiters: checkCount(maxWaiters, 'maxWaiters'),
     mapName,
     clock,
     label,
@@ -71,10 +86,26 @@ export const settle = (
   }
 }
 
-const placeOf = (options: ClientOptions, env: Readonly<Record<string, string | undefined>>): Settings['place'] => {
+/** What is misspelt, or of a later version, must not be ignored: it might lead to another server. */
+const optionsOf = (from: unknown): ClientOptions => {
+  if (from === undefined) return {}
+  if (typeof from === 'string') return { url: from }
+  if (from instanceof URL) return { url: from.href }
+  if (typeof from !== 'object' || from === null || Array.isArray(from)) {
+    throw new TypeError(`connect takes a URL or an object of options, not ${show(from)}`)
+  }
+  const unknown = Object.keys(from).find((key) => !(KNOWN as readonly string[]).includes(key))
+  if (unknown !== undefined) throw new TypeError(`there is no option '${unknown}'; there are ${KNOWN.join(', ')}`)
+  return from
+}
+
+const placeOf = (options: ClientOptions, env: Environment): Settings['place'] => {
   if (options.connection !== undefined) return borrowed(options)
-  const url = options.url ?? env['HOLDFAST_URL'] ?? env['REDIS_URL']
-  if (typeof url !== 'string' || url === '') {
+  if (options.url !== undefined) checkText(options.url, 'url')
+  // An empty variable is one that somebody meant to leave out.
+  const url =
+    options.url ?? [env['HOLDFAST_URL'], env['REDIS_URL']].find((value) => value !== undefined && value !== '')
+  if (url === undefined || url === '') {
     throw new ConfigError(
       "no server to connect to: pass a URL ('redis://host:6379', 'memory:'), or set HOLDFAST_URL or REDIS_URL",
     )
@@ -84,7 +115,7 @@ const placeOf = (options: ClientOptions, env: Readonly<Record<string, string | u
 
 const borrowed = ({ connection, url }: ClientOptions): Settings['place'] => {
   if (url !== undefined) throw new ConfigError('either a url or a connection, not both')
-  const client = connection as Partial<IoredisClient> & { options?: { keyPrefix?: string } }
+  const client = (connection ?? {}) as Partial<IoredisClient> & { options?: { keyPrefix?: string } }
   if (typeof client.callBuffer !== 'function' || typeof client.duplicate !== 'function') {
     throw new ConfigError('connection must be an ioredis client (version 5 or 6)')
   }

@@ -39,7 +39,7 @@ const memoryName = (url: string): string | undefined => {
 }
 
 const netTarget = (rest: string, scheme: string): Omit<Target, 'topology' | 'tls'> => {
-  const match = /^\/\/(?:([^/]*)@)?([^/?#]+)(\/[^?#]*)?(?:\?[^#]*)?$/.exec(rest)
+  const match = /^\/\/(?:([^/]*)@)?([^/?#]+)(\/[^?#]*)?$/.exec(rest)
   if (match === null) throw new ConfigError(`the ${scheme} URL is not of the form ${FORMS}`)
   const [, info, hosts = '', path] = match
   const nodes = hosts.split(',').map((host) => netNode(host, scheme))

@@ -54,12 +54,12 @@ export class Gate implements Keeper, Contest {
   /** The server has answered whoever waited at this moment: from then on, trouble is waited out. */
   #answeredAt = -Infinity
 
-  constructor(runtime: Runtime, kind: LockKind, name: string, retired: () => void) {
+  constructor(runtime: Runtime, kind: LockKind, { name, key }: { name: string; key: string }, retired: () => void) {
     this.#runtime = runtime
     this.#kind = kind
     this.name = name
     this.clock = runtime.options.clock
-    this.protocol = kind.protocol(runtime, runtime.options.mapName(name))
+    this.protocol = kind.protocol(runtime.speaker(name), key)
     this.#retired = retired
     this.#room = new WaitingRoom(runtime, name, (waiter, settle) => {
       this.#left(waiter, settle)

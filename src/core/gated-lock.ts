@@ -62,11 +62,12 @@ export class GatedLock implements Lock<TenureHold> {
     if (hold.remaining() === 0) throw new LockLostError(this.name, 'it was over before the work began')
     let result: T
     try {
-      result = await within(this, hold.owner, async () => work(hold))
+      result = await within(this, hold, async () => work(hold))
     } catch (error) {
       await hold.release()
       throw error
     }
+    if (hold.closed !== undefined) throw hold.closed
     const lost = hold.lost
     const freed = await hold.release()
     if (lost || (!freed && hold.state === 'lost')) {
@@ -123,7 +124,7 @@ export class GatedLock implements Lock<TenureHold> {
     checked.signal?.throwIfAborted()
     const owner = this.#owner(checked)
     const limit = checked.wait ?? wait
-    if (limit === Infinity && checked.signal === undefined) this.#mustNotWaitForItself(owner)
+    if (limit === Infinity) this.#mustNotWaitForItself(owner, checked.signal)
     const { lease } = checked
     return {
       owner: owner ?? new UnitOfWork(),
@@ -136,14 +137,20 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   #owner(options: AcquireOptions): UnitOfWork | undefined {
-    return (options.owner as UnitOfWork | undefined) ?? enclosing((lock) => this.#isSame(lock))?.owner
+    return (options.owner as UnitOfWork | undefined) ?? enclosing((lock) => this.#isSame(lock))?.hold.owner
   }
 
   /** In the middle of a `using` of this lock, another owner can only be served when that has ended. */
-  #mustNotWaitForItself(owner: UnitOfWork | undefined): void {
-    const around = enclosing((lock) => this.#isSame(lock))
-    if (around === undefined || around.owner === owner) return
+  #mustNotWaitForItself(owner: UnitOfWork | undefined, signal: AbortSignal | undefined): void {
+    const around = enclosing((lock) => this.#sharesKey(lock))
+    if (around === undefined || around.hold.owner === owner) return
+    // Any signal but that of the hold itself, which fires when it is lost only, is a limit.
+    if (signal !== undefined && signal !== around.hold.signal) return
     throw new DeadlockError(this.name, 'the enclosing using() of another owner holds it until this code has ended')
+  }
+
+  #sharesKey(lock: object): boolean {
+    return lock instanceof GatedLock && lock.runtime === this.runtime && lock.#gate === this.#gate
   }
 
   #isSame(lock: object): boolean {

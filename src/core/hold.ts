@@ -1,4 +1,4 @@
-import { HoldfastError } from '../errors.js'
+import { ClosedError, HoldfastError, NotOwnerError } from '../errors.js'
 import { checkLease } from '../options.js'
 import type { Hold, HoldState } from '../types.js'
 import type { UnitOfWork } from './owner.js'
@@ -58,6 +58,11 @@ export class TenureHold implements Hold {
   look(): void {
     if (this.#end !== undefined) return
     if (this.#tenure.status() === 'lost' || this.#left() <= 0) this.#tenure.lapse(this)
+  }
+
+  /** The client was closed while it was held. */
+  get closed(): ClosedError | undefined {
+    return this.#reason instanceof ClosedError ? this.#reason : undefined
   }
 
   get lost(): boolean {
@@ -133,9 +138,7 @@ export class TenureHold implements Hold {
 
   #mustBeLive(verb: string): void {
     if (this.#end === undefined) return
-    throw new HoldfastError('NOT_OWNER', `'${this.name}' cannot be ${verb}: this hold was ${this.#end}`, {
-      target: this.name,
-    })
+    throw this.closed ?? new NotOwnerError(this.name, `this hold, which was ${this.#end} and cannot be ${verb}`)
   }
 }
 

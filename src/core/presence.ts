@@ -14,19 +14,21 @@ export interface PresenceOptions {
 export class Presence {
   readonly #link: Link
   readonly #options: PresenceOptions
+  readonly #key: string
   #timer: Timer | undefined
   #ended = false
 
   constructor(link: Link, options: PresenceOptions) {
     this.#link = link
     this.#options = options
+    this.#key = options.mapName(presenceKey(options.id))
   }
 
   async announce(): Promise<void> {
-    const { id, label, lease, clock, mapName } = this.#options
+    const { label, lease, clock } = this.#options
     this.#timer?.cancel()
     try {
-      await this.#link.command(['SET', mapName(presenceKey(id)), JSON.stringify({ label }), 'PX', lease])
+      await this.#link.command(['SET', this.#key, JSON.stringify({ label }), 'PX', lease])
     } catch {
       // A server that refuses it (an ACL, say) only makes this client nameless to others.
     }
@@ -37,8 +39,7 @@ export class Presence {
   async end(): Promise<void> {
     this.#ended = true
     this.#timer?.cancel()
-    const { id, mapName } = this.#options
-    await this.#link.command(['DEL', mapName(presenceKey(id))]).catch(() => undefined)
+    await this.#link.command(['DEL', this.#key]).catch(() => undefined)
   }
 
   /** The labels of the clients that have one. */

@@ -94,16 +94,24 @@ export class Runtime implements Runner {
     return this.link.run(script, keys, args)
   }
 
+  /** Speaks for one object, whose name is on the errors. */
+  speaker(target: string): Runner {
+    const { link } = this
+    const options = { target }
+    return { publishCommand: this.publishCommand, run: (script, keys, args) => link.run(script, keys, args, options) }
+  }
+
   /** An owner's name on the server: for one tenure, never used again. */
   nextWire(): string {
     return wireOwner(this.options.id, ++this.#number)
   }
 
   gate(kind: LockKind, name: string): Gate {
-    const id = `${kind.family}:${name}`
+    const key = this.#key(name)
+    const id = `${kind.family}:${key}`
     let gate = this.#gates.get(id)
     if (gate === undefined) {
-      const fresh = new Gate(this, kind, name, () => {
+      const fresh = new Gate(this, kind, { name, key }, () => {
         if (this.#gates.get(id) === fresh) this.#gates.delete(id)
       })
       if (this.link.cluster) mustShareSlot(fresh.protocol)
@@ -112,9 +120,15 @@ export class Runtime implements Runner {
     return gate
   }
 
+  #key(name: string): string {
+    const key: unknown = this.options.mapName(name)
+    if (typeof key === 'string' && key !== '') return key
+    throw new TypeError(`mapName must return a key for ${JSON.stringify(name)}, not ${String(key)}`)
+  }
+
   /** The gate of a lock that somebody here holds or waits for. */
   gateInUse(kind: LockKind, name: string): Gate | undefined {
-    return this.#gates.get(`${kind.family}:${name}`)
+    return this.#gates.get(`${kind.family}:${this.#key(name)}`)
   }
 
   get gates(): readonly Gate[] {

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { UnitOfWork } from './owner.js'
+import type { TenureHold } from './hold.js'
 
 /** One `using` that is under way, and those around it. */
 export interface Scope {
   /** The very lock that it holds: client, kind and name. */
   readonly lock: object
-  readonly owner: UnitOfWork
+  readonly hold: TenureHold
   /** A callback that outlives its `using` is no part of it any more. */
   active: boolean
   readonly outer: Scope | undefined
@@ -22,8 +22,8 @@ export const enclosing = (isSame: (lock: object) => boolean): Scope | undefined 
 }
 
 /** Runs the work as the inside of a `using`, which ends when its promise settles. */
-export const within = async <T>(lock: object, owner: UnitOfWork, work: () => Promise<T>): Promise<T> => {
-  const scope: Scope = { lock, owner, active: true, outer: current.getStore() }
+export const within = async <T>(lock: object, hold: TenureHold, work: () => Promise<T>): Promise<T> => {
+  const scope: Scope = { lock, hold, active: true, outer: current.getStore() }
   try {
     return await current.run(scope, work)
   } finally {

@@ -154,7 +154,7 @@ export class Tenure implements Due {
     const mono = clock.monotonic()
     const wall = clock.now()
     if (mono >= this.#lostMono || wall >= this.#lostWall) {
-      this.lose('it could not be renewed before its lease ran out', true)
+      this.lose(this.#watched ? 'it could not be renewed before its lease ran out' : 'its lease ran out', true)
       return 'lost'
     }
     const proven = this.#proven

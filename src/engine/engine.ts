@@ -14,6 +14,8 @@ export interface SendOptions {
   readonly binary?: boolean
   /** A key whose slot decides the node. Commands of one route leave in the order of the calls. */
   readonly route?: string
+  /** The object whose name an error shall carry. */
+  readonly target?: string
 }
 
 /** What a driver tells. All are called in the order in which things happened. */

@@ -23,6 +23,7 @@ interface Pending {
   readonly due: number
   readonly resolve: (reply: Reply) => void
   readonly reject: (error: Error) => void
+  readonly target: string | undefined
   settled: boolean
 }
 
@@ -150,9 +151,9 @@ export class Link {
     const call = (name: string, what: string): Arg[] => [name, what, keys.length, ...keys, ...args]
     const wait = options?.wait
     if (wait === undefined) {
-      return this.#whenUp(() =>
-        this.#exchange(call('EVALSHA', script.sha), sendOptions, () => call('EVAL', script.text)),
-      )
+      const run = (): Promise<Reply> =>
+        this.#exchange(call('EVALSHA', script.sha), sendOptions, () => call('EVAL', script.text))
+      return this.#whenUp(run, options?.target)
     }
     const both = (argv: Arg[]): Promise<[Reply, Reply]> =>
       Promise.all([
@@ -187,17 +188,17 @@ export class Link {
   }
 
   /** While the connection is away nothing is queued: the caller waits here, and may have given up when it is back. */
-  #whenUp<T>(send: () => Promise<T>): Promise<T> {
+  #whenUp<T>(send: () => Promise<T>, target?: string): Promise<T> {
     if (this.#driver.isUp && !this.#closed) return send()
-    if (this.#closed) return Promise.reject(new ClosedError())
+    if (this.#closed) return Promise.reject(new ClosedError(target))
     return new Promise<T>((resolve, reject) => {
       const timer = this.#options.clock.setTimer(() => {
         this.#upWaiters = this.#upWaiters.filter((other) => other !== wake)
-        reject(this.#offline())
+        reject(this.#offline(target))
       }, this.#options.commandTimeout)
       const wake = (): void => {
         timer.cancel()
-        if (this.#closed) reject(new ClosedError())
+        if (this.#closed) reject(new ClosedError(target))
         else send().then(resolve, reject)
       }
       this.#upWaiters.push(wake)
@@ -207,14 +208,14 @@ export class Link {
   /** Settles with the answer, or in time without. `again`: what to send instead, once, when the script is not known. */
   #exchange(argv: readonly Arg[], options: SendOptions, again?: () => Arg[]): Promise<Reply> {
     return new Promise<Reply>((resolve, reject) => {
-      const pending = this.#expect(resolve, reject)
+      const pending = this.#expect(resolve, reject, options.target)
       const answered = (reply: Reply): void => {
         this.#settle(pending)
         resolve(reply)
       }
       const failed = (error: Error): void => {
         this.#settle(pending)
-        reject(this.#translate(error))
+        reject(this.#translate(error, options.target))
       }
       const unknown = (error: Error): void => {
         // Whoever has given up meanwhile may have undone it already.
@@ -243,9 +244,9 @@ export class Link {
     })
   }
 
-  #expect(resolve: Pending['resolve'], reject: Pending['reject']): Pending {
+  #expect(resolve: Pending['resolve'], reject: Pending['reject'], target?: string): Pending {
     const due = this.#options.clock.monotonic() + this.#options.commandTimeout
-    const pending: Pending = { due, resolve, reject, settled: false }
+    const pending: Pending = { due, resolve, reject, target, settled: false }
     this.#pending.push(pending)
     this.#timer ??= this.#arm(this.#options.commandTimeout)
     return pending
@@ -279,7 +280,7 @@ export class Link {
     const now = this.#options.clock.monotonic()
     let next = this.#pending[this.#oldest]
     while (next !== undefined && (next.settled || next.due <= now)) {
-      if (!next.settled) next.reject(this.#noReply(`within ${this.#options.commandTimeout} ms`))
+      if (!next.settled) next.reject(this.#noReply(`within ${this.#options.commandTimeout} ms`, next.target))
       this.#settle(next)
       next = this.#pending[this.#oldest]
     }
@@ -294,21 +295,21 @@ export class Link {
     this.#timer = undefined
     for (const pending of failed) {
       pending.settled = true
-      pending.reject(this.#noReply(`(${reason.message})`))
+      pending.reject(this.#noReply(`(${reason.message})`, pending.target))
     }
   }
 
-  #translate(error: Error): Error {
-    if (error instanceof NoReply) return this.#noReply(`(${error.message})`)
-    if (error instanceof NotSent) return this.#closed ? new ClosedError() : this.#offline()
-    return serverError(error.message)
+  #translate(error: Error, target?: string): Error {
+    if (error instanceof NoReply) return this.#noReply(`(${error.message})`, target)
+    if (error instanceof NotSent) return this.#closed ? new ClosedError(target) : this.#offline(target)
+    return serverError(error.message, target)
   }
 
-  #noReply(how: string): EngineError {
-    return new EngineError('NO_REPLY', `no reply from ${this.address} ${how}`)
+  #noReply(how: string, target?: string): EngineError {
+    return new EngineError('NO_REPLY', `no reply from ${this.address} ${how}`, { target })
   }
 
-  #offline(): EngineError {
-    return new EngineError('OFFLINE', `not connected to ${this.address}`)
+  #offline(target?: string): EngineError {
+    return new EngineError('OFFLINE', `not connected to ${this.address}`, { target })
   }
 }

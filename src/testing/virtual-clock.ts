@@ -59,6 +59,7 @@ class SeededClock implements VirtualClock {
   }
 
   async advance(ms: number): Promise<void> {
+    if (!(ms >= 0)) throw new RangeError(`ms must be 0 or more, not ${ms}`)
     const end = this.#elapsed + ms
     await settle()
     for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) {
@@ -84,4 +85,7 @@ class SeededClock implements VirtualClock {
 /** Promises settle in microtasks; a macrotask comes after all of them. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-export const virtualClock = (seed = 1): VirtualClock => new SeededClock(seed)
+export const virtualClock = (seed = 1): VirtualClock => {
+  if (!Number.isFinite(seed)) throw new TypeError(`seed must be a number, not ${String(seed)}`)
+  return new SeededClock(seed)
+}
