@@ -106,7 +106,7 @@ class ConnectedClient implements Client {
     try {
       checkClose(options)
     } catch (error) {
-      return Promise.reject(error as TypeError)
+      return Promise.reject(error)
     }
     return (this.#closing ??= this.#close(options?.release ?? true))
   }

@@ -82,8 +82,22 @@ export const settle = (from: string | URL | ClientOptions | undefined, env: Envi
     clock,
     label,
     presence,
-    logger,
+    logger: guarded(logger),
   }
+}
+
+/** A logger that throws must not stop what goes on in the background. */
+const guarded = (logger: Logger): Logger => {
+  const quiet =
+    (level: keyof Logger) =>
+    (message: string, details?: unknown): void => {
+      try {
+        logger[level](message, details)
+      } catch {
+        // There is nobody left to tell.
+      }
+    }
+  return { debug: quiet('debug'), info: quiet('info'), warn: quiet('warn'), error: quiet('error') }
 }
 
 /** What is misspelt, or of a later version, must not be ignored: it might lead to another server. */

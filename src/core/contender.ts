@@ -75,14 +75,20 @@ export class Contender {
     for (let waiter = contest.next(); waiter !== undefined; waiter = contest.next()) {
       const heard = this.#heard
       const outcome = await this.#ask(waiter)
-      if (outcome === 'served') continue
+      if (outcome === 'served') {
+        this.#courteous = false
+        continue
+      }
       if (typeof outcome === 'object') {
         if (contest.troubled(outcome.trouble)) await this.#sleep(Math.min(50 * 2 ** troubles++, POLL))
         continue
       }
       troubles = 0
       contest.refused(waiter)
-      if (contest.next() === undefined) break
+      const next = contest.next()
+      if (next === undefined) break
+      // A single try that came while another call was asked for is asked for at once.
+      if (next !== waiter && next.request.wait === 0) continue
       if (ear === undefined) {
         ear = this.#listen()
         // What is released before the subscription stands is not heard: ask once more when it does.

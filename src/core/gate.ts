@@ -6,7 +6,7 @@ import type { TenureHold } from './hold.js'
 import type { UnitOfWork } from './owner.js'
 import type { LockKind, LockProtocol, ServerState } from './protocol.js'
 import type { Waiter } from './queue.js'
-import { GRACE, type Request, abortable } from './request.js'
+import { GRACE, LATE, type Request, abortable } from './request.js'
 import type { Runtime } from './runtime.js'
 import { type Keeper, type Moment, Tenure, type Terms, marginOf, momentOf } from './tenure.js'
 import { makeTicket } from './ticket.js'
@@ -47,6 +47,8 @@ export class Gate implements Keeper, Contest {
   #passing: { readonly from: Tenure; readonly done: (passed: boolean | Promise<boolean>) => void } | undefined
   /** Runs while others wait for a hold of this process. */
   #watch: Timer | undefined
+  /** Freed openly although others wait here: until it is known whether other processes were told, nobody here asks. */
+  #yielding = false
   /** Steps on their way that need this gate to stay. */
   #inFlight = 0
   #asking: Waiter | undefined
@@ -84,24 +86,33 @@ export class Gate implements Keeper, Contest {
   /** Undefined: not had within the wait. */
   async acquire(request: Request): Promise<TenureHold | undefined> {
     this.#tell('acquire')
-    for (let tenure = this.tenure; tenure?.owner === request.owner; tenure = this.tenure) {
-      const hold = await this.#enter(tenure, request)
-      if (hold !== undefined) return hold
+    let joined: Promise<TenureHold | undefined>
+    // Whatever ends meanwhile, this gate must stay the lock's until the call stands in its queue.
+    this.#inFlight++
+    try {
+      for (let tenure = this.tenure; tenure?.owner === request.owner; tenure = this.tenure) {
+        const hold = await this.#enter(tenure, request)
+        if (hold !== undefined) return hold === LATE ? undefined : hold
+      }
+      if (request.wait === 0) await this.#certain(request)
+      joined = new Promise((resolve, reject) => {
+        this.#join(request, resolve, reject)
+      })
+    } finally {
+      this.#inFlight--
+      this.#retire()
     }
-    if (request.wait === 0) await this.#certain(request)
-    return new Promise((resolve, reject) => {
-      this.#join(request, resolve, reject)
-    })
+    return joined
   }
 
   /** One level more for who holds it already. Undefined: it turned out to be gone. */
-  async #enter(tenure: Tenure, request: Request): Promise<TenureHold | undefined> {
+  async #enter(tenure: Tenure, request: Request): Promise<TenureHold | typeof LATE | undefined> {
     if (!request.reentrant) throw new DeadlockError(this.name, 'its owner holds it already, and it is not re-entrant')
     request.signal?.throwIfAborted()
     const since = this.clock.monotonic()
     const entering = tenure.enter(request.owner, request.terms)
-    const hold = await abortable(entering, request.signal, this.clock, async (late) => late?.release())
-    if (hold !== undefined) this.#tell('grant', tenure, since, GRANTED)
+    const hold = await abortable(entering, request, this.clock, async (late) => late?.release())
+    if (hold !== undefined && hold !== LATE) this.#tell('grant', tenure, since, GRANTED)
     return hold
   }
 
@@ -132,7 +143,7 @@ export class Gate implements Keeper, Contest {
     const { tenure } = this
     if (tenure === undefined || this.clock.monotonic() - tenure.provenAt < PASS_TIME) return
     const verified = tenure.verify().catch(() => undefined)
-    await abortable(verified, request.signal, this.clock, () => Promise.resolve())
+    await abortable(verified, request, this.clock, () => Promise.resolve())
   }
 
   /** While others wait here, a hold of this process is not taken on trust for longer than from poll to poll. */
@@ -170,7 +181,7 @@ export class Gate implements Keeper, Contest {
   // ---- contending --------------------------------------------------------------------------------------------------
 
   next(): Waiter | undefined {
-    return this.#runtime.closed || this.tenure !== undefined ? undefined : this.#room.first
+    return this.#runtime.closed || this.#yielding || this.tenure !== undefined ? undefined : this.#room.first
   }
 
   async attempt(waiter: Waiter): Promise<Outcome> {
@@ -250,13 +261,18 @@ export class Gate implements Keeper, Contest {
   #enterAll(tenure: Tenure, others: readonly Waiter[]): void {
     for (const { request, resolve, reject, since } of others) {
       const wait = Math.max(0, request.wait - (this.clock.monotonic() - since))
-      const enter = async (): Promise<TenureHold | undefined> =>
-        (await this.#enter(tenure, request)) ?? this.acquire({ ...request, wait })
-      enter().then(resolve, reject)
+      const enter = async (): Promise<TenureHold | undefined> => {
+        const hold = await this.#enter(tenure, request)
+        if (hold === LATE) return undefined
+        return hold ?? this.acquire({ ...request, wait })
+      }
+      this.#staying(enter).then(resolve, reject)
     }
   }
 
   async look(): Promise<number | undefined> {
+    // What is to be passed on is ours to take.
+    if (this.#passing !== undefined) return undefined
     // What goes wrong here goes wrong with the attempt too, and is dealt with there.
     const { ttl } = await this.protocol.inspect().catch(() => ({ ttl: -2 }))
     return ttl === -2 ? undefined : ttl
@@ -288,11 +304,15 @@ export class Gate implements Keeper, Contest {
   }
 
   rested(): void {
+    this.#dropPassing()
+    this.#retire()
+  }
+
+  /** Whoever it was to be passed on to has left. */
+  #dropPassing(): void {
     const passing = this.#passing
     this.#passing = undefined
-    // Whoever it was to be passed on to has left.
     passing?.done(this.#free(passing.from))
-    this.#retire()
   }
 
   // ---- giving back -------------------------------------------------------------------------------------------------
@@ -314,6 +334,7 @@ export class Gate implements Keeper, Contest {
       return FREED
     }
     this.#forget(tenure)
+    this.#dropPassing()
     return new Promise((done) => {
       this.#passing = { from: tenure, done }
       this.#contender.start()
@@ -331,12 +352,14 @@ export class Gate implements Keeper, Contest {
     this.#forget(tenure)
     this.#inFlight++
     const wanted = this.#room.first !== undefined
+    this.#yielding = wanted
     let unanswered = false
     const outcome = this.#runtime.insist(async () => {
       try {
         return await this.protocol.release(tenure.wire)
       } catch (error) {
         unanswered ||= error instanceof EngineError && error.code === 'NO_REPLY'
+        this.#yielding = false
         this.#contender.start()
         throw error
       }
@@ -344,6 +367,7 @@ export class Gate implements Keeper, Contest {
     this.#runtime.track(outcome)
     const result = await outcome
     this.#inFlight--
+    this.#yielding = false
     const freed = 'answer' in result && (result.answer !== undefined || unanswered)
     if ('error' in result) this.#runtime.fail(result.error)
     else if (wanted && result.answer !== undefined) this.#contender.freed(result.answer)
@@ -398,13 +422,15 @@ export class Gate implements Keeper, Contest {
 
   /** Takes over what was detached, here or elsewhere. Undefined: it is gone. */
   adopt(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
-    return this.#staying(async () => {
+    const adopting = this.#staying(async () => {
       const wire = this.#runtime.nextWire()
       const sent = momentOf(this.clock)
       try {
         if (!(await this.protocol.pass(from, wire, terms.lease))) return undefined
+        if (this.#runtime.closed) throw new ClosedError(this.name)
       } catch (error) {
-        void this.#runtime.undo(this.protocol, wire, terms.lease, error)
+        const cause = error instanceof ClosedError ? undefined : error
+        await this.#runtime.undo(this.protocol, wire, terms.lease, cause)
         throw error
       }
       this.#tenure = new Tenure(this, wire, terms, sent)
@@ -412,6 +438,8 @@ export class Gate implements Keeper, Contest {
       this.#tell('grant', this.#tenure, sent.mono, GRANTED)
       return this.#tenure.give(owner)
     })
+    this.#runtime.track(adopting.catch(() => undefined))
+    return adopting
   }
 
   inspect(): Promise<ServerState> {

@@ -68,9 +68,10 @@ export class GatedLock implements Lock<TenureHold> {
       throw error
     }
     if (hold.closed !== undefined) throw hold.closed
-    const lost = hold.lost
+    const { state } = hold
     const freed = await hold.release()
-    if (lost || (!freed && hold.state === 'lost')) {
+    const ended = state === 'released' || state === 'detached'
+    if (!ended && !freed) {
       throw new LockLostError(this.name, 'before its work had ended', { cause: hold.signal.reason, result })
     }
     return result
@@ -137,15 +138,15 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   #owner(options: AcquireOptions): UnitOfWork | undefined {
-    return (options.owner as UnitOfWork | undefined) ?? enclosing((lock) => this.#isSame(lock))?.hold.owner
+    return (options.owner as UnitOfWork | undefined) ?? enclosing((lock) => this.#isSame(lock))?.owner
   }
 
   /** In the middle of a `using` of this lock, another owner can only be served when that has ended. */
   #mustNotWaitForItself(owner: UnitOfWork | undefined, signal: AbortSignal | undefined): void {
     const around = enclosing((lock) => this.#sharesKey(lock))
-    if (around === undefined || around.hold.owner === owner) return
+    if (around === undefined || around.owner === owner) return
     // Any signal but that of the hold itself, which fires when it is lost only, is a limit.
-    if (signal !== undefined && signal !== around.hold.signal) return
+    if (signal !== undefined && signal !== around.signal) return
     throw new DeadlockError(this.name, 'the enclosing using() of another owner holds it until this code has ended')
   }
 

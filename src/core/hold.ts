@@ -1,4 +1,4 @@
-import { ClosedError, HoldfastError, NotOwnerError } from '../errors.js'
+import { ClosedError, NotOwnerError } from '../errors.js'
 import { checkLease } from '../options.js'
 import type { Hold, HoldState } from '../types.js'
 import type { UnitOfWork } from './owner.js'
@@ -98,7 +98,7 @@ export class TenureHold implements Hold {
     }
     if (this.state === 'lost') throw this.#tenure.gone()
     this.#mustBeLive('extended')
-    this.#lasts(lease, await this.#tenure.extend(lease))
+    this.#lasts(lease, await this.#tenure.extend(this, lease))
     this.#tenure.moved()
   }
 
@@ -116,11 +116,7 @@ export class TenureHold implements Hold {
   async detach(): Promise<string> {
     if (this.state === 'lost') throw this.#tenure.gone()
     this.#mustBeLive('detached')
-    if (this.#tenure.level > 1) {
-      throw new HoldfastError('NESTED_HOLD', `'${this.name}' is held more than once: release the inner holds first`, {
-        target: this.name,
-      })
-    }
+    if (this.#tenure.level > 1) throw this.#tenure.nested()
     return this.#tenure.detach(this)
   }
 

@@ -1,5 +1,5 @@
 import { onAbort } from './abort.js'
-import type { Clock } from './clock.js'
+import type { Clock, Timer } from './clock.js'
 import type { UnitOfWork } from './owner.js'
 import type { Terms } from './tenure.js'
 
@@ -20,34 +20,61 @@ export interface Request {
 /** How long an aborted call waits for the reply that is on its way, so as to leave nothing behind when it rejects. */
 export const GRACE = 50
 
+/** The wait was over before the step was. */
+export const LATE = Symbol('late')
+
 /**
- * A step that cannot be called back: when the signal fires meanwhile, what it brings is undone, and the caller hears of
- * the abort when that is done or the grace is over.
+ * A step that cannot be called back: when the signal fires or the wait ends meanwhile, what it brings is undone, and the
+ * caller hears of it when that is done or the grace is over.
  */
 export const abortable = async <T>(
   step: Promise<T>,
-  signal: AbortSignal | undefined,
+  { signal, wait }: Pick<Request, 'signal' | 'wait'>,
   clock: Clock,
   undo: (brought: T) => Promise<unknown>,
-): Promise<T> => {
-  if (signal === undefined) return step
+): Promise<T | typeof LATE> => {
+  const limited = wait > 0 && wait !== Infinity
+  if (signal === undefined && !limited) return step
+  let over: (() => T | typeof LATE) | undefined
+  let timers: Timer[] = []
   const finished = step.then(async (brought) => {
-    if (!signal.aborted) return brought
+    if (over === undefined) return brought
     await undo(brought)
-    throw signal.reason
+    return over()
   })
   let unlisten: (() => void) | undefined
-  const aborted = new Promise<never>((_resolve, reject) => {
-    unlisten = onAbort(signal, () => {
-      clock.setTimer(() => {
-        reject(signal.reason)
-      }, GRACE)
-    })
+  const ended = new Promise<T | typeof LATE>((resolve, reject) => {
+    const end = (how: () => T | typeof LATE): void => {
+      over ??= how
+      const settle = (): void => {
+        try {
+          resolve(how())
+        } catch (reason) {
+          reject(reason)
+        }
+      }
+      timers.push(clock.setTimer(settle, GRACE))
+    }
+    if (limited)
+      timers.push(
+        clock.setTimer(() => {
+          end(() => LATE)
+        }, wait),
+      )
+    if (signal !== undefined)
+      unlisten = onAbort(signal, () => {
+        end(() => {
+          throw signal.reason
+        })
+      })
   })
+  ended.catch(() => undefined)
   try {
-    return await Promise.race([finished, aborted])
+    return await Promise.race([finished, ended])
   } finally {
     unlisten?.()
+    for (const timer of timers) timer.cancel()
+    timers = []
     finished.catch(() => undefined)
   }
 }

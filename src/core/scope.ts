@@ -5,7 +5,8 @@ import type { TenureHold } from './hold.js'
 export interface Scope {
   /** The very lock that it holds: client, kind and name. */
   readonly lock: object
-  readonly hold: TenureHold
+  /** Only while it is under way. */
+  hold: TenureHold | undefined
   /** A callback that outlives its `using` is no part of it any more. */
   active: boolean
   readonly outer: Scope | undefined
@@ -13,20 +14,27 @@ export interface Scope {
 
 const current = new AsyncLocalStorage<Scope>()
 
-/** The innermost `using` under way here that holds this very lock. */
-export const enclosing = (isSame: (lock: object) => boolean): Scope | undefined => {
-  for (let scope = current.getStore(); scope !== undefined; scope = scope.outer) {
-    if (scope.active && isSame(scope.lock)) return scope
+const nearestActive = (scope: Scope | undefined): Scope | undefined => {
+  while (scope !== undefined && !scope.active) scope = scope.outer
+  return scope
+}
+
+/** The hold of the innermost `using` under way here whose lock is such a one. */
+export const enclosing = (isSuch: (lock: object) => boolean): TenureHold | undefined => {
+  for (let scope = nearestActive(current.getStore()); scope !== undefined; scope = nearestActive(scope.outer)) {
+    if (isSuch(scope.lock)) return scope.hold
   }
   return undefined
 }
 
 /** Runs the work as the inside of a `using`, which ends when its promise settles. */
 export const within = async <T>(lock: object, hold: TenureHold, work: () => Promise<T>): Promise<T> => {
-  const scope: Scope = { lock, hold, active: true, outer: current.getStore() }
+  // Those that are over are not kept: work that goes on for ever by starting itself anew would heap them up.
+  const scope: Scope = { lock, hold, active: true, outer: nearestActive(current.getStore()) }
   try {
     return await current.run(scope, work)
   } finally {
     scope.active = false
+    scope.hold = undefined
   }
 }

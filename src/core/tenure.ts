@@ -1,4 +1,4 @@
-import { LockLostError } from '../errors.js'
+import { HoldfastError, LockLostError } from '../errors.js'
 import type { Clock } from './clock.js'
 import type { Due } from './due-heap.js'
 import { TenureHold } from './hold.js'
@@ -130,9 +130,11 @@ export class Tenure implements Due {
     return this.#lostMono
   }
 
-  /** When the next of several levels is over; a single one ends with the tenure. */
+  /** When the next of its levels is over. */
   get lapseAt(): number {
-    return this.#holds.length < 2 ? Infinity : Math.min(...this.#holds.map((hold) => hold.overAt))
+    return this.#holds.length === 1
+      ? (this.#holds[0] as TenureHold).overAt
+      : Math.min(...this.#holds.map((hold) => hold.overAt))
   }
 
   get provenAt(): number {
@@ -220,10 +222,13 @@ export class Tenure implements Due {
 
   /** One level more. Undefined: it is gone. */
   enter(owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
+    const { passes } = this
     return this.#inTurn(async () => {
-      if (this.status() === 'lost') return undefined
+      // While it waited its turn, it may have been passed on to another owner.
+      if (this.status() === 'lost' || this.passes !== passes) return undefined
       const sent = this.now()
       if (!(await this.setLevel(this.#holds.length + 1, terms.lease))) return undefined
+      if (this.over) return undefined
       const hold = new TenureHold(this, owner, terms, sent)
       this.#holds.push(hold)
       this.#renegotiate()
@@ -235,7 +240,8 @@ export class Tenure implements Due {
   leave(hold: TenureHold): Promise<boolean> {
     if (this.status() === 'lost') return Promise.resolve(false)
     this.#holds = this.#holds.filter((other) => other !== hold)
-    return this.#turns === undefined ? this.#left() : this.#inTurn(() => this.#left())
+    const alone = this.#holds.length === 0 && this.#turns === undefined
+    return alone ? this.#left() : this.#inTurn(() => this.#left())
   }
 
   async #left(): Promise<boolean> {
@@ -263,10 +269,10 @@ export class Tenure implements Due {
   }
 
   /** The time left becomes at least `lease`. Rejects when it is lost, or when the server does not answer. */
-  extend(lease: number): Promise<Moment> {
+  extend(hold: TenureHold, lease: number): Promise<Moment> {
     return this.#inTurn(async () => {
       const sent = this.now()
-      if (this.status() === 'lost' || !(await this.setLevel(this.level, lease))) throw this.gone()
+      if (!this.#has(hold) || !(await this.setLevel(this.level, lease)) || !this.#has(hold)) throw this.gone()
       return sent
     })
   }
@@ -305,13 +311,24 @@ export class Tenure implements Due {
   detach(hold: TenureHold): Promise<string> {
     return this.#inTurn(async () => {
       const terms = { lease: this.#lease, watched: this.#watched }
-      if (this.status() === 'lost' || !(await this.setLevel(1, this.#lease))) throw this.gone()
+      if (!this.#has(hold)) throw this.gone()
+      if (this.level > 1) throw this.nested()
+      if (!(await this.setLevel(1, this.#lease)) || !this.#has(hold)) throw this.gone()
       hold.end('detached')
       this.#holds = []
       const ticket = this.#keeper.ticket(this, terms)
       this.end()
       return ticket
     })
+  }
+
+  #has(hold: TenureHold): boolean {
+    return this.status() !== 'lost' && this.#holds.includes(hold)
+  }
+
+  nested(): HoldfastError {
+    const message = `'${this.name}' is held more than once: release the inner holds first`
+    return new HoldfastError('NESTED_HOLD', message, { target: this.name })
   }
 
   gone(): LockLostError {

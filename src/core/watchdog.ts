@@ -81,8 +81,9 @@ export class Watchdog {
   }
 
   #schedule(tenure: Tenure): void {
-    // From the deadline, not from the last proof: that it was found to be ours since is no renewal.
-    const regular = tenure.watched ? tenure.lastsUntil - (tenure.lease * 2) / 3 : Infinity
+    // That it was found to be ours since is no renewal; a longer lease of another level is no reason not to look.
+    const third = tenure.lease / 3
+    const regular = tenure.watched ? Math.min(tenure.lastsUntil - 2 * third, tenure.provenAt + third) : Infinity
     tenure.renewAt = tenure.renewing ? Infinity : Math.min(tenure.askAgain, tenure.failures === 0 ? regular : Infinity)
     tenure.due = Math.min(tenure.renewAt, tenure.lostAt, tenure.lapseAt, this.#overdueAt(tenure))
   }
@@ -170,7 +171,7 @@ export class Watchdog {
         const owners = batch.map((tenure) => tenure.wire)
         const renewed = await runner.run(first.protocol.renewal, keys, [lease, ...owners])
         batch.forEach((tenure, i) => {
-          this.#answered(tenure, sent, renewed[i] === 1)
+          this.#answered(tenure, sent, renewed[i] ?? -2)
         })
       }
     } catch (error) {
@@ -183,15 +184,15 @@ export class Watchdog {
     for (const tenure of batch) this.#done(tenure)
   }
 
-  #answered(tenure: Tenure, sent: Moment, ours: boolean): void {
+  #answered(tenure: Tenure, sent: Moment, left: number): void {
     if (tenure.over) return
-    if (!ours) {
+    if (left === -2) {
       tenure.lose('somebody else released it, or its key was deleted', false)
       return
     }
     tenure.failures = 0
     tenure.askAgain = Infinity
-    tenure.proved(sent, this.#options.lease)
+    tenure.proved(sent, left)
     this.#options.renewed(tenure)
   }
 

@@ -118,10 +118,13 @@ export class IoredisDriver implements Driver {
   }
 
   async subscribe(channel: string, sharded: boolean): Promise<void> {
+    const channels = sharded ? this.#channels.sharded : this.#channels.plain
+    channels.add(channel)
     await this.#openMessages()
     const client = this.#messages
     if (client === undefined) throw new NotSent('closed')
-    ;(sharded ? this.#channels.sharded : this.#channels.plain).add(channel)
+    // It was unsubscribed while the connection was being made.
+    if (!channels.has(channel)) return
     await (sharded ? client.ssubscribe(channel) : client.subscribe(channel)).catch(rethrow)
   }
 
@@ -180,13 +183,11 @@ export class IoredisDriver implements Driver {
 
   async #resubscribe(client: IoredisClient): Promise<void> {
     const { plain, sharded } = this.#channels
-    try {
-      if (plain.size > 0) await client.subscribe(...plain)
-      for (const channel of sharded) await client.ssubscribe(channel)
-      this.#events?.gap()
-    } catch {
-      // The connection went again: its next 'ready' starts anew.
-    }
+    const all = [...plain].map((channel) => client.subscribe(channel))
+    for (const channel of sharded) all.push(client.ssubscribe(channel))
+    // One that is refused does not keep the others from hearing; if the connection went again, its next 'ready' starts anew.
+    await Promise.allSettled(all)
+    this.#events?.gap()
   }
 }
 

@@ -19,6 +19,9 @@ export interface LinkOptions {
   readonly commandTimeout: number
 }
 
+/** A timer that comes so much too late tells of a blocked event loop. */
+const STALL = 20
+
 interface Pending {
   readonly due: number
   readonly resolve: (reply: Reply) => void
@@ -265,20 +268,25 @@ export class Link {
     }
   }
 
-  #arm(ms: number): Timer {
+  #arm(ms: number, again = false): Timer {
     return this.#options.clock.setTimer(
       () => {
         this.#timer = undefined
-        this.#expire()
+        this.#expire(again)
       },
       ms,
       { background: true },
     )
   }
 
-  #expire(): void {
+  #expire(again = false): void {
     const now = this.#options.clock.monotonic()
     let next = this.#pending[this.#oldest]
+    if (!again && next !== undefined && now - next.due > STALL) {
+      // This process stood still: the replies may be there, and are read before the next timer.
+      this.#timer = this.#arm(1, true)
+      return
+    }
     while (next !== undefined && (next.settled || next.due <= now)) {
       if (!next.settled) next.reject(this.#noReply(`within ${this.#options.commandTimeout} ms`, next.target))
       this.#settle(next)
