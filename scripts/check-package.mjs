@@ -9,7 +9,8 @@ import { npm } from './install.mjs'
 import { isMain } from './is-main.mjs'
 import { callTool, root, runParts, summarize } from './test/parts.mjs'
 
-const PUBLISHED = /^(dist\/.+(\.js|\.d\.ts)|package\.json|(README|CHANGELOG|SECURITY)\.md|LICENSE|NOTICE)$/
+const PUBLISHED =
+  /^(dist\/.+(\.js|\.d\.ts)|(docs|examples)\/.+|package\.json|(README|ARCHITECTURE|CONTRIBUTING|CHANGELOG|SECURITY)\.md|LICENSE|NOTICE)$/
 const MOST_BYTES = 7_000_000
 const MOST_PACKAGES = 20
 const TIME_TO_ANSWER = 60_000

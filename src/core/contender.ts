@@ -24,8 +24,8 @@ export interface Contest {
   rested(): void
 }
 
-/** Who held within this time lets others go first when all are woken at once. */
-const RECENT = 90
+/** How long others whose turn it is may take to ask, ms. */
+const COURTESY = 2
 /** A sleeper asks again at least this often: a lost message costs a poll, never a hang. */
 export const POLL = 1000
 
@@ -36,9 +36,11 @@ export class Contender {
   #wake: (() => void) | undefined
   /** Messages heard: one that comes while an attempt is on its way must not be missed. */
   #heard = 0
+  /** How many other processes waited when we last freed it, and how many releases we have heard since. */
+  #others = 0
+  #rounds = 0
   /** Others shall have their turn before we ask. */
   #courteous = false
-  #heldUntil = -Infinity
 
   constructor(contest: Contest) {
     this.#contest = contest
@@ -57,14 +59,17 @@ export class Contender {
     this.#wake?.()
   }
 
-  heldUntil(mono: number): void {
-    this.#heldUntil = mono
+  /** Whether others are known to wait. */
+  get othersWait(): boolean {
+    return this.#others > 0
   }
 
   /** It was freed though we wait for it ourselves, and so many processes were told. */
   freed(told: number): void {
     const { wakeups, channel } = this.#contest
-    this.#courteous = told > (wakeups.hears(channel) ? 1 : 0)
+    this.#others = told - (wakeups.hears(channel) ? 1 : 0)
+    this.#rounds = 0
+    this.#courteous = this.#others > 0
   }
 
   /** Goes on while there is somebody to ask for. Never rejects. */
@@ -97,18 +102,19 @@ export class Contender {
         ear = undefined
       }
       if (this.#heard === heard) await this.#sleep(this.#untilPoll(outcome))
-      // Redis wakes all in the same order each time: who held just now comes last, so that nobody is starved.
-      this.#courteous = this.#heard !== heard && this.#contest.clock.monotonic() - this.#heldUntil < RECENT
+      // Redis wakes all in the same order each time. So that nobody is starved, each of the others has a turn before us.
+      this.#courteous = this.#heard !== heard && this.#rounds++ < this.#others
     }
     ear?.close()
     this.#running = undefined
     contest.rested()
   }
 
-  /** To look first costs a trip, in which those may ask who were woken by the same release. */
+  /** Those whose turn it is were woken by the same release: they have a moment to ask in, and then we look first. */
   async #ask(waiter: Waiter): Promise<Outcome> {
     if (this.#courteous) {
       this.#courteous = false
+      await this.#sleep(COURTESY)
       const left = await this.#contest.look()
       if (left !== undefined) return left
       if (this.#contest.next() !== waiter) return 'served'

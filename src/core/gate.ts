@@ -13,8 +13,8 @@ import { makeTicket } from './ticket.js'
 import { WaitingRoom } from './waiting-room.js'
 
 /** How long a hold may go from hand to hand here before other processes get their turn, and how often. */
-const PASS_TIME = 30
-const PASSES = 4096
+const PASS_TIME = 25
+const PASSES = 16_384
 /** Trouble that passes: waited out, once the server has answered a waiter at all. */
 const PASSING: ReadonlySet<string> = new Set([
   'OFFLINE',
@@ -320,7 +320,6 @@ export class Gate implements Keeper, Contest {
   giveBack(tenure: Tenure): Promise<boolean> {
     const now = this.clock.monotonic()
     this.#answeredAt = now
-    this.#contender.heldUntil(now)
     const next = this.#room.first
     const mayPass =
       next !== undefined && !this.#runtime.closed && tenure.passes < PASSES && now - tenure.opened < PASS_TIME
@@ -352,7 +351,7 @@ export class Gate implements Keeper, Contest {
     this.#forget(tenure)
     this.#inFlight++
     const wanted = this.#room.first !== undefined
-    this.#yielding = wanted
+    this.#yielding = wanted && this.#contender.othersWait
     let unanswered = false
     const outcome = this.#runtime.insist(async () => {
       try {
@@ -365,6 +364,8 @@ export class Gate implements Keeper, Contest {
       }
     }, tenure.lostAt)
     this.#runtime.track(outcome)
+    // Where nobody else is known to wait, the next of us asks right behind.
+    if (wanted && !this.#yielding) this.#contender.start()
     const result = await outcome
     this.#inFlight--
     this.#yielding = false

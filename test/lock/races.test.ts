@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Client, ClosedError, LockLostError, connect } from 'holdfast'
+import { virtualClock } from 'holdfast/testing'
+
+interface Stage {
+  readonly clock: ReturnType<typeof virtualClock>
+  readonly a: Client
+  readonly b: Client
+}
+
+let stages = 0
+
+/** Two clients of one embedded server under one virtual clock; nothing of them may be left at the end. */
+const scene = (name: string, play: (stage: Stage) => Promise<void>): void => {
+  void test(name, { timeout: 30_000 }, async () => {
+    const clock = virtualClock(++stages)
+    const url = `memory:races-${stages}`
+    const [a, b] = [await connect({ url, clock }), await connect({ url, clock })]
+    try {
+      await play({ clock, a, b })
+    } finally {
+      await Promise.all([a.close(), b.close()])
+    }
+  })
+}
+
+/** Lets time pass until it has settled. */
+const during = async <T>(clock: Stage['clock'], promise: Promise<T>): Promise<T> => {
+  let settled = false
+  const note = (): void => {
+    settled = true
+  }
+  promise.then(note, note)
+  for (let i = 0; i < 2000; i++) {
+    await clock.advance(20)
+    if (settled) break
+  }
+  return promise
+}
+
+scene(
+  'a level asked for in the turn in which the hold is passed on → never a second owner inside',
+  async ({ clock, a }) => {
+    const lock = a.lock('x')
+    const owner = a.owner()
+    const first = await lock.acquire({ owner })
+    const second = await lock.acquire({ owner, lease: 20_000 })
+    const waiting = lock.acquire()
+    void second.extend().catch(() => undefined)
+    void second.release()
+    const again = lock.acquire({ owner })
+    void first.release()
+    const inside = await during(clock, Promise.race([waiting, again]))
+    await clock.advance(5000)
+    const held = [waiting, again].map((call) => Promise.race([call, Promise.resolve(undefined)]))
+    const holds = (await Promise.all(held)).filter((hold) => hold?.state === 'held')
+    assert.equal(holds.length, 1)
+    assert.equal(await inside.release(), true)
+    const next = await during(clock, inside === (await waiting) ? again : waiting)
+    assert.equal(await next.release(), true)
+  },
+)
+
+scene('a try that finds its own hold gone → a hold like any other, unlocked by its owner', async ({ clock, a, b }) => {
+  const lock = a.lock('x')
+  await lock.acquire()
+  await clock.advance(100)
+  assert.equal(await b.lock('x').forceRelease(), true)
+  const mine = lock.for(a.owner())
+  assert.equal(await mine.tryLock(), true)
+  assert.equal(await mine.isHeld(), true)
+  await mine.unlock()
+  assert.equal(await lock.isLocked(), false)
+})
+
+scene('re-entering a hold that is gone → a fresh hold, released by close', async ({ clock, a, b }) => {
+  const lock = a.lock('x')
+  const owner = a.owner()
+  await lock.acquire({ owner })
+  await clock.advance(100)
+  await b.lock('x').forceRelease()
+  const hold = await lock.acquire({ owner })
+  await a.close()
+  assert.ok(hold.signal.aborted)
+  assert.equal(await b.lock('x').isLocked(), false)
+})
+
+scene('a wall clock that jumps past the lease → the next hold is released by close', async ({ clock, a, b }) => {
+  await a.lock('x').acquire({ lease: 1000 })
+  await clock.advance(10)
+  clock.stepWall(2000)
+  const hold = await during(clock, a.lock('x').acquire())
+  await a.close()
+  assert.ok(hold.signal.aborted)
+  assert.equal(await b.lock('x').isLocked(), false)
+})
+
+scene('a ticket adopted while the client closes → ClosedError, and nothing is left', async ({ a, b }) => {
+  const ticket = await (await b.lock('x').acquire()).detach()
+  const adopting = a.adopt(ticket)
+  const closed = a.close()
+  await assert.rejects(adopting, ClosedError)
+  await closed
+  assert.equal(await b.lock('x').isLocked(), false)
+})
+
+scene('a fixed inner level left alone by its renewed outer one → lost at its own time', async ({ clock, a, b }) => {
+  const owner = a.owner()
+  const outer = await a.lock('x').acquire({ owner })
+  const inner = await a.lock('x').acquire({ owner, lease: 1000 })
+  await outer.release()
+  await clock.advance(1500)
+  assert.equal(inner.signal.aborted, true)
+  assert.ok(inner.signal.reason instanceof LockLostError)
+  const next = await during(clock, b.lock('x').acquire({ wait: 3000 }))
+  assert.equal(await next.release(), true)
+})
+
+scene('`using` whose lock was taken by force → LockLostError with the result', async ({ a, b }) => {
+  const done = a.lock('x').using(async () => {
+    await b.lock('x').forceRelease()
+    return 'result'
+  })
+  await assert.rejects(done, (error) => error instanceof LockLostError && error.result === 'result')
+})
+
+scene('`using` whose client is closed meanwhile → ClosedError, not success', async ({ clock, a }) => {
+  const done = a.lock('x').using(
+    () =>
+      new Promise((resolve) =>
+        clock.setTimer(() => {
+          resolve('done')
+        }, 100),
+      ),
+  )
+  done.catch(() => undefined)
+  await clock.advance(10)
+  await a.close()
+  await clock.advance(200)
+  await assert.rejects(done, ClosedError)
+})
+
+scene(
+  'a renewed level inside a long lease, forced open → told within a third of the watchdog time',
+  async ({ clock, a, b }) => {
+    const owner = a.owner()
+    await a.lock('x').acquire({ owner, lease: 300_000 })
+    const inner = await a.lock('x').acquire({ owner })
+    await b.lock('x').forceRelease()
+    await clock.advance(11_000)
+    assert.equal(inner.state, 'lost')
+  },
+)
+
+scene('a renewal → never shortens what `extend` promised', async ({ clock, a }) => {
+  const owner = a.owner()
+  const hold = await a.lock('x').acquire({ owner, lease: 10_000 })
+  await hold.extend(300_000)
+  const inner = await a.lock('x').acquire({ owner })
+  await clock.advance(20_000)
+  await inner.release()
+  assert.ok(hold.remaining() > 270_000, String(hold.remaining()))
+  assert.ok(((await a.lock('x').remaining()) ?? 0) > 270_000)
+})
+
+scene('a nested acquire on its way while the client closes → ClosedError', async ({ a }) => {
+  const owner = a.owner()
+  await a.lock('x').acquire({ owner })
+  const nested = a.lock('x').acquire({ owner })
+  const closed = a.close()
+  await assert.rejects(nested, ClosedError)
+  await closed
+})
+
+scene('`detach` on its way while the client closes → no ticket', async ({ a, b }) => {
+  const hold = await a.lock('x').acquire()
+  const detaching = hold.detach()
+  const closed = a.close()
+  await assert.rejects(detaching)
+  await closed
+  assert.equal(await b.lock('x').isLocked(), false)
+})
+
+scene('`detach` while another level is on its way → one of the two, never a dead hold', async ({ a }) => {
+  const owner = a.owner()
+  const hold = await a.lock('x').acquire({ owner })
+  const nested = a.lock('x').acquire({ owner })
+  await assert.rejects(hold.detach(), { code: 'NESTED_HOLD' })
+  assert.equal((await nested).state, 'held')
+})
