@@ -36,7 +36,7 @@ export const abortable = async <T>(
   const limited = wait > 0 && wait !== Infinity
   if (signal === undefined && !limited) return step
   let over: (() => T | typeof LATE) | undefined
-  let timers: Timer[] = []
+  const timers: Timer[] = []
   const finished = step.then(async (brought) => {
     if (over === undefined) return brought
     await undo(brought)
@@ -74,7 +74,6 @@ export const abortable = async <T>(
   } finally {
     unlisten?.()
     for (const timer of timers) timer.cancel()
-    timers = []
     finished.catch(() => undefined)
   }
 }

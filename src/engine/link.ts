@@ -24,7 +24,6 @@ const STALL = 20
 
 interface Pending {
   readonly due: number
-  readonly resolve: (reply: Reply) => void
   readonly reject: (error: Error) => void
   readonly target: string | undefined
   settled: boolean
@@ -211,7 +210,7 @@ export class Link {
   /** Settles with the answer, or in time without. `again`: what to send instead, once, when the script is not known. */
   #exchange(argv: readonly Arg[], options: SendOptions, again?: () => Arg[]): Promise<Reply> {
     return new Promise<Reply>((resolve, reject) => {
-      const pending = this.#expect(resolve, reject, options.target)
+      const pending = this.#expect(reject, options.target)
       const answered = (reply: Reply): void => {
         this.#settle(pending)
         resolve(reply)
@@ -231,9 +230,7 @@ export class Link {
 
   #settling(sent: Promise<void>): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      const pending = this.#expect(() => {
-        resolve()
-      }, reject)
+      const pending = this.#expect(reject)
       sent.then(
         () => {
           this.#settle(pending)
@@ -247,9 +244,9 @@ export class Link {
     })
   }
 
-  #expect(resolve: Pending['resolve'], reject: Pending['reject'], target?: string): Pending {
+  #expect(reject: Pending['reject'], target?: string): Pending {
     const due = this.#options.clock.monotonic() + this.#options.commandTimeout
-    const pending: Pending = { due, resolve, reject, target, settled: false }
+    const pending: Pending = { due, reject, target, settled: false }
     this.#pending.push(pending)
     this.#timer ??= this.#arm(this.#options.commandTimeout)
     return pending
