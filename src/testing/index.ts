@@ -1,2 +1,13 @@
 export { type VirtualClock, virtualClock } from './virtual-clock.js'
 export type { Clock, Timer, TimerOptions } from '../core/clock.js'
+export { checkHistory } from './history/check.js'
+export { explain } from './history/explain.js'
+export type {
+  CallEvent,
+  CallStep,
+  HistoryEvent,
+  HistoryOptions,
+  Rule,
+  Violation,
+  WorldEvent,
+} from './history/events.js'

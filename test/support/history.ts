@@ -1,19 +1,24 @@
 import assert from 'node:assert/strict'
+import type { HistoryEvent } from 'holdfast/testing'
+import { checkHistory, explain } from 'holdfast/testing'
 
-/** One stay inside: nanoseconds of the machine's monotonic clock, comparable between its processes. */
+/** One stay inside, on a clock that all share. */
 export interface Stay {
   readonly who: string
-  readonly from: bigint
-  readonly to: bigint
+  readonly from: number
+  readonly to: number
 }
 
 /** No two stays overlap. */
-export const checkHistory = (stays: readonly Stay[]): void => {
-  const sorted = [...stays].sort((a, b) => (a.from < b.from ? -1 : 1))
-  for (const [index, stay] of sorted.entries()) {
-    assert.ok(stay.from <= stay.to)
-    const next = sorted[index + 1]
-    if (next === undefined) continue
-    assert.ok(next.from > stay.to, `${next.who} entered ${stay.to - next.from} ns before ${stay.who} had left`)
-  }
+export const neverTwo = (stays: readonly Stay[]): void => {
+  const events = stays.flatMap(({ who, from, to }): HistoryEvent[] => {
+    const step = { process: who, call: who, name: 'inside' }
+    return [
+      { at: from, what: 'invoke', ...step },
+      { at: from, what: 'granted', ...step },
+      { at: to, what: 'releasing', ...step },
+      { at: to, what: 'released', ...step },
+    ]
+  })
+  assert.equal(checkHistory(events).map(explain).join('\n\n'), '')
 }
