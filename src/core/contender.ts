@@ -36,9 +36,11 @@ export class Contender {
   #wake: (() => void) | undefined
   /** Messages heard: one that comes while an attempt is on its way must not be missed. */
   #heard = 0
-  /** How many other processes waited when we last freed it, and how many releases we have heard since. */
+  /** How many other processes waited when we last freed it, and how many of them have freed it since. */
   #others = 0
   #rounds = 0
+  /** The message of our own release is on its way: it gives nobody a turn. */
+  #echo = false
   /** Others shall have their turn before we ask. */
   #courteous = false
 
@@ -64,11 +66,15 @@ export class Contender {
     return this.#others > 0
   }
 
-  /** It was freed though we wait for it ourselves, and so many processes were told. */
-  freed(told: number): void {
-    const { wakeups, channel } = this.#contest
-    this.#others = told - (wakeups.hears(channel) ? 1 : 0)
+  /** It is being freed though we wait for it ourselves. */
+  freeing(): void {
     this.#rounds = 0
+    this.#echo = this.#contest.wakeups.hears(this.#contest.channel)
+  }
+
+  /** So many processes were told. */
+  freed(told: number): void {
+    this.#others = told - (this.#contest.wakeups.hears(this.#contest.channel) ? 1 : 0)
     this.#courteous = this.#others > 0
   }
 
@@ -103,7 +109,7 @@ export class Contender {
       }
       if (this.#heard === heard) await this.#sleep(this.#untilPoll(outcome))
       // Redis wakes all in the same order each time. So that nobody is starved, each of the others has a turn before us.
-      this.#courteous = this.#heard !== heard && this.#rounds++ < this.#others
+      this.#courteous = this.#heard !== heard && this.#rounds < this.#others
     }
     ear?.close()
     this.#running = undefined
@@ -113,8 +119,8 @@ export class Contender {
   /** Those whose turn it is were woken by the same release: they have a moment to ask in, and then we look first. */
   async #ask(waiter: Waiter): Promise<Outcome> {
     if (this.#courteous) {
-      this.#courteous = false
       await this.#sleep(COURTESY)
+      this.#courteous = false
       const left = await this.#contest.look()
       if (left !== undefined) return left
       if (this.#contest.next() !== waiter) return 'served'
@@ -123,9 +129,11 @@ export class Contender {
   }
 
   #listen(): Ear {
-    return this.#contest.wakeups.listen(this.#contest.channel, () => {
+    return this.#contest.wakeups.listen(this.#contest.channel, (payload) => {
       this.#heard++
-      this.#wake?.()
+      if (this.#echo) this.#echo = false
+      else if (payload !== undefined) this.#rounds++
+      if (!this.#courteous) this.#wake?.()
     })
   }
 

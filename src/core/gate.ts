@@ -1,7 +1,7 @@
 import { ClosedError, DeadlockError, EngineError, LockLostError } from '../errors.js'
 import type { Clock, Timer } from './clock.js'
 import { Contender, type Contest, type Outcome, POLL } from './contender.js'
-import { type DiagnosticEvent, type DiagnosticMessage, tell } from './diagnostics.js'
+import { Teller } from './diagnostics.js'
 import type { TenureHold } from './hold.js'
 import type { UnitOfWork } from './owner.js'
 import type { LockKind, LockProtocol, ServerState } from './protocol.js'
@@ -13,8 +13,8 @@ import { makeTicket } from './ticket.js'
 import { WaitingRoom } from './waiting-room.js'
 
 /** How long a hold may go from hand to hand here before other processes get their turn, and how often. */
-const PASS_TIME = 25
-const PASSES = 16_384
+const PASS_TIME = 60
+const PASSES = 65_536
 /** Trouble that passes: waited out, once the server has answered a waiter at all. */
 const PASSING: ReadonlySet<string> = new Set([
   'OFFLINE',
@@ -39,6 +39,7 @@ export class Gate implements Keeper, Contest {
   readonly protocol: LockProtocol
   readonly #runtime: Runtime
   readonly #kind: LockKind
+  readonly #teller: Teller
   readonly #retired: () => void
   readonly #room: WaitingRoom
   readonly #contender = new Contender(this)
@@ -61,6 +62,7 @@ export class Gate implements Keeper, Contest {
     this.#kind = kind
     this.name = name
     this.clock = runtime.options.clock
+    this.#teller = new Teller(this.clock, runtime.events, { client: runtime.options.id, kind: kind.name, name })
     this.protocol = kind.protocol(runtime.speaker(name), key)
     this.#retired = retired
     this.#room = new WaitingRoom(runtime, name, (waiter, settle) => {
@@ -84,25 +86,33 @@ export class Gate implements Keeper, Contest {
   // ---- waiting -----------------------------------------------------------------------------------------------------
 
   /** Undefined: not had within the wait. */
-  async acquire(request: Request): Promise<TenureHold | undefined> {
-    this.#tell('acquire')
-    let joined: Promise<TenureHold | undefined>
+  acquire(request: Request): Promise<TenureHold | undefined> {
+    this.#teller.asked()
     // Whatever ends meanwhile, this gate must stay the lock's until the call stands in its queue.
     this.#inFlight++
-    try {
+    const simple = request.wait > 0 && this.tenure?.owner !== request.owner
+    const joined = simple ? this.#queue(request) : this.#acquire(request)
+    this.#inFlight--
+    this.#retire()
+    return joined
+  }
+
+  #queue(request: Request): Promise<TenureHold | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#join(request, resolve, reject)
+    })
+  }
+
+  /** By an owner who may hold it already, or a single try. */
+  #acquire(request: Request): Promise<TenureHold | undefined> {
+    return this.#staying(async () => {
       for (let tenure = this.tenure; tenure?.owner === request.owner; tenure = this.tenure) {
         const hold = await this.#enter(tenure, request)
         if (hold !== undefined) return hold === LATE ? undefined : hold
       }
       if (request.wait === 0) await this.#certain(request)
-      joined = new Promise((resolve, reject) => {
-        this.#join(request, resolve, reject)
-      })
-    } finally {
-      this.#inFlight--
-      this.#retire()
-    }
-    return joined
+      return this.#queue(request)
+    })
   }
 
   /** One level more for who holds it already. Undefined: it turned out to be gone. */
@@ -112,7 +122,7 @@ export class Gate implements Keeper, Contest {
     const since = this.clock.monotonic()
     const entering = tenure.enter(request.owner, request.terms)
     const hold = await abortable(entering, request, this.clock, async (late) => late?.release())
-    if (hold !== undefined && hold !== LATE) this.#tell('grant', tenure, since, GRANTED)
+    if (hold !== undefined && hold !== LATE) this.#teller.granted(tenure.wire, since, false)
     return hold
   }
 
@@ -162,7 +172,7 @@ export class Gate implements Keeper, Contest {
   }
 
   #admit(waiter: Waiter): void {
-    if (!waiter.counted && this.#room.admit(waiter)) this.#tell('wait')
+    if (!waiter.counted && this.#room.admit(waiter)) this.#teller.waits()
   }
 
   /** The wait ended without the lock. What an attempt on its way may still bring goes to the next, or back. */
@@ -215,7 +225,7 @@ export class Gate implements Keeper, Contest {
   /** The hold of this process goes to the next one here by one script; 0: it was gone, ask as anyone does. */
   async #takeOver(passing: { from: Tenure; done: (passed: boolean) => void }, wire: string, lease: number) {
     const passed = await this.protocol.pass(passing.from.wire, wire, lease)
-    if (passed) this.#tell('release', passing.from, passing.from.opened)
+    if (passed) this.#teller.released(passing.from.wire, passing.from.opened)
     passing.done(passed)
     return passed ? undefined : 0
   }
@@ -250,7 +260,7 @@ export class Gate implements Keeper, Contest {
     const { owner } = waiter.request
     this.#room.remove(waiter)
     waiter.resolve(tenure.give(owner))
-    this.#tell('grant', tenure, waiter.since, local ? PASSED : GRANTED)
+    this.#teller.granted(tenure.wire, waiter.since, local)
     const others = this.#room.of(owner)
     for (const other of others) this.#room.remove(other)
     this.#enterAll(tenure, others)
@@ -327,7 +337,7 @@ export class Gate implements Keeper, Contest {
     const half = tenure.lease / 2
     const fresh = tenure.status() === 'held' && now - tenure.provenAt < half && tenure.lastsUntil - now >= half
     if (fresh && tenure.watched && alike(next.request.terms, tenure)) {
-      this.#tell('release', tenure, tenure.opened)
+      this.#teller.released(tenure.wire, tenure.opened)
       tenure.passes++
       this.#hand(next, tenure, true)
       return FREED
@@ -352,6 +362,7 @@ export class Gate implements Keeper, Contest {
     this.#inFlight++
     const wanted = this.#room.first !== undefined
     this.#yielding = wanted && this.#contender.othersWait
+    if (wanted) this.#contender.freeing()
     let unanswered = false
     const outcome = this.#runtime.insist(async () => {
       try {
@@ -372,7 +383,7 @@ export class Gate implements Keeper, Contest {
     const freed = 'answer' in result && (result.answer !== undefined || unanswered)
     if ('error' in result) this.#runtime.fail(result.error)
     else if (wanted && result.answer !== undefined) this.#contender.freed(result.answer)
-    this.#tell('release', tenure, tenure.opened)
+    this.#teller.released(tenure.wire, tenure.opened)
     this.#contender.start()
     this.#retire()
     return freed
@@ -387,8 +398,7 @@ export class Gate implements Keeper, Contest {
   }
 
   lapsed(tenure: Tenure, error: LockLostError): void {
-    this.#runtime.events.emit('lost', { name: this.name, owner: tenure.wire, error })
-    this.#tell('lost', tenure, undefined, { error })
+    this.#teller.lost(tenure.wire, error)
   }
 
   /** A renewal that was never answered may have kept it alive. Not before its end: the holder has that time to stop. */
@@ -398,11 +408,11 @@ export class Gate implements Keeper, Contest {
   }
 
   doubted(tenure: Tenure, cause: unknown): void {
-    this.#runtime.events.emit('uncertain', { name: this.name, owner: tenure.wire, cause })
+    this.#teller.doubted(tenure.wire, cause)
   }
 
   renewed(tenure: Tenure): void {
-    this.#tell('renew', tenure)
+    this.#teller.renewed(tenure.wire)
   }
 
   moved(tenure: Tenure): void {
@@ -436,7 +446,7 @@ export class Gate implements Keeper, Contest {
       }
       this.#tenure = new Tenure(this, wire, terms, sent)
       this.#runtime.watchdog.add(this.#tenure)
-      this.#tell('grant', this.#tenure, sent.mono, GRANTED)
+      this.#teller.granted(wire, sent.mono, false)
       return this.#tenure.give(owner)
     })
     this.#runtime.track(adopting.catch(() => undefined))
@@ -488,21 +498,8 @@ export class Gate implements Keeper, Contest {
     this.#watch = undefined
     this.#retired()
   }
-
-  #tell(event: DiagnosticEvent, tenure?: Tenure, from?: number, more?: Partial<DiagnosticMessage>): void {
-    tell(event, () => ({
-      client: this.#runtime.options.id,
-      kind: this.#kind.name,
-      name: this.name,
-      ...(tenure !== undefined && { owner: tenure.wire }),
-      ...(from !== undefined && { elapsed: this.clock.monotonic() - from }),
-      ...more,
-    }))
-  }
 }
 
 const FREED = Promise.resolve(true)
-const GRANTED = { local: false }
-const PASSED = { local: true }
 
 const alike = (one: Terms, other: Terms): boolean => one.watched === other.watched && one.lease === other.lease
