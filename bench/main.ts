@@ -51,7 +51,7 @@ const openServer = async (): Promise<Bench['server']> => {
   }
 }
 
-const conditionsOf = async ({ quick, rounds, server }: Bench): Promise<Conditions> => {
+const conditionsOf = async ({ quick, server }: Bench, rounds: number): Promise<Conditions> => {
   const version = await server?.meter.version()
   return {
     date: new Date().toISOString().slice(0, 10),
@@ -68,9 +68,9 @@ const conditionsOf = async ({ quick, rounds, server }: Bench): Promise<Condition
 
 const runAll = async (chosen: readonly Scenario[], bench: Bench): Promise<readonly Result[]> => {
   const results: Result[] = []
-  for (const { id, title, about, needsServer, run } of chosen) {
+  for (const { id, title, about, needsServer, rounds = bench.rounds, run } of chosen) {
     if (needsServer && bench.server === undefined) continue
-    const conditions = await conditionsOf(bench)
+    const conditions = await conditionsOf(bench, rounds)
     bench.log(`\n${id}: ${title}`)
     const from = performance.now()
     const result: Result = { id, title, about, conditions, ...(await run(bench)) }

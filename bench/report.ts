@@ -71,6 +71,7 @@ const asMarkdown = (result: Result): string => {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   const rule = line(heads.map((_, column) => (column === 0 ? '---' : '---:')))
   const disturbed = conditions.load > 0.5 ? ` The machine was not idle (load ${format(conditions.load, 1)}).` : ''
+  const rounds = conditions.rounds === 1 ? 'One round' : `Medians of ${conditions.rounds} rounds`
   return [
     `## ${result.title}`,
     about.measures,
@@ -78,7 +79,7 @@ const asMarkdown = (result: Result): string => {
     targets.map(({ text, measured, reached }) => `- ${text}: **${measured}**, ${mark(reached)}`).join('\n'),
     `In what the participants differ: ${about.differs}`,
     `How it could mislead: ${about.misleads}`,
-    `Source: [bench/scenarios/${id}.ts](../bench/scenarios/${id}.ts). Medians of ${conditions.rounds} rounds, ` +
+    `Source: [bench/scenarios/${id}.ts](../bench/scenarios/${id}.ts). ${rounds}, ` +
       `${conditions.date}; every figure: [${id}.json](../bench/results/${id}.json).${disturbed}`,
   ].join('\n\n')
 }

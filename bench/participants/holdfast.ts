@@ -1,4 +1,4 @@
-import { connect } from 'holdfast'
+import { type Hold, connect } from 'holdfast'
 import { versionOf } from '../support/paths.js'
 import type { Participant } from './participant.js'
 
@@ -10,13 +10,20 @@ export const holdfast: Participant = {
   kinds: ['lock'],
   waits: true,
   memory: true,
+  renews: true,
+  keyOf: (name) => name,
   // Its presence key.
   direct: ['set'],
   version: () => versionOf('.'),
-  async open(url) {
-    const client = await connect(url)
+  async open(url, watchdog) {
+    const client = await connect({ url, watchdog })
+    let troubles = 0
+    client.on('lost', () => troubles++)
+    client.on('uncertain', () => troubles++)
     return {
       lock: (_kind, name) => client.lock(name),
+      troubles: () => troubles,
+      intact: (held) => (held as Hold).state === 'held' && !(held as Hold).signal.aborted,
       close: () => client.close(),
     }
   },

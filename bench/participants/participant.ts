@@ -13,6 +13,10 @@ export interface Contender {
 /** What one process has: one client, as its documentation would set it up. */
 export interface Session {
   lock(kind: Kind, name: string): Contender
+  /** How often it has told of a hold that was lost or in doubt. */
+  troubles(): number
+  /** Whether its caller would think it held. */
+  intact(held: Held): boolean
   close(): Promise<void> | void
 }
 
@@ -28,9 +32,14 @@ export interface Participant {
   /** Whether acquire waits for a lock that is taken. */
   readonly waits: boolean
   readonly memory: boolean
+  /** Whether it renews what is held. */
+  readonly renews: boolean
+  /** What `lock` writes on the server. */
+  keyOf(name: string): string
   /** Commands that it sends by themselves and none of its scripts calls, beside those that no script can call. */
   readonly direct: readonly string[]
   /** Undefined: not installed. */
   version(): string | undefined
-  open(url: string): Promise<Session> | Session
+  /** `lease`: ms, 30 s unless told. */
+  open(url: string, lease?: number): Promise<Session> | Session
 }

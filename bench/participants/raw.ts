@@ -13,20 +13,24 @@ const rawWith = (name: string, enableAutoPipelining: boolean): Participant => ({
   kinds: ['lock'],
   waits: false,
   memory: false,
+  renews: false,
+  keyOf: (name) => name,
   direct: [],
   version: () => versionOf('node_modules/ioredis'),
-  async open(url) {
+  async open(url, lease = 30_000) {
     const client = new Redis(url, { enableAutoPipelining })
     for (const { text } of [lockAcquire, lockRelease]) await client.script('LOAD', text)
     const id = randomUUID()
     let owners = 0
     const acquire = async (key: string, channel: string) => {
       const owner = `${id}:${(owners += 1)}`
-      if ((await client.evalsha(lockAcquire.sha, 1, key, owner, 30_000)) !== null) throw new Error('taken')
+      if ((await client.evalsha(lockAcquire.sha, 1, key, owner, lease)) !== null) throw new Error('taken')
       return { release: () => client.evalsha(lockRelease.sha, 2, key, channel, owner, 'PUBLISH') }
     }
     return {
       lock: (_kind, key) => ({ acquire: () => acquire(key, `redisson_lock__channel:{${key}}`) }),
+      troubles: () => 0,
+      intact: () => true,
       close: () => client.disconnect(),
     }
   },

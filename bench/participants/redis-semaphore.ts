@@ -3,16 +3,22 @@ import { requirePeer, versionOf } from '../support/paths.js'
 import type { Held, Participant } from './participant.js'
 
 /** What is used of it. */
+interface Mutex extends Held {
+  readonly isAcquired: boolean
+  acquire(): Promise<void>
+}
+
 interface RedisSemaphore {
-  Mutex: new (client: Redis, key: string, options: object) => Held & { acquire(): Promise<void> }
+  Mutex: new (client: Redis, key: string, options: object) => Mutex
 }
 
 /**
  * README of redis-semaphore, section "Mutex": one Mutex object per owner; `lockTimeout` as long as our lease,
  * `acquireTimeout` without limit, `retryInterval` as short as a timer goes: it polls, and polls soonest that way.
+ * `refreshInterval` is left as it is, 0.8 of the lease.
  * The README says nothing of ioredis' auto-pipelining, which helps whoever sends much at once: both are measured.
  */
-const OPTIONS = { lockTimeout: 30_000, acquireTimeout: Infinity, retryInterval: 1 }
+const OPTIONS = { acquireTimeout: Infinity, retryInterval: 1 }
 
 const redisSemaphoreWith = (name: string, enableAutoPipelining: boolean): Participant => ({
   name,
@@ -22,20 +28,26 @@ const redisSemaphoreWith = (name: string, enableAutoPipelining: boolean): Partic
   kinds: ['lock'],
   waits: true,
   memory: false,
+  renews: true,
+  keyOf: (name) => `mutex:${name}`,
   // SET … NX to acquire; its scripts call GET and DEL.
   direct: ['set'],
   version: () => versionOf('bench/peers/node_modules/redis-semaphore'),
-  open(url) {
+  open(url, lockTimeout = 30_000) {
     const { Mutex } = requirePeer('redis-semaphore') as RedisSemaphore
     const client = new Redis(url, { enableAutoPipelining })
+    let troubles = 0
+    const options = { ...OPTIONS, lockTimeout, onLockLost: () => troubles++ }
     return {
       lock: (_kind, key) => ({
         async acquire() {
-          const mutex = new Mutex(client, key, OPTIONS)
+          const mutex = new Mutex(client, key, options)
           await mutex.acquire()
           return mutex
         },
       }),
+      troubles: () => troubles,
+      intact: (held) => (held as Mutex).isAcquired,
       close: () => client.disconnect(),
     }
   },

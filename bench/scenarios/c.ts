@@ -1,7 +1,8 @@
 import type { Scenario } from '../support/bench.js'
 import { columnsFor, comparedWithIdeal } from '../support/columns.js'
-import { findRow, format, target } from '../support/result.js'
+import { type Figures, type Row, findRow, format, medians, target } from '../support/result.js'
 import { runRounds } from '../support/rounds.js'
+import { switchFloor } from '../support/switch.js'
 
 const PROCESSES = 4
 const CALLERS = 8
@@ -14,7 +15,9 @@ export const c: Scenario = {
     measures:
       'All 32 callers want one lock, all the time. The ratio is to 1 / (measured hold + one measured round trip), which a ' +
       'lock that asks the server at each hand-over cannot exceed; one that also passes on within a process can. ' +
-      'Exclusion is checked from when each caller was inside, by the one clock of the machine.',
+      'Exclusion is checked from when each caller was inside, by the one clock of the machine. The floor is what a switch ' +
+      'between processes costs at least: two processes hand a lock to and fro by the bare scripts, one woken by the message ' +
+      "of the other's release; *switch ms* is from the release to having it, its median and p99.",
     differs:
       'redis-semaphore polls, so its waits depend on its retryInterval (1 ms here) and its luck; it wakes nobody and ' +
       'queues nobody. Each re-entry into the queue is a new acquire, as an application would do it.',
@@ -23,6 +26,8 @@ export const c: Scenario = {
       'the rate alone. A round trip is measured with nothing else running, each after a pause as long as a hold: processes ' +
       'and server fall asleep in it, and waking them is most of the trip. ' +
       'Who keeps its own processes busy makes its holds longer, and so its ideal lower: compare the rates too. ' +
+      'A switch takes more than the one trip that ideal allows for: a release, a message, two processes to wake, an acquire. ' +
+      'The floor has two processes and nobody else who is woken. ' +
       'The CPU of the client includes the thread that sleeps for the hold, alike for all.',
   },
   needsServer: true,
@@ -35,13 +40,23 @@ export const c: Scenario = {
       names: 'one',
       holdMs: 2,
     } as const
-    const rows = comparedWithIdeal(await runRounds(bench, { load, seconds: 4 }))
+    const { redis, meter } = bench.server!
+    const switches: Figures[] = []
+    const beside = async (): Promise<void> => {
+      const trip = await meter.trip()
+      switches.push({ ...(await switchFloor(redis.url, bench.quick ? 40 : 200)), trip })
+    }
+    const measured = await runRounds(bench, { load, seconds: 4, beside })
+    const floor: Row = { participant: 'floor: a switch each time', family: 'raw', version: '', ...medians(switches) }
+    const rows = comparedWithIdeal([...measured, floor])
     const cells = findRow(rows, 'holdfast')?.cells ?? {}
     const limit = 3 * PROCESSES * CALLERS * ((cells['hold'] ?? NaN) + (cells['trip'] ?? NaN))
     return {
       columns: columnsFor('acquisition', 'ideal', [
         { key: 'hold', title: 'hold ms', digits: 2 },
         { key: 'trip', title: 'trip ms', digits: 3 },
+        { key: 'switch', title: 'switch ms', digits: 3 },
+        { key: 'switch99', title: 'switch p99', digits: 3 },
       ]),
       rows,
       targets: [

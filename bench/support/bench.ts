@@ -17,6 +17,8 @@ export interface Scenario {
   readonly title: string
   readonly about: About
   readonly needsServer: boolean
+  /** Where it does not go by those of the run. */
+  readonly rounds?: number
   run(bench: Bench): Promise<Measured>
 }
 

@@ -2,10 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Contender, Session } from '../participants/participant.js'
 import type { Holding } from './hold.js'
 import type { Load, Sample, Slot } from './load.js'
-import { Recorder } from './stats.js'
-
-/** µs, the same for all processes of the machine; performance.now() has an origin of its own in each. */
-const machineTime = (): number => Number(process.hrtime.bigint()) / 1000
+import { Recorder, machineTime } from './stats.js'
 
 /** What a process keeps from slot to slot. */
 export interface Post {

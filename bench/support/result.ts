@@ -1,3 +1,5 @@
+import { median } from './stats.js'
+
 /** What a scenario gives: kept as JSON, shown as a table. */
 export interface Column {
   readonly key: string
@@ -15,6 +17,15 @@ export interface Row {
   readonly rounds: Readonly<Record<string, readonly number[]>>
   /** "cannot: …", "failed: …", "VIOLATED" */
   readonly note?: string
+}
+
+/** What was measured in one round. */
+export type Figures = Record<string, number>
+
+export const medians = (figures: readonly Figures[]): Pick<Row, 'cells' | 'rounds'> => {
+  const keys = Object.keys(figures[0] ?? {})
+  const rounds = Object.fromEntries(keys.map((key) => [key, figures.map((round) => round[key]!)]))
+  return { cells: Object.fromEntries(keys.map((key) => [key, median(rounds[key]!)])), rounds }
 }
 
 export interface Target {

@@ -3,14 +3,16 @@ import type { Participant } from '../participants/participant.js'
 import type { Bench } from './bench.js'
 import { Crew } from './crew.js'
 import { type Load, type Sample, whyNot } from './load.js'
-import type { Row } from './result.js'
+import { type Figures, type Row, medians } from './result.js'
 import { type Reading, requestsBetween } from './server-meter.js'
-import { concat, median, quantile } from './stats.js'
+import { concat, quantile } from './stats.js'
 
 export interface Plan {
   readonly load: Load
   /** Seconds that count, of one participant in one round. */
   readonly seconds: number
+  /** What else is measured in each round. */
+  readonly beside?: () => Promise<void>
 }
 
 /** For all rounds of all participants of one quick scenario, in seconds. */
@@ -20,8 +22,6 @@ const WARM = 0.3
 const FIRST = 0.7
 /** Until all processes have heard of the start, in ms. */
 const LEAD = 30
-
-type Figures = Record<string, number>
 
 class Entry {
   readonly participant: Participant
@@ -52,13 +52,10 @@ class Entry {
   }
 
   row(): Row {
-    const keys = Object.keys(this.figures[0] ?? {})
-    const rounds = Object.fromEntries(keys.map((key) => [key, this.figures.map((figures) => figures[key]!)]))
-    const cells = Object.fromEntries(keys.map((key) => [key, median(rounds[key]!)]))
     const note = this.violated ? 'VIOLATED' : this.note
     const { name, family } = this.participant
     const version = this.participant.version() ?? ''
-    return { participant: name, family, version, cells, rounds, ...(note !== undefined && { note }) }
+    return { participant: name, family, version, ...medians(this.figures), ...(note !== undefined && { note }) }
   }
 }
 
@@ -66,7 +63,7 @@ class Entry {
  * Everyone in turn within a round, and in another order in the next: whatever else the machine does meets all alike.
  * The processes of those whose turn it is not stay, and rest.
  */
-export const runRounds = async (bench: Bench, { load, seconds }: Plan): Promise<Row[]> => {
+export const runRounds = async (bench: Bench, { load, seconds, beside }: Plan): Promise<Row[]> => {
   const entries = participants.map((participant) => new Entry(participant, load))
   const active = entries.filter((entry) => entry.takesPart)
   const url = load.engine === 'memory' ? 'memory:bench' : bench.server!.redis.url
@@ -81,6 +78,7 @@ export const runRounds = async (bench: Bench, { load, seconds }: Plan): Promise<
     }
     for (let round = 0; round < bench.rounds; round++) {
       bench.log(`  round ${round + 1} of ${bench.rounds}`)
+      await beside?.()
       for (let turn = 0; turn < active.length; turn++) {
         const entry = active[(turn + round) % active.length]!
         await entry.attempt(() => measure(bench, entry, load, length))

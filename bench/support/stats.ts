@@ -7,6 +7,11 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
+export const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** µs, the same for all processes of the machine; performance.now() has an origin of its own in each. */
+export const machineTime = (): number => Number(process.hrtime.bigint()) / 1000
+
 /** Half the distance from the lowest to the highest, in parts of the median. */
 export const spread = (values: readonly number[]): number =>
   (Math.max(...values) - Math.min(...values)) / 2 / median(values)
