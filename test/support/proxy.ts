@@ -1,6 +1,10 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
+import { withoutMessages } from './resp.js'
+
+/** What is kept back until this changes, and arrives then: as packets do that had to be sent again. */
+export type Held = 'nothing' | 'requests' | 'replies' | 'everything'
 
 export interface Proxy {
   readonly url: string
@@ -10,43 +14,117 @@ export interface Proxy {
   mute: boolean
   /** Requests are thrown away as well. */
   deaf: boolean
+  /** Messages of channels are thrown away; everything else passes. */
+  silent: boolean
+  held: Held
+  /** How many messages were thrown away. */
+  readonly silenced: number
   /** Called with every request. */
   onRequest: (request: string) => void
   /** Ends all connections. */
   cut(): void
+  /** Ends each connection at the next reply on it: the server has done what it was asked to, and nobody hears of it. */
+  cutInsteadOfReply(): void
   close(): Promise<void>
+}
+
+/** One direction of a connection: nothing overtakes what is kept back. */
+class Direction {
+  readonly #to: Socket
+  #kept: { readonly data: Buffer; readonly due: number }[] = []
+  #timer: NodeJS.Timeout | undefined
+  held = false
+
+  constructor(to: Socket) {
+    this.#to = to
+    to.once('close', () => {
+      clearTimeout(this.#timer)
+      this.#kept = []
+    })
+  }
+
+  pass(data: Buffer, delay: number): void {
+    const earliest = performance.now() + delay
+    this.#kept.push({ data, due: Math.max(earliest, this.#kept.at(-1)?.due ?? 0) })
+    this.flush()
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer)
+    if (this.held) return
+    for (let first = this.#kept[0]; first !== undefined; first = this.#kept[0]) {
+      const left = first.due - performance.now()
+      if (left > 0) {
+        this.#timer = setTimeout(() => this.flush(), Math.ceil(left))
+        return
+      }
+      this.#kept.shift()
+      this.#to.write(first.data)
+    }
+  }
+}
+
+/** A client's connection and the one made for it. */
+class Line {
+  readonly sockets: readonly [near: Socket, far: Socket]
+  readonly requests: Direction
+  readonly replies: Direction
+  /** Is to be ended at the next reply. */
+  doomed = false
+
+  constructor(near: Socket, far: Socket) {
+    this.sockets = [near, far]
+    this.requests = new Direction(far)
+    this.replies = new Direction(near)
+  }
+
+  hold(held: Held): void {
+    this.requests.held = held === 'requests' || held === 'everything'
+    this.replies.held = held === 'replies' || held === 'everything'
+    this.requests.flush()
+    this.replies.flush()
+  }
+
+  end(): void {
+    for (const socket of this.sockets) socket.destroy()
+  }
 }
 
 /** Stands between a client and a server, and is in the way. */
 export const startProxy = async (port: number): Promise<Proxy> => {
-  const sockets = new Set<Socket>()
+  const lines = new Set<Line>()
+  let held: Held = 'nothing'
+  let silenced = 0
   const cut = (): void => {
-    for (const socket of sockets) socket.destroy()
-    sockets.clear()
+    for (const line of lines) line.end()
+    lines.clear()
   }
   const server = createServer((near) => {
     const far = connect(port, '127.0.0.1')
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket)
+    const line = new Line(near, far)
+    lines.add(line)
+    line.hold(held)
+    for (const socket of line.sockets) {
       socket.setNoDelay(true)
       socket.on('error', () => undefined)
       socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
+        lines.delete(line)
+        line.end()
       })
     }
     near.on('data', (data) => {
       if (proxy.deaf) return
       proxy.onRequest(data.toString('latin1'))
-      far.write(data)
+      line.requests.pass(data, 0)
+    })
+    const filter = withoutMessages(() => {
+      if (proxy.silent) silenced += 1
+      return !proxy.silent
     })
     far.on('data', (data) => {
-      if (proxy.mute) return
-      if (proxy.delay === 0) near.write(data)
-      else setTimeout(() => near.write(data), proxy.delay)
+      const rest = filter(data)
+      if (line.doomed) line.end()
+      else if (!proxy.mute && rest.length > 0) line.replies.pass(rest, proxy.delay)
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -57,8 +135,22 @@ export const startProxy = async (port: number): Promise<Proxy> => {
     delay: 0,
     mute: false,
     deaf: false,
+    silent: false,
+    get held() {
+      return held
+    },
+    set held(what) {
+      held = what
+      for (const line of lines) line.hold(what)
+    },
+    get silenced() {
+      return silenced
+    },
     onRequest: () => undefined,
     cut,
+    cutInsteadOfReply() {
+      for (const line of lines) line.doomed = true
+    },
     async close() {
       const closed = once(server, 'close')
       server.close()
