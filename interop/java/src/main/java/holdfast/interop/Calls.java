@@ -1,0 +1,123 @@
+package holdfast.interop;
+
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+
+/** Calls any method of any object by its name. What a version does not have is a NoSuchMethodException. */
+final class Calls {
+    private final Answers answers;
+    private final Threads threads;
+    private final Map<Long, Future<?>> pending = new ConcurrentHashMap<>();
+
+    Calls(Answers answers, Threads threads) {
+        this.answers = answers;
+        this.threads = threads;
+    }
+
+    void make(Request request, Object object) throws Throwable {
+        Method method = choose(object.getClass(), request.text("method"), request.list("args"));
+        if (!request.has("on") && CompletionStage.class.isAssignableFrom(method.getReturnType())) {
+            call(request, object, method);
+        } else {
+            threads.run(request.text("on", "others"), () -> call(request, object, method));
+        }
+    }
+
+    boolean cancel(long call) {
+        Future<?> future = pending.remove(call);
+        return future != null && future.cancel(true);
+    }
+
+    private void call(Request request, Object object, Method method) {
+        double start = Answers.now();
+        try {
+            Object result = method.invoke(object, convert(request.list("args"), method));
+            if (result instanceof CompletionStage) {
+                await(request, (CompletionStage<?>) result, start);
+            } else {
+                answers.value(request, result, start);
+            }
+        } catch (Throwable error) {
+            answers.error(request, error, start);
+        }
+    }
+
+    private void await(Request request, CompletionStage<?> stage, double start) {
+        if (stage instanceof Future) {
+            pending.put(request.id(), (Future<?>) stage);
+        }
+        stage.whenComplete((value, error) -> {
+            pending.remove(request.id());
+            if (error == null) {
+                answers.value(request, value, start);
+            } else {
+                answers.error(request, error, start);
+            }
+        });
+    }
+
+    /** The public method of an interface or class of that name that takes these arguments. */
+    static Method choose(Class<?> type, String name, List<Object> args) throws NoSuchMethodException {
+        Method found = null;
+        for (Method method : type.getMethods()) {
+            boolean better = found == null || found.isBridge();
+            if (better && method.getName().equals(name) && takes(method, args)) {
+                found = method;
+            }
+        }
+        if (found == null) {
+            throw new NoSuchMethodException(type.getSimpleName() + "." + name + " of " + args);
+        }
+        found.setAccessible(true);
+        return found;
+    }
+
+    private static boolean takes(Method method, List<Object> args) {
+        Class<?>[] types = method.getParameterTypes();
+        if (types.length != args.size()) {
+            return false;
+        }
+        for (int i = 0; i < types.length; i++) {
+            if (!fits(args.get(i), types[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean fits(Object value, Class<?> type) {
+        if (type == long.class || type == int.class || type == double.class || type == Long.class) {
+            return value instanceof Number;
+        }
+        if (type == boolean.class) {
+            return value instanceof Boolean;
+        }
+        return type.isEnum() ? value instanceof String : type.isInstance(value);
+    }
+
+    private static Object[] convert(List<Object> args, Method method) {
+        Object[] converted = new Object[args.size()];
+        for (int i = 0; i < converted.length; i++) {
+            converted[i] = convert(args.get(i), method.getParameterTypes()[i]);
+        }
+        return converted;
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    static Object convert(Object value, Class<?> type) {
+        if (type == long.class || type == Long.class) {
+            return ((Number) value).longValue();
+        }
+        if (type == int.class) {
+            return ((Number) value).intValue();
+        }
+        if (type == double.class) {
+            return ((Number) value).doubleValue();
+        }
+        return type.isEnum() ? Enum.valueOf((Class<Enum>) type, value.toString()) : value;
+    }
+}

@@ -1,0 +1,37 @@
+package holdfast.interop;
+
+import java.util.List;
+import java.util.Map;
+import org.redisson.api.RedissonClient;
+
+/** Kinds of objects: by which method of the client one is got, and by which method of that one. */
+final class Kinds {
+    private static final Map<String, String[]> KINDS = Map.ofEntries(
+        Map.entry("plain", new String[] {"getLock"}),
+        Map.entry("fair", new String[] {"getFairLock"}),
+        Map.entry("nonReentrant", new String[] {"getNonReentrantLock"}),
+        Map.entry("nonReentrantFair", new String[] {"getNonReentrantFairLock"}),
+        Map.entry("spin", new String[] {"getSpinLock"}),
+        Map.entry("fenced", new String[] {"getFencedLock"}),
+        Map.entry("read", new String[] {"getReadWriteLock", "readLock"}),
+        Map.entry("write", new String[] {"getReadWriteLock", "writeLock"}),
+        Map.entry("semaphore", new String[] {"getSemaphore"}),
+        Map.entry("permits", new String[] {"getPermitExpirableSemaphore"}),
+        Map.entry("latch", new String[] {"getCountDownLatch"}),
+        Map.entry("limiter", new String[] {"getRateLimiter"}));
+
+    private Kinds() {
+    }
+
+    static Object find(RedissonClient client, String kind, String name) throws ReflectiveOperationException {
+        String[] path = KINDS.get(kind);
+        if (path == null) {
+            throw new IllegalArgumentException("no such kind: " + kind);
+        }
+        Object found = RedissonClient.class.getMethod(path[0], String.class).invoke(client, name);
+        for (int i = 1; i < path.length; i++) {
+            found = Calls.choose(found.getClass(), path[i], List.of()).invoke(found);
+        }
+        return found;
+    }
+}

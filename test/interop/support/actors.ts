@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client, Lock, OwnedLock } from 'holdfast'
+import { connect, DeadlockError, NotOwnerError } from 'holdfast'
+import { type Redisson, JavaError } from './redisson.js'
+
+/** The operations that both sides have, in Redisson's words. */
+export const OPERATIONS = [
+  'lock',
+  'tryLock',
+  'unlock',
+  'forceUnlock',
+  'isLocked',
+  'isHeld',
+  'holdCount',
+  'remainTimeToLive',
+] as const
+
+export type Operation = (typeof OPERATIONS)[number]
+
+/** One party of a comparison: one client, one thread of it. */
+export interface Actor {
+  readonly side: 'java' | 'node'
+  /** What its owners begin with on the wire. */
+  readonly id: string
+  /** What came of it: a value, or the name of an error. */
+  run(name: string, operation: Operation, args: readonly number[]): Promise<unknown>
+  close(): Promise<void>
+}
+
+/** One kind of lock on both sides. */
+export interface BothSides {
+  readonly kind: 'plain' | 'nonReentrant'
+  readonly ours: (client: Client, name: string) => Lock
+}
+
+export const PLAIN: BothSides = { kind: 'plain', ours: (client, name) => client.lock(name) }
+export const NON_REENTRANT: BothSides = { kind: 'nonReentrant', ours: (client, name) => client.nonReentrantLock(name) }
+
+/** The same mistake has the same name on both sides; Redisson has one class for two of them. */
+const errorName = (error: unknown, operation: Operation): string => {
+  if (error instanceof NotOwnerError) return 'not owner'
+  if (error instanceof DeadlockError) return 'held already'
+  if (!(error instanceof JavaError)) return error instanceof Error ? error.name : String(error)
+  if (error.type !== 'IllegalMonitorStateException') return error.message
+  return operation === 'unlock' ? 'not owner' : 'held already'
+}
+
+const outcome = async (promise: Promise<unknown>, operation: Operation): Promise<unknown> => {
+  try {
+    return (await promise) ?? 'done'
+  } catch (error) {
+    return errorName(error, operation)
+  }
+}
+
+/** A real thread, and Redisson's blocking methods. */
+export const javaActor = (redisson: Redisson, { kind }: BothSides): Actor => ({
+  side: 'java',
+  id: redisson.id,
+  run(name, operation, args) {
+    const lock = redisson.lock(kind, name)
+    const thread = `actor of ${redisson.label}`
+    const [first, second] = args
+    const calls: Record<Operation, () => Promise<unknown>> = {
+      lock: () => lock.lock(thread, first),
+      tryLock: () => lock.tryLock(thread, first, second),
+      unlock: () => lock.unlock(thread),
+      forceUnlock: () => lock.forceUnlock(),
+      isLocked: () => lock.isLocked(),
+      isHeld: () => lock.isHeld(thread),
+      holdCount: () => lock.holdCount(thread),
+      remainTimeToLive: () => lock.remainTimeToLive(),
+    }
+    return outcome(calls[operation](), operation)
+  },
+  close: () => redisson.shutdown(),
+})
+
+export const nodeActor = async (url: string, { ours }: BothSides): Promise<Actor> => {
+  const client = await connect({ url, presence: false })
+  const owner = client.owner()
+  return {
+    side: 'node',
+    id: client.id,
+    run(name, operation, args) {
+      const lock: OwnedLock = ours(client, name).for(owner)
+      const call = lock[operation] as (...args: number[]) => Promise<unknown>
+      return outcome(call.apply(lock, [...args]), operation)
+    },
+    close: () => client.close(),
+  }
+}
+
+/** Waits until so many clients listen on a channel, and a little longer: they ask once more before they sleep. */
+export const listened = async (count: () => Promise<number>, wanted: number): Promise<void> => {
+  const end = performance.now() + 10_000
+  while ((await count()) < wanted) {
+    if (performance.now() > end) throw new Error('nobody listens')
+    await sleep(5)
+  }
+  await sleep(60)
+}

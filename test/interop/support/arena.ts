@@ -1,0 +1,52 @@
+import { after, before, type TestContext } from 'node:test'
+import { Redis } from 'ioredis'
+import { type RedisServer, startRedis } from '../../support/redis-server.js'
+import { type Redisson, startRedisson } from './redisson.js'
+import { Spy } from './spy.js'
+
+const missing = (error: unknown): string | undefined => {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  if (error.code === 'NO_JAVA') return 'java'
+  return error.code === 'NO_REDIS' ? 'redis' : undefined
+}
+
+/** One server, one Java process, and what is needed to look at them; for all tests of one `describe`. */
+export interface Arena {
+  readonly url: string
+  readonly redis: Redis
+  readonly spy: Spy
+  readonly java: Redisson
+}
+
+/** Inside a `describe`. The function that it gives skips the test, and says nothing, where there is no Java or no server. */
+export const arena = (version: string, options: Readonly<Record<string, unknown>> = {}) => {
+  let server: RedisServer | undefined
+  let made: Arena | undefined
+  let reason: string | undefined
+
+  before(async () => {
+    try {
+      server = await startRedis()
+      const { url } = server
+      const redis = new Redis(url)
+      const java = await startRedisson({ url, version, options })
+      made = { url, redis, spy: await Spy.start(redis, url), java }
+    } catch (error) {
+      const what = missing(error)
+      if (what === undefined || (process.env['HOLDFAST_REQUIRE'] ?? '').includes(what)) throw error
+      reason = (error as Error).message
+    }
+  })
+
+  after(async () => {
+    made?.spy.end()
+    await made?.java.kill()
+    made?.redis.disconnect()
+    await server?.stop()
+  })
+
+  return (t: TestContext): Arena | undefined => {
+    if (reason !== undefined) t.skip(reason)
+    return made
+  }
+}

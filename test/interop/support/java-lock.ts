@@ -1,0 +1,142 @@
+import type { Answer } from './java-process.js'
+
+/** Kinds of objects that the driver knows (interop/java, Kinds). */
+export type Kind =
+  | 'plain'
+  | 'fair'
+  | 'nonReentrant'
+  | 'nonReentrantFair'
+  | 'spin'
+  | 'fenced'
+  | 'read'
+  | 'write'
+  | 'semaphore'
+  | 'permits'
+  | 'latch'
+  | 'limiter'
+
+/**
+ * Who calls. A number: the asynchronous methods under that thread id, any number of them at once. A name: the blocking
+ * methods on a real thread of that name, one after the other.
+ */
+export type Thread = number | string
+
+/** One step of a visit, told by the process that made it; `at` in ms of the monotonic clock. */
+export interface WorkEvent {
+  readonly worker: string
+  readonly event: 'invoke' | 'granted' | 'releasing' | 'released' | 'refused' | 'failed'
+  readonly at: number
+  readonly lease?: number
+  readonly reason?: string
+}
+
+export type Range = readonly [least: number, most: number]
+
+/** See interop/java, Work. */
+export interface WorkOptions {
+  readonly workers: number
+  readonly seconds: number
+  readonly startAt?: number
+  readonly seed?: number
+  readonly hold?: Range
+  readonly pause?: Range
+  readonly leases?: readonly number[]
+  readonly timeouts?: number
+  readonly wait?: Range
+  readonly aborts?: number
+  readonly abortAfter?: Range
+}
+
+/** See interop/java, Bench. */
+export interface BenchOptions {
+  readonly waiters: number
+  readonly seconds: number
+  readonly hold?: number
+  readonly startAt?: number
+  readonly warmup?: number
+}
+
+export interface BenchResult {
+  readonly handoffs: number
+  readonly seconds: number
+  readonly p50: number | null
+  readonly p90: number | null
+  readonly p99: number | null
+  readonly max: number | null
+  readonly cpuMs: number
+}
+
+interface Requester {
+  request<T>(fields: Readonly<Record<string, unknown>>, told?: (line: unknown) => void): Answer<T>
+}
+
+const MS = 'MILLISECONDS'
+
+/** A lock of Redisson's; durations in ms. What a version does not have rejects with `NoSuchMethodException`. */
+export class JavaLock {
+  readonly #redisson: Requester
+
+  constructor(
+    redisson: Requester,
+    readonly kind: Kind,
+    readonly name: string,
+  ) {
+    this.#redisson = redisson
+  }
+
+  /** Any method. */
+  call<T>(method: string, args: readonly unknown[], on?: string): Answer<T> {
+    return this.#redisson.request({ op: 'call', kind: this.kind, name: this.name, method, args, on })
+  }
+
+  /** `lease` omitted: the watchdog. */
+  lock(thread: Thread, lease?: number): Answer<null> {
+    const terms = lease === undefined ? [] : [lease, MS]
+    return typeof thread === 'string' ? this.call('lock', terms, thread) : this.call('lockAsync', [...terms, thread])
+  }
+
+  tryLock(thread: Thread, wait?: number, lease?: number): Answer<boolean> {
+    if (typeof thread === 'string') {
+      const terms = wait === undefined ? [] : lease === undefined ? [wait, MS] : [wait, lease, MS]
+      return this.call('tryLock', terms, thread)
+    }
+    return this.call('tryLockAsync', wait === undefined ? [thread] : [wait, lease ?? -1, MS, thread])
+  }
+
+  unlock(thread: Thread): Answer<null> {
+    return typeof thread === 'string' ? this.call('unlock', [], thread) : this.call('unlockAsync', [thread])
+  }
+
+  forceUnlock(): Answer<boolean> {
+    return this.call('forceUnlockAsync', [])
+  }
+
+  isLocked(): Answer<boolean> {
+    return this.call('isLocked', [])
+  }
+
+  isHeld(thread: Thread): Answer<boolean> {
+    return typeof thread === 'string'
+      ? this.call('isHeldByCurrentThread', [], thread)
+      : this.call('isHeldByThread', [thread])
+  }
+
+  /** Redisson tells a thread only its own. */
+  holdCount(thread: string): Answer<number> {
+    return this.call('getHoldCount', [], thread)
+  }
+
+  remainTimeToLive(): Answer<number> {
+    return this.call('remainTimeToLive', [])
+  }
+
+  work(options: WorkOptions, tell: (event: WorkEvent) => void): Answer<number> {
+    return this.#redisson.request({ op: 'work', kind: this.kind, name: this.name, ...options }, (line) =>
+      tell(line as WorkEvent),
+    )
+  }
+
+  bench(options: BenchOptions): Answer<BenchResult> {
+    return this.#redisson.request({ op: 'bench', kind: this.kind, name: this.name, ...options })
+  }
+}

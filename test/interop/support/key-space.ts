@@ -1,0 +1,50 @@
+import type { Redis } from 'ioredis'
+
+/** A key as it stands, owners by their labels. */
+export interface Entry {
+  readonly key: string
+  readonly type: string
+  readonly value: unknown
+  /** ms; -1 without expiry. */
+  readonly ttl: number
+}
+
+const OWNER = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d+)/g
+const LATCH = 'redisson_unlock_latch:'
+
+/** Puts labels in the place of owners; owners of the same client have the same label, unless each has its own. */
+export const labelled = (text: string, labels: ReadonlyMap<string, string>): string =>
+  text.replaceAll(OWNER, (owner, client: string) => labels.get(owner) ?? labels.get(client) ?? owner)
+
+const pairs = (flat: readonly string[]): [string, string][] =>
+  flat.flatMap((item, index) => (index % 2 === 0 ? [[item, flat[index + 1] ?? ''] as [string, string]] : []))
+
+const valueOf = async (redis: Redis, key: string, type: string): Promise<unknown> => {
+  if (type === 'string') return redis.get(key)
+  if (type === 'hash') return Object.entries(await redis.hgetall(key)).sort()
+  if (type === 'list') return redis.lrange(key, 0, -1)
+  if (type === 'set') return (await redis.smembers(key)).sort()
+  if (type === 'zset') return pairs(await redis.zrange(key, '0', '-1', 'WITHSCORES'))
+  return type
+}
+
+/** Redisson's private mark that an unlock was done, which it deletes without waiting for that. */
+const withoutLatches = async (redis: Redis): Promise<string[]> => {
+  const end = performance.now() + 3000
+  for (;;) {
+    const keys = (await redis.keys('*')).sort()
+    if (!keys.some((key) => key.startsWith(LATCH)) || performance.now() > end) return keys
+  }
+}
+
+/** Everything on the server. */
+export const keySpace = async (redis: Redis, labels: ReadonlyMap<string, string>): Promise<Entry[]> => {
+  const entries: Entry[] = []
+  for (const key of await withoutLatches(redis)) {
+    const type = await redis.type(key)
+    const [value, ttl] = [await valueOf(redis, key, type), await redis.pttl(key)]
+    const text = labelled(JSON.stringify(value), labels)
+    entries.push({ key: labelled(key, labels), type, value: JSON.parse(text) as unknown, ttl })
+  }
+  return entries
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import { type Actor, listened, type Operation, OPERATIONS } from './actors.js'
+import { type Entry, keySpace } from './key-space.js'
+import type { Spy } from './spy.js'
+
+/**
+ * What two parties do, one step after the other: `X lock 10000; Y lock &; X unlock; Y wait; Y unlock`.
+ * `&`: it is left waiting, until `wait` tells what came of it. `sleep 500` lets time pass.
+ */
+export type Program = string
+
+/** One step, and all that can be seen after it. */
+export interface Seen {
+  readonly step: string
+  readonly result: unknown
+  readonly keys: readonly Entry[]
+  readonly messages: readonly string[]
+}
+
+export interface Stage {
+  readonly redis: Redis
+  readonly spy: Spy
+  /** The lock's name, other than in the programs before. */
+  readonly name: string
+  readonly channel: string
+  readonly actors: Readonly<Record<string, Actor>>
+}
+
+export const stepsOf = (program: Program): string[] =>
+  program
+    .split(';')
+    .map((step) => step.trim())
+    .filter(Boolean)
+
+/** Runs a program, and says what was seen after each step; the lock's name is `N` in it. */
+export const play = async (program: Program, stage: Stage): Promise<Seen[]> => {
+  const { redis, spy, name, channel, actors } = stage
+  const labels = new Map(Object.entries(actors).map(([label, { id }]) => [id, label]))
+  const waiting = new Map<string, Promise<unknown>>()
+  const listeners = async (): Promise<number> => Number((await redis.pubsub('NUMSUB', channel))[1])
+  const anonymous = (text: string): string => text.replaceAll(name, 'N')
+
+  const take = async (step: string): Promise<unknown> => {
+    const [who = '', what = '', ...rest] = step.split(' ')
+    if (who === 'sleep') return sleep(Number(what))
+    const actor = actors[who]
+    assert.ok(actor !== undefined, step)
+    if (what === 'wait') return waiting.get(who)
+    assert.ok((OPERATIONS as readonly string[]).includes(what), step)
+    const aside = rest.at(-1) === '&'
+    const result = actor.run(name, what as Operation, (aside ? rest.slice(0, -1) : rest).map(Number))
+    if (!aside) return result
+    waiting.set(who, result)
+    await listened(listeners, waiting.size)
+    return 'waits'
+  }
+
+  const seen: Seen[] = []
+  for (const step of stepsOf(program)) {
+    const result = await take(step)
+    if (step.endsWith(' wait')) waiting.delete(step.split(' ')[0] ?? '')
+    // Freed while another waits: it has it any moment now.
+    const racing = waiting.size > 0 && /unlock$/i.test(step)
+    const keys = (racing ? [] : await keySpace(redis, labels)).map((entry) => ({ ...entry, key: anonymous(entry.key) }))
+    seen.push({ step, result, keys, messages: (await spy.take()).map(anonymous) })
+  }
+  return seen
+}
+
+/** How far two expiries may be apart: what a loaded machine may need for one step, and less than leases differ. */
+const TOLERANCE = 2500
+
+const near = (a: unknown, b: unknown): boolean =>
+  a === b || (typeof a === 'number' && typeof b === 'number' && a > 2 && b > 2 && Math.abs(a - b) <= TOLERANCE)
+
+const show = ({ step, result, keys, messages }: Seen): string => JSON.stringify({ step, result, keys, messages })
+
+/** Where a lease ran out: our client tells the others so, where Redisson lets them find out. */
+const MAY_TELL_MORE = /^sleep|wait$/
+
+const sameMessages = (a: Seen, b: Seen): boolean =>
+  a.messages.join() === b.messages.join() ||
+  (MAY_TELL_MORE.test(a.step) && a.messages.every((m) => b.messages.includes(m)))
+
+const sameStep = (a: Seen, b: Seen): boolean =>
+  near(a.result, b.result) &&
+  sameMessages(a, b) &&
+  a.keys.length === b.keys.length &&
+  a.keys.every((entry, index) => {
+    const other = b.keys[index]
+    const plain = (one: Entry | undefined): string => JSON.stringify({ ...one, ttl: 0 })
+    return plain(entry) === plain(other) && near(entry.ttl, other?.ttl)
+  })
+
+/** The steps after which something else was seen, as text. */
+export const differences = (expected: readonly Seen[], actual: readonly Seen[]): string[] =>
+  expected.flatMap((step, index) => {
+    const other = actual[index]
+    return other !== undefined && sameStep(step, other)
+      ? []
+      : [`${show(step)}\n  but was\n${other === undefined ? 'nothing' : show(other)}`]
+  })
