@@ -135,11 +135,16 @@ class ConnectedClient implements Client {
  */
 export const connect = async (from?: string | URL | ClientOptions): Promise<Client> => {
   const settings = settle(from, environment())
+  return start(settings, await openDriver(settings))
+}
+
+/** A client on this driver, whatever place the settings name. */
+export const start = async (settings: Settings, driver: Driver): Promise<Client> => {
   const { clock, logger, mapName } = settings
   const id = newClientId(clock)
   // Not where it connects to: what can be reached from a lock must not hold the password.
   const { place: _place, ...shared } = settings
-  const runtime = new Runtime({ id, ...shared }, await openDriver(settings))
+  const runtime = new Runtime({ id, ...shared }, driver)
   const { link } = runtime
   await link.open()
   const label = settings.label ?? (await defaultLabel())

@@ -56,8 +56,9 @@ export class Contender {
     if (this.#running === undefined && this.#contest.next() !== undefined) this.#running = this.#run()
   }
 
-  /** Whoever was waited for has left. */
-  nobodyLeft(): void {
+  /** What it sleeps for has come, or nobody is left to ask for. */
+  wake(): void {
+    this.#heard++
     this.#wake?.()
   }
 

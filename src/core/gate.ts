@@ -185,7 +185,7 @@ export class Gate implements Keeper, Contest {
         settle()
       })
     }
-    if (this.#room.first === undefined) this.#contender.nobodyLeft()
+    if (this.#room.first === undefined) this.#contender.wake()
   }
 
   // ---- contending --------------------------------------------------------------------------------------------------
@@ -346,6 +346,8 @@ export class Gate implements Keeper, Contest {
     this.#dropPassing()
     return new Promise((done) => {
       this.#passing = { from: tenure, done }
+      // It may be asleep: a hold that was adopted was another's when it asked.
+      this.#contender.wake()
       this.#contender.start()
     })
   }
@@ -481,7 +483,7 @@ export class Gate implements Keeper, Contest {
   /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
   async close(release: boolean): Promise<void> {
     this.#room.rejectAll(new ClosedError(this.name))
-    this.#contender.nobodyLeft()
+    this.#contender.wake()
     const tenure = this.tenure
     if (tenure !== undefined) {
       tenure.abandon(new ClosedError(this.name))

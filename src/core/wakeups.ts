@@ -95,8 +95,12 @@ export class Wakeups {
       },
       (error: unknown) => {
         // The next listener tries anew; those of now hear of it and go on by polling.
-        if (this.#channels.get(name) === channel) this.#channels.delete(name)
         this.#idle.delete(channel)
+        if (this.#channels.get(name) === channel) {
+          this.#channels.delete(name)
+          // It may stand all the same, or come to stand when the connection is back.
+          this.#subscriber.unsubscribe(name, this.#sharded()).catch(() => undefined)
+        }
         throw error
       },
     )

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../core/clock.js'
+import { Random } from './random.js'
 
 /** A clock whose time passes only when told to. With `memory:` everything that happens under it can be repeated. */
 export interface VirtualClock extends Clock {
@@ -21,11 +22,11 @@ class SeededClock implements VirtualClock {
   #elapsed = 0
   #wallStep = 0
   #order = 0
-  #state: number
+  readonly #random: Random
   readonly #timers = new Set<VirtualTimer>()
 
   constructor(seed: number) {
-    this.#state = seed >>> 0
+    this.#random = new Random(seed)
   }
 
   now(): number {
@@ -46,12 +47,8 @@ class SeededClock implements VirtualClock {
     return Uint8Array.from({ length: count }, () => Math.floor(this.random() * 256))
   }
 
-  /** Mulberry32: small, and good enough for jitter and ids that only have to differ. */
   random(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+    return this.#random.next()
   }
 
   stepWall(ms: number): void {

@@ -71,7 +71,7 @@ export class MemoryDriver implements Driver {
 }
 
 /** An error within an array stays a value, as with a real connection. */
-const decode = (reply: Answer, binary: boolean): Reply => {
+export const decode = (reply: Answer, binary: boolean): Reply => {
   if (typeof reply === 'string') return binary ? fromBytes(reply) : toText(reply)
   if (reply === null || typeof reply === 'number') return reply
   if (reply instanceof Status) return toText(reply.text)
