@@ -43,6 +43,8 @@ export class Contender {
   #echo = false
   /** Others shall have their turn before we ask. */
   #courteous = false
+  /** They are having it. */
+  #standsBack = false
 
   constructor(contest: Contest) {
     this.#contest = contest
@@ -77,6 +79,8 @@ export class Contender {
   freed(told: number): void {
     this.#others = told - (this.#contest.wakeups.hears(this.#contest.channel) ? 1 : 0)
     this.#courteous = this.#others > 0
+    // It sleeps when the hold came by adoption: it was another's when it asked.
+    this.wake()
   }
 
   /** Goes on while there is somebody to ask for. Never rejects. */
@@ -120,8 +124,10 @@ export class Contender {
   /** Those whose turn it is were woken by the same release: they have a moment to ask in, and then we look first. */
   async #ask(waiter: Waiter): Promise<Outcome> {
     if (this.#courteous) {
-      await this.#sleep(COURTESY)
       this.#courteous = false
+      this.#standsBack = true
+      await this.#sleep(COURTESY)
+      this.#standsBack = false
       const left = await this.#contest.look()
       if (left !== undefined) return left
       if (this.#contest.next() !== waiter) return 'served'
@@ -134,7 +140,7 @@ export class Contender {
       this.#heard++
       if (this.#echo) this.#echo = false
       else if (payload !== undefined) this.#rounds++
-      if (!this.#courteous) this.#wake?.()
+      if (!this.#standsBack) this.#wake?.()
     })
   }
 

@@ -105,13 +105,19 @@ export class Gate implements Keeper, Contest {
 
   /** By an owner who may hold it already, or a single try. */
   #acquire(request: Request): Promise<TenureHold | undefined> {
+    const since = this.clock.monotonic()
     return this.#staying(async () => {
       for (let tenure = this.tenure; tenure?.owner === request.owner; tenure = this.tenure) {
         const hold = await this.#enter(tenure, request)
         if (hold !== undefined) return hold === LATE ? undefined : hold
       }
-      if (request.wait === 0) await this.#certain(request)
-      return this.#queue(request)
+      if (request.wait === 0) {
+        await this.#certain(request)
+        return this.#queue(request)
+      }
+      // What it found out took its time.
+      const left = request.wait - (this.clock.monotonic() - since)
+      return left > 0 ? this.#queue({ ...request, wait: left }) : undefined
     })
   }
 

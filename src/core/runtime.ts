@@ -23,6 +23,9 @@ export interface RuntimeOptions {
   readonly mapName: (name: string) => string
 }
 
+/** How long an undo is tried that nobody answers, ms. */
+const UNDO_TIME = 60_000
+
 /** What one client's locks share: its connection, its watchdog, its subscriptions, its gates. */
 export class Runtime implements Runner {
   readonly options: RuntimeOptions
@@ -192,7 +195,8 @@ export class Runtime implements Runner {
   undo(protocol: LockProtocol, wire: string, lease: number, cause: unknown): Promise<void> {
     if (cause instanceof EngineError && !mayHaveRun(cause)) return Promise.resolve()
     if (cause instanceof ClosedError) return Promise.resolve()
-    const until = this.options.clock.monotonic() + lease
+    // As long as it may still be done: a server that stands still does it when it goes on.
+    const until = this.options.clock.monotonic() + Math.max(lease, UNDO_TIME)
     const first = this.insist(() => protocol.release(wire), until)
     this.track(
       first.then(async (outcome) => {

@@ -19,8 +19,8 @@ export interface Moment {
 
 export const momentOf = (clock: Clock): Moment => ({ mono: clock.monotonic(), wall: clock.now() })
 
-/** By how much a hold counts as lost before the server gives it away. */
-export const marginOf = (lease: number): number => Math.min(lease / 20, 500)
+/** By how much a hold counts as lost before the server gives it away; the server counts in whole milliseconds. */
+export const marginOf = (lease: number): number => Math.min(Math.max(lease / 20, 1), 500)
 
 /** Who looks after a tenure: the gate that it was taken through. */
 export interface Keeper {
@@ -161,7 +161,8 @@ export class Tenure implements Due {
     }
     const proven = this.#proven
     if (Math.abs(wall - proven.wall - (mono - proven.mono)) > CLOCKS_APART) return 'uncertain'
-    if (this.#watched && this.lastsUntil - mono < this.#lease / 2) return 'uncertain'
+    const left = Math.min(this.#lostMono - mono, this.#lostWall - wall) + marginOf(this.#lease)
+    if (this.#watched && left < this.#lease / 2) return 'uncertain'
     return this.#doubt === undefined ? 'held' : 'uncertain'
   }
 

@@ -9,6 +9,7 @@ import {
   REQUEST_FAULTS,
   type RequestFault,
   type Weather,
+  fits,
 } from './faults.js'
 import type { Fate, Flight, MessageFate } from './network.js'
 import type { SimProcess } from './process.js'
@@ -223,6 +224,3 @@ export class Chaos {
     }
   }
 }
-
-const fits = (fault: RequestFault, op: string): boolean =>
-  op.includes('/') || (fault !== 'scripts flushed' && fault !== 'cut, executed late')

@@ -41,17 +41,20 @@ export type Fault = RequestFault | MessageFault | MomentFault
 /** Where a process can be when it meets a fault, apart from the commands on their way. */
 export const STATES = ['waiting', 'holding'] as const
 
-/** Only a script can be unknown, and what goes over the connection for messages is never executed late. */
 const OF_SCRIPTS: ReadonlySet<Fault> = new Set(['scripts flushed', 'cut, executed late'])
+
+/** Whether this can happen to that command. */
+export const fits = (fault: RequestFault, op: string): boolean => {
+  // Only a script can be unknown, and what goes over the connection for messages is never executed late.
+  if (OF_SCRIPTS.has(fault)) return op.includes('/')
+  return fault !== 'refused' || op !== 'unsubscribe'
+}
 
 /** Every pair that a long run must have met. */
 export const pairsOf = (scripts: readonly string[]): [Fault, string][] => {
   const commands = [...scripts, 'subscribe', 'unsubscribe']
   const pairs: [Fault, string][] = []
-  for (const point of commands) {
-    for (const fault of REQUEST_FAULTS)
-      if (scripts.includes(point) || !OF_SCRIPTS.has(fault)) pairs.push([fault, point])
-  }
+  for (const point of commands) for (const fault of REQUEST_FAULTS) if (fits(fault, point)) pairs.push([fault, point])
   for (const point of [...commands, ...STATES]) {
     for (const fault of [...MESSAGE_FAULTS, ...MOMENT_FAULTS]) pairs.push([fault, point])
   }

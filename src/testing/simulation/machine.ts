@@ -30,6 +30,8 @@ export class Machine implements Clock {
   #order = 0
   /** World time at which it last woke, or is to wake. */
   lastWokenAt = 0
+  /** World time at which it last woke from being suspended. */
+  suspendedUntil = -Infinity
   /** So many looks at a clock from now, it is stopped for so long. */
   #freeze: { looks: number; readonly ms: number; readonly done: () => void } | undefined
   #observed = false
@@ -122,6 +124,7 @@ export class Machine implements Clock {
   suspend(ms: number): void {
     this.stop(ms)
     this.#suspended += ms
+    this.suspendedUntil = this.#stoppedUntil
   }
 
   /** Stops it in the middle of a turn. */

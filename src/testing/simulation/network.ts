@@ -34,6 +34,8 @@ export interface MessageFate {
 export interface Flight {
   /** The script's name, or the command. */
   readonly op: string
+  /** The text of a script whose SHA the server did not know. */
+  readonly again: boolean
   readonly keys: readonly string[]
   readonly args: readonly Arg[]
   readonly sentAt: number
@@ -238,16 +240,19 @@ export class SimDriver implements Driver {
 
   #describe(argv: readonly Arg[]): Omit<Flight, 'sentAt'> {
     const [command, script, count] = argv as [string, string, number]
-    if (command !== 'EVALSHA' && command !== 'EVAL') return { op: command.toLowerCase(), keys: [], args: argv.slice(1) }
+    if (command !== 'EVALSHA' && command !== 'EVAL') {
+      return { op: command.toLowerCase(), again: false, keys: [], args: argv.slice(1) }
+    }
     return {
       op: this.#scripts.get(script) ?? 'unknown script',
+      again: command === 'EVAL',
       keys: argv.slice(3, 3 + count) as string[],
       args: argv.slice(3 + count),
     }
   }
 
   #onMessages(op: 'subscribe' | 'unsubscribe', channel: string, run: () => void): Promise<void> {
-    const described = { op, keys: [], args: [channel] }
+    const described = { op, again: false, keys: [], args: [channel] }
     const done = this.#exchange(described, this.#told, () => {
       run()
       return null
@@ -278,7 +283,7 @@ export class SimDriver implements Driver {
   #arrive(pending: Pending, fate: Fate, run: () => Reply | Error): void {
     const overMessages = pending.op === 'subscribe' || pending.op === 'unsubscribe'
     const gone = pending.epoch !== this.#epochOf(pending.op)
-    if (this.#vanish || (gone && (overMessages || !fate.arrivesAnyway))) return
+    if (this.#vanish || (gone && (overMessages || !fate.arrivesAnyway)) || (overMessages && this.#closed)) return
     if (fate.fault === 'cut before' || fate.fault === 'cut, executed late') {
       if (overMessages) this.cutMessages()
       else this.cut()

@@ -1,5 +1,13 @@
 import type { TenureHold } from '../../core/hold.js'
-import { AcquireTimeoutError, BusyError, ClosedError, DeadlockError, EngineError, LockLostError } from '../../errors.js'
+import {
+  AcquireTimeoutError,
+  BusyError,
+  ClosedError,
+  DeadlockError,
+  EngineError,
+  HoldfastError,
+  LockLostError,
+} from '../../errors.js'
 import { NotOwnerError } from '../../errors.js'
 import type { Reply } from '../../engine/engine.js'
 import type { HistoryEvent } from '../history/events.js'
@@ -29,6 +37,8 @@ const MOST_TIMERS = 2
 const GRACE = 50 + 5
 /** Replies that take longer are given up by whoever waits for them. */
 const LONGEST_TRIP = 1500
+/** How often clocks are compared, and a little. */
+const LOOK = 1100
 /** A poll, and what comes with it. */
 const FORGOTTEN = 1500
 const FORGOTTEN_WHEN_CALM = 60
@@ -50,6 +60,8 @@ export class Oracle {
   readonly #disturbedAt = new Map<string, number>()
   /** Wire owners that may be on the server although no living process knows them: until their lease is over. */
   readonly #abandoned = new Set<string>()
+  /** Locks that are free because somebody said so, and not because a lease was over. */
+  readonly #toldFree = new Set<string>()
   #keysBefore = 0
   grants = 0
 
@@ -131,6 +143,9 @@ export class Oracle {
     const { processes } = this.#options
     const used = processes.some(({ holds }) => [...holds].some(({ wire }) => wire === held.wire))
     if (!used) this.#finished.add(held.wire)
+    const { lease, watched } = held.hold.terms
+    // Over by the clock, or so short that it may be.
+    if (!watched && (lease < 60 || held.process.machine.time - held.since > lease * 0.8)) return
     if (freed || this.#isDisturbed(held) || held.everLost || held.process.closing !== undefined) return
     if (held.process.troubledUntil < held.since && held.process.refusedAt.length === 0)
       this.violation('release', `${held.call} was told that its hold is gone, for no reason`)
@@ -141,6 +156,15 @@ export class Oracle {
     this.#finished.add(held.wire)
     this.#abandoned.add(held.wire)
     this.#options.note(held.process.name, `${held.call} is detached`)
+  }
+
+  /** The process is killed, or its client closed: its holds claim nothing any more. */
+  ended(process: SimProcess, killed: boolean): void {
+    for (const held of process.holds) {
+      if (!held.told) this.#tell(held, killed ? 'crashed' : 'lost')
+      held.told = true
+    }
+    if (killed) for (const call of process.calls) this.#tell(call, 'crashed')
   }
 
   #lost(held: Held): void {
@@ -165,7 +189,10 @@ export class Oracle {
 
   judge(process: SimProcess, step: string, error: unknown): void {
     const faulty = !this.#options.calm
-    if (error instanceof ClosedError && process.closing !== undefined) return
+    const closed = this.#options.processes.some(({ closing }) => closing !== undefined)
+    if (error instanceof ClosedError && closed) return
+    // A step may take again what an earlier one of its worker never gave back.
+    if (error instanceof HoldfastError && error.code === 'NESTED_HOLD') return
     if (error instanceof AcquireTimeoutError || error instanceof LockLostError || error instanceof Aborted) return
     if (error instanceof NotOwnerError || error instanceof DeadlockError) return
     if (error instanceof BusyError && process.plan.maxWaiters !== Infinity) return
@@ -187,7 +214,7 @@ export class Oracle {
   // ---- what the network tells --------------------------------------------------------------------------------------
 
   sent(process: SimProcess, flight: Flight): void {
-    if (!flight.op.endsWith('/renew')) return
+    if (!flight.op.endsWith('/renew') || flight.again) return
     for (const wire of flight.args.slice(1)) {
       if (this.#finished.has(String(wire)))
         this.violation('renewal', `${process.name} renews …${String(wire).slice(-6)}, which it has given back`)
@@ -213,6 +240,8 @@ export class Oracle {
       this.#chains.set(String(flight.args[0]), world.now)
       this.#writtenAt.set(String(flight.args[0]), world.now)
     }
+    const freed = flight.op.endsWith('/release') ? reply !== -1 : flight.op.endsWith('/force-release') && reply === 1
+    if (freed && !(reply instanceof Error)) this.#toldFree.add(flight.keys[0] as string)
     if (flight.op.endsWith('/pass') && reply === 1) {
       const [from, to] = flight.args.map(String) as [string, string]
       const adopted = this.#abandoned.delete(from)
@@ -266,8 +295,11 @@ export class Oracle {
   #checkServer(name: string): void {
     const holders = this.#holders(name)
     if (holders.length > 1) this.violation('exclusion', `the server has two owners of '${name}': ${holders.join(', ')}`)
-    if (holders.length > 0) this.#freeSince.delete(name)
-    else if (!this.#freeSince.has(name)) this.#freeSince.set(name, this.#options.world.now)
+    if (holders.length > 0) {
+      this.#freeSince.delete(name)
+      this.#toldFree.delete(name)
+    }
+    if (holders.length === 0 && !this.#freeSince.has(name)) this.#freeSince.set(name, this.#options.world.now)
   }
 
   #checkHeld(held: Held): void {
@@ -279,6 +311,8 @@ export class Oracle {
       // Its timer may be on its way; a short lease leaves less room than a timer takes.
       const { lease } = hold.terms
       if (lease < 60 || machine.lastWokenAt === machine.time) return
+      // Timers do not see that the machine was suspended; that is looked for once a second.
+      if (this.#options.world.now < machine.suspendedUntil + LOOK) return
       this.violation('trust', `${held.call} was not told before the server gave '${name}' away`)
       return
     }
@@ -302,7 +336,7 @@ export class Oracle {
     // Whoever has it in this process finds out at the next poll that it was taken away.
     const taken = (this.#disturbedAt.get(name) ?? -Infinity) + FORGOTTEN
     const waited = now - Math.max(freeSince, call.since, process.troubledUntil, process.machine.lastWokenAt, taken)
-    if (waited > (this.#options.calm ? FORGOTTEN_WHEN_CALM : FORGOTTEN))
+    if (waited > (this.#options.calm && this.#toldFree.has(name) ? FORGOTTEN_WHEN_CALM : FORGOTTEN))
       this.violation('forgotten', `${call.id} waits for '${name}', which has been free for ${waited.toFixed(0)} ms`)
   }
 

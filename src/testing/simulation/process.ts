@@ -61,6 +61,8 @@ export class SimProcess {
   /** World time until which what goes wrong may be due to what was done to it. */
   troubledUntil = 0
   readonly refusedAt: number[] = []
+  /** Told before it ends, by force or not. */
+  ends: (killed: boolean) => void = () => undefined
   /** Resolves when it is killed. */
   readonly death: Promise<void>
   #die: () => void = () => undefined
@@ -138,6 +140,7 @@ export class SimProcess {
 
   close(release: boolean): Promise<void> {
     this.closing ??= (async () => {
+      this.ends(false)
       this.holds.clear()
       await this.client?.close({ release })
       this.closedAt = this.machine.time
@@ -146,6 +149,7 @@ export class SimProcess {
   }
 
   kill(): void {
+    this.ends(true)
     this.machine.kill()
     this.driver.kill()
     this.holds.clear()

@@ -133,6 +133,11 @@ class History implements Fates {
 
   async #play(): Promise<void> {
     const world = this.#world
+    for (const process of this.#processes) {
+      process.ends = (killed) => {
+        this.#oracle.ended(process, killed)
+      }
+    }
     this.#chaos.begin({
       world,
       processes: this.#processes,
