@@ -28,6 +28,9 @@ export interface Stage {
   readonly actors: Readonly<Record<string, Actor>>
 }
 
+/** Where releases of the plain lock are told. */
+export const lockChannel = (name: string): string => `redisson_lock__channel:${name.includes('{') ? name : `{${name}}`}`
+
 export const stepsOf = (program: Program): string[] =>
   program
     .split(';')

@@ -3,11 +3,9 @@ import { describe, test } from 'node:test'
 import type { Actor, BothSides } from './actors.js'
 import { javaActor, nodeActor } from './actors.js'
 import { type Arena, arena } from './arena.js'
-import { differences, play, type Program, type Seen } from './programs.js'
+import { differences, lockChannel, play, type Program, type Seen } from './programs.js'
 
 let names = 0
-
-const channelOf = (name: string): string => `redisson_lock__channel:${name.includes('{') ? name : `{${name}}`}`
 
 const actor = async ({ java, url }: Arena, side: string, both: BothSides): Promise<Actor> =>
   side === 'java' ? javaActor(await java.another({ url }), both) : nodeActor(url, both)
@@ -26,7 +24,7 @@ const played = async (arena: Arena, both: BothSides, cast: string, { program, fo
   const actors = { X: await actor(arena, first, both), Y: await actor(arena, second, both) }
   await spy.take()
   try {
-    const seen = await play(program, { redis, spy, name, channel: channelOf(name), actors })
+    const seen = await play(program, { redis, spy, name, channel: lockChannel(name), actors })
     assert.deepEqual(seen.at(-1)?.keys, [], `${cast}: a key is left`)
     return seen
   } finally {

@@ -6,6 +6,8 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import org.redisson.client.protocol.RedisCommands;
+import org.redisson.client.protocol.RedisStrictCommand;
 
 /** Calls any method of any object by its name. What a version does not have is a NoSuchMethodException. */
 final class Calls {
@@ -60,19 +62,27 @@ final class Calls {
         });
     }
 
-    /** The public method of an interface or class of that name that takes these arguments. */
+    /** The method of that name that takes these arguments: a public one, or else one of the class's own inner steps. */
     static Method choose(Class<?> type, String name, List<Object> args) throws NoSuchMethodException {
-        Method found = null;
-        for (Method method : type.getMethods()) {
-            boolean better = found == null || found.isBridge();
-            if (better && method.getName().equals(name) && takes(method, args)) {
-                found = method;
-            }
+        Method found = among(type.getMethods(), name, args);
+        for (Class<?> owner = type; found == null && owner != null; owner = owner.getSuperclass()) {
+            found = among(owner.getDeclaredMethods(), name, args);
         }
         if (found == null) {
             throw new NoSuchMethodException(type.getSimpleName() + "." + name + " of " + args);
         }
         found.setAccessible(true);
+        return found;
+    }
+
+    private static Method among(Method[] methods, String name, List<Object> args) {
+        Method found = null;
+        for (Method method : methods) {
+            boolean better = found == null || found.isBridge();
+            if (better && method.getName().equals(name) && takes(method, args)) {
+                found = method;
+            }
+        }
         return found;
     }
 
@@ -96,10 +106,10 @@ final class Calls {
         if (type == boolean.class) {
             return value instanceof Boolean;
         }
-        return type.isEnum() ? value instanceof String : type.isInstance(value);
+        return type.isEnum() || type == RedisStrictCommand.class ? value instanceof String : type.isInstance(value);
     }
 
-    private static Object[] convert(List<Object> args, Method method) {
+    private static Object[] convert(List<Object> args, Method method) throws ReflectiveOperationException {
         Object[] converted = new Object[args.size()];
         for (int i = 0; i < converted.length; i++) {
             converted[i] = convert(args.get(i), method.getParameterTypes()[i]);
@@ -107,8 +117,12 @@ final class Calls {
         return converted;
     }
 
+    /** A command is meant by the name of its constant in RedisCommands. */
     @SuppressWarnings({"unchecked", "rawtypes"})
-    static Object convert(Object value, Class<?> type) {
+    static Object convert(Object value, Class<?> type) throws ReflectiveOperationException {
+        if (type == RedisStrictCommand.class) {
+            return RedisCommands.class.getField(value.toString()).get(null);
+        }
         if (type == long.class || type == Long.class) {
             return ((Number) value).longValue();
         }
