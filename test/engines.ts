@@ -6,6 +6,8 @@ import { virtualClock } from 'holdfast/testing'
 import { Redis } from 'ioredis'
 import { systemClock } from '#src/core/clock.js'
 import { closeMemoryServer, openMemoryServer } from '#src/engine/memory/registry.js'
+import type { Proxy } from './support/proxy.js'
+import { startProxy } from './support/proxy.js'
 import { startRedis } from './support/redis-server.js'
 
 export type Client = Awaited<ReturnType<typeof connect>>
@@ -21,6 +23,8 @@ export interface World {
   readonly id: string
   /** How late something may come: nothing under a virtual clock, much on a loaded machine. */
   readonly slack: number
+  /** How long whoever waits may take to notice a release, beyond what a message takes. */
+  readonly patience: number
   /** Set by a test that leaves leases behind on purpose. */
   leavesKeys: boolean
   /** Closed after the test. */
@@ -49,6 +53,7 @@ export interface Engine {
 
 interface Ways {
   readonly url: string
+  readonly patience?: number
   readonly clock?: ReturnType<typeof virtualClock>
   raw(...argv: Word[]): Promise<unknown>
   messages(channel: string): Promise<string[]>
@@ -105,6 +110,7 @@ const build = (engine: string, id: string, ways: Ways): World => {
     id,
     virtual: clock !== undefined,
     slack: clock === undefined ? 2500 : 60,
+    patience: ways.patience ?? 0,
     leavesKeys: false,
     now,
     pause,
@@ -187,34 +193,43 @@ const memory = (name: string, virtual: boolean): Engine => ({
   },
 })
 
-const redis = (): Engine => {
+/** Without messages a release is found out by asking, once a second. */
+const POLL = 1200
+
+const redis = (name: string, silent: boolean): Engine => {
+  let proxy: Proxy | undefined
   let server: Awaited<ReturnType<typeof startRedis>> | undefined
   let listener: Redis | undefined
   let database = 0
   const heard = new Map<string, string[]>()
   return {
-    name: 'ioredis',
+    name,
     virtual: false,
     concurrency: 32,
     async start() {
       server = await startRedis(['--databases', '8192'])
+      if (silent) {
+        proxy = await startProxy(server.port)
+        proxy.silent = true
+      }
       listener = new Redis(server.url)
       listener.on('message', (channel: string, payload: string) => heard.get(channel)?.push(payload))
     },
     async stop() {
       listener?.disconnect()
+      await proxy?.close()
       await server?.stop()
     },
     async open() {
       assert.ok(server !== undefined && listener !== undefined)
       const spy = listener
       const number = (database += 1)
-      const url = `${server.url.replace(/\/\d*$/, '')}/${number}`
-      const connection = new Redis(url)
+      const connection = new Redis(`${server.url}/${number}`)
       await connection.ping()
       const listened: string[] = []
-      return build('ioredis', `r${number}-${process.pid}`, {
-        url,
+      return build(name, `r${number}-${process.pid}`, {
+        url: `${(proxy ?? server).url}/${number}`,
+        patience: silent ? POLL : 0,
         raw: (...argv) => connection.call(argv[0] as string, ...argv.slice(1)),
         async messages(channel) {
           const payloads: string[] = []
@@ -237,7 +252,9 @@ const redis = (): Engine => {
 
 export const memoryEngine = memory('memory', false)
 export const virtualEngine = memory('memory, virtual clock', true)
-export const redisEngine = redis()
+export const redisEngine = redis('ioredis', false)
+/** Every message that a release sends is lost. */
+export const silencedEngine = redis('ioredis without messages', true)
 export const engines: readonly Engine[] = [memoryEngine, virtualEngine, redisEngine]
 
 /** The reason to skip, or undefined. */

@@ -101,7 +101,7 @@ export const faults: readonly Fault[] = [
   ),
   proxied(
     'replies held back',
-    4,
+    8,
     ({ proxy }) => (proxy.held = 'replies'),
     ({ proxy }) => (proxy.held = 'nothing'),
   ),
@@ -125,8 +125,8 @@ export const faults: readonly Fault[] = [
   ),
   proxied(
     'replies delayed',
-    4,
-    ({ proxy }, dice) => (proxy.delay = 5 + dice.ms() / 4),
+    8,
+    ({ proxy }, dice) => (proxy.delay = 5 + 700 * dice.random()),
     ({ proxy }) => (proxy.delay = 0),
   ),
   proxied(

@@ -1,5 +1,5 @@
 /** The first is not re-entrant. */
-export const LOCKS: readonly string[] = ['orders', 'stock', '{tag}:mail', 'backup']
+export const LOCKS: readonly string[] = ['orders', 'stock', '{tag}:mail', 'backup', 'bills', 'images']
 /** Also the time of the watchdog, ms. */
 export const LONGEST_LEASE = 1200
 export const PROCESSES = 4

@@ -42,7 +42,7 @@ const client = await connected()
 client.on('error', () => undefined)
 
 const termsOf = (): { options: AcquireOptions; lease: number; abort: AbortController } => {
-  const lease = random() < 0.5 ? between(400, LONGEST_LEASE) : undefined
+  const lease = random() < 0.5 ? between(300, LONGEST_LEASE) : undefined
   const dice = random()
   const wait = dice < 0.15 ? undefined : dice < 0.4 ? 8000 : between(50, 3000)
   const abort = new AbortController()
@@ -50,8 +50,11 @@ const termsOf = (): { options: AcquireOptions; lease: number; abort: AbortContro
   return { options: { lease, wait, signal }, lease: lease ?? LONGEST_LEASE, abort }
 }
 
-/** Mostly short, now and then longer than the lease. */
-const timeToHold = (): number => (random() < 0.02 ? between(500, 2 * LONGEST_LEASE) : between(0, 30))
+/** Mostly short, now and then about as long as the lease, or so that it must be renewed. */
+const timeToHold = (lease: number | undefined): number => {
+  if (random() < 0.94) return between(0, 30)
+  return lease === undefined ? between(400, 2 * LONGEST_LEASE) : lease * (0.7 + 0.6 * random())
+}
 
 /** Asks it again and again for its time; false: it was lost. */
 const keep = async (hold: Hold, call: number, ms: number): Promise<boolean> => {
@@ -93,7 +96,7 @@ const visit = async (lock: Lock, call: number): Promise<void> => {
   }
   const at = machineTime()
   log.tell(at, 'granted', { ...mine, until: at + hold.remaining() })
-  const kept = await keep(hold, call, timeToHold())
+  const kept = await keep(hold, call, timeToHold(options.lease))
   if (kept) log.tell(machineTime(), 'releasing', mine)
   const released = await hold.release()
   log.tell(machineTime(), released && kept ? 'released' : 'lost', mine)

@@ -24,7 +24,10 @@ export const explain = ({ rule, name, first, second, why, between }: Violation):
   return lines.map(fitting).join('\n')
 }
 
-const since = (first: HistoryEvent, event: HistoryEvent): string => `+${(event.at - first.at).toFixed(3)}`.padStart(11)
+const since = (first: HistoryEvent, event: HistoryEvent): string => {
+  const ms = event.at - first.at
+  return `${ms < 0 ? '' : '+'}${ms.toFixed(3)}`.padStart(11)
+}
 
 const describe = (event: HistoryEvent): string => {
   if (!isCall(event)) {

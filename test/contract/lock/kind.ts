@@ -35,7 +35,7 @@ export const timed = async <T>(world: World, promise: Promise<T>): Promise<{ val
 
 export const lasted = (world: World, ms: number, least: number, most = least): void => {
   assert.ok(ms >= least - 2, `took ${ms} ms, at least ${least} expected`)
-  assert.ok(ms <= most + world.slack, `took ${ms} ms, at most ${most} expected`)
+  assert.ok(ms <= most + world.slack + world.patience, `took ${ms} ms, at most ${most} expected`)
 }
 
 /** A promise that must not be settled yet. */
