@@ -58,8 +58,7 @@ const latencies = async (redis: Redis, holder: Party, waiter: Party, prefix: str
     const name = `${prefix}:${round}`
     await holder.hold(name)
     const granted = waiter.wait(name)
-    const subscribers = async (): Promise<number> =>
-      Number(((await redis.pubsub('NUMSUB', lockChannel(name))))[1])
+    const subscribers = async (): Promise<number> => Number((await redis.pubsub('NUMSUB', lockChannel(name)))[1])
     await listened(subscribers, 1)
     const freed = await holder.free(name)
     found.push((await granted) - freed)
