@@ -72,6 +72,7 @@ export class Runtime implements Runner {
       runner: this,
       cluster: driver.cluster,
       lease: options.watchdog,
+      isUp: () => driver.isUp,
       renewed: (tenure) => {
         tenure.renewed()
       },

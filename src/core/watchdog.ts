@@ -21,6 +21,8 @@ export interface WatchdogOptions {
   readonly cluster: boolean
   /** The lease that it renews to. */
   readonly lease: number
+  /** A renewal is not kept until the connection is back: by then its hold may be over. */
+  isUp(): boolean
   renewed(tenure: Tenure): void
 }
 
@@ -165,6 +167,7 @@ export class Watchdog {
     const { clock, runner, lease } = this.#options
     const sent = momentOf(clock)
     try {
+      if (!this.#options.isUp()) throw new EngineError('OFFLINE', 'not connected', { target: first.name })
       if (!first.watched) await first.verify()
       else {
         const keys = batch.map((tenure) => tenure.protocol.key)

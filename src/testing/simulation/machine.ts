@@ -132,6 +132,11 @@ export class Machine implements Clock {
     this.#freeze = { looks, ms, done }
   }
 
+  /** What was to stop it will not. */
+  thaw(): void {
+    this.#freeze = undefined
+  }
+
   kill(): void {
     this.dead = true
     this.#inbox = []

@@ -37,6 +37,8 @@ const MOST_TIMERS = 2
 const GRACE = 50 + 5
 /** Replies that take longer are given up by whoever waits for them. */
 const LONGEST_TRIP = 1500
+/** Timers that were due while it stood still come so much later at most. */
+const TIMER_LATE = 2
 /** How often clocks are compared, and a little. */
 const LOOK = 1100
 /** A poll, and what comes with it. */
@@ -310,7 +312,7 @@ export class Oracle {
       if (there || this.#isDisturbed(held) || hold.signal.aborted) return
       // Its timer may be on its way; a short lease leaves less room than a timer takes.
       const { lease } = hold.terms
-      if (lease < 60 || machine.lastWokenAt === machine.time) return
+      if (lease < 60 || machine.time - machine.lastWokenAt < TIMER_LATE) return
       // Timers do not see that the machine was suspended; that is looked for once a second.
       if (this.#options.world.now < machine.suspendedUntil + LOOK) return
       this.violation('trust', `${held.call} was not told before the server gave '${name}' away`)

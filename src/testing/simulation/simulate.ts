@@ -44,6 +44,8 @@ export const PAIRS = pairsOf([...new Set(KINDS.flatMap((kind) => kind.scripts))]
 
 /** No history takes longer, ms of its own time. */
 const LONGEST = 180_000
+/** How long subscriptions outlive their last listener, and a little. */
+const LINGERING = 2500
 /** Subscriptions linger, and polls end. */
 const SETTLING = 6000
 
@@ -72,6 +74,7 @@ class History implements Fates {
   readonly #parts: string[]
   readonly #byDriver = new Map<SimDriver, SimProcess>()
   readonly #calm: boolean
+  readonly #aimsAtTheEnd: boolean
 
   constructor(seed: number, { trace = false, masked = new Set() }: HistoryChoices) {
     this.#seed = seed
@@ -85,6 +88,7 @@ class History implements Fates {
     this.#program = sum(program, masked)
     const weather = weatherOf(this.#random.fork('weather'), PAIRS)
     this.#calm = weather.name === 'calm'
+    this.#aimsAtTheEnd = weather.aim?.point === 'unsubscribe'
     const machine = new Machine(this.#world, this.#random.fork('server'), 'server', 0)
     this.#server = { machine, redis: new MemoryServer(machine) }
     this.#chaos = new Chaos(weather, this.#random.fork('chaos'), this.#program.locks, masked)
@@ -165,8 +169,11 @@ class History implements Fates {
     const done = (): boolean => [...working].every(({ machine }) => machine.dead)
     await world.run(LONGEST, () => this.#over || done(), this.#check)
     if (!this.#over && !done()) this.#oracle.violation('hang', this.#pending())
+    // Who unsubscribes does so when all is over.
+    if (this.#aimsAtTheEnd) await world.run(world.now + LINGERING, () => this.#over, this.#check)
     this.#chaos.quiet = true
-    await world.run(world.now + SETTLING, () => this.#over, this.#check)
+    for (const { machine } of this.#processes) machine.thaw()
+    await world.run(this.#server.machine.time + SETTLING, () => this.#over, this.#check)
     if (this.#over) return
     this.#oracle.idle()
     await this.#closeAll()

@@ -1,0 +1,147 @@
+/**
+ * npm run simulate -- [--seconds N] [--from SEED] [--pairs]   many histories, on all cores
+ * npm run simulate -- --seed SEED [--trace] [--whole]         one history, the same text every time
+ */
+import { fork } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { systemClock } from '../../core/clock.js'
+import { shrink } from './shrink.js'
+import { PAIRS, simulate } from './simulate.js'
+
+/** What one core has done. */
+interface Share {
+  histories: number
+  grants: number
+  readonly failed: number[]
+  readonly counts: [string, number][]
+}
+
+/** From here on a run is long enough to have met every pair. */
+const LONG = 600
+/** How many failing histories are shown whole. */
+const SHOWN = 3
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    from: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    whole: { type: 'boolean', default: false },
+    pairs: { type: 'boolean', default: false },
+    seeds: { type: 'string' },
+    cores: { type: 'string', default: String(availableParallelism()) },
+    share: { type: 'string' },
+  },
+})
+
+const say = (text: string): void => {
+  process.stdout.write(`${text}\n`)
+}
+
+/** Every `cores`-th history from this one on, until the time is up. */
+const work = async (share: number, cores: number, seconds: number): Promise<Share> => {
+  const until = systemClock.monotonic() + seconds * 1000
+  const counts = new Map<string, number>()
+  const done: Share = { histories: 0, grants: 0, failed: [], counts: [] }
+  for (let seed = Number(values.from) + share; systemClock.monotonic() < until; seed += cores) {
+    const outcome = await simulate(seed)
+    done.histories++
+    done.grants += outcome.grants
+    if (outcome.violations.length > 0) done.failed.push(seed)
+    for (const [pair, count] of outcome.counts) counts.set(pair, (counts.get(pair) ?? 0) + count)
+    if (done.failed.length >= 20) break
+  }
+  done.counts.push(...counts)
+  return done
+}
+
+const share = (index: number, cores: number): Promise<Share> =>
+  new Promise((resolve, reject) => {
+    const child = fork(new URL(import.meta.url).pathname, [...process.argv.slice(2), '--share', String(index)], {
+      execArgv: ['--enable-source-maps', '--unhandled-rejections=strict'],
+      env: { ...process.env, SIMULATION_CORES: String(cores) },
+    })
+    child.once('message', (message) => {
+      resolve(message as Share)
+    })
+    child.once('exit', (code) => {
+      reject(new Error(`a core ended with ${code} and no result`))
+    })
+  })
+
+const show = async (seed: number): Promise<void> => {
+  const { outcome, masked } = await shrink(seed)
+  say(`\nSeed ${seed}; ${outcome.parts.length - masked.size} of its steps and faults are enough:`)
+  for (const line of outcome.trace.slice(-80)) say(line)
+  say(outcome.violations.join('\n'))
+  say(`Again: npm run simulate -- --seed ${seed} --trace`)
+}
+
+const table = (counts: ReadonlyMap<string, number>): void => {
+  const points = [...new Set(PAIRS.map(([, point]) => point))]
+  const faults = [...new Set(PAIRS.map(([fault]) => fault))]
+  say(`\n${'times hit'.padEnd(22)}${points.map((point) => point.replace('lock/', '').padStart(14)).join('')}`)
+  for (const fault of faults) {
+    const cells = points.map((point) => {
+      const possible = PAIRS.some(([one, other]) => one === fault && other === point)
+      return (possible ? String(counts.get(`${fault} × ${point}`) ?? 0) : '·').padStart(14)
+    })
+    say(`${fault.padEnd(22)}${cells.join('')}`)
+  }
+}
+
+const many = async (): Promise<number> => {
+  const cores = Number(values.cores)
+  const began = systemClock.monotonic()
+  const shares = await Promise.all(Array.from({ length: cores }, (_, index) => share(index, cores)))
+  const counts = new Map<string, number>()
+  for (const one of shares) for (const [pair, count] of one.counts) counts.set(pair, (counts.get(pair) ?? 0) + count)
+  const failed = shares.flatMap((one) => one.failed).sort((a, b) => a - b)
+  for (const seed of failed.slice(0, SHOWN)) await show(seed)
+  if (failed.length > 0) say(`\nFailing seeds: ${failed.join(' ')}`)
+  table(counts)
+  const histories = shares.reduce((sum, one) => sum + one.histories, 0)
+  const grants = shares.reduce((sum, one) => sum + one.grants, 0)
+  const seconds = (systemClock.monotonic() - began) / 1000
+  const missed = PAIRS.map((pair) => pair.join(' × ')).filter((pair) => !counts.has(pair))
+  const long = values.pairs || Number(values.seconds) >= LONG
+  say(
+    `\n${(histories / seconds).toFixed(0)} histories/s on ${cores} cores, ${grants} acquisitions, ${PAIRS.length} pairs`,
+  )
+  if (missed.length > 0) say(`${missed.length} pairs never happened: ${missed.join('; ')}`)
+  const wrong = failed.length + (long ? missed.length : 0)
+  say(`${histories} histories, ${failed.length} violations`)
+  return wrong > 0 ? 1 : 0
+}
+
+/** Seeds that failed once; they may not again. */
+const known = async (file: string): Promise<number> => {
+  const seeds = JSON.parse(readFileSync(file, 'utf8')) as number[]
+  let failed = 0
+  for (const seed of seeds) {
+    const outcome = await simulate(seed)
+    if (outcome.violations.length === 0) continue
+    failed++
+    await show(seed)
+  }
+  say(`${seeds.length} histories, ${failed} violations`)
+  return failed > 0 ? 1 : 0
+}
+
+const one = async (seed: number): Promise<number> => {
+  const outcome = await simulate(seed, { trace: true })
+  if (outcome.violations.length > 0 && !values.whole) await show(seed)
+  else if (values.trace) for (const line of outcome.trace) say(line)
+  say(`1 histories, ${outcome.violations.length > 0 ? 1 : 0} violations`)
+  return outcome.violations.length > 0 ? 1 : 0
+}
+
+if (values.share !== undefined) {
+  const done = await work(Number(values.share), Number(process.env['SIMULATION_CORES']), Number(values.seconds))
+  process.send?.(done, () => process.exit(0))
+} else if (values.seed !== undefined) process.exitCode = await one(Number(values.seed))
+else if (values.seeds !== undefined) process.exitCode = await known(values.seeds)
+else process.exitCode = await many()
