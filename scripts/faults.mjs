@@ -4,10 +4,11 @@
 import { build } from './build.mjs'
 import { findTests, runTests } from './test/node-tests.mjs'
 import { runParts, summarize } from './test/parts.mjs'
-import { ensureRedis } from './test/redis.mjs'
+import { ensureRedis, tryFaketime } from './test/redis.mjs'
 
 const total = await runParts([
   { name: 'redis', run: ensureRedis },
+  { name: 'faketime', run: tryFaketime },
   {
     name: 'build',
     run: async () => {

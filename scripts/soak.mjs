@@ -5,7 +5,10 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { build } from './build.mjs'
 import { root } from './test/parts.mjs'
+import { ensureRedis, tryFaketime } from './test/redis.mjs'
 
+ensureRedis()
+tryFaketime()
 if (!(await build({ tests: true }))) process.exit(1)
 const program = join(root, '.build/test/soak/main.js')
 const flags = ['--enable-source-maps', '--max-old-space-size=4096']

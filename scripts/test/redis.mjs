@@ -57,3 +57,16 @@ export const ensureRedis = () => {
   }
   if (!onPath('redis-server')) throw new Skip(`no redis-server on the PATH, even after: ${line}`)
 }
+
+/** Lets tests step the wall clock of a process. Where it cannot be had they say so, and do without. */
+export const tryFaketime = () => {
+  if (onPath('faketime') || !onPath('apt-get') || !mayInstall()) return
+  const line = 'apt-get install -y -qq --no-install-recommends faketime'
+  try {
+    call('sh', ['-c', isRoot() ? line : `sudo -n ${line}`], {
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    })
+  } catch (error) {
+    console.log(`no faketime: ${error instanceof Error ? error.message : error}`)
+  }
+}
