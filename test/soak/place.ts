@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,6 +34,7 @@ export class Place {
 
   static async open(seed: number): Promise<Place> {
     const directory = await mkdtemp(join(tmpdir(), 'holdfast-soak-'))
+    process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }))
     await mkdir(join(directory, 'data'))
     const place = new Place(directory, await startRedis(persistent(directory)))
     for (let index = 0; index < PROCESSES; index++) {
