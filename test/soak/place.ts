@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { WorldEvent } from 'holdfast/testing'
 import type { RedisServer } from '../support/redis-server.js'
@@ -54,7 +55,8 @@ export class Place {
     if (!keepData) await rm(join(this.directory, 'data'), { recursive: true })
     await mkdir(join(this.directory, 'data'), { recursive: true })
     this.#server = await startRedis([...persistent(this.directory), '--port', String(port)])
-    await this.redis.ping()
+    // It may be reading its data still.
+    while ((await this.redis.ping().catch(() => undefined)) === undefined) await sleep(20)
   }
 
   /** Notes a trouble of one process, or of all, for as long as the work takes and until they have recovered from it. */
