@@ -1,5 +1,6 @@
 import type { CallEvent, HistoryEvent, Violation, WorldEvent } from 'holdfast/testing'
 import { explain } from 'holdfast/testing'
+import { RECOVERY } from './settings.js'
 
 const isCall = (event: HistoryEvent): event is CallEvent => 'call' in event
 
@@ -32,26 +33,52 @@ const longestWait = (history: readonly HistoryEvent[]): Wait | undefined => {
   return longest
 }
 
+interface Obstacle {
+  readonly from: number
+  readonly to: number
+  readonly what: string
+}
+
+const isFor = (event: WorldEvent, { process, name }: CallEvent): boolean =>
+  (event.process ?? process) === process && (event.name ?? name) === name
+
+/** Holds that nobody gave back: the server kept them until their leases were over. */
+const leasesOf = (calls: readonly CallEvent[]): Obstacle[] => {
+  const held = new Map<string, { from: number; until: number }>()
+  const leases: Obstacle[] = []
+  for (const { what, call, at, until = at } of calls) {
+    if (what === 'granted') held.set(call, { from: at, until })
+    const hold = held.get(call)
+    if (hold === undefined) continue
+    hold.until = Math.max(hold.until, until)
+    if (what !== 'lost' && what !== 'crashed') continue
+    leases.push({ from: hold.from, to: hold.until, what: `held by ${call}, ${what}` })
+  }
+  return leases
+}
+
 /** Why it took so long: who had the lock meanwhile, and what was in the way. */
 const explainWait = ({ from, to }: Wait, history: readonly HistoryEvent[]): string[] => {
   const since = (at: number): string => `+${Math.max(0, at - from.at).toFixed(0)}`.padStart(7)
-  const world = history.filter((event): event is WorldEvent => !isCall(event))
-  const meanwhile = world
-    .filter((event) => event.at < to.at && event.to > from.at && (event.process ?? from.process) === from.process)
-    .filter((event) => (event.name ?? from.name) === from.name)
-  const grants = history.filter((event): event is CallEvent => isCall(event) && event.name === from.name)
-  const others = grants.filter(({ at, what }) => what === 'granted' && at > from.at && at < to.at)
+  const calls = history.filter(isCall).filter(({ name }) => name === from.name)
+  const others = calls.filter(({ at, what }) => what === 'granted' && at > from.at && at < to.at)
   const own = others.filter(({ process }) => process === from.process).length
   const times = [from.at, ...others.map(({ at }) => at).sort((a, b) => a - b), to.at]
   const gap = Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)))
+  const world = history.filter((event): event is WorldEvent => !isCall(event)).filter((event) => isFor(event, from))
+  const obstacles = world
+    .map((event): Obstacle => {
+      const what = `${event.process ?? 'all'}: ${event.note ?? event.what}`
+      return { from: event.at, to: event.to - (event.what === 'trouble' ? RECOVERY : 0), what }
+    })
+    .concat(leasesOf(calls))
+    .filter((one) => one.from < to.at && one.to > from.at)
+    .sort((a, b) => a.from - b.from)
   return [
     `longest wait: ${(to.at - from.at).toFixed(0)} ms, call ${from.call} for '${from.name}'`,
     `  meanwhile ${others.length} others had it (${own} of its own process); at most ${gap.toFixed(0)} ms between two grants`,
-    ...meanwhile.slice(0, 16).map((event) => {
-      const what = event.what === 'trouble' ? (event.note ?? '') : event.what
-      return `  ${since(event.at)} to ${since(event.to)} ms  ${event.process ?? 'all'}: ${what}`
-    }),
-    ...(meanwhile.length > 16 ? [`  … ${meanwhile.length - 16} more`] : []),
+    ...obstacles.slice(0, 16).map((one) => `  ${since(one.from)} to ${since(one.to)} ms  ${one.what}`),
+    ...(obstacles.length > 16 ? [`  … ${obstacles.length - 16} more`] : []),
   ]
 }
 
