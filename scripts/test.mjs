@@ -13,7 +13,7 @@ import { install } from './install.mjs'
 import { build } from './build.mjs'
 import { packageParts } from './check-package.mjs'
 import { findTests, runTests } from './test/node-tests.mjs'
-import { callTool, runParts, summarize } from './test/parts.mjs'
+import { call, callTool, runParts, summarize } from './test/parts.mjs'
 import { ensureRedis } from './test/redis.mjs'
 
 const patterns = process.argv.slice(2)
@@ -29,6 +29,15 @@ const checks = () => [
   ...packageParts(),
 ]
 
+/** @param {string[]} args */
+const simulate = (...args) =>
+  call(process.execPath, ['--enable-source-maps', 'dist/testing/simulation/main.js', ...args])
+
+const simulation = () => [
+  { name: 'histories that failed once', run: () => simulate('--seeds', 'test/testing/seeds.json') },
+  { name: 'a minute of simulation', run: () => simulate('--seconds', '60') },
+]
+
 const total = await runParts([
   { name: 'packages', run: () => orThrow(install(), 'npm ci failed'), essential: true },
   { name: 'redis', run: ensureRedis },
@@ -42,6 +51,7 @@ const total = await runParts([
       return runTests(files)
     },
   },
+  ...(patterns.length > 0 ? [] : simulation()),
 ])
 // A server, timer or child that a tool left behind must not keep this process.
 process.exit(summarize(total) ? 0 : 1)

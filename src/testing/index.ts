@@ -11,3 +11,4 @@ export type {
   Violation,
   WorldEvent,
 } from './history/events.js'
+export { type HistoryChoices, type HistoryOutcome, simulate } from './simulation/simulate.js'

@@ -11,7 +11,7 @@ import {
   type Weather,
   fits,
 } from './faults.js'
-import type { Fate, Flight, MessageFate } from './network.js'
+import type { Fate, Flight, MessageFate } from './fates.js'
 import type { SimProcess } from './process.js'
 import type { World } from './world.js'
 

@@ -1,6 +1,6 @@
 import type { Client } from '../../client.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
-import type { Hold, Lock } from '../../types.js'
+import type { Lock } from '../../types.js'
 
 /** A kind of lock in the simulation: one row is all that a new one needs. */
 export interface SimKind {
@@ -8,7 +8,7 @@ export interface SimKind {
   /** Its scripts, each a point where faults are counted. */
   readonly scripts: readonly string[]
   readonly reentrant: boolean
-  open(client: Client, name: string): Lock<Hold>
+  open(client: Client, name: string): Lock
   /** Who has it on the server now, by wire owner; `undefined` where the server keeps none. */
   holders(redis: MemoryServer, name: string): readonly string[]
 }

@@ -10,50 +10,9 @@ import {
 import { decode } from '../../engine/memory/driver.js'
 import { type Bytes, ReplyError, toBytes, toText } from '../../engine/memory/reply.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
-import type { MessageFault, RequestFault } from './faults.js'
+import type { Fate, Fates, Flight } from './fates.js'
 import type { Machine } from './machine.js'
 import type { World } from './world.js'
-
-/** What becomes of one command: how long it takes there and back, and what goes wrong. */
-export interface Fate {
-  readonly there: number
-  readonly back: number
-  readonly fault?: RequestFault | undefined
-  /** Of `refused`. */
-  readonly refusal: string
-  /** Whether it still arrives when the connection is cut while it is on its way. */
-  readonly arrivesAnyway: boolean
-}
-
-export interface MessageFate {
-  readonly delay: number
-  readonly fault?: MessageFault | undefined
-}
-
-/** A command that was sent and is not answered. */
-export interface Flight {
-  /** The script's name, or the command. */
-  readonly op: string
-  /** The text of a script whose SHA the server did not know. */
-  readonly again: boolean
-  readonly keys: readonly string[]
-  readonly args: readonly Arg[]
-  readonly sentAt: number
-}
-
-/** Who decides what goes wrong, and who watches. */
-export interface Fates {
-  request(driver: SimDriver, flight: Flight): Fate
-  message(driver: SimDriver): MessageFate
-  /** How long until a lost connection is there again. */
-  reconnect(driver: SimDriver): number
-  sent(driver: SimDriver, flight: Flight): void
-  /** About to run on the server. */
-  executing(driver: SimDriver, flight: Flight): void
-  executed(driver: SimDriver, flight: Flight, reply: Reply | Error): void
-  heard(driver: SimDriver, channel: string): void
-  note(who: string, text: string): void
-}
 
 /** The server of a history, on a machine of its own. */
 export interface SimServer {

@@ -94,7 +94,7 @@ export class SimProcess {
     this.client = await start(settings, this.driver)
   }
 
-  lock(name: string): Lock<Hold> {
+  lock(name: string): Lock {
     return this.kind.open(this.client as Client, name)
   }
 

@@ -7,10 +7,13 @@ import { Chaos } from './chaos.js'
 import { pairsOf, weatherOf } from './faults.js'
 import { KINDS, type SimKind } from './kinds.js'
 import { Machine } from './machine.js'
-import { type Fates, SimDriver, type SimServer } from './network.js'
+import type { Fates } from './fates.js'
+import { SimDriver, type SimServer } from './network.js'
 import { Oracle } from './oracle.js'
 import { SimProcess } from './process.js'
 import { type Program, programOf } from './program.js'
+import { Timeline } from './timeline.js'
+import { Verdict } from './verdict.js'
 import { Worker } from './worker.js'
 import { World } from './world.js'
 
@@ -65,10 +68,11 @@ class History implements Fates {
   readonly #seed: number
   readonly #random: Random
   readonly #world = new World()
-  readonly #trace: string[] | undefined
+  readonly #timeline: Timeline
   readonly #program: Program
   readonly #server: SimServer
   readonly #chaos: Chaos
+  readonly #verdict: Verdict
   readonly #oracle: Oracle
   readonly #processes: SimProcess[]
   readonly #parts: string[]
@@ -79,7 +83,8 @@ class History implements Fates {
   constructor(seed: number, { trace = false, masked = new Set() }: HistoryChoices) {
     this.#seed = seed
     this.#random = new Random(seed).fork('history')
-    this.#trace = trace ? [] : undefined
+    this.#timeline = new Timeline(this.#world, trace)
+    this.#verdict = new Verdict(this.#timeline.note)
     const program = programOf(
       this.#random.fork('program'),
       KINDS.map(({ name }) => name),
@@ -93,17 +98,23 @@ class History implements Fates {
     this.#server = { machine, redis: new MemoryServer(machine) }
     this.#chaos = new Chaos(weather, this.#random.fork('chaos'), this.#program.locks, masked)
     this.#processes = this.#program.processes.map((plan) => this.#process(plan))
-    this.#oracle = new Oracle({
-      world: this.#world,
-      server: this.#server,
-      processes: this.#processes,
-      kinds: KINDS,
-      locks: this.#program.locks,
-      calm: this.#calm,
-      probing: this.#random.fork('probing').chance(0.6),
-      note: this.note.bind(this),
-    })
-    this.note('·', `seed ${seed}, ${weather.name}${weather.aim ? `: ${weather.aim.fault} × ${weather.aim.point}` : ''}`)
+    this.#oracle = new Oracle(
+      {
+        world: this.#world,
+        server: this.#server,
+        processes: this.#processes,
+        kinds: KINDS,
+        locks: this.#program.locks,
+        calm: this.#calm,
+        probing: this.#random.fork('probing').chance(0.6),
+        note: this.#timeline.note,
+      },
+      this.#verdict,
+    )
+    this.#timeline.note(
+      '·',
+      `seed ${seed}, ${weather.name}${weather.aim ? `: ${weather.aim.fault} × ${weather.aim.point}` : ''}`,
+    )
   }
 
   #process(plan: Program['processes'][number]): SimProcess {
@@ -116,7 +127,7 @@ class History implements Fates {
 
   async run(): Promise<HistoryOutcome> {
     const escaped = (error: unknown): void => {
-      this.#oracle.violation('escaped', error instanceof Error ? (error.stack ?? error.message) : String(error))
+      this.#verdict.violation('escaped', error instanceof Error ? (error.stack ?? error.message) : String(error))
     }
     process.on('unhandledRejection', escaped)
     try {
@@ -124,18 +135,17 @@ class History implements Fates {
     } finally {
       process.off('unhandledRejection', escaped)
     }
-    const trace = this.#trace ?? []
     return {
       seed: this.#seed,
-      violations: this.#oracle.violations,
+      violations: this.#verdict.violations,
       counts: this.#chaos.counts,
       grants: this.#oracle.grants,
       parts: [...this.#parts, ...this.#chaos.happened],
-      trace,
+      trace: this.#timeline.lines,
     }
   }
 
-  async #play(): Promise<void> {
+  #setUp(): void {
     const world = this.#world
     for (const process of this.#processes) {
       process.ends = (killed) => {
@@ -145,7 +155,7 @@ class History implements Fates {
     this.#chaos.begin({
       world,
       processes: this.#processes,
-      note: this.note.bind(this),
+      note: this.#timeline.note,
       server: (fault, ms) => {
         this.#serverFault(fault, ms)
       },
@@ -153,6 +163,11 @@ class History implements Fates {
         this.#take(name, tell)
       },
     })
+  }
+
+  async #play(): Promise<void> {
+    const world = this.#world
+    this.#setUp()
     const working = new Set(this.#processes)
     for (const process of this.#processes) {
       world.at(process.plan.startsAt, () => {
@@ -161,42 +176,43 @@ class History implements Fates {
           (error: unknown) => {
             working.delete(process)
             // A server that cannot be reached yet is no fault of the client's.
-            if (this.#calm) this.#oracle.violation('start', String(error))
+            if (this.#calm) this.#verdict.violation('start', String(error))
           },
         )
       })
     }
     const done = (): boolean => [...working].every(({ machine }) => machine.dead)
-    await world.run(LONGEST, () => this.#over || done(), this.#check)
-    if (!this.#over && !done()) this.#oracle.violation('hang', this.#pending())
+    await world.run(LONGEST, () => this.#over() || done(), this.#check)
+    if (!this.#over() && !done()) this.#verdict.violation('hang', this.#pending())
     // Who unsubscribes does so when all is over.
-    if (this.#aimsAtTheEnd) await world.run(world.now + LINGERING, () => this.#over, this.#check)
+    if (this.#aimsAtTheEnd) await world.run(world.now + LINGERING, () => this.#over(), this.#check)
     this.#chaos.quiet = true
     for (const { machine } of this.#processes) machine.thaw()
-    await world.run(this.#server.machine.time + SETTLING, () => this.#over, this.#check)
-    if (this.#over) return
+    await world.run(this.#server.machine.time + SETTLING, () => this.#over(), this.#check)
+    if (this.#over()) return
     this.#oracle.idle()
     await this.#closeAll()
-    if (!this.#over) this.#historyChecked()
+    if (!this.#over()) this.#historyChecked()
   }
 
   readonly #check = (): void => {
     this.#oracle.check()
   }
 
-  get #over(): boolean {
-    return this.#oracle.violations.length > 0
+  /** What is wrong once goes on being wrong. */
+  #over(): boolean {
+    return this.#verdict.violations.length > 0
   }
 
   async #start(process: SimProcess): Promise<void> {
     await process.connect()
-    this.note(process.name, `connected: ${process.kind.name}, watchdog ${process.plan.watchdog}`)
+    this.#timeline.note(process.name, `connected: ${process.kind.name}, watchdog ${process.plan.watchdog}`)
     const others = this.#processes
     const workers = process.plan.workers.map((steps, w) =>
       new Worker(`${process.name}.w${w}`, process, this.#oracle, others).run(steps),
     )
     await Promise.all(workers)
-    this.note(process.name, 'is done')
+    this.#timeline.note(process.name, 'is done')
   }
 
   /** Everybody ends in time, and leaves nothing. */
@@ -210,7 +226,7 @@ class History implements Fates {
     )
     for (const process of living) {
       if (process.closedAt === undefined)
-        this.#oracle.violation('close', `${process.name} is not closed after a second`)
+        this.#verdict.violation('close', `${process.name} is not closed after a second`)
       else this.#oracle.closed(process)
     }
     // What the dead have left is there until its lease is over.
@@ -221,16 +237,16 @@ class History implements Fates {
     )
     const { redis } = this.#server
     for (const name of this.#program.locks) {
-      if (redis.database.get(name) !== undefined) this.#oracle.violation('left over', `the key '${name}'`)
+      if (redis.database.get(name) !== undefined) this.#verdict.violation('left over', `the key '${name}'`)
     }
     const channels = redis.pubsub.channels(false)
-    if (channels.length > 0) this.#oracle.violation('left over', `subscriptions to ${channels.join(', ')}`)
+    if (channels.length > 0) this.#verdict.violation('left over', `subscriptions to ${channels.join(', ')}`)
   }
 
   #historyChecked(): void {
-    const found = checkHistory(this.#oracle.events, { unfinished: true })
+    const found = checkHistory(this.#verdict.events, { unfinished: true })
     const [first] = found
-    if (first !== undefined) this.#oracle.violation('history', explain(first))
+    if (first !== undefined) this.#verdict.violation('history', explain(first))
   }
 
   #pending(): string {
@@ -247,7 +263,7 @@ class History implements Fates {
     }
     redis.scripts.flush()
     if (fault === 'server wiped') {
-      this.#oracle.disturb(undefined)
+      this.#oracle.server.disturb(undefined)
       redis.database.clear()
     }
     for (const { driver } of this.#processes) {
@@ -257,7 +273,7 @@ class History implements Fates {
   }
 
   #take(name: string, tell: boolean): void {
-    this.#oracle.disturb(name)
+    this.#oracle.server.disturb(name)
     this.#server.redis.execute(['DEL', name])
     if (tell) this.#server.redis.execute(['PUBLISH', `redisson_lock__channel:{${name}}`, '0'])
   }
@@ -281,35 +297,24 @@ class History implements Fates {
   }
 
   sent(...[driver, flight]: Parameters<Fates['sent']>): void {
-    this.#trace?.push(this.#line(this.#of(driver).name, `→ ${show(flight)}`))
-    this.#oracle.sent(this.#of(driver), flight)
+    this.#timeline.sent(this.#of(driver).name, flight)
+    this.#oracle.server.sent(this.#of(driver), flight)
   }
 
   executing(...[, flight]: Parameters<Fates['executing']>): void {
-    this.#oracle.executing(flight)
+    this.#oracle.server.executing(flight)
   }
 
   executed(...[driver, flight, reply]: Parameters<Fates['executed']>): void {
-    this.#trace?.push(
-      this.#line('server', `${this.#of(driver).name}: ${show(flight)} = ${String(reply).split('\r')[0] ?? ''}`),
-    )
-    this.#oracle.executed(this.#of(driver), flight, reply)
+    this.#timeline.executed(this.#of(driver).name, flight, reply)
+    this.#oracle.server.executed(this.#of(driver), flight, reply)
   }
 
   heard(driver: SimDriver, channel: string): void {
-    this.#trace?.push(this.#line(this.#of(driver).name, `hears ${channel}`))
+    this.#timeline.note(this.#of(driver).name, `hears ${channel}`)
   }
 
   note(who: string, text: string): void {
-    this.#trace?.push(this.#line(who, text))
+    this.#timeline.note(who, text)
   }
-
-  #line(who: string, text: string): string {
-    return `${this.#world.now.toFixed(3).padStart(11)}  ${who.padEnd(6)}  ${text}`
-  }
-}
-
-const show = ({ op, args }: { op: string; args: readonly unknown[] }): string => {
-  const words = args.map((arg) => (typeof arg === 'string' && arg.length > 40 ? `…${arg.slice(-6)}` : String(arg)))
-  return `${op} ${words.join(' ')}`.slice(0, 120)
 }

@@ -41,7 +41,7 @@ export class Worker {
     }
   }
 
-  async #use(lock: Lock<Hold>, step: Step): Promise<void> {
+  async #use(lock: Lock, step: Step): Promise<void> {
     const call = this.#begin(this.#process, step, `${step.id}/using`)
     let held: Held | undefined
     try {
@@ -58,7 +58,7 @@ export class Worker {
     }
   }
 
-  async #hold(lock: Lock<Hold>, step: Step): Promise<void> {
+  async #hold(lock: Lock, step: Step): Promise<void> {
     const held = await this.#acquire(lock, step, step.id)
     if (held === undefined) return
     await this.#work(lock, step, held)
@@ -67,7 +67,7 @@ export class Worker {
     else await this.#release(held)
   }
 
-  async #work(lock: Lock<Hold>, step: Step, held: Held): Promise<void> {
+  async #work(lock: Lock, step: Step, held: Held): Promise<void> {
     const process = this.#process
     const { hold } = held
     await work(process, hold, step, step.work / 2)
@@ -81,7 +81,7 @@ export class Worker {
     await work(process, hold, step, step.work / 2)
   }
 
-  async #nest(lock: Lock<Hold>, step: Step, around: Held): Promise<void> {
+  async #nest(lock: Lock, step: Step, around: Held): Promise<void> {
     try {
       const id = `${step.id}/nested`
       const inner = await this.#acquire(lock, { ...step, lease: undefined, wait: 1000, owned: false }, id, around)
@@ -103,7 +103,7 @@ export class Worker {
   }
 
   /** `around`: the hold that it is taken within, whose owner takes it again. */
-  async #acquire(lock: Lock<Hold>, step: Step, id: string, around?: Held): Promise<Held | undefined> {
+  async #acquire(lock: Lock, step: Step, id: string, around?: Held): Promise<Held | undefined> {
     const call = this.#begin(this.#process, step, id, around?.owner)
     const owner = around?.hold.owner
     const options = { ...this.#options(call, step), ...(owner !== undefined && { owner }) }

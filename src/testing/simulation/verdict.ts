@@ -1,0 +1,56 @@
+import type { HistoryEvent } from '../history/events.js'
+import type { SimKind } from './kinds.js'
+import type { SimServer } from './network.js'
+import type { SimProcess } from './process.js'
+import type { World } from './world.js'
+
+/** What is watched. */
+export interface Scene {
+  readonly world: World
+  readonly server: SimServer
+  readonly processes: readonly SimProcess[]
+  readonly kinds: readonly SimKind[]
+  readonly locks: readonly string[]
+  /** Nothing goes wrong in this history: what is late has no excuse. */
+  readonly calm: boolean
+  /** Whether holds are asked all the time, or only their signals looked at. */
+  readonly probing: boolean
+  note(who: string, text: string): void
+}
+
+/** Of how many violations of one history it tells. */
+const TOLD = 5
+
+/** What was told, and what of it cannot be. */
+export class Verdict {
+  readonly violations: string[] = []
+  readonly events: HistoryEvent[] = []
+  readonly #note: Scene['note']
+
+  constructor(note: Scene['note']) {
+    this.#note = note
+  }
+
+  violation(rule: string, text: string): void {
+    if (this.violations.length >= TOLD) return
+    this.#note('!', `VIOLATION (${rule}): ${text}`)
+    this.violations.push(`${rule}: ${text}`)
+  }
+
+  tell(
+    call: { id?: string; call?: string; owner: string; process: SimProcess; name: string },
+    what: Exclude<HistoryEvent['what'], 'forced' | 'wiped' | 'trouble'>,
+    more: { until?: number; lease?: number } = {},
+  ): void {
+    const { process, name, owner } = call
+    this.events.push({
+      at: process.machine.time,
+      what,
+      process: process.name,
+      call: call.id ?? call.call ?? '',
+      name,
+      owner,
+      ...more,
+    })
+  }
+}
