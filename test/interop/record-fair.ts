@@ -1,6 +1,7 @@
 /**
  * Writes down what the real Redisson's fair lock does: `node .build/test/interop/record-fair.js [version…]`
- * → interop/fixtures/fair-<version>.json. Times are ms from the step on, rounded; owners are A, B, C…
+ * → interop/fixtures/fair-<version>.json. Times are ms from the step on, rounded (a comparison needs a
+ * tolerance of some hundred ms all the same); owners are A, B, C… Of the scripts only what they are given, write and tell.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -49,6 +50,14 @@ const roundedAll = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(roundedAll)
   if (typeof value === 'number') return rounded(value)
   return typeof value === 'string' ? roundedText(value) : value
+}
+
+type Scored = readonly [owner: string, score: string]
+
+/** Who is only some ms apart stands in the alphabet's order. */
+const sorted = (scored: readonly Scored[]): Scored[] => {
+  const ms = (score: string): number => Number(score.replace('now', ''))
+  return [...scored].sort(([a, x], [b, y]) => ms(x) - ms(y) || (a < b ? -1 : 1))
 }
 
 type Ask = (lock: JavaLock, thread: number, [wait, lease]: readonly number[]) => Promise<unknown>
@@ -123,7 +132,8 @@ class Recorder {
       reply = await replyOf(this.#do(step))
     })
     const keys = (await keySpace(this.redis, this.#labels)).map(({ key, type, value, ttl }) => {
-      return { key, type, value: roundedAll(value), ttl: rounded(ttl) }
+      const shown = roundedAll(value)
+      return { key, type, value: type === 'zset' ? sorted(shown as Scored[]) : shown, ttl: rounded(ttl) }
     })
     const messages = (await this.spy.take()).map((message) => labelled(message, this.#labels))
     return {
