@@ -8,7 +8,7 @@ import { NEWEST, now, type Redisson, startRedisson } from './support/redisson.js
 
 const SECONDS = Number(process.env['HOLDFAST_SOAK_SECONDS'] ?? 10)
 
-/** An interrupted acquire of Redisson's may have been granted: with a lease of its own that is over some time. */
+/** What an interrupted acquire of Redisson's left behind is over some time only with a lease of its own. */
 const OPTIONS: WorkOptions = {
   workers: 4,
   seconds: SECONDS,

@@ -62,6 +62,7 @@ export const checkContention = (histories: readonly History[], { workers }: Work
     const failed = history.events.filter(({ event }) => event === 'failed')
     assert.deepEqual(failed, [], `${history.who}: a release that failed`)
     assert.ok(granted >= workers, `${history.who} came in ${granted} times`)
-    return `${history.who}: ${granted} visits, ${refused} refused, longest wait ${Math.round(longestWait(history))} ms`
+    const longest = Math.round(longestWait(history))
+    return `${history.who}: ${granted} visits, ${refused} refused, ${count('orphan')} orphans, longest wait ${longest} ms`
   })
 }

@@ -24,7 +24,8 @@ export type Thread = number | string
 /** One step of a visit, told by the process that made it; `at` in ms of the monotonic clock. */
 export interface WorkEvent {
   readonly worker: string
-  readonly event: 'invoke' | 'granted' | 'releasing' | 'released' | 'refused' | 'failed'
+  /** `orphan`: an interrupted acquire of Redisson's had left a hold behind, which was given back. */
+  readonly event: 'invoke' | 'granted' | 'releasing' | 'released' | 'refused' | 'failed' | 'orphan'
   readonly at: number
   readonly lease?: number
   readonly reason?: string

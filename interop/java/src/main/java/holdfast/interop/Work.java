@@ -11,6 +11,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.redisson.api.RLock;
+import org.redisson.client.RedisException;
 
 /**
  * Workers that take and give back one lock for some seconds, and tell each step as it happens.
@@ -21,7 +22,8 @@ import org.redisson.api.RLock;
  *   timeouts      share of visits that wait at most `wait` ([least, most] ms)
  *   aborts        share of visits that are interrupted after `abortAfter` ([least, most] ms)
  *
- * Lines: {work, worker, event, at [, lease] [, reason]}; event: invoke, granted, releasing, released, refused, failed.
+ * Lines: {work, worker, event, at [, lease] [, reason]}; event: invoke, granted, releasing, released, refused, failed, and orphan
+ * where an interrupted acquire left a hold behind.
  */
 final class Work {
     private final Request request;
@@ -134,11 +136,16 @@ final class Work {
                     }
                 }
             }, (long) (between("abortAfter", 10) * 1000), TimeUnit.MICROSECONDS);
-            String refused = null;
+            boolean aborted = false;
             try {
                 lock.lockInterruptibly(lease, TimeUnit.MILLISECONDS);
-            } catch (InterruptedException aborted) {
-                refused = "abort";
+            } catch (InterruptedException interrupted) {
+                aborted = true;
+            } catch (RedisException error) {
+                if (!(error.getCause() instanceof InterruptedException)) {
+                    throw error;
+                }
+                aborted = true;
             } finally {
                 synchronized (over) {
                     over[0] = true;
@@ -146,7 +153,19 @@ final class Work {
                 alarm.cancel(false);
                 Thread.interrupted();
             }
-            return refused;
+            if (aborted) {
+                giveBackOrphan();
+            }
+            return aborted ? "abort" : null;
+        }
+
+        /** Interrupted while its command was on its way, Redisson throws and holds the lock all the same. */
+        private void giveBackOrphan() {
+            until(Answers.now() + 5);
+            if (lock.isHeldByCurrentThread()) {
+                tell("orphan", null, null);
+                lock.unlock();
+            }
         }
 
         private double between(String range, double otherwise) {
