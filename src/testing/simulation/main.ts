@@ -1,10 +1,12 @@
 /**
- * npm run simulate -- [--seconds N] [--from SEED] [--pairs]   many histories, on all cores
+ * npm run simulate -- [--seconds N] [--from SEED] [--first]   many histories, on all cores; --first: to the first violation
  * npm run simulate -- --seed SEED [--trace] [--whole]         one history, the same text every time
  */
 import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../core/clock.js'
 import { shrink } from './shrink.js'
@@ -20,6 +22,8 @@ interface Share {
 
 /** From here on a run is long enough to have met every pair. */
 const LONG = 600
+/** After so many failing histories a core has seen enough. */
+const MOST_FAILED = 20
 /** How many failing histories are shown whole. */
 const SHOWN = 3
 
@@ -30,7 +34,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     trace: { type: 'boolean', default: false },
     whole: { type: 'boolean', default: false },
-    pairs: { type: 'boolean', default: false },
+    first: { type: 'boolean', default: false },
     seeds: { type: 'string' },
     cores: { type: 'string', default: String(availableParallelism()) },
     share: { type: 'string' },
@@ -52,25 +56,34 @@ const work = async (share: number, cores: number, seconds: number): Promise<Shar
     done.grants += outcome.grants
     if (outcome.violations.length > 0) done.failed.push(seed)
     for (const [pair, count] of outcome.counts) counts.set(pair, (counts.get(pair) ?? 0) + count)
-    if (done.failed.length >= 20) break
+    if (done.failed.length >= (values.first ? 1 : MOST_FAILED)) break
   }
   done.counts.push(...counts)
   return done
 }
 
-const share = (index: number, cores: number): Promise<Share> =>
-  new Promise((resolve, reject) => {
-    const child = fork(new URL(import.meta.url).pathname, [...process.argv.slice(2), '--share', String(index)], {
+/** All cores at work; `--first` ends them all with the first violation. */
+const workAll = async (cores: number): Promise<Share[]> => {
+  const shares: Share[] = []
+  const children = Array.from({ length: cores }, (_, index) =>
+    fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), '--share', String(index)], {
       execArgv: ['--enable-source-maps', '--unhandled-rejections=strict'],
       env: { ...process.env, SIMULATION_CORES: String(cores) },
-    })
-    child.once('message', (message) => {
-      resolve(message as Share)
-    })
-    child.once('exit', (code) => {
-      reject(new Error(`a core ended with ${code} and no result`))
-    })
-  })
+    }),
+  )
+  await Promise.all(
+    children.map(async (child) => {
+      child.once('message', (message) => {
+        shares.push(message as Share)
+        const found = (message as Share).failed.length > 0
+        if (values.first && found) for (const other of children) if (other !== child) other.kill()
+      })
+      const [code] = (await once(child, 'exit')) as [number | null]
+      if (code !== 0 && code !== null) throw new Error(`a core ended with ${code}`)
+    }),
+  )
+  return shares
+}
 
 const show = async (seed: number): Promise<void> => {
   const { outcome, masked } = await shrink(seed)
@@ -96,7 +109,7 @@ const table = (counts: ReadonlyMap<string, number>): void => {
 const many = async (): Promise<number> => {
   const cores = Number(values.cores)
   const began = systemClock.monotonic()
-  const shares = await Promise.all(Array.from({ length: cores }, (_, index) => share(index, cores)))
+  const shares = await workAll(cores)
   const counts = new Map<string, number>()
   for (const one of shares) for (const [pair, count] of one.counts) counts.set(pair, (counts.get(pair) ?? 0) + count)
   const failed = shares.flatMap((one) => one.failed).sort((a, b) => a - b)
@@ -107,7 +120,7 @@ const many = async (): Promise<number> => {
   const grants = shares.reduce((sum, one) => sum + one.grants, 0)
   const seconds = (systemClock.monotonic() - began) / 1000
   const missed = PAIRS.map((pair) => pair.join(' × ')).filter((pair) => !counts.has(pair))
-  const long = values.pairs || Number(values.seconds) >= LONG
+  const long = Number(values.seconds) >= LONG
   say(
     `\n${(histories / seconds).toFixed(0)} histories/s on ${cores} cores, ${grants} acquisitions, ${PAIRS.length} pairs`,
   )

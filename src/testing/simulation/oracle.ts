@@ -60,7 +60,7 @@ export class Oracle {
     this.server.finished.delete(wire)
     const passedAt = process.machine.time - (this.server.grantedAt.get(wire) ?? Infinity)
     const others = [...process.holds].some((held) => held.wire === wire)
-    if (!mayReenter && !others && passedAt > PASS_TIME && process.machine.time === this.#scene.world.now) {
+    if (!mayReenter && !others && passedAt > PASS_TIME && this.#inStep(process, wire)) {
       if (call.since < process.machine.time - 1 && this.#given.has(wire))
         this.#verdict.violation(
           'turns',
@@ -89,6 +89,11 @@ export class Oracle {
     return held
   }
 
+  /** Its own clock has gone on as the world's did since the server wrote it. */
+  #inStep({ machine }: SimProcess, wire: string): boolean {
+    return machine.time === this.#scene.world.now && machine.suspendedUntil < (this.server.grantedAt.get(wire) ?? 0)
+  }
+
   refused(call: Call): void {
     this.#verdict.tell(call, 'refused')
     this.#scene.note(call.process.name, `${call.id} does not get '${call.name}'`)
@@ -115,9 +120,9 @@ export class Oracle {
     const { processes } = this.#scene
     const used = processes.some(({ holds }) => [...holds].some(({ wire }) => wire === held.wire))
     if (!used) this.server.finished.add(held.wire)
-    const { lease, watched } = held.hold.terms
-    // Over by the clock, or so short that it may be.
-    if (!watched && (lease < 60 || held.process.machine.time - held.since > lease * 0.8)) return
+    const { machine } = held.process
+    // The wall clock shows whole milliseconds.
+    if (machine.observe(() => machine.monotonic()) + 1 >= held.hold.overAt) return
     if (freed || this.server.isDisturbed(held) || held.everLost || held.process.closing !== undefined) return
     if (held.process.troubledUntil < held.since && held.process.refusedAt.length === 0)
       this.#verdict.violation('release', `${held.call} was told that its hold is gone, for no reason`)
@@ -230,7 +235,8 @@ export class Oracle {
     const freeSince = this.server.freeSince.get(name)
     if (freeSince === undefined) return
     // Whoever has it in this process finds out at the next poll that it was taken away.
-    const taken = (this.server.disturbedAt.get(name) ?? -Infinity) + FORGOTTEN
+    const believed = [...process.holds].some((held) => held.name === name && this.server.isDisturbed(held))
+    const taken = (believed ? call.since : (this.server.disturbedAt.get(name) ?? -Infinity)) + FORGOTTEN
     const waited = now - Math.max(freeSince, call.since, process.troubledUntil, process.machine.lastWokenAt, taken)
     if (waited > (this.#scene.calm && this.server.toldFree.has(name) ? FORGOTTEN_WHEN_CALM : FORGOTTEN))
       this.#verdict.violation(

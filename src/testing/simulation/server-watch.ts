@@ -38,9 +38,14 @@ export class ServerWatch {
     return server.machine.observe(() => (kinds[0] as SimKind).holders(server.redis, name))
   }
 
+  /** When the server wrote this owner as the holder. */
+  writtenAt(wire: string): number {
+    return this.#writtenAt.get(wire) ?? 0
+  }
+
   /** Somebody took it by force since the server wrote it, or the data was lost. */
   isDisturbed({ name, wire }: Held): boolean {
-    return (this.disturbedAt.get(name) ?? -1) >= (this.#writtenAt.get(wire) ?? 0)
+    return (this.disturbedAt.get(name) ?? -1) >= this.writtenAt(wire)
   }
 
   sent(process: SimProcess, flight: Flight): void {

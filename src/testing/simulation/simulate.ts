@@ -188,11 +188,16 @@ class History implements Fates {
     if (this.#aimsAtTheEnd) await world.run(world.now + LINGERING, () => this.#over(), this.#check)
     this.#chaos.quiet = true
     for (const { machine } of this.#processes) machine.thaw()
-    await world.run(this.#server.machine.time + SETTLING, () => this.#over(), this.#check)
+    await world.run(this.#awake() + SETTLING, () => this.#over(), this.#check)
     if (this.#over()) return
     this.#oracle.idle()
     await this.#closeAll()
     if (!this.#over()) this.#historyChecked()
+  }
+
+  /** When everything that stands still has woken. */
+  #awake(): number {
+    return Math.max(this.#server.machine.time, ...this.#processes.map(({ machine }) => machine.time))
   }
 
   readonly #check = (): void => {
