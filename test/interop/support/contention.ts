@@ -37,7 +37,7 @@ export const staysOf = ({ who, events }: History): Stay[] => {
     const from = since.get(worker)
     if (event !== 'releasing' || from === undefined) continue
     since.delete(worker)
-    stays.push({ who: `${who}/${worker}`, from: nanoseconds(from), to: nanoseconds(at) })
+    stays.push({ who: `${who}/${worker}/${stays.length}`, from: nanoseconds(from), to: nanoseconds(at) })
   }
   return stays
 }
