@@ -28,8 +28,8 @@ export const arena = (version: string, options: Readonly<Record<string, unknown>
     try {
       server = await startRedis()
       const { url } = server
-      const redis = new Redis(url)
       const java = await startRedisson({ url, version, options })
+      const redis = new Redis(url)
       made = { url, redis, spy: await Spy.start(redis, url), java }
     } catch (error) {
       const what = missing(error)
