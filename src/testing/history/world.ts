@@ -1,6 +1,5 @@
 import type { HistoryOptions, WorldEvent } from './events.js'
 import type { Claim } from './claims.js'
-import { lastWhere } from './record.js'
 
 /** A stretch of time, ms. */
 export interface Span {
@@ -8,49 +7,31 @@ export interface Span {
   readonly to: number
 }
 
+type What = WorldEvent['what']
+
 /** What happened to the locks and processes from outside. */
 export class World {
   readonly #events: readonly WorldEvent[]
-  readonly #noticedWithin: number | undefined
-  readonly #troubles = new Map<string, readonly Span[]>()
-  readonly #losses = new Map<string, readonly WorldEvent[]>()
+  readonly #noticedWithin: number
+  readonly #spans = new Map<string, readonly Span[]>()
 
   constructor(events: readonly WorldEvent[], options: HistoryOptions) {
     this.#events = events
-    this.#noticedWithin = options.noticedWithin
-  }
-
-  /** Forced releases and losses of data that concern a lock, in order. */
-  losses(name: string): readonly WorldEvent[] {
-    let losses = this.#losses.get(name)
-    if (losses === undefined) {
-      losses = this.#events.filter((event) => event.what !== 'trouble' && (event.name ?? name) === name)
-      this.#losses.set(name, losses)
-    }
-    return losses
+    this.#noticedWithin = options.noticedWithin ?? 0
   }
 
   /** When a process was stopped or could not reach the server: in order, and apart. */
   troubles(process: string): readonly Span[] {
-    let troubles = this.#troubles.get(process)
-    if (troubles === undefined) {
-      const own = this.#events.filter(
-        ({ what, process: whose }) => what === 'trouble' && (whose ?? process) === process,
-      )
-      troubles = merged(own.map(({ at, to }) => ({ from: at, to })))
-      this.#troubles.set(process, troubles)
-    }
-    return troubles
+    return this.#spansOf('trouble', process, (event) => event.process)
   }
 
   troubled(process: string, span: Span): boolean {
-    const troubles = this.troubles(process)
-    const near = troubles[firstAfter(troubles, span.from)]
-    return near !== undefined && near.from <= span.to
+    return meets(this.troubles(process), span)
   }
 
+  /** Whether the server lost what it knew of a lock. */
   wiped(name: string, span: Span): boolean {
-    return this.losses(name).some(({ what, at, to }) => what === 'wiped' && at <= span.to && to >= span.from)
+    return meets(this.#lossesOf(name, 'wiped'), span)
   }
 
   /**
@@ -58,10 +39,41 @@ export class World {
    * was granted; undefined: it was not.
    */
   excusedUntil(name: string, earlier: Claim, later: Claim): number | undefined {
-    const granted = earlier.start.event.at
-    const loss = lastWhere(this.losses(name), ({ at, to }) => at <= later.start.event.at && granted <= to)
-    return loss === undefined ? undefined : loss.to + (this.#noticedWithin ?? 0)
+    const span = { from: earlier.start.event.at, to: later.start.event.at }
+    const losses = [this.#lossesOf(name, 'forced'), this.#lossesOf(name, 'wiped')]
+    const latest = losses.flatMap((spans) => lastBefore(spans, span.to) ?? [])
+    const ends = latest.filter(({ to }) => to >= span.from).map(({ to }) => to)
+    return ends.length === 0 ? undefined : Math.max(...ends) + this.#noticedWithin
   }
+
+  #lossesOf(name: string, what: 'forced' | 'wiped'): readonly Span[] {
+    return this.#spansOf(what, name, (event) => event.name)
+  }
+
+  /** Those of one kind that concern this one, or everyone. */
+  #spansOf(what: What, whose: string, concerns: (event: WorldEvent) => string | undefined): readonly Span[] {
+    const id = `${what} ${whose}`
+    let spans = this.#spans.get(id)
+    if (spans === undefined) {
+      const own = this.#events.filter((event) => event.what === what && (concerns(event) ?? whose) === whose)
+      spans = merged(own.map(({ at, to }) => ({ from: at, to })))
+      this.#spans.set(id, spans)
+    }
+    return spans
+  }
+}
+
+/** Whether one of the spans has a moment in common with this one. */
+const meets = (spans: readonly Span[], { from, to }: Span): boolean => {
+  const near = spans[firstAfter(spans, from)]
+  return near !== undefined && near.from <= to
+}
+
+/** The last span that begins at `at` or earlier. */
+const lastBefore = (spans: readonly Span[], at: number): Span | undefined => {
+  const index = firstAfter(spans, at)
+  const around = spans[index]
+  return around !== undefined && around.from <= at ? around : spans[index - 1]
 }
 
 /** The index of the first span that ends at `at` or later. */
