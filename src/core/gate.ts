@@ -191,13 +191,20 @@ export class Gate implements Keeper, Contest {
         settle()
       })
     }
-    if (this.#room.first === undefined) this.#contender.wake()
+    if (this.#room.first === undefined) this.#nobodyWaits()
+  }
+
+  #nobodyWaits(): void {
+    if (this.#contender.running === undefined) this.#dropPassing()
+    else this.#contender.wake()
   }
 
   // ---- contending --------------------------------------------------------------------------------------------------
 
   next(): Waiter | undefined {
-    return this.#runtime.closed || this.#yielding || this.tenure !== undefined ? undefined : this.#room.first
+    // What is to be passed on is ours to take, whoever else was told of an earlier release.
+    const yields = this.#yielding && this.#passing === undefined
+    return this.#runtime.closed || yields || this.tenure !== undefined ? undefined : this.#room.first
   }
 
   async attempt(waiter: Waiter): Promise<Outcome> {
@@ -489,7 +496,7 @@ export class Gate implements Keeper, Contest {
   /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
   async close(release: boolean): Promise<void> {
     this.#room.rejectAll(new ClosedError(this.name))
-    this.#contender.wake()
+    this.#nobodyWaits()
     const tenure = this.tenure
     if (tenure !== undefined) {
       tenure.abandon(new ClosedError(this.name))

@@ -84,7 +84,7 @@ export class Oracle {
     })
     process.holds.add(held)
     const remaining = process.machine.observe(() => hold.remaining())
-    this.#verdict.tell(call, 'granted', { until: process.machine.time + remaining, lease: hold.terms.lease })
+    this.#verdict.tell(call, 'granted', { until: this.#scene.world.now + remaining, lease: hold.terms.lease })
     this.#scene.note(process.name, `${id} has '${name}' as …${wire.slice(-6)}, ${remaining.toFixed(0)} ms`)
     return held
   }
@@ -236,7 +236,8 @@ export class Oracle {
     if (freeSince === undefined) return
     // Whoever has it in this process finds out at the next poll that it was taken away.
     const believed = [...process.holds].some((held) => held.name === name && this.server.isDisturbed(held))
-    const taken = (believed ? call.since : (this.server.disturbedAt.get(name) ?? -Infinity)) + FORGOTTEN
+    const noticing = Math.max(this.server.disturbedAt.get(name) ?? -Infinity, believed ? call.since : -Infinity)
+    const taken = noticing + FORGOTTEN
     const waited = now - Math.max(freeSince, call.since, process.troubledUntil, process.machine.lastWokenAt, taken)
     if (waited > (this.#scene.calm && this.server.toldFree.has(name) ? FORGOTTEN_WHEN_CALM : FORGOTTEN))
       this.#verdict.violation(
