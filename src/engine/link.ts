@@ -21,6 +21,8 @@ export interface LinkOptions {
 
 /** A timer that comes so much too late tells of a blocked event loop. */
 const STALL = 20
+/** For what was not read, or not even sent, because of that. */
+const LATE_READING = 50
 
 interface Pending {
   readonly due: number
@@ -280,8 +282,8 @@ export class Link {
     const now = this.#options.clock.monotonic()
     let next = this.#pending[this.#oldest]
     if (!again && next !== undefined && now - next.due > STALL) {
-      // This process stood still: the replies may be there, and are read before the next timer.
-      this.#timer = this.#arm(1, true)
+      // This process stood still: the replies may be there, or the commands have left only now.
+      this.#timer = this.#arm(LATE_READING, true)
       return
     }
     while (next !== undefined && (next.settled || next.due <= now)) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EngineError } from 'holdfast'
+import { AcquireTimeoutError, EngineError } from 'holdfast'
 import { isTimeout, rejection, times } from '../contract/lock/kind.js'
 import type { Broken } from '../support/server.js'
 import { onServer } from '../support/server.js'
@@ -209,5 +209,49 @@ void describe('answers that are lost or late', { concurrency: 4 }, () => {
     assert.ok(had > 20, `${had} were had`)
     await broken.until(async () => (await redis.dbsize()) === 0, 8000)
     await client.lock('lock:0').using(() => undefined)
+  })
+
+  onServer('taking it again, its answer late → the limit holds, and the level is taken back', async (broken) => {
+    const { redis, open } = broken
+    const client = await open({ commandTimeout: 3000 })
+    const owner = client.owner()
+    const hold = await client.lock('again').acquire({ owner, lease: 20_000 })
+    await client.lock('warm').acquire({ owner, lease: 20_000 })
+    broken.proxy.delay = 600
+    const began = performance.now()
+    const error = await rejection(client.lock('again').acquire({ owner, lease: 20_000, wait: 100 }))
+    assert.ok(error instanceof AcquireTimeoutError, String(error))
+    const took = performance.now() - began
+    assert.ok(took < 500, `${took} ms: waited for the answer`)
+    broken.proxy.delay = 0
+    await broken.until(async () => (await redis.hvals('again'))[0] === '1', 5000)
+    assert.equal(await hold.release(), true)
+    assert.equal(await redis.exists('again'), 0)
+  })
+
+  onServer('a single try beside a call that has just given up → an answer of its own', async (broken) => {
+    const client = await broken.open({ commandTimeout: 3000 })
+    await client.lock('warm').using(() => undefined)
+    broken.proxy.delay = 200
+    const giving = new AbortController()
+    const first = rejection(client.lock('beside').acquire({ signal: giving.signal }))
+    await sleep(20)
+    giving.abort(new Error('enough'))
+    const tried = await client.lock('beside').tryAcquire()
+    assert.equal(((await first) as Error).message, 'enough')
+    assert.ok(tried !== undefined, 'refused although nobody has it')
+    assert.equal(await tried.release(), true)
+  })
+})
+
+// Apart: it would hold up the others.
+void describe('a blocked event loop', () => {
+  onServer('an event loop that stood still for longer than the reply time-out → the reply counts', async (broken) => {
+    const client = await broken.open({ commandTimeout: 300 })
+    await client.lock('warm').using(() => undefined)
+    const taking = client.lock('still').acquire()
+    const until = performance.now() + 700
+    while (performance.now() < until);
+    assert.equal(await (await taking).release(), true)
   })
 })
