@@ -181,11 +181,17 @@ export const ownership: Part = ({ make, reentrant }, scenario) => {
       inside -= 1
     }
     const stray: Promise<unknown>[] = []
-    const visit = (): Promise<void> =>
-      lock.using(async () => {
-        stray.push(w.pause(12).then(() => lock.using(work)))
+    const visit = async (): Promise<void> => {
+      let end = (): void => undefined
+      const ended = new Promise<void>((resolve) => {
+        end = resolve
+      })
+      await lock.using(async () => {
+        stray.push(ended.then(() => lock.using(work)))
         await work()
       })
+      end()
+    }
     await w.run(Promise.all([visit(), visit(), visit(), visit()]))
     await w.run(Promise.all(stray))
     assert.equal(stray.length, 4)
