@@ -1,4 +1,5 @@
 import { settle, type ClientOptions, type Settings } from './config/settings.js'
+import { adopt } from './core/adopt.js'
 import { type ServerFacts, readFacts } from './core/facts.js'
 import { GatedLock, type LockHome } from './core/gated-lock.js'
 import { newClientId } from './core/identity.js'
@@ -86,7 +87,7 @@ class ConnectedClient implements Client {
       throw new TypeError('ticket must be the text that hold.detach() gave')
     if (this.#runtime.closed) throw new ClosedError(content.name)
     const terms = content.watched ? this.#runtime.watched : { lease: content.lease, watched: false }
-    const hold = await this.#runtime.gate(kind, content.name).adopt(content.wire, new UnitOfWork(), terms)
+    const hold = await adopt(this.#runtime.gate(kind, content.name), content.wire, new UnitOfWork(), terms)
     if (hold === undefined) throw new LockLostError(content.name, 'it was adopted already, or its lease ran out')
     return hold
   }

@@ -55,7 +55,9 @@ export class Contender {
   }
 
   start(): void {
-    if (this.#running === undefined && this.#contest.next() !== undefined) this.#running = this.#run()
+    // Asked first: a hold that it finds to be over ends at once, and that starts it too.
+    const next = this.#contest.next()
+    if (next !== undefined && this.#running === undefined) this.#running = this.#run()
   }
 
   /** What it sleeps for has come, or nobody is left to ask for. */

@@ -36,61 +36,63 @@ const channels = {
   release: channel('holdfast:release'),
 }
 
-/** Tells what becomes of one lock: to the client's listeners, and on the diagnostics channels. */
+/** Of whom it is told. */
+export interface Told {
+  readonly name: string
+  readonly kind: { readonly name: string }
+}
+
+/** Tells what becomes of a client's locks: to the client's listeners, and on the diagnostics channels. */
 export class Teller {
   readonly #clock: Clock
   readonly #events: Emitter<ClientEvents>
-  readonly #about: { readonly client: string; readonly kind: string; readonly name: string }
+  readonly #client: string
 
-  constructor(clock: Clock, events: Emitter<ClientEvents>, about: { client: string; kind: string; name: string }) {
+  constructor(clock: Clock, events: Emitter<ClientEvents>, client: string) {
     this.#clock = clock
     this.#events = events
-    this.#about = about
+    this.#client = client
   }
 
-  asked(): void {
-    this.#tell('acquire')
+  // Each asks first whether anybody listens: a message is built only then.
+
+  asked(lock: Told): void {
+    if (channels.acquire.hasSubscribers) this.#tell('acquire', lock)
   }
 
-  waits(): void {
-    this.#tell('wait')
+  waits(lock: Told): void {
+    if (channels.wait.hasSubscribers) this.#tell('wait', lock)
   }
 
   /** `since`: when the call began. `local`: the server was not asked. */
-  granted(owner: string, since: number, local: boolean): void {
-    this.#tell('grant', owner, since, local ? PASSED : GRANTED)
+  granted(lock: Told, owner: string, since: number, local: boolean): void {
+    if (channels.grant.hasSubscribers) this.#tell('grant', lock, { owner, elapsed: this.#elapsed(since), local })
   }
 
-  renewed(owner: string): void {
-    this.#tell('renew', owner)
+  renewed(lock: Told, owner: string): void {
+    if (channels.renew.hasSubscribers) this.#tell('renew', lock, { owner })
   }
 
-  doubted(owner: string, cause: unknown): void {
-    this.#events.emit('uncertain', { name: this.#about.name, owner, cause })
+  doubted({ name }: Told, owner: string, cause: unknown): void {
+    this.#events.emit('uncertain', { name, owner, cause })
   }
 
-  lost(owner: string, error: LockLostError): void {
-    this.#events.emit('lost', { name: this.#about.name, owner, error })
-    this.#tell('lost', owner, undefined, { error })
+  lost(lock: Told, owner: string, error: LockLostError): void {
+    this.#events.emit('lost', { name: lock.name, owner, error })
+    if (channels.lost.hasSubscribers) this.#tell('lost', lock, { owner, error })
   }
 
   /** `opened`: when the server granted it. */
-  released(owner: string, opened: number): void {
-    this.#tell('release', owner, opened)
+  released(lock: Told, owner: string, opened: number): void {
+    if (channels.release.hasSubscribers) this.#tell('release', lock, { owner, elapsed: this.#elapsed(opened) })
   }
 
-  /** Builds the message only when somebody listens. */
-  #tell(event: DiagnosticEvent, owner?: string, from?: number, more?: Partial<DiagnosticMessage>): void {
-    if (!channels[event].hasSubscribers) return
-    const message: DiagnosticMessage = {
-      ...this.#about,
-      ...(owner !== undefined && { owner }),
-      ...(from !== undefined && { elapsed: this.#clock.monotonic() - from }),
-      ...more,
-    }
+  #elapsed(since: number): number {
+    return this.#clock.monotonic() - since
+  }
+
+  #tell(event: DiagnosticEvent, { kind, name }: Told, more?: Partial<DiagnosticMessage>): void {
+    const message: DiagnosticMessage = { client: this.#client, kind: kind.name, name, ...more }
     channels[event].publish(message)
   }
 }
-
-const GRANTED = { local: false }
-const PASSED = { local: true }

@@ -2,7 +2,9 @@ import { ClosedError, NotOwnerError } from '../errors.js'
 import { checkLease } from '../options.js'
 import type { Hold, HoldState } from '../types.js'
 import type { UnitOfWork } from './owner.js'
-import { type Moment, type Tenure, type Terms, marginOf } from './tenure.js'
+import type { Tenure } from './tenure.js'
+import { type Terms, marginOf } from './terms.js'
+import type { Moment } from './trust.js'
 
 /** One level of a tenure, in the hands of the caller. */
 export class TenureHold implements Hold {
@@ -15,8 +17,7 @@ export class TenureHold implements Hold {
   #controller: AbortController | undefined
   #released: Promise<boolean> | undefined
   /** When a fixed lease is over, whatever other levels of the same tenure do; on both clocks. */
-  #overMono = Infinity
-  #overWall = Infinity
+  #over: Moment | undefined
 
   constructor(tenure: Tenure, owner: UnitOfWork, terms: Terms, sent: Moment) {
     this.#tenure = tenure
@@ -27,13 +28,13 @@ export class TenureHold implements Hold {
 
   /** On the monotonic clock. */
   get overAt(): number {
-    return this.#overMono
+    return this.#over?.mono ?? Infinity
   }
 
   #lasts(lease: number, sent: Moment): void {
     const certain = lease - marginOf(lease)
-    this.#overMono = Math.max(this.#overMono === Infinity ? 0 : this.#overMono, sent.mono + certain)
-    this.#overWall = Math.max(this.#overWall === Infinity ? 0 : this.#overWall, sent.wall + certain)
+    const { mono, wall } = this.#over ?? sent
+    this.#over = { mono: Math.max(mono, sent.mono + certain), wall: Math.max(wall, sent.wall + certain) }
   }
 
   get name(): string {
@@ -84,9 +85,9 @@ export class TenureHold implements Hold {
   }
 
   #left(): number {
-    if (this.#overMono === Infinity) return Infinity
+    if (this.#over === undefined) return Infinity
     const now = this.#tenure.now()
-    return Math.min(this.#overMono - now.mono, this.#overWall - now.wall)
+    return Math.min(this.#over.mono - now.mono, this.#over.wall - now.wall)
   }
 
   async extend(lease: number = this.terms.lease): Promise<void> {

@@ -1,7 +1,7 @@
 import { onAbort } from './abort.js'
 import type { Clock, Timer } from './clock.js'
 import type { UnitOfWork } from './owner.js'
-import type { Terms } from './tenure.js'
+import type { Terms } from './terms.js'
 
 /** What a caller asks of a gate. */
 export interface Request {

@@ -5,10 +5,11 @@ import { slotOf, wireOwner } from '../keys.js'
 import type { Script } from '../lua/script.js'
 import type { ClientEvents, Logger } from '../types.js'
 import type { Clock } from './clock.js'
+import { Teller } from './diagnostics.js'
 import { Emitter } from './emitter.js'
 import { Gate } from './gate.js'
 import type { LockKind, LockProtocol, Runner } from './protocol.js'
-import type { Terms } from './tenure.js'
+import type { Terms } from './terms.js'
 import { Wakeups } from './wakeups.js'
 import { Watchdog } from './watchdog.js'
 
@@ -33,7 +34,9 @@ export class Runtime implements Runner {
   readonly wakeups: Wakeups
   readonly watchdog: Watchdog
   readonly events: Emitter<ClientEvents>
-  readonly #gates = new Map<string, Gate>()
+  readonly teller: Teller
+  /** By family and key. */
+  readonly #gates = new Map<string, Map<string, Gate>>()
   /** What goes on behind the callers' backs and must be over before the connection ends. */
   readonly #background = new Set<Promise<unknown>>()
   /** Pauses that closing cuts short. */
@@ -52,6 +55,7 @@ export class Runtime implements Runner {
     this.events = new Emitter((error) => {
       options.logger.error('a listener threw', error)
     })
+    this.teller = new Teller(clock, this.events, options.id)
     this.link = new Link(driver, options, {
       message: (channel, payload) => {
         this.wakeups.message(channel, payload)
@@ -98,13 +102,6 @@ export class Runtime implements Runner {
     return this.link.run(script, keys, args)
   }
 
-  /** Speaks for one object, whose name is on the errors. */
-  speaker(target: string): Runner {
-    const { link } = this
-    const options = { target }
-    return { publishCommand: this.publishCommand, run: (script, keys, args) => link.run(script, keys, args, options) }
-  }
-
   /** An owner's name on the server: for one tenure, never used again. */
   nextWire(): string {
     return wireOwner(this.options.id, ++this.#number)
@@ -112,16 +109,22 @@ export class Runtime implements Runner {
 
   gate(kind: LockKind, name: string): Gate {
     const key = this.#key(name)
-    const id = `${kind.family}:${key}`
-    let gate = this.#gates.get(id)
+    const family = this.#gates.get(kind.family) ?? new Map<string, Gate>()
+    let gate = family.get(key)
     if (gate === undefined) {
-      const fresh = new Gate(this, kind, { name, key }, () => {
-        if (this.#gates.get(id) === fresh) this.#gates.delete(id)
-      })
-      if (this.link.cluster) mustShareSlot(fresh.protocol)
-      this.#gates.set(id, (gate = fresh))
+      gate = new Gate(this, kind, name, key)
+      if (this.link.cluster) mustShareSlot(gate.protocol)
+      this.#gates.set(kind.family, family)
+      family.set(key, gate)
     }
     return gate
+  }
+
+  /** Nobody needs it any more. */
+  retired(gate: Gate): void {
+    const family = this.#gates.get(gate.kind.family)
+    const { key } = gate.protocol
+    if (family?.get(key) === gate) family.delete(key)
   }
 
   #key(name: string): string {
@@ -132,11 +135,11 @@ export class Runtime implements Runner {
 
   /** The gate of a lock that somebody here holds or waits for. */
   gateInUse(kind: LockKind, name: string): Gate | undefined {
-    return this.#gates.get(`${kind.family}:${this.#key(name)}`)
+    return this.#gates.get(kind.family)?.get(this.#key(name))
   }
 
   get gates(): readonly Gate[] {
-    return [...this.#gates.values()]
+    return [...this.#gates.values()].flatMap((family) => [...family.values()])
   }
 
   /** Holds may be in doubt, and who sleeps may have slept through a release. */

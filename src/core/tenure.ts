@@ -1,49 +1,11 @@
 import { HoldfastError, LockLostError } from '../errors.js'
-import type { Clock } from './clock.js'
 import type { Due } from './due-heap.js'
 import { TenureHold } from './hold.js'
 import type { UnitOfWork } from './owner.js'
+import type { Keeper } from './keeper.js'
 import type { LockProtocol } from './protocol.js'
-
-/** On which terms a hold is taken: for how long, and whether the watchdog renews it. */
-export interface Terms {
-  readonly lease: number
-  readonly watched: boolean
-}
-
-/** Both clocks at one moment. What counts is the larger progress of the two: one of them stands still in a suspended machine. */
-export interface Moment {
-  readonly mono: number
-  readonly wall: number
-}
-
-export const momentOf = (clock: Clock): Moment => ({ mono: clock.monotonic(), wall: clock.now() })
-
-/** By how much a hold counts as lost before the server gives it away; the server counts in whole milliseconds. */
-export const marginOf = (lease: number): number => Math.min(Math.max(lease / 20, 1), 500)
-
-/** Who looks after a tenure: the gate that it was taken through. */
-export interface Keeper {
-  readonly name: string
-  readonly clock: Clock
-  readonly protocol: LockProtocol
-  /** The last hold was given back: pass it on or free it. False: it was lost. */
-  giveBack(tenure: Tenure): Promise<boolean>
-  /** It ended without being given back; `ours` when the server may still have it. */
-  lost(tenure: Tenure, error: LockLostError, ours: boolean): void
-  doubted(tenure: Tenure, cause: unknown): void
-  renewed(tenure: Tenure): void
-  /** Its terms or its deadline changed. */
-  moved(tenure: Tenure): void
-  /** One of its levels was over before the others. */
-  lapsed(tenure: Tenure, error: LockLostError): void
-  /** Repeats a step until it is answered or `tenure` is over. Undefined: it was not answered in time. */
-  insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined>
-  ticket(tenure: Tenure, terms: Terms): string
-}
-
-/** Clocks that differ by more are not believed until the server has answered. */
-const CLOCKS_APART = 1000
+import { type Terms, marginOf } from './terms.js'
+import { type Moment, Trust, momentOf } from './trust.js'
 
 /**
  * One field in the server's hash, from the moment it was granted: all levels of a re-entrant hold, and all holds that
@@ -61,15 +23,10 @@ export class Tenure implements Due {
   readonly #keeper: Keeper
   readonly opened: number
   passes = 0
-  #holds: TenureHold[] = []
+  #holds: readonly TenureHold[] = NONE
   #ended: 'lost' | 'over' | undefined
-  #lease: number
-  #watched: boolean
-  #proven: Moment
-  /** When it counts as lost: the deadline less the margin, on both clocks. */
-  #lostMono = 0
-  #lostWall = 0
-  #doubt: unknown
+  #terms: Terms
+  readonly #trust: Trust
   /** Changes of level, one after the other. */
   #turns: Promise<unknown> | undefined
 
@@ -79,10 +36,8 @@ export class Tenure implements Due {
     this.wire = wire
     this.opened = from?.opened ?? sent.mono
     this.passes = from === undefined ? 0 : from.passes + 1
-    this.#lease = terms.lease
-    this.#watched = terms.watched
-    this.#proven = sent
-    this.proved(sent, terms.lease)
+    this.#terms = terms
+    this.#trust = new Trust(sent, terms.lease)
   }
 
   get name(): string {
@@ -94,11 +49,11 @@ export class Tenure implements Due {
   }
 
   get watched(): boolean {
-    return this.#watched
+    return this.#terms.watched
   }
 
   get lease(): number {
-    return this.#lease
+    return this.#terms.lease
   }
 
   get over(): boolean {
@@ -119,15 +74,16 @@ export class Tenure implements Due {
 
   /** When the server gives it away, on the monotonic clock. */
   get lastsUntil(): number {
-    return this.#lostMono + marginOf(this.#lease)
+    return this.lostAt + marginOf(this.lease)
   }
 
   get doubtful(): boolean {
-    return this.#doubt !== undefined
+    return this.#trust.doubt !== undefined
   }
 
+  /** When it counts as lost. */
   get lostAt(): number {
-    return this.#lostMono
+    return this.#trust.lostAt
   }
 
   /** When the next of its levels is over. */
@@ -138,7 +94,7 @@ export class Tenure implements Due {
   }
 
   get provenAt(): number {
-    return this.#proven.mono
+    return this.#trust.proven.mono
   }
 
   now(): Moment {
@@ -149,37 +105,23 @@ export class Tenure implements Due {
     this.#keeper.moved(this)
   }
 
-  /** Computed from the clock, each time; what it finds to be over ends in the same turn. */
+  /** What it finds to be over ends in the same turn. */
   status(): 'held' | 'uncertain' | 'lost' {
     if (this.#ended !== undefined) return 'lost'
-    const { clock } = this.#keeper
-    const mono = clock.monotonic()
-    const wall = clock.now()
-    if (mono >= this.#lostMono || wall >= this.#lostWall) {
-      this.lose(this.#watched ? 'it could not be renewed before its lease ran out' : 'its lease ran out', true)
-      return 'lost'
+    const status = this.#trust.status(this.#keeper.clock, this.#terms)
+    if (status === 'lost') {
+      this.lose(this.watched ? 'it could not be renewed before its lease ran out' : 'its lease ran out', true)
     }
-    const proven = this.#proven
-    if (Math.abs(wall - proven.wall - (mono - proven.mono)) > CLOCKS_APART) return 'uncertain'
-    const left = Math.min(this.#lostMono - mono, this.#lostWall - wall) + marginOf(this.#lease)
-    if (this.#watched && left < this.#lease / 2) return 'uncertain'
-    return this.#doubt === undefined ? 'held' : 'uncertain'
+    return status
   }
 
   /** ms until it counts as lost. */
   remaining(): number {
-    if (this.status() === 'lost') return 0
-    const { clock } = this.#keeper
-    return Math.min(this.#lostMono - clock.monotonic(), this.#lostWall - clock.now())
+    return this.status() === 'lost' ? 0 : this.#trust.remaining(this.#keeper.clock)
   }
 
-  /** The server said at some time after `sent` that it is ours for `left` ms (-1: without expiry). */
   proved(sent: Moment, left: number): void {
-    const certain = left < 0 ? Infinity : left - marginOf(this.#lease)
-    this.#proven = sent
-    this.#doubt = undefined
-    this.#lostMono = sent.mono + certain
-    this.#lostWall = sent.wall + certain
+    this.#trust.proved(sent, left, this.lease)
   }
 
   /** By the watchdog. */
@@ -188,18 +130,17 @@ export class Tenure implements Due {
   }
 
   doubt(cause: unknown): void {
-    if (this.over || this.#doubt !== undefined) return
-    this.#doubt = cause ?? new Error('no answer')
+    if (this.over || this.doubtful) return
+    this.#trust.doubted(cause)
     this.#keeper.doubted(this, cause)
   }
 
   lose(why: string, ours: boolean): void {
     if (this.over) return
-    const cause = this.#doubt
+    const cause = this.#trust.doubt
     const error = new LockLostError(this.name, why, cause === undefined ? {} : { cause })
     this.#ended = 'lost'
-    const holds = this.#holds
-    for (const hold of holds) hold.end('lost', error)
+    for (const hold of this.#holds) hold.end('lost', error)
     this.#keeper.lost(this, error, ours)
   }
 
@@ -211,12 +152,12 @@ export class Tenure implements Due {
   /** The client closes: every hold is told, and gives up. */
   abandon(reason: Error): void {
     for (const hold of this.#holds) hold.end('released', reason)
-    this.#holds = []
+    this.#holds = NONE
   }
 
   /** The first hold, or the next one in this process: no other holds at this moment. */
   give(owner: UnitOfWork): TenureHold {
-    const hold = new TenureHold(this, owner, { lease: this.#lease, watched: this.#watched }, this.#proven)
+    const hold = new TenureHold(this, owner, this.#terms, this.#trust.proven)
     this.#holds = [hold]
     return hold
   }
@@ -231,7 +172,7 @@ export class Tenure implements Due {
       if (!(await this.setLevel(this.#holds.length + 1, terms.lease))) return undefined
       if (this.over) return undefined
       const hold = new TenureHold(this, owner, terms, sent)
-      this.#holds.push(hold)
+      this.#holds = [...this.#holds, hold]
       this.#renegotiate()
       return hold
     })
@@ -250,13 +191,13 @@ export class Tenure implements Due {
     if (this.#holds.length === 0) return this.#ended === 'over' || this.#keeper.giveBack(this)
     this.#renegotiate()
     const level = this.#holds.length
-    const done = await this.#keeper.insist(this, () => this.setLevel(level, this.#lease))
+    const done = await this.#keeper.insist(this, () => this.setLevel(level, this.lease))
     return done === true || this.#ended === 'over'
   }
 
   /** Levels whose own lease is over. */
   lapseDue(): void {
-    for (const hold of [...this.#holds]) hold.look()
+    for (const hold of this.#holds) hold.look()
   }
 
   /** The lease of this level is over; the others go on. */
@@ -302,21 +243,21 @@ export class Tenure implements Due {
       return
     }
     // It can be read, but not written: the renewals that fail count, not this.
-    if (this.#watched && this.doubtful) return
+    if (this.watched && this.doubtful) return
     this.failures = 0
     // A change of level on its way may have proven more by now.
-    if (sent.mono >= this.#proven.mono) this.proved(sent, ttl)
+    if (sent.mono >= this.provenAt) this.proved(sent, ttl)
     this.#keeper.moved(this)
   }
 
   detach(hold: TenureHold): Promise<string> {
     return this.#inTurn(async () => {
-      const terms = { lease: this.#lease, watched: this.#watched }
+      const terms = this.#terms
       if (!this.#has(hold)) throw this.gone()
       if (this.level > 1) throw this.nested()
-      if (!(await this.setLevel(1, this.#lease)) || !this.#has(hold)) throw this.gone()
+      if (!(await this.setLevel(1, this.lease)) || !this.#has(hold)) throw this.gone()
       hold.end('detached')
-      this.#holds = []
+      this.#holds = NONE
       const ticket = this.#keeper.ticket(this, terms)
       this.end()
       return ticket
@@ -338,10 +279,10 @@ export class Tenure implements Due {
 
   /** The watchdog renews as long as one level wants it; else the longest fixed lease counts. */
   #renegotiate(): void {
-    const watched = this.#holds.filter((hold) => hold.terms.watched)
-    const longest = (holds: TenureHold[]): number => Math.max(...holds.map((hold) => hold.terms.lease))
-    this.#watched = watched.length > 0
-    this.#lease = longest(this.#watched ? watched : this.#holds)
+    const renewed = this.#holds.filter((hold) => hold.terms.watched)
+    const watched = renewed.length > 0
+    const lease = Math.max(...(watched ? renewed : this.#holds).map((hold) => hold.terms.lease))
+    this.#terms = { lease, watched }
     this.#keeper.moved(this)
   }
 
@@ -355,3 +296,5 @@ export class Tenure implements Due {
     return turn
   }
 }
+
+const NONE: readonly TenureHold[] = []

@@ -1,4 +1,4 @@
-import type { Terms } from './tenure.js'
+import type { Terms } from './terms.js'
 
 /** What a detached hold leaves to whoever adopts it. */
 export interface Ticket extends Terms {

@@ -3,10 +3,13 @@ import { slotOf } from '../keys.js'
 import type { Clock, Timer } from './clock.js'
 import { DueHeap } from './due-heap.js'
 import type { RenewScript, Runner } from './protocol.js'
-import { type Moment, type Tenure, momentOf } from './tenure.js'
+import type { Tenure } from './tenure.js'
+import { type Moment, momentOf } from './trust.js'
 
 /** How many holds one script call renews. */
 const BATCH = 250
+/** How many one turn sends at most: the event loop must not stand still for all that are due at once. */
+const TURN = 8 * BATCH
 /** While anything is held, the two clocks are compared this often: a suspended machine stops the timers too. */
 const LOOK = 1000
 /** What a whole batch may be refused for the sake of one of its keys. */
@@ -136,6 +139,7 @@ export class Watchdog {
         first.renewing = true
         due.push(first)
         this.moved(first)
+        if (due.length === TURN) break
       } else break
     }
     for (const batch of this.#batches(due)) void this.#renew(batch)

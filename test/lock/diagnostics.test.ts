@@ -261,10 +261,11 @@ void describe('diagnostics with nobody listening', () => {
   scenario('messages are built only for channels that somebody listens to', () => {
     let built = 0
     const clock = { ...systemClock, monotonic: () => ++built }
-    const teller = new Teller(clock, new Emitter((error) => assert.fail(String(error))), { client: '', kind: '', name: '' })
+    const teller = new Teller(clock, new Emitter((error) => assert.fail(String(error))), '')
+    const lock = { name: '', kind: { name: '' } }
     const tellAll = (): void => {
-      teller.granted('', 0, true)
-      teller.released('', 0)
+      teller.granted(lock, '', 0, true)
+      teller.released(lock, '', 0)
     }
     tellAll()
     assert.equal(built, 0)

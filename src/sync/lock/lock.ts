@@ -1,4 +1,4 @@
-import type { LockKind, LockProtocol, Runner } from '../../core/protocol.js'
+import type { LockKind, LockProtocol, RenewScript, Runner } from '../../core/protocol.js'
 import { lockChannel } from '../../keys.js'
 import {
   lockAcquire,
@@ -13,14 +13,19 @@ import {
 /** Redisson's RLock: one hash, whose field is the owner and whose value is how often it holds. */
 class PlainLockProtocol implements LockProtocol {
   readonly key: string
-  readonly channel: string
-  readonly renewal = lockRenew
   readonly #runner: Runner
 
   constructor(runner: Runner, key: string) {
     this.#runner = runner
     this.key = key
-    this.channel = lockChannel(key)
+  }
+
+  get channel(): string {
+    return lockChannel(this.key)
+  }
+
+  get renewal(): RenewScript {
+    return lockRenew
   }
 
   async acquire(owner: string, lease: number): Promise<number | undefined> {

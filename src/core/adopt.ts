@@ -1,0 +1,28 @@
+import { ClosedError } from '../errors.js'
+import type { Gate } from './gate.js'
+import type { TenureHold } from './hold.js'
+import type { UnitOfWork } from './owner.js'
+import type { Terms } from './terms.js'
+import { momentOf } from './trust.js'
+
+/** Takes over what was detached, here or elsewhere. Undefined: it is gone. */
+export const adopt = (gate: Gate, from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> => {
+  const { runtime, protocol, clock } = gate
+  const adopting = gate.staying(async () => {
+    const wire = runtime.nextWire()
+    const sent = momentOf(clock)
+    try {
+      if (!(await protocol.pass(from, wire, terms.lease))) return undefined
+      if (runtime.closed) throw new ClosedError(gate.name)
+    } catch (error) {
+      const cause = error instanceof ClosedError ? undefined : error
+      await runtime.undo(protocol, wire, terms.lease, cause)
+      throw error
+    }
+    const tenure = gate.begin(wire, terms, sent)
+    runtime.teller.granted(gate, wire, sent.mono, false)
+    return tenure.give(owner)
+  })
+  runtime.track(adopting.catch(() => undefined))
+  return adopting
+}

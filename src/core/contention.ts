@@ -1,0 +1,299 @@
+import { LockLostError } from '../errors.js'
+import type { Clock, Timer } from './clock.js'
+import { Contender, type Contest, type Outcome, POLL } from './contender.js'
+import type { Told } from './diagnostics.js'
+import type { LockProtocol } from './protocol.js'
+import type { Waiter } from './queue.js'
+import { GRACE, type Request } from './request.js'
+import type { Runtime } from './runtime.js'
+import type { Tenure } from './tenure.js'
+import { type Terms, alike, marginOf } from './terms.js'
+import { isAway, passes } from './trouble.js'
+import { type Moment, momentOf } from './trust.js'
+import { WaitingRoom } from './waiting-room.js'
+import type { Wakeups } from './wakeups.js'
+
+/** The gate at which they wait. */
+export interface Host extends Told {
+  readonly runtime: Runtime
+  readonly protocol: LockProtocol
+  /** Who holds it here, if anybody does. */
+  readonly tenure: Tenure | undefined
+  /** The server has granted it. */
+  begin(wire: string, terms: Terms, sent: Moment, from?: Tenure): Tenure
+  /** Other calls of the owner that has it now. */
+  enterAll(tenure: Tenure, others: readonly Waiter[]): void
+  /** Frees it on the server after all. */
+  free(tenure: Tenure): Promise<boolean>
+  /** Nobody waits, or the contest is over for now. */
+  rested(): void
+}
+
+/** Those who wait at one gate, and what an attempt for the first of them brings. It is there only while it is needed. */
+export class Contention implements Contest {
+  readonly #host: Host
+  readonly #room: WaitingRoom
+  readonly #contender = new Contender(this)
+  /** A tenure that the next attempt is to take over on the server. */
+  #passing: { readonly from: Tenure; readonly done: (passed: boolean | Promise<boolean>) => void } | undefined
+  /** Runs while others wait for a hold of this process. */
+  #watch: Timer | undefined
+  /** Freed openly although others wait here: until it is known whether other processes were told, nobody here asks. */
+  #yielding = false
+  #asking: Waiter | undefined
+  /** The one who was asked for has left: told when the attempt is over. */
+  #afterAsking: (() => void) | undefined
+  /** The server has answered whoever waited at this moment: from then on, trouble is waited out. */
+  answeredAt = -Infinity
+
+  constructor(host: Host) {
+    this.#host = host
+    this.#room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
+      this.#left(waiter, settle)
+    })
+  }
+
+  get clock(): Clock {
+    return this.#host.runtime.options.clock
+  }
+
+  get channel(): string {
+    return this.#host.protocol.channel
+  }
+
+  get wakeups(): Wakeups {
+    return this.#host.runtime.wakeups
+  }
+
+  get first(): Waiter | undefined {
+    return this.#room.first
+  }
+
+  get running(): Promise<void> | undefined {
+    return this.#contender.running
+  }
+
+  /** Whether others must have their turn before the next of us. */
+  get keepsTurns(): boolean {
+    return this.#contender.othersWait
+  }
+
+  asksFor({ owner }: Request): boolean {
+    return this.#asking?.request.owner === owner
+  }
+
+  // ---- waiting -----------------------------------------------------------------------------------------------------
+
+  /** `behind`: somebody here comes first. */
+  enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject'], behind: boolean): void {
+    const waiter = this.#room.enter(request, resolve, reject)
+    if (behind && request.wait > 0) this.#admit(waiter)
+    this.start()
+    this.#watchHold()
+  }
+
+  start(): void {
+    this.#contender.start()
+  }
+
+  #admit(waiter: Waiter): void {
+    if (!waiter.counted && this.#room.admit(waiter)) this.#host.runtime.teller.waits(this.#host)
+  }
+
+  /** The wait ended without the lock. What an attempt on its way may still bring goes to the next, or back. */
+  #left(waiter: Waiter, settle: () => void): void {
+    if (this.#asking !== waiter) settle()
+    else {
+      const timer = this.clock.setTimer(settle, GRACE)
+      this.#afterAsking = () => {
+        timer.cancel()
+        settle()
+      }
+    }
+    if (this.#room.first === undefined) this.#nobodyWaits()
+  }
+
+  #nobodyWaits(): void {
+    if (this.running === undefined) this.rested()
+    else this.#contender.wake()
+  }
+
+  /** While others wait here, a hold of this process is not taken on trust for longer than from poll to poll. */
+  #watchHold(): void {
+    if (this.#watch !== undefined || this.#room.first === undefined || this.#host.tenure === undefined) return
+    this.#watch = this.clock.setTimer(
+      () => {
+        this.#watch = undefined
+        if (this.#room.first === undefined) {
+          this.#host.rested()
+          return
+        }
+        const { tenure } = this.#host
+        const aged = tenure !== undefined && this.clock.monotonic() - tenure.provenAt > POLL / 2
+        if (aged) tenure.verify().catch(() => undefined)
+        this.#watchHold()
+      },
+      POLL * (0.9 + 0.2 * this.clock.random()),
+    )
+  }
+
+  // ---- contending --------------------------------------------------------------------------------------------------
+
+  next(): Waiter | undefined {
+    // What is to be passed on is ours to take, whoever else was told of an earlier release.
+    const yields = this.#yielding && this.#passing === undefined
+    const { runtime, tenure } = this.#host
+    return runtime.closed || yields || tenure !== undefined ? undefined : this.#room.first
+  }
+
+  async attempt(waiter: Waiter): Promise<Outcome> {
+    const { runtime, protocol } = this.#host
+    const wire = runtime.nextWire()
+    const { lease } = waiter.request.terms
+    const passing = this.#passing
+    this.#passing = undefined
+    this.#asking = waiter
+    const sent = momentOf(this.clock)
+    try {
+      const left =
+        passing === undefined ? await protocol.acquire(wire, lease) : await this.#takeOver(passing, wire, lease)
+      this.answeredAt = sent.mono
+      if (left !== undefined) return left
+      await this.#granted(waiter, wire, sent, passing?.from)
+      return 'served'
+    } catch (trouble) {
+      passing?.done(this.#host.free(passing.from))
+      void runtime.undo(protocol, wire, lease, trouble)
+      return { trouble }
+    } finally {
+      this.#asking = undefined
+      this.#afterAsking?.()
+      this.#afterAsking = undefined
+    }
+  }
+
+  /** The hold of this process goes to the next one here by one script; 0: it was gone, ask as anyone does. */
+  async #takeOver(passing: { from: Tenure; done: (passed: boolean) => void }, wire: string, lease: number) {
+    const { from } = passing
+    const passed = await this.#host.protocol.pass(from.wire, wire, lease)
+    if (passed) this.#host.runtime.teller.released(this.#host, from.wire, from.opened)
+    passing.done(passed)
+    return passed ? undefined : 0
+  }
+
+  /** The server has written `wire` as the holder. Its waiter may have left meanwhile. */
+  async #granted(waiter: Waiter, wire: string, sent: Moment, from: Tenure | undefined): Promise<void> {
+    const { runtime, protocol, name } = this.#host
+    const { terms } = waiter.request
+    const taker = waiter.queued ? waiter : this.#likeMinded(terms)
+    const late = this.clock.monotonic() - sent.mono >= terms.lease - marginOf(terms.lease)
+    if (taker !== undefined && !runtime.closed && !late) {
+      this.hand(taker, this.#host.begin(wire, terms, sent, from), false)
+      return
+    }
+    if (taker !== undefined && !runtime.closed) {
+      this.#room.remove(taker)
+      taker.reject(new LockLostError(name, `its lease of ${terms.lease} ms was over before the server's answer came`))
+    }
+    await runtime.undo(protocol, wire, terms.lease, undefined)
+  }
+
+  #likeMinded(terms: Terms): Waiter | undefined {
+    for (const waiter of this.#room.all()) if (alike(waiter.request.terms, terms)) return waiter
+    return undefined
+  }
+
+  async look(): Promise<number | undefined> {
+    // What is to be passed on is ours to take.
+    if (this.#passing !== undefined) return undefined
+    // What goes wrong here goes wrong with the attempt too, and is dealt with there.
+    const { ttl } = await this.#host.protocol.inspect().catch(() => ({ ttl: -2 }))
+    return ttl === -2 ? undefined : ttl
+  }
+
+  refused(waiter: Waiter): void {
+    if (waiter.queued && waiter.request.wait > 0) this.#admit(waiter)
+    this.#room.refuseTries(waiter)
+  }
+
+  /** Rejects those for whom it is over. True: the others wait on. */
+  troubled(trouble: unknown): boolean {
+    const passing = passes(trouble)
+    const away = isAway(trouble)
+    const first = this.#room.first
+    for (const waiter of this.#room.all()) {
+      waiter.request.trouble = trouble
+      // Each is told by the server itself, save that it cannot be reached: that is so for all.
+      if (passing && waiter.since <= this.answeredAt) continue
+      if (waiter !== first && !away) break
+      this.#room.remove(waiter)
+      waiter.reject(trouble)
+    }
+    return passing && (this.#room.first?.since ?? Infinity) <= this.answeredAt
+  }
+
+  cannotSubscribe(error: unknown): void {
+    this.#host.runtime.options.logger.warn(`cannot subscribe for '${this.#host.name}': waiting by polling`, error)
+  }
+
+  rested(): void {
+    this.#dropPassing()
+    this.#host.rested()
+  }
+
+  /** Whoever it was to be passed on to has left. */
+  #dropPassing(): void {
+    const passing = this.#passing
+    this.#passing = undefined
+    passing?.done(this.#host.free(passing.from))
+  }
+
+  // ---- when a hold of this process ends ------------------------------------------------------------------------------
+
+  hand(waiter: Waiter, tenure: Tenure, local: boolean): void {
+    const { owner } = waiter.request
+    this.#room.remove(waiter)
+    waiter.resolve(tenure.give(owner))
+    this.#host.runtime.teller.granted(this.#host, tenure.wire, waiter.since, local)
+    const others = this.#room.of(owner)
+    for (const other of others) this.#room.remove(other)
+    this.#host.enterAll(tenure, others)
+    this.#watchHold()
+  }
+
+  /** The next one takes it over on the server. False: it was gone. */
+  passOn(tenure: Tenure): Promise<boolean> {
+    this.#dropPassing()
+    return new Promise((done) => {
+      this.#passing = { from: tenure, done }
+      // It may be asleep: a hold that was adopted was another's when it asked.
+      this.#contender.wake()
+      this.start()
+    })
+  }
+
+  /** It is being freed openly, for all to compete. */
+  freeing(): void {
+    this.#yielding = this.#contender.othersWait
+    this.#contender.freeing()
+  }
+
+  /** So many processes were told; undefined: not known. */
+  freed(told: number | undefined): void {
+    this.#yielding = false
+    if (told !== undefined) this.#contender.freed(told)
+    this.start()
+  }
+
+  /** Rejects all who wait. */
+  close(reason: Error): void {
+    this.#room.rejectAll(reason)
+    this.#nobodyWaits()
+  }
+
+  /** Nobody waits any more. */
+  end(): void {
+    this.#watch?.cancel()
+    this.#watch = undefined
+  }
+}

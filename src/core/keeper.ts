@@ -1,0 +1,25 @@
+import type { LockLostError } from '../errors.js'
+import type { Clock } from './clock.js'
+import type { LockProtocol } from './protocol.js'
+import type { Tenure } from './tenure.js'
+import type { Terms } from './terms.js'
+
+/** Who looks after a tenure: the gate that it was taken through. */
+export interface Keeper {
+  readonly name: string
+  readonly clock: Clock
+  readonly protocol: LockProtocol
+  /** The last hold was given back: pass it on or free it. False: it was lost. */
+  giveBack(tenure: Tenure): Promise<boolean>
+  /** It ended without being given back; `ours` when the server may still have it. */
+  lost(tenure: Tenure, error: LockLostError, ours: boolean): void
+  doubted(tenure: Tenure, cause: unknown): void
+  renewed(tenure: Tenure): void
+  /** Its terms or its deadline changed. */
+  moved(tenure: Tenure): void
+  /** One of its levels was over before the others. */
+  lapsed(tenure: Tenure, error: LockLostError): void
+  /** Repeats a step until it is answered or `tenure` is over. Undefined: it was not answered in time. */
+  insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined>
+  ticket(tenure: Tenure, terms: Terms): string
+}

@@ -1,0 +1,26 @@
+import type { Script } from '../lua/script.js'
+import type { Runner } from './protocol.js'
+import type { Runtime } from './runtime.js'
+
+/** Speaks for one object, whose name is on the errors. */
+export class Speaker implements Runner {
+  readonly #runtime: Runtime
+  readonly #target: string
+
+  constructor(runtime: Runtime, target: string) {
+    this.#runtime = runtime
+    this.#target = target
+  }
+
+  get publishCommand(): string {
+    return this.#runtime.publishCommand
+  }
+
+  run<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
+    script: Script<K, A, R>,
+    keys: K,
+    args: A,
+  ): Promise<R> {
+    return this.#runtime.link.run(script, keys, args, { target: this.#target })
+  }
+}

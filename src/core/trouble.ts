@@ -1,0 +1,20 @@
+import { EngineError } from '../errors.js'
+
+const AWAY: ReadonlySet<string> = new Set(['OFFLINE', 'NO_REPLY'])
+const PASSING: ReadonlySet<string> = new Set([
+  ...AWAY,
+  'BUSY',
+  'LOADING',
+  'READONLY',
+  'MASTERDOWN',
+  'CLUSTERDOWN',
+  'TRYAGAIN',
+  'MOVED',
+  'ASK',
+])
+
+/** Trouble that is waited out, once the server has answered a waiter at all. */
+export const passes = (trouble: unknown): boolean => trouble instanceof EngineError && PASSING.has(trouble.code)
+
+/** The server cannot be reached: so for all, while other trouble may be of one call only. */
+export const isAway = (trouble: unknown): boolean => trouble instanceof EngineError && AWAY.has(trouble.code)

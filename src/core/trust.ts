@@ -1,0 +1,72 @@
+import type { Clock } from './clock.js'
+import { type Terms, marginOf } from './terms.js'
+
+/** Both clocks at one moment. What counts is the larger progress of the two: one of them stands still in a suspended machine. */
+export interface Moment {
+  readonly mono: number
+  readonly wall: number
+}
+
+export const momentOf = (clock: Clock): Moment => ({ mono: clock.monotonic(), wall: clock.now() })
+
+/** Clocks that differ by more are not believed until the server has answered. */
+const CLOCKS_APART = 1000
+
+/** For how long the server's last word can be believed. */
+export class Trust {
+  /** Before the question was sent. */
+  #proven: Moment
+  /** ms from then on: the deadline less the margin. */
+  #lasts: number
+  #doubt: unknown
+
+  constructor(sent: Moment, lease: number) {
+    this.#proven = sent
+    this.#lasts = lease - marginOf(lease)
+  }
+
+  /** The server said at some time after `sent` that it is ours for `left` ms (-1: without expiry). */
+  proved(sent: Moment, left: number, lease: number): void {
+    this.#proven = sent
+    this.#lasts = left < 0 ? Infinity : left - marginOf(lease)
+    this.#doubt = undefined
+  }
+
+  get proven(): Moment {
+    return this.#proven
+  }
+
+  /** When it is over, on the monotonic clock. */
+  get lostAt(): number {
+    return this.#proven.mono + this.#lasts
+  }
+
+  /** Why it is in doubt. */
+  get doubt(): unknown {
+    return this.#doubt
+  }
+
+  doubted(cause: unknown): void {
+    this.#doubt = cause ?? new Error('no answer')
+  }
+
+  /** Computed from the clock, each time. */
+  status(clock: Clock, { lease, watched }: Terms): 'held' | 'uncertain' | 'lost' {
+    const mono = clock.monotonic()
+    const wall = clock.now()
+    const left = Math.min(this.lostAt - mono, this.#lostAtWall - wall)
+    if (left <= 0) return 'lost'
+    if (Math.abs(wall - this.#proven.wall - (mono - this.#proven.mono)) > CLOCKS_APART) return 'uncertain'
+    if (watched && left + marginOf(lease) < lease / 2) return 'uncertain'
+    return this.#doubt === undefined ? 'held' : 'uncertain'
+  }
+
+  /** ms until it is over. */
+  remaining(clock: Clock): number {
+    return Math.min(this.lostAt - clock.monotonic(), this.#lostAtWall - clock.now())
+  }
+
+  get #lostAtWall(): number {
+    return this.#proven.wall + this.#lasts
+  }
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Clock } from 'holdfast'
+import { virtualClock } from 'holdfast/testing'
+import type { Keeper } from '#src/core/keeper.js'
+import { Tenure } from '#src/core/tenure.js'
+import { momentOf } from '#src/core/trust.js'
+import { Watchdog } from '#src/core/watchdog.js'
+import { plainLock } from '#src/sync/lock/lock.js'
+
+const LEASE = 30_000
+/** What one turn of the event loop may send at most. */
+const MOST = 2000
+
+/** How many holds the watchdog asks for in each turn that it is woken, with a server that always agrees. */
+const watching = (clock: ReturnType<typeof virtualClock>) => {
+  const turns: { at: number; asked: number; requests: number }[] = []
+  const counting: Clock = {
+    ...{ now: () => clock.now(), monotonic: () => clock.monotonic(), random: () => clock.random() },
+    randomBytes: (count) => clock.randomBytes(count),
+    setTimer: (callback, ms) =>
+      clock.setTimer(() => {
+        turns.push({ at: clock.monotonic(), asked: 0, requests: 0 })
+        callback()
+      }, ms),
+  }
+  const runner = {
+    publishCommand: 'PUBLISH',
+    run: (_script: unknown, keys: readonly string[]) => {
+      const turn = turns.at(-1)!
+      turn.asked += keys.length
+      turn.requests += 1
+      return Promise.resolve(keys.map(() => LEASE)) as Promise<never>
+    },
+  }
+  let renewed = 0
+  const watchdog = new Watchdog({
+    clock: counting,
+    runner,
+    cluster: false,
+    lease: LEASE,
+    isUp: () => true,
+    renewed: () => (renewed += 1),
+  })
+  const hold = (name: string): Tenure => {
+    const refuse = (): never => assert.fail('it is neither lost nor in doubt, and nobody gives it back')
+    const keeper: Keeper = {
+      ...{ name, clock: counting, protocol: plainLock.protocol(runner, name) },
+      ...{ lost: refuse, doubted: refuse, lapsed: refuse, giveBack: refuse, insist: refuse, ticket: refuse },
+      ...{ renewed: () => undefined, moved: () => undefined },
+    }
+    const tenure = new Tenure(keeper, `owner:${name}`, { lease: LEASE, watched: true }, momentOf(clock))
+    watchdog.add(tenure)
+    return tenure
+  }
+  return { turns, watchdog, hold, renewed: () => renewed }
+}
+
+void test('25,000 holds due at the same moment → a bounded number in each turn, and all renewed in time', async () => {
+  const clock = virtualClock(1)
+  const { turns, watchdog, hold, renewed } = watching(clock)
+  const tenures = Array.from({ length: 25_000 }, (_, i) => hold(`name:${i}`))
+  await clock.advance(LEASE / 3 + LEASE / 30)
+  assert.equal(renewed(), tenures.length)
+  assert.ok(Math.max(...turns.map(({ asked }) => asked)) <= MOST)
+  assert.equal(Math.max(...turns.map(({ requests }) => requests)), 8, 'in full batches')
+  await clock.advance(2 * LEASE)
+  assert.ok(tenures.every((tenure) => tenure.status() === 'held'))
+  assert.ok(Math.max(...turns.map(({ asked }) => asked)) <= MOST)
+  assert.ok(renewed() >= 6 * tenures.length, `${renewed()} renewals`)
+  watchdog.stop()
+})
