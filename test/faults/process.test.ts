@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -164,6 +164,7 @@ void describe('trouble of a process', { concurrency: 2 }, () => {
           assert.equal(last?.state, 'held')
         }
         await holder.end()
+        rmSync(file)
         await nothingLeft(broken)
       })
 
