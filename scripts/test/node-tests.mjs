@@ -13,7 +13,7 @@ const FILE_TIMEOUT = 300_000
 const TOTALS = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /
 
 /** Slow, and so run only when asked for. */
-const APART = 'test/faults/'
+const APART = ['test/faults/', 'test/interop/']
 
 /** @param {readonly string[]} patterns parts of the path; none means all that do not stand apart */
 export const findTests = (patterns) => {
@@ -25,7 +25,7 @@ export const findTests = (patterns) => {
     .map((file) => join(folder, file))
     .filter((file) => {
       const name = sourceName(file)
-      return patterns.length === 0 ? !name.startsWith(APART) : patterns.some((pattern) => name.includes(pattern))
+      return patterns.length === 0 ? !APART.some((folder) => name.startsWith(folder)) : patterns.some((pattern) => name.includes(pattern))
     })
     .sort()
 }

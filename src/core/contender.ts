@@ -24,8 +24,8 @@ export interface Contest {
   rested(): void
 }
 
-/** How long others whose turn it is may take to ask, ms. */
-const COURTESY = 2
+/** How long others whose turn it is may take to ask, ms: Redisson takes 3 to 5. */
+const COURTESY = 6
 /** A sleeper asks again at least this often: a lost message costs a poll, never a hang. */
 export const POLL = 1000
 
