@@ -24,7 +24,11 @@ const SECONDS = 60
 const read = (file) => {
   const text = readFileSync(join(patches, file), 'utf8')
   const head = text.slice(0, text.indexOf('\n--- ')).split('\n')
-  const suites = head.find((line) => line.startsWith('Suite: '))?.slice(7).split(' ') ?? []
+  const suites =
+    head
+      .find((line) => line.startsWith('Suite: '))
+      ?.slice(7)
+      .split(' ') ?? []
   const sources = [...text.matchAll(/^\+\+\+ b\/(\S+)/gm)].map((match) => match[1] ?? '')
   return { name: file.replace(/\.patch$/, ''), what: head[0] ?? '', suites, file: join(patches, file), sources }
 }
@@ -102,7 +106,9 @@ try {
     await compile(home, mutant.sources)
     const found = (mutant.suites.length > 0 ? test(home, mutant.suites) : undefined) ?? simulate(home)
     if (found === undefined) failed++
-    console.log(`${found === undefined ? '✘' : '✔'} ${mutant.name.padEnd(34)} ${found ?? 'NOT FOUND'}\n    ${mutant.what}`)
+    console.log(
+      `${found === undefined ? '✘' : '✔'} ${mutant.name.padEnd(34)} ${found ?? 'NOT FOUND'}\n    ${mutant.what}`,
+    )
     apply(home, mutant, true)
     await compile(home, mutant.sources)
   }

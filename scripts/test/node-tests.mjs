@@ -25,7 +25,9 @@ export const findTests = (patterns) => {
     .map((file) => join(folder, file))
     .filter((file) => {
       const name = sourceName(file)
-      return patterns.length === 0 ? !APART.some((folder) => name.startsWith(folder)) : patterns.some((pattern) => name.includes(pattern))
+      return patterns.length === 0
+        ? !APART.some((folder) => name.startsWith(folder))
+        : patterns.some((pattern) => name.includes(pattern))
     })
     .sort()
 }
