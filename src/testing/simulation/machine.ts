@@ -75,8 +75,8 @@ export class Machine implements Clock {
     return Uint8Array.from({ length: count }, () => this.#random.below(256))
   }
 
+  /** Never stops in here: who is stopped between reading a clock and setting a timer by it is late, and cannot know. */
   setTimer(callback: () => void, ms: number): Timer {
-    this.#look()
     const timer: MachineTimer = {
       due: this.time - this.#suspended + Math.max(0, ms),
       order: this.#order++,

@@ -195,9 +195,10 @@ class History implements Fates {
     if (!this.#over()) this.#historyChecked()
   }
 
-  /** When everything that stands still has woken. */
+  /** When everything that stands still has woken, and what was done has had its consequences. */
   #awake(): number {
-    return Math.max(this.#server.machine.time, ...this.#processes.map(({ machine }) => machine.time))
+    const times = this.#processes.flatMap(({ machine, troubledUntil }) => [machine.time, troubledUntil])
+    return Math.max(this.#server.machine.time, ...times)
   }
 
   readonly #check = (): void => {
