@@ -151,7 +151,9 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   #sharesKey(lock: object): boolean {
-    return lock instanceof GatedLock && lock.runtime === this.runtime && lock.#gate === this.#gate
+    if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime || lock.kind.family !== this.kind.family)
+      return false
+    return this.runtime.keyOf(lock.name) === this.runtime.keyOf(this.name)
   }
 
   #isSame(lock: object): boolean {

@@ -37,6 +37,11 @@ export class TenureHold implements Hold {
     this.#over = { mono: Math.max(mono, sent.mono + certain), wall: Math.max(wall, sent.wall + certain) }
   }
 
+  /** So much of its lease the monotonic clock has not seen. */
+  slept(ms: number): void {
+    if (this.#over !== undefined) this.#over = { mono: this.#over.mono - ms, wall: this.#over.wall }
+  }
+
   get name(): string {
     return this.#tenure.name
   }

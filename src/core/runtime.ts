@@ -108,7 +108,7 @@ export class Runtime implements Runner {
   }
 
   gate(kind: LockKind, name: string): Gate {
-    const key = this.#key(name)
+    const key = this.keyOf(name)
     const family = this.#gates.get(kind.family) ?? new Map<string, Gate>()
     let gate = family.get(key)
     if (gate === undefined) {
@@ -127,7 +127,8 @@ export class Runtime implements Runner {
     if (family?.get(key) === gate) family.delete(key)
   }
 
-  #key(name: string): string {
+  /** Where a lock of this name is on the server. */
+  keyOf(name: string): string {
     const key: unknown = this.options.mapName(name)
     if (typeof key === 'string' && key !== '') return key
     throw new TypeError(`mapName must return a key for ${JSON.stringify(name)}, not ${String(key)}`)
@@ -135,7 +136,7 @@ export class Runtime implements Runner {
 
   /** The gate of a lock that somebody here holds or waits for. */
   gateInUse(kind: LockKind, name: string): Gate | undefined {
-    return this.#gates.get(kind.family)?.get(this.#key(name))
+    return this.#gates.get(kind.family)?.get(this.keyOf(name))
   }
 
   get gates(): readonly Gate[] {

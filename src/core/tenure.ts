@@ -105,6 +105,12 @@ export class Tenure implements Due {
     this.#keeper.moved(this)
   }
 
+  /** The machine was suspended for so long. */
+  slept(ms: number, now: number): void {
+    this.#trust.slept(ms, now)
+    for (const hold of this.#holds) hold.slept(ms)
+  }
+
   /** What it finds to be over ends in the same turn. */
   status(): 'held' | 'uncertain' | 'lost' {
     if (this.#ended !== undefined) return 'lost'

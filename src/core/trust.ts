@@ -18,6 +18,9 @@ export class Trust {
   #proven: Moment
   /** ms from then on: the deadline less the margin. */
   #lasts: number
+  /** How much of that the monotonic clock has not seen, and when this was noticed. */
+  #slept = 0
+  #sleptAt = 0
   #doubt: unknown
 
   constructor(sent: Moment, lease: number) {
@@ -30,6 +33,13 @@ export class Trust {
     this.#proven = sent
     this.#lasts = left < 0 ? Infinity : left - marginOf(lease)
     this.#doubt = undefined
+    if (sent.mono >= this.#sleptAt) this.#slept = 0
+  }
+
+  /** The wall clock has gone on by so many ms more: the machine was suspended. */
+  slept(ms: number, now: number): void {
+    this.#slept += ms
+    this.#sleptAt = now
   }
 
   get proven(): Moment {
@@ -38,7 +48,7 @@ export class Trust {
 
   /** When it is over, on the monotonic clock. */
   get lostAt(): number {
-    return this.#proven.mono + this.#lasts
+    return this.#proven.mono + this.#lasts - this.#slept
   }
 
   /** Why it is in doubt. */

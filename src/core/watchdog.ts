@@ -16,6 +16,8 @@ const LOOK = 1000
 const OF_ONE_KEY: ReadonlySet<string> = new Set(['NOPERM', 'CROSSSLOT', 'SERVER'])
 /** How far the clocks may part between two looks before every hold is looked at. */
 const JUMP = 250
+/** From here on the wall clock has not been set right a little: the machine stood still. */
+const SLIP = 5
 
 export interface WatchdogOptions {
   readonly clock: Clock
@@ -121,6 +123,7 @@ export class Watchdog {
     const now = momentOf(this.#options.clock)
     const apart = now.wall - this.#looked.wall - (now.mono - this.#looked.mono)
     this.#looked = now
+    if (apart > SLIP) this.#slept(apart, now.mono)
     if (Math.abs(apart) > JUMP) this.ask()
     // What is due within the next thirtieth of the lease goes along: fewer and fuller batches.
     const ahead = now.mono + this.#options.lease / 30
@@ -144,6 +147,15 @@ export class Watchdog {
     }
     for (const batch of this.#batches(due)) void this.#renew(batch)
     this.#arm()
+  }
+
+  /** Every deadline is nearer than the monotonic clock, and with it every timer, had it. */
+  #slept(ms: number, now: number): void {
+    for (const tenure of [...this.#heap.all]) {
+      tenure.slept(ms, now)
+      this.#schedule(tenure)
+      this.#heap.moved(tenure)
+    }
   }
 
   /** Holds that one script call can renew together; a fixed lease is only asked about, alone. */
