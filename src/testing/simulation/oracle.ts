@@ -155,7 +155,7 @@ export class Oracle {
     const { lease, watched } = hold.terms
     const now = process.machine.time
     const refusals = process.refusedAt.filter((at) => at > now - lease).length
-    if (watched && !this.server.isDisturbed(held) && process.troubledUntil < now - lease && refusals < 3)
+    if (watched && !this.server.isDisturbed(held) && process.blockedUntil < now - lease && refusals < 3)
       this.#verdict.violation('renewal', `${held.call} lost '${held.name}' although nothing kept it from being renewed`)
   }
 

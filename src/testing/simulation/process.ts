@@ -60,6 +60,8 @@ export class SimProcess {
   closedAt: number | undefined
   /** World time until which what goes wrong may be due to what was done to it. */
   troubledUntil = 0
+  /** The same, leaving out what a server refused. */
+  blockedUntil = 0
   readonly refusedAt: number[] = []
   /** Told before it ends, by force or not. */
   ends: (killed: boolean) => void = () => undefined
@@ -113,11 +115,15 @@ export class SimProcess {
 
   troubled(fault: Fault, ms: number): void {
     const now = this.machine.time
-    if (fault === 'refused') this.refusedAt.push(now)
     if (HARMLESS.has(fault)) return
+    if (fault === 'refused') {
+      this.refusedAt.push(now)
+      this.troubledUntil = Math.max(this.troubledUntil, now + 1100)
+      return
+    }
     // A command waits for its reply, and then the next attempt for its moment.
-    const lasting = fault === 'refused' ? 1100 : ms + 2 * this.plan.commandTimeout + 1500
-    this.troubledUntil = Math.max(this.troubledUntil, now + lasting)
+    this.blockedUntil = Math.max(this.blockedUntil, now + ms + 2 * this.plan.commandTimeout + 1500)
+    this.troubledUntil = Math.max(this.troubledUntil, this.blockedUntil)
   }
 
   /** Aborts one of the calls that can be. */

@@ -7,6 +7,9 @@ import type { Scene, Verdict } from './verdict.js'
 /** Replies that take longer are given up by whoever waits for them. */
 const LONGEST_TRIP = 1500
 
+/** A lost hold is taken back after its margin, and what came too late at once. */
+const GHOST = 700
+
 /** Watches what is sent and what the server does: who has what there, since when, and why it is free. */
 export class ServerWatch {
   readonly #scene: Scene
@@ -26,6 +29,8 @@ export class ServerWatch {
   /** When the server wrote them as holders. */
   readonly #writtenAt = new Map<string, number>()
   readonly #asked = new Set<string>()
+  /** Since when a living process does not know of what the server has of it. */
+  readonly #ghostSince = new Map<string, number>()
   #keysBefore = 0
 
   constructor(scene: Scene, verdict: Verdict) {
@@ -113,10 +118,29 @@ export class ServerWatch {
     const holders = this.holders(name)
     if (holders.length > 1)
       this.#verdict.violation('exclusion', `the server has two owners of '${name}': ${holders.join(', ')}`)
+    for (const wire of holders) this.#checkGhost(name, wire)
     if (holders.length > 0) {
       this.freeSince.delete(name)
       this.toldFree.delete(name)
     }
     if (holders.length === 0 && !this.freeSince.has(name)) this.freeSince.set(name, this.#scene.world.now)
+  }
+
+  /** What its process does not know of must go away, and not only when its lease is over. */
+  #checkGhost(name: string, wire: string): void {
+    const process = this.#scene.processes.find(({ client }) => client?.id === wire.slice(0, 36))
+    const known = this.#scene.processes.some(({ holds }) => [...holds].some((held) => held.wire === wire))
+    if (known || this.abandoned.has(wire) || process?.living !== true || process.machine.stopped) {
+      this.#ghostSince.delete(wire)
+      return
+    }
+    const { now } = this.#scene.world
+    const since = this.#ghostSince.get(wire) ?? now
+    this.#ghostSince.set(wire, since)
+    if (now - Math.max(since, process.troubledUntil, process.machine.lastWokenAt) > GHOST)
+      this.#verdict.violation(
+        'left over',
+        `the server has …${wire.slice(-6)} in '${name}', and ${process.name} does not`,
+      )
   }
 }
