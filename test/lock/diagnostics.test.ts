@@ -206,10 +206,7 @@ void describe('diagnostics', { concurrency: true }, () => {
           const client = await w.connect()
           only(client)
           await w.run(client.lock(w.id).acquire({ lease: 1000 }))
-          const { ms } = await timed(
-            w,
-            w.eventually(() => messagesOf(told, 'lost').length > 0),
-          )
+          const { ms } = await timed(w, () => w.eventually(() => messagesOf(told, 'lost').length > 0))
           assert.ok(ms <= 1000 + w.slack, `${ms} ms`)
           await w.pass(500)
           assert.deepEqual(names(told), [`acquire ${w.id}`, `grant ${w.id}`, `lost ${w.id}`])

@@ -21,12 +21,12 @@ export const NOT_A_DURATION: readonly unknown[] = [0, -1, NaN, Infinity, -Infini
 /** A watchdog time that a loaded machine can keep. */
 export const SHORT = 2400
 
-/** Runs a promise and says how long it took. */
-export const timed = async <T>(world: World, promise: Promise<T>): Promise<{ value: T; ms: number }> => {
+/** How long a call takes, from before it begins. */
+export const timed = async <T>(world: World, call: () => Promise<T>): Promise<{ value: T; ms: number }> => {
   const begun = world.now()
   let ended = NaN
   const value = await world.run(
-    promise.finally(() => {
+    call().finally(() => {
       ended = world.now()
     }),
   )

@@ -227,8 +227,7 @@ export const ownership: Part = ({ make, reentrant }, scenario) => {
   scenario('inside `using`, waiting without limit as another owner → DeadlockError, not a hang', async (w) => {
     const client = await w.connect()
     const lock = make(client, w.id)
-    const { ms } = await timed(
-      w,
+    const { ms } = await timed(w, () =>
       lock.using(async (hold) => {
         const owner = client.owner()
         const error = await rejection(lock.acquire({ owner }))

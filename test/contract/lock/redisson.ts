@@ -98,7 +98,7 @@ export const redissonLines: Part = ({ make, channel }, scenario) => {
     const hold = await gone.lock(w.id).acquire()
     await w.run(gone.close({ release: false }))
     assert.equal(hold.remaining(), 0)
-    const { value, ms } = await timed(w, make(client, w.id).tryAcquire({ wait: 600 }))
+    const { value, ms } = await timed(w, () => make(client, w.id).tryAcquire({ wait: 600 }))
     assert.equal(value, undefined)
     lasted(w, ms, 600)
     assert.ok((await pttl(w, w.id)) > 20_000, 'the lease of 30 s runs on')
@@ -134,7 +134,7 @@ export const redissonLines: Part = ({ make, channel }, scenario) => {
     const next = make(two, other).acquire()
     await w.pass(100)
     assert.equal(await make(one, other).forceRelease(), true)
-    const { value, ms } = await timed(w, next)
+    const { value, ms } = await timed(w, () => next)
     lasted(w, ms, 0, 300)
     assert.equal(await w.run(value.release()), true)
     await w.eventually(() => told.length === 2)
@@ -199,10 +199,7 @@ export const redissonLines: Part = ({ make, channel }, scenario) => {
       await w.pass(SHORT * 1.5)
       await held(w, hold)
       assert.equal(await lock.isLocked(), true, 'it was renewed')
-      const { ms } = await timed(
-        w,
-        gone.close({ release: false }).then(() => lock.acquire()),
-      )
+      const { ms } = await timed(w, () => gone.close({ release: false }).then(() => lock.acquire()))
       lasted(w, ms, 0, SHORT)
       assert.equal(await lock.forceRelease(), true)
     },
@@ -341,10 +338,7 @@ export const redissonLines: Part = ({ make, channel }, scenario) => {
       const next = watch(make(client, w.id).acquire())
       await w.pass(300)
       assert.equal(next.settled, false)
-      const { value, ms } = await timed(
-        w,
-        hold.release().then(() => next.promise),
-      )
+      const { value, ms } = await timed(w, () => hold.release().then(() => next.promise))
       lasted(w, ms, 0, 5000 - w.slack)
       assert.equal(await w.run(value.release()), true)
       assert.equal(await make(one, w.id).isLocked(), false)
@@ -405,14 +399,11 @@ export const redissonLines: Part = ({ make, channel }, scenario) => {
       const stale = await w.run(Promise.all(names.map((name) => make(one, name).acquire())))
       for (const name of names) assert.equal(await make(two, name).forceRelease(), true)
       const between = await make(two, `${w.id}:taken`).acquire()
-      const free = await timed(w, make(one, w.id).acquire())
+      const free = await timed(w, () => make(one, w.id).acquire())
       lasted(w, free.ms, 0, 2500)
       const waiting = make(one, `${w.id}:taken`).acquire()
       await w.pass(100)
-      const taken = await timed(
-        w,
-        between.release().then(() => waiting),
-      )
+      const taken = await timed(w, () => between.release().then(() => waiting))
       lasted(w, taken.ms, 0, 2500)
       for (const hold of [free.value, taken.value]) assert.equal(await w.run(hold.release()), true)
       for (const hold of stale) assert.equal(await w.run(hold.release()), false)
@@ -428,7 +419,7 @@ export const redissonLines: Part = ({ make, channel }, scenario) => {
     const state = await make(client, w.id).inspect()
     assert.equal(state.remaining, Infinity)
     await w.raw('DEL', w.id)
-    const { value, ms } = await timed(w, waiting.promise)
+    const { value, ms } = await timed(w, () => waiting.promise)
     lasted(w, ms, 0, 2500)
     assert.equal(await w.run(value.release()), true)
   })

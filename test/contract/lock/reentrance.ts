@@ -98,10 +98,7 @@ const reentrant: Part = ({ make }, scenario) => {
     await held(w, inner)
     assert.equal(await exists(w, w.id), true)
     assert.equal(await w.run(inner.release()), true)
-    const { ms } = await timed(
-      w,
-      w.eventually(async () => !(await exists(w, w.id))),
-    )
+    const { ms } = await timed(w, () => w.eventually(async () => !(await exists(w, w.id))))
     lasted(w, ms, 0, SHORT)
     assert.equal(outer.state, 'lost')
     assert.equal(await w.run(outer.release()), false)

@@ -75,21 +75,18 @@ export const waiting: Part = ({ make, channel }, scenario) => {
       const [one, two] = [await w.connect(), await w.connect()]
       const hold = await make(one, w.id).acquire()
       for (const client of [one, two]) {
-        const { value, ms } = await timed(w, make(client, w.id).tryAcquire({ wait: 300 }))
+        const { value, ms } = await timed(w, () => make(client, w.id).tryAcquire({ wait: 300 }))
         assert.equal(value, undefined)
         lasted(w, ms, 300)
         const me = make(client, w.id).for(client.owner())
-        const again = await timed(w, me.tryLock(200))
+        const again = await timed(w, () => me.tryLock(200))
         assert.equal(again.value, false)
         lasted(w, again.ms, 200)
         assert.equal(await me.holdCount(), 0)
       }
       const next = make(two, w.id).acquire()
       await w.pass(20)
-      const { value, ms } = await timed(
-        w,
-        hold.release().then(() => next),
-      )
+      const { value, ms } = await timed(w, () => hold.release().then(() => next))
       lasted(w, ms, 0, 300)
       assert.equal(await w.run(value.release()), true)
       await w.eventually(async () => ((await w.raw('PUBSUB', 'CHANNELS', channel(w.id))) as string[]).length === 0)
@@ -249,10 +246,7 @@ export const waiting: Part = ({ make, channel }, scenario) => {
       const next = watch(make(two, w.id).acquire())
       await w.pass(100)
       assert.equal(next.settled, false)
-      const { value, ms } = await timed(
-        w,
-        hold.release().then(() => next.promise),
-      )
+      const { value, ms } = await timed(w, () => hold.release().then(() => next.promise))
       waits.push(ms)
       assert.equal(await w.run(value.release()), true)
     }
