@@ -11,7 +11,9 @@ import { readTicket } from './core/ticket.js'
 import type { Driver } from './engine/engine.js'
 import { ClosedError, LockLostError } from './errors.js'
 import { checkClose, checkListener, checkName, checkText } from './options.js'
+import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { plainLock } from './sync/lock/lock.js'
+import { nonReentrantFairLock } from './sync/non-reentrant-fair-lock/non-reentrant-fair-lock.js'
 import { nonReentrantLock } from './sync/non-reentrant-lock/non-reentrant-lock.js'
 import type { ClientEvents, Hold, Lock, Owner } from './types.js'
 
@@ -30,6 +32,10 @@ export interface Client extends AsyncDisposable {
   lock(name: string): Lock
   /** The same keys, but taking it again is a `DeadlockError`, Redisson's RNonReentrantLock. */
   nonReentrantLock(name: string): Lock
+  /** First come, first served among all processes, Redisson's RFairLock. */
+  fairLock(name: string): Lock
+  /** Its keys, but taking it again is a `DeadlockError`, Redisson's RNonReentrantFairLock. */
+  nonReentrantFairLock(name: string): Lock
   /** A unit of work of its own; what Redisson calls a thread. */
   owner(label?: string): Owner
   /** Takes over a hold that was detached, here or in another process. Rejects with `LockLostError` when it is gone. */
@@ -44,7 +50,7 @@ export interface Client extends AsyncDisposable {
 }
 
 /** Kinds whose holds can be detached and adopted, by the name in the ticket. */
-const KINDS: readonly LockKind[] = [plainLock, nonReentrantLock]
+const KINDS: readonly LockKind[] = [plainLock, nonReentrantLock, fairLock, nonReentrantFairLock]
 
 class ConnectedClient implements Client {
   readonly id: string
@@ -69,6 +75,14 @@ class ConnectedClient implements Client {
 
   nonReentrantLock(name: string): Lock {
     return this.#lock(nonReentrantLock, name)
+  }
+
+  fairLock(name: string): Lock {
+    return this.#lock(fairLock, name)
+  }
+
+  nonReentrantFairLock(name: string): Lock {
+    return this.#lock(nonReentrantFairLock, name)
   }
 
   #lock(kind: LockKind, name: string): GatedLock {

@@ -6,6 +6,16 @@ const tagged = (name: string): string => (name.includes('{') ? name : `{${name}}
 
 export const lockChannel = (name: string): string => `redisson_lock__channel:${tagged(name)}`
 
+/** Who waits for a fair lock, in order, and until when each counts as alive. */
+export const fairQueue = (name: string): string => `redisson_lock_queue:${tagged(name)}`
+export const fairDeadlines = (name: string): string => `redisson_lock_timeout:${tagged(name)}`
+
+/** Where Redisson calls the waiter of a fair lock whose turn it is. */
+export const fairCall = (name: string, owner: string): string => `${lockChannel(name)}:${owner}`
+
+/** Where our clients hear that one of their waiters was granted a lock; the client's id follows. */
+export const grantChannel = (name: string): string => `holdfast_grant:${tagged(name)}`
+
 export const presenceKey = (clientId: string): string => `holdfast:client:${clientId}`
 
 /** The wire name of a unit of work. Redisson puts the thread's id where we put a number that is never used again. */

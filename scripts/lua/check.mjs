@@ -7,7 +7,7 @@ import { tokenize } from './tokens.mjs'
  * @typedef {import('./tokens.mjs').Token} Token
  */
 
-const MOST_LINES = 60
+const MOST_LINES = 140
 const BINDING = /^local ([\w ,]+) = ((?:(?:tonumber \( )?(?:KEYS|ARGV)\b(?: \[ \d+ \])?(?: \))? ?,? ?)+)(?![[.:])/
 const READ = /(KEYS|ARGV)(?: \[ (\d+) \])?/g
 

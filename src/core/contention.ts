@@ -7,6 +7,7 @@ import type { Waiter } from './queue.js'
 import { GRACE, type Request } from './request.js'
 import type { Runtime } from './runtime.js'
 import type { Tenure } from './tenure.js'
+import { serve } from './serve.js'
 import { type Terms, alike, marginOf } from './terms.js'
 import { isAway, passes } from './trouble.js'
 import { type Moment, momentOf } from './trust.js'
@@ -45,6 +46,7 @@ export class Contention implements Contest {
   #afterAsking: (() => void) | undefined
   /** The server has answered whoever waited at this moment: from then on, trouble is waited out. */
   answeredAt = -Infinity
+  readonly passesOn = true
 
   constructor(host: Host) {
     this.#host = host
@@ -251,13 +253,7 @@ export class Contention implements Contest {
   // ---- when a hold of this process ends ------------------------------------------------------------------------------
 
   hand(waiter: Waiter, tenure: Tenure, local: boolean): void {
-    const { owner } = waiter.request
-    this.#room.remove(waiter)
-    waiter.resolve(tenure.give(owner))
-    this.#host.runtime.teller.granted(this.#host, tenure.wire, waiter.since, local)
-    const others = this.#room.of(owner)
-    for (const other of others) this.#room.remove(other)
-    this.#host.enterAll(tenure, others)
+    serve(this.#host, this.#room, waiter, tenure, local)
     this.#watchHold()
   }
 

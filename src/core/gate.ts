@@ -1,6 +1,8 @@
 import { ClosedError, DeadlockError, EngineError, type LockLostError } from '../errors.js'
 import type { Clock } from './clock.js'
 import { Contention, type Host } from './contention.js'
+import { Line } from './line.js'
+import { isLine } from './line-protocol.js'
 import type { TenureHold } from './hold.js'
 import type { Keeper } from './keeper.js'
 import type { LockKind, LockProtocol, ServerState } from './protocol.js'
@@ -28,7 +30,7 @@ export class Gate implements Keeper, Host {
   readonly protocol: LockProtocol
   #tenure: Tenure | undefined
   /** Made when somebody waits: most locks are held without that. */
-  #contention: Contention | undefined
+  #contention: Contention | Line | undefined
   /** Steps on their way that need this gate to stay. */
   #inFlight = 0
 
@@ -125,7 +127,7 @@ export class Gate implements Keeper, Host {
       resolve(undefined)
       return
     }
-    this.#contention ??= new Contention(this)
+    this.#contention ??= isLine(this.protocol) ? new Line(this, this.protocol) : new Contention(this)
     this.#contention.enter(request, resolve, reject, behind)
   }
 
@@ -149,7 +151,8 @@ export class Gate implements Keeper, Host {
   giveBack(tenure: Tenure): Promise<boolean> {
     const contention = this.#contention
     const next = contention?.first
-    if (contention === undefined || next === undefined) return this.free(tenure)
+    // A line on the server is passed along there.
+    if (contention?.passesOn !== true || next === undefined) return this.free(tenure)
     const now = this.clock.monotonic()
     contention.answeredAt = now
     const mayPass = !this.runtime.closed && tenure.passes < PASSES && now - tenure.opened < PASS_TIME
@@ -194,7 +197,11 @@ export class Gate implements Keeper, Host {
     const result = await outcome
     this.#inFlight--
     const answer = 'answer' in result ? result.answer : undefined
-    if ('error' in result) this.runtime.fail(result.error)
+    if ('error' in result) {
+      this.runtime.fail(result.error)
+      // Its place in the line has no lease that would end it.
+      if (tenure.trial) void this.runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
+    }
     this.runtime.teller.released(this, tenure.wire, tenure.opened)
     this.#contention?.freed(wanted ? answer : undefined)
     this.rested()

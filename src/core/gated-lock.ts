@@ -86,16 +86,17 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   async inspect(): Promise<LockState> {
-    const { ttl, holders } = await this.serverState()
-    const labels = await this.#home.readLabels(holders.map(({ owner }) => clientOf(owner)))
+    const { ttl, holders, waiting = [] } = await this.serverState()
+    const labels = await this.#home.readLabels([...holders, ...waiting].map(({ owner }) => clientOf(owner)))
+    const who = (owner: string): { owner: string; client: string; label?: string } => {
+      const client = clientOf(owner)
+      const label = labels.get(client)
+      return { owner, client, ...(label !== undefined && { label }) }
+    }
     const remaining = leftOf(ttl)
     return {
-      holders: holders.map(({ owner, count }) => {
-        const client = clientOf(owner)
-        const label = labels.get(client)
-        return { owner, client, count, mode: 'exclusive' as const, ...(label !== undefined && { label }) }
-      }),
-      waiting: [],
+      holders: holders.map(({ owner, count }) => ({ ...who(owner), count, mode: 'exclusive' as const })),
+      waiting: waiting.map(({ owner, deadline }) => ({ ...who(owner), deadline })),
       ...(remaining !== undefined && { remaining }),
     }
   }

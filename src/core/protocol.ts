@@ -10,6 +10,8 @@ export interface ServerState {
   /** ms; -1 without expiry, -2 when free. */
   readonly ttl: number
   readonly holders: readonly { readonly owner: string; readonly count: number }[]
+  /** In order, where the server keeps a line; deadlines in ms since the epoch. */
+  readonly waiting?: readonly { readonly owner: string; readonly deadline: number }[]
 }
 
 /**

@@ -9,6 +9,7 @@ import { Teller } from './diagnostics.js'
 import { Emitter } from './emitter.js'
 import { Gate } from './gate.js'
 import type { LockKind, LockProtocol, Runner } from './protocol.js'
+import { ServerTime } from './server-time.js'
 import type { Terms } from './terms.js'
 import { Wakeups } from './wakeups.js'
 import { Watchdog } from './watchdog.js'
@@ -33,6 +34,7 @@ export class Runtime implements Runner {
   readonly link: Link
   readonly wakeups: Wakeups
   readonly watchdog: Watchdog
+  readonly serverTime: ServerTime
   readonly events: Emitter<ClientEvents>
   readonly teller: Teller
   /** By family and key. */
@@ -51,6 +53,7 @@ export class Runtime implements Runner {
   constructor(options: RuntimeOptions, driver: Driver) {
     this.options = options
     const { clock } = options
+    this.serverTime = new ServerTime(clock)
     this.watched = { lease: options.watchdog, watched: true }
     this.events = new Emitter((error) => {
       options.logger.error('a listener threw', error)
@@ -145,6 +148,7 @@ export class Runtime implements Runner {
 
   /** Holds may be in doubt, and who sleeps may have slept through a release. */
   #reconnected(): void {
+    this.serverTime.forget()
     this.watchdog.ask()
     this.wakeups.gap()
     this.events.emit('reconnect')
@@ -206,7 +210,8 @@ export class Runtime implements Runner {
     this.track(
       first.then(async (outcome) => {
         if (cause === undefined || ('answer' in outcome && outcome.answer !== undefined)) return
-        await this.pause(Math.min(this.options.commandTimeout, until - this.options.clock.monotonic()))
+        // What joins a line is too late by then, too.
+        await this.pause(Math.min(2 * this.options.commandTimeout, until - this.options.clock.monotonic()))
         await this.insist(() => protocol.release(wire), until)
       }),
     )

@@ -22,6 +22,8 @@ export class Tenure implements Due {
   readonly wire: string
   readonly #keeper: Keeper
   readonly opened: number
+  /** Granted, and not confirmed yet: for a short while only. */
+  trial = false
   passes = 0
   #holds: readonly TenureHold[] = NONE
   #ended: 'lost' | 'over' | undefined
@@ -114,7 +116,7 @@ export class Tenure implements Due {
   /** What it finds to be over ends in the same turn. */
   status(): 'held' | 'uncertain' | 'lost' {
     if (this.#ended !== undefined) return 'lost'
-    const status = this.#trust.status(this.#keeper.clock, this.#terms)
+    const status = this.#trust.status(this.#keeper.clock, this.#terms, this.trial)
     if (status === 'lost') {
       this.lose(this.watched ? 'it could not be renewed before its lease ran out' : 'its lease ran out', true)
     }
@@ -128,6 +130,31 @@ export class Tenure implements Due {
 
   proved(sent: Moment, left: number): void {
     this.#trust.proved(sent, left, this.lease)
+  }
+
+  /** It was granted, and is given away after `left` ms unless it is confirmed. */
+  onTrial(now: Moment, left: number): void {
+    this.trial = true
+    this.proved(now, left)
+    this.#keeper.moved(this)
+  }
+
+  /** Confirms what is on trial; until somebody answers, or the trial is over. False: it was gone. */
+  async confirm(step: (lease: number) => Promise<boolean>): Promise<boolean | undefined> {
+    let sent = this.now()
+    const confirmed = await this.#keeper.insist(this, () => {
+      sent = this.now()
+      return step(this.lease).catch((error: unknown) => {
+        this.doubt(error)
+        throw error
+      })
+    })
+    if (this.over || confirmed === undefined) return confirmed
+    this.trial = false
+    if (confirmed) this.proved(sent, this.lease)
+    else this.lose('somebody else released it, or its key was deleted', false)
+    this.#keeper.moved(this)
+    return confirmed
   }
 
   /** By the watchdog. */

@@ -9,6 +9,9 @@ export interface Moment {
 
 export const momentOf = (clock: Clock): Moment => ({ mono: clock.monotonic(), wall: clock.now() })
 
+/** How long the server lets somebody have a lock who was granted it and has not confirmed; the scripts have it too. */
+export const TRIAL = 3000
+
 /** Clocks that differ by more are not believed until the server has answered. */
 const CLOCKS_APART = 1000
 
@@ -61,13 +64,14 @@ export class Trust {
   }
 
   /** Computed from the clock, each time. */
-  status(clock: Clock, { lease, watched }: Terms): 'held' | 'uncertain' | 'lost' {
+  status(clock: Clock, { lease, watched }: Terms, trial: boolean): 'held' | 'uncertain' | 'lost' {
     const mono = clock.monotonic()
     const wall = clock.now()
     const left = Math.min(this.lostAt - mono, this.#lostAtWall - wall)
     if (left <= 0) return 'lost'
     if (Math.abs(wall - this.#proven.wall - (mono - this.#proven.mono)) > CLOCKS_APART) return 'uncertain'
-    if (watched && left + marginOf(lease) < lease / 2) return 'uncertain'
+    const whole = trial ? Math.min(lease, TRIAL) : lease
+    if (watched && left + marginOf(lease) < whole / 2) return 'uncertain'
     return this.#doubt === undefined ? 'held' : 'uncertain'
   }
 

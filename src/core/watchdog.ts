@@ -90,14 +90,17 @@ export class Watchdog {
   #schedule(tenure: Tenure): void {
     // That it was found to be ours since is no renewal; a longer lease of another level is no reason not to look.
     const third = tenure.lease / 3
-    const regular = tenure.watched ? Math.min(tenure.lastsUntil - 2 * third, tenure.provenAt + third) : Infinity
+    const regular =
+      tenure.watched && !tenure.trial ? Math.min(tenure.lastsUntil - 2 * third, tenure.provenAt + third) : Infinity
     tenure.renewAt = tenure.renewing ? Infinity : Math.min(tenure.askAgain, tenure.failures === 0 ? regular : Infinity)
     tenure.due = Math.min(tenure.renewAt, tenure.lostAt, tenure.lapseAt, this.#overdueAt(tenure))
   }
 
   /** When a renewal that is on its way becomes a doubt. */
   #overdueAt(tenure: Tenure): number {
-    return tenure.renewing && tenure.watched && !tenure.doubtful ? tenure.lastsUntil - tenure.lease / 2 : Infinity
+    return tenure.renewing && tenure.watched && !tenure.trial && !tenure.doubtful
+      ? tenure.lastsUntil - tenure.lease / 2
+      : Infinity
   }
 
   #arm(): void {

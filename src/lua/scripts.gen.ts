@@ -2,6 +2,113 @@
 import { type Script, script } from './script.js'
 
 /**
+ * Who was granted the lock says that it goes on: it leaves the line and has a full lease. Never creates.
+ * Returns integer 1 confirmed, 0 when it is not this owner's any more
+ */
+export const fairLockConfirm: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [owner: string, lease: number],
+  number
+> = script(
+  'fair-lock/confirm',
+  '758ce8bc9c3aca78e4b4a7c526503a47c027971c',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local owner,lease=ARGV[1],ARGV[2]local function takeOut(line,owner)if redis.call('ZREM',line.deadlines,owner)==0 then\nreturn false\nend\nredis.call('LREM',line.queue,1,owner)return true\nend\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn 0\nend\ntakeOut({queue=queue,deadlines=deadlines},owner)redis.call('PEXPIRE',lock,lease)return 1",
+  3,
+)
+
+/**
+ * Takes the lock when it is free and nobody waits, else joins the line at its end. Asked again (a reply was lost), it finds
+ * out how it stands. Server time counts, not the client's.
+ * Returns [integer state, string stamp, integer left, integer ours] 1 held, 0 waits, 2 asked too late; server time in µs; ms that the lock stays another's, -1 without expiry, -2 when it is free; 1 when whoever is ahead can grant directly
+ */
+export const fairLockEnqueue: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [owner: string, lease: number, allowance: number, notAfter: number, channel: string, grants: string, publish: string],
+  readonly [state: number, stamp: string, left: number, ours: number]
+> = script(
+  'fair-lock/enqueue',
+  '36b45826b675bb9f8c9a8ead366dbb2ec4bbd5ca',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local owner,lease,allowance=ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3])local notAfter,channel,grants,publish=tonumber(ARGV[4]),ARGV[5],ARGV[6],ARGV[7]local function isOurs(owner)return string.sub(owner,15,16)=='80'end\nlocal function takeOut(line,owner)if redis.call('ZREM',line.deadlines,owner)==0 then\nreturn false\nend\nredis.call('LREM',line.queue,1,owner)return true\nend\nlocal function dropClient(line,client)local stay={}for _,owner in ipairs(redis.call('LRANGE',line.queue,0,-1))do\nif string.sub(owner,1,36)==client then\nredis.call('ZREM',line.deadlines,owner)else\nstay[#stay+1]=owner\nend\nend\nredis.call('DEL',line.queue)for i=1,#stay,1000 do\nredis.call('RPUSH',line.queue,unpack(stay,i,math.min(i+999,#stay)))end\nend\nlocal function dropStale(line,client)while true do\nlocal head=redis.call('LINDEX',line.queue,0)if not head then\nreturn\nend\nlocal deadline=tonumber(redis.call('ZSCORE',line.deadlines,head)or 0)if deadline>line.now then\nreturn\nend\nlocal gone=string.sub(head,1,36)if isOurs(head)and deadline%1~=0 and gone~=client then\ndropClient(line,gone)else\nredis.call('LPOP',line.queue)redis.call('ZREM',line.deadlines,head)end\nend\nend\nlocal function bound(line,granted,behind,lease)local deadline=behind and not isOurs(behind)and redis.call('ZSCORE',line.deadlines,behind)if not deadline then\nreturn\nend\nlocal before=tonumber(redis.call('ZSCORE',line.deadlines,granted)or 0)local allowance=line.allowance\nif before%1==0 then\nallowance=math.min(math.max(tonumber(deadline)-before,allowance),3600000)end\nlocal latest=line.now+lease+allowance\nif latest<tonumber(deadline)then\nredis.call('ZADD',line.deadlines,latest,behind)end\nend\nlocal function grantNext(line,mine)local waiting=redis.call('LRANGE',line.queue,0,63)local deaf={}for place,owner in ipairs(waiting)do\nlocal client=string.sub(owner,1,36)local trial=line.now+3000.5\nif mine[owner]then\nbound(line,owner,waiting[place+1],mine[owner])takeOut(line,owner)redis.call('HSET',line.lock,owner,1)redis.call('PEXPIRE',line.lock,mine[owner])return owner\nelseif not isOurs(owner)then\nif place>1 then\nredis.call('LREM',line.queue,1,owner)redis.call('LPUSH',line.queue,owner)for i=1,place-1 do\nredis.call('ZADD',line.deadlines,trial+line.allowance,waiting[i])end\nend\nredis.pcall(line.publish,line.channel..':'..owner,'0')return nil\nend\nlocal told=deaf[client]and 0 or redis.pcall(line.publish,line.grants..':'..client,owner..' '..line.stamp)if told~=0 then\nbound(line,owner,waiting[place+1],line.lease)redis.call('HSET',line.lock,owner,1)redis.call('PEXPIRE',line.lock,3000)redis.call('ZADD',line.deadlines,trial,owner)return nil\nend\ndeaf[client]=true\nif tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0)>trial then\nredis.call('ZADD',line.deadlines,trial,owner)end\nend\nreturn nil\nend\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,channel=channel,grants=grants,publish=publish,lease=lease,allowance=allowance,stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}if redis.call('HEXISTS',lock,owner)==1 then\ntakeOut(line,owner)redis.call('PEXPIRE',lock,lease)return{1,line.stamp,lease,1}end\nredis.call('PERSIST',queue)redis.call('PERSIST',deadlines)dropStale(line,string.sub(owner,1,36))if line.now>notAfter then\nreturn{2,line.stamp,-2,1}end\nlocal left=redis.call('PTTL',lock)local length=redis.call('LLEN',queue)if left==-2 and length==0 then\nredis.call('HSET',lock,owner,1)redis.call('PEXPIRE',lock,lease)return{1,line.stamp,lease,1}end\nlocal ahead=redis.call('LINDEX',queue,-1)or redis.call('HKEYS',lock)[1]if not redis.call('ZSCORE',deadlines,owner)then\nlocal tail=tonumber(redis.call('ZSCORE',deadlines,ahead)or 0)local deadline=math.max(line.now+math.max(left,0)+allowance*(length+1),math.floor(tail)+allowance)redis.call('RPUSH',queue,owner)redis.call('ZADD',deadlines,deadline,owner)end\nif left==-2 and grantNext(line,{[owner]=lease})then\nreturn{1,line.stamp,lease,1}end\nreturn{0,line.stamp,redis.call('PTTL',lock),isOurs(ahead)and 1 or 0}",
+  3,
+)
+
+/**
+ * Takes the lock from whoever holds it; it goes to the next in the line.
+ * Returns integer 1 when it was held, 0 when it was free
+ */
+export const fairLockForceRelease: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [lease: number, allowance: number, channel: string, grants: string, publish: string],
+  number
+> = script(
+  'fair-lock/force-release',
+  '4d93a23e52abd88da7e1483dc3894ed4fa9fbb3a',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local lease,allowance,channel,grants,publish=tonumber(ARGV[1]),tonumber(ARGV[2]),ARGV[3],ARGV[4],ARGV[5]local function isOurs(owner)return string.sub(owner,15,16)=='80'end\nlocal function takeOut(line,owner)if redis.call('ZREM',line.deadlines,owner)==0 then\nreturn false\nend\nredis.call('LREM',line.queue,1,owner)return true\nend\nlocal function dropClient(line,client)local stay={}for _,owner in ipairs(redis.call('LRANGE',line.queue,0,-1))do\nif string.sub(owner,1,36)==client then\nredis.call('ZREM',line.deadlines,owner)else\nstay[#stay+1]=owner\nend\nend\nredis.call('DEL',line.queue)for i=1,#stay,1000 do\nredis.call('RPUSH',line.queue,unpack(stay,i,math.min(i+999,#stay)))end\nend\nlocal function dropStale(line,client)while true do\nlocal head=redis.call('LINDEX',line.queue,0)if not head then\nreturn\nend\nlocal deadline=tonumber(redis.call('ZSCORE',line.deadlines,head)or 0)if deadline>line.now then\nreturn\nend\nlocal gone=string.sub(head,1,36)if isOurs(head)and deadline%1~=0 and gone~=client then\ndropClient(line,gone)else\nredis.call('LPOP',line.queue)redis.call('ZREM',line.deadlines,head)end\nend\nend\nlocal function bound(line,granted,behind,lease)local deadline=behind and not isOurs(behind)and redis.call('ZSCORE',line.deadlines,behind)if not deadline then\nreturn\nend\nlocal before=tonumber(redis.call('ZSCORE',line.deadlines,granted)or 0)local allowance=line.allowance\nif before%1==0 then\nallowance=math.min(math.max(tonumber(deadline)-before,allowance),3600000)end\nlocal latest=line.now+lease+allowance\nif latest<tonumber(deadline)then\nredis.call('ZADD',line.deadlines,latest,behind)end\nend\nlocal function grantNext(line,mine)local waiting=redis.call('LRANGE',line.queue,0,63)local deaf={}for place,owner in ipairs(waiting)do\nlocal client=string.sub(owner,1,36)local trial=line.now+3000.5\nif mine[owner]then\nbound(line,owner,waiting[place+1],mine[owner])takeOut(line,owner)redis.call('HSET',line.lock,owner,1)redis.call('PEXPIRE',line.lock,mine[owner])return owner\nelseif not isOurs(owner)then\nif place>1 then\nredis.call('LREM',line.queue,1,owner)redis.call('LPUSH',line.queue,owner)for i=1,place-1 do\nredis.call('ZADD',line.deadlines,trial+line.allowance,waiting[i])end\nend\nredis.pcall(line.publish,line.channel..':'..owner,'0')return nil\nend\nlocal told=deaf[client]and 0 or redis.pcall(line.publish,line.grants..':'..client,owner..' '..line.stamp)if told~=0 then\nbound(line,owner,waiting[place+1],line.lease)redis.call('HSET',line.lock,owner,1)redis.call('PEXPIRE',line.lock,3000)redis.call('ZADD',line.deadlines,trial,owner)return nil\nend\ndeaf[client]=true\nif tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0)>trial then\nredis.call('ZADD',line.deadlines,trial,owner)end\nend\nreturn nil\nend\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,channel=channel,grants=grants,publish=publish,lease=lease,allowance=allowance,stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}local holder=redis.call('HKEYS',lock)[1]if not holder then\nreturn 0\nend\nredis.call('DEL',lock)takeOut(line,holder)dropStale(line,'')grantNext(line,{})return 1",
+  3,
+)
+
+/**
+ * Who holds the lock, how often, for how long, and who waits for it in which order.
+ * Returns [integer ttl, string[] owners and counts in turn, string[] waiting owners and deadlines in turn] ttl in ms, -1 without expiry, -2 when free; deadlines in ms since the epoch, by the server's clock
+ */
+export const fairLockInspect: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [],
+  readonly [ttl: number, owners: readonly string[], waiting: readonly string[]]
+> = script(
+  'fair-lock/inspect',
+  'b5f548ad93ae08fa92c891761749dfe1e65454db',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local waiting={}for _,owner in ipairs(redis.call('LRANGE',queue,0,-1))do\nif redis.call('HEXISTS',lock,owner)==0 then\nwaiting[#waiting+1]=owner\nwaiting[#waiting+1]=redis.call('ZSCORE',deadlines,owner)or''end\nend\nreturn{redis.call('PTTL',lock),redis.call('HGETALL',lock),waiting}",
+  3,
+)
+
+/**
+ * Frees the lock of its owner, whatever the count, or takes who waits out of the line; what is free then goes to the next.
+ * Returns integer 1 freed, 0 only waited, -1 neither held nor waited
+ */
+export const fairLockLeave: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [owner: string, lease: number, allowance: number, channel: string, grants: string, publish: string],
+  number
+> = script(
+  'fair-lock/leave',
+  '49e1501ec9562f03de3e9fb29a54b239a565ab32',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local owner,lease,allowance=ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3])local channel,grants,publish=ARGV[4],ARGV[5],ARGV[6]local function isOurs(owner)return string.sub(owner,15,16)=='80'end\nlocal function takeOut(line,owner)if redis.call('ZREM',line.deadlines,owner)==0 then\nreturn false\nend\nredis.call('LREM',line.queue,1,owner)return true\nend\nlocal function dropClient(line,client)local stay={}for _,owner in ipairs(redis.call('LRANGE',line.queue,0,-1))do\nif string.sub(owner,1,36)==client then\nredis.call('ZREM',line.deadlines,owner)else\nstay[#stay+1]=owner\nend\nend\nredis.call('DEL',line.queue)for i=1,#stay,1000 do\nredis.call('RPUSH',line.queue,unpack(stay,i,math.min(i+999,#stay)))end\nend\nlocal function dropStale(line,client)while true do\nlocal head=redis.call('LINDEX',line.queue,0)if not head then\nreturn\nend\nlocal deadline=tonumber(redis.call('ZSCORE',line.deadlines,head)or 0)if deadline>line.now then\nreturn\nend\nlocal gone=string.sub(head,1,36)if isOurs(head)and deadline%1~=0 and gone~=client then\ndropClient(line,gone)else\nredis.call('LPOP',line.queue)redis.call('ZREM',line.deadlines,head)end\nend\nend\nlocal function bound(line,granted,behind,lease)local deadline=behind and not isOurs(behind)and redis.call('ZSCORE',line.deadlines,behind)if not deadline then\nreturn\nend\nlocal before=tonumber(redis.call('ZSCORE',line.deadlines,granted)or 0)local allowance=line.allowance\nif before%1==0 then\nallowance=math.min(math.max(tonumber(deadline)-before,allowance),3600000)end\nlocal latest=line.now+lease+allowance\nif latest<tonumber(deadline)then\nredis.call('ZADD',line.deadlines,latest,behind)end\nend\nlocal function grantNext(line,mine)local waiting=redis.call('LRANGE',line.queue,0,63)local deaf={}for place,owner in ipairs(waiting)do\nlocal client=string.sub(owner,1,36)local trial=line.now+3000.5\nif mine[owner]then\nbound(line,owner,waiting[place+1],mine[owner])takeOut(line,owner)redis.call('HSET',line.lock,owner,1)redis.call('PEXPIRE',line.lock,mine[owner])return owner\nelseif not isOurs(owner)then\nif place>1 then\nredis.call('LREM',line.queue,1,owner)redis.call('LPUSH',line.queue,owner)for i=1,place-1 do\nredis.call('ZADD',line.deadlines,trial+line.allowance,waiting[i])end\nend\nredis.pcall(line.publish,line.channel..':'..owner,'0')return nil\nend\nlocal told=deaf[client]and 0 or redis.pcall(line.publish,line.grants..':'..client,owner..' '..line.stamp)if told~=0 then\nbound(line,owner,waiting[place+1],line.lease)redis.call('HSET',line.lock,owner,1)redis.call('PEXPIRE',line.lock,3000)redis.call('ZADD',line.deadlines,trial,owner)return nil\nend\ndeaf[client]=true\nif tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0)>trial then\nredis.call('ZADD',line.deadlines,trial,owner)end\nend\nreturn nil\nend\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,channel=channel,grants=grants,publish=publish,lease=lease,allowance=allowance,stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}local held=redis.call('HDEL',lock,owner)==1\nlocal waited=takeOut(line,owner)if not held and not waited then\nreturn-1\nend\nif redis.call('EXISTS',lock)==0 then\ndropStale(line,string.sub(owner,1,36))grantNext(line,{})end\nreturn held and 1 or 0",
+  3,
+)
+
+/**
+ * How those of one client who wait stand. Who has been granted the lock meanwhile has it for good; the others are marked as
+ * alive, and where the lock is free the first of the line is granted it. Never creates a waiter.
+ * Returns [string stamp, integer left, integer[] states] server time in µs; ms that the lock stays another's, -1 without expiry, -2 when it is free; of each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 is not there
+ */
+export const fairLockPoll: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [allowance: number, channel: string, grants: string, publish: string, ...owners: string[]],
+  readonly [stamp: string, left: number, states: readonly number[]]
+> = script(
+  'fair-lock/poll',
+  '0aaa73f87f8dfafae177817074cbf6690c327e6e',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local allowance,channel,grants,publish=tonumber(ARGV[1]),ARGV[2],ARGV[3],ARGV[4]local owners=ARGV\nlocal function isOurs(owner)return string.sub(owner,15,16)=='80'end\nlocal function takeOut(line,owner)if redis.call('ZREM',line.deadlines,owner)==0 then\nreturn false\nend\nredis.call('LREM',line.queue,1,owner)return true\nend\nlocal function dropClient(line,client)local stay={}for _,owner in ipairs(redis.call('LRANGE',line.queue,0,-1))do\nif string.sub(owner,1,36)==client then\nredis.call('ZREM',line.deadlines,owner)else\nstay[#stay+1]=owner\nend\nend\nredis.call('DEL',line.queue)for i=1,#stay,1000 do\nredis.call('RPUSH',line.queue,unpack(stay,i,math.min(i+999,#stay)))end\nend\nlocal function dropStale(line,client)while true do\nlocal head=redis.call('LINDEX',line.queue,0)if not head then\nreturn\nend\nlocal deadline=tonumber(redis.call('ZSCORE',line.deadlines,head)or 0)if deadline>line.now then\nreturn\nend\nlocal gone=string.sub(head,1,36)if isOurs(head)and deadline%1~=0 and gone~=client then\ndropClient(line,gone)else\nredis.call('LPOP',line.queue)redis.call('ZREM',line.deadlines,head)end\nend\nend\nlocal function bound(line,granted,behind,lease)local deadline=behind and not isOurs(behind)and redis.call('ZSCORE',line.deadlines,behind)if not deadline then\nreturn\nend\nlocal before=tonumber(redis.call('ZSCORE',line.deadlines,granted)or 0)local allowance=line.allowance\nif before%1==0 then\nallowance=math.min(math.max(tonumber(deadline)-before,allowance),3600000)end\nlocal latest=line.now+lease+allowance\nif latest<tonumber(deadline)then\nredis.call('ZADD',line.deadlines,latest,behind)end\nend\nlocal function grantNext(line,mine)local waiting=redis.call('LRANGE',line.queue,0,63)local deaf={}for place,owner in ipairs(waiting)do\nlocal client=string.sub(owner,1,36)local trial=line.now+3000.5\nif mine[owner]then\nbound(line,owner,waiting[place+1],mine[owner])takeOut(line,owner)redis.call('HSET',line.lock,owner,1)redis.call('PEXPIRE',line.lock,mine[owner])return owner\nelseif not isOurs(owner)then\nif place>1 then\nredis.call('LREM',line.queue,1,owner)redis.call('LPUSH',line.queue,owner)for i=1,place-1 do\nredis.call('ZADD',line.deadlines,trial+line.allowance,waiting[i])end\nend\nredis.pcall(line.publish,line.channel..':'..owner,'0')return nil\nend\nlocal told=deaf[client]and 0 or redis.pcall(line.publish,line.grants..':'..client,owner..' '..line.stamp)if told~=0 then\nbound(line,owner,waiting[place+1],line.lease)redis.call('HSET',line.lock,owner,1)redis.call('PEXPIRE',line.lock,3000)redis.call('ZADD',line.deadlines,trial,owner)return nil\nend\ndeaf[client]=true\nif tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0)>trial then\nredis.call('ZADD',line.deadlines,trial,owner)end\nend\nreturn nil\nend\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,channel=channel,grants=grants,publish=publish,lease=tonumber(owners[6]),allowance=allowance,stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}redis.call('PERSIST',queue)redis.call('PERSIST',deadlines)local left=redis.call('PTTL',lock)local holder=redis.call('HKEYS',lock)[1]local mine,states={},{}for i=5,#owners,2 do\nmine[owners[i]]=tonumber(owners[i+1])end\nlocal ahead=holder\nfor place,owner in ipairs(redis.call('LRANGE',queue,0,-1))do\nif mine[owner]then\nlocal deadline=line.now+math.max(left,0)+allowance*place\nlocal known=tonumber(redis.call('ZSCORE',deadlines,owner)or 0)redis.call('ZADD',deadlines,math.max(math.ceil(known),deadline),owner)states[owner]=isOurs(ahead or owner)and 0 or 2\nend\nahead=owner\nend\ndropStale(line,string.sub(owners[5],1,36))if not holder then\nholder=grantNext(line,mine)elseif mine[holder]then\ntakeOut(line,holder)redis.call('PEXPIRE',lock,mine[holder])end\nlocal told={}for i=5,#owners,2 do\ntold[#told+1]=owners[i]==holder and 1 or states[owners[i]]or 3\nend\nreturn{line.stamp,redis.call('PTTL',lock),told}",
+  3,
+)
+
+/**
+ * Takes the lock when it is free and nobody waits for it. Never joins the line.
+ * Returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is another's turn
+ */
+export const fairLockTry: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [owner: string, lease: number],
+  null | number
+> = script(
+  'fair-lock/try',
+  'ff2e039ef8aab648868fec2ceabcc2c2337f49ae',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local owner,lease=ARGV[1],ARGV[2]local function isOurs(owner)return string.sub(owner,15,16)=='80'end\nlocal function dropClient(line,client)local stay={}for _,owner in ipairs(redis.call('LRANGE',line.queue,0,-1))do\nif string.sub(owner,1,36)==client then\nredis.call('ZREM',line.deadlines,owner)else\nstay[#stay+1]=owner\nend\nend\nredis.call('DEL',line.queue)for i=1,#stay,1000 do\nredis.call('RPUSH',line.queue,unpack(stay,i,math.min(i+999,#stay)))end\nend\nlocal function dropStale(line,client)while true do\nlocal head=redis.call('LINDEX',line.queue,0)if not head then\nreturn\nend\nlocal deadline=tonumber(redis.call('ZSCORE',line.deadlines,head)or 0)if deadline>line.now then\nreturn\nend\nlocal gone=string.sub(head,1,36)if isOurs(head)and deadline%1~=0 and gone~=client then\ndropClient(line,gone)else\nredis.call('LPOP',line.queue)redis.call('ZREM',line.deadlines,head)end\nend\nend\nlocal left=redis.call('PTTL',lock)if left~=-2 and redis.call('HEXISTS',lock,owner)==0 then\nreturn left\nend\nif left==-2 then\nlocal time=redis.call('TIME')local now=time[1]*1000+math.floor(time[2]/1000)dropStale({queue=queue,deadlines=deadlines,now=now},string.sub(owner,1,36))if redis.call('EXISTS',queue)==1 then\nreturn left\nend\nend\nredis.call('HSET',lock,owner,1)redis.call('PEXPIRE',lock,lease)return nil",
+  3,
+)
+
+/**
  * Takes the lock when it is free. Asked again by the owner that has it (a reply was lost), it is still one hold.
  * Returns nil held | integer ms that it stays another's, -1 when it has no expiry
  */

@@ -7,4 +7,12 @@ const channel = (name: string): string =>
 export const kinds: readonly LockKind[] = [
   { name: 'lock', reentrant: true, make: (client, name) => client.lock(name), channel },
   { name: 'nonReentrantLock', reentrant: false, make: (client, name) => client.nonReentrantLock(name), channel },
+  { name: 'fairLock', reentrant: true, fair: true, make: (client, name) => client.fairLock(name), channel },
+  {
+    name: 'nonReentrantFairLock',
+    reentrant: false,
+    fair: true,
+    make: (client, name) => client.nonReentrantFairLock(name),
+    channel,
+  },
 ]

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../core/clock.js'
 import { shrink } from './shrink.js'
+import { seedOf } from './kinds.js'
 import { PAIRS, simulate } from './simulate.js'
 
 /** What one core has done. */
@@ -50,7 +51,8 @@ const work = async (share: number, cores: number, seconds: number): Promise<Shar
   const until = systemClock.monotonic() + seconds * 1000
   const counts = new Map<string, number>()
   const done: Share = { histories: 0, grants: 0, failed: [], counts: [] }
-  for (let seed = Number(values.from) + share; systemClock.monotonic() < until; seed += cores) {
+  for (let n = Number(values.from) + share; systemClock.monotonic() < until; n += cores) {
+    const seed = seedOf(n)
     const outcome = await simulate(seed)
     done.histories++
     done.grants += outcome.grants

@@ -32,6 +32,8 @@ export class ServerWatch {
   /** Since when a living process does not know of what the server has of it. */
   readonly #ghostSince = new Map<string, number>()
   #keysBefore = 0
+  #holdersBefore: readonly string[] = []
+  #lineBefore: readonly string[] = []
 
   constructor(scene: Scene, verdict: Verdict) {
     this.#scene = scene
@@ -63,31 +65,68 @@ export class ServerWatch {
 
   executing(flight: Flight): void {
     this.#keysBefore = this.#scene.server.redis.database.size
-    if (flight.op.endsWith('/force-release')) this.disturb(flight.keys[0])
-    if (flight.op.endsWith('/release') && this.#scene.probing) this.#releasing(String(flight.args[0]))
+    const [name] = flight.keys
+    if (name === undefined) return
+    this.#holdersBefore = this.holders(name)
+    this.#lineBefore = this.#line(name)
+    if (flight.op.endsWith('/force-release')) this.disturb(name)
+    const frees = flight.op.endsWith('/release') || flight.op.endsWith('/leave')
+    if (frees && this.#scene.probing) this.#releasing(String(flight.args[0]))
+  }
+
+  #line(name: string): readonly string[] {
+    return (this.#scene.kinds[0] as SimKind).line?.(this.#scene.server.redis, name) ?? []
   }
 
   executed(process: SimProcess, flight: Flight, reply: Reply | Error): void {
-    const { server, world } = this.#scene
-    if (flight.op.endsWith('/acquire') && !(reply instanceof Error)) {
+    const { server } = this.#scene
+    if (flight.op === 'lock/acquire' && !(reply instanceof Error)) {
       const wire = String(flight.args[0])
       if (this.#asked.has(wire)) this.#verdict.violation('once', `${process.name} asked twice as …${wire.slice(-6)}`)
       this.#asked.add(wire)
     }
-    if (flight.op.endsWith('/renew') && server.redis.database.size > this.#keysBefore)
-      this.#verdict.violation('renewal', 'a renewal created a key')
-    if (flight.op.endsWith('/acquire') && reply === null) {
-      this.grantedAt.set(String(flight.args[0]), world.now)
-      this.#writtenAt.set(String(flight.args[0]), world.now)
+    if (flight.op.endsWith('/renew')) {
+      if (server.redis.database.size > this.#keysBefore) this.#verdict.violation('renewal', 'a renewal created a key')
+      return
     }
-    const freed = flight.op.endsWith('/release') ? reply !== -1 : flight.op.endsWith('/force-release') && reply === 1
-    if (freed && !(reply instanceof Error)) this.toldFree.add(flight.keys[0] as string)
-    if (flight.op.endsWith('/pass') && reply === 1) {
-      const [from, to] = flight.args.map(String) as [string, string]
-      const adopted = this.abandoned.delete(from)
-      this.#writtenAt.set(to, world.now)
-      this.grantedAt.set(to, adopted ? world.now : (this.grantedAt.get(from) ?? world.now))
+    const [name] = flight.keys
+    if (name === undefined) return
+    const holders = this.holders(name)
+    if (holders.length === 0 && this.#holdersBefore.length > 0) this.toldFree.add(name)
+    for (const wire of holders) if (!this.#holdersBefore.includes(wire)) this.#written(name, wire, flight)
+  }
+
+  /** The server has a new holder. */
+  #written(name: string, wire: string, flight: Flight): void {
+    const { now } = this.#scene.world
+    const from = flight.op.endsWith('/pass') ? String(flight.args[0]) : undefined
+    const passed = from !== undefined && !this.abandoned.delete(from)
+    this.#writtenAt.set(wire, now)
+    this.grantedAt.set(wire, passed ? (this.grantedAt.get(from) ?? now) : now)
+    if (from === undefined) this.#inOrder(name, wire, String(flight.args[0]))
+  }
+
+  /** Whoever stood before the new holder was dead, or nobody hears for it. */
+  #inOrder(name: string, wire: string, asker: string): void {
+    const place = this.#lineBefore.indexOf(wire)
+    const before = place === -1 ? this.#lineBefore : this.#lineBefore.slice(0, place)
+    // Who had it on trial stands there too, and who leaves by this very step.
+    const ahead = before.filter((other) => !this.#holdersBefore.includes(other) && other !== asker)
+    for (const other of ahead) {
+      const process = this.#scene.processes.find(({ client }) => client?.id === other.slice(0, 36))
+      if (process === undefined || !this.#isReachable(process, name)) continue
+      this.#verdict.violation(
+        'fairness',
+        `…${wire.slice(-6)} has '${name}' before …${other.slice(-6)}, which came first`,
+      )
     }
+  }
+
+  #isReachable(process: SimProcess, name: string): boolean {
+    const { server, world } = this.#scene
+    const channel = `holdfast_grant:{${name}}:${process.client?.id ?? ''}`
+    const { living, machine, troubledUntil } = process
+    return living && !machine.stopped && troubledUntil < world.now && server.redis.pubsub.count(channel, false) > 0
   }
 
   #releasing(wire: string): void {
@@ -130,7 +169,8 @@ export class ServerWatch {
   #checkGhost(name: string, wire: string): void {
     const process = this.#scene.processes.find(({ client }) => client?.id === wire.slice(0, 36))
     const known = this.#scene.processes.some(({ holds }) => [...holds].some((held) => held.wire === wire))
-    if (known || this.abandoned.has(wire) || process?.living !== true || process.machine.stopped) {
+    const onTrial = this.#line(name).includes(wire)
+    if (known || onTrial || this.abandoned.has(wire) || process?.living !== true || process.machine.stopped) {
       this.#ghostSince.delete(wire)
       return
     }

@@ -5,7 +5,7 @@ import { explain } from '../history/explain.js'
 import { Random } from '../random.js'
 import { Chaos } from './chaos.js'
 import { pairsOf, weatherOf } from './faults.js'
-import { KINDS, type SimKind } from './kinds.js'
+import { FAMILIES, type SimKind, familyOf } from './kinds.js'
 import { Machine } from './machine.js'
 import type { Fates } from './fates.js'
 import { SimDriver, type SimServer } from './network.js'
@@ -43,7 +43,9 @@ const SCRIPTS: ReadonlyMap<string, string> = new Map(
   ]),
 )
 
-export const PAIRS = pairsOf([...new Set(KINDS.flatMap((kind) => kind.scripts))])
+const scriptsOf = (kinds: readonly SimKind[]): string[] => [...new Set(kinds.flatMap(({ scripts }) => scripts))]
+
+export const PAIRS = pairsOf(scriptsOf(FAMILIES.flat()))
 
 /** No history takes longer, ms of its own time. */
 const LONGEST = 180_000
@@ -67,6 +69,7 @@ export const simulate = async (seed: number, choices: HistoryChoices = {}): Prom
 class History implements Fates {
   readonly #seed: number
   readonly #random: Random
+  readonly #kinds: readonly SimKind[]
   readonly #world = new World()
   readonly #timeline: Timeline
   readonly #program: Program
@@ -82,16 +85,17 @@ class History implements Fates {
 
   constructor(seed: number, { trace = false, masked = new Set() }: HistoryChoices) {
     this.#seed = seed
+    this.#kinds = familyOf(seed)
     this.#random = new Random(seed).fork('history')
     this.#timeline = new Timeline(this.#world, trace)
     this.#verdict = new Verdict(this.#timeline.note)
     const program = programOf(
       this.#random.fork('program'),
-      KINDS.map(({ name }) => name),
+      this.#kinds.map(({ name }) => name),
     )
     this.#parts = program.processes.flatMap(({ workers }) => workers.flat().map(({ id }) => id))
     this.#program = sum(program, masked)
-    const weather = weatherOf(this.#random.fork('weather'), PAIRS)
+    const weather = weatherOf(this.#random.fork('weather'), pairsOf(scriptsOf(this.#kinds)))
     this.#calm = weather.name === 'calm'
     this.#aimsAtTheEnd = weather.aim?.point === 'unsubscribe'
     const machine = new Machine(this.#world, this.#random.fork('server'), 'server', 0)
@@ -103,7 +107,7 @@ class History implements Fates {
         world: this.#world,
         server: this.#server,
         processes: this.#processes,
-        kinds: KINDS,
+        kinds: this.#kinds,
         locks: this.#program.locks,
         calm: this.#calm,
         probing: this.#random.fork('probing').chance(0.6),
@@ -120,7 +124,7 @@ class History implements Fates {
   #process(plan: Program['processes'][number]): SimProcess {
     const machine = new Machine(this.#world, this.#random.fork(plan.name), plan.name, plan.wallOffset)
     const driver = new SimDriver(this.#world, machine, this.#server, this, SCRIPTS)
-    const process = new SimProcess(plan, KINDS.find(({ name }) => name === plan.kind) as SimKind, machine, driver)
+    const process = new SimProcess(plan, this.#kinds.find(({ name }) => name === plan.kind) as SimKind, machine, driver)
     this.#byDriver.set(driver, process)
     return process
   }
@@ -224,6 +228,7 @@ class History implements Fates {
   /** Everybody ends in time, and leaves nothing. */
   async #closeAll(): Promise<void> {
     const living = this.#processes.filter(({ client, machine }) => client !== undefined && !machine.dead)
+    const gone = this.#processes.some(({ machine, closing }) => machine.dead || closing !== undefined)
     for (const process of living) void process.close(true)
     await this.#world.run(
       this.#world.now + 1000,
@@ -244,6 +249,10 @@ class History implements Fates {
     const { redis } = this.#server
     for (const name of this.#program.locks) {
       if (redis.database.get(name) !== undefined) this.#verdict.violation('left over', `the key '${name}'`)
+      // Who died in the line, or was closed out of reach, stands there until somebody else comes.
+      const waiting = this.#kinds[0]?.line?.(redis, name) ?? []
+      if (!gone && waiting.length > 0)
+        this.#verdict.violation('left over', `${waiting.join(', ')} in the line for '${name}'`)
     }
     const channels = redis.pubsub.channels(false)
     if (channels.length > 0) this.#verdict.violation('left over', `subscriptions to ${channels.join(', ')}`)

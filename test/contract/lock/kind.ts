@@ -9,8 +9,10 @@ export interface LockKind {
   /** Whether one owner may take it again. */
   readonly reentrant: boolean
   make(client: Client, name: string): Lock
-  /** Where a release is told. */
+  /** Where a release is told to all. */
   channel(name: string): string
+  /** Waiters stand in a line on the server, and nobody but the next one is told. */
+  readonly fair?: boolean
 }
 
 /** One part of the contract: adds its tests for one kind on one engine. */

@@ -1,0 +1,16 @@
+import type { Host } from './contention.js'
+import type { Waiter } from './queue.js'
+import type { Tenure } from './tenure.js'
+import type { WaitingRoom } from './waiting-room.js'
+
+/** A waiter gets what it waited for; other calls of its owner, which would wait for themselves, take it again. How many. */
+export const serve = (host: Host, room: WaitingRoom, waiter: Waiter, tenure: Tenure, local: boolean): number => {
+  const { owner } = waiter.request
+  room.remove(waiter)
+  waiter.resolve(tenure.give(owner))
+  host.runtime.teller.granted(host, tenure.wire, waiter.since, local)
+  const others = room.of(owner)
+  for (const other of others) room.remove(other)
+  host.enterAll(tenure, others)
+  return others.length
+}

@@ -1,0 +1,43 @@
+-- The lock is free: the first in the line who can be reached has it from now on, and is told. `mine`: the owners who ask,
+-- with their leases; such a one has it at once. One of ours has it on trial, until it confirms, and stays in the line till
+-- then; a fraction marks its deadline. Whose client nobody hears is passed over and has a short lease to be heard again.
+-- One of Redisson's is woken and takes it itself. Returns who of `mine` has it.
+local function grantNext(line, mine)
+  local waiting = redis.call('LRANGE', line.queue, 0, 63)
+  local deaf = {}
+  for place, owner in ipairs(waiting) do
+    local client = string.sub(owner, 1, 36)
+    local trial = line.now + 3000.5
+    if mine[owner] then
+      bound(line, owner, waiting[place + 1], mine[owner])
+      takeOut(line, owner)
+      redis.call('HSET', line.lock, owner, 1)
+      redis.call('PEXPIRE', line.lock, mine[owner])
+      return owner
+    elseif not isOurs(owner) then
+      if place > 1 then
+        redis.call('LREM', line.queue, 1, owner)
+        redis.call('LPUSH', line.queue, owner)
+        -- When it has the lock it takes its allowance off all deadlines, also off those that it was moved ahead of.
+        for i = 1, place - 1 do
+          redis.call('ZADD', line.deadlines, trial + line.allowance, waiting[i])
+        end
+      end
+      redis.pcall(line.publish, line.channel .. ':' .. owner, '0')
+      return nil
+    end
+    local told = deaf[client] and 0 or redis.pcall(line.publish, line.grants .. ':' .. client, owner .. ' ' .. line.stamp)
+    if told ~= 0 then
+      bound(line, owner, waiting[place + 1], line.lease)
+      redis.call('HSET', line.lock, owner, 1)
+      redis.call('PEXPIRE', line.lock, 3000)
+      redis.call('ZADD', line.deadlines, trial, owner)
+      return nil
+    end
+    deaf[client] = true
+    if tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0) > trial then
+      redis.call('ZADD', line.deadlines, trial, owner)
+    end
+  end
+  return nil
+end

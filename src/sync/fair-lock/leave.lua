@@ -1,0 +1,37 @@
+-- Frees the lock of its owner, whatever the count, or takes who waits out of the line; what is free then goes to the next.
+-- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- ARGV[1] owner
+-- ARGV[2] lease (ms)
+-- ARGV[3] allowance (ms)
+-- ARGV[4] channel
+-- ARGV[5] grants
+-- ARGV[6] publish
+-- returns integer 1 freed, 0 only waited, -1 neither held nor waited
+local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
+local owner, lease, allowance = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local channel, grants, publish = ARGV[4], ARGV[5], ARGV[6]
+--include is-ours
+--include take-out
+--include drop-client
+--include drop-stale
+--include bound
+--include grant-next
+
+local time = redis.call('TIME')
+local line = {
+  lock = lock, queue = queue, deadlines = deadlines, channel = channel, grants = grants, publish = publish,
+  lease = lease, allowance = allowance, stamp = time[1] .. string.format('%06d', time[2]),
+  now = time[1] * 1000 + math.floor(time[2] / 1000),
+}
+local held = redis.call('HDEL', lock, owner) == 1
+local waited = takeOut(line, owner)
+if not held and not waited then
+  return -1
+end
+if redis.call('EXISTS', lock) == 0 then
+  dropStale(line, string.sub(owner, 1, 36))
+  grantNext(line, {})
+end
+return held and 1 or 0

@@ -1,0 +1,59 @@
+-- How those of one client who wait stand. Who has been granted the lock meanwhile has it for good; the others are marked as
+-- alive, and where the lock is free the first of the line is granted it. Never creates a waiter.
+-- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- ARGV[1] allowance (ms)
+-- ARGV[2] channel
+-- ARGV[3] grants
+-- ARGV[4] publish
+-- ARGV[5..] owners and their leases in turn
+-- returns [string stamp, integer left, integer[] states] server time in µs; ms that the lock stays another's, -1 without
+-- expiry, -2 when it is free; of each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 is not there
+local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
+local allowance, channel, grants, publish = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
+local owners = ARGV
+--include is-ours
+--include take-out
+--include drop-client
+--include drop-stale
+--include bound
+--include grant-next
+
+local time = redis.call('TIME')
+local line = {
+  lock = lock, queue = queue, deadlines = deadlines, channel = channel, grants = grants, publish = publish,
+  lease = tonumber(owners[6]), allowance = allowance, stamp = time[1] .. string.format('%06d', time[2]),
+  now = time[1] * 1000 + math.floor(time[2] / 1000),
+}
+redis.call('PERSIST', queue)
+redis.call('PERSIST', deadlines)
+local left = redis.call('PTTL', lock)
+local holder = redis.call('HKEYS', lock)[1]
+local mine, states = {}, {}
+for i = 5, #owners, 2 do
+  mine[owners[i]] = tonumber(owners[i + 1])
+end
+local ahead = holder
+for place, owner in ipairs(redis.call('LRANGE', queue, 0, -1)) do
+  if mine[owner] then
+    local deadline = line.now + math.max(left, 0) + allowance * place
+    -- Also where it is later already: on trial or deaf it is no more.
+    local known = tonumber(redis.call('ZSCORE', deadlines, owner) or 0)
+    redis.call('ZADD', deadlines, math.max(math.ceil(known), deadline), owner)
+    states[owner] = isOurs(ahead or owner) and 0 or 2
+  end
+  ahead = owner
+end
+dropStale(line, string.sub(owners[5], 1, 36))
+if not holder then
+  holder = grantNext(line, mine)
+elseif mine[holder] then
+  takeOut(line, holder)
+  redis.call('PEXPIRE', lock, mine[holder])
+end
+local told = {}
+for i = 5, #owners, 2 do
+  told[#told + 1] = owners[i] == holder and 1 or states[owners[i]] or 3
+end
+return { line.stamp, redis.call('PTTL', lock), told }

@@ -1,0 +1,28 @@
+-- Takes the lock when it is free and nobody waits for it. Never joins the line.
+-- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- ARGV[1] owner
+-- ARGV[2] lease (ms)
+-- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is another's turn
+local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
+local owner, lease = ARGV[1], ARGV[2]
+--include is-ours
+--include drop-client
+--include drop-stale
+
+local left = redis.call('PTTL', lock)
+if left ~= -2 and redis.call('HEXISTS', lock, owner) == 0 then
+  return left
+end
+if left == -2 then
+  local time = redis.call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  dropStale({ queue = queue, deadlines = deadlines, now = now }, string.sub(owner, 1, 36))
+  if redis.call('EXISTS', queue) == 1 then
+    return left
+  end
+end
+redis.call('HSET', lock, owner, 1)
+redis.call('PEXPIRE', lock, lease)
+return nil

@@ -1,0 +1,5 @@
+import type { LockKind } from '../../core/protocol.js'
+import { fairLock } from '../fair-lock/fair-lock.js'
+
+/** Redisson's RNonReentrantFairLock: a fair lock that nobody, its owner included, can take again. */
+export const nonReentrantFairLock: LockKind = { ...fairLock, name: 'nonReentrantFairLock', reentrant: false }
