@@ -268,7 +268,8 @@ export class Line {
       const confirmed = await this.#protocol.confirm(place.wire, place.waiter.request.terms.lease)
       if (confirmed) this.#granted(place, sent)
       else {
-        place.since = this.#host.runtime.serverTime.latest
+        // What was granted before now is no grant any more.
+        place.since = this.#host.runtime.serverTime.latest ?? Infinity
         this.#pollIn(0)
       }
     } catch {
