@@ -206,6 +206,8 @@ export class Line {
   #reject(waiter: Waiter, reason: unknown): void {
     this.#room.remove(waiter)
     waiter.reject(reason)
+    const place = this.#placeOf.get(waiter)
+    if (place !== undefined && this.#places.has(place.wire)) void this.#giveUp(place)
     this.#shareOn(waiter)
     this.#rest()
   }
