@@ -7,7 +7,9 @@ import { tokenize } from './tokens.mjs'
  * @typedef {import('./tokens.mjs').Token} Token
  */
 
-const MOST_LINES = 140
+/** Of a script itself, and with its fragments. */
+const MOST_LINES = 60
+const MOST_IN_ALL = 140
 const BINDING = /^local ([\w ,]+) = ((?:(?:tonumber \( )?(?:KEYS|ARGV)\b(?: \[ \d+ \])?(?: \))? ?,? ?)+)(?![[.:])/
 const READ = /(KEYS|ARGV)(?: \[ (\d+) \])?/g
 
@@ -71,8 +73,10 @@ export const checkBody = (header, expanded) => {
   if (extra !== undefined) throw new Error(`${extra} is read, and the header does not have it`)
   const late = /(?:KEYS|ARGV) \[ \d+ \]/.exec(rest)
   if (late) throw new Error(`${late[0].replaceAll(' ', '')} is read outside of the first lines`)
-  const lines = codeLines(expanded)
-  if (lines > MOST_LINES) throw new Error(`${lines} lines of code with its fragments; ${MOST_LINES} are allowed`)
+  const lines = codeLines(header.body)
+  if (lines > MOST_LINES) throw new Error(`${lines} lines of code; ${MOST_LINES} are allowed`)
+  const all = codeLines(expanded)
+  if (all > MOST_IN_ALL) throw new Error(`${all} lines of code with its fragments; ${MOST_IN_ALL} are allowed`)
 }
 
 /** A fragment is one local function that knows nothing of the script around it. @param {string} text @param {string} name */
