@@ -15,8 +15,10 @@ import { type Terms, alike, marginOf } from './terms.js'
 import { makeTicket } from './ticket.js'
 import type { Moment } from './trust.js'
 
-/** How long a hold may go from hand to hand here before other processes get their turn, and how often. */
+/** How long a hold may go from hand to hand here before other processes get their turn, ms; and where none is known to wait. */
 const PASS_TIME = 60
+const PASS_TIME_ALONE = 90
+/** How often it may. */
 const PASSES = 65_536
 
 /**
@@ -155,7 +157,8 @@ export class Gate implements Keeper, Host {
     if (contention?.passesOn !== true || next === undefined) return this.free(tenure)
     const now = this.clock.monotonic()
     contention.answeredAt = now
-    const mayPass = !this.runtime.closed && tenure.passes < PASSES && now - tenure.opened < PASS_TIME
+    const turn = contention.keepsTurns ? PASS_TIME : PASS_TIME_ALONE
+    const mayPass = !this.runtime.closed && tenure.passes < PASSES && now - tenure.opened < turn
     if (!mayPass || tenure !== this.#tenure) return this.free(tenure)
     const half = tenure.lease / 2
     const fresh = tenure.status() === 'held' && now - tenure.provenAt < half && tenure.lastsUntil - now >= half

@@ -14,7 +14,7 @@ import { ServerWatch } from './server-watch.js'
 import type { Scene, Verdict } from './verdict.js'
 
 /** How long a hold may go from hand to hand in one process, with a little for the server's side of it. */
-const PASS_TIME = 62
+const PASS_TIME = 92
 /** Of an idle client: for its label, and for the reply to its last command. */
 const MOST_TIMERS = 2
 /** A call that is aborted or too late may wait so long for the reply that is on its way, and then for its timer. */
