@@ -26,8 +26,8 @@ export interface LineProtocol extends LockProtocol {
   poll(
     owners: readonly (readonly [owner: string, lease: number])[],
   ): Promise<{ readonly stamp: number; readonly left: number; readonly states: readonly Place[] }>
-  /** Whether it is still this owner's: then it has it for the whole lease. */
-  confirm(owner: string, lease: number): Promise<boolean>
+  /** For how many ms it is this owner's from now on; 0: it is not any more. */
+  confirm(owner: string, lease: number): Promise<number>
 }
 
 export const isLine = (protocol: LockProtocol): protocol is LineProtocol => 'enqueue' in protocol

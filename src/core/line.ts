@@ -80,11 +80,19 @@ export class Line {
     return false
   }
 
-  enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
+  /** `behind`: somebody here comes first. */
+  enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject'], behind: boolean): void {
     // One owner stands in the line once; its other calls take the lock again when it has it.
     const shares = this.asksFor(request)
     const waiter = this.#room.enter(request, resolve, reject)
+    if (behind && request.wait > 0 && !this.#admit(waiter)) return
     if (!shares) void this.#host.staying(() => this.#ask(waiter))
+  }
+
+  /** From here on the call waits. False: too many do, or it does not any more. */
+  #admit(waiter: Waiter): boolean {
+    if (waiter.queued && !waiter.counted && this.#room.admit(waiter)) this.#host.runtime.teller.waits(this.#host)
+    return waiter.queued
   }
 
   // ---- joining -----------------------------------------------------------------------------------------------------
@@ -167,8 +175,7 @@ export class Line {
   #waits(place: Place, { stamp, left, ours }: Standing): void {
     // A grant from before that was another round's, or has lapsed.
     place.since = stamp
-    if (!place.waiter.counted && this.#room.admit(place.waiter)) this.#host.runtime.teller.waits(this.#host)
-    if (!place.waiter.queued) {
+    if (!this.#admit(place.waiter)) {
       void this.#giveUp(place)
       return
     }
@@ -239,12 +246,13 @@ export class Line {
 
   /** Starts at once when the grant is of this round and provably young enough. */
   #isFresh(place: Place, stamp: number): boolean {
+    // Before what it is compared with: should this process be stopped in between, the grant only looks older.
+    const now = momentOf(this.#clock)
     const latest = this.#host.runtime.serverTime.latest
     if (place.since === undefined || latest === undefined || stamp <= place.since || place.asked > 0) return false
     const left = TRIAL - (latest - stamp) / 1000
     if (left < ENOUGH || !place.waiter.queued) return false
     this.#forget(place)
-    const now = momentOf(this.#clock)
     const { terms } = place.waiter.request
     const tenure = this.#host.begin(place.wire, terms, now)
     tenure.onTrial(now, Math.min(left, terms.lease))
@@ -252,7 +260,7 @@ export class Line {
     void this.#host.staying(async () => {
       const confirmed = await tenure.confirm((lease) => this.#protocol.confirm(place.wire, lease))
       // Gone: but it may stand in the line still.
-      if (confirmed === false) await this.#host.runtime.undo(this.#protocol, place.wire, terms.lease, undefined)
+      if (confirmed === 0) await this.#host.runtime.undo(this.#protocol, place.wire, terms.lease, undefined)
     })
     this.#rest()
     return true
@@ -268,7 +276,7 @@ export class Line {
     const sent = momentOf(this.#clock)
     try {
       const confirmed = await this.#protocol.confirm(place.wire, place.waiter.request.terms.lease)
-      if (confirmed) this.#granted(place, sent)
+      if (confirmed > 0) this.#granted(place, sent)
       else {
         // What was granted before now is no grant any more.
         place.since = this.#host.runtime.serverTime.latest ?? Infinity

@@ -139,8 +139,8 @@ export class Tenure implements Due {
     this.#keeper.moved(this)
   }
 
-  /** Confirms what is on trial; until somebody answers, or the trial is over. False: it was gone. */
-  async confirm(step: (lease: number) => Promise<boolean>): Promise<boolean | undefined> {
+  /** Confirms what is on trial; until somebody answers, or the trial is over. 0: it was gone. */
+  async confirm(step: (lease: number) => Promise<number>): Promise<number | undefined> {
     let sent = this.now()
     const confirmed = await this.#keeper.insist(this, () => {
       sent = this.now()
@@ -151,8 +151,9 @@ export class Tenure implements Due {
     })
     if (this.over || confirmed === undefined) return confirmed
     this.trial = false
-    if (confirmed) this.proved(sent, this.lease)
-    else this.lose('somebody else released it, or its key was deleted', false)
+    if (confirmed === 0) this.lose('somebody else released it, or its key was deleted', false)
+    // A change of level on its way may have proven more by now.
+    else if (sent.mono >= this.provenAt) this.proved(sent, confirmed)
     this.#keeper.moved(this)
     return confirmed
   }

@@ -2,8 +2,9 @@
 import { type Script, script } from './script.js'
 
 /**
- * Who was granted the lock says that it goes on: it leaves the line and has a full lease. Never creates.
- * Returns integer 1 confirmed, 0 when it is not this owner's any more
+ * Who was granted the lock says that it goes on: it leaves the line and has its lease. Never creates; where it has been taken
+ * again meanwhile, or was confirmed before, it never shortens.
+ * Returns integer ms that it is this owner's, 0 when it is not any more
  */
 export const fairLockConfirm: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -11,8 +12,8 @@ export const fairLockConfirm: Script<
   number
 > = script(
   'fair-lock/confirm',
-  '758ce8bc9c3aca78e4b4a7c526503a47c027971c',
-  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local owner,lease=ARGV[1],ARGV[2]local function takeOut(line,owner)if redis.call('ZREM',line.deadlines,owner)==0 then\nreturn false\nend\nredis.call('LREM',line.queue,1,owner)return true\nend\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn 0\nend\ntakeOut({queue=queue,deadlines=deadlines},owner)redis.call('PEXPIRE',lock,lease)return 1",
+  '73b1c0e1822cc91ac8af1b4e186cf57b76397565',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local owner,lease=ARGV[1],tonumber(ARGV[2])local function takeOut(line,owner)if redis.call('ZREM',line.deadlines,owner)==0 then\nreturn false\nend\nredis.call('LREM',line.queue,1,owner)return true\nend\nlocal level=redis.call('HGET',lock,owner)if not level then\nreturn 0\nend\nlocal onTrial=takeOut({queue=queue,deadlines=deadlines},owner)if level~='1'or not onTrial then\nlease=math.max(lease,redis.call('PTTL',lock))end\nredis.call('PEXPIRE',lock,lease)return lease",
   3,
 )
 

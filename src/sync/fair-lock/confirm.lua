@@ -1,17 +1,22 @@
--- Who was granted the lock says that it goes on: it leaves the line and has a full lease. Never creates.
+-- Who was granted the lock says that it goes on: it leaves the line and has its lease. Never creates; where it has been taken
+-- again meanwhile, or was confirmed before, it never shortens.
 -- KEYS[1] lock
 -- KEYS[2] queue
 -- KEYS[3] deadlines
 -- ARGV[1] owner
 -- ARGV[2] lease (ms)
--- returns integer 1 confirmed, 0 when it is not this owner's any more
+-- returns integer ms that it is this owner's, 0 when it is not any more
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease = ARGV[1], ARGV[2]
+local owner, lease = ARGV[1], tonumber(ARGV[2])
 --include take-out
 
-if redis.call('HEXISTS', lock, owner) == 0 then
+local level = redis.call('HGET', lock, owner)
+if not level then
   return 0
 end
-takeOut({ queue = queue, deadlines = deadlines }, owner)
+local onTrial = takeOut({ queue = queue, deadlines = deadlines }, owner)
+if level ~= '1' or not onTrial then
+  lease = math.max(lease, redis.call('PTTL', lock))
+end
 redis.call('PEXPIRE', lock, lease)
-return 1
+return lease

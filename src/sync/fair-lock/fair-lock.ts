@@ -72,8 +72,8 @@ class FairLockProtocol implements LineProtocol {
     return { stamp: Number(stamp), left, states: states.map((state) => PLACES[state] ?? 'gone') }
   }
 
-  async confirm(owner: string, lease: number): Promise<boolean> {
-    return (await this.#runner.run(fairLockConfirm, this.#keys, [owner, lease])) === 1
+  async confirm(owner: string, lease: number): Promise<number> {
+    return this.#runner.run(fairLockConfirm, this.#keys, [owner, lease])
   }
 
   async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {

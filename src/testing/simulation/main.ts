@@ -1,5 +1,5 @@
 /**
- * npm run simulate -- [--seconds N] [--from SEED] [--first]   many histories, on all cores; --first: to the first violation
+ * npm run simulate -- [--seconds N] [--histories H] [--from N] [--first]   many, on all cores; --first: to the first violation
  * npm run simulate -- --seed SEED [--trace] [--whole]         one history, the same text every time
  */
 import { fork } from 'node:child_process'
@@ -32,6 +32,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
     from: { type: 'string', default: '1' },
+    histories: { type: 'string', default: 'Infinity' },
     seed: { type: 'string' },
     trace: { type: 'boolean', default: false },
     whole: { type: 'boolean', default: false },
@@ -51,7 +52,8 @@ const work = async (share: number, cores: number, seconds: number): Promise<Shar
   const until = systemClock.monotonic() + seconds * 1000
   const counts = new Map<string, number>()
   const done: Share = { histories: 0, grants: 0, failed: [], counts: [] }
-  for (let n = Number(values.from) + share; systemClock.monotonic() < until; n += cores) {
+  const end = Number(values.from) + Number(values.histories)
+  for (let n = Number(values.from) + share; n < end && systemClock.monotonic() < until; n += cores) {
     const seed = seedOf(n)
     const outcome = await simulate(seed)
     done.histories++

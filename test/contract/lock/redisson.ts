@@ -301,14 +301,16 @@ export const redissonLines: Part = ({ make, channel, fair = false }, scenario) =
     scenario(`${id} → one inside at a time, no update lost`, async (w) => {
       const all = await Promise.all(times(clients, () => w.connect()))
       const inside = new Inside(w, `counter:${w.id}`)
+      // Without messages each hand-over in a line takes a poll.
+      const turns = fair && w.patience > 0 ? Math.min(rounds, 2) : rounds
       const task = async (index: number): Promise<void> => {
         const client = all[index % clients]
         assert.ok(client !== undefined)
         const lock = make(client, w.id)
-        for (let round = 0; round < rounds; round += 1) await lock.using(() => inside.visit(ms))
+        for (let round = 0; round < turns; round += 1) await lock.using(() => inside.visit(ms))
       }
       await w.run(Promise.all(times(tasks, task)))
-      await inside.check(tasks * rounds)
+      await inside.check(tasks * turns)
     })
   }
 
