@@ -11,12 +11,12 @@ import {
 } from '../../lua/scripts.gen.js'
 
 /** Redisson's RLock: one hash, whose field is the owner and whose value is how often it holds. */
-class PlainLockProtocol implements LockProtocol {
+export class PlainLockProtocol implements LockProtocol {
   readonly key: string
-  readonly #runner: Runner
+  protected readonly runner: Runner
 
   constructor(runner: Runner, key: string) {
-    this.#runner = runner
+    this.runner = runner
     this.key = key
   }
 
@@ -29,36 +29,41 @@ class PlainLockProtocol implements LockProtocol {
   }
 
   async acquire(owner: string, lease: number): Promise<number | undefined> {
-    return (await this.#runner.run(lockAcquire, [this.key], [owner, lease])) ?? undefined
+    return (await this.runner.run(lockAcquire, [this.key], [owner, lease])) ?? undefined
   }
 
   async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
-    const left = await this.#runner.run(lockSetLevel, [this.key], [owner, level, lease])
+    const left = await this.runner.run(lockSetLevel, [this.key], [owner, level, lease])
     return left === -2 ? undefined : left
   }
 
   async release(owner: string): Promise<number | undefined> {
-    const told = await this.#runner.run(lockRelease, [this.key, this.channel], [owner, this.#runner.publishCommand])
+    const told = await this.runner.run(lockRelease, [this.key, this.channel], [owner, this.runner.publishCommand])
     return told === -1 ? undefined : told
   }
 
   async pass(from: string, to: string, lease: number): Promise<boolean> {
-    return (await this.#runner.run(lockPass, [this.key], [from, to, lease])) === 1
+    return (await this.runner.run(lockPass, [this.key], [from, to, lease])) === 1
   }
 
   async forceRelease(): Promise<boolean> {
     const { key, channel } = this
-    return (await this.#runner.run(lockForceRelease, [key, channel], [this.#runner.publishCommand])) === 1
+    return (await this.runner.run(lockForceRelease, [key, channel], [this.runner.publishCommand])) === 1
   }
 
   async inspect(): Promise<{ ttl: number; holders: { owner: string; count: number }[] }> {
-    const [ttl, fields] = await this.#runner.run(lockInspect, [this.key], [])
-    const holders = []
-    for (let i = 0; i + 1 < fields.length; i += 2) {
-      holders.push({ owner: fields[i] as string, count: Number(fields[i + 1]) })
-    }
-    return { ttl, holders }
+    const [ttl, fields] = await this.runner.run(lockInspect, [this.key], [])
+    return { ttl, holders: holdersOf(fields) }
   }
+}
+
+/** From the fields of the hash and their values in turn. */
+export const holdersOf = (fields: readonly string[]): { owner: string; count: number }[] => {
+  const holders = []
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    holders.push({ owner: fields[i] as string, count: Number(fields[i + 1]) })
+  }
+  return holders
 }
 
 export const plainLock: LockKind = {

@@ -46,6 +46,7 @@ const SCRIPTS: ReadonlyMap<string, string> = new Map(
 const scriptsOf = (kinds: readonly SimKind[]): string[] => [...new Set(kinds.flatMap(({ scripts }) => scripts))]
 
 export const PAIRS = pairsOf(scriptsOf(FAMILIES.flat()))
+const PAIRS_OF = new Map(FAMILIES.map((kinds) => [kinds, pairsOf(scriptsOf(kinds))]))
 
 /** No history takes longer, ms of its own time. */
 const LONGEST = 180_000
@@ -54,7 +55,7 @@ const LINGERING = 2500
 /** Subscriptions linger, and polls end. */
 const SETTLING = 6000
 
-const sum = (program: Program, masked: ReadonlySet<string>): Program => ({
+const without = (program: Program, masked: ReadonlySet<string>): Program => ({
   ...program,
   processes: program.processes.map((process) => ({
     ...process,
@@ -94,8 +95,8 @@ class History implements Fates {
       this.#kinds.map(({ name }) => name),
     )
     this.#parts = program.processes.flatMap(({ workers }) => workers.flat().map(({ id }) => id))
-    this.#program = sum(program, masked)
-    const weather = weatherOf(this.#random.fork('weather'), pairsOf(scriptsOf(this.#kinds)))
+    this.#program = without(program, masked)
+    const weather = weatherOf(this.#random.fork('weather'), PAIRS_OF.get(this.#kinds) ?? [])
     this.#calm = weather.name === 'calm'
     this.#aimsAtTheEnd = weather.aim?.point === 'unsubscribe'
     const machine = new Machine(this.#world, this.#random.fork('server'), 'server', 0)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { templates } from './command-grammar.js'
 import { type Argv, randomCommand, type Settings } from './random-commands.js'
-import { Random } from './random.js'
+import { Random } from '#src/testing/random.js'
 import { agree, type Plain } from './replies.js'
 import { randomScript, repliesOf } from './random-scripts.js'
 import type { Answers, Servers } from './servers.js'

@@ -1,4 +1,4 @@
-import type { Random } from './random.js'
+import type { Random } from '#src/testing/random.js'
 
 /** A byte string: one char per byte. */
 export type Argv = string[]

@@ -1,5 +1,5 @@
 import type { Argv } from './random-commands.js'
-import type { Random } from './random.js'
+import type { Random } from '#src/testing/random.js'
 import type { Plain } from './replies.js'
 import type { Answers } from './servers.js'
 
