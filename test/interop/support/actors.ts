@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client, Lock, OwnedLock } from 'holdfast'
+import type { Client, ClientOptions, Lock, OwnedLock } from 'holdfast'
 import { connect, DeadlockError, NotOwnerError } from 'holdfast'
+import type { Redis } from 'ioredis'
+import { confirmed, fairListeners, plainListeners } from './names.js'
 import { type Redisson, JavaError } from './redisson.js'
 
 /** The operations that both sides have, in Redisson's words. */
@@ -29,12 +31,39 @@ export interface Actor {
 
 /** One kind of lock on both sides. */
 export interface BothSides {
-  readonly kind: 'plain' | 'nonReentrant'
+  readonly kind: 'plain' | 'nonReentrant' | 'fair' | 'nonReentrantFair'
   readonly ours: (client: Client, name: string) => Lock
+  /** How many wait for it and would hear of their turn. */
+  readonly listeners: (redis: Redis, name: string) => Promise<number>
+  /** Waits until what is done behind a caller's back is done. */
+  readonly settled?: (redis: Redis, name: string) => Promise<void>
 }
 
-export const PLAIN: BothSides = { kind: 'plain', ours: (client, name) => client.lock(name) }
-export const NON_REENTRANT: BothSides = { kind: 'nonReentrant', ours: (client, name) => client.nonReentrantLock(name) }
+export const PLAIN: BothSides = {
+  kind: 'plain',
+  ours: (client, name) => client.lock(name),
+  listeners: plainListeners,
+}
+
+export const NON_REENTRANT: BothSides = {
+  kind: 'nonReentrant',
+  ours: (client, name) => client.nonReentrantLock(name),
+  listeners: plainListeners,
+}
+
+export const FAIR: BothSides = {
+  kind: 'fair',
+  ours: (client, name) => client.fairLock(name),
+  listeners: fairListeners,
+  settled: confirmed,
+}
+
+export const NON_REENTRANT_FAIR: BothSides = {
+  kind: 'nonReentrantFair',
+  ours: (client, name) => client.nonReentrantFairLock(name),
+  listeners: fairListeners,
+  settled: confirmed,
+}
 
 /** The same mistake has the same name on both sides; Redisson has one class for two of them. */
 const errorName = (error: unknown, operation: Operation): string => {
@@ -76,8 +105,8 @@ export const javaActor = (redisson: Redisson, { kind }: BothSides): Actor => ({
   close: () => redisson.shutdown(),
 })
 
-export const nodeActor = async (url: string, { ours }: BothSides): Promise<Actor> => {
-  const client = await connect({ url, presence: false })
+export const nodeActor = async (url: string, { ours }: BothSides, options?: ClientOptions): Promise<Actor> => {
+  const client = await connect({ ...options, url, presence: false })
   const owner = client.owner()
   return {
     side: 'node',
@@ -91,7 +120,7 @@ export const nodeActor = async (url: string, { ours }: BothSides): Promise<Actor
   }
 }
 
-/** Waits until so many clients listen on a channel, and a little longer: they ask once more before they sleep. */
+/** Waits until so many clients listen, and a little longer: they ask once more before they sleep. */
 export const listened = async (count: () => Promise<number>, wanted: number): Promise<void> => {
   const end = performance.now() + 10_000
   while ((await count()) < wanted) {

@@ -2,7 +2,6 @@ import { after, before, type TestContext } from 'node:test'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../support/redis-server.js'
 import { type Redisson, startRedisson } from './redisson.js'
-import { Spy } from './spy.js'
 
 const missing = (error: unknown): string | undefined => {
   if (!(error instanceof Error) || !('code' in error)) return undefined
@@ -14,7 +13,6 @@ const missing = (error: unknown): string | undefined => {
 export interface Arena {
   readonly url: string
   readonly redis: Redis
-  readonly spy: Spy
   readonly java: Redisson
 }
 
@@ -29,8 +27,7 @@ export const arena = (version: string, options: Readonly<Record<string, unknown>
       server = await startRedis()
       const { url } = server
       const java = await startRedisson({ url, version, options })
-      const redis = new Redis(url)
-      made = { url, redis, spy: await Spy.start(redis, url), java }
+      made = { url, redis: new Redis(url), java }
     } catch (error) {
       const what = missing(error)
       if (what === undefined || (process.env['HOLDFAST_REQUIRE'] ?? '').includes(what)) throw error
@@ -39,7 +36,6 @@ export const arena = (version: string, options: Readonly<Record<string, unknown>
   })
 
   after(async () => {
-    made?.spy.end()
     await made?.java.kill()
     made?.redis.disconnect()
     await server?.stop()

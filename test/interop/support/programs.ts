@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { type Actor, listened, type Operation, OPERATIONS } from './actors.js'
-import { type Entry, keySpace } from './key-space.js'
+import { type Actor, type BothSides, listened, type Operation, OPERATIONS } from './actors.js'
+import { type Entry, keySpace, labelled } from './key-space.js'
 import type { Spy } from './spy.js'
 
 /**
@@ -17,6 +17,8 @@ export interface Seen {
   readonly result: unknown
   readonly keys: readonly Entry[]
   readonly messages: readonly string[]
+  /** When it was looked at: ms since the epoch. */
+  readonly at: number
 }
 
 export interface Stage {
@@ -24,12 +26,9 @@ export interface Stage {
   readonly spy: Spy
   /** The lock's name, other than in the programs before. */
   readonly name: string
-  readonly channel: string
   readonly actors: Readonly<Record<string, Actor>>
+  readonly both: BothSides
 }
-
-/** Where releases of the plain lock are told. */
-export const lockChannel = (name: string): string => `redisson_lock__channel:${name.includes('{') ? name : `{${name}}`}`
 
 export const stepsOf = (program: Program): string[] =>
   program
@@ -39,11 +38,12 @@ export const stepsOf = (program: Program): string[] =>
 
 /** Runs a program, and says what was seen after each step; the lock's name is `N` in it. */
 export const play = async (program: Program, stage: Stage): Promise<Seen[]> => {
-  const { redis, spy, name, channel, actors } = stage
+  const { redis, spy, name, actors, both } = stage
   const labels = new Map(Object.entries(actors).map(([label, { id }]) => [id, label]))
   const waiting = new Map<string, Promise<unknown>>()
-  const listeners = async (): Promise<number> => Number((await redis.pubsub('NUMSUB', channel))[1])
   const anonymous = (text: string): string => text.replaceAll(name, 'N')
+  const told = (message: string): string =>
+    [...labels].reduce((text, [id, label]) => text.replaceAll(id, label), anonymous(labelled(message, labels)))
 
   const take = async (step: string): Promise<unknown> => {
     const [who = '', what = '', ...rest] = step.split(' ')
@@ -56,7 +56,7 @@ export const play = async (program: Program, stage: Stage): Promise<Seen[]> => {
     const result = actor.run(name, what as Operation, (aside ? rest.slice(0, -1) : rest).map(Number))
     if (!aside) return result
     waiting.set(who, result)
-    await listened(listeners, waiting.size)
+    await listened(() => both.listeners(redis, name), waiting.size)
     return 'waits'
   }
 
@@ -66,8 +66,9 @@ export const play = async (program: Program, stage: Stage): Promise<Seen[]> => {
     if (step.endsWith(' wait')) waiting.delete(step.split(' ')[0] ?? '')
     // Freed while another waits: it has it any moment now.
     const racing = waiting.size > 0 && /unlock$/i.test(step)
+    if (!racing) await both.settled?.(redis, name)
     const keys = (racing ? [] : await keySpace(redis, labels)).map((entry) => ({ ...entry, key: anonymous(entry.key) }))
-    seen.push({ step, result, keys, messages: (await spy.take()).map(anonymous) })
+    seen.push({ step, result, keys, messages: (await spy.take()).map(told), at: Date.now() })
   }
   return seen
 }
@@ -87,9 +88,7 @@ const sameMessages = (a: Seen, b: Seen): boolean =>
   a.messages.join() === b.messages.join() ||
   (MAY_TELL_MORE.test(a.step) && a.messages.every((m) => b.messages.includes(m)))
 
-const sameStep = (a: Seen, b: Seen): boolean =>
-  near(a.result, b.result) &&
-  sameMessages(a, b) &&
+export const sameEntries = (a: Seen, b: Seen): boolean =>
   a.keys.length === b.keys.length &&
   a.keys.every((entry, index) => {
     const other = b.keys[index]
@@ -97,11 +96,16 @@ const sameStep = (a: Seen, b: Seen): boolean =>
     return plain(entry) === plain(other) && near(entry.ttl, other?.ttl)
   })
 
+/** Whether the same was seen after a step; `before`: after the step before. */
+export type Same = (expected: Seen, actual: Seen, before: Seen | undefined) => boolean
+
+export const sameStep: Same = (a, b) => near(a.result, b.result) && sameMessages(a, b) && sameEntries(a, b)
+
 /** The steps after which something else was seen, as text. */
-export const differences = (expected: readonly Seen[], actual: readonly Seen[]): string[] =>
+export const differences = (expected: readonly Seen[], actual: readonly Seen[], same: Same = sameStep): string[] =>
   expected.flatMap((step, index) => {
     const other = actual[index]
-    return other !== undefined && sameStep(step, other)
+    return other !== undefined && same(step, other, expected[index - 1])
       ? []
       : [`${show(step)}\n  but was\n${other === undefined ? 'nothing' : show(other)}`]
   })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { ClientOptions } from 'holdfast'
 import { connect } from 'holdfast'
 import type { Redis } from 'ioredis'
 import { type BothSides, listened } from './actors.js'
 import { arena } from './arena.js'
-import { lockChannel } from './programs.js'
 import { now, type Redisson } from './redisson.js'
 
 const ROUNDS = 20
@@ -32,8 +32,12 @@ const javaParty = (redisson: Redisson, { kind }: BothSides): Party => ({
   },
 })
 
-const nodeParty = async (url: string, { ours }: BothSides): Promise<Party & { close(): Promise<void> }> => {
-  const client = await connect({ url, presence: false })
+const nodeParty = async (
+  url: string,
+  { ours }: BothSides,
+  options?: ClientOptions,
+): Promise<Party & { close(): Promise<void> }> => {
+  const client = await connect({ ...options, url, presence: false })
   const owner = client.owner()
   return {
     async hold(name) {
@@ -52,14 +56,19 @@ const nodeParty = async (url: string, { ours }: BothSides): Promise<Party & { cl
   }
 }
 
-const latencies = async (redis: Redis, holder: Party, waiter: Party, prefix: string): Promise<number[]> => {
+interface Parties {
+  readonly holder: Party
+  readonly waiter: Party
+  readonly both: BothSides
+}
+
+const latencies = async (redis: Redis, { holder, waiter, both }: Parties, prefix: string): Promise<number[]> => {
   const found: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const name = `${prefix}:${round}`
     await holder.hold(name)
     const granted = waiter.wait(name)
-    const subscribers = async (): Promise<number> => Number((await redis.pubsub('NUMSUB', lockChannel(name)))[1])
-    await listened(subscribers, 1)
+    await listened(() => both.listeners(redis, name), 1)
     const freed = await holder.free(name)
     found.push((await granted) - freed)
     await waiter.free(name)
@@ -68,7 +77,7 @@ const latencies = async (redis: Redis, holder: Party, waiter: Party, prefix: str
 }
 
 /** Who waits is woken by the other side's release, long before the next poll or the lease's end. */
-export const wakeSuite = (version: string, both: BothSides): void => {
+export const wakeSuite = (version: string, both: BothSides, ours?: ClientOptions): void => {
   void describe(`wake-ups of a ${both.kind} lock, beside Redisson ${version}`, () => {
     const enter = arena(version)
     for (const [holding, waiting] of [
@@ -80,12 +89,12 @@ export const wakeSuite = (version: string, both: BothSides): void => {
       void test(`${holding} releases → ${waiting} has it`, { timeout: 120_000 }, async (t) => {
         const here = enter(t)
         if (here === undefined) return
-        const nodes = [await nodeParty(here.url, both), await nodeParty(here.url, both)] as const
+        const nodes = [await nodeParty(here.url, both, ours), await nodeParty(here.url, both, ours)] as const
         const other = await here.java.another({ url: here.url })
         const holder = holding === 'java' ? javaParty(here.java, both) : nodes[0]
         const waiter = waiting === 'java' ? javaParty(other, both) : nodes[1]
         try {
-          const found = await latencies(here.redis, holder, waiter, `${holding}-${waiting}`)
+          const found = await latencies(here.redis, { holder, waiter, both }, `${holding}-${waiting}`)
           const [median = NaN, most = NaN] = [found[ROUNDS / 2], found.at(-1)]
           t.diagnostic(
             `${version}: ${holding} releases → ${waiting} has it after ${median.toFixed(2)} ms (median), ` +

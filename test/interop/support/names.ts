@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+
+const tagged = (name: string): string => (name.includes('{') ? name : `{${name}}`)
+
+/** Where releases of the plain lock are told. A fair lock's waiter listens there under its own owner: `<channel>:<owner>`. */
+export const lockChannel = (name: string): string => `redisson_lock__channel:${tagged(name)}`
+
+/** Who waits for a fair lock, in order. */
+export const fairQueue = (name: string): string => `redisson_lock_queue:${tagged(name)}`
+
+/** Where a client of ours hears that one of its waiters was granted a fair lock. */
+export const grantChannel = (name: string, client: string): string => `holdfast_grant:${tagged(name)}:${client}`
+
+const subscribers = async (redis: Redis, channels: readonly string[]): Promise<number[]> => {
+  const reply = (await redis.pubsub('NUMSUB', ...channels)) as (string | number)[]
+  return channels.map((_, index) => Number(reply[2 * index + 1]))
+}
+
+/** How many clients listen for the release of a plain lock. */
+export const plainListeners = async (redis: Redis, name: string): Promise<number> =>
+  (await subscribers(redis, [lockChannel(name)]))[0] ?? 0
+
+/** How many stand in a fair lock's queue and would hear that it is their turn. */
+export const fairListeners = async (redis: Redis, name: string): Promise<number> => {
+  const owners = await redis.lrange(fairQueue(name), 0, -1)
+  const heard = await Promise.all(
+    owners.map((owner) =>
+      subscribers(redis, [`${lockChannel(name)}:${owner}`, grantChannel(name, owner.slice(0, 36))]),
+    ),
+  )
+  return heard.filter((counts) => counts.some((count) => count > 0)).length
+}
+
+/**
+ * Ours begins its work on the word of whoever freed a fair lock, and stays in the queue until it has confirmed that, a
+ * moment later. Redisson's head leaves the queue when it takes the lock.
+ */
+export const confirmed = async (redis: Redis, name: string): Promise<void> => {
+  const end = performance.now() + 10_000
+  for (;;) {
+    const [holder] = await redis.hkeys(name)
+    if (holder === undefined || !(await redis.lrange(fairQueue(name), 0, -1)).includes(holder)) return
+    if (performance.now() > end) throw new Error(`${holder} holds '${name}' and has not confirmed it`)
+    await sleep(5)
+  }
+}
