@@ -4,6 +4,7 @@ import type { LineHost, LineProtocol, Standing } from './line-protocol.js'
 import type { Waiter } from './queue.js'
 import { GRACE, type Request } from './request.js'
 import { serve } from './serve.js'
+import type { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
 import { marginOf } from './terms.js'
 import { isAway, passes } from './trouble.js'
@@ -45,6 +46,7 @@ export class Line {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #room: WaitingRoom
+  readonly #serverTime: ServerTime
   readonly #places = new Map<string, Place>()
   readonly #placeOf = new WeakMap<Waiter, Place>()
   #ear: Ear | undefined
@@ -60,6 +62,7 @@ export class Line {
   constructor(host: LineHost, protocol: LineProtocol) {
     this.#host = host
     this.#protocol = protocol
+    this.#serverTime = host.runtime.serverTime(protocol.key)
     this.#room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
       this.#left(waiter, settle)
     })
@@ -119,8 +122,8 @@ export class Line {
 
   /** Whether grants are heard, and told from old ones, already: a free lock is worth no subscription. */
   #hears(): boolean {
-    const { wakeups, options, serverTime } = this.#host.runtime
-    return wakeups.hears(this.#protocol.grants(options.id)) && serverTime.latest !== undefined
+    const { wakeups, options } = this.#host.runtime
+    return wakeups.hears(this.#protocol.grants(options.id)) && this.#serverTime.latest !== undefined
   }
 
   /** Grants are heard from now on. */
@@ -153,17 +156,16 @@ export class Line {
   }
 
   async #join(place: Place): Promise<void> {
-    const { runtime } = this.#host
-    const { serverTime, options } = runtime
+    const { options } = this.#host.runtime
     const { lease } = place.waiter.request.terms
     const sent = momentOf(this.#clock)
-    const now = serverTime.latest
+    const now = this.#serverTime.latest
     // Executed later than its reply is waited for, it would put somebody into the line who has gone.
     const notAfter = now === undefined ? NEVER : Math.ceil(now / 1000) + Math.min(options.commandTimeout, PUNCTUAL)
     place.joining = true
     const standing = await this.#protocol.enqueue(place.wire, lease, notAfter)
     place.joining = false
-    serverTime.heard(standing.stamp, sent)
+    this.#serverTime.heard(standing.stamp, sent)
     this.answeredAt = sent.mono
     this.#troubles = 0
     if (standing.state === 'held') this.#granted(place, sent)
@@ -248,9 +250,9 @@ export class Line {
   #isFresh(place: Place, stamp: number): boolean {
     // Before what it is compared with: should this process be stopped in between, the grant only looks older.
     const now = momentOf(this.#clock)
-    const latest = this.#host.runtime.serverTime.latest
-    if (place.since === undefined || latest === undefined || stamp <= place.since || place.asked > 0) return false
-    const left = TRIAL - (latest - stamp) / 1000
+    const age = this.#serverTime.ageOf(stamp)
+    if (place.since === undefined || age === undefined || stamp <= place.since || place.asked > 0) return false
+    const left = TRIAL - age
     if (left < ENOUGH || !place.waiter.queued) return false
     this.#forget(place)
     const { terms } = place.waiter.request
@@ -279,7 +281,7 @@ export class Line {
       if (confirmed > 0) this.#granted(place, sent)
       else {
         // What was granted before now is no grant any more.
-        place.since = this.#host.runtime.serverTime.latest ?? Infinity
+        place.since = this.#serverTime.latest ?? Infinity
         this.#pollIn(0)
       }
     } catch {
@@ -348,7 +350,7 @@ export class Line {
     for (const place of places) place.asked++
     const { stamp, left, states } = await this.#protocol.poll(owners)
     for (const place of places) place.asked--
-    this.#host.runtime.serverTime.heard(stamp, sent)
+    this.#serverTime.heard(stamp, sent)
     this.answeredAt = sent.mono
     places.forEach((place, i) => {
       const state = states[i] ?? 'gone'

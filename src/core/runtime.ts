@@ -34,11 +34,12 @@ export class Runtime implements Runner {
   readonly link: Link
   readonly wakeups: Wakeups
   readonly watchdog: Watchdog
-  readonly serverTime: ServerTime
   readonly events: Emitter<ClientEvents>
   readonly teller: Teller
   /** By family and key. */
   readonly #gates = new Map<string, Map<string, Gate>>()
+  /** By slot where nodes have clocks of their own, else under 0. */
+  readonly #serverTimes = new Map<number, ServerTime>()
   /** What goes on behind the callers' backs and must be over before the connection ends. */
   readonly #background = new Set<Promise<unknown>>()
   /** Pauses that closing cuts short. */
@@ -53,7 +54,6 @@ export class Runtime implements Runner {
   constructor(options: RuntimeOptions, driver: Driver) {
     this.options = options
     const { clock } = options
-    this.serverTime = new ServerTime(clock)
     this.watched = { lease: options.watchdog, watched: true }
     this.events = new Emitter((error) => {
       options.logger.error('a listener threw', error)
@@ -67,6 +67,7 @@ export class Runtime implements Runner {
         this.#reconnected()
       },
       gap: () => {
+        this.#forgetTimes()
         this.wakeups.gap()
       },
       error: (error) => {
@@ -137,6 +138,19 @@ export class Runtime implements Runner {
     throw new TypeError(`mapName must return a key for ${JSON.stringify(name)}, not ${String(key)}`)
   }
 
+  /** What is known of the clock of the server that has this key. */
+  serverTime(key: string): ServerTime {
+    const slot = this.link.cluster ? slotOf(key) : 0
+    let time = this.#serverTimes.get(slot)
+    if (time === undefined) this.#serverTimes.set(slot, (time = new ServerTime(this.options.clock)))
+    return time
+  }
+
+  /** Either connection may lead to another server by now. */
+  #forgetTimes(): void {
+    for (const time of this.#serverTimes.values()) time.forget()
+  }
+
   /** The gate of a lock that somebody here holds or waits for. */
   gateInUse(kind: LockKind, name: string): Gate | undefined {
     return this.#gates.get(kind.family)?.get(this.keyOf(name))
@@ -148,7 +162,7 @@ export class Runtime implements Runner {
 
   /** Holds may be in doubt, and who sleeps may have slept through a release. */
   #reconnected(): void {
-    this.serverTime.forget()
+    this.#forgetTimes()
     this.watchdog.ask()
     this.wakeups.gap()
     this.events.emit('reconnect')
