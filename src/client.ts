@@ -12,10 +12,11 @@ import type { Driver } from './engine/engine.js'
 import { ClosedError, LockLostError } from './errors.js'
 import { checkClose, checkListener, checkName, checkText } from './options.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
+import { fencedLock } from './sync/fenced-lock/fenced-lock.js'
 import { plainLock } from './sync/lock/lock.js'
 import { nonReentrantFairLock } from './sync/non-reentrant-fair-lock/non-reentrant-fair-lock.js'
 import { nonReentrantLock } from './sync/non-reentrant-lock/non-reentrant-lock.js'
-import type { ClientEvents, Hold, Lock, Owner } from './types.js'
+import type { ClientEvents, FencedLock, Hold, Lock, Owner } from './types.js'
 
 export interface CloseOptions {
   /** `false` leaves what is held to run out by its lease. Default: everything held is released. */
@@ -26,7 +27,7 @@ export interface CloseOptions {
 export interface Client extends AsyncDisposable {
   /** A UUID; holders are known by it on the server. */
   readonly id: string
-  /** What is unsafe about this server, in words. */
+  /** What is unsafe about this server, in words; for fenced locks more is said when the first is made. */
   readonly warnings: readonly string[]
   /** A re-entrant lock, Redisson's RLock. */
   lock(name: string): Lock
@@ -36,6 +37,8 @@ export interface Client extends AsyncDisposable {
   fairLock(name: string): Lock
   /** Its keys, but taking it again is a `DeadlockError`, Redisson's RNonReentrantFairLock. */
   nonReentrantFairLock(name: string): Lock
+  /** A plain lock whose holds carry a number that only grows, for the resource to check; Redisson's RFencedLock. */
+  fencedLock(name: string): FencedLock
   /** A unit of work of its own; what Redisson calls a thread. */
   owner(label?: string): Owner
   /** Takes over a hold that was detached, here or in another process. Rejects with `LockLostError` when it is gone. */
@@ -50,11 +53,13 @@ export interface Client extends AsyncDisposable {
 }
 
 /** Kinds whose holds can be detached and adopted, by the name in the ticket. */
-const KINDS: readonly LockKind[] = [plainLock, nonReentrantLock, fairLock, nonReentrantFairLock]
+const KINDS: readonly LockKind[] = [plainLock, nonReentrantLock, fairLock, nonReentrantFairLock, fencedLock]
 
 class ConnectedClient implements Client {
   readonly id: string
-  readonly warnings: readonly string[]
+  readonly warnings: string[]
+  /** What else is unsafe once fenced locks are used. */
+  #fencing: readonly string[]
   readonly #runtime: Runtime
   readonly #home: LockHome
   readonly #presence: Presence | undefined
@@ -63,7 +68,8 @@ class ConnectedClient implements Client {
   constructor(runtime: Runtime, facts: ServerFacts, presence: Presence | undefined) {
     const { id, mapName } = runtime.options
     this.id = id
-    this.warnings = facts.warnings
+    this.warnings = [...facts.warnings]
+    this.#fencing = facts.fencing
     this.#runtime = runtime
     this.#presence = presence
     this.#home = { runtime, readLabels: (clients) => Presence.read(runtime.link, clients, mapName) }
@@ -83,6 +89,14 @@ class ConnectedClient implements Client {
 
   nonReentrantFairLock(name: string): Lock {
     return this.#lock(nonReentrantFairLock, name)
+  }
+
+  fencedLock(name: string): FencedLock {
+    const lock: Lock = this.#lock(fencedLock, name)
+    for (const warning of this.#fencing) this.#runtime.options.logger.warn(warning)
+    this.warnings.push(...this.#fencing)
+    this.#fencing = []
+    return lock as FencedLock
   }
 
   #lock(kind: LockKind, name: string): GatedLock {

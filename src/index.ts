@@ -18,6 +18,8 @@ export {
 export type {
   AcquireOptions,
   ClientEvents,
+  FencedHold,
+  FencedLock,
   HolderState,
   Hold,
   HoldState,

@@ -6,6 +6,9 @@ const tagged = (name: string): string => (name.includes('{') ? name : `{${name}}
 
 export const lockChannel = (name: string): string => `redisson_lock__channel:${tagged(name)}`
 
+/** The newest token of a fenced lock. */
+export const fencingCounter = (name: string): string => `redisson_lock_token:${tagged(name)}`
+
 /** Who waits for a fair lock, in order, and until when each counts as alive. */
 export const fairQueue = (name: string): string => `redisson_lock_queue:${tagged(name)}`
 export const fairDeadlines = (name: string): string => `redisson_lock_timeout:${tagged(name)}`

@@ -56,6 +56,15 @@ export interface Hold extends AsyncDisposable {
   detach(): Promise<string>
 }
 
+/** A hold of a fenced lock. */
+export interface FencedHold extends Hold {
+  /**
+   * Grows with every hold of this lock, whoever has it, and with every further level of one. Write it along with what the lock guards, and
+   * let that refuse a smaller one: so who has lost the lock without knowing it does no harm.
+   */
+  readonly token: bigint
+}
+
 export interface LockState {
   /** Owners as the server knows them; `client` and `owner` come from others: escape before showing. */
   holders: HolderState[]
@@ -63,6 +72,7 @@ export interface LockState {
   waiting: WaiterState[]
   /** Until expiry; `undefined` when free, `Infinity` when somebody removed the expiry. */
   remaining?: number | undefined
+  /** Fenced locks only: the newest one, whoever had it. */
   token?: bigint | undefined
 }
 
@@ -105,6 +115,9 @@ export interface Lock<H extends Hold = Hold> {
   /** The same lock in Redisson's vocabulary, for one owner. */
   for(owner: Owner): OwnedLock
 }
+
+/** A lock whose holds are numbered: see `FencedHold.token`. */
+export type FencedLock = Lock<FencedHold>
 
 /** Redisson's vocabulary, for code that ports from it: an owner is what Redisson calls a thread. */
 export interface OwnedLock {

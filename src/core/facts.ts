@@ -8,6 +8,8 @@ export interface ServerFacts {
   readonly sharded: boolean
   /** What is unsafe about this server, in words. */
   readonly warnings: readonly string[]
+  /** What can take fencing tokens back: only who uses them needs to know. */
+  readonly fencing: readonly string[]
 }
 
 /** How far a clock may be off before it is worth a warning. */
@@ -28,7 +30,7 @@ export const readFacts = async (link: Link, clock: Clock): Promise<ServerFacts> 
   if (Math.abs(off) > CLOCK_OFF) {
     warnings.push(`the server's clock is ${Math.abs(off)} ms ${off > 0 ? 'ahead of' : 'behind'} this machine's`)
   }
-  return { version: fields.get('redis_version'), sharded: shards, warnings }
+  return { version: fields.get('redis_version'), sharded: shards, warnings, fencing: rewinding(fields) }
 }
 
 const yes = (): boolean => true
@@ -38,6 +40,19 @@ const evicting = (policy: string): string =>
   policy.startsWith('volatile')
     ? `maxmemory-policy is ${policy}: when memory is short the server evicts keys that expire, and locks are such keys`
     : `maxmemory-policy is ${policy}: when memory is short the server evicts any key, locks among them`
+
+/** The counter of a fenced lock never expires: what can lose it is eviction of any key, or a restart. */
+const rewinding = (fields: ReadonlyMap<string, string>): string[] => {
+  const policy = fields.get('maxmemory_policy') ?? ''
+  const evicted = policy.startsWith('allkeys')
+    ? [`maxmemory-policy is ${policy}: a fencing counter that the server evicts begins at 1 again`]
+    : []
+  const forgotten =
+    fields.get('aof_enabled') === '0'
+      ? ['the server keeps no append-only file: when it restarts, fencing tokens go back to its last snapshot, or to 1']
+      : []
+  return [...evicted, ...forgotten]
+}
 
 /** ms that the server is ahead, after allowing for the time that its answer took. */
 const clockOff = (time: unknown, before: number, after: number): number => {

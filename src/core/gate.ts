@@ -162,7 +162,7 @@ export class Gate implements Keeper, Host {
     if (!mayPass || tenure !== this.#tenure) return this.free(tenure)
     const half = tenure.lease / 2
     const fresh = tenure.status() === 'held' && now - tenure.provenAt < half && tenure.lastsUntil - now >= half
-    if (fresh && tenure.watched && alike(next.request.terms, tenure)) {
+    if (fresh && tenure.watched && tenure.token === undefined && alike(next.request.terms, tenure)) {
       this.runtime.teller.released(this, tenure.wire, tenure.opened)
       tenure.passes++
       contention.hand(next, tenure, true)

@@ -86,7 +86,7 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   async inspect(): Promise<LockState> {
-    const { ttl, holders, waiting = [] } = await this.serverState()
+    const { ttl, holders, waiting = [], token } = await this.serverState()
     const labels = await this.#home.readLabels([...holders, ...waiting].map(({ owner }) => clientOf(owner)))
     const who = (owner: string): { owner: string; client: string; label?: string } => {
       const client = clientOf(owner)
@@ -98,6 +98,7 @@ export class GatedLock implements Lock<TenureHold> {
       holders: holders.map(({ owner, count }) => ({ ...who(owner), count, mode: 'exclusive' as const })),
       waiting: waiting.map(({ owner, deadline }) => ({ ...who(owner), deadline })),
       ...(remaining !== undefined && { remaining }),
+      ...(token !== undefined && { token }),
     }
   }
 
@@ -152,8 +153,8 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   #sharesKey(lock: object): boolean {
-    if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime || lock.kind.family !== this.kind.family)
-      return false
+    if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime) return false
+    if (keySpace(lock.kind) !== keySpace(this.kind)) return false
     return this.runtime.keyOf(lock.name) === this.runtime.keyOf(this.name)
   }
 
@@ -163,6 +164,8 @@ export class GatedLock implements Lock<TenureHold> {
     )
   }
 }
+
+const keySpace = ({ keysOf, family }: LockKind): string => keysOf ?? family
 
 const leftOf = (ttl: number): number | undefined => {
   if (ttl === -2) return undefined

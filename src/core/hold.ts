@@ -46,6 +46,11 @@ export class TenureHold implements Hold {
     return this.#tenure.name
   }
 
+  /** Of a fenced lock: the newest one, whichever level brought it. */
+  get token(): bigint | undefined {
+    return this.#tenure.token
+  }
+
   get tenure(): Tenure {
     return this.#tenure
   }

@@ -12,6 +12,8 @@ export interface ServerState {
   readonly holders: readonly { readonly owner: string; readonly count: number }[]
   /** In order, where the server keeps a line; deadlines in ms since the epoch. */
   readonly waiting?: readonly { readonly owner: string; readonly deadline: number }[]
+  /** The newest fencing token of anybody, where holds have them. */
+  readonly token?: bigint
 }
 
 /**
@@ -31,6 +33,11 @@ export interface LockProtocol {
   release(owner: string): Promise<number | undefined>
   /** Whether the hold is now `to`'s. */
   pass(from: string, to: string, lease: number): Promise<boolean>
+  /**
+   * Only of kinds whose holds have fencing tokens: the one that the last reply brought for this owner, once. Such a hold
+   * is never passed on without the server, for the next one needs a token of its own.
+   */
+  takeToken?(owner: string): bigint | undefined
   forceRelease(): Promise<boolean>
   inspect(): Promise<ServerState>
 }
@@ -52,6 +59,8 @@ export interface LockKind {
   readonly name: string
   /** Kinds of one family share keys and channels, and so they share their local queue. */
   readonly family: string
+  /** The family whose keys it shares although its queue is its own: the two exclude one another on the server. */
+  readonly keysOf?: string
   /** Whether an owner that holds it may take it again. */
   readonly reentrant: boolean
   protocol(runner: Runner, key: string): LockProtocol

@@ -25,6 +25,8 @@ export class Tenure implements Due {
   /** Granted, and not confirmed yet: for a short while only. */
   trial = false
   passes = 0
+  /** The newest fencing token that came for it, where the kind has them. */
+  token: bigint | undefined
   #holds: readonly TenureHold[] = NONE
   #ended: 'lost' | 'over' | undefined
   #terms: Terms
@@ -40,6 +42,7 @@ export class Tenure implements Due {
     this.passes = from === undefined ? 0 : from.passes + 1
     this.#terms = terms
     this.#trust = new Trust(sent, terms.lease)
+    this.token = keeper.protocol.takeToken?.(wire)
   }
 
   get name(): string {
@@ -257,6 +260,7 @@ export class Tenure implements Due {
   async setLevel(level: number, lease: number): Promise<boolean> {
     const sent = this.now()
     const left = await this.protocol.setLevel(this.wire, level, lease)
+    this.token = this.protocol.takeToken?.(this.wire) ?? this.token
     if (left === undefined) {
       this.lose('somebody else released it, or its key was deleted', false)
       return false

@@ -110,6 +110,69 @@ export const fairLockTry: Script<
 )
 
 /**
+ * Takes the lock when it is free, with a token above all before it. Asked again by the owner that has it (a reply was
+ * lost), it is still one hold, with the same token.
+ * Returns string token of the hold | integer ms that it stays another's, -1 when it has no expiry
+ */
+export const fencedLockAcquire: Script<
+  readonly [lock: string, counter: string],
+  readonly [owner: string, lease: number],
+  string | number
+> = script(
+  'fenced-lock/acquire',
+  'c411fb392e1ab5fb55b906a8640bbd098fe90180',
+  "local lock=KEYS[1]local counter=KEYS[2]local owner=ARGV[1]local lease=ARGV[2]local left=redis.call('PTTL',lock)local again=left~=-2 and redis.call('HEXISTS',lock,owner)==1\nif left~=-2 and not again then\nreturn left\nend\nif not again or redis.call('EXISTS',counter)==0 then\nredis.call('INCR',counter)end\nredis.call('HSET',lock,owner,1)redis.call('PEXPIRE',lock,lease)return redis.call('GET',counter)",
+  2,
+)
+
+/**
+ * Who holds the lock, how often, and for how long; and the newest token of all.
+ * Returns [integer ttl, string[] fields, string token | nil] ttl in ms, -1 without expiry, -2 when free; owners and counts in turn
+ */
+export const fencedLockInspect: Script<
+  readonly [lock: string, counter: string],
+  readonly [],
+  readonly [ttl: number, fields: readonly string[], token: string | null]
+> = script(
+  'fenced-lock/inspect',
+  '11b82a5504ba0eb3e286b3ab82758390e34b8cc1',
+  "local lock=KEYS[1]local counter=KEYS[2]return{redis.call('PTTL',lock),redis.call('HGETALL',lock),redis.call('GET',counter)}",
+  2,
+)
+
+/**
+ * Passes a hold on to another owner with a token of its own: to the next waiter of this process, or to whoever adopts a
+ * ticket. Asked again by the new owner (a reply was lost), it is still one hold, with the same token.
+ * Returns string token of the hold | nil it was neither's
+ */
+export const fencedLockPass: Script<
+  readonly [lock: string, counter: string],
+  readonly [from: string, to: string, lease: number],
+  string | null
+> = script(
+  'fenced-lock/pass',
+  '7dd5dd1af40e541bd1c9f221343b6597e29e4022',
+  "local lock=KEYS[1]local counter=KEYS[2]local from=ARGV[1]local to=ARGV[2]local lease=ARGV[3]local passes=redis.call('HEXISTS',lock,from)==1\nif not passes and redis.call('HEXISTS',lock,to)==0 then\nreturn nil\nend\nif passes or redis.call('EXISTS',counter)==0 then\nredis.call('INCR',counter)end\nredis.call('HDEL',lock,from)redis.call('HSET',lock,to,1)redis.call('PEXPIRE',lock,lease)return redis.call('GET',counter)",
+  2,
+)
+
+/**
+ * Sets how often its owner holds the lock: one more, with a new token, one less, or as often as before to make the lease
+ * longer. Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
+ * Returns [integer left, string token | nil] ms left, -1 without expiry, and the newest token | nil not this owner's
+ */
+export const fencedLockSetLevel: Script<
+  readonly [lock: string, counter: string],
+  readonly [owner: string, level: number, lease: number],
+  readonly [left: number, token: string | null] | null
+> = script(
+  'fenced-lock/set-level',
+  '3edae51aa9850a79a6adf021435ebcc877b58597',
+  "local lock=KEYS[1]local counter=KEYS[2]local owner=ARGV[1]local level=tonumber(ARGV[2])local lease=tonumber(ARGV[3])local held=tonumber(redis.call('HGET',lock,owner)or nil)if not held then\nreturn nil\nend\nlocal left=redis.call('PTTL',lock)if left>=0 then\nleft=math.max(left,lease)redis.call('PEXPIRE',lock,left)end\nif level>held then\nredis.call('INCR',counter)end\nredis.call('HSET',lock,owner,level)return{left,redis.call('GET',counter)}",
+  2,
+)
+
+/**
  * Takes the lock when it is free. Asked again by the owner that has it (a reply was lost), it is still one hold.
  * Returns nil held | integer ms that it stays another's, -1 when it has no expiry
  */

@@ -7,6 +7,7 @@ const channel = (name: string): string =>
 export const kinds: readonly LockKind[] = [
   { name: 'lock', reentrant: true, make: (client, name) => client.lock(name), channel },
   { name: 'nonReentrantLock', reentrant: false, make: (client, name) => client.nonReentrantLock(name), channel },
+  { name: 'fencedLock', reentrant: true, fenced: true, make: (client, name) => client.fencedLock(name), channel },
   { name: 'fairLock', reentrant: true, fair: true, make: (client, name) => client.fairLock(name), channel },
   {
     name: 'nonReentrantFairLock',

@@ -27,22 +27,43 @@ const output = async (...words: string[]): Promise<string> => {
   return said
 }
 
+/** Every stay has one of its own, and they grow in the order of the stays. */
+const tokensInOrder = (stays: readonly (Stay & { token: bigint })[]): void => {
+  const inOrder = [...stays].sort((one, other) => (one.from < other.from ? -1 : 1))
+  inOrder.reduce((last, { token, who }) => {
+    assert.ok(token > last, `${who} has token ${token} after ${last}`)
+    return token
+  }, 0n)
+}
+
 void describe('processes that share a lock', () => {
   const scenario = scenarios(redisEngine)
 
-  scenario('G-01: two processes × 8 owners × 50 rounds → the total exact, one inside at a time', async (w) => {
-    const said = await Promise.all(times(2, () => output('visits', w.url, w.id, String(OWNERS), String(ROUNDS))))
-    const stays: Stay[] = []
-    for (const part of said) {
-      const { crowded, stays: some } = JSON.parse(part) as { crowded: number; stays: [string, string, string][] }
-      assert.equal(crowded, 0, 'somebody else was inside')
-      for (const [who, from, to] of some) stays.push({ who, from: BigInt(from), to: BigInt(to) })
-    }
-    assert.equal(stays.length, 2 * OWNERS * ROUNDS)
-    checkHistory(stays)
-    assert.equal(Number(await w.raw('GET', 'counter')), 2 * OWNERS * ROUNDS)
-    await w.raw('DEL', 'counter')
-  })
+  for (const kind of ['lock', 'fencedLock']) {
+    scenario(
+      `G-01: ${kind}, two processes × 8 owners × 50 rounds → the total exact, one inside at a time`,
+      async (w) => {
+        const said = await Promise.all(
+          times(2, () => output('visits', w.url, w.id, String(OWNERS), String(ROUNDS), kind)),
+        )
+        const stays: (Stay & { token: bigint })[] = []
+        for (const part of said) {
+          const { crowded, stays: some } = JSON.parse(part) as {
+            crowded: number
+            stays: [string, string, string, string][]
+          }
+          assert.equal(crowded, 0, 'somebody else was inside')
+          for (const [who, from, to, token] of some)
+            stays.push({ who, from: BigInt(from), to: BigInt(to), token: BigInt(token) })
+        }
+        assert.equal(stays.length, 2 * OWNERS * ROUNDS)
+        checkHistory(stays)
+        if (kind === 'fencedLock') tokensInOrder(stays)
+        assert.equal(Number(await w.raw('GET', 'counter')), 2 * OWNERS * ROUNDS)
+        await w.raw('DEL', 'counter')
+      },
+    )
+  }
 
   scenario(
     'G-13: a holder killed → every key it left expires, the waiter of another process is in by then',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Hold } from 'holdfast'
+import type { Hold, Lock } from 'holdfast'
 import { AcquireTimeoutError, connect, EngineError, LockLostError } from 'holdfast'
 import { rejection, watch } from '../contract/lock/kind.js'
 import type { Client } from '../engines.js'
@@ -12,23 +12,31 @@ import { Site, troubles, until } from '../support/troubles.js'
 
 const WATCHDOG = 3000
 
+/** Those whose scripts are not all the plain lock's. */
+const KINDS = ['lock', 'fencedLock'] as const
+
 /** A client of the troubled server, and all that it told. */
 interface Visit {
   readonly site: Site
   readonly client: Client
+  readonly lock: (name: string) => Lock
   readonly told: { readonly uncertain: unknown[]; readonly lost: Error[]; readonly errors: Error[] }
 }
 
 type Scenario = (name: string, body: (visit: Visit) => Promise<void>) => void
 
-const visiting = async (site: Site, body: (visit: Visit) => Promise<void>): Promise<void> => {
+const visiting = async (
+  site: Site,
+  kind: (typeof KINDS)[number],
+  body: (visit: Visit) => Promise<void>,
+): Promise<void> => {
   const client = await connect({ url: site.url, watchdog: WATCHDOG })
   const told: Visit['told'] = { uncertain: [], lost: [], errors: [] }
   client.on('uncertain', ({ cause }) => told.uncertain.push(cause))
   client.on('lost', ({ error }) => told.lost.push(error))
   client.on('error', (error) => told.errors.push(error))
   try {
-    await body({ site, client, told })
+    await body({ site, client, lock: (name) => client[kind](name), told })
     assert.deepEqual(await site.keys(), [], 'a key is left')
   } finally {
     await site.end()
@@ -38,7 +46,7 @@ const visiting = async (site: Site, body: (visit: Visit) => Promise<void>): Prom
 }
 
 /** Inside a `describe`: one server of its own, its tests one after the other. */
-const onSite = (trouble: Trouble): Scenario => {
+const onSite = (trouble: Trouble): ((kind: (typeof KINDS)[number]) => Scenario) => {
   let site: Site | undefined
   let reason: string | undefined
   before(async () => {
@@ -48,10 +56,10 @@ const onSite = (trouble: Trouble): Scenario => {
     reason = await started({ ...redisEngine, start })
   })
   after(() => site?.close())
-  return (name, body) => {
-    void test(name, { timeout: 60_000 }, async (t) => {
+  return (kind) => (name, body) => {
+    void test(`${kind}: ${name}`, { timeout: 60_000 }, async (t) => {
       if (site === undefined) t.skip(reason ?? 'no server')
-      else await visiting(site, body)
+      else await visiting(site, kind, body)
     })
   }
 }
@@ -69,11 +77,11 @@ const isTroubleOrCut = ({ trouble }: Site, error: unknown): void => {
 }
 
 /** When the server has told this client that another has the lock. */
-const refused = (client: Client, lock: string): Promise<void> =>
+const refused = (client: Client, name: string): Promise<void> =>
   new Promise((resolve) => {
     const listener = (message: unknown): void => {
       const told = message as { client: string; name: string }
-      if (told.client !== client.id || told.name !== lock) return
+      if (told.client !== client.id || told.name !== name) return
       unsubscribe('holdfast:wait', listener)
       resolve()
     }
@@ -81,23 +89,27 @@ const refused = (client: Client, lock: string): Promise<void> =>
   })
 
 /** A call that waits for what another client holds, whose lease is over soon and without a word. */
-const waiter = async ({ site, client }: Visit, name: string, wait = 60_000): Promise<{ acquiring: Promise<Hold> }> => {
+const waiter = async (
+  { site, client, lock }: Visit,
+  name: string,
+  wait = 60_000,
+): Promise<{ acquiring: Promise<Hold> }> => {
   await site.redis.hset(name, 'foreign:1', 1)
   await site.redis.pexpire(name, 60_000)
   const waiting = refused(client, name)
-  const acquiring = client.lock(name).acquire({ wait })
+  const acquiring = lock(name).acquire({ wait })
   acquiring.catch(() => undefined)
   await waiting
   await site.redis.pexpire(name, 300)
   return { acquiring }
 }
 
-const everyWay = (client: Client): Promise<unknown>[] => [
-  client.lock('a').acquire(),
-  client.lock('b').acquire({ wait: 30_000 }),
-  client.lock('c').tryAcquire({ lease: 5000 }),
-  client.lock('d').using(() => assert.fail('the work began')),
-  client.lock('e').for(client.owner()).lock(),
+const everyWay = ({ client, lock }: Visit): Promise<unknown>[] => [
+  lock('a').acquire(),
+  lock('b').acquire({ wait: 30_000 }),
+  lock('c').tryAcquire({ lease: 5000 }),
+  lock('d').using(() => assert.fail('the work began')),
+  lock('e').for(client.owner()).lock(),
 ]
 
 /** The least that the server keeps it, on the wall clock. */
@@ -108,17 +120,17 @@ const keptUntil = async ({ redis }: Site, name: string): Promise<number> => {
 
 const refusedAcquires = (scenario: Scenario): void => {
   scenario('acquire that was never answered → rejects with the server’s text, leaves nothing', async (visit) => {
-    const { site, client, told } = visit
+    const { site, lock, told } = visit
     await site.begin()
     const began = performance.now()
-    for (const error of await Promise.all(everyWay(client).map(rejection))) isTrouble(site.trouble, error)
+    for (const error of await Promise.all(everyWay(visit).map(rejection))) isTrouble(site.trouble, error)
     assert.ok(performance.now() - began < 3000)
     await site.end()
     await sleep(WATCHDOG / 2)
     assert.deepEqual(await site.keys(), [])
     for (const error of told.errors) isTroubleOrCut(site, error)
     assert.deepEqual([...told.uncertain, ...told.lost], [])
-    const hold = await client.lock('a').acquire()
+    const hold = await lock('a').acquire()
     assert.equal(await hold.release(), true)
   })
 }
@@ -156,10 +168,10 @@ const notWaitedOut = (scenario: Scenario): void => {
 }
 
 const unhinderedAcquires = (scenario: Scenario): void => {
-  scenario('acquire → nobody notices', async ({ site, client, told }) => {
+  scenario('acquire → nobody notices', async ({ site, lock, told }) => {
     for (const name of ['a', 'b']) {
       await site.begin()
-      const hold = await client.lock(name).acquire()
+      const hold = await lock(name).acquire()
       assert.equal(await hold.release(), true)
     }
     assert.deepEqual(told, { uncertain: [], lost: [], errors: [] })
@@ -175,8 +187,8 @@ const unhinderedAcquires = (scenario: Scenario): void => {
 
 const refusedRenewals = (scenario: Scenario): void => {
   scenario('renewal, the trouble ends in time → uncertain once, then held again, never lost', async (visit) => {
-    const { site, client, told } = visit
-    const hold = await client.lock('a').acquire()
+    const { site, lock, told } = visit
+    const hold = await lock('a').acquire()
     const { signal } = hold
     await site.begin()
     await until(() => told.uncertain.length > 0)
@@ -197,8 +209,8 @@ const refusedRenewals = (scenario: Scenario): void => {
   })
 
   scenario('renewal, the trouble stays → uncertain once, then lost before the lease ends, for good', async (visit) => {
-    const { site, client, told } = visit
-    const hold = await client.lock('a').acquire()
+    const { site, lock, told } = visit
+    const hold = await lock('a').acquire()
     let at = NaN
     hold.signal.addEventListener('abort', () => (at = Date.now()))
     const kept = await keptUntil(site, 'a')
@@ -216,15 +228,15 @@ const refusedRenewals = (scenario: Scenario): void => {
     await site.end()
     assert.equal(await hold.release(), false)
     assert.equal(hold.state, 'lost')
-    const next = await client.lock('a').acquire()
+    const next = await lock('a').acquire()
     assert.equal(hold.state, 'lost')
     assert.equal(await next.release(), true)
   })
 }
 
 const unhinderedRenewals = (scenario: Scenario): void => {
-  scenario('renewal → nobody notices', async ({ site, client, told }) => {
-    const hold = await client.lock('a').acquire()
+  scenario('renewal → nobody notices', async ({ site, lock, told }) => {
+    const hold = await lock('a').acquire()
     const kept = await keptUntil(site, 'a')
     await site.begin()
     await until(async () => (await keptUntil(site, 'a')) > kept + WATCHDOG)
@@ -235,9 +247,9 @@ const unhinderedRenewals = (scenario: Scenario): void => {
 }
 
 const refusedReleases = (scenario: Scenario): void => {
-  scenario('release, the trouble ends in time → true, and the key is gone', async ({ site, client }) => {
-    const hold = await client.lock('a').acquire({ lease: 20_000 })
-    const held = await client.lock('b').acquire()
+  scenario('release, the trouble ends in time → true, and the key is gone', async ({ site, lock }) => {
+    const hold = await lock('a').acquire({ lease: 20_000 })
+    const held = await lock('b').acquire()
     await site.begin()
     const releases = [watch(hold.release()), watch(held.release())]
     await sleep(300)
@@ -247,8 +259,8 @@ const refusedReleases = (scenario: Scenario): void => {
     assert.deepEqual(await site.keys(), [])
   })
 
-  scenario('release, the trouble stays → false when the lease is over', async ({ site, client, told }) => {
-    const hold = await client.lock('a').acquire({ lease: 2000 })
+  scenario('release, the trouble stays → false when the lease is over', async ({ site, lock, told }) => {
+    const hold = await lock('a').acquire({ lease: 2000 })
     const kept = await keptUntil(site, 'a')
     await site.begin()
     assert.equal(await hold.release(), false)
@@ -262,10 +274,10 @@ const refusedReleases = (scenario: Scenario): void => {
 }
 
 const unhinderedReleases = (scenario: Scenario): void => {
-  scenario('release → true at once', async ({ site, client }) => {
+  scenario('release → true at once', async ({ site, client, lock }) => {
     const owner = client.owner()
-    const outer = await client.lock('a').acquire({ owner })
-    const inner = await client.lock('a').acquire({ owner })
+    const outer = await lock('a').acquire({ owner })
+    const inner = await lock('a').acquire({ owner })
     await site.begin()
     const began = performance.now()
     assert.equal(await inner.release(), true)
@@ -281,17 +293,17 @@ const halfway = (scenario: Scenario): void => {
   const allow = (site: Site, ...rules: string[]): Promise<unknown> =>
     site.redis.call('ACL', 'SETUSER', 'app', '+@all', 'allchannels', ...rules)
 
-  scenario('acquire, stopped when the field is written → rejects, and the field is gone', async ({ site, client }) => {
+  scenario('acquire, stopped when the field is written → rejects, and the field is gone', async ({ site, lock }) => {
     await allow(site, '-pexpire')
-    isTrouble(site.trouble, await rejection(client.lock('a').acquire()))
+    isTrouble(site.trouble, await rejection(lock('a').acquire()))
     await until(async () => (await site.keys()).length === 0, 2000)
     await allow(site)
   })
 
-  scenario('release that may not be told → true, and the key is gone', async ({ site, client, told }) => {
+  scenario('release that may not be told → true, and the key is gone', async ({ site, lock, told }) => {
     for (const rule of ['-publish', 'resetchannels']) {
       await allow(site)
-      const hold = await client.lock('a').acquire()
+      const hold = await lock('a').acquire()
       await allow(site, rule)
       assert.equal(await hold.release(), true)
       assert.deepEqual(await site.keys(), [])
@@ -301,8 +313,8 @@ const halfway = (scenario: Scenario): void => {
   })
 
   scenario('renewal that may not look → uncertain once, then held again, never lost', async (visit) => {
-    const { site, client, told } = visit
-    const hold = await client.lock('a').acquire()
+    const { site, lock, told } = visit
+    const hold = await lock('a').acquire()
     await allow(site, '-hexists')
     await until(() => told.uncertain.length + told.lost.length > 0)
     assert.equal(hold.state, 'uncertain')
@@ -314,23 +326,27 @@ const halfway = (scenario: Scenario): void => {
   })
 }
 
+const tests = (trouble: Trouble, scenario: Scenario): void => {
+  if (trouble.acquire === 'refuses') {
+    refusedAcquires(scenario)
+    if (trouble.passes) waitedOut(scenario)
+    else notWaitedOut(scenario)
+  } else unhinderedAcquires(scenario)
+  if (trouble.upkeep === 'refuses') {
+    refusedRenewals(scenario)
+    refusedReleases(scenario)
+  } else {
+    unhinderedRenewals(scenario)
+    unhinderedReleases(scenario)
+  }
+  if (trouble.name === 'NOPERM within the script') halfway(scenario)
+}
+
 void describe('G-24: trouble at the server', { concurrency: troubles.length }, () => {
   for (const trouble of troubles) {
     void describe(trouble.name, { concurrency: 1 }, () => {
       const scenario = onSite(trouble)
-      if (trouble.acquire === 'refuses') {
-        refusedAcquires(scenario)
-        if (trouble.passes) waitedOut(scenario)
-        else notWaitedOut(scenario)
-      } else unhinderedAcquires(scenario)
-      if (trouble.upkeep === 'refuses') {
-        refusedRenewals(scenario)
-        refusedReleases(scenario)
-      } else {
-        unhinderedRenewals(scenario)
-        unhinderedReleases(scenario)
-      }
-      if (trouble.name === 'NOPERM within the script') halfway(scenario)
+      for (const kind of KINDS) tests(trouble, scenario(kind))
     })
   }
 })

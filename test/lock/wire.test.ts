@@ -1,94 +1,27 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, describe, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from 'holdfast'
 import { Redis } from 'ioredis'
 import { rejection, times } from '../contract/lock/kind.js'
 import type { Client, Options } from '../engines.js'
-import { redisEngine, started } from '../engines.js'
-import { startRedis } from '../support/redis-server.js'
 import { channelOf, RedissonActor } from '../support/redisson-actor.js'
+import type { Wire } from '../support/wire.js'
+import { ofScripts, onWire, requests } from '../support/wire.js'
 
-interface Seen {
-  readonly words: string[]
-  readonly source: string
+const actors: RedissonActor[] = []
+
+const closeActors = (): void => {
+  for (const actor of actors.splice(0)) actor.close()
 }
 
-void describe('the plain lock on the wire', async () => {
-  const skip = await started({ ...redisEngine, start: async () => (await startRedis()).stop() })
-  if (skip !== undefined) {
-    void test('the plain lock on the wire', { skip }, () => undefined)
-    return
-  }
-  let server: Awaited<ReturnType<typeof startRedis>>
-  let redis: Redis
-  let listener: Redis
-  let heard: string[] = []
-  const clients: Client[] = []
-  const actors: RedissonActor[] = []
-
-  before(async () => {
-    server = await startRedis()
-    redis = new Redis(server.url)
-    listener = new Redis(server.url)
-    await listener.psubscribe('*')
-    listener.on('pmessage', (_pattern: string, channel: string, payload: string) => heard.push(`${channel} ${payload}`))
-  })
-
-  after(async () => {
-    redis.disconnect()
-    listener.disconnect()
-    await server.stop()
-  })
-
-  afterEach(async () => {
-    await Promise.all(clients.splice(0).map((client) => client.close()))
-    for (const actor of actors.splice(0)) actor.close()
-    assert.equal(await redis.dbsize(), 0, (await redis.keys('*')).join())
-    assert.deepEqual(await redis.pubsub('CHANNELS', '*'), [])
-    heard = []
-  })
-
-  const open = async (options: Partial<Options> = {}): Promise<Client> => {
-    const client = await connect({ url: server.url, presence: false, ...options })
-    clients.push(client)
-    return client
-  }
+const onThisWire = (wire: Wire): void => {
+  const open = (options?: Partial<Options>): Promise<Client> => wire.open(options)
 
   const actor = (name: string, thread = 1, id?: string): RedissonActor => {
-    const made = new RedissonActor(server.url, name, thread, id)
+    const made = new RedissonActor(wire.url, name, thread, id)
     actors.push(made)
     return made
   }
-
-  /** What the server saw meanwhile, without what this test sent. */
-  const monitored = async (work: () => Promise<void>): Promise<Seen[]> => {
-    const own = /\baddr=(\S+)/.exec(String(await redis.call('CLIENT', 'INFO')))?.[1]
-    const monitor = await redis.monitor()
-    const seen: Seen[] = []
-    monitor.on('monitor', (_time: string, words: string[], source: string) => seen.push({ words, source }))
-    try {
-      await work()
-      await redis.ping('end of the work')
-      for (let wait = 0; wait < 200 && !seen.some(({ words }) => words[1] === 'end of the work'); wait += 1)
-        await sleep(10)
-      assert.ok(seen.some(({ words }) => words[1] === 'end of the work'))
-    } finally {
-      monitor.disconnect()
-    }
-    return seen.filter(({ source }) => source !== own)
-  }
-
-  const ofScripts = (seen: readonly Seen[]): string[] =>
-    seen
-      .filter(({ source }) => source === 'lua')
-      .map(({ words: [command, ...rest] }) => [String(command).toLowerCase(), ...rest].join(' '))
-
-  const requests = (seen: readonly Seen[]): string[] =>
-    seen
-      .filter(({ source }) => source !== 'lua')
-      .map(({ words }) => String(words[0]).toLowerCase())
-      .filter((command) => !['ping', 'info', 'hello', 'client', 'auth', 'select'].includes(command))
 
   void test('held → a hash of one field `<uuid v8>:<number>` → 1, with the lease as its TTL, and nothing else', async () => {
     const client = await open()
@@ -98,18 +31,18 @@ void describe('the plain lock on the wire', async () => {
       ['{orders}', 3_600_000],
     ] as const) {
       const hold = await client.lock(name).acquire({ lease })
-      assert.deepEqual(await redis.keys('*'), [name])
-      assert.equal(await redis.type(name), 'hash')
-      const fields = Object.entries(await redis.hgetall(name))
+      assert.deepEqual(await wire.redis.keys('*'), [name])
+      assert.equal(await wire.redis.type(name), 'hash')
+      const fields = Object.entries(await wire.redis.hgetall(name))
       assert.equal(fields.length, 1)
       const [field, count] = fields[0] ?? []
       assert.match(String(field), /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}:\d+$/)
       assert.ok(String(field).startsWith(`${client.id}:`))
       assert.equal(count, '1')
-      const left = await redis.pttl(name)
+      const left = await wire.redis.pttl(name)
       assert.ok(left <= (lease ?? 30_000) && left > (lease ?? 30_000) - 2000, String(left))
       assert.equal(await hold.release(), true)
-      assert.equal(await redis.exists(name), 0)
+      assert.equal(await wire.redis.exists(name), 0)
     }
   })
 
@@ -118,7 +51,7 @@ void describe('the plain lock on the wire', async () => {
     const fields: (string | undefined)[] = []
     for (let round = 0; round < 2; round += 1) {
       const hold = await client.lock('orders').acquire()
-      fields.push((await redis.hkeys('orders'))[0])
+      fields.push((await wire.redis.hkeys('orders'))[0])
       assert.equal(await hold.release(), true)
     }
     assert.notEqual(fields[0], fields[1])
@@ -131,14 +64,14 @@ void describe('the plain lock on the wire', async () => {
   void test('re-entered → the same field counts, PEXPIRE anew; one level less → count 1, no message; freed → the key gone and `0`', async () => {
     const client = await open()
     const me = client.lock('orders').for(client.owner())
-    const seen = await monitored(async () => {
+    const seen = await wire.monitored(async () => {
       await me.lock(20_000)
       await me.lock(10_000)
-      assert.deepEqual(Object.values(await redis.hgetall('orders')), ['2'])
+      assert.deepEqual(Object.values(await wire.redis.hgetall('orders')), ['2'])
       await me.unlock()
-      assert.deepEqual(Object.values(await redis.hgetall('orders')), ['1'])
-      assert.deepEqual(heard, [])
-      const left = await redis.pttl('orders')
+      assert.deepEqual(Object.values(await wire.redis.hgetall('orders')), ['1'])
+      assert.deepEqual(wire.heard, [])
+      const left = await wire.redis.pttl('orders')
       assert.ok(left > 8000 && left <= 20_000, String(left))
       await me.unlock()
     })
@@ -159,7 +92,7 @@ void describe('the plain lock on the wire', async () => {
       )
     }
     await sleep(20)
-    assert.deepEqual(heard, ['redisson_lock__channel:{orders} 0'])
+    assert.deepEqual(wire.heard, ['redisson_lock__channel:{orders} 0'])
   })
 
   void test('one lock and unlock → one request each, one message', async () => {
@@ -167,8 +100,8 @@ void describe('the plain lock on the wire', async () => {
     const lock = client.lock('orders')
     await lock.using(() => undefined)
     await sleep(20)
-    heard = []
-    const seen = await monitored(async () => {
+    wire.heard = []
+    const seen = await wire.monitored(async () => {
       for (let round = 0; round < 10; round += 1) await lock.using(() => undefined)
     })
     assert.deepEqual(
@@ -178,14 +111,14 @@ void describe('the plain lock on the wire', async () => {
     assert.ok(ofScripts(seen).length <= 80, `${ofScripts(seen).length} commands in scripts`)
     await sleep(20)
     assert.deepEqual(
-      heard,
+      wire.heard,
       times(10, () => 'redisson_lock__channel:{orders} 0'),
     )
   })
 
   void test('many waiters of one client → handed on in the process with next to no request', async () => {
     const client = await open()
-    const seen = await monitored(async () => {
+    const seen = await wire.monitored(async () => {
       await Promise.all(times(100, () => client.lock('orders').using(() => undefined)))
     })
     assert.ok(requests(seen).length <= 40, requests(seen).join())
@@ -194,7 +127,7 @@ void describe('the plain lock on the wire', async () => {
   void test('an aborted signal, a bad argument, a bad name → nothing is sent', async () => {
     const client = await open()
     const lock = client.lock('orders')
-    const seen = await monitored(async () => {
+    const seen = await wire.monitored(async () => {
       await rejection(lock.acquire({ signal: AbortSignal.abort() }))
       await rejection(lock.tryAcquire({ signal: AbortSignal.abort(), wait: 100 }))
       await rejection(lock.using({ signal: AbortSignal.abort() }, () => undefined))
@@ -217,24 +150,24 @@ void describe('the plain lock on the wire', async () => {
       ['a}b', 'redisson_lock__channel:{a}b}'],
     ] as const) {
       assert.equal(channelOf(name), channel)
-      heard = []
+      wire.heard = []
       const hold = await one.lock(name).acquire()
-      const before = (await redis.pubsub('CHANNELS', channel)) as string[]
+      const before = (await wire.redis.pubsub('CHANNELS', channel)) as string[]
       const waiting = two.lock(name).acquire()
       for (
         let wait = 0;
-        wait < 100 && ((await redis.pubsub('CHANNELS', channel)) as string[]).length === 0;
+        wait < 100 && ((await wire.redis.pubsub('CHANNELS', channel)) as string[]).length === 0;
         wait += 1
       ) {
         await sleep(10)
       }
-      assert.deepEqual(await redis.pubsub('CHANNELS', channel), [channel])
+      assert.deepEqual(await wire.redis.pubsub('CHANNELS', channel), [channel])
       assert.ok(before.length === 0 || name === '{x}')
       assert.equal(await hold.release(), true)
       assert.equal(await (await waiting).release(), true)
       await sleep(20)
-      assert.ok(heard.length >= 1)
-      for (const message of heard) assert.equal(message, `${channel} 0`)
+      assert.ok(wire.heard.length >= 1)
+      for (const message of wire.heard) assert.equal(message, `${channel} 0`)
     }
   })
 
@@ -245,19 +178,19 @@ void describe('the plain lock on the wire', async () => {
     assert.equal(await lock.forceRelease(), true)
     assert.equal(await lock.forceRelease(), false)
     await sleep(20)
-    assert.deepEqual(heard, ['redisson_lock__channel:{orders} 0'])
+    assert.deepEqual(wire.heard, ['redisson_lock__channel:{orders} 0'])
   })
 
   void test('G-12: a refused unlock → no message, no change', async () => {
     const client = await open()
     const redisson = actor('orders')
     assert.equal(await redisson.try(), null)
-    const before = [await redis.hgetall('orders'), await redis.pttl('orders')] as const
+    const before = [await wire.redis.hgetall('orders'), await wire.redis.pttl('orders')] as const
     await rejection(client.lock('orders').for(client.owner()).unlock())
-    assert.deepEqual(await redis.hgetall('orders'), before[0])
-    assert.ok((await redis.pttl('orders')) <= before[1])
+    assert.deepEqual(await wire.redis.hgetall('orders'), before[0])
+    assert.ok((await wire.redis.pttl('orders')) <= before[1])
     await sleep(20)
-    assert.deepEqual(heard, [])
+    assert.deepEqual(wire.heard, [])
     assert.equal(await redisson.release(), 1)
   })
 
@@ -276,7 +209,7 @@ void describe('the plain lock on the wire', async () => {
       await locking
       assert.ok(performance.now() - begun < 3000)
       assert.deepEqual(redisson.heard, ['0'])
-      assert.deepEqual(Object.keys(await redis.hgetall(name)), [redisson.owner])
+      assert.deepEqual(Object.keys(await wire.redis.hgetall(name)), [redisson.owner])
       assert.equal(await client.lock(name).tryAcquire(), undefined)
       assert.equal(await redisson.release(), 1)
     }
@@ -327,9 +260,9 @@ void describe('the plain lock on the wire', async () => {
     const visit = async (who: string): Promise<void> => {
       inside += 1
       most = Math.max(most, inside)
-      const seen = Number((await redis.get('counter')) ?? 0)
+      const seen = Number((await wire.redis.get('counter')) ?? 0)
       await sleep(1)
-      await redis.set('counter', seen + 1)
+      await wire.redis.set('counter', seen + 1)
       turns.set(who, (turns.get(who) ?? 0) + 1)
       inside -= 1
     }
@@ -347,18 +280,18 @@ void describe('the plain lock on the wire', async () => {
     })
     await Promise.all([...ours, ...theirs])
     assert.equal(most, 1)
-    assert.equal(await redis.get('counter'), String(9 * 12))
+    assert.equal(await wire.redis.get('counter'), String(9 * 12))
     assert.deepEqual(
       [...turns.values()],
       times(9, () => 12),
     )
-    await redis.del('counter')
+    await wire.redis.del('counter')
   })
 
   void test('L26: keyspace events → exactly one del or expired event per hold', async () => {
-    await redis.config('SET', 'notify-keyspace-events', 'Egx')
+    await wire.redis.config('SET', 'notify-keyspace-events', 'Egx')
     const events: string[] = []
-    const spy = new Redis(server.url)
+    const spy = new Redis(wire.url)
     spy.on('message', (channel: string, key: string) => {
       if (key === 'orders') events.push(channel.replace('__keyevent@0__:', ''))
     })
@@ -392,16 +325,16 @@ void describe('the plain lock on the wire', async () => {
       assert.equal(events.length, 6)
     } finally {
       spy.disconnect()
-      await redis.config('SET', 'notify-keyspace-events', '')
+      await wire.redis.config('SET', 'notify-keyspace-events', '')
     }
-    await Promise.all(clients.splice(0).map((client) => client.close()))
-    for (let wait = 0; wait < 100 && ((await redis.pubsub('CHANNELS', '*')) as string[]).length > 0; wait += 1)
+    await wire.close()
+    for (let wait = 0; wait < 100 && ((await wire.redis.pubsub('CHANNELS', '*')) as string[]).length > 0; wait += 1)
       await sleep(10)
   })
 
   void test('renewal → PEXPIRE of the watchdog time on its own keys, each third, none after the release', async () => {
     const client = await open({ watchdog: 2400 })
-    const seen = await monitored(async () => {
+    const seen = await wire.monitored(async () => {
       const holds = await Promise.all(times(3, (index) => client.lock(`{o}${index}`).acquire()))
       await sleep(4000)
       for (const hold of holds) assert.equal(await hold.release(), true)
@@ -426,9 +359,11 @@ void describe('the plain lock on the wire', async () => {
     const client = await open({ presence: true, label: 'me' })
     const hold = await client.lock('orders').acquire()
     const key = `holdfast:client:${client.id}`
-    for (let wait = 0; wait < 200 && (await redis.exists(key)) === 0; wait += 1) await sleep(10)
-    assert.deepEqual((await redis.keys('*')).sort(), [key, 'orders'])
-    assert.ok((await redis.pttl(key)) > 0)
+    for (let wait = 0; wait < 200 && (await wire.redis.exists(key)) === 0; wait += 1) await sleep(10)
+    assert.deepEqual((await wire.redis.keys('*')).sort(), [key, 'orders'])
+    assert.ok((await wire.redis.pttl(key)) > 0)
     assert.equal(await hold.release(), true)
   })
-})
+}
+
+await onWire('the plain lock on the wire', onThisWire, closeActors)

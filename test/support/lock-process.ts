@@ -1,23 +1,31 @@
+import type { Client, FencedHold, Lock } from 'holdfast'
 import { connect } from 'holdfast'
 import { Redis } from 'ioredis'
 
-const [job = '', url = '', name = '', owners = '8', rounds = '50'] = process.argv.slice(2)
+const [job = '', url = '', name = '', owners = '8', rounds = '50', kind = 'lock'] = process.argv.slice(2)
+
+/** Locks of every kind that exclude one another in `visits`. */
+const open = (client: Client): Lock => {
+  if (kind === 'fencedLock') return client.fencedLock(name)
+  return client.lock(name)
+}
 
 const visits = async (): Promise<void> => {
   const client = await connect(url)
   const redis = new Redis(url)
-  const stays: [string, string, string][] = []
+  const stays: [string, string, string, string][] = []
   let crowded = 0
   const owner = async (index: number): Promise<void> => {
     for (let round = 0; round < Number(rounds); round += 1) {
-      await client.lock(name).using(async () => {
+      await open(client).using(async (hold) => {
         const from = process.hrtime.bigint()
         if ((await redis.get('inside')) !== null) crowded += 1
         await redis.set('inside', index)
         const seen = Number((await redis.get('counter')) ?? 0)
         await redis.set('counter', seen + 1)
         await redis.del('inside')
-        stays.push([`${process.pid}/${index}/${round}`, String(from), String(process.hrtime.bigint())])
+        const token = kind === 'fencedLock' ? (hold as FencedHold).token : 0n
+        stays.push([`${process.pid}/${index}/${round}`, String(from), String(process.hrtime.bigint()), String(token)])
       })
     }
   }

@@ -100,10 +100,10 @@ export class Site {
     this.#server = await startRedis([...all, '--port', String(this.port), ...args])
   }
 
-  /** Neither labels of clients nor what the trouble itself needs. */
+  /** Neither labels of clients nor fencing tokens nor what the trouble itself needs. */
   async keys(): Promise<string[]> {
     const keys = await this.redis.keys('*')
-    return keys.filter((key) => !/^(holdfast:client:|filler:)/.test(key)).sort()
+    return keys.filter((key) => !/^(holdfast:client:|filler:|redisson_lock_token:)/.test(key)).sort()
   }
 
   async says(section: string, words: string): Promise<boolean> {

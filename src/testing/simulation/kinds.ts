@@ -8,6 +8,8 @@ export interface SimKind {
   /** Its scripts, each a point where faults are counted. */
   readonly scripts: readonly string[]
   readonly reentrant: boolean
+  /** Its holds have fencing tokens. */
+  readonly fenced?: boolean
   open(client: Client, name: string): Lock
   /** Who has it on the server now, by wire owner; `undefined` where the server keeps none. */
   holders(redis: MemoryServer, name: string): readonly string[]
@@ -21,6 +23,11 @@ const hashFields = (redis: MemoryServer, name: string): string[] => {
 }
 
 const PLAIN = ['acquire', 'set-level', 'release', 'pass', 'renew', 'inspect', 'force-release'].map((s) => `lock/${s}`)
+
+const FENCED = [
+  ...['acquire', 'set-level', 'pass', 'inspect'].map((script) => `fenced-lock/${script}`),
+  ...['release', 'renew', 'force-release'].map((script) => `lock/${script}`),
+]
 
 const waiting = (redis: MemoryServer, name: string): readonly string[] => {
   const value = redis.database.get(`redisson_lock_queue:{${name}}`)
@@ -60,6 +67,16 @@ export const FAMILIES: readonly (readonly SimKind[])[] = [
       open: (client, name) => client.nonReentrantFairLock(name),
       holders: hashFields,
       line: waiting,
+    },
+  ],
+  [
+    {
+      name: 'fencedLock',
+      scripts: FENCED,
+      reentrant: true,
+      fenced: true,
+      open: (client, name) => client.fencedLock(name),
+      holders: hashFields,
     },
   ],
 ]

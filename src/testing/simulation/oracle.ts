@@ -34,6 +34,8 @@ export class Oracle {
   readonly #verdict: Verdict
   /** Wire owners that somebody has had. */
   readonly #given = new Set<string>()
+  /** The newest fencing token of each lock, and whose it is. */
+  readonly #tokens = new Map<string, { readonly wire: string; readonly token: bigint }>()
   grants = 0
 
   constructor(scene: Scene, verdict: Verdict) {
@@ -86,7 +88,29 @@ export class Oracle {
     const remaining = process.machine.observe(() => hold.remaining())
     this.#verdict.tell(call, 'granted', { until: this.#scene.world.now + remaining, lease: hold.terms.lease })
     this.#scene.note(process.name, `${id} has '${name}' as …${wire.slice(-6)}, ${remaining.toFixed(0)} ms`)
+    if (remaining > 0 && !this.server.isDisturbed(held)) this.#checkToken(held)
     return held
+  }
+
+  /** They grow in the order of holding; levels of one hold may be told of in one turn. */
+  #checkToken({ process, hold, wire, name, call }: Held): void {
+    const { token } = hold
+    if ((token !== undefined) !== (process.kind.fenced === true))
+      this.#verdict.violation('fencing', `${call} has '${name}' with token ${token}`)
+    if (token === undefined) return
+    const last = this.#tokens.get(name)
+    if (last !== undefined && (last.wire === wire ? token < last.token : token <= last.token))
+      this.#verdict.violation(
+        'fencing',
+        `${call} has '${name}' with token ${token}, and …${last.wire.slice(-6)} had ${last.token}`,
+      )
+    this.#tokens.set(name, { wire, token })
+  }
+
+  /** Whatever the server kept is gone. */
+  wiped(): void {
+    this.#tokens.clear()
+    this.server.disturb(undefined)
   }
 
   /** Its own clock has gone on as the world's did since the server wrote it. */

@@ -279,7 +279,7 @@ class History implements Fates {
     }
     redis.scripts.flush()
     if (fault === 'server wiped') {
-      this.#oracle.server.disturb(undefined)
+      this.#oracle.wiped()
       redis.database.clear()
     }
     for (const { driver } of this.#processes) {

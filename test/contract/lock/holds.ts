@@ -11,7 +11,7 @@ const isLost = (target: string) => (error: unknown) => {
 }
 
 /** `Hold`, `detach`, `adopt` and what a lock tells about itself. */
-export const holds: Part = ({ make }, scenario) => {
+export const holds: Part = ({ make, fenced = false }, scenario) => {
   scenario('a hold → name, owner, state, signal and time left are right from the start', async (w) => {
     const client = await w.connect()
     const hold = await make(client, w.id).acquire()
@@ -213,7 +213,7 @@ export const holds: Part = ({ make }, scenario) => {
     assert.equal(holder.count, 1)
     assert.equal(holder.mode, 'exclusive')
     assert.deepEqual(state.waiting, [])
-    assert.equal(state.token, undefined)
+    assert.equal(state.token, fenced ? 1n : undefined)
     assert.ok(state.remaining !== undefined && state.remaining <= 9000 && state.remaining > 8900 - w.slack)
     assert.equal(await hold.release(), true)
     const nameless = await lock.acquire()

@@ -13,6 +13,8 @@ export interface LockKind {
   channel(name: string): string
   /** Waiters stand in a line on the server, and nobody but the next one is told. */
   readonly fair?: boolean
+  /** Its holds have tokens, counted by a key that stays. */
+  readonly fenced?: boolean
 }
 
 /** One part of the contract: adds its tests for one kind on one engine. */

@@ -25,8 +25,8 @@ export const trust: Part = ({ make, channel }, scenario) => {
     const next = make(two, w.id)
       .acquire()
       .then((other) => {
-        had = w.now()
         stateThen = hold.state
+        had = w.now()
         return other
       })
     const other = await w.run(next)

@@ -1,0 +1,24 @@
+-- Takes the lock when it is free, with a token above all before it. Asked again by the owner that has it (a reply was
+-- lost), it is still one hold, with the same token.
+-- KEYS[1] lock
+-- KEYS[2] counter
+-- ARGV[1] owner
+-- ARGV[2] lease (ms)
+-- returns string token of the hold | integer ms that it stays another's, -1 when it has no expiry
+local lock = KEYS[1]
+local counter = KEYS[2]
+local owner = ARGV[1]
+local lease = ARGV[2]
+
+local left = redis.call('PTTL', lock)
+local again = left ~= -2 and redis.call('HEXISTS', lock, owner) == 1
+if left ~= -2 and not again then
+  return left
+end
+if not again or redis.call('EXISTS', counter) == 0 then
+  redis.call('INCR', counter)
+end
+redis.call('HSET', lock, owner, 1)
+redis.call('PEXPIRE', lock, lease)
+-- As text: a number of Lua's is exact up to 2^53 only.
+return redis.call('GET', counter)

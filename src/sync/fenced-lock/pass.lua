@@ -1,0 +1,26 @@
+-- Passes a hold on to another owner with a token of its own: to the next waiter of this process, or to whoever adopts a
+-- ticket. Asked again by the new owner (a reply was lost), it is still one hold, with the same token.
+-- KEYS[1] lock
+-- KEYS[2] counter
+-- ARGV[1] from
+-- ARGV[2] to
+-- ARGV[3] lease (ms)
+-- returns string token of the hold | nil it was neither's
+local lock = KEYS[1]
+local counter = KEYS[2]
+local from = ARGV[1]
+local to = ARGV[2]
+local lease = ARGV[3]
+
+local passes = redis.call('HEXISTS', lock, from) == 1
+if not passes and redis.call('HEXISTS', lock, to) == 0 then
+  return nil
+end
+-- First: where no token is to be had, nothing changes hands.
+if passes or redis.call('EXISTS', counter) == 0 then
+  redis.call('INCR', counter)
+end
+redis.call('HDEL', lock, from)
+redis.call('HSET', lock, to, 1)
+redis.call('PEXPIRE', lock, lease)
+return redis.call('GET', counter)
