@@ -11,7 +11,7 @@ const USAGE = `npm run bench -- [SCENARIO…] [--quick] [--rounds N]
 
 ${scenarios.map(({ id, title }) => `  ${id.padEnd(5)} ${title}`).join('\n')}
 
-  --quick      each in less than 10 s; nothing is kept
+  --quick      each in seconds, less exact; nothing is kept
   --rounds N   at least 3 (the default)`
 
 class UsageError extends Error {}

@@ -1,6 +1,8 @@
 import { holdfast } from './participants/holdfast.js'
 import type { Participant } from './participants/participant.js'
 import { raw, rawPipelined } from './participants/raw.js'
+import { redisson } from './participants/redisson.js'
+import { redissonScheme } from './participants/redisson-scheme.js'
 import { redisSemaphore, redisSemaphorePipelined } from './participants/redis-semaphore.js'
 
 /** Whoever is measured, in the order of the tables. */
@@ -10,4 +12,6 @@ export const participants: readonly Participant[] = [
   rawPipelined,
   redisSemaphore,
   redisSemaphorePipelined,
+  redisson,
+  redissonScheme,
 ]

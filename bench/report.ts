@@ -25,7 +25,7 @@ export const keep = (result: Result): void => {
 }
 
 const cellsOf = (columns: readonly Column[], row: Row): string[] =>
-  columns.map(({ key, digits }) => (row.cells[key] === undefined ? '–' : format(row.cells[key], digits)))
+  columns.map(({ key, digits }) => (Number.isFinite(row.cells[key]) ? format(row.cells[key]!, digits) : '–'))
 
 const gridOf = ({ columns, rows }: Result): string[][] => {
   const noted = rows.some(({ note }) => note !== undefined)
@@ -100,7 +100,7 @@ const page = (results: readonly Result[]): string => {
     `Measured on: ${machines.join(' — ')}.`,
     '## How to repeat it',
     '```sh\nnpm run bench                  # everything, a few minutes\nnpm run bench -- --quick       # less exact, nothing is kept\nnpm run bench -- u1 c          # some of it\nnpm run bench -- --rounds 7\n```',
-    `It needs \`redis-server\` on the PATH, and installs the peers into \`bench/peers\`. Let the machine rest.`,
+    `It needs \`redis-server\` on the PATH, and installs the peers into \`bench/peers\`; Redisson with Maven, where there is a JDK from 17 on. Let the machine rest.`,
     '## Who takes part',
     participants.map(({ name, file, setup }) => `- [${name}](../${file}): ${setup}`).join('\n'),
     ...results.map(asMarkdown),

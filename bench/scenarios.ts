@@ -1,5 +1,9 @@
 import { c } from './scenarios/c.js'
+import { cf } from './scenarios/cf.js'
+import { d } from './scenarios/d.js'
+import { f } from './scenarios/f.js'
 import { h } from './scenarios/h.js'
+import { hf } from './scenarios/hf.js'
 import { i } from './scenarios/i.js'
 import { m } from './scenarios/m.js'
 import { r } from './scenarios/r.js'
@@ -9,4 +13,4 @@ import { w } from './scenarios/w.js'
 import type { Scenario } from './support/bench.js'
 
 /** In the order in which they run and are shown. */
-export const scenarios: readonly Scenario[] = [u1, u64, c, h, r, w, m, i]
+export const scenarios: readonly Scenario[] = [u1, u64, c, h, cf, hf, f, d, r, w, m, i]

@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { build } from './build.mjs'
 import { install, npm } from './install.mjs'
 
@@ -29,9 +30,22 @@ const installPeers = () => {
   if (status !== 0) console.error('The peers could not be installed: measuring without them.')
 }
 
+/** Redisson is built with Maven; without Java the bench says that it is not installed. */
+const buildRedisson = async () => {
+  const built = pathToFileURL(join(root, '.build/test/interop/support/build.js')).href
+  const { NEWEST, buildDriver } = await import(built)
+  try {
+    await buildDriver(NEWEST)
+  } catch (/** @type {any} */ error) {
+    if (error.code !== 'NO_JAVA') throw error
+    console.error(`${error.message}\nMeasuring without it.`)
+  }
+}
+
 if (!install()) process.exit(1)
 installPeers()
 if (!(await build({ tests: true }))) process.exit(1)
+await buildRedisson()
 const { status } = spawnSync(process.execPath, [join(root, '.build/bench/main.js'), ...process.argv.slice(2)], {
   stdio: 'inherit',
 })

@@ -7,7 +7,7 @@ export const holdfast: Participant = {
   family: 'holdfast',
   file: 'bench/participants/holdfast.ts',
   setup: 'connect(url), all defaults: a lease of 30 s that the watchdog renews',
-  kinds: ['lock'],
+  kinds: ['lock', 'fairLock'],
   waits: true,
   memory: true,
   renews: true,
@@ -21,7 +21,7 @@ export const holdfast: Participant = {
     client.on('lost', () => troubles++)
     client.on('uncertain', () => troubles++)
     return {
-      lock: (_kind, name) => client.lock(name),
+      lock: (kind, name) => client[kind](name),
       troubles: () => troubles,
       intact: (held) => (held as Hold).state === 'held' && !(held as Hold).signal.aborted,
       close: () => client.close(),

@@ -1,5 +1,7 @@
+import type { Load } from '../support/load.js'
+
 /** The kinds of lock that scenarios ask for. */
-export type Kind = 'lock'
+export type Kind = 'lock' | 'fairLock'
 
 export interface Held {
   release(): Promise<unknown>
@@ -18,6 +20,14 @@ export interface Session {
   /** Whether its caller would think it held. */
   intact(held: Held): boolean
   close(): Promise<void> | void
+}
+
+/** One process, or what stands for it: answers each message. */
+export interface Member {
+  ask(message: string | object, limit?: number): Promise<unknown>
+  end(): Promise<void>
+  /** At once, whatever it does. */
+  kill(): Promise<void>
 }
 
 /** One row of the tables. A file in this folder and a line in participants.ts. */
@@ -40,6 +50,8 @@ export interface Participant {
   readonly direct: readonly string[]
   /** Undefined: not installed. */
   version(): string | undefined
+  /** Where its processes are none of Node: one that works as support/worker.ts does. */
+  readonly start?: (url: string, load: Load, names: readonly string[]) => Promise<Member>
   /** `lease`: ms, 30 s unless told. */
   open(url: string, lease?: number): Promise<Session> | Session
 }

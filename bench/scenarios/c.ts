@@ -44,7 +44,10 @@ export const c: Scenario = {
     const switches: Figures[] = []
     const beside = async (): Promise<void> => {
       const trip = await meter.trip()
-      switches.push({ ...(await switchFloor(redis.url, bench.quick ? 40 : 200)), trip })
+      switches.push({
+        ...(await switchFloor(redis.url, bench.quick ? 40 : 200, { processes: 2, holdMs: 2, by: 'scripts' })),
+        trip,
+      })
     }
     const measured = await runRounds(bench, { load, seconds: 4, beside })
     const floor: Row = { participant: 'floor: a switch each time', family: 'raw', version: '', ...medians(switches) }

@@ -1,12 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import type { Member } from '../participants/participant.js'
 
 /** How long one may take to start, to end, or to answer beyond the work itself, ms. */
 export const PATIENCE = 30_000
 
 /** A process that runs a file of this folder: it says when it is ready, and then answers each message. */
-export class Child {
+export class Child implements Member {
   readonly #process: ChildProcess
   readonly #complaints: string[] = []
 
@@ -25,9 +26,18 @@ export class Child {
     return child
   }
 
-  ask(message: string | object, limit = PATIENCE): Promise<unknown> {
+  ask(message: string | number | object, limit = PATIENCE): Promise<unknown> {
     this.#process.send(message)
     return this.#answer(limit)
+  }
+
+  /** Stops it where it is, without its noticing. */
+  stop(): void {
+    this.#process.kill('SIGSTOP')
+  }
+
+  cont(): void {
+    this.#process.kill('SIGCONT')
   }
 
   async end(): Promise<void> {
@@ -37,6 +47,11 @@ export class Child {
     if (child.connected) child.send('end')
     await once(child, 'exit')
     clearTimeout(timer)
+  }
+
+  async kill(): Promise<void> {
+    const exit = once(this.#process, 'exit')
+    if (this.#process.kill('SIGKILL')) await exit
   }
 
   async #answer(limit: number): Promise<unknown> {

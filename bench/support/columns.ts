@@ -1,4 +1,4 @@
-import { type Column, type Row, bestOf } from './result.js'
+import { type Column, type Row, bestOf, findRow } from './result.js'
 import { median, spread } from './stats.js'
 
 const RATE = (unit: string): Column[] => [
@@ -44,6 +44,13 @@ export const bestRaw = (rows: readonly Row[]): Row | undefined => bestOf(rows, (
 
 export const bestPeer = (rows: readonly Row[]): Row | undefined =>
   bestOf(rows, (family) => family !== 'raw' && family !== 'holdfast', 'rate')
+
+/** How many times as fast as another one, round by round. */
+export const timesAsFast = (rows: readonly Row[], one: string, other: string): number | undefined => {
+  const [rates, others] = [one, other].map((name) => findRow(rows, name)?.rounds['rate'] ?? [])
+  const ratios = rates!.flatMap((rate, round) => (others![round] === undefined ? [] : [rate / others![round]]))
+  return ratios.length > 0 ? median(ratios) : undefined
+}
 
 /** Against the faster of the raw settings. */
 export const comparedWithRaw = (rows: readonly Row[]): Row[] => {

@@ -1,19 +1,31 @@
-import type { Participant } from '../participants/participant.js'
+import { participants } from '../participants.js'
+import type { Member, Participant } from '../participants/participant.js'
 import { Child, PATIENCE } from './child.js'
 import type { Load, Sample, Slot } from './load.js'
 
+/** The lock of all callers of all processes, or that of each caller of one. */
+export const namesOf = (participant: Participant, load: Load, index: number): string[] => {
+  const prefix = `bench:${participants.indexOf(participant)}:${load.names}`
+  if (load.names === 'one') return [prefix]
+  return Array.from({ length: load.callers }, (_, caller) => `${prefix}:${index}:${caller}`)
+}
+
 /** The processes of one participant: their own, so that nobody's heap, compiled code or CPU is another's. */
 export class Crew {
-  readonly #processes: readonly Child[]
+  readonly #processes: readonly Member[]
 
-  private constructor(processes: readonly Child[]) {
+  private constructor(processes: readonly Member[]) {
     this.#processes = processes
   }
 
   static async open(participant: Participant, url: string, load: Load): Promise<Crew> {
-    const opening = Array.from({ length: load.processes }, (_, index) =>
-      Child.open('worker.js', [participant.name, url, JSON.stringify(load), String(index)]),
-    )
+    const opening = Array.from({ length: load.processes }, (_, index) => {
+      const names = namesOf(participant, load, index)
+      return (
+        participant.start?.(url, load, names) ??
+        Child.open('worker.js', [participant.name, url, JSON.stringify(load), JSON.stringify(names)])
+      )
+    })
     return new Crew(await Promise.all(opening))
   }
 
@@ -25,6 +37,10 @@ export class Crew {
   work(slot: Slot): Promise<Sample[]> {
     const limit = (slot.warm + slot.seconds) * 1000 + PATIENCE
     return Promise.all(this.#processes.map((child) => child.ask(slot, limit) as Promise<Sample>))
+  }
+
+  async kill(): Promise<void> {
+    await Promise.all(this.#processes.map((child) => child.kill()))
   }
 
   async end(): Promise<void> {

@@ -29,6 +29,9 @@ export interface Crowd {
 /** To get 100,000 locks may take a peer so long, ms. */
 const ENTRY = 120_000
 
+const notInNode = ({ start }: Participant): string | undefined =>
+  start === undefined ? undefined : 'measured in processes of Node only'
+
 /** Everyone once, one after the other: what is counted here does not vary from round to round. */
 export const inTurn = async (
   bench: Bench,
@@ -40,7 +43,7 @@ export const inTurn = async (
     const { name, family } = participant
     const version = participant.version()
     const row = { participant: name, family, version: version ?? '' }
-    const reason = version === undefined ? 'not installed' : whyNot(participant)
+    const reason = version === undefined ? 'not installed' : (whyNot(participant) ?? notInNode(participant))
     if (reason === undefined) bench.log(`  ${name}`)
     try {
       const figures = reason === undefined ? [await measure(participant)] : []

@@ -47,12 +47,13 @@ export const runSlot = async ({ session, load, names, hold }: Post, slot: Slot):
       await mine.release()
     }
   }
-  await Promise.all(
+  const callers = Promise.all(
     Array.from({ length: load.callers }, (_, index) => {
       const place = index % locks.length
       return caller(locks[place]!, place)
     }),
   )
+  await (load.endless === true ? Promise.race([callers, sleep(until - performance.now())]) : callers)
   const { user, system } = process.cpuUsage(cpu)
   return { pairs, total, waits: waits.values, stays: stays.values, crowded, held, cpu: user + system }
 }

@@ -1,38 +1,51 @@
 /**
- * One of the two that hand a lock to each other, with nothing but our scripts and the bare client: `relay.js URL PLACE TURNS`.
- * Answers when it had the lock, and when it freed it.
+ * One of those who hand something to each other: a lock, with nothing but our scripts and the bare client; or no more than
+ * the word. `relay.js URL PLACE TURNS PLAN`. Answers when it had it, and when it gave it away.
  */
 import { Redis } from 'ioredis'
 import { lockAcquire, lockRelease } from '#src/lua/scripts.gen.js'
 import { holding } from './hold.js'
 import { machineTime } from './stats.js'
-import { KEY, type Turns } from './switch.js'
+import { KEY, type Relay, type Turns } from './switch.js'
 
-const [url = '', place = '0', times = '0'] = process.argv.slice(2)
+const [url = '', text = '0', times = '0', plan = '{}'] = process.argv.slice(2)
+const place = Number(text)
+const { processes, holdMs, by } = JSON.parse(plan) as Relay
 const channel = `redisson_lock__channel:{${KEY}}`
 const client = new Redis(url)
 const ear = new Redis(url)
-const hold = holding(2)
+const hold = holding(holdMs)
 const turns: Turns = { had: [], freed: [] }
 let left = Number(times)
 let heard = 0
 
-const turn = async (): Promise<void> => {
+const take = async (): Promise<void> => {
+  if (by === 'message') return
   if ((await client.evalsha(lockAcquire.sha, 1, KEY, place, 30_000)) !== null) throw new Error('taken')
+}
+
+const give = (): Promise<unknown> =>
+  by === 'message' ? client.publish(channel, '0') : client.evalsha(lockRelease.sha, 2, KEY, channel, place, 'PUBLISH')
+
+const turn = async (): Promise<void> => {
+  await take()
   turns.had.push(machineTime())
   await hold()
   turns.freed.push(machineTime())
-  await client.evalsha(lockRelease.sha, 2, KEY, channel, place, 'PUBLISH')
-  if (--left === 0) process.send?.(turns)
+  const given = give()
+  if (--left > 0) return
+  await given
+  process.send?.(turns)
 }
 
-// Each hears both: it is woken by the other's release, and its own is no news.
+// Each hears all: it is woken by the one before it, and the others' words are no news.
 ear.on('message', () => {
-  if (heard++ % 2 !== Number(place) && left > 0) void turn()
+  heard++
+  if (heard % processes === place && left > 0) void turn()
 })
 process.on('message', (message: 'start' | 'end') => {
   if (message === 'end') process.exit()
-  if (place === '0') void turn()
+  if (place === 0) void turn()
 })
 
 await client.script('LOAD', lockAcquire.text)

@@ -2,10 +2,10 @@ import { participants } from '../participants.js'
 import type { Participant } from '../participants/participant.js'
 import type { Bench } from './bench.js'
 import { Crew } from './crew.js'
+import { digest, serverSide, totalOf, violations } from './digest.js'
+import { workInLine } from './full-line.js'
 import { type Load, type Sample, whyNot } from './load.js'
 import { type Figures, type Row, medians } from './result.js'
-import { type Reading, requestsBetween } from './server-meter.js'
-import { concat, quantile } from './stats.js'
 
 export interface Plan {
   readonly load: Load
@@ -46,7 +46,7 @@ class Entry {
     try {
       await step()
     } catch (error) {
-      this.note = `failed: ${error instanceof Error ? error.message : String(error)}`
+      this.note = `failed: ${(error instanceof Error ? error.message : String(error)).split('\n')[0]}`
       await this.crew?.end()
     }
   }
@@ -71,6 +71,7 @@ export const runRounds = async (bench: Bench, { load, seconds, beside }: Plan): 
   try {
     for (const entry of active) {
       await entry.attempt(async () => {
+        if (load.endless === true) return
         entry.crew = await Crew.open(entry.participant, url, load)
         entry.violated = !(await entry.crew.probe())
         await work(entry, FIRST / (bench.quick ? 2 : 1), 0)
@@ -81,7 +82,7 @@ export const runRounds = async (bench: Bench, { load, seconds, beside }: Plan): 
       await beside?.()
       for (let turn = 0; turn < active.length; turn++) {
         const entry = active[(turn + round) % active.length]!
-        await entry.attempt(() => measure(bench, entry, load, length))
+        await entry.attempt(() => (load.endless === true ? measureLine : measure)(bench, entry, load, length))
       }
     }
   } finally {
@@ -104,51 +105,17 @@ const measure = async (bench: Bench, entry: Entry, load: Load, seconds: number):
   const after = await meter?.read()
   const figures = digest(samples, seconds)
   if (trip !== undefined) figures['trip'] = trip
-  if (before !== undefined && after !== undefined) serverSide(figures, entry, samples, [before, after])
+  if (before !== undefined && after !== undefined) {
+    serverSide(figures, entry.participant.direct, totalOf(samples, 'total'), [before, after])
+  }
   entry.figures.push(figures)
 }
 
-const totalOf = (samples: readonly Sample[], key: 'pairs' | 'total' | 'held' | 'cpu'): number =>
-  samples.reduce((sum, sample) => sum + sample[key], 0)
-
-const digest = (samples: readonly Sample[], seconds: number): Figures => {
-  const total = totalOf(samples, 'total')
-  const held = totalOf(samples, 'held')
-  const waits = concat(samples.map((sample) => sample.waits)).sort()
-  return {
-    rate: totalOf(samples, 'pairs') / seconds,
-    p50: quantile(waits, 0.5),
-    p99: quantile(waits, 0.99),
-    max: quantile(waits, 1),
-    ...(held > 0 && { hold: held / total }),
-    clientCpu: totalOf(samples, 'cpu') / total,
-  }
-}
-
-const serverSide = (
-  figures: Figures,
-  entry: Entry,
-  samples: readonly Sample[],
-  [before, after]: [Reading, Reading],
-): void => {
-  const total = totalOf(samples, 'total')
-  figures['serverCpu'] = (after.cpu - before.cpu) / total
-  figures['cpu'] = figures['clientCpu']! + figures['serverCpu']
-  figures['requests'] = requestsBetween(before, after, entry.participant.direct) / total
-  figures['commands'] = (after.commands - before.commands) / total
-}
-
-/** How often two were inside at a time, within a process and between processes. */
-const violations = (samples: readonly Sample[]): number => {
-  const stays = concat(samples.map((sample) => sample.stays))
-  const order = Array.from({ length: stays.length / 2 }, (_, stay) => stay).sort(
-    (a, b) => stays[2 * a]! - stays[2 * b]!,
-  )
-  let found = samples.reduce((sum, sample) => sum + sample.crowded, 0)
-  let latest = -Infinity
-  for (const stay of order) {
-    if (stays[2 * stay]! < latest) found++
-    latest = Math.max(latest, stays[2 * stay + 1]!)
-  }
-  return found
+const measureLine = async (bench: Bench, entry: Entry, load: Load, seconds: number): Promise<void> => {
+  const { samples, readings, full } = await workInLine(bench, entry.participant, load, seconds)
+  if (violations(samples) > 0) entry.violated = true
+  const figures = { ...digest(samples, seconds), full }
+  const pairs = totalOf(samples, 'pairs')
+  serverSide(figures, entry.participant.direct, pairs, readings)
+  entry.figures.push(figures)
 }

@@ -1,4 +1,5 @@
 import { Child } from './child.js'
+import type { Figures } from './result.js'
 import { mean, median, quantile } from './stats.js'
 
 export const KEY = 'bench:relay'
@@ -9,21 +10,33 @@ export interface Turns {
   readonly freed: number[]
 }
 
+export interface Relay {
+  /** Two, or one that wakes itself. */
+  readonly processes: 1 | 2
+  readonly holdMs: number
+  /** A lock by our scripts: release, message, acquire. Or the message alone. */
+  readonly by: 'scripts' | 'message'
+}
+
 const FIRST = 20
 
 /**
- * What a switch between processes costs at least: two processes hand a lock to and fro by the scripts alone. Both, and
- * the server, sleep until the hold is over. From just before the release until the other one has the lock.
+ * What a switch costs at least: two processes, or one and itself, hand a lock to and fro by the scripts alone, or no more
+ * than the word that it is the other's turn. From just before it is given until the other one has it.
  */
-export const switchFloor = async (url: string, times: number): Promise<Record<string, number>> => {
-  const pair = await Promise.all(['0', '1'].map((place) => Child.open('relay.js', [url, place, String(FIRST + times)])))
+export const switchFloor = async (url: string, times: number, relay: Relay): Promise<Figures> => {
+  const places = Array.from({ length: relay.processes }, (_, place) => String(place))
+  const plan = JSON.stringify(relay)
+  const team = await Promise.all(
+    places.map((place) => Child.open('relay.js', [url, place, String(FIRST + times), plan])),
+  )
   try {
-    const turns = (await Promise.all(pair.map((child) => child.ask('start')))) as Turns[]
+    const turns = (await Promise.all(team.map((child) => child.ask('start')))) as Turns[]
     const [had, freed] = (['had', 'freed'] as const).map((key) =>
       turns
         .flatMap((one) => one[key])
         .sort((one, other) => one - other)
-        .slice(2 * FIRST),
+        .slice(relay.processes * FIRST),
     ) as [number[], number[]]
     const switches = had.slice(1).map((at, turn) => (at - freed[turn]!) / 1000)
     const holds = freed.map((at, turn) => (at - had[turn]!) / 1000)
@@ -31,6 +44,6 @@ export const switchFloor = async (url: string, times: number): Promise<Record<st
     const sorted = switches.sort((one, other) => one - other)
     return { rate, hold: mean(holds), switch: median(switches), switch99: quantile(sorted, 0.99) }
   } finally {
-    await Promise.all(pair.map((child) => child.end()))
+    await Promise.all(team.map((child) => child.end()))
   }
 }

@@ -1,17 +1,14 @@
-/** One process of one participant: `worker.js PARTICIPANT URL LOAD INDEX`. Does what the parent says by messages. */
+/** One process of one participant: `worker.js PARTICIPANT URL LOAD NAMES`. Does what the parent says by messages. */
 import { participants } from '../participants.js'
 import { holding } from './hold.js'
 import type { Load, Slot } from './load.js'
 import { excludes, runSlot } from './loop.js'
 
-const [name = '', url = '', text = '{}', index = '0'] = process.argv.slice(2)
+const [name = '', url = '', text = '{}', list = '[]'] = process.argv.slice(2)
 const load = JSON.parse(text) as Load
+const names = JSON.parse(list) as string[]
 const participant = participants.find((one) => one.name === name)
 if (participant === undefined) throw new Error(`no participant '${name}'`)
-
-const prefix = `bench:${participants.indexOf(participant)}:${load.names}`
-const names =
-  load.names === 'one' ? [prefix] : Array.from({ length: load.callers }, (_, caller) => `${prefix}:${index}:${caller}`)
 
 const session = await participant.open(url)
 const hold = holding(load.holdMs)
@@ -19,7 +16,7 @@ const hold = holding(load.holdMs)
 const probe = async (): Promise<boolean> => {
   const other = await participant.open(url)
   try {
-    return await excludes(session, other, load, `${prefix}:probe`)
+    return await excludes(session, other, load, `${names[0]}:probe`)
   } finally {
     await other.close()
   }

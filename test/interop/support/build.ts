@@ -86,19 +86,22 @@ const alone = async (work: () => Promise<void>): Promise<void> => {
   }
 }
 
+/** Whether the driver is there with that version, of these sources. */
+export const isBuilt = (version: string): boolean => {
+  const stamp = join(TARGET, version, 'stamp')
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampOf(version)
+}
+
 /** The class path of the driver with that version of Redisson; built when it is not, or not of these sources. */
 export const buildDriver = async (version: string): Promise<string> => {
   const folder = join(TARGET, version)
-  const stamp = join(folder, 'stamp')
-  const wanted = stampOf(version)
-  const built = (): boolean => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
-  if (!built()) {
+  if (!isBuilt(version)) {
     await run('java', ['-version'])
     await alone(async () => {
-      if (built()) return
+      if (isBuilt(version)) return
       rmSync(folder, { recursive: true, force: true })
       await maven(version)
-      writeFileSync(stamp, wanted)
+      writeFileSync(join(folder, 'stamp'), stampOf(version))
     })
   }
   return `${join(folder, 'classes')}:${join(folder, 'lib', '*')}`

@@ -48,25 +48,6 @@ export interface WorkOptions {
   readonly abortAfter?: Range
 }
 
-/** See interop/java, Bench. */
-export interface BenchOptions {
-  readonly waiters: number
-  readonly seconds: number
-  readonly hold?: number
-  readonly startAt?: number
-  readonly warmup?: number
-}
-
-export interface BenchResult {
-  readonly handoffs: number
-  readonly seconds: number
-  readonly p50: number | null
-  readonly p90: number | null
-  readonly p99: number | null
-  readonly max: number | null
-  readonly cpuMs: number
-}
-
 interface Requester {
   request<T>(fields: Readonly<Record<string, unknown>>, told?: (line: unknown) => void): Answer<T>
 }
@@ -135,9 +116,5 @@ export class JavaLock {
     return this.#redisson.request({ op: 'work', kind: this.kind, name: this.name, ...options }, (line) =>
       tell(line as WorkEvent),
     )
-  }
-
-  bench(options: BenchOptions): Answer<BenchResult> {
-    return this.#redisson.request({ op: 'bench', kind: this.kind, name: this.name, ...options })
   }
 }

@@ -3,89 +3,143 @@ package holdfast.interop;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.redisson.api.RLock;
 
 /**
- * Threads that take and give back one lock as fast as they can: waiters, hold (ms), seconds, startAt (ms, monotonic),
- * warmup (s). The answer comes when the time is over: handoffs, seconds, wait times in ms, CPU time of this process.
- * The threads end when they had their last turn; a caller who does not want to wait for that kills the process.
+ * Threads that take and give back locks as fast as they can, each its own or all of them one: names, callers, hold (ms),
+ * startAt (ms, monotonic), warm and seconds (s), drains. The answer has the same fields as that of one of Node's
+ * processes (bench/support/load.ts). It comes when all threads had their last turn; where the line shall not drain, when
+ * the time is over: such a process is to be killed.
  */
 final class Bench {
-    private static final int MOST = 2_000_000;
-
     private final Request request;
-    private final RLock lock;
+    private final List<RLock> locks;
     private final Answers answers;
-    private final double[] waits = new double[MOST];
-    private final AtomicInteger handoffs = new AtomicInteger();
-    private volatile boolean counting;
-    private volatile boolean over;
+    private final AtomicInteger[] inside;
+    private final double hold;
+    private final double from;
+    private final double until;
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final Recorder waits = new Recorder();
+    private final Recorder stays = new Recorder();
+    private int pairs;
+    private int total;
+    private int crowded;
+    private double held;
 
-    Bench(Request request, Object lock, Answers answers) {
+    Bench(Request request, List<RLock> locks, Answers answers) {
         this.request = request;
-        this.lock = (RLock) lock;
+        this.locks = locks;
         this.answers = answers;
+        this.inside = locks.stream().map(lock -> new AtomicInteger()).toArray(AtomicInteger[]::new);
+        this.hold = request.number("hold", 0);
+        this.from = request.number("startAt", Answers.now()) + 1000 * request.number("warm", 0);
+        this.until = from + 1000 * request.number("seconds", 1);
     }
 
     void start() {
         double startAt = request.number("startAt", Answers.now());
-        for (int i = 0; i < (int) request.number("waiters", 1); i++) {
+        int callers = (int) request.number("callers", 1);
+        CountDownLatch running = new CountDownLatch(callers);
+        for (int i = 0; i < callers; i++) {
+            int place = i % locks.size();
             Thread thread = new Thread(null, () -> {
                 Work.until(startAt);
-                loop();
-            }, "waiter", 256 * 1024);
+                try {
+                    call(locks.get(place), inside[place]);
+                } catch (Throwable error) {
+                    failure.compareAndSet(null, error);
+                } finally {
+                    running.countDown();
+                }
+            }, "caller", 256 * 1024);
             thread.setDaemon(true);
             thread.start();
         }
-        new Thread(() -> measure(startAt)).start();
+        new Thread(() -> answer(startAt, running)).start();
     }
 
-    private void loop() {
-        double hold = request.number("hold", 0);
-        while (!over) {
-            double asked = Answers.now();
+    private void call(RLock lock, AtomicInteger within) {
+        for (double asked = Answers.now(); asked < until; asked = Answers.now()) {
             lock.lock();
-            double wait = Answers.now() - asked;
-            if (counting) {
-                int index = handoffs.getAndIncrement();
-                if (index < MOST) {
-                    waits[index] = wait;
-                }
-            }
-            if (hold > 0 && !over) {
+            double had = Answers.now();
+            boolean rival = within.incrementAndGet() > 1;
+            if (hold > 0) {
                 Work.until(Answers.now() + hold);
             }
+            within.decrementAndGet();
+            record(asked, had, Answers.now(), rival);
             lock.unlock();
         }
     }
 
-    private void measure(double startAt) {
-        double from = startAt + 1000 * request.number("warmup", 0);
-        Work.until(from);
-        long cpu = cpuTime();
-        counting = true;
-        Work.until(from + 1000 * request.number("seconds", 1));
-        counting = false;
-        double seconds = (Answers.now() - from) / 1000;
-        over = true;
-        int count = Math.min(handoffs.get(), MOST);
-        double[] sorted = Arrays.copyOf(waits, count);
-        Arrays.sort(sorted);
-        Map<String, Object> result = new LinkedHashMap<>();
-        result.put("handoffs", handoffs.get());
-        result.put("seconds", seconds);
-        for (double share : new double[] {0.5, 0.9, 0.99, 1}) {
-            String name = share == 1 ? "max" : "p" + (int) Math.round(share * 100);
-            result.put(name, count == 0 ? null : sorted[Math.min(count - 1, (int) (share * count))]);
+    private synchronized void record(double asked, double had, double left, boolean rival) {
+        total++;
+        pairs += had >= from && had < until ? 1 : 0;
+        crowded += rival ? 1 : 0;
+        held += left - had;
+        if (asked >= from) {
+            waits.add(had - asked);
         }
-        result.put("cpuMs", (cpuTime() - cpu) / 1e6);
-        answers.value(request, result);
+        stays.add(1000 * had);
+        stays.add(1000 * left);
+    }
+
+    private void answer(double startAt, CountDownLatch running) {
+        Work.until(startAt);
+        long cpu = cpuTime();
+        try {
+            if (request.is("drains")) {
+                running.await();
+            } else {
+                running.await((long) (until - Answers.now()), TimeUnit.MILLISECONDS);
+            }
+            if (failure.get() != null) {
+                throw failure.get();
+            }
+            answers.value(request, sample((cpuTime() - cpu) / 1e3));
+        } catch (Throwable error) {
+            answers.error(request, error);
+        }
+    }
+
+    private synchronized Map<String, Object> sample(double cpu) {
+        Map<String, Object> sample = new LinkedHashMap<>();
+        sample.put("pairs", pairs);
+        sample.put("total", total);
+        sample.put("waits", waits.values());
+        sample.put("stays", stays.values());
+        sample.put("crowded", crowded);
+        sample.put("held", held);
+        sample.put("cpu", cpu);
+        return sample;
     }
 
     private static long cpuTime() {
         return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
             .getProcessCpuTime();
+    }
+
+    /** Numbers, without making garbage of each. */
+    private static final class Recorder {
+        private double[] values = new double[4096];
+        private int count;
+
+        void add(double value) {
+            if (count == values.length) {
+                values = Arrays.copyOf(values, 2 * count);
+            }
+            values[count++] = value;
+        }
+
+        List<Double> values() {
+            return Arrays.stream(values, 0, count).boxed().toList();
+        }
     }
 }

@@ -6,8 +6,11 @@ import com.google.gson.ToNumberPolicy;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import org.redisson.api.RLock;
 
 /**
  * Redisson, driven over standard input: one JSON object a line, each with an `id` and an `op`; every answer is a line
@@ -44,12 +47,20 @@ public final class Driver {
         operations.put("interrupt", request -> answers.value(request, threads.interrupt(request.text("on"))));
         operations.put("cancel", request -> answers.value(request, calls.cancel(request.whole("call"))));
         operations.put("work", request -> new Work(request, object(request), answers).start());
-        operations.put("bench", request -> new Bench(request, object(request), answers).start());
+        operations.put("bench", request -> new Bench(request, locks(request), answers).start());
         operations.put("close", request -> aside(request, () -> answers.value(request, clients.close(request))));
     }
 
     private Object object(Request request) throws Throwable {
         return clients.object(request.text("client"), request.text("kind"), request.text("name"));
+    }
+
+    private List<RLock> locks(Request request) throws Throwable {
+        List<RLock> locks = new ArrayList<>();
+        for (Object name : request.list("names")) {
+            locks.add((RLock) clients.object(request.text("client"), request.text("kind"), name.toString()));
+        }
+        return locks;
     }
 
     private void aside(Request request, Runnable task) {

@@ -32,6 +32,10 @@ final class Request {
         return has(name) ? text(name) : otherwise;
     }
 
+    boolean is(String name) {
+        return Boolean.TRUE.equals(fields.get(name));
+    }
+
     long whole(String name) {
         return ((Number) fields.get(name)).longValue();
     }

@@ -1,0 +1,88 @@
+import { NEWEST, isBuilt } from '../../test/interop/support/build.js'
+import { now } from '../../test/interop/support/java-process.js'
+import { type Redisson, startRedisson } from '../../test/interop/support/redisson.js'
+import { PATIENCE } from '../support/child.js'
+import type { Load, Sample, Slot } from '../support/load.js'
+import type { Member, Participant } from './participant.js'
+
+const KINDS = { lock: 'plain', fairLock: 'fair' } as const
+
+type JavaSample = Omit<Sample, 'waits' | 'stays'> & Record<'waits' | 'stays', readonly number[]>
+
+/** One Java process with one client; each caller is a thread, as Redisson takes threads for owners. */
+class JavaMember implements Member {
+  readonly #redisson: Redisson
+  readonly #url: string
+  readonly #load: Load
+  readonly #names: readonly string[]
+
+  constructor(redisson: Redisson, url: string, load: Load, names: readonly string[]) {
+    this.#redisson = redisson
+    this.#url = url
+    this.#load = load
+    this.#names = names
+  }
+
+  async ask(message: Slot | 'probe', limit = PATIENCE): Promise<unknown> {
+    const late = setTimeout(() => void this.kill(), limit)
+    try {
+      return message === 'probe' ? await this.#excludes() : await this.#work(message)
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  async #excludes(): Promise<boolean> {
+    const other = await this.#redisson.another({ url: this.#url })
+    const [mine, its] = [this.#redisson, other].map((one) =>
+      one.lock(KINDS[this.#load.kind], `${this.#names[0]}:probe`),
+    )
+    await mine!.lock(1)
+    const taken = await its!.tryLock(1)
+    await mine!.unlock(1)
+    await other.shutdown()
+    return !taken
+  }
+
+  async #work({ startAt, warm, seconds }: Slot): Promise<Sample> {
+    const { kind, callers, holdMs, endless } = this.#load
+    const { waits, stays, ...counts } = await this.#redisson.request<JavaSample>({
+      ...{ op: 'bench', kind: KINDS[kind], names: this.#names, callers, hold: holdMs, warm, seconds },
+      ...{ startAt: now() + startAt - Date.now(), drains: endless !== true },
+    })
+    return { ...counts, waits: Float64Array.from(waits), stays: Float64Array.from(stays) }
+  }
+
+  async end(): Promise<void> {
+    await this.#redisson.kill()
+  }
+
+  kill(): Promise<void> {
+    return this.#redisson.kill()
+  }
+}
+
+/** Each waiter of a fair lock has a channel of its own, and by default a client has no more than 250. */
+const optionsOf = ({ callers }: Load): Record<string, unknown> => ({ subscriptionsPerConnection: Math.max(5, callers) })
+
+export const redisson: Participant = {
+  name: 'Redisson',
+  family: 'redisson',
+  file: 'bench/participants/redisson.ts',
+  setup:
+    `Redisson ${NEWEST} in Java, one client in each process, one thread for each caller; defaults, but ` +
+    'subscriptionsPerConnection as many as callers, and one idle connection',
+  kinds: ['lock', 'fairLock'],
+  waits: true,
+  memory: false,
+  renews: true,
+  keyOf: (name) => name,
+  // The DEL that it sends after each release is not counted: its script calls one too.
+  direct: [],
+  version: () => (isBuilt(NEWEST) ? NEWEST : undefined),
+  start: async (url, load, names) =>
+    new JavaMember(await startRedisson({ url, options: optionsOf(load) }), url, load, names),
+  open: () => {
+    throw new Error('its processes are none of Node')
+  },
+}
