@@ -54,10 +54,11 @@ export class Contender {
     return this.#running
   }
 
-  start(): void {
+  /** `refused`: the server has just said that another has it. */
+  start(refused = false): void {
     // Asked first: a hold that it finds to be over ends at once, and that starts it too.
     const next = this.#contest.next()
-    if (next !== undefined && this.#running === undefined) this.#running = this.#run()
+    if (next !== undefined && this.#running === undefined) this.#running = this.#run(refused)
   }
 
   /** What it sleeps for has come, or nobody is left to ask for. */
@@ -86,9 +87,10 @@ export class Contender {
   }
 
   /** Goes on while there is somebody to ask for. Never rejects. */
-  async #run(): Promise<void> {
+  async #run(refused: boolean): Promise<void> {
     const contest = this.#contest
     let ear = contest.wakeups.hears(contest.channel) ? this.#listen() : undefined
+    if (refused) ear ??= await this.#subscribe()
     let troubles = 0
     for (let waiter = contest.next(); waiter !== undefined; waiter = contest.next()) {
       const heard = this.#heard
@@ -108,11 +110,9 @@ export class Contender {
       // A single try that came while another call was asked for is asked for at once.
       if (next !== waiter && next.request.wait === 0) continue
       if (ear === undefined) {
-        ear = this.#listen()
+        ear = await this.#subscribe()
         // What is released before the subscription stands is not heard: ask once more when it does.
-        if (await this.#stands(ear)) continue
-        ear.close()
-        ear = undefined
+        if (ear !== undefined) continue
       }
       if (this.#heard === heard) await this.#sleep(this.#untilPoll(outcome))
       // Redis wakes all in the same order each time. So that nobody is starved, each of the others has a turn before us.
@@ -146,13 +146,16 @@ export class Contender {
     })
   }
 
-  async #stands(ear: Ear): Promise<boolean> {
+  /** Undefined: it cannot be had. */
+  async #subscribe(): Promise<Ear | undefined> {
+    const ear = this.#listen()
     try {
       await ear.ready
-      return true
+      return ear
     } catch (error) {
       this.#contest.cannotSubscribe(error)
-      return false
+      ear.close()
+      return undefined
     }
   }
 

@@ -1,14 +1,14 @@
-import { LockLostError } from '../errors.js'
 import type { Clock, Timer } from './clock.js'
 import { Contender, type Contest, type Outcome, POLL } from './contender.js'
 import type { Told } from './diagnostics.js'
+import type { LoneCall } from './lone-call.js'
 import type { LockProtocol } from './protocol.js'
 import type { Waiter } from './queue.js'
 import { GRACE, type Request } from './request.js'
 import type { Runtime } from './runtime.js'
 import type { Tenure } from './tenure.js'
-import { serve } from './serve.js'
-import { type Terms, alike, marginOf } from './terms.js'
+import { isLate, lateError, serve } from './serve.js'
+import { type Terms, alike } from './terms.js'
 import { isAway, passes } from './trouble.js'
 import { type Moment, momentOf } from './trust.js'
 import { WaitingRoom } from './waiting-room.js'
@@ -20,6 +20,8 @@ export interface Host extends Told {
   readonly protocol: LockProtocol
   /** Who holds it here, if anybody does. */
   readonly tenure: Tenure | undefined
+  /** A call that came before anybody waited has not been answered yet. */
+  readonly asks: boolean
   /** The server has granted it. */
   begin(wire: string, terms: Terms, sent: Moment, from?: Tenure): Tenure
   /** Other calls of the owner that has it now. */
@@ -91,11 +93,18 @@ export class Contention implements Contest {
     const waiter = this.#room.enter(request, resolve, reject)
     if (behind && request.wait > 0) this.#admit(waiter)
     this.start()
-    this.#watchHold()
+  }
+
+  /** Has asked already, before all who wait here. */
+  enterFirst({ request, resolve, reject, sent }: LoneCall): void {
+    this.answeredAt = sent.mono
+    this.#admit(this.#room.enter(request, resolve, reject, sent.mono))
+    this.#contender.start(true)
   }
 
   start(): void {
     this.#contender.start()
+    this.#watchHold()
   }
 
   #admit(waiter: Waiter): void {
@@ -145,7 +154,7 @@ export class Contention implements Contest {
     // What is to be passed on is ours to take, whoever else was told of an earlier release.
     const yields = this.#yielding && this.#passing === undefined
     const { runtime, tenure } = this.#host
-    return runtime.closed || yields || tenure !== undefined ? undefined : this.#room.first
+    return runtime.closed || yields || tenure !== undefined || this.#host.asks ? undefined : this.#room.first
   }
 
   async attempt(waiter: Waiter): Promise<Outcome> {
@@ -188,14 +197,14 @@ export class Contention implements Contest {
     const { runtime, protocol, name } = this.#host
     const { terms } = waiter.request
     const taker = waiter.queued ? waiter : this.#likeMinded(terms)
-    const late = this.clock.monotonic() - sent.mono >= terms.lease - marginOf(terms.lease)
+    const late = isLate(this.clock, sent, terms.lease)
     if (taker !== undefined && !runtime.closed && !late) {
       this.hand(taker, this.#host.begin(wire, terms, sent, from), false)
       return
     }
     if (taker !== undefined && !runtime.closed) {
       this.#room.remove(taker)
-      taker.reject(new LockLostError(name, `its lease of ${terms.lease} ms was over before the server's answer came`))
+      taker.reject(lateError(name, terms.lease))
     }
     await runtime.undo(protocol, wire, terms.lease, undefined)
   }

@@ -1,8 +1,9 @@
 import { ClosedError, DeadlockError, EngineError, type LockLostError } from '../errors.js'
 import type { Clock } from './clock.js'
-import { Contention, type Host } from './contention.js'
+import { Contention } from './contention.js'
 import { Line } from './line.js'
 import { isLine } from './line-protocol.js'
+import { LoneCall, type LoneHost } from './lone-call.js'
 import type { TenureHold } from './hold.js'
 import type { Keeper } from './keeper.js'
 import type { LockKind, LockProtocol, ServerState } from './protocol.js'
@@ -25,7 +26,7 @@ const PASSES = 65_536
  * One lock in this process, while somebody here holds it or waits for it. Only the first who waits contends on the
  * server; who holds it here passes it on to the next without telling the server, within bounds.
  */
-export class Gate implements Keeper, Host {
+export class Gate implements Keeper, LoneHost {
   readonly name: string
   readonly runtime: Runtime
   readonly kind: LockKind
@@ -33,6 +34,7 @@ export class Gate implements Keeper, Host {
   #tenure: Tenure | undefined
   /** Made when somebody waits: most locks are held without that. */
   #contention: Contention | Line | undefined
+  #asking: LoneCall | undefined
   /** Steps on their way that need this gate to stay. */
   #inFlight = 0
 
@@ -56,6 +58,7 @@ export class Gate implements Keeper, Host {
   /** Undefined: not had within the wait. */
   acquire(request: Request): Promise<TenureHold | undefined> {
     this.runtime.teller.asked(this)
+    if (this.#isAlone(request)) return this.#ask(request)
     // Whatever ends meanwhile, this gate must stay the lock's until the call stands in its queue.
     this.#inFlight++
     const simple = request.wait > 0 && this.tenure?.owner !== request.owner
@@ -63,6 +66,39 @@ export class Gate implements Keeper, Host {
     this.#inFlight--
     this.rested()
     return joined
+  }
+
+  /** Only an answer ends the call, and nobody here is before it. */
+  #isAlone({ wait, signal, explicit }: Request): boolean {
+    if (explicit || signal !== undefined || (wait > 0 && wait !== Infinity)) return false
+    const unused = this.#tenure === undefined && this.#contention === undefined && this.#inFlight === 0
+    return unused && !(isLine(this.protocol) && Line.hears(this.runtime, this.protocol))
+  }
+
+  #ask(request: Request): Promise<TenureHold | undefined> {
+    this.#inFlight++
+    return new Promise((resolve, reject) => {
+      this.#asking = new LoneCall(this, request, resolve, reject)
+    })
+  }
+
+  get asks(): boolean {
+    return this.#asking !== undefined
+  }
+
+  answered(call: LoneCall, mustWait: boolean): void {
+    this.#asking = undefined
+    this.#inFlight--
+    if (mustWait && call.request.wait > 0) this.#contend().enterFirst(call)
+    else {
+      if (mustWait) call.resolve(undefined)
+      this.#contention?.start()
+    }
+    this.rested()
+  }
+
+  #contend(): Contention | Line {
+    return (this.#contention ??= isLine(this.protocol) ? new Line(this, this.protocol) : new Contention(this))
   }
 
   #queue(request: Request): Promise<TenureHold | undefined> {
@@ -123,14 +159,13 @@ export class Gate implements Keeper, Host {
       reject(signal.reason)
       return
     }
-    const behind = this.tenure !== undefined || this.#contention?.first !== undefined
+    const behind = this.tenure !== undefined || this.asks || this.#contention?.first !== undefined
     // A try beside another call of its owner shares that one's luck.
     if (behind && wait === 0 && this.#contention?.asksFor(request) !== true) {
       resolve(undefined)
       return
     }
-    this.#contention ??= isLine(this.protocol) ? new Line(this, this.protocol) : new Contention(this)
-    this.#contention.enter(request, resolve, reject, behind)
+    this.#contend().enter(request, resolve, reject, behind)
   }
 
   /** A single try believes in a hold of this process only as far as the server has confirmed it just now. */
@@ -185,19 +220,19 @@ export class Gate implements Keeper, Host {
     const wanted = this.#contention?.first !== undefined
     if (wanted) this.#contention?.freeing()
     let unanswered = false
-    const outcome = this.runtime.insist(async () => {
-      try {
-        return await this.protocol.release(tenure.wire)
-      } catch (error) {
+    this.runtime.begun()
+    const outcome = this.runtime.insist(
+      () => this.protocol.release(tenure.wire),
+      tenure.lostAt,
+      (error) => {
         unanswered ||= error instanceof EngineError && error.code === 'NO_REPLY'
         this.#contention?.freed(undefined)
-        throw error
-      }
-    }, tenure.lostAt)
-    this.runtime.track(outcome)
+      },
+    )
     // Where nobody else is known to wait, the next of us asks right behind.
     this.#contention?.start()
     const result = await outcome
+    this.runtime.ended()
     this.#inFlight--
     const answer = 'answer' in result ? result.answer : undefined
     if ('error' in result) {
@@ -282,14 +317,16 @@ export class Gate implements Keeper, Host {
   /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
   async close(release: boolean): Promise<void> {
     const contention = this.#contention
+    const asking = this.#asking
     contention?.close(new ClosedError(this.name))
+    asking?.close(new ClosedError(this.name))
     const { tenure } = this
     if (tenure !== undefined) {
       tenure.abandon(new ClosedError(this.name))
       if (release) await this.free(tenure)
       else this.#forget(tenure)
     }
-    await contention?.running
+    await Promise.all([contention?.running, asking?.running])
     this.rested()
   }
 

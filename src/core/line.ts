@@ -1,8 +1,10 @@
 import { EngineError, LockLostError } from '../errors.js'
 import type { Clock, Timer } from './clock.js'
 import type { LineHost, LineProtocol, Standing } from './line-protocol.js'
+import type { LoneCall } from './lone-call.js'
 import type { Waiter } from './queue.js'
 import { GRACE, type Request } from './request.js'
+import type { Runtime } from './runtime.js'
 import { serve } from './serve.js'
 import type { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
@@ -92,6 +94,13 @@ export class Line {
     if (!shares) void this.#host.staying(() => this.#ask(waiter))
   }
 
+  /** Has asked already, before all who wait here: it is to join the line. */
+  enterFirst({ request, resolve, reject, sent }: LoneCall): void {
+    this.answeredAt = sent.mono
+    const waiter = this.#room.enter(request, resolve, reject, sent.mono)
+    if (this.#admit(waiter)) void this.#host.staying(() => this.#ask(waiter, true))
+  }
+
   /** From here on the call waits. False: too many do, or it does not any more. */
   #admit(waiter: Waiter): boolean {
     if (waiter.queued && !waiter.counted && this.#room.admit(waiter)) this.#host.runtime.teller.waits(this.#host)
@@ -101,7 +110,7 @@ export class Line {
   // ---- joining -----------------------------------------------------------------------------------------------------
 
   /** Takes it where it is free; else joins the line, once grants can be heard. */
-  async #ask(waiter: Waiter): Promise<void> {
+  async #ask(waiter: Waiter, refused = false): Promise<void> {
     const { runtime } = this.#host
     const place: Place = { waiter, wire: runtime.nextWire(), since: undefined, joining: true, asked: 0, ear: undefined }
     this.#places.set(place.wire, place)
@@ -109,7 +118,7 @@ export class Line {
     try {
       if (waiter.request.wait === 0) {
         if (!(await this.#try(place))) this.#refuse(place)
-      } else if (this.#hears() || !(await this.#try(place))) {
+      } else if (refused || Line.hears(runtime, this.#protocol) || !(await this.#try(place))) {
         await this.#listen()
         if (waiter.queued) await this.#join(place)
       }
@@ -121,9 +130,9 @@ export class Line {
   }
 
   /** Whether grants are heard, and told from old ones, already: a free lock is worth no subscription. */
-  #hears(): boolean {
-    const { wakeups, options } = this.#host.runtime
-    return wakeups.hears(this.#protocol.grants(options.id)) && this.#serverTime.latest !== undefined
+  static hears(runtime: Runtime, protocol: LineProtocol): boolean {
+    const heard = runtime.wakeups.hears(protocol.grants(runtime.options.id))
+    return heard && runtime.serverTime(protocol.key).latest !== undefined
   }
 
   /** Grants are heard from now on. */

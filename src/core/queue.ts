@@ -41,6 +41,15 @@ export class Queue {
     this.#size++
   }
 
+  unshift(waiter: Waiter): void {
+    waiter.queued = true
+    waiter.next = this.#first
+    if (this.#first === undefined) this.#last = waiter
+    else this.#first.previous = waiter
+    this.#first = waiter
+    this.#size++
+  }
+
   remove(waiter: Waiter): void {
     if (!waiter.queued) return
     waiter.queued = false

@@ -40,8 +40,9 @@ export class Runtime implements Runner {
   readonly #gates = new Map<string, Map<string, Gate>>()
   /** By slot where nodes have clocks of their own, else under 0. */
   readonly #serverTimes = new Map<number, ServerTime>()
-  /** What goes on behind the callers' backs and must be over before the connection ends. */
-  readonly #background = new Set<Promise<unknown>>()
+  /** How much goes on behind the callers' backs that must be over before the connection ends. */
+  #background = 0
+  #settled: (() => void) | undefined
   /** Pauses that closing cuts short. */
   readonly #pauses = new Set<() => void>()
   #number = 0
@@ -175,13 +176,29 @@ export class Runtime implements Runner {
 
   /** Keeps `close` waiting for it; it must not reject. */
   track(work: Promise<unknown>): void {
-    this.#background.add(work)
-    void work.finally(() => this.#background.delete(work))
+    this.begun()
+    void work.finally(() => {
+      this.ended()
+    })
+  }
+
+  /** Keeps `close` waiting until as much has ended. */
+  begun(): void {
+    this.#background++
+  }
+
+  ended(): void {
+    this.#background--
+    if (this.#background === 0) this.#settled?.()
   }
 
   async settled(): Promise<void> {
     for (const wake of [...this.#pauses]) wake()
-    while (this.#background.size > 0) await Promise.allSettled(this.#background)
+    while (this.#background > 0) {
+      await new Promise<void>((resolve) => {
+        this.#settled = resolve
+      })
+    }
   }
 
   pause(ms: number): Promise<void> {
@@ -198,11 +215,16 @@ export class Runtime implements Runner {
   }
 
   /** Repeats a step until it is answered, or until `until`. The last error when it never was. */
-  async insist<T>(step: () => Promise<T>, until: number): Promise<{ answer: T } | { error: unknown }> {
+  async insist<T>(
+    step: () => Promise<T>,
+    until: number,
+    failed?: (error: unknown) => void,
+  ): Promise<{ answer: T } | { error: unknown }> {
     for (let pause = 20; ; pause = Math.min(2 * pause, 500)) {
       try {
         return { answer: await step() }
       } catch (error) {
+        failed?.(error)
         const left = until - this.options.clock.monotonic()
         if (left <= pause || this.closed || error instanceof ClosedError) return { error }
         await this.pause(pause)

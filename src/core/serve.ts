@@ -1,7 +1,18 @@
+import { LockLostError } from '../errors.js'
+import type { Clock } from './clock.js'
 import type { Host } from './contention.js'
 import type { Waiter } from './queue.js'
 import type { Tenure } from './tenure.js'
+import { marginOf } from './terms.js'
+import type { Moment } from './trust.js'
 import type { WaitingRoom } from './waiting-room.js'
+
+/** An answer so late is worth nothing. */
+export const isLate = (clock: Clock, sent: Moment, lease: number): boolean =>
+  clock.monotonic() - sent.mono >= lease - marginOf(lease)
+
+export const lateError = (name: string, lease: number): LockLostError =>
+  new LockLostError(name, `its lease of ${lease} ms was over before the server's answer came`)
 
 /** A waiter gets what it waited for; other calls of its owner, which would wait for themselves, take it again. How many. */
 export const serve = (host: Host, room: WaitingRoom, waiter: Waiter, tenure: Tenure, local: boolean): number => {

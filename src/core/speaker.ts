@@ -1,3 +1,4 @@
+import type { SendOptions } from '../engine/engine.js'
 import type { Script } from '../lua/script.js'
 import type { Runner } from './protocol.js'
 import type { Runtime } from './runtime.js'
@@ -5,11 +6,11 @@ import type { Runtime } from './runtime.js'
 /** Speaks for one object, whose name is on the errors. */
 export class Speaker implements Runner {
   readonly #runtime: Runtime
-  readonly #target: string
+  readonly #options: SendOptions
 
   constructor(runtime: Runtime, target: string) {
     this.#runtime = runtime
-    this.#target = target
+    this.#options = { target }
   }
 
   get publishCommand(): string {
@@ -21,6 +22,6 @@ export class Speaker implements Runner {
     keys: K,
     args: A,
   ): Promise<R> {
-    return this.#runtime.link.run(script, keys, args, { target: this.#target })
+    return this.#runtime.link.run(script, keys, args, this.#options)
   }
 }

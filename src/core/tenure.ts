@@ -223,9 +223,14 @@ export class Tenure implements Due {
     return alone ? this.#left() : this.#inTurn(() => this.#left())
   }
 
-  async #left(): Promise<boolean> {
-    if (this.#ended === 'lost') return false
-    if (this.#holds.length === 0) return this.#ended === 'over' || this.#keeper.giveBack(this)
+  #left(): Promise<boolean> {
+    if (this.#ended !== undefined && (this.#ended === 'lost' || this.#holds.length === 0)) {
+      return Promise.resolve(this.#ended === 'over')
+    }
+    return this.#holds.length === 0 ? this.#keeper.giveBack(this) : this.#lower()
+  }
+
+  async #lower(): Promise<boolean> {
     this.#renegotiate()
     const level = this.#holds.length
     const done = await this.#keeper.insist(this, () => this.setLevel(level, this.lease))

@@ -36,11 +36,13 @@ export class WaitingRoom {
     return this.#explicit === 0 ? [] : [...this.#queue].filter((waiter) => waiter.request.owner === owner)
   }
 
-  enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): Waiter {
+  /** `since`: it came at that time, before all who wait. */
+  enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject'], since?: number): Waiter {
     const { signal, wait, explicit } = request
     const { clock } = this.#runtime.options
-    const waiter = newWaiter(request, resolve, reject, clock.monotonic())
-    this.#queue.push(waiter)
+    const waiter = newWaiter(request, resolve, reject, since ?? clock.monotonic())
+    if (since === undefined) this.#queue.push(waiter)
+    else this.#queue.unshift(waiter)
     if (explicit) this.#explicit++
     if (wait > 0 && wait !== Infinity) {
       waiter.timer = clock.setTimer(() => {

@@ -59,9 +59,8 @@ export class Watchdog {
   }
 
   remove(tenure: Tenure): void {
-    if (tenure.place === -1) return
-    this.#heap.remove(tenure)
-    if (this.#heap.size === 0) this.stop()
+    // The timer runs on, once: most who hold one lock after another would set it up for each.
+    if (tenure.place !== -1) this.#heap.remove(tenure)
   }
 
   /** Its terms or its deadline changed. */

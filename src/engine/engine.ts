@@ -11,11 +11,11 @@ export type Reply = null | number | string | Uint8Array | boolean | Error | Repl
 
 export interface SendOptions {
   /** Bulk strings of the reply as bytes instead of text. */
-  readonly binary?: boolean
+  readonly binary?: boolean | undefined
   /** A key whose slot decides the node. Commands of one route leave in the order of the calls. */
-  readonly route?: string
+  readonly route?: string | undefined
   /** The object whose name an error shall carry. */
-  readonly target?: string
+  readonly target?: string | undefined
 }
 
 /** What a driver tells. All are called in the order in which things happened. */

@@ -98,12 +98,12 @@ export class IoredisDriver implements Driver {
     const { stream } = this.#commands
     if (!this.#own || stream === undefined || stream === null) return
     if (this.#joined === 0) {
-      stream.cork()
       nextTick(() => {
+        if (this.#joined > 1) stream.uncork()
         this.#joined = 0
-        stream.uncork()
       })
-    } else if (this.#joined % TOGETHER === 0) {
+    } else if (this.#joined === 1) stream.cork()
+    else if (this.#joined % TOGETHER === 0) {
       stream.uncork()
       stream.cork()
     }

@@ -150,23 +150,23 @@ export class Link {
     args: readonly Arg[],
     options?: SendOptions & { readonly wait?: WaitFor },
   ): Promise<unknown> {
-    const route = options?.route ?? keys[0]
-    const sendOptions = { ...options, ...(route !== undefined && { route }) }
-    const call = (name: string, what: string): Arg[] => [name, what, keys.length, ...keys, ...args]
+    const sending: SendOptions = { route: keys[0], ...options }
+    const call = ['EVALSHA', script.sha, keys.length, ...keys, ...args]
     const wait = options?.wait
-    if (wait === undefined) {
-      const run = (): Promise<Reply> =>
-        this.#exchange(call('EVALSHA', script.sha), sendOptions, () => call('EVAL', script.text))
-      return this.#whenUp(run, options?.target)
-    }
+    if (wait !== undefined) return this.#whenUp(() => this.#runAndWait(call, script, sending, wait), sending.target)
+    if (this.#canSend) return this.#exchange(call, sending, script)
+    return this.#whenUp(() => this.#exchange(call, sending, script), sending.target)
+  }
+
+  #runAndWait(call: Arg[], script: Script, sending: SendOptions, wait: WaitFor): Promise<[Reply, Reply]> {
     const both = (argv: Arg[]): Promise<[Reply, Reply]> =>
       Promise.all([
-        this.#exchange(argv, sendOptions),
-        this.#exchange(['WAIT', wait.replicas, wait.timeout], route === undefined ? {} : { route }),
+        this.#exchange(argv, sending),
+        this.#exchange(['WAIT', wait.replicas, wait.timeout], { route: sending.route }),
       ])
-    return this.#whenUp(() => both(call('EVALSHA', script.sha))).catch((error: unknown) => {
+    return both(call).catch((error: unknown) => {
       if (!(error instanceof EngineError && error.code === 'NOSCRIPT')) throw error
-      return both(call('EVAL', script.text))
+      return both(withText(call, script))
     })
   }
 
@@ -191,9 +191,13 @@ export class Link {
     for (const wake of this.#upWaiters) wake()
   }
 
+  get #canSend(): boolean {
+    return this.#driver.isUp && !this.#closed
+  }
+
   /** While the connection is away nothing is queued: the caller waits here, and may have given up when it is back. */
   #whenUp<T>(send: () => Promise<T>, target?: string): Promise<T> {
-    if (this.#driver.isUp && !this.#closed) return send()
+    if (this.#canSend) return send()
     if (this.#closed) return Promise.reject(new ClosedError(target))
     return new Promise<T>((resolve, reject) => {
       const timer = this.#options.clock.setTimer(() => {
@@ -209,8 +213,8 @@ export class Link {
     })
   }
 
-  /** Settles with the answer, or in time without. `again`: what to send instead, once, when the script is not known. */
-  #exchange(argv: readonly Arg[], options: SendOptions, again?: () => Arg[]): Promise<Reply> {
+  /** Settles with the answer, or in time without. `script`: what to send in full, once, when the server does not know it. */
+  #exchange(argv: readonly Arg[], options: SendOptions, script?: Script): Promise<Reply> {
     return new Promise<Reply>((resolve, reject) => {
       const pending = this.#expect(reject, options.target)
       const answered = (reply: Reply): void => {
@@ -223,8 +227,8 @@ export class Link {
       }
       const unknown = (error: Error): void => {
         // Whoever has given up meanwhile may have undone it already.
-        if (again === undefined || pending.settled || !error.message.startsWith('NOSCRIPT')) failed(error)
-        else this.#driver.send(again(), options).then(answered, failed)
+        if (script === undefined || pending.settled || !error.message.startsWith('NOSCRIPT')) failed(error)
+        else this.#driver.send(withText(argv, script), options).then(answered, failed)
       }
       this.#driver.send(argv, options).then(answered, unknown)
     })
@@ -320,3 +324,5 @@ export class Link {
     return new EngineError('OFFLINE', `not connected to ${this.address}`, { target })
   }
 }
+
+const withText = ([, , ...rest]: readonly Arg[], script: Script): Arg[] => ['EVAL', script.text, ...rest]

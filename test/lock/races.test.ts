@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Client, ClosedError, LockLostError, connect } from 'holdfast'
+import { BusyError, type Client, ClosedError, LockLostError, connect } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 
 interface Stage {
   readonly clock: ReturnType<typeof virtualClock>
+  readonly url: string
   readonly a: Client
   readonly b: Client
 }
@@ -18,7 +19,7 @@ const scene = (name: string, play: (stage: Stage) => Promise<void>): void => {
     const url = `memory:races-${stages}`
     const [a, b] = [await connect({ url, clock }), await connect({ url, clock })]
     try {
-      await play({ clock, a, b })
+      await play({ clock, url, a, b })
     } finally {
       await Promise.all([a.close(), b.close()])
     }
@@ -189,3 +190,46 @@ scene('`detach` while another level is on its way → one of the two, never a de
   await assert.rejects(hold.detach(), { code: 'NESTED_HOLD' })
   assert.equal((await nested).state, 'held')
 })
+
+scene(
+  'others come while the first of them asks → each is served in the order of the calls',
+  async ({ clock, a, b }) => {
+    const held = await b.lock('x').acquire()
+    const order: number[] = []
+    const calls = [0, 1, 2].map(async (i) => {
+      const hold = await a.lock('x').acquire()
+      order.push(i)
+      await hold.release()
+    })
+    await clock.advance(100)
+    assert.deepEqual(await a.lock('x').tryAcquire(), undefined)
+    await held.release()
+    await during(clock, Promise.all(calls))
+    assert.deepEqual(order, [0, 1, 2])
+  },
+)
+
+scene('the client closes while the first call asks → it rejects, and nothing is held', async ({ a, b }) => {
+  const asking = a.lock('x').acquire()
+  const behind = a.lock('x').acquire()
+  const closing = a.close()
+  await assert.rejects(asking, ClosedError)
+  await assert.rejects(behind, ClosedError)
+  await closing
+  assert.equal(await b.lock('x').isLocked(), false)
+})
+
+scene(
+  'too many wait already when a first call must → it is told so, and is not among them',
+  async ({ clock, url, b }) => {
+    const c = await connect({ url, clock, maxWaiters: 1 })
+    const [x, y] = [await b.lock('x').acquire(), await b.lock('y').acquire()]
+    const waiting = c.lock('y').acquire()
+    await clock.advance(10)
+    await assert.rejects(c.lock('x').acquire(), BusyError)
+    await Promise.all([x.release(), y.release()])
+    await (await during(clock, waiting)).release()
+    assert.notEqual(await c.lock('x').tryAcquire(), undefined)
+    await c.close()
+  },
+)

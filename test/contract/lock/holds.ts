@@ -111,8 +111,8 @@ export const holds: Part = ({ make, fenced = false }, scenario) => {
 
   scenario('`extend` on a lost hold → LockLostError, and never takes the lock again', async (w) => {
     const client = await w.connect()
-    const late = await make(client, w.id).acquire({ lease: 100 })
-    await w.pass(150)
+    const late = await make(client, w.id).acquire({ lease: 300 })
+    await w.pass(400)
     isLost(w.id)(await rejection(w.run(late.extend(5000))))
     const deleted = await make(client, `${w.id}:b`).acquire({ lease: 5000 })
     await w.raw('DEL', `${w.id}:b`)
