@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { describe, test } from 'node:test'
+import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Client } from 'holdfast'
-import { connect } from 'holdfast'
-import { type Arena, arena } from './support/arena.js'
+import { arena, scenarios } from './support/arena.js'
 import { JavaError, NEWEST, now, startRedisson } from './support/redisson.js'
 
 const PROGRAM = fileURLToPath(new URL('../support/lock-process.js', import.meta.url))
@@ -19,21 +17,7 @@ const isNotOwner = (error: unknown): boolean =>
   error instanceof JavaError && error.type === 'IllegalMonitorStateException'
 
 void describe(`the plain lock, when things go wrong, beside Redisson ${NEWEST}`, () => {
-  const enter = arena(NEWEST, SHORT)
-
-  const scenario = (name: string, body: (here: Arena, client: Client) => Promise<void>): void => {
-    void test(name, { timeout: 60_000 }, async (t) => {
-      const here = enter(t)
-      if (here === undefined) return
-      const client = await connect({ url: here.url, presence: false, watchdog: LEASE })
-      try {
-        await body(here, client)
-      } finally {
-        await client.close()
-        await here.redis.flushall()
-      }
-    })
-  }
+  const scenario = scenarios(arena(NEWEST, SHORT), { watchdog: LEASE })
 
   scenario(
     'Redisson holds, ours takes it away → its unlock is refused, and its watchdog lets ours be',

@@ -1,4 +1,6 @@
-import { after, before, type TestContext } from 'node:test'
+import { after, before, test, type TestContext } from 'node:test'
+import type { Client, ClientOptions } from 'holdfast'
+import { connect } from 'holdfast'
 import { Redis } from 'ioredis'
 import { type RedisServer, startRedis } from '../../support/redis-server.js'
 import { type Redisson, startRedisson } from './redisson.js'
@@ -46,3 +48,20 @@ export const arena = (version: string, options: Readonly<Record<string, unknown>
     return made
   }
 }
+
+/** Tests that each have a client of ours of their own beside the arena, and leave an empty server. */
+export const scenarios =
+  (enter: (t: TestContext) => Arena | undefined, ours: ClientOptions) =>
+  (name: string, body: (here: Arena, client: Client) => Promise<void>): void => {
+    void test(name, { timeout: 60_000 }, async (t) => {
+      const here = enter(t)
+      if (here === undefined) return
+      const client = await connect({ ...ours, url: here.url, presence: false })
+      try {
+        await body(here, client)
+      } finally {
+        await client.close()
+        await here.redis.flushall()
+      }
+    })
+  }

@@ -1,40 +1,30 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { now, type Redisson, startRedisson } from './redisson.js'
-
-const queued = async (redis: Redis, name: string, length: number): Promise<void> => {
-  const end = now() + 20_000
-  while ((await redis.llen(`redisson_lock_queue:{${name}}`)) < length) {
-    if (now() > end) throw new Error(`no queue of ${length}`)
-    await sleep(5)
-  }
-}
+import type { LockProcess } from './lock-process.js'
+import { queued } from './names.js'
 
 export interface Deaths {
-  /** Where the doomed wait, and how many of them. */
-  readonly url: string
-  readonly version: string
-  readonly options: Readonly<Record<string, unknown>>
+  readonly name: string
+  readonly holder: LockProcess
+  /** Starts the process whose waiters die. */
+  readonly doomed: () => Promise<LockProcess>
   readonly dead: number
+  readonly living: LockProcess
 }
 
-/** So many waiters of Redisson's are killed at the head of a fair queue: ms from the release until the living one behind. */
-export const untilTheLiving = async (redis: Redis, holder: Redisson, deaths: Deaths): Promise<number> => {
-  const name = `dead:${deaths.version}:${deaths.dead}`
-  const doomed = await startRedisson(deaths)
-  await holder.fair(name).lock(1)
-  for (let thread = 1; thread <= deaths.dead; thread += 1) {
-    doomed
-      .fair(name)
-      .lock(thread)
-      .catch(() => undefined)
+/** So many waiters are killed at the head of a fair queue: ms from the release until the living one behind has it. */
+export const untilTheLiving = async (redis: Redis, { name, holder, doomed, dead, living }: Deaths): Promise<number> => {
+  const dying = await doomed()
+  await holder.lock(name, 1)
+  for (let thread = 1; thread <= dead; thread += 1) {
+    dying.lock(name, thread).catch(() => undefined)
     await queued(redis, name, thread)
   }
-  const living = holder.fair(name).lock(2)
-  await queued(redis, name, deaths.dead + 1)
-  await doomed.kill()
-  const released = (await holder.fair(name).unlock(1).times()).start
-  const { end } = await living.times()
-  await holder.fair(name).unlock(2)
-  return end - released
+  const granted = living.lock(name, 2)
+  granted.catch(() => undefined)
+  await queued(redis, name, dead + 1)
+  await dying.kill()
+  const { start } = await holder.unlock(name, 1)
+  const { end } = await granted
+  await living.unlock(name, 2)
+  return end - start
 }

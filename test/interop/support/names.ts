@@ -45,3 +45,12 @@ export const confirmed = async (redis: Redis, name: string): Promise<void> => {
     await sleep(5)
   }
 }
+
+/** Waits until so many stand in a fair lock's queue. */
+export const queued = async (redis: Redis, name: string, length: number): Promise<void> => {
+  const end = performance.now() + 20_000
+  while ((await redis.llen(fairQueue(name))) < length) {
+    if (performance.now() > end) throw new Error(`no queue of ${length} for '${name}'`)
+    await sleep(2)
+  }
+}
