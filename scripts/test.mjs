@@ -4,8 +4,8 @@
  * npm test                     everything that this machine can check
  * npm test -- gate fair-lock   only the test files whose path holds one of the words, built before
  *
- * HOLDFAST_REQUIRE=redis,java   a skip for want of these is a failure
- * HOLDFAST_INSTALL=1            installs a missing Redis server with the system's package manager
+ * HOLDFAST_REQUIRE=redis,java,postgres   a skip for want of these is a failure
+ * HOLDFAST_INSTALL=1            installs missing servers (Redis, PostgreSQL) with the system's package manager
  * HOLDFAST_TEST_CONCURRENCY=2   test files at a time
  * HOLDFAST_TEST_TIMEOUT=300000  ms for each test file
  */
@@ -14,6 +14,7 @@ import { build } from './build.mjs'
 import { packageParts } from './check-package.mjs'
 import { findTests, runTests } from './test/node-tests.mjs'
 import { call, callTool, runParts, summarize } from './test/parts.mjs'
+import { ensurePostgres } from './test/postgres.mjs'
 import { ensureRedis } from './test/redis.mjs'
 
 const patterns = process.argv.slice(2)
@@ -41,6 +42,7 @@ const simulation = () => [
 const total = await runParts([
   { name: 'packages', run: () => orThrow(install(), 'npm ci failed'), essential: true },
   { name: 'redis', run: ensureRedis },
+  ...(patterns.length > 0 ? [] : [{ name: 'postgres', run: ensurePostgres }]),
   { name: 'build and types', run: async () => orThrow(await build({ tests: true }), 'the build failed') },
   ...(patterns.length > 0 ? [] : checks()),
   {
