@@ -16,14 +16,15 @@ import { fencedLock } from './sync/fenced-lock/fenced-lock.js'
 import { plainLock } from './sync/lock/lock.js'
 import { nonReentrantFairLock } from './sync/non-reentrant-fair-lock/non-reentrant-fair-lock.js'
 import { nonReentrantLock } from './sync/non-reentrant-lock/non-reentrant-lock.js'
-import type { ClientEvents, FencedLock, Hold, Lock, Owner } from './types.js'
+import { CountedSemaphore } from './sync/semaphore/semaphore.js'
+import type { ClientEvents, FencedLock, Hold, Lock, Owner, Semaphore } from './types.js'
 
 export interface CloseOptions {
   /** `false` leaves what is held to run out by its lease. Default: everything held is released. */
   readonly release?: boolean | undefined
 }
 
-/** Hands out locks, and renews what is held through them. Made by `connect`. */
+/** Hands out locks and synchronizers, and renews what is held through them. Made by `connect`. */
 export interface Client extends AsyncDisposable {
   /** A UUID; holders are known by it on the server. */
   readonly id: string
@@ -39,6 +40,8 @@ export interface Client extends AsyncDisposable {
   nonReentrantFairLock(name: string): Lock
   /** A plain lock whose holds carry a number that only grows, for the resource to check; Redisson's RFencedLock. */
   fencedLock(name: string): FencedLock
+  /** Permits that nobody's name is on, Redisson's RSemaphore. */
+  semaphore(name: string): Semaphore
   /** A unit of work of its own; what Redisson calls a thread. */
   owner(label?: string): Owner
   /** Takes over a hold that was detached, here or in another process. Rejects with `LockLostError` when it is gone. */
@@ -99,6 +102,10 @@ class ConnectedClient implements Client {
     return lock as FencedLock
   }
 
+  semaphore(name: string): Semaphore {
+    return new CountedSemaphore(this.#runtime, checkName(name))
+  }
+
   #lock(kind: LockKind, name: string): GatedLock {
     return new GatedLock(this.#home, kind, checkName(name))
   }
@@ -143,8 +150,9 @@ class ConnectedClient implements Client {
   async #close(release: boolean): Promise<void> {
     const runtime = this.#runtime
     runtime.closed = true
-    await Promise.all(runtime.gates.map((gate) => gate.close(release)))
+    await Promise.all([...runtime.gates.map((gate) => gate.close(release)), runtime.turnstiles.close()])
     await runtime.settled()
+    await runtime.requests.flush()
     runtime.watchdog.stop()
     await Promise.all([runtime.wakeups.stop(), this.#presence?.end()])
     await runtime.link.close()

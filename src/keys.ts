@@ -19,6 +19,15 @@ export const fairCall = (name: string, owner: string): string => `${lockChannel(
 /** Where our clients hear that one of their waiters was granted a lock; the client's id follows. */
 export const grantChannel = (name: string): string => `holdfast_grant:${tagged(name)}`
 
+export const semaphoreChannel = (name: string): string => `redisson_sc:${tagged(name)}`
+
+/** For whom permits are being saved up. */
+export const reservationKey = (name: string): string => `holdfast_reserved:${tagged(name)}`
+
+/** What came of a request, for as long as its answer may be asked for again. */
+export const noteKey = (name: string, clientId: string, number: number): string =>
+  `holdfast_request:${tagged(name)}:${clientId}:${number}`
+
 export const presenceKey = (clientId: string): string => `holdfast:client:${clientId}`
 
 /** The wire name of a unit of work. Redisson puts the thread's id where we put a number that is never used again. */

@@ -1,5 +1,5 @@
 import { isOwner } from './core/owner.js'
-import type { AcquireOptions } from './types.js'
+import type { AcquireOptions, WaitOptions } from './types.js'
 
 /** Argument checks: each names the argument and its value, before anything is sent. */
 
@@ -45,21 +45,39 @@ export const checkCount = (value: unknown, what: string): number => {
   return value
 }
 
+/** The most that Redisson's own can read. */
+const MOST = 2_147_483_647
+
+/** A number of permits, or of what a latch counts. */
+export const checkAmount = (value: unknown, what: string, least: number): number => {
+  if (typeof value !== 'number') throw new TypeError(`${what} must be a number, not ${show(value)}`)
+  if (!Number.isInteger(value) || value < least || value > MOST) {
+    throw new RangeError(`${what} must be a whole number from ${least} to ${MOST}, not ${show(value)}`)
+  }
+  return value
+}
+
+/** Options of a call that may wait. */
+export const checkWaiting = <O extends WaitOptions>(options: O | undefined): Partial<O> => {
+  if (options === undefined) return {}
+  if (typeof options !== 'object' || (options as unknown) === null) {
+    throw new TypeError(`options must be an object, not ${show(options)}`)
+  }
+  const { wait, signal } = options
+  if (wait !== undefined) checkWait(wait)
+  if (signal !== undefined && !isSignal(signal))
+    throw new TypeError(`signal must be an AbortSignal, not ${show(signal)}`)
+  return options
+}
+
 const isSignal = (value: unknown): value is AbortSignal =>
   typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value
 
 export const checkAcquire = (options: AcquireOptions | undefined): AcquireOptions => {
-  if (options === undefined) return NONE
-  if (typeof options !== 'object' || (options as unknown) === null) {
-    throw new TypeError(`options must be an object, not ${show(options)}`)
-  }
-  const { wait, lease, signal, owner } = options
-  if (wait !== undefined) checkWait(wait)
-  if (lease !== undefined) checkLease(lease)
-  if (signal !== undefined && !isSignal(signal))
-    throw new TypeError(`signal must be an AbortSignal, not ${show(signal)}`)
-  if (owner !== undefined) checkOwner(owner)
-  return options
+  const checked = checkWaiting(options)
+  if (checked.lease !== undefined) checkLease(checked.lease)
+  if (checked.owner !== undefined) checkOwner(checked.owner)
+  return checked
 }
 
 export const checkOwner = (owner: unknown): void => {
@@ -69,8 +87,6 @@ export const checkOwner = (owner: unknown): void => {
 export const checkFunction = (value: unknown, what: string): void => {
   if (typeof value !== 'function') throw new TypeError(`${what} must be a function, not ${show(value)}`)
 }
-
-const NONE: AcquireOptions = {}
 
 export const checkText = (value: unknown, what: string): void => {
   if (typeof value !== 'string') throw new TypeError(`${what} must be a string, not ${show(value)}`)

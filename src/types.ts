@@ -17,13 +17,17 @@ export interface Owner {
   readonly label: string | undefined
 }
 
-export interface AcquireOptions {
-  /** How long to wait. Omitted: for ever (`acquire`, `using`), not at all (`tryAcquire`). */
+/** Of every call that may wait. */
+export interface WaitOptions {
+  /** How long to wait. Omitted: for ever (`acquire`, `using`, `wait`), not at all (`tryAcquire`). */
   wait?: number | undefined
-  /** A fixed lease, never renewed. Omitted: the client's watchdog renews while the hold lives. */
-  lease?: number | undefined
   /** Ends the wait with the signal's reason. An already aborted one sends nothing. */
   signal?: AbortSignal | undefined
+}
+
+export interface AcquireOptions extends WaitOptions {
+  /** A fixed lease, never renewed. Omitted: the client's watchdog renews while the hold lives. */
+  lease?: number | undefined
   /** Default: a fresh owner, unless this very lock is held by an enclosing `using`: then its owner, which re-enters. */
   owner?: Owner | undefined
 }
@@ -136,6 +140,51 @@ export interface OwnedLock {
   holdCount(): Promise<number>
   /** As Redisson: -2 when free, -1 without expiry. */
   remainTimeToLive(): Promise<number>
+}
+
+/** What is kept on the server until it is deleted, or its expiry is over. */
+export interface Kept {
+  readonly name: string
+  /** Deletes it with all its keys. `false`: it was not there. */
+  delete(): Promise<boolean>
+  /** All its keys go after so many ms. `false`: it is not there. */
+  expire(ms: number): Promise<boolean>
+  /** It stays. `false`: it had no expiry. */
+  clearExpire(): Promise<boolean>
+}
+
+export interface SemaphoreOptions extends WaitOptions {
+  /** How many, all or none; default 1. 0 are had at once. */
+  permits?: number | undefined
+}
+
+/**
+ * Permits that nobody's name is on, Redisson's RSemaphore. Whoever takes some gives as many back; what a process that dies
+ * had taken stays taken. Waiters of one process are served in their order. A step that changes the count is done once, also
+ * when its answer is lost: it is asked for again, and rejects with `NO_REPLY` only after a minute.
+ */
+export interface Semaphore extends Kept {
+  /** Makes it, for `ttl` ms or for good. `false`: it is there, and stays as it is. */
+  trySetPermits(permits: number, ttl?: number): Promise<boolean>
+  /** Adds some, or takes some away when negative: there may be fewer than none. */
+  addPermits(permits: number): Promise<void>
+  available(): Promise<number>
+  /** Takes all there are: how many. Negative: fewer than none were there, and now there are none. */
+  drain(): Promise<number>
+  /** Gives back, or makes it with so many. */
+  release(permits?: number): Promise<void>
+  /** Gives back, unless it was deleted or its time was over. */
+  releaseIfExists(permits?: number): Promise<boolean>
+  /**
+   * Waits for the permits. Aborting or timing out leaves nothing taken, also when they were on their way already.
+   * Rejects: `AcquireTimeoutError`, the signal's reason, `BusyError`, `ClosedError`, `EngineError`.
+   */
+  acquire(options?: SemaphoreOptions): Promise<void>
+  /** `false` when they are not had within `wait` (default 0). An abort still rejects. */
+  tryAcquire(options?: SemaphoreOptions): Promise<boolean>
+  /** Runs `work` while the permits are taken, and gives them back whatever happens. */
+  using<T>(work: () => Promise<T> | T): Promise<T>
+  using<T>(options: SemaphoreOptions | undefined, work: () => Promise<T> | T): Promise<T>
 }
 
 export interface Logger {

@@ -1,22 +1,23 @@
 import type { Clock } from './clock.js'
 import type { Waiter } from './queue.js'
+import type { Patience } from './request.js'
 import type { Ear, Wakeups } from './wakeups.js'
 
 /** What became of an attempt: for how many ms the lock stays another's, or that somebody was served, or trouble. */
 export type Outcome = number | 'served' | { readonly trouble: unknown }
 
-/** The gate that it contends for. */
-export interface Contest {
+/** What it contends for: a gate, unless said otherwise. */
+export interface Contest<W extends { readonly request: Patience } = Waiter> {
   readonly clock: Clock
   readonly channel: string
   readonly wakeups: Wakeups
   /** For whom to ask: undefined when nobody waits, or somebody here holds it, or the client closes. */
-  next(): Waiter | undefined
-  attempt(waiter: Waiter): Promise<Outcome>
+  next(): W | undefined
+  attempt(waiter: W): Promise<Outcome>
   /** Only looks: for how many ms it stays another's; undefined when it is free. */
   look(): Promise<number | undefined>
   /** The server says that another has it: a single try is over, another call begins to wait. */
-  refused(waiter: Waiter): void
+  refused(waiter: W): void
   /** Rejects those for whom it is over. True: somebody waits on. */
   troubled(trouble: unknown): boolean
   cannotSubscribe(error: unknown): void
@@ -30,8 +31,8 @@ const COURTESY = 6
 export const POLL = 1000
 
 /** The wait loop, one for each gate: ask, subscribe, ask again, sleep until a message, the lease's end or the next poll. */
-export class Contender {
-  readonly #contest: Contest
+export class Contender<W extends { readonly request: Patience } = Waiter> {
+  readonly #contest: Contest<W>
   #running: Promise<void> | undefined
   #wake: (() => void) | undefined
   /** Messages heard: one that comes while an attempt is on its way must not be missed. */
@@ -46,7 +47,7 @@ export class Contender {
   /** They are having it. */
   #standsBack = false
 
-  constructor(contest: Contest) {
+  constructor(contest: Contest<W>) {
     this.#contest = contest
   }
 
@@ -124,7 +125,7 @@ export class Contender {
   }
 
   /** Those whose turn it is were woken by the same release: they have a moment to ask in, and then we look first. */
-  async #ask(waiter: Waiter): Promise<Outcome> {
+  async #ask(waiter: W): Promise<Outcome> {
     if (this.#courteous) {
       this.#courteous = false
       this.#standsBack = true

@@ -9,7 +9,6 @@ import type { Runtime } from './runtime.js'
 import type { Tenure } from './tenure.js'
 import { isLate, lateError, serve } from './serve.js'
 import { type Terms, alike } from './terms.js'
-import { isAway, passes } from './trouble.js'
 import { type Moment, momentOf } from './trust.js'
 import { WaitingRoom } from './waiting-room.js'
 import type { Wakeups } from './wakeups.js'
@@ -229,18 +228,7 @@ export class Contention implements Contest {
 
   /** Rejects those for whom it is over. True: the others wait on. */
   troubled(trouble: unknown): boolean {
-    const passing = passes(trouble)
-    const away = isAway(trouble)
-    const first = this.#room.first
-    for (const waiter of this.#room.all()) {
-      waiter.request.trouble = trouble
-      // Each is told by the server itself, save that it cannot be reached: that is so for all.
-      if (passing && waiter.since <= this.answeredAt) continue
-      if (waiter !== first && !away) break
-      this.#room.remove(waiter)
-      waiter.reject(trouble)
-    }
-    return passing && (this.#room.first?.since ?? Infinity) <= this.answeredAt
+    return this.#room.troubled(trouble, this.answeredAt)
   }
 
   cannotSubscribe(error: unknown): void {

@@ -11,7 +11,7 @@ export interface DiagnosticMessage {
   /** `lock`, `nonReentrantLock`… */
   readonly kind: string
   readonly name: string
-  /** The owner as the server knows it; none before it is granted. */
+  /** The owner as the server knows it; none before it is granted, and where the server knows none. */
   readonly owner?: string
   /** `grant`: ms from the call to the hold. `release`: ms from the grant on the server. */
   readonly elapsed?: number
@@ -65,8 +65,9 @@ export class Teller {
   }
 
   /** `since`: when the call began. `local`: the server was not asked. */
-  granted(lock: Told, owner: string, since: number, local: boolean): void {
-    if (channels.grant.hasSubscribers) this.#tell('grant', lock, { owner, elapsed: this.#elapsed(since), local })
+  granted(lock: Told, owner: string | undefined, since: number, local: boolean): void {
+    if (!channels.grant.hasSubscribers) return
+    this.#tell('grant', lock, { ...(owner !== undefined && { owner }), elapsed: this.#elapsed(since), local })
   }
 
   renewed(lock: Told, owner: string): void {

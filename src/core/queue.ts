@@ -1,11 +1,11 @@
 import type { Timer } from './clock.js'
 import type { TenureHold } from './hold.js'
-import type { Request } from './request.js'
+import type { Patience, Request } from './request.js'
 
-/** One call that waits at a gate. */
-export interface Waiter {
-  readonly request: Request
-  readonly resolve: (hold: TenureHold | undefined) => void
+/** One call that waits: at a gate, unless said otherwise. */
+export interface Waiter<Q extends Patience = Request, G = TenureHold> {
+  readonly request: Q
+  readonly resolve: (granted: G | undefined) => void
   readonly reject: (reason: unknown) => void
   /** When the call began, on the monotonic clock. */
   readonly since: number
@@ -14,17 +14,17 @@ export interface Waiter {
   queued: boolean
   timer: Timer | undefined
   unlisten: (() => void) | undefined
-  previous: Waiter | undefined
-  next: Waiter | undefined
+  previous: Waiter<Q, G> | undefined
+  next: Waiter<Q, G> | undefined
 }
 
 /** First in, first out; anyone may leave at any time at no cost. */
-export class Queue {
-  #first: Waiter | undefined
-  #last: Waiter | undefined
+export class Queue<Q extends Patience = Request, G = TenureHold> {
+  #first: Waiter<Q, G> | undefined
+  #last: Waiter<Q, G> | undefined
   #size = 0
 
-  get first(): Waiter | undefined {
+  get first(): Waiter<Q, G> | undefined {
     return this.#first
   }
 
@@ -32,7 +32,7 @@ export class Queue {
     return this.#size
   }
 
-  push(waiter: Waiter): void {
+  push(waiter: Waiter<Q, G>): void {
     waiter.queued = true
     waiter.previous = this.#last
     if (this.#last === undefined) this.#first = waiter
@@ -41,7 +41,7 @@ export class Queue {
     this.#size++
   }
 
-  unshift(waiter: Waiter): void {
+  unshift(waiter: Waiter<Q, G>): void {
     waiter.queued = true
     waiter.next = this.#first
     if (this.#first === undefined) this.#last = waiter
@@ -50,7 +50,7 @@ export class Queue {
     this.#size++
   }
 
-  remove(waiter: Waiter): void {
+  remove(waiter: Waiter<Q, G>): void {
     if (!waiter.queued) return
     waiter.queued = false
     if (waiter.previous === undefined) this.#first = waiter.next
@@ -61,22 +61,22 @@ export class Queue {
     this.#size--
   }
 
-  *[Symbol.iterator](): Iterator<Waiter> {
+  *[Symbol.iterator](): Iterator<Waiter<Q, G>> {
     for (let waiter = this.#first; waiter !== undefined;) {
       // It may leave while it is looked at.
-      const next: Waiter | undefined = waiter.next
+      const next: Waiter<Q, G> | undefined = waiter.next
       yield waiter
       waiter = next
     }
   }
 }
 
-export const newWaiter = (
-  request: Request,
-  resolve: Waiter['resolve'],
-  reject: Waiter['reject'],
+export const newWaiter = <Q extends Patience, G>(
+  request: Q,
+  resolve: Waiter<Q, G>['resolve'],
+  reject: Waiter<Q, G>['reject'],
   since: number,
-): Waiter => ({
+): Waiter<Q, G> => ({
   request,
   resolve,
   reject,

@@ -3,18 +3,25 @@ import type { Clock, Timer } from './clock.js'
 import type { UnitOfWork } from './owner.js'
 import type { Terms } from './terms.js'
 
-/** What a caller asks of a gate. */
-export interface Request {
-  readonly owner: UnitOfWork
-  /** The caller named the owner: it may ask for the same lock elsewhere. */
-  readonly explicit: boolean
-  readonly reentrant: boolean
-  readonly terms: Terms
+/** How long a call waits, and what else ends it. */
+export interface Patience {
   /** ms; 0: one try, Infinity: no limit. */
   readonly wait: number
   readonly signal: AbortSignal | undefined
   /** The last trouble met while waiting. */
   trouble?: unknown
+  /** Of locks only: see `Request`. */
+  readonly owner?: UnitOfWork
+  readonly explicit?: boolean
+}
+
+/** What a caller asks of a gate. */
+export interface Request extends Patience {
+  readonly owner: UnitOfWork
+  /** The caller named the owner: it may ask for the same lock elsewhere. */
+  readonly explicit: boolean
+  readonly reentrant: boolean
+  readonly terms: Terms
 }
 
 /** How long an aborted call waits for the reply that is on its way, so as to leave nothing behind when it rejects. */
@@ -29,7 +36,7 @@ export const LATE = Symbol('late')
  */
 export const abortable = async <T>(
   step: Promise<T>,
-  { signal, wait }: Pick<Request, 'signal' | 'wait'>,
+  { signal, wait }: Patience,
   clock: Clock,
   undo: (brought: T) => Promise<unknown>,
 ): Promise<T | typeof LATE> => {

@@ -9,8 +9,10 @@ import { Teller } from './diagnostics.js'
 import { Emitter } from './emitter.js'
 import { Gate } from './gate.js'
 import type { LockKind, LockProtocol, Runner } from './protocol.js'
+import { Requests } from './requests.js'
 import { ServerTime } from './server-time.js'
 import type { Terms } from './terms.js'
+import { Turnstiles } from './turnstiles.js'
 import { Wakeups } from './wakeups.js'
 import { Watchdog } from './watchdog.js'
 
@@ -26,7 +28,7 @@ export interface RuntimeOptions {
 }
 
 /** How long an undo is tried that nobody answers, ms. */
-const UNDO_TIME = 60_000
+export const UNDO_TIME = 60_000
 
 /** What one client's locks share: its connection, its watchdog, its subscriptions, its gates. */
 export class Runtime implements Runner {
@@ -36,6 +38,8 @@ export class Runtime implements Runner {
   readonly watchdog: Watchdog
   readonly events: Emitter<ClientEvents>
   readonly teller: Teller
+  readonly requests = new Requests(this)
+  readonly turnstiles = new Turnstiles(this)
   /** By family and key. */
   readonly #gates = new Map<string, Map<string, Gate>>()
   /** By slot where nodes have clocks of their own, else under 0. */
@@ -109,7 +113,12 @@ export class Runtime implements Runner {
 
   /** An owner's name on the server: for one tenure, never used again. */
   nextWire(): string {
-    return wireOwner(this.options.id, ++this.#number)
+    return wireOwner(this.options.id, this.nextNumber())
+  }
+
+  /** Never used again by this client. */
+  nextNumber(): number {
+    return ++this.#number
   }
 
   gate(kind: LockKind, name: string): Gate {
@@ -214,6 +223,11 @@ export class Runtime implements Runner {
     })
   }
 
+  /** Repeats a step until it is answered, behind the caller's back. */
+  inBackground(step: () => Promise<unknown>): void {
+    this.track(this.insist(step, this.options.clock.monotonic() + UNDO_TIME))
+  }
+
   /** Repeats a step until it is answered, or until `until`. The last error when it never was. */
   async insist<T>(
     step: () => Promise<T>,
@@ -260,7 +274,7 @@ const mayHaveRun = ({ code, message }: EngineError): boolean =>
   code === 'NO_REPLY' || code === 'SERVER' || (code === 'NOPERM' && message.includes(' script: '))
 
 /** Redisson's rule for names with braces makes companions of another slot where the braces are no tag. */
-const mustShareSlot = ({ key, channel }: LockProtocol): void => {
+export const mustShareSlot = ({ key, channel }: { readonly key: string; readonly channel: string }): void => {
   if (slotOf(key) === slotOf(channel)) return
   throw new RangeError(`name '${key}' has a brace that makes no hash tag: in a cluster its keys are of several slots`)
 }

@@ -1,49 +1,51 @@
 import { BusyError } from '../errors.js'
 import { onAbort } from './abort.js'
 import type { UnitOfWork } from './owner.js'
+import type { TenureHold } from './hold.js'
 import { Queue, type Waiter, newWaiter } from './queue.js'
-import type { Request } from './request.js'
+import type { Patience, Request } from './request.js'
 import type { Runtime } from './runtime.js'
+import { isAway, passes } from './trouble.js'
 
 /** Told of who leaves before being served; `settle` says so to the caller. */
-export type OnLeave = (waiter: Waiter, settle: () => void) => void
+export type OnLeave<Q extends Patience = Request, G = TenureHold> = (waiter: Waiter<Q, G>, settle: () => void) => void
 
-/** Who waits at a gate, in order, each with its own time limit and signal; leaving costs nothing. */
-export class WaitingRoom {
+/** Who waits at one place, in order, each with its own time limit and signal; leaving costs nothing. */
+export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   readonly #runtime: Runtime
   readonly #name: string
-  readonly #onLeave: OnLeave
-  readonly #queue = new Queue()
+  readonly #onLeave: OnLeave<Q, G>
+  readonly #queue = new Queue<Q, G>()
   /** Waiters whose owner may wait here twice. */
   #explicit = 0
 
-  constructor(runtime: Runtime, name: string, onLeave: OnLeave) {
+  constructor(runtime: Runtime, name: string, onLeave: OnLeave<Q, G>) {
     this.#runtime = runtime
     this.#name = name
     this.#onLeave = onLeave
   }
 
-  get first(): Waiter | undefined {
+  get first(): Waiter<Q, G> | undefined {
     return this.#queue.first
   }
 
-  all(): Iterable<Waiter> {
+  all(): Iterable<Waiter<Q, G>> {
     return this.#queue
   }
 
   /** Other calls of this owner. */
-  of(owner: UnitOfWork): Waiter[] {
+  of(owner: UnitOfWork | undefined): Waiter<Q, G>[] {
     return this.#explicit === 0 ? [] : [...this.#queue].filter((waiter) => waiter.request.owner === owner)
   }
 
   /** `since`: it came at that time, before all who wait. */
-  enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject'], since?: number): Waiter {
+  enter(request: Q, resolve: Waiter<Q, G>['resolve'], reject: Waiter<Q, G>['reject'], since?: number): Waiter<Q, G> {
     const { signal, wait, explicit } = request
     const { clock } = this.#runtime.options
-    const waiter = newWaiter(request, resolve, reject, since ?? clock.monotonic())
+    const waiter = newWaiter<Q, G>(request, resolve, reject, since ?? clock.monotonic())
     if (since === undefined) this.#queue.push(waiter)
     else this.#queue.unshift(waiter)
-    if (explicit) this.#explicit++
+    if (explicit === true) this.#explicit++
     if (wait > 0 && wait !== Infinity) {
       waiter.timer = clock.setTimer(() => {
         this.#leave(waiter, () => {
@@ -62,7 +64,7 @@ export class WaitingRoom {
   }
 
   /** From here on the call waits. False: too many do, and it is rejected. */
-  admit(waiter: Waiter): boolean {
+  admit(waiter: Waiter<Q, G>): boolean {
     if (waiter.counted) return true
     const { maxWaiters } = this.#runtime.options
     if (this.#runtime.waiting >= maxWaiters) {
@@ -75,8 +77,8 @@ export class WaitingRoom {
     return true
   }
 
-  remove(waiter: Waiter): void {
-    if (waiter.queued && waiter.request.explicit) this.#explicit--
+  remove(waiter: Waiter<Q, G>): void {
+    if (waiter.queued && waiter.request.explicit === true) this.#explicit--
     this.#queue.remove(waiter)
     waiter.timer?.cancel()
     waiter.unlisten?.()
@@ -86,13 +88,32 @@ export class WaitingRoom {
   }
 
   /** A single try, and those of the same owner that shared its luck, are over. */
-  refuseTries(tried: Waiter): void {
+  refuseTries(tried: Waiter<Q, G>): void {
     const tries = tried.request.wait === 0 ? [tried, ...this.of(tried.request.owner)] : this.of(tried.request.owner)
     for (const waiter of tries) {
       if (waiter.request.wait > 0 || !waiter.queued) continue
       this.remove(waiter)
       waiter.resolve(undefined)
     }
+  }
+
+  /**
+   * An attempt for the first met with trouble. Rejects those for whom it is over; true: the others wait on, for the server
+   * answered them before. `answeredAt`: when it last answered whoever was here.
+   */
+  troubled(trouble: unknown, answeredAt: number): boolean {
+    const passing = passes(trouble)
+    const away = isAway(trouble)
+    const { first } = this
+    for (const waiter of this.#queue) {
+      waiter.request.trouble = trouble
+      // Each is told by the server itself, save that it cannot be reached: that is so for all.
+      if (passing && waiter.since <= answeredAt) continue
+      if (waiter !== first && !away) break
+      this.remove(waiter)
+      waiter.reject(trouble)
+    }
+    return passing && (this.first?.since ?? Infinity) <= answeredAt
   }
 
   rejectAll(reason: unknown): void {
@@ -102,7 +123,7 @@ export class WaitingRoom {
     }
   }
 
-  #leave(waiter: Waiter, settle: () => void): void {
+  #leave(waiter: Waiter<Q, G>, settle: () => void): void {
     if (!waiter.queued) return
     this.remove(waiter)
     this.#onLeave(waiter, settle)

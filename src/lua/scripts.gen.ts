@@ -279,3 +279,126 @@ export const lockSetLevel: Script<
   "local lock=KEYS[1]local owner=ARGV[1]local level=ARGV[2]local lease=tonumber(ARGV[3])if redis.call('HEXISTS',lock,owner)==0 then\nreturn-2\nend\nlocal left=redis.call('PTTL',lock)if left>=0 then\nleft=math.max(left,lease)redis.call('PEXPIRE',lock,left)end\nredis.call('HSET',lock,owner,level)return left",
   1,
 )
+
+/**
+ * Takes permits for the calls of one process, in their order: for as many of them as there are permits for. The note tells
+ * what was taken to whoever asks again, and keeps a copy that comes late from taking more.
+ * While permits are saved up for the first call of some process, others of ours take none.
+ * Returns [integer calls, integer left] how many of the calls have theirs; ms for which permits are saved up for others, -1 when there are just not enough
+ */
+export const semaphoreAcquire: Script<
+  readonly [permits: string, note: string, reservation: string],
+  readonly [client: string, reserve: number, ...wanted: number[]],
+  readonly [calls: number, left: number]
+> = script(
+  'semaphore/acquire',
+  '1cf78b706586f1e3a9ec63467e2d0c2218533717',
+  "local permits,note,reservation=KEYS[1],KEYS[2],KEYS[3]local client,reserve=ARGV[1],tonumber(ARGV[2])local wanted=ARGV\nlocal notes=redis.call('MGET',note,reservation)local before,savedFor=notes[1],notes[2]local available=tonumber(before or redis.call('GET',permits)or 0)if not before and savedFor and savedFor~=client then\nreturn{0,redis.call('PTTL',reservation)}end\nif not available then\nreturn redis.error_reply('ERR value is not an integer or out of range')end\nlocal calls,taken=0,0\nwhile wanted[calls+3]and taken+tonumber(wanted[calls+3])<=available do\ncalls=calls+1\ntaken=taken+tonumber(wanted[calls+2])end\nif before then\nreturn{calls,-1}end\nif calls==0 then\nif reserve>0 then\nredis.call('SET',reservation,client,'PX',reserve)end\nreturn{0,-1}end\nredis.call('SET',note,taken,'PX',120000)redis.call('DECRBY',permits,taken)if savedFor then\nredis.call('DEL',reservation)end\nreturn{calls,-1}",
+  3,
+)
+
+/**
+ * Adds permits, or takes some away, keeping the expiry, and tells who waits when there are any. Asked again under the same
+ * note, it is done once.
+ * Returns integer processes told, -1 when there is no such semaphore and it need not be made
+ */
+export const semaphoreAdd: Script<
+  readonly [permits: string, channel: string, note: string],
+  readonly [amount: number, publish: string, always: number],
+  number
+> = script(
+  'semaphore/add',
+  'efbc98edb91ec2162ee33105a98755f11c4e420b',
+  "local permits,channel,note=KEYS[1],KEYS[2],KEYS[3]local amount,publish,always=ARGV[1],ARGV[2],ARGV[3]if redis.call('PEXPIRE',note,120000)==1 then\nreturn 0\nend\nif always=='0'and redis.call('EXISTS',permits)==0 then\nreturn-1\nend\nlocal available=redis.call('INCRBY',permits,amount)redis.call('SET',note,1,'PX',120000)local told=available>0 and redis.pcall(publish,channel,available)return type(told)=='number'and told or 0",
+  3,
+)
+
+/**
+ * Takes all permits there are; a debt is made good. Keeps the expiry. Asked again under the same note, it tells what it took.
+ * Returns integer permits taken, negative when there was a debt
+ */
+export const semaphoreDrain: Script<
+  readonly [permits: string, note: string],
+  readonly [],
+  number
+> = script(
+  'semaphore/drain',
+  'd51cb4356d9fa621b5613e2250c2729d64e87459',
+  "local permits,note=KEYS[1],KEYS[2]local before=redis.call('GET',note)if before then\nreturn tonumber(before)end\nlocal available=redis.call('GET',permits)if not available or available=='0'then\nreturn 0\nend\nredis.call('SET',note,available,'PX',120000)redis.call('DECRBY',permits,available)return tonumber(available)",
+  2,
+)
+
+/**
+ * Gives back what an acquire took whose answer was lost, if it took anything, and voids a copy of it that comes late.
+ * Returns integer permits given back
+ */
+export const semaphoreRetract: Script<
+  readonly [permits: string, channel: string, note: string],
+  readonly [publish: string],
+  number
+> = script(
+  'semaphore/retract',
+  'b41a08cbd9ace25b0c485108d8565d3fdcad3578',
+  "local permits,channel,note=KEYS[1],KEYS[2],KEYS[3]local publish=ARGV[1]redis.call('PEXPIRE',note,120000)local taken=tonumber(redis.call('GET',note)or 0)redis.call('SET',note,0,'PX',120000)if taken==0 or redis.call('EXISTS',permits)==0 then\nreturn 0\nend\nlocal available=redis.call('INCRBY',permits,taken)if available>0 then\nredis.pcall(publish,channel,available)end\nreturn taken",
+  3,
+)
+
+/**
+ * Makes the semaphore where there is none. Asked again under the same note, it tells again that it did.
+ * Returns integer 1 made, 0 when it was there
+ */
+export const semaphoreTrySetPermits: Script<
+  readonly [permits: string, channel: string, note: string],
+  readonly [amount: number, expiry: number, publish: string],
+  number
+> = script(
+  'semaphore/try-set-permits',
+  'd90b2591b5a80f44d8fe610bd11b9ca1e6797bd9',
+  "local permits,channel,note=KEYS[1],KEYS[2],KEYS[3]local amount,expiry,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3]if redis.call('EXISTS',permits)==1 then\nreturn redis.call('EXISTS',note)end\nredis.call('SET',permits,amount)if expiry>0 then\nredis.call('PEXPIRE',permits,expiry)end\nredis.call('SET',note,1,'PX',120000)if tonumber(amount)>0 then\nredis.pcall(publish,channel,amount)end\nreturn 1",
+  3,
+)
+
+/**
+ * Who had permits saved up does not wait any more: others may have them.
+ * Returns integer 1 when it was this client's, 0 when not
+ */
+export const semaphoreUnreserve: Script<
+  readonly [permits: string, channel: string, reservation: string],
+  readonly [client: string, publish: string],
+  number
+> = script(
+  'semaphore/unreserve',
+  '28b51bf635a0f179763180b3d60f5a65c8bb643c',
+  "local permits,channel,reservation=KEYS[1],KEYS[2],KEYS[3]local client,publish=ARGV[1],ARGV[2]if redis.call('GET',reservation)~=client then\nreturn 0\nend\nredis.call('DEL',reservation)local available=tonumber(redis.call('GET',permits)or 0)if available>0 then\nredis.pcall(publish,channel,available)end\nreturn 1",
+  3,
+)
+
+/**
+ * Takes the expiry from all keys of an object.
+ * Returns integer how many of them had one
+ */
+export const coreClearExpire: Script<
+  readonly [...keys: string[]],
+  readonly [],
+  number
+> = script(
+  'core/clear-expire',
+  'e54e75bac52a447b9d37f2f60fd603ed91b88168',
+  "local keys=KEYS\nlocal had=0\nfor _,key in ipairs(keys)do\nhad=had+redis.call('PERSIST',key)end\nreturn had",
+  0,
+)
+
+/**
+ * Gives all keys of an object an expiry.
+ * Returns integer how many of them were there
+ */
+export const coreExpire: Script<
+  readonly [...keys: string[]],
+  readonly [expiry: number],
+  number
+> = script(
+  'core/expire',
+  'f7f5e3b9c86f64d02cda5c781410330a5a876b8f',
+  "local keys=KEYS\nlocal expiry=ARGV[1]local there=0\nfor _,key in ipairs(keys)do\nthere=there+redis.call('PEXPIRE',key,expiry)end\nreturn there",
+  0,
+)

@@ -3,27 +3,7 @@ import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AcquireTimeoutError, EngineError } from 'holdfast'
 import { isTimeout, rejection, times } from '../contract/lock/kind.js'
-import type { Broken } from '../support/server.js'
-import { onServer } from '../support/server.js'
-
-const onceAsked = async ({ proxy }: Broken): Promise<void> =>
-  new Promise((resolve) => {
-    proxy.onRequest = (request) => {
-      if (!/evalsha|eval/i.test(request)) return
-      proxy.onRequest = () => undefined
-      resolve()
-    }
-  })
-
-/** The server does what it was asked, and its answer is lost with the connection. */
-const loseNextAnswer = (broken: Broken): Promise<void> => {
-  broken.proxy.mute = true
-  return onceAsked(broken).then(async () => {
-    await sleep(50)
-    broken.proxy.cut()
-    broken.proxy.mute = false
-  })
-}
+import { loseNextAnswer, onServer } from '../support/server.js'
 
 void describe('answers that are lost or late', { concurrency: 4 }, () => {
   for (const lease of [undefined, 20_000]) {

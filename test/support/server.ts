@@ -68,3 +68,22 @@ export const onServer = (name: string, body: (broken: Broken) => Promise<void>, 
     }
   })
 }
+
+const onceAsked = async ({ proxy }: Broken): Promise<void> =>
+  new Promise((resolve) => {
+    proxy.onRequest = (request) => {
+      if (!/evalsha|eval/i.test(request)) return
+      proxy.onRequest = () => undefined
+      resolve()
+    }
+  })
+
+/** The server does what it was asked, and its answer is lost with the connection. */
+export const loseNextAnswer = (broken: Broken): Promise<void> => {
+  broken.proxy.mute = true
+  return onceAsked(broken).then(async () => {
+    await sleep(50)
+    broken.proxy.cut()
+    broken.proxy.mute = false
+  })
+}

@@ -1,0 +1,53 @@
+import { checkLease } from '../options.js'
+import { coreClearExpire, coreExpire } from '../lua/scripts.gen.js'
+import type { Kept } from '../types.js'
+import type { Runner } from './protocol.js'
+import type { Runtime } from './runtime.js'
+import { Speaker } from './speaker.js'
+
+/** What many share and nobody owns: its keys stay on the server until they are deleted. */
+export abstract class KeptObject implements Kept {
+  readonly name: string
+  readonly key: string
+  protected readonly runtime: Runtime
+  readonly #speaker: Runner
+
+  constructor(runtime: Runtime, name: string) {
+    this.runtime = runtime
+    this.name = name
+    this.key = runtime.keyOf(name)
+    this.#speaker = new Speaker(runtime, name)
+  }
+
+  /** All that it is made of. */
+  protected get keys(): readonly [string, ...string[]] {
+    return [this.key]
+  }
+
+  /** Who speaks for it, while the client is open. */
+  protected get runner(): Runner {
+    this.runtime.checkOpen(this.name)
+    return this.#speaker
+  }
+
+  async delete(): Promise<boolean> {
+    this.runtime.checkOpen(this.name)
+    const deleted = await this.runtime.link.command(['DEL', ...this.keys], { route: this.key, target: this.name })
+    return Number(deleted) > 0
+  }
+
+  async expire(ms: number): Promise<boolean> {
+    checkLease(ms, 'ms')
+    return (await this.runner.run(coreExpire, this.keys, [ms])) > 0
+  }
+
+  async clearExpire(): Promise<boolean> {
+    return (await this.runner.run(coreClearExpire, this.keys, [])) > 0
+  }
+
+  /** A count as text, 0 where there is none. */
+  protected async count(): Promise<number> {
+    this.runtime.checkOpen(this.name)
+    return Number((await this.runtime.link.command(['GET', this.key], { route: this.key, target: this.name })) ?? 0)
+  }
+}

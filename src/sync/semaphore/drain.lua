@@ -1,0 +1,17 @@
+-- Takes all permits there are; a debt is made good. Keeps the expiry. Asked again under the same note, it tells what it took.
+-- KEYS[1] permits
+-- KEYS[2] note
+-- returns integer permits taken, negative when there was a debt
+local permits, note = KEYS[1], KEYS[2]
+
+local before = redis.call('GET', note)
+if before then
+  return tonumber(before)
+end
+local available = redis.call('GET', permits)
+if not available or available == '0' then
+  return 0
+end
+redis.call('SET', note, available, 'PX', 120000)
+redis.call('DECRBY', permits, available)
+return tonumber(available)

@@ -1,0 +1,106 @@
+import type { Runner } from '../../core/protocol.js'
+import type { Waiter } from '../../core/queue.js'
+import type { Patience } from '../../core/request.js'
+import type { Runtime } from '../../core/runtime.js'
+import { Speaker } from '../../core/speaker.js'
+import type { Answer, Passage } from '../../core/turnstile.js'
+import { reservationKey, semaphoreChannel } from '../../keys.js'
+import { semaphoreAcquire, semaphoreAdd, semaphoreRetract, semaphoreUnreserve } from '../../lua/scripts.gen.js'
+
+export interface PermitsRequest extends Patience {
+  readonly permits: number
+}
+
+type PermitsWaiter = Waiter<PermitsRequest, number>
+
+/** Permits are saved up for a call that has waited so long, ms, and for no longer than this at a time. */
+const PATIENT = 1000
+const SAVED_AT_MOST = 60_000
+
+/** For whom permits are saved up, and from when on they may be again. */
+interface Turn {
+  readonly waiter: PermitsWaiter
+  again: number
+  taken: boolean
+}
+
+/** The permits of a semaphore, as those see them who take some. */
+export class Permits implements Passage<PermitsRequest, number> {
+  readonly name: string
+  readonly kind = { name: 'semaphore' }
+  readonly key: string
+  readonly channel: string
+  readonly #runtime: Runtime
+  readonly #runner: Runner
+  #turn: Turn | undefined
+
+  constructor(runtime: Runtime, name: string, key: string) {
+    this.#runtime = runtime
+    this.#runner = new Speaker(runtime, name)
+    this.name = name
+    this.key = key
+    this.channel = semaphoreChannel(key)
+  }
+
+  async ask(waiters: readonly PermitsWaiter[]): Promise<Answer<number>> {
+    const { requests, options } = this.#runtime
+    const note = requests.note(this.key)
+    const wanted = waiters.map(({ request }) => request.permits)
+    const reserve = this.#reserve(waiters[0] as PermitsWaiter)
+    const keys = [this.key, note, reservationKey(this.key)] as const
+    try {
+      const [calls, left] = await this.#runner.run(semaphoreAcquire, keys, [options.id, reserve, ...wanted])
+      if (calls > 0) requests.forget(note)
+      return { granted: wanted.slice(0, calls), left }
+    } catch (error) {
+      requests.undo(error, () =>
+        this.#runner.run(semaphoreRetract, [this.key, this.channel, note], [this.#runner.publishCommand]),
+      )
+      throw error
+    }
+  }
+
+  /**
+   * For how many ms others leave permits to this call. Who wants several at once would never see as many while others take
+   * one at a time; so others stand back for as long as it has waited, then it does for as long, and so on.
+   */
+  #reserve(waiter: PermitsWaiter): number {
+    const { request, since } = waiter
+    if (request.permits === 1 || request.wait === 0) return 0
+    if (this.#turn?.waiter !== waiter) this.#turn = { waiter, again: since + PATIENT, taken: false }
+    const now = this.#runtime.options.clock.monotonic()
+    if (now < this.#turn.again) return 0
+    const saved = Math.ceil(Math.min(now - since, SAVED_AT_MOST))
+    this.#turn.again = now + 2 * saved
+    this.#turn.taken = true
+    return saved
+  }
+
+  left(waiter: PermitsWaiter): void {
+    const turn = this.#turn
+    if (turn?.waiter !== waiter) return
+    this.#turn = undefined
+    if (!turn.taken) return
+    const keys = [this.key, this.channel, reservationKey(this.key)] as const
+    const { id } = this.#runtime.options
+    this.#runtime.inBackground(() => this.#runner.run(semaphoreUnreserve, keys, [id, this.#runner.publishCommand]))
+  }
+
+  async look({ permits }: PermitsRequest): Promise<boolean> {
+    return Number((await this.#runtime.link.command(['GET', this.key], { route: this.key })) ?? 0) >= permits
+  }
+
+  /** False: there is no such semaphore, and it is not to be made. */
+  async add(amount: number, always: boolean, note: string): Promise<boolean> {
+    const keys = [this.key, this.channel, note] as const
+    const here = this.#runtime.turnstiles.at(this)
+    here?.freeing()
+    const told = await this.#runner.run(semaphoreAdd, keys, [amount, this.#runner.publishCommand, always ? 1 : 0])
+    here?.freed(Math.max(0, told))
+    return told !== -1
+  }
+
+  async giveBack(permits: number): Promise<void> {
+    if (permits > 0) await this.#runtime.requests.surely(this.key, (note) => this.add(permits, false, note))
+  }
+}

@@ -1,0 +1,102 @@
+import { KeptObject } from '../../core/kept.js'
+import type { Runtime } from '../../core/runtime.js'
+import { AcquireTimeoutError, ClosedError } from '../../errors.js'
+import { semaphoreDrain, semaphoreTrySetPermits } from '../../lua/scripts.gen.js'
+import { checkAmount, checkFunction, checkLease, checkWaiting } from '../../options.js'
+import type { Semaphore, SemaphoreOptions } from '../../types.js'
+import { Permits, type PermitsRequest } from './permits.js'
+
+/** Redisson's RSemaphore: one key with how many permits there are now. */
+export class CountedSemaphore extends KeptObject implements Semaphore {
+  readonly #permits: Permits
+
+  constructor(runtime: Runtime, name: string) {
+    super(runtime, name)
+    this.#permits = new Permits(runtime, name, this.key)
+  }
+
+  async trySetPermits(permits: number, ttl?: number): Promise<boolean> {
+    checkAmount(permits, 'permits', 0)
+    const expiry = ttl === undefined ? 0 : checkLease(ttl, 'ttl')
+    const { runner, key } = this
+    const made = await this.runtime.requests.once(key, (note) =>
+      runner.run(semaphoreTrySetPermits, [key, this.#permits.channel, note], [permits, expiry, runner.publishCommand]),
+    )
+    return made === 1
+  }
+
+  async addPermits(permits: number): Promise<void> {
+    checkAmount(permits, 'permits', -2_147_483_647)
+    if (permits !== 0) await this.#add(permits, true)
+  }
+
+  async available(): Promise<number> {
+    return this.count()
+  }
+
+  async drain(): Promise<number> {
+    const { runner, key } = this
+    return this.runtime.requests.once(key, (note) => runner.run(semaphoreDrain, [key, note], []))
+  }
+
+  async release(permits = 1): Promise<void> {
+    checkAmount(permits, 'permits', 0)
+    if (permits > 0) await this.#add(permits, true)
+  }
+
+  async releaseIfExists(permits = 1): Promise<boolean> {
+    checkAmount(permits, 'permits', 0)
+    return permits > 0 && (await this.#add(permits, false))
+  }
+
+  async #add(amount: number, always: boolean): Promise<boolean> {
+    this.runtime.checkOpen(this.name)
+    return this.runtime.requests.once(this.key, (note) => this.#permits.add(amount, always, note))
+  }
+
+  async acquire(options?: SemaphoreOptions): Promise<void> {
+    await this.#acquire(options)
+  }
+
+  async tryAcquire(options?: SemaphoreOptions): Promise<boolean> {
+    const request = this.#request(options, 0)
+    return (await this.#enter(request)) !== undefined
+  }
+
+  async using<T>(
+    first: SemaphoreOptions | undefined | (() => Promise<T> | T),
+    second?: () => Promise<T> | T,
+  ): Promise<T> {
+    const [options, work] = typeof first === 'function' ? [undefined, first] : [first, second]
+    checkFunction(work, 'work')
+    const permits = await this.#acquire(options)
+    const giveBack = this.runtime.turnstiles.hold(() => this.#permits.giveBack(permits))
+    let result: T
+    try {
+      result = await (work as () => Promise<T> | T)()
+    } finally {
+      await giveBack()
+    }
+    if (this.runtime.closed) throw new ClosedError(this.name)
+    return result
+  }
+
+  async #acquire(options: SemaphoreOptions | undefined): Promise<number> {
+    const request = this.#request(options, Infinity)
+    const taken = await this.#enter(request)
+    if (taken === undefined) throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
+    return taken
+  }
+
+  async #enter(request: PermitsRequest): Promise<number | undefined> {
+    if (request.permits > 0) return this.runtime.turnstiles.enter(this.#permits, request)
+    this.runtime.checkOpen(this.name)
+    request.signal?.throwIfAborted()
+    return 0
+  }
+
+  #request(options: SemaphoreOptions | undefined, otherwise: number): PermitsRequest {
+    const { permits = 1, wait = otherwise, signal } = checkWaiting(options)
+    return { permits: checkAmount(permits, 'permits', 0), wait, signal }
+  }
+}

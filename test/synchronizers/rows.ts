@@ -1,0 +1,62 @@
+import type { Redis } from 'ioredis'
+import type { Client } from '../engines.js'
+
+/** A call, and what it changes in the count that the server has. */
+export interface Row {
+  readonly name: string
+  readonly call: (client: Client, name: string) => Promise<unknown>
+  readonly by: number
+  /** What it answers. */
+  readonly answer?: unknown
+  /** It is let through where a server has no memory left. */
+  readonly needsNoMemory?: true
+}
+
+export interface Kind {
+  readonly name: string
+  readonly channel: (name: string) => string
+  prepare(redis: Redis, name: string): Promise<unknown>
+  count(redis: Redis, name: string): Promise<number>
+  readonly prepared: number
+  readonly rows: readonly Row[]
+  /** A call that waits, until `count` is set so. */
+  wait(client: Client, name: string, options: { wait?: number; signal?: AbortSignal }): Promise<unknown>
+  readonly closed: number
+  readonly open: number
+}
+
+const counted = {
+  count: async (redis: Redis, name: string): Promise<number> => Number(await redis.get(name)),
+}
+
+export const kinds: readonly Kind[] = [
+  {
+    ...counted,
+    name: 'semaphore',
+    channel: (name) => `redisson_sc:{${name}}`,
+    prepare: (redis, name) => redis.set(name, 10),
+    prepared: 10,
+    rows: [
+      { name: 'acquire', call: (client, name) => client.semaphore(name).acquire({ permits: 3 }), by: -3 },
+      { name: 'tryAcquire', call: (client, name) => client.semaphore(name).tryAcquire(), by: -1, answer: true },
+      { name: 'release', call: (client, name) => client.semaphore(name).release(2), by: 2, needsNoMemory: true },
+      {
+        name: 'releaseIfExists',
+        call: (client, name) => client.semaphore(name).releaseIfExists(),
+        by: 1,
+        answer: true,
+        needsNoMemory: true,
+      },
+      {
+        name: 'addPermits',
+        call: (client, name) => client.semaphore(name).addPermits(-4),
+        by: -4,
+        needsNoMemory: true,
+      },
+      { name: 'drain', call: (client, name) => client.semaphore(name).drain(), by: -10, answer: 10 },
+    ],
+    wait: (client, name, options) => client.semaphore(name).acquire(options),
+    closed: 0,
+    open: 1,
+  },
+]
