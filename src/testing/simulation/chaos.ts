@@ -12,13 +12,13 @@ import {
   fits,
 } from './faults.js'
 import type { Fate, Flight, MessageFate } from './fates.js'
-import type { SimProcess } from './process.js'
+import type { Party } from './party.js'
 import type { World } from './world.js'
 
 /** What chaos does to a history; told to whoever wants to know. */
 export interface Victims {
   readonly world: World
-  readonly processes: readonly SimProcess[]
+  readonly processes: readonly Party[]
   note(who: string, text: string): void
   /** The server stands still, or starts anew. */
   server(fault: MomentFault, ms: number): void
@@ -72,7 +72,7 @@ export class Chaos {
     }
   }
 
-  request(process: SimProcess, flight: Flight): Fate {
+  request(process: Party, flight: Flight): Fate {
     const random = this.#random
     const fate = {
       there: random.chance(0.05) ? random.between(1, 30) : random.between(0.05, 0.6),
@@ -101,7 +101,7 @@ export class Chaos {
     return { ...fate, fault }
   }
 
-  message(process: SimProcess): MessageFate {
+  message(process: Party): MessageFate {
     const random = this.#random
     const delay = random.between(0.05, 1)
     const wanted = random.chance(this.#weather.messages) ? random.pick(MESSAGE_FAULTS) : undefined
@@ -120,7 +120,7 @@ export class Chaos {
   }
 
   /** The fault that this command is to meet, or that the process meets while it is on its way. */
-  #takeAim(process: SimProcess, flight: Flight, fate: { there: number; back: number }): RequestFault | undefined {
+  #takeAim(process: Party, flight: Flight, fate: { there: number; back: number }): RequestFault | undefined {
     const aim = this.#aim
     if (aim?.point !== flight.op || --aim.chances > 0) return undefined
     const { fault } = aim
@@ -147,7 +147,7 @@ export class Chaos {
   }
 
   /** A fault that is left out does not happen, and everything else is drawn as if it had. */
-  #may(fault: Fault, process: SimProcess): boolean {
+  #may(fault: Fault, process: Party): boolean {
     const id = `${this.#ordinal++} ${fault} ${process.name}`
     if (this.quiet || this.#masked.has(id)) return false
     this.happened.push(id)
@@ -155,7 +155,7 @@ export class Chaos {
   }
 
   /** False: there was nothing to strike. */
-  #strike(fault: MomentFault, process: SimProcess): boolean {
+  #strike(fault: MomentFault, process: Party): boolean {
     const victims = this.#victims
     if (victims === undefined || this.quiet || !process.living) return false
     const points = process.points()
@@ -185,7 +185,7 @@ export class Chaos {
       case 'aborted':
         break
       case 'wall clock stepped':
-        process.machine.stepWall(random.chance(0.5) ? ms : -ms)
+        process.stepWall(random.chance(0.5) ? ms : -ms)
         break
       case 'half-open':
         process.driver.halfOpen(ms)
@@ -208,7 +208,7 @@ export class Chaos {
     return true
   }
 
-  #freeze(process: SimProcess, points: readonly string[]): void {
+  #freeze(process: Party, points: readonly string[]): void {
     const ms = this.#random.between(5, 1.5 * process.plan.watchdog)
     process.machine.freezeAt(1 + this.#random.below(12), ms, () => {
       this.#count('stopped within a turn', points)

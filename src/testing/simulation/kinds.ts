@@ -2,19 +2,17 @@ import type { Client } from '../../client.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import type { Lock } from '../../types.js'
 
-/** A kind of lock in the simulation: one row is all that a new one needs. */
+/** A kind of lock in the simulation: one row of its family is all that a new one needs. */
 export interface SimKind {
   readonly name: string
-  /** Its scripts, each a point where faults are counted. */
-  readonly scripts: readonly string[]
   readonly reentrant: boolean
   /** Its holds have fencing tokens. */
   readonly fenced?: boolean
   open(client: Client, name: string): Lock
   /** Who has it on the server now, by wire owner; `undefined` where the server keeps none. */
   holders(redis: MemoryServer, name: string): readonly string[]
-  /** Who waits for it on the server, in order; those who were granted it and have not confirmed stand there too. */
-  line?(redis: MemoryServer, name: string): readonly string[]
+  /** Who waits for it stands in a line on the server. */
+  readonly fair: boolean
 }
 
 const hashFields = (redis: MemoryServer, name: string): string[] => {
@@ -29,64 +27,77 @@ const FENCED = [
   ...['release', 'renew', 'force-release'].map((script) => `lock/${script}`),
 ]
 
-const waiting = (redis: MemoryServer, name: string): readonly string[] => {
-  const value = redis.database.get(`redisson_lock_queue:{${name}}`)
-  return value?.type === 'list' ? value.items : []
-}
-
 const FAIR = [
   ...['try', 'enqueue', 'poll', 'confirm', 'leave', 'force-release', 'inspect'].map((script) => `fair-lock/${script}`),
   ...['set-level', 'renew', 'pass'].map((script) => `lock/${script}`),
 ]
 
+/** An expiry by a multi-lock is for calm histories: it may shorten a lease that is another's by then, whoever that is. */
+const REDISSON = ['acquire', 'try', 'cancel', 'unlock', 'force-release', 'renew'].map((script) => `redisson/${script}`)
+
 /** Kinds on the same keys meet one another in one history. */
-export const FAMILIES: readonly (readonly SimKind[])[] = [
-  [
-    { name: 'lock', scripts: PLAIN, reentrant: true, open: (client, name) => client.lock(name), holders: hashFields },
-    {
-      name: 'nonReentrantLock',
-      scripts: PLAIN,
-      reentrant: false,
-      open: (client, name) => client.nonReentrantLock(name),
-      holders: hashFields,
-    },
-  ],
-  [
-    {
-      name: 'fairLock',
-      scripts: FAIR,
-      reentrant: true,
-      open: (client, name) => client.fairLock(name),
-      holders: hashFields,
-      line: waiting,
-    },
-    {
-      name: 'nonReentrantFairLock',
-      scripts: FAIR,
-      reentrant: false,
-      open: (client, name) => client.nonReentrantFairLock(name),
-      holders: hashFields,
-      line: waiting,
-    },
-  ],
-  [
-    {
-      name: 'fencedLock',
-      scripts: FENCED,
-      reentrant: true,
-      fenced: true,
-      open: (client, name) => client.fencedLock(name),
-      holders: hashFields,
-    },
-  ],
+export interface Family {
+  readonly name: 'plain' | 'fair' | 'mixed' | 'fenced'
+  readonly kinds: readonly SimKind[]
+  /** Each a point where faults are counted. */
+  readonly scripts: readonly string[]
+  /** Redissons may be there, too. */
+  readonly strangers: boolean
+}
+
+const PLAIN_KINDS: readonly SimKind[] = [
+  { name: 'lock', reentrant: true, open: (client, name) => client.lock(name), holders: hashFields, fair: false },
+  {
+    name: 'nonReentrantLock',
+    reentrant: false,
+    open: (client, name) => client.nonReentrantLock(name),
+    holders: hashFields,
+    fair: false,
+  },
+]
+
+const FAIR_KINDS: readonly SimKind[] = [
+  {
+    name: 'fairLock',
+    reentrant: true,
+    open: (client, name) => client.fairLock(name),
+    holders: hashFields,
+    fair: true,
+  },
+  {
+    name: 'nonReentrantFairLock',
+    reentrant: false,
+    open: (client, name) => client.nonReentrantFairLock(name),
+    holders: hashFields,
+    fair: true,
+  },
+]
+
+const FENCED_KINDS: readonly SimKind[] = [
+  {
+    name: 'fencedLock',
+    reentrant: true,
+    fenced: true,
+    open: (client, name) => client.fencedLock(name),
+    holders: hashFields,
+    fair: false,
+  },
+]
+
+/** In the order of their numbers: a new one comes last, so that old numbers stay what they are. */
+export const FAMILIES: readonly Family[] = [
+  { name: 'plain', kinds: PLAIN_KINDS, scripts: PLAIN, strangers: false },
+  { name: 'fair', kinds: FAIR_KINDS, scripts: FAIR, strangers: false },
+  { name: 'mixed', kinds: FAIR_KINDS, scripts: [...FAIR, ...REDISSON], strangers: true },
+  { name: 'fenced', kinds: FENCED_KINDS, scripts: FENCED, strangers: false },
 ]
 
 /** Each family has as many numbers as anybody can try. */
 const NUMBERS = 1_000_000_000
 
-/** Which kinds the history of this number is about. */
-export const familyOf = (seed: number): readonly SimKind[] =>
-  FAMILIES[Math.floor(seed / NUMBERS) % FAMILIES.length] as readonly SimKind[]
+/** What the history of this number is about. */
+export const familyOf = (seed: number): Family => FAMILIES[Math.floor(seed / NUMBERS) % FAMILIES.length] as Family
 
-/** The n-th history of all: the families take turns. */
-export const seedOf = (n: number): number => Math.floor(n / FAMILIES.length) + (n % FAMILIES.length) * NUMBERS
+/** The n-th history of all these families, which take turns. */
+export const seedOf = (n: number, families = FAMILIES): number =>
+  Math.floor(n / families.length) + FAMILIES.indexOf(families[n % families.length] as Family) * NUMBERS

@@ -1,5 +1,6 @@
 /**
- * npm run simulate -- [--seconds N] [--histories H] [--from N] [--first]   many, on all cores; --first: to the first violation
+ * npm run simulate -- [--seconds N] [--histories H] [--from N] [--first] [--family NAME]   many, on all cores;
+ *     --first: to the first violation; --family: plain, fair, mixed or fenced only
  * npm run simulate -- --seed SEED [--trace] [--whole]         one history, the same text every time
  */
 import { fork } from 'node:child_process'
@@ -10,8 +11,8 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../core/clock.js'
 import { shrink } from './shrink.js'
-import { seedOf } from './kinds.js'
-import { PAIRS, simulate } from './simulate.js'
+import { FAMILIES, seedOf } from './kinds.js'
+import { pairsOfAll, simulate } from './simulate.js'
 
 /** What one core has done. */
 interface Share {
@@ -32,6 +33,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
     from: { type: 'string', default: '1' },
+    family: { type: 'string' },
     histories: { type: 'string', default: 'Infinity' },
     seed: { type: 'string' },
     trace: { type: 'boolean', default: false },
@@ -42,6 +44,11 @@ const { values } = parseArgs({
     share: { type: 'string' },
   },
 })
+
+const families = FAMILIES.filter(({ name }) => values.family === undefined || values.family === name)
+if (families.length === 0)
+  throw new Error(`no family '${values.family ?? ''}': ${FAMILIES.map(({ name }) => name).join(', ')}`)
+const PAIRS = pairsOfAll(families)
 
 const say = (text: string): void => {
   process.stdout.write(`${text}\n`)
@@ -54,7 +61,7 @@ const work = async (share: number, cores: number, seconds: number): Promise<Shar
   const done: Share = { histories: 0, grants: 0, failed: [], counts: [] }
   const end = Number(values.from) + Number(values.histories)
   for (let n = Number(values.from) + share; n < end && systemClock.monotonic() < until; n += cores) {
-    const seed = seedOf(n)
+    const seed = seedOf(n, families)
     const outcome = await simulate(seed)
     done.histories++
     done.grants += outcome.grants

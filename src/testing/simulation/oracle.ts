@@ -9,6 +9,7 @@ import {
   LockLostError,
   NotOwnerError,
 } from '../../errors.js'
+import { isStranger } from './line-watch.js'
 import { Aborted, type Call, type Held, type SimProcess } from './process.js'
 import { ServerWatch } from './server-watch.js'
 import type { Scene, Verdict } from './verdict.js'
@@ -263,7 +264,12 @@ export class Oracle {
     const noticing = Math.max(this.server.disturbedAt.get(name) ?? -Infinity, believed ? call.since : -Infinity)
     const taken = noticing + FORGOTTEN
     const waited = now - Math.max(freeSince, call.since, process.troubledUntil, process.machine.lastWokenAt, taken)
-    if (waited > (this.#scene.calm && this.server.toldFree.has(name) ? FORGOTTEN_WHEN_CALM : FORGOTTEN))
+    if (
+      waited >
+      (this.#scene.calm && this.#scene.strangers.length === 0 && this.server.toldFree.has(name)
+        ? FORGOTTEN_WHEN_CALM
+        : FORGOTTEN)
+    )
       this.#verdict.violation(
         'forgotten',
         `${call.id} waits for '${name}', which has been free for ${waited.toFixed(0)} ms`,
@@ -281,7 +287,8 @@ export class Oracle {
     )
     for (const name of locks) {
       for (const wire of this.server.holders(name)) {
-        if (known.has(wire) || this.server.abandoned.has(wire) || dead.has(wire.slice(0, 36))) continue
+        if (known.has(wire) || this.server.abandoned.has(wire) || dead.has(wire.slice(0, 36)) || isStranger(wire))
+          continue
         this.#verdict.violation(
           'left over',
           `…${wire.slice(-6)} is still on the server in '${name}', and nobody has it`,

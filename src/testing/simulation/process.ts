@@ -8,6 +8,7 @@ import type { Fault } from './faults.js'
 import type { SimKind } from './kinds.js'
 import type { Machine } from './machine.js'
 import type { SimDriver } from './network.js'
+import type { Party } from './party.js'
 import type { ProcessPlan, Step } from './program.js'
 
 /** A call of `acquire` that has not come back. */
@@ -48,7 +49,7 @@ const HARMLESS: ReadonlySet<Fault> = new Set([
 ])
 
 /** One process: its machine, its connection, its client, and what its workers are at. */
-export class SimProcess {
+export class SimProcess implements Party {
   readonly plan: ProcessPlan
   readonly kind: SimKind
   readonly machine: Machine
@@ -142,6 +143,10 @@ export class SimProcess {
       call.abortedAt = this.machine.time
       call.controller?.abort(new Aborted())
     })
+  }
+
+  stepWall(ms: number): void {
+    this.machine.stepWall(ms)
   }
 
   close(release: boolean): Promise<void> {

@@ -1,7 +1,10 @@
 import type { Reply } from '../../engine/engine.js'
+import { fairQueue } from '../../keys.js'
 import type { Flight } from './fates.js'
 import type { SimKind } from './kinds.js'
-import type { Held, SimProcess } from './process.js'
+import { LineWatch, isStranger } from './line-watch.js'
+import type { Party } from './party.js'
+import type { Held } from './process.js'
 import type { Scene, Verdict } from './verdict.js'
 
 /** Replies that take longer are given up by whoever waits for them. */
@@ -33,11 +36,13 @@ export class ServerWatch {
   readonly #ghostSince = new Map<string, number>()
   #keysBefore = 0
   #holdersBefore: readonly string[] = []
-  #lineBefore: readonly string[] = []
+  /** Where the kinds of this history have one. */
+  readonly line: LineWatch | undefined
 
   constructor(scene: Scene, verdict: Verdict) {
     this.#scene = scene
     this.#verdict = verdict
+    this.line = scene.kinds.some(({ fair }) => fair) ? new LineWatch(scene, verdict) : undefined
   }
 
   holders(name: string): readonly string[] {
@@ -55,7 +60,7 @@ export class ServerWatch {
     return (this.disturbedAt.get(name) ?? -1) >= this.writtenAt(wire)
   }
 
-  sent(process: SimProcess, flight: Flight): void {
+  sent(process: Party, flight: Flight): void {
     if (!flight.op.endsWith('/renew') || flight.again) return
     for (const wire of flight.args.slice(1)) {
       if (this.finished.has(String(wire)))
@@ -65,20 +70,20 @@ export class ServerWatch {
 
   executing(flight: Flight): void {
     this.#keysBefore = this.#scene.server.redis.database.size
-    const [name] = flight.keys
+    const name = this.#nameOf(flight)
     if (name === undefined) return
     this.#holdersBefore = this.holders(name)
-    this.#lineBefore = this.#line(name)
+    this.line?.executing(name, flight, this.#holdersBefore)
     if (flight.op.endsWith('/force-release')) this.disturb(name)
     const frees = flight.op.endsWith('/release') || flight.op.endsWith('/leave')
     if (frees && this.#scene.probing) this.#releasing(String(flight.args[0]))
   }
 
-  #line(name: string): readonly string[] {
-    return (this.#scene.kinds[0] as SimKind).line?.(this.#scene.server.redis, name) ?? []
+  #nameOf({ keys }: Flight): string | undefined {
+    return this.#scene.locks.find((name) => keys.includes(name) || keys.includes(fairQueue(name)))
   }
 
-  executed(process: SimProcess, flight: Flight, reply: Reply | Error): void {
+  executed(process: Party, flight: Flight, reply: Reply | Error): void {
     const { server } = this.#scene
     if (flight.op === 'lock/acquire' && !(reply instanceof Error)) {
       const wire = String(flight.args[0])
@@ -89,44 +94,21 @@ export class ServerWatch {
       if (server.redis.database.size > this.#keysBefore) this.#verdict.violation('renewal', 'a renewal created a key')
       return
     }
-    const [name] = flight.keys
+    const name = this.#nameOf(flight)
     if (name === undefined) return
     const holders = this.holders(name)
+    this.line?.executed(name, flight, holders)
     if (holders.length === 0 && this.#holdersBefore.length > 0) this.toldFree.add(name)
-    for (const wire of holders) if (!this.#holdersBefore.includes(wire)) this.#written(name, wire, flight)
+    for (const wire of holders) if (!this.#holdersBefore.includes(wire)) this.#written(wire, flight)
   }
 
   /** The server has a new holder. */
-  #written(name: string, wire: string, flight: Flight): void {
+  #written(wire: string, flight: Flight): void {
     const { now } = this.#scene.world
     const from = flight.op.endsWith('/pass') ? String(flight.args[0]) : undefined
     const passed = from !== undefined && !this.abandoned.delete(from)
     this.#writtenAt.set(wire, now)
     this.grantedAt.set(wire, passed ? (this.grantedAt.get(from) ?? now) : now)
-    if (from === undefined) this.#inOrder(name, wire, String(flight.args[0]))
-  }
-
-  /** Whoever stood before the new holder was dead, or nobody hears for it. */
-  #inOrder(name: string, wire: string, asker: string): void {
-    const place = this.#lineBefore.indexOf(wire)
-    const before = place === -1 ? this.#lineBefore : this.#lineBefore.slice(0, place)
-    // Who had it on trial stands there too, and who leaves by this very step.
-    const ahead = before.filter((other) => !this.#holdersBefore.includes(other) && other !== asker)
-    for (const other of ahead) {
-      const process = this.#scene.processes.find(({ client }) => client?.id === other.slice(0, 36))
-      if (process === undefined || !this.#isReachable(process, name)) continue
-      this.#verdict.violation(
-        'fairness',
-        `…${wire.slice(-6)} has '${name}' before …${other.slice(-6)}, which came first`,
-      )
-    }
-  }
-
-  #isReachable(process: SimProcess, name: string): boolean {
-    const { server, world } = this.#scene
-    const channel = `holdfast_grant:{${name}}:${process.client?.id ?? ''}`
-    const { living, machine, troubledUntil } = process
-    return living && !machine.stopped && troubledUntil < world.now && server.redis.pubsub.count(channel, false) > 0
   }
 
   #releasing(wire: string): void {
@@ -143,6 +125,7 @@ export class ServerWatch {
   disturb(name: string | undefined): void {
     const { world, locks } = this.#scene
     for (const lock of name === undefined ? locks : [name]) this.disturbedAt.set(lock, world.now)
+    if (name === undefined) this.line?.forget()
     const at = world.now
     // A grant from before may be on its way to its process.
     this.#verdict.events.push({
@@ -158,18 +141,34 @@ export class ServerWatch {
     if (holders.length > 1)
       this.#verdict.violation('exclusion', `the server has two owners of '${name}': ${holders.join(', ')}`)
     for (const wire of holders) this.#checkGhost(name, wire)
-    if (holders.length > 0) {
+    if (holders.length > 0 || this.line?.isReserved(name) === true) {
       this.freeSince.delete(name)
       this.toldFree.delete(name)
+      return
     }
-    if (holders.length === 0 && !this.freeSince.has(name)) this.freeSince.set(name, this.#scene.world.now)
+    if (!this.freeSince.has(name)) this.freeSince.set(name, this.#scene.world.now)
+  }
+
+  /** All are closed, and all leases are over. `died`: some did not live to close in order. */
+  gone(died: boolean): void {
+    const { locks, calm } = this.#scene
+    const { redis } = this.#scene.server
+    for (const name of locks) {
+      if (redis.database.get(name) !== undefined) this.#verdict.violation('left over', `the key '${name}'`)
+      const left = this.line?.line(name) ?? []
+      // Who died in the line, or was closed out of reach, stands there until somebody else comes.
+      const wrong = left.filter((wire) => (isStranger(wire) ? calm : !died))
+      if (wrong.length > 0) this.#verdict.violation('left over', `${wrong.join(', ')} in the line for '${name}'`)
+    }
+    const channels = redis.pubsub.channels(false)
+    if (channels.length > 0) this.#verdict.violation('left over', `subscriptions to ${channels.join(', ')}`)
   }
 
   /** What its process does not know of must go away, and not only when its lease is over. */
   #checkGhost(name: string, wire: string): void {
     const process = this.#scene.processes.find(({ client }) => client?.id === wire.slice(0, 36))
     const known = this.#scene.processes.some(({ holds }) => [...holds].some((held) => held.wire === wire))
-    const onTrial = this.#line(name).includes(wire)
+    const onTrial = this.line?.line(name).includes(wire) === true
     if (known || onTrial || this.abandoned.has(wire) || process?.living !== true || process.machine.stopped) {
       this.#ghostSince.delete(wire)
       return

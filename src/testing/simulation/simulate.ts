@@ -1,17 +1,15 @@
-import { MemoryServer } from '../../engine/memory/server.js'
-import * as scripts from '../../lua/scripts.gen.js'
 import { checkHistory } from '../history/check.js'
 import { explain } from '../history/explain.js'
 import { Random } from '../random.js'
+import { Cast } from './cast.js'
 import { Chaos } from './chaos.js'
-import { pairsOf, weatherOf } from './faults.js'
-import { FAMILIES, type SimKind, familyOf } from './kinds.js'
-import { Machine } from './machine.js'
 import type { Fates } from './fates.js'
-import { SimDriver, type SimServer } from './network.js'
+import { pairsOf, weatherOf } from './faults.js'
+import { FAMILIES, type Family, familyOf } from './kinds.js'
+import type { SimDriver } from './network.js'
 import { Oracle } from './oracle.js'
-import { SimProcess } from './process.js'
-import { type Program, programOf } from './program.js'
+import type { SimProcess } from './process.js'
+import { StrangersWitness } from './redisson/witness.js'
 import { Timeline } from './timeline.js'
 import { Verdict } from './verdict.js'
 import { Worker } from './worker.js'
@@ -35,33 +33,18 @@ export interface HistoryChoices {
   readonly masked?: ReadonlySet<string>
 }
 
-/** The name of each script by its SHA and by its text. */
-const SCRIPTS: ReadonlyMap<string, string> = new Map(
-  Object.values(scripts).flatMap(({ name, sha, text }) => [
-    [sha, name],
-    [text, name],
-  ]),
-)
-
-const scriptsOf = (kinds: readonly SimKind[]): string[] => [...new Set(kinds.flatMap(({ scripts }) => scripts))]
-
-export const PAIRS = pairsOf(scriptsOf(FAMILIES.flat()))
-const PAIRS_OF = new Map(FAMILIES.map((kinds) => [kinds, pairsOf(scriptsOf(kinds))]))
+export const pairsOfAll = (families: readonly Family[]): ReturnType<typeof pairsOf> =>
+  pairsOf([...new Set(families.flatMap(({ scripts }) => scripts))])
+const PAIRS_OF = new Map(FAMILIES.map((family) => [family, pairsOf(family.scripts)]))
 
 /** No history takes longer, ms of its own time. */
 const LONGEST = 180_000
+/** Who waits behind somebody who died waits until that one's allowance is over, and Redisson only then. */
+const LONGEST_WITH_STRANGERS = 3_600_000
 /** How long subscriptions outlive their last listener, and a little. */
 const LINGERING = 2500
 /** Subscriptions linger, and polls end. */
 const SETTLING = 6000
-
-const without = (program: Program, masked: ReadonlySet<string>): Program => ({
-  ...program,
-  processes: program.processes.map((process) => ({
-    ...process,
-    workers: process.workers.map((steps) => steps.filter(({ id }) => !masked.has(id))),
-  })),
-})
 
 /** One history from its seed: the same one each time. */
 export const simulate = async (seed: number, choices: HistoryChoices = {}): Promise<HistoryOutcome> =>
@@ -70,46 +53,43 @@ export const simulate = async (seed: number, choices: HistoryChoices = {}): Prom
 class History implements Fates {
   readonly #seed: number
   readonly #random: Random
-  readonly #kinds: readonly SimKind[]
   readonly #world = new World()
   readonly #timeline: Timeline
-  readonly #program: Program
-  readonly #server: SimServer
+  readonly #cast: Cast
   readonly #chaos: Chaos
   readonly #verdict: Verdict
   readonly #oracle: Oracle
-  readonly #processes: SimProcess[]
-  readonly #parts: string[]
-  readonly #byDriver = new Map<SimDriver, SimProcess>()
   readonly #calm: boolean
   readonly #aimsAtTheEnd: boolean
 
   constructor(seed: number, { trace = false, masked = new Set() }: HistoryChoices) {
     this.#seed = seed
-    this.#kinds = familyOf(seed)
     this.#random = new Random(seed).fork('history')
     this.#timeline = new Timeline(this.#world, trace)
     this.#verdict = new Verdict(this.#timeline.note)
-    const program = programOf(
-      this.#random.fork('program'),
-      this.#kinds.map(({ name }) => name),
-    )
-    this.#parts = program.processes.flatMap(({ workers }) => workers.flat().map(({ id }) => id))
-    this.#program = without(program, masked)
-    const weather = weatherOf(this.#random.fork('weather'), PAIRS_OF.get(this.#kinds) ?? [])
+    const family = familyOf(seed)
+    const weather = weatherOf(this.#random.fork('weather'), PAIRS_OF.get(family) ?? [])
     this.#calm = weather.name === 'calm'
     this.#aimsAtTheEnd = weather.aim?.point === 'unsubscribe'
-    const machine = new Machine(this.#world, this.#random.fork('server'), 'server', 0)
-    this.#server = { machine, redis: new MemoryServer(machine) }
-    this.#chaos = new Chaos(weather, this.#random.fork('chaos'), this.#program.locks, masked)
-    this.#processes = this.#program.processes.map((plan) => this.#process(plan))
+    this.#cast = new Cast({
+      world: this.#world,
+      random: this.#random,
+      family,
+      weather: weather.name,
+      masked,
+      fates: this,
+      witness: new StrangersWitness(this.#verdict, this.#timeline.note),
+    })
+    this.#chaos = new Chaos(weather, this.#random.fork('chaos'), this.#cast.locks, masked)
     this.#oracle = new Oracle(
       {
         world: this.#world,
-        server: this.#server,
-        processes: this.#processes,
-        kinds: this.#kinds,
-        locks: this.#program.locks,
+        server: this.#cast.server,
+        processes: this.#cast.processes,
+        strangers: this.#cast.strangers,
+        modest: this.#cast.strangers.every(({ modest }) => modest),
+        kinds: family.kinds,
+        locks: this.#cast.locks,
         calm: this.#calm,
         probing: this.#random.fork('probing').chance(0.6),
         note: this.#timeline.note,
@@ -120,14 +100,6 @@ class History implements Fates {
       '·',
       `seed ${seed}, ${weather.name}${weather.aim ? `: ${weather.aim.fault} × ${weather.aim.point}` : ''}`,
     )
-  }
-
-  #process(plan: Program['processes'][number]): SimProcess {
-    const machine = new Machine(this.#world, this.#random.fork(plan.name), plan.name, plan.wallOffset)
-    const driver = new SimDriver(this.#world, machine, this.#server, this, SCRIPTS)
-    const process = new SimProcess(plan, this.#kinds.find(({ name }) => name === plan.kind) as SimKind, machine, driver)
-    this.#byDriver.set(driver, process)
-    return process
   }
 
   async run(): Promise<HistoryOutcome> {
@@ -145,21 +117,21 @@ class History implements Fates {
       violations: this.#verdict.violations,
       counts: this.#chaos.counts,
       grants: this.#oracle.grants,
-      parts: [...this.#parts, ...this.#chaos.happened],
+      parts: [...this.#cast.parts, ...this.#chaos.happened],
       trace: this.#timeline.lines,
     }
   }
 
   #setUp(): void {
     const world = this.#world
-    for (const process of this.#processes) {
+    for (const process of this.#cast.processes) {
       process.ends = (killed) => {
         this.#oracle.ended(process, killed)
       }
     }
     this.#chaos.begin({
       world,
-      processes: this.#processes,
+      processes: this.#cast.parties,
       note: this.#timeline.note,
       server: (fault, ms) => {
         this.#serverFault(fault, ms)
@@ -173,8 +145,11 @@ class History implements Fates {
   async #play(): Promise<void> {
     const world = this.#world
     this.#setUp()
-    const working = new Set(this.#processes)
-    for (const process of this.#processes) {
+    const working = new Set(this.#cast.parties)
+    for (const stranger of this.#cast.strangers) {
+      world.at(stranger.plan.startsAt, () => void stranger.run().then(() => working.delete(stranger)))
+    }
+    for (const process of this.#cast.processes) {
       world.at(process.plan.startsAt, () => {
         this.#start(process).then(
           () => working.delete(process),
@@ -187,12 +162,13 @@ class History implements Fates {
       })
     }
     const done = (): boolean => [...working].every(({ machine }) => machine.dead)
-    await world.run(LONGEST, () => this.#over() || done(), this.#check)
+    const longest = this.#cast.strangers.length > 0 ? LONGEST_WITH_STRANGERS : LONGEST
+    await world.run(longest, () => this.#over() || done(), this.#check)
     if (!this.#over() && !done()) this.#verdict.violation('hang', this.#pending())
     // Who unsubscribes does so when all is over.
     if (this.#aimsAtTheEnd) await world.run(world.now + LINGERING, () => this.#over(), this.#check)
     this.#chaos.quiet = true
-    for (const { machine } of this.#processes) machine.thaw()
+    for (const { machine } of this.#cast.parties) machine.thaw()
     await world.run(this.#awake() + SETTLING, () => this.#over(), this.#check)
     if (this.#over()) return
     this.#oracle.idle()
@@ -202,8 +178,9 @@ class History implements Fates {
 
   /** When everything that stands still has woken, and what was done has had its consequences. */
   #awake(): number {
-    const times = this.#processes.flatMap(({ machine, troubledUntil }) => [machine.time, troubledUntil])
-    return Math.max(this.#server.machine.time, ...times)
+    const times = this.#cast.parties.map(({ machine }) => machine.time)
+    const troubles = this.#cast.processes.map(({ troubledUntil }) => troubledUntil)
+    return Math.max(this.#cast.server.machine.time, ...times, ...troubles)
   }
 
   readonly #check = (): void => {
@@ -218,7 +195,7 @@ class History implements Fates {
   async #start(process: SimProcess): Promise<void> {
     await process.connect()
     this.#timeline.note(process.name, `connected: ${process.kind.name}, watchdog ${process.plan.watchdog}`)
-    const others = this.#processes
+    const others = this.#cast.processes
     const workers = process.plan.workers.map((steps, w) =>
       new Worker(`${process.name}.w${w}`, process, this.#oracle, others).run(steps),
     )
@@ -228,9 +205,10 @@ class History implements Fates {
 
   /** Everybody ends in time, and leaves nothing. */
   async #closeAll(): Promise<void> {
-    const living = this.#processes.filter(({ client, machine }) => client !== undefined && !machine.dead)
-    const gone = this.#processes.some(({ machine, closing }) => machine.dead || closing !== undefined)
+    const living = this.#cast.processes.filter(({ client, machine }) => client !== undefined && !machine.dead)
+    const died = this.#cast.processes.some(({ machine, closing }) => machine.dead || closing !== undefined)
     for (const process of living) void process.close(true)
+    for (const stranger of this.#cast.strangers) void stranger.close()
     await this.#world.run(
       this.#world.now + 1000,
       () => false,
@@ -247,16 +225,7 @@ class History implements Fates {
       () => false,
       () => undefined,
     )
-    const { redis } = this.#server
-    for (const name of this.#program.locks) {
-      if (redis.database.get(name) !== undefined) this.#verdict.violation('left over', `the key '${name}'`)
-      // Who died in the line, or was closed out of reach, stands there until somebody else comes.
-      const waiting = this.#kinds[0]?.line?.(redis, name) ?? []
-      if (!gone && waiting.length > 0)
-        this.#verdict.violation('left over', `${waiting.join(', ')} in the line for '${name}'`)
-    }
-    const channels = redis.pubsub.channels(false)
-    if (channels.length > 0) this.#verdict.violation('left over', `subscriptions to ${channels.join(', ')}`)
+    this.#oracle.server.gone(died)
   }
 
   #historyChecked(): void {
@@ -266,13 +235,14 @@ class History implements Fates {
   }
 
   #pending(): string {
-    const calls = this.#processes.flatMap((process) => [...process.calls].map(({ id }) => id))
+    const ours = this.#cast.processes.flatMap((process) => [...process.calls].map(({ id }) => id))
+    const calls = [...ours, ...this.#cast.strangers.filter(({ waiting }) => waiting.size > 0).map(({ name }) => name)]
     return calls.length > 0 ? `still waiting: ${calls.join(', ')}` : 'some worker does not come to an end'
   }
 
   #serverFault(fault: string, ms: number): void {
-    const { machine, redis } = this.#server
-    for (const process of this.#processes) process.troubled('server stopped', ms)
+    const { machine, redis } = this.#cast.server
+    for (const process of this.#cast.parties) process.troubled('server stopped', ms)
     if (fault === 'server stopped') {
       machine.stop(ms)
       return
@@ -282,7 +252,7 @@ class History implements Fates {
       this.#oracle.wiped()
       redis.database.clear()
     }
-    for (const { driver } of this.#processes) {
+    for (const { driver } of this.#cast.parties) {
       driver.cut()
       driver.cutMessages()
     }
@@ -290,22 +260,18 @@ class History implements Fates {
 
   #take(name: string, tell: boolean): void {
     this.#oracle.server.disturb(name)
-    this.#server.redis.execute(['DEL', name])
-    if (tell) this.#server.redis.execute(['PUBLISH', `redisson_lock__channel:{${name}}`, '0'])
+    this.#cast.server.redis.execute(['DEL', name])
+    if (tell) this.#cast.server.redis.execute(['PUBLISH', `redisson_lock__channel:{${name}}`, '0'])
   }
 
   // ---- Fates -------------------------------------------------------------------------------------------------------
 
-  #of(driver: SimDriver): SimProcess {
-    return this.#byDriver.get(driver) as SimProcess
-  }
-
   request(...[driver, flight]: Parameters<Fates['request']>): ReturnType<Fates['request']> {
-    return this.#chaos.request(this.#of(driver), flight)
+    return this.#chaos.request(this.#cast.of(driver), flight)
   }
 
   message(driver: SimDriver): ReturnType<Fates['message']> {
-    return this.#chaos.message(this.#of(driver))
+    return this.#chaos.message(this.#cast.of(driver))
   }
 
   reconnect(): number {
@@ -313,8 +279,8 @@ class History implements Fates {
   }
 
   sent(...[driver, flight]: Parameters<Fates['sent']>): void {
-    this.#timeline.sent(this.#of(driver).name, flight)
-    this.#oracle.server.sent(this.#of(driver), flight)
+    this.#timeline.sent(this.#cast.of(driver).name, flight)
+    this.#oracle.server.sent(this.#cast.of(driver), flight)
   }
 
   executing(...[, flight]: Parameters<Fates['executing']>): void {
@@ -322,12 +288,12 @@ class History implements Fates {
   }
 
   executed(...[driver, flight, reply]: Parameters<Fates['executed']>): void {
-    this.#timeline.executed(this.#of(driver).name, flight, reply)
-    this.#oracle.server.executed(this.#of(driver), flight, reply)
+    this.#timeline.executed(this.#cast.of(driver).name, flight, reply)
+    this.#oracle.server.executed(this.#cast.of(driver), flight, reply)
   }
 
   heard(driver: SimDriver, channel: string): void {
-    this.#timeline.note(this.#of(driver).name, `hears ${channel}`)
+    this.#timeline.note(this.#cast.of(driver).name, `hears ${channel}`)
   }
 
   note(who: string, text: string): void {

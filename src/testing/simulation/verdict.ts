@@ -1,7 +1,9 @@
 import type { HistoryEvent } from '../history/events.js'
 import type { SimKind } from './kinds.js'
 import type { SimServer } from './network.js'
+import type { Party } from './party.js'
 import type { SimProcess } from './process.js'
+import type { Redisson } from './redisson/redisson.js'
 import type { World } from './world.js'
 
 /** What is watched. */
@@ -9,6 +11,9 @@ export interface Scene {
   readonly world: World
   readonly server: SimServer
   readonly processes: readonly SimProcess[]
+  readonly strangers: readonly Redisson[]
+  /** No stranger takes more off a deadline than ours are worth. */
+  readonly modest: boolean
   readonly kinds: readonly SimKind[]
   readonly locks: readonly string[]
   /** Nothing goes wrong in this history: what is late has no excuse. */
@@ -38,7 +43,7 @@ export class Verdict {
   }
 
   tell(
-    call: { id?: string; call?: string; owner: string; process: SimProcess; name: string },
+    call: { id?: string; call?: string; owner: string; process: Party; name: string },
     what: Exclude<HistoryEvent['what'], 'forced' | 'wiped' | 'trouble'>,
     more: { until?: number; lease?: number } = {},
   ): void {

@@ -1,0 +1,99 @@
+import { MemoryServer } from '../../engine/memory/server.js'
+import * as scripts from '../../lua/scripts.gen.js'
+import type { Random } from '../random.js'
+import type { Weather } from './faults.js'
+import type { Fates } from './fates.js'
+import type { Family, SimKind } from './kinds.js'
+import { Machine } from './machine.js'
+import { SimDriver, type SimServer } from './network.js'
+import type { Party } from './party.js'
+import { SimProcess } from './process.js'
+import { type ProcessPlan, type Program, programOf } from './program.js'
+import { strangersOf } from './redisson/plan.js'
+import { Redisson, type Witness } from './redisson/redisson.js'
+import * as strangersScripts from './redisson/scripts.gen.js'
+import type { World } from './world.js'
+
+/** The name of each script by its SHA and by its text. */
+const SCRIPTS: ReadonlyMap<string, string> = new Map(
+  [...Object.values(scripts), ...Object.values(strangersScripts)].flatMap(({ name, sha, text }) => [
+    [sha, name],
+    [text, name],
+  ]),
+)
+
+/** What decides who takes part. */
+export interface Casting {
+  readonly world: World
+  readonly random: Random
+  readonly family: Family
+  readonly weather: Weather['name']
+  /** Parts that are left out. */
+  readonly masked: ReadonlySet<string>
+  readonly fates: Fates
+  readonly witness: Witness
+}
+
+const without = (program: Program, masked: ReadonlySet<string>): Program => ({
+  ...program,
+  processes: program.processes.map((process) => ({
+    ...process,
+    workers: process.workers.map((steps) => steps.filter(({ id }) => !masked.has(id))),
+  })),
+})
+
+/** Who takes part in a history: the server, processes of ours, and strangers; and what they are to do. */
+export class Cast {
+  readonly locks: readonly string[]
+  readonly server: SimServer
+  readonly processes: readonly SimProcess[]
+  readonly strangers: readonly Redisson[]
+  /** Processes and strangers. */
+  readonly parties: readonly Party[]
+  /** All steps, by id. */
+  readonly parts: readonly string[]
+  readonly #casting: Casting
+  readonly #byDriver: ReadonlyMap<SimDriver, Party>
+
+  constructor(casting: Casting) {
+    const { world, random, family, masked } = casting
+    this.#casting = casting
+    const kinds = family.kinds.map(({ name }) => name)
+    const program = programOf(random.fork('program'), kinds)
+    this.locks = program.locks
+    const machine = new Machine(world, random.fork('server'), 'server', 0)
+    this.server = { machine, redis: new MemoryServer(machine) }
+    this.processes = without(program, masked).processes.map((plan) => this.#process(plan))
+    const plans = family.strangers ? this.#plansOfStrangers(program) : []
+    this.strangers = plans.map((plan) => {
+      const threads = plan.threads.map((steps) => steps.filter(({ id }) => !masked.has(id)))
+      return new Redisson({ ...plan, threads }, ...this.#machine(plan), casting.witness)
+    })
+    this.parties = [...this.processes, ...this.strangers]
+    this.#byDriver = new Map(this.parties.map((party) => [party.driver, party]))
+    const steps = [...program.processes.map(({ workers }) => workers), ...plans.map(({ threads }) => threads)].flat(2)
+    this.parts = steps.map(({ id }) => id)
+  }
+
+  of(driver: SimDriver): Party {
+    return this.#byDriver.get(driver) as Party
+  }
+
+  #machine({ name, wallOffset }: { name: string; wallOffset: number }): [Machine, SimDriver] {
+    const { world, random, fates } = this.#casting
+    const machine = new Machine(world, random.fork(name), name, wallOffset)
+    return [machine, new SimDriver(world, machine, this.server, fates, SCRIPTS)]
+  }
+
+  #process(plan: ProcessPlan): SimProcess {
+    const kind = this.#casting.family.kinds.find(({ name }) => name === plan.kind) as SimKind
+    return new SimProcess(plan, kind, ...this.#machine(plan))
+  }
+
+  #plansOfStrangers({ processes, locks }: Program): ReturnType<typeof strangersOf> {
+    const { weather, random } = this.#casting
+    const forces = processes.some(({ workers }) => workers.flat().some(({ does }) => does === 'force'))
+    const manners = { patient: weather === 'calm' || weather === 'deaf', multi: weather === 'calm' && !forces }
+    return strangersOf(random.fork('strangers'), locks, manners)
+  }
+}

@@ -1,0 +1,163 @@
+import { fairDeadlines, fairQueue, grantChannel } from '../../keys.js'
+import type { Flight } from './fates.js'
+import type { SimProcess } from './process.js'
+import type { Scene, Verdict } from './verdict.js'
+
+/** Who waits for a lock on the server, and until when each counts as alive. */
+interface Snapshot {
+  readonly holders: readonly string[]
+  readonly line: readonly string[]
+  readonly deadlines: ReadonlyMap<string, number>
+  readonly expiry: number
+}
+
+const NOBODY: Snapshot = { holders: [], line: [], deadlines: new Map(), expiry: 0 }
+/** By these an owner leaves the line of its own will. */
+const LEAVES = ['/leave', '/confirm', '/cancel', '/enqueue', '/force-release']
+
+export const isStranger = (wire: string): boolean => wire.charAt(14) === '4'
+
+/** Watches the line of each lock: nobody passes another, nobody who lives vanishes, and every script leaves it whole. */
+export class LineWatch {
+  readonly #scene: Scene
+  readonly #verdict: Verdict
+  readonly #known = new Map<string, Snapshot>()
+  #before = NOBODY
+  /** Who was taken out by another's script or by an expiry; what says so where nothing excuses it. */
+  readonly #evicted = new Map<string, string | undefined>()
+
+  constructor(scene: Scene, verdict: Verdict) {
+    this.#scene = scene
+    this.#verdict = verdict
+  }
+
+  line(name: string): readonly string[] {
+    const value = this.#scene.server.redis.database.get(fairQueue(name))
+    return value?.type === 'list' ? value.items : []
+  }
+
+  /** It is free, and one of Redisson's is first in the line who is not overdue: nobody else can have it. */
+  isReserved(name: string): boolean {
+    const [head] = this.line(name)
+    if (head === undefined || !isStranger(head)) return false
+    return (this.#snapshot(name, []).deadlines.get(head) ?? 0) > this.#now
+  }
+
+  get #now(): number {
+    const { machine } = this.#scene.server
+    return machine.observe(() => machine.now())
+  }
+
+  #snapshot(name: string, holders: readonly string[]): Snapshot {
+    const { redis, machine } = this.#scene.server
+    return machine.observe(() => {
+      const zset = redis.database.get(fairDeadlines(name))
+      const entries = zset?.type === 'zset' ? zset.sorted.slice({ start: 0, end: zset.sorted.size }) : []
+      return {
+        holders,
+        line: [...this.line(name)],
+        deadlines: new Map(entries.map(({ member, score }) => [member, score])),
+        expiry: Number(redis.database.expiry(name) ?? 0),
+      }
+    })
+  }
+
+  /** Nothing is known of any line any more: all data was lost. */
+  forget(): void {
+    this.#known.clear()
+  }
+
+  executing(name: string, flight: Flight, holders: readonly string[]): void {
+    this.#before = this.#snapshot(name, holders)
+    for (const wire of this.#known.get(name)?.line ?? []) {
+      if (!this.#before.line.includes(wire)) this.#vanished(name, wire, 'with an expiry of the whole line')
+    }
+    if (!flight.op.endsWith('/enqueue')) return
+    const wire = String(flight.args[0])
+    const why = this.#evicted.get(wire)
+    this.#evicted.delete(wire)
+    if (why !== undefined && !this.#before.line.includes(wire)) this.#verdict.violation('place', why)
+  }
+
+  executed(name: string, flight: Flight, holders: readonly string[]): void {
+    const before = this.#before
+    const after = this.#snapshot(name, holders)
+    this.#known.set(name, after)
+    this.#checkShape(name, after)
+    this.#checkHolder(name, flight, before, after)
+    for (const wire of before.line) {
+      if (after.line.includes(wire) || holders.includes(wire)) continue
+      const asked = flight.args.includes(wire) || flight.op.endsWith('/force-release')
+      if (asked && LEAVES.some((script) => flight.op.endsWith(script))) continue
+      this.#vanished(name, wire, `by ${flight.op}`, flight)
+    }
+    if (flight.op.endsWith('/pass')) return
+    for (const wire of holders) if (!before.holders.includes(wire)) this.#checkOrder(name, wire, flight)
+  }
+
+  #vanished(name: string, wire: string, how: string, flight?: Flight): void {
+    const deadline = this.#before.deadlines.get(wire) ?? 0
+    if (isStranger(wire)) {
+      if (flight !== undefined && !flight.op.startsWith('redisson/') && deadline > this.#now)
+        this.#verdict.violation('place', `…${wire.slice(-6)} lost its place for '${name}' before it was due, ${how}`)
+      return
+    }
+    const process = this.#of(wire)
+    // What an allowance longer than ours took off its deadline is not for us to give back.
+    const eroded = !this.#scene.modest && deadline % 1 === 0
+    const excused = process === undefined || !this.#isWell(process) || eroded
+    this.#evicted.set(wire, excused ? undefined : `…${wire.slice(-6)} lives, and lost its place for '${name}', ${how}`)
+  }
+
+  /** The list and the deadlines are about the same owners, and a hold always ends by itself. */
+  #checkShape(name: string, { line, deadlines, holders, expiry }: Snapshot): void {
+    const whole = new Set(line).size === line.length && line.every((wire) => deadlines.has(wire))
+    if (!whole || line.length !== deadlines.size)
+      this.#verdict.violation('shape', `the line for '${name}' is ${line.join()}, deadlines ${[...deadlines].join()}`)
+    if (holders.length > 0 && expiry === 0) this.#verdict.violation('shape', `'${name}' is held for ever`)
+  }
+
+  /** A hold ends by its owner's own script, by force, or with its lease; which nobody else makes shorter. */
+  #checkHolder(name: string, flight: Flight, before: Snapshot, after: Snapshot): void {
+    const [holder] = before.holders
+    if (holder === undefined || flight.args.includes(holder) || flight.op.endsWith('/force-release')) return
+    const how = `by ${flight.op} ${String(flight.args[0])}`
+    if (!after.holders.includes(holder))
+      this.#verdict.violation('exclusion', `…${holder.slice(-6)} had '${name}', which was taken from it ${how}`)
+    else if (after.expiry < before.expiry && flight.op !== 'redisson/expire')
+      this.#verdict.violation('exclusion', `the lease of …${holder.slice(-6)} on '${name}' was made shorter ${how}`)
+  }
+
+  /** Whoever stood before the new holder was dead or overdue, or nobody hears for it. */
+  #checkOrder(name: string, wire: string, flight: Flight): void {
+    const { line, holders, deadlines } = this.#before
+    const place = line.indexOf(wire)
+    const before = place === -1 ? line : line.slice(0, place)
+    // Who had it on trial stands there too, and who leaves by this very step.
+    const ahead = before.filter((other) => !holders.includes(other) && other !== String(flight.args[0]))
+    for (const other of ahead) {
+      const due = deadlines.get(other) ?? 0
+      if (isStranger(other) ? flight.op.startsWith('redisson/') || due <= this.#now : !this.#isReachable(other, name))
+        continue
+      if (!isStranger(other) && !this.#scene.modest && due % 1 === 0) continue
+      this.#verdict.violation(
+        'fairness',
+        `…${wire.slice(-6)} has '${name}' before …${other.slice(-6)}, which came first`,
+      )
+    }
+  }
+
+  #of(wire: string): SimProcess | undefined {
+    return this.#scene.processes.find(({ client }) => client?.id === wire.slice(0, 36))
+  }
+
+  #isWell({ living, machine, troubledUntil }: SimProcess): boolean {
+    return living && !machine.stopped && troubledUntil < this.#scene.world.now
+  }
+
+  #isReachable(wire: string, name: string): boolean {
+    const process = this.#of(wire)
+    const channel = `${grantChannel(name)}:${wire.slice(0, 36)}`
+    return process !== undefined && this.#isWell(process) && this.#scene.server.redis.pubsub.count(channel, false) > 0
+  }
+}

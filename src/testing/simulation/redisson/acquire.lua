@@ -1,0 +1,31 @@
+-- Takes the lock, or joins the line behind its last: with a deadline its allowance after that one's.
+-- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- ARGV[1] lease (ms)
+-- ARGV[2] owner
+-- ARGV[3] allowance (ms)
+-- ARGV[4] now (ms)
+-- returns nil held | integer ms until it is worth asking again
+local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
+local lease, owner, allowance, now = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+--include prune
+--include take
+
+prune(queue, deadlines, now)
+if take(lock, queue, deadlines, owner, lease, allowance) then
+  return nil
+end
+local left = redis.call('PTTL', lock)
+if redis.call('ZSCORE', deadlines, owner) then
+  return math.max(0, left)
+end
+local tail = redis.call('LINDEX', queue, -1)
+local last = tail and tail ~= owner and redis.call('ZSCORE', deadlines, tail)
+if last then
+  left = tonumber(last) - now
+end
+if redis.call('ZADD', deadlines, left + allowance + now, owner) == 1 then
+  redis.call('RPUSH', queue, owner)
+end
+return left
