@@ -36,9 +36,18 @@ export class GatedLock implements Lock<TenureHold> {
     return this.#home.runtime
   }
 
-  async acquire(options?: AcquireOptions): Promise<TenureHold> {
-    const request = this.#request(options, Infinity)
-    const hold = await this.#gate.acquire(request)
+  acquire(options?: AcquireOptions): Promise<TenureHold> {
+    try {
+      const request = this.#request(options, Infinity)
+      const asked = this.#gate.acquire(request)
+      return request.wait === Infinity ? (asked as Promise<TenureHold>) : this.#inTime(request, asked)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async #inTime(request: Request, asked: Promise<TenureHold | undefined>): Promise<TenureHold> {
+    const hold = await asked
     if (hold === undefined) throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
     return hold
   }
