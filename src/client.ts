@@ -177,8 +177,8 @@ export const connect = async (from?: string | URL | ClientOptions): Promise<Clie
 
 /** A client on this driver, whatever place the settings name. */
 export const start = async (settings: Settings, driver: Driver): Promise<Client> => {
-  const { clock, logger, mapName } = settings
-  const id = newClientId(clock)
+  const { clock, logger, mapName, redisson } = settings
+  const id = newClientId(clock, redisson)
   // Not where it connects to: what can be reached from a lock must not hold the password.
   const { place: _place, ...shared } = settings
   const runtime = new Runtime({ id, ...shared }, driver)

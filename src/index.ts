@@ -29,6 +29,7 @@ export type {
   Logger,
   OwnedLock,
   Owner,
+  RedissonVersion,
   Semaphore,
   SemaphoreOptions,
   WaitOptions,

@@ -17,6 +17,9 @@ export interface Owner {
   readonly label: string | undefined
 }
 
+/** The oldest Redisson that shares keys with a client. */
+export type RedissonVersion = '3.8' | '3.16' | '3.17' | '4'
+
 /** Of every call that may wait. */
 export interface WaitOptions {
   /** How long to wait. Omitted: for ever (`acquire`, `using`, `wait`), not at all (`tryAcquire`). */

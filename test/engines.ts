@@ -11,13 +11,15 @@ import { startProxy } from './support/proxy.js'
 import { startRedis } from './support/redis-server.js'
 
 export type Client = Awaited<ReturnType<typeof connect>>
-export type Options = Exclude<NonNullable<Parameters<typeof connect>[0]>, string>
+export type Options = Exclude<NonNullable<Parameters<typeof connect>[0]>, string | URL>
 export type Word = string | number
 
 /** What one test gets: a server of its own (or a database of its own) and a way to let time pass. */
 export interface World {
   readonly engine: string
   readonly virtual: boolean
+  /** Where time is virtual. */
+  readonly clock: ReturnType<typeof virtualClock> | undefined
   readonly url: string
   /** Unique in the run. */
   readonly id: string
@@ -48,11 +50,13 @@ export interface Engine {
   readonly concurrency: number
   start?(): Promise<void>
   stop?(): Promise<void>
-  open(): Promise<World>
+  /** `defaults`: what all clients of the test are connected with. */
+  open(defaults?: Partial<Options>): Promise<World>
 }
 
 interface Ways {
   readonly url: string
+  readonly defaults: Partial<Options>
   readonly patience?: number
   readonly clock?: ReturnType<typeof virtualClock>
   raw(...argv: Word[]): Promise<unknown>
@@ -112,6 +116,7 @@ const build = (engine: string, id: string, ways: Ways): World => {
     url: ways.url,
     id,
     virtual: clock !== undefined,
+    clock,
     slack: clock === undefined ? 2500 : 60,
     patience: ways.patience ?? 0,
     leavesKeys: false,
@@ -122,7 +127,8 @@ const build = (engine: string, id: string, ways: Ways): World => {
     raw: (...argv) => raw(...argv),
     messages: (channel) => ways.messages(channel),
     async connect(options = {}) {
-      const client = await run(connect({ url: ways.url, ...(clock === undefined ? {} : { clock }), ...options }))
+      const own = { url: ways.url, ...(clock === undefined ? {} : { clock }) }
+      const client = await run(connect({ ...own, ...ways.defaults, ...options }))
       clients.push(client)
       return client
     },
@@ -159,7 +165,7 @@ const memory = (name: string, virtual: boolean): Engine => ({
   name,
   virtual,
   concurrency: virtual ? 1 : 32,
-  open: () => {
+  open: (defaults = {}) => {
     const id = `m${(worlds += 1)}-${process.pid}`
     const clock = virtual ? virtualClock(worlds) : undefined
     const server = openMemoryServer(id, clock ?? systemClock)
@@ -172,6 +178,7 @@ const memory = (name: string, virtual: boolean): Engine => ({
     return Promise.resolve(
       build(name, id, {
         url: `memory:${id}`,
+        defaults,
         ...(clock === undefined ? {} : { clock }),
         raw,
         messages(channel) {
@@ -223,7 +230,7 @@ const redis = (name: string, silent: boolean): Engine => {
       await proxy?.close()
       await server?.stop()
     },
-    async open() {
+    async open(defaults = {}) {
       assert.ok(server !== undefined && listener !== undefined)
       const spy = listener
       const number = (database += 1)
@@ -232,6 +239,7 @@ const redis = (name: string, silent: boolean): Engine => {
       const listened: string[] = []
       return build(name, `r${number}-${process.pid}`, {
         url: `${(proxy ?? server).url}/${number}`,
+        defaults,
         patience: silent ? POLL : 0,
         raw: (...argv) => connection.call(argv[0] as string, ...argv.slice(1)),
         async messages(channel) {
@@ -276,7 +284,7 @@ export const started = async (engine: Engine): Promise<string | undefined> => {
 export type Scenario = (name: string, body: (world: World) => Promise<void>, on?: 'real clock') => void
 
 /** Inside a `describe`: starts the engine before, stops it after, and gives the way to add tests to it. */
-export const scenarios = (engine: Engine): Scenario => {
+export const scenarios = (engine: Engine, defaults?: Partial<Options>): Scenario => {
   let reason: string | undefined
   before(async () => {
     reason = await started(engine)
@@ -291,7 +299,7 @@ export const scenarios = (engine: Engine): Scenario => {
         t.skip(reason)
         return
       }
-      const world = await engine.open()
+      const world = await engine.open(defaults)
       let failed = true
       try {
         await within(body(world), engine.virtual ? PATIENCE / 3 : 1.5 * PATIENCE)

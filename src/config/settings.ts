@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../core/clock.js'
 import type { IoredisClient } from '../engine/target.js'
 import { ConfigError } from '../errors.js'
 import { checkCount, checkFlag, checkFunction, checkLease, checkMethods, checkText, show } from '../options.js'
-import type { Logger } from '../types.js'
+import type { Logger, RedissonVersion } from '../types.js'
 import { type Place, parseUrl } from './url.js'
 
 export interface ClientOptions {
@@ -12,6 +12,13 @@ export interface ClientOptions {
   connection?: object | undefined
   /** Lease of holds taken without one; renewed every third of it while the hold lives. Default 30 000. */
   watchdog?: number | undefined
+  /**
+   * How long a waiter of a fair lock may be silent, Redisson's fairLockWaitTimeout: at least the largest of all clients on the
+   * keys. Default 300 000, as Redisson's is; 5000 with `redisson: '3.8'`.
+   */
+  fairWaiterTimeout?: number | undefined
+  /** The oldest Redisson on these keys: fair locks then follow its rules, see the guide. Default '4'. */
+  redisson?: RedissonVersion | undefined
   /** Redisson's NameMapper: from the name to the key. Default: as it is. */
   mapName?: ((name: string) => string) | undefined
   /** Default 10 000. */
@@ -34,6 +41,8 @@ export interface ClientOptions {
 export interface Settings {
   readonly place: Place | { readonly engine: 'borrowed'; readonly connection: IoredisClient }
   readonly watchdog: number
+  readonly fairWaiterTimeout: number
+  readonly redisson: RedissonVersion
   readonly mapName: (name: string) => string
   readonly connectTimeout: number
   readonly commandTimeout: number
@@ -51,6 +60,8 @@ const KNOWN: readonly (keyof ClientOptions)[] = [
   'url',
   'connection',
   'watchdog',
+  'fairWaiterTimeout',
+  'redisson',
   'mapName',
   'connectTimeout',
   'commandTimeout',
@@ -60,6 +71,8 @@ const KNOWN: readonly (keyof ClientOptions)[] = [
   'presence',
   'logger',
 ]
+
+const VERSIONS: readonly RedissonVersion[] = ['3.8', '3.16', '3.17', '4']
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -72,9 +85,14 @@ export const settle = (from: string | URL | ClientOptions | undefined, env: Envi
   if (label !== undefined) checkText(label, 'label')
   checkFlag(presence, 'presence')
   const { watchdog = 30_000, connectTimeout = 10_000, commandTimeout = 3000, maxWaiters = Infinity } = options
+  const redisson = versionOf(options.redisson)
+  // As long as the waiters of that Redisson may.
+  const { fairWaiterTimeout = redisson === '3.8' ? 5000 : 300_000 } = options
   return {
     place: placeOf(options, env),
     watchdog: checkLease(watchdog, 'watchdog'),
+    fairWaiterTimeout: checkLease(fairWaiterTimeout, 'fairWaiterTimeout'),
+    redisson,
     connectTimeout: checkLease(connectTimeout, 'connectTimeout'),
     commandTimeout: checkLease(commandTimeout, 'commandTimeout'),
     maxWaiters: checkCount(maxWaiters, 'maxWaiters'),
@@ -84,6 +102,12 @@ export const settle = (from: string | URL | ClientOptions | undefined, env: Envi
     presence,
     logger: guarded(logger),
   }
+}
+
+const versionOf = (wanted: unknown = '4'): RedissonVersion => {
+  const version = VERSIONS.find((one) => one === wanted)
+  if (version !== undefined) return version
+  throw new ConfigError(`redisson must be one of '${VERSIONS.join("', '")}', not ${show(wanted)}`)
 }
 
 /** A logger that throws must not stop what goes on in the background. */

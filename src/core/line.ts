@@ -1,6 +1,6 @@
 import { EngineError, LockLostError } from '../errors.js'
 import type { Clock, Timer } from './clock.js'
-import type { LineHost, LineProtocol, Standing } from './line-protocol.js'
+import type { Asker, LineHost, LineProtocol, Standing } from './line-protocol.js'
 import type { LoneCall } from './lone-call.js'
 import type { Waiter } from './queue.js'
 import { GRACE, type Request } from './request.js'
@@ -38,6 +38,12 @@ interface Place {
   /** Listens as a Redisson client would: whoever is ahead knows no other way. */
   ear: Ear | undefined
 }
+
+const askerOf = ({ wire, waiter: { request } }: Place): Asker => ({
+  owner: wire,
+  lease: request.terms.lease,
+  wait: request.wait,
+})
 
 /**
  * Those of this process who wait in a line on the server, each at its own place: first come, first served among all
@@ -131,14 +137,17 @@ export class Line {
 
   /** Whether grants are heard, and told from old ones, already: a free lock is worth no subscription. */
   static hears(runtime: Runtime, protocol: LineProtocol): boolean {
-    const heard = runtime.wakeups.hears(protocol.grants(runtime.options.id))
+    const channel = protocol.grants(runtime.options.id)
+    const heard = channel === undefined || runtime.wakeups.hears(channel)
     return heard && runtime.serverTime(protocol.key).latest !== undefined
   }
 
   /** Grants are heard from now on. */
   async #listen(): Promise<void> {
     const { wakeups, options } = this.#host.runtime
-    this.#ear ??= wakeups.listen(this.#protocol.grants(options.id), (payload) => {
+    const channel = this.#protocol.grants(options.id)
+    if (channel === undefined) return
+    this.#ear ??= wakeups.listen(channel, (payload) => {
       this.#hear(payload)
     })
     try {
@@ -166,13 +175,12 @@ export class Line {
 
   async #join(place: Place): Promise<void> {
     const { options } = this.#host.runtime
-    const { lease } = place.waiter.request.terms
     const sent = momentOf(this.#clock)
     const now = this.#serverTime.latest
     // Executed later than its reply is waited for, it would put somebody into the line who has gone.
     const notAfter = now === undefined ? NEVER : Math.ceil(now / 1000) + Math.min(options.commandTimeout, PUNCTUAL)
     place.joining = true
-    const standing = await this.#protocol.enqueue(place.wire, lease, notAfter)
+    const standing = await this.#protocol.enqueue(askerOf(place), notAfter)
     place.joining = false
     this.#serverTime.heard(standing.stamp, sent)
     this.answeredAt = sent.mono
@@ -190,12 +198,17 @@ export class Line {
       void this.#giveUp(place)
       return
     }
-    if (!ours) {
-      place.ear ??= this.#host.runtime.wakeups.listen(this.#protocol.callOf(place.wire), () => {
-        this.#pollIn(0)
-      })
-    }
+    if (!ours && place.ear === undefined) this.#hearCalls(place)
     this.#pollIn(left < 0 ? POLL : left + 1)
+  }
+
+  #hearCalls(place: Place): void {
+    const poll = (): void => {
+      if (this.#places.has(place.wire)) this.#pollIn(0)
+    }
+    place.ear = this.#host.runtime.wakeups.listen(this.#protocol.callOf(place.wire), poll)
+    // It may have been called before it could hear.
+    place.ear.ready?.then(poll, () => undefined)
   }
 
   #troubled(place: Place, trouble: unknown): void {
@@ -206,7 +219,7 @@ export class Line {
     this.#forget(place)
     // Who stands in the line already leaves it, whatever this trouble says.
     const cause = place.since === undefined ? trouble : undefined
-    void runtime.undo(this.#protocol, place.wire, waiter.request.terms.lease, cause)
+    void this.#undo(place, cause)
     waiter.request.trouble = trouble
     if (!waiter.queued) return
     if (passes(trouble) && waiter.since <= this.answeredAt && waiter.request.wait > 0) {
@@ -355,9 +368,8 @@ export class Line {
 
   async #pollBatch(places: readonly Place[]): Promise<number> {
     const sent = momentOf(this.#clock)
-    const owners = places.map(({ wire, waiter }) => [wire, waiter.request.terms.lease] as const)
     for (const place of places) place.asked++
-    const { stamp, left, states } = await this.#protocol.poll(owners)
+    const { stamp, left, states } = await this.#protocol.poll(places.map(askerOf))
     for (const place of places) place.asked--
     this.#serverTime.heard(stamp, sent)
     this.answeredAt = sent.mono
@@ -408,10 +420,14 @@ export class Line {
 
   /** Out of the line, and what it may have been granted goes to the next. */
   #giveUp(place: Place): Promise<void> {
-    const { lease } = place.waiter.request.terms
     this.#forget(place)
-    const unanswered = place.joining ? new EngineError('NO_REPLY', 'left while joining') : undefined
-    return this.#host.runtime.undo(this.#protocol, place.wire, lease, unanswered)
+    return this.#undo(place, place.joining ? new EngineError('NO_REPLY', 'left while joining') : undefined)
+  }
+
+  #undo(place: Place, cause: unknown): Promise<void> {
+    const asker = askerOf(place)
+    const leaving = { release: () => this.#protocol.leave(asker) }
+    return this.#host.runtime.undo(leaving, asker.owner, asker.lease, cause)
   }
 
   #forget(place: Place): void {

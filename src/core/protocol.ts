@@ -1,4 +1,5 @@
 import type { Script } from '../lua/script.js'
+import type { RedissonVersion } from '../types.js'
 
 /** A script that gives many holds a full lease in one call: a lease, then one owner for each key. */
 export type RenewScript = Script<readonly [...string[]], readonly [number, ...string[]], readonly number[]>
@@ -42,6 +43,16 @@ export interface LockProtocol {
   inspect(): Promise<ServerState>
 }
 
+/** Who else is on the keys, and what they go by. */
+export interface Fleet {
+  /** The oldest Redisson. */
+  readonly redisson: RedissonVersion
+  /** How long a waiter in a line may be silent, ms. */
+  readonly fairWaiterTimeout: number
+  /** The lease of who names none, ms. */
+  readonly watchdog: number
+}
+
 /** What a protocol needs to speak: see `Link.run`. */
 export interface Runner {
   run<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
@@ -51,6 +62,7 @@ export interface Runner {
   ): Promise<R>
   /** PUBLISH, or SPUBLISH where Redisson would use it. */
   readonly publishCommand: string
+  readonly fleet: Fleet
 }
 
 /** A kind of lock. */

@@ -8,7 +8,7 @@ import type { Clock } from './clock.js'
 import { Teller } from './diagnostics.js'
 import { Emitter } from './emitter.js'
 import { Gate } from './gate.js'
-import type { LockKind, LockProtocol, Runner } from './protocol.js'
+import type { Fleet, LockKind, LockProtocol, Runner } from './protocol.js'
 import { Requests } from './requests.js'
 import { ServerTime } from './server-time.js'
 import type { Terms } from './terms.js'
@@ -16,11 +16,10 @@ import { Turnstiles } from './turnstiles.js'
 import { Wakeups } from './wakeups.js'
 import { Watchdog } from './watchdog.js'
 
-export interface RuntimeOptions {
+export interface RuntimeOptions extends Fleet {
   readonly id: string
   readonly clock: Clock
   readonly logger: Logger
-  readonly watchdog: number
   readonly connectTimeout: number
   readonly commandTimeout: number
   readonly maxWaiters: number
@@ -101,6 +100,10 @@ export class Runtime implements Runner {
 
   get publishCommand(): string {
     return this.sharded ? 'SPUBLISH' : 'PUBLISH'
+  }
+
+  get fleet(): Fleet {
+    return this.options
   }
 
   run<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
@@ -251,7 +254,7 @@ export class Runtime implements Runner {
    * effective; where the connection was cut in between, it is repeated once when the old one must be gone.
    * Resolves after the first answer.
    */
-  undo(protocol: LockProtocol, wire: string, lease: number, cause: unknown): Promise<void> {
+  undo(protocol: Pick<LockProtocol, 'release'>, wire: string, lease: number, cause: unknown): Promise<void> {
     if (cause instanceof EngineError && !mayHaveRun(cause)) return Promise.resolve()
     if (cause instanceof ClosedError) return Promise.resolve()
     // As long as it may still be done: a server that stands still does it when it goes on.

@@ -1,6 +1,6 @@
 import type { SendOptions } from '../engine/engine.js'
 import type { Script } from '../lua/script.js'
-import type { Runner } from './protocol.js'
+import type { Fleet, Runner } from './protocol.js'
 import type { Runtime } from './runtime.js'
 
 /** Speaks for one object, whose name is on the errors. */
@@ -15,6 +15,10 @@ export class Speaker implements Runner {
 
   get publishCommand(): string {
     return this.#runtime.publishCommand
+  }
+
+  get fleet(): Fleet {
+    return this.#runtime.fleet
   }
 
   run<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(

@@ -2,6 +2,56 @@
 import { type Script, script } from './script.js'
 
 /**
+ * Each owner asks for the lock, as a Redisson before version 4 does: it takes the lock where that is free and it is its turn,
+ * else it stands in the queue. Where places are counted on (since 3.11), each stands its allowance behind the one before it,
+ * and all move up when somebody takes the lock; before that, everybody stands an allowance behind the head, and asking again
+ * renews it. Server time counts, not the client's.
+ * Returns [string stamp, integer left, integer[] states] server time in µs; ms until one of them should ask again, negative when none can say; of each owner: 1 held, 0 waits, 2 has no place, and joins not, or asked too late
+ */
+export const classicFairLockAsk: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [counted: string, joins: string, notAfter: number, ...asked: string[]],
+  readonly [stamp: string, left: number, states: readonly number[]]
+> = script(
+  'classic-fair-lock/ask',
+  'afe4bfa4e10820a5bb53db0c3b8c35fb47e6afb8',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local counted,joins,notAfter=ARGV[1],ARGV[2],tonumber(ARGV[3])local asked=ARGV\nlocal function dropLate(queue,deadlines,now)while true do\nlocal head=redis.call('LINDEX',queue,0)if not head or tonumber(redis.call('ZSCORE',deadlines,head)or 0)>now then\nreturn\nend\nredis.call('ZREM',deadlines,head)redis.call('LPOP',queue)end\nend\ncounted=counted=='1'local time=redis.call('TIME')local now=time[1]*1000+math.floor(time[2]/1000)local function take(owner,lease,allowance,holds)if not holds then\nlocal head=redis.call('LINDEX',queue,0)if redis.call('EXISTS',lock)==1 or head and head~=owner then\nreturn false\nend\nredis.call('LPOP',queue)redis.call('ZREM',deadlines,owner)for _,waiting in ipairs(counted and redis.call('ZRANGE',deadlines,0,-1)or{})do\nredis.call('ZINCRBY',deadlines,-allowance,waiting)end\nredis.call('HSET',lock,owner,1)end\nredis.call('PEXPIRE',lock,lease)return true\nend\nlocal function stand(owner,allowance,deadline)if deadline and counted then\nreturn deadline-allowance-now\nend\nlocal before=redis.call('LINDEX',queue,counted and-1 or 0)local theirs=before and before~=owner and redis.call('ZSCORE',deadlines,before)local left=theirs and theirs-now or redis.call('PTTL',lock)if redis.call('ZADD',deadlines,now+left+allowance,owner)==1 then\nredis.call('RPUSH',queue,owner)end\nreturn left\nend\ndropLate(queue,deadlines,now)local soonest,states=nil,{}for i=4,#asked,3 do\nlocal owner,allowance,state=asked[i],tonumber(asked[i+2]),2\nlocal holds=redis.call('HEXISTS',lock,owner)==1\nlocal deadline=redis.call('ZSCORE',deadlines,owner)if holds or deadline or now<=notAfter then\nif take(owner,asked[i+1],allowance,holds)then\nstate=1\nelseif deadline or joins=='1'then\nlocal left=stand(owner,allowance,deadline)soonest=math.min(soonest or left,left)state=0\nend\nend\nstates[#states+1]=state\nend\nreturn{time[1]..string.format('%06d',time[2]),soonest or redis.call('PTTL',lock),states}",
+  3,
+)
+
+/**
+ * Takes the lock from whoever holds it; the next in the queue is told.
+ * Returns integer 1 when it was held, 0 when it was free
+ */
+export const classicFairLockForceRelease: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [channel: string, publish: string],
+  number
+> = script(
+  'classic-fair-lock/force-release',
+  '3fa9289c4c0bedadc24dd12b951c9ca2cb934ecb',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local channel,publish=ARGV[1],ARGV[2]local function dropLate(queue,deadlines,now)while true do\nlocal head=redis.call('LINDEX',queue,0)if not head or tonumber(redis.call('ZSCORE',deadlines,head)or 0)>now then\nreturn\nend\nredis.call('ZREM',deadlines,head)redis.call('LPOP',queue)end\nend\nlocal time=redis.call('TIME')dropLate(queue,deadlines,time[1]*1000+math.floor(time[2]/1000))if redis.call('DEL',lock)==0 then\nreturn 0\nend\nlocal head=redis.call('LINDEX',queue,0)if head then\nredis.pcall(publish,channel..':'..head,'0')end\nreturn 1",
+  3,
+)
+
+/**
+ * Frees the lock of its owner, whatever the count, or takes who waits out of the queue, as a Redisson before version 4 does:
+ * those behind move up, where places are counted on (since 3.11); before that all do, when it was the head. What is free
+ * then is told to the next.
+ * Returns integer 1 freed, 0 only waited, -1 neither held nor waited
+ */
+export const classicFairLockLeave: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [owner: string, allowance: number, counted: string, channel: string, publish: string],
+  number
+> = script(
+  'classic-fair-lock/leave',
+  '9bf6046bdab9e698c2e2c4f4b34cb427aaab833c',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local owner,allowance,counted=ARGV[1],tonumber(ARGV[2]),ARGV[3]local channel,publish=ARGV[4],ARGV[5]local function dropLate(queue,deadlines,now)while true do\nlocal head=redis.call('LINDEX',queue,0)if not head or tonumber(redis.call('ZSCORE',deadlines,head)or 0)>now then\nreturn\nend\nredis.call('ZREM',deadlines,head)redis.call('LPOP',queue)end\nend\nlocal waiting=redis.call('LRANGE',queue,0,-1)local wasHead=waiting[1]==owner\nlocal held=redis.call('HEXISTS',lock,owner)==1\nlocal waited=false\nif held then\nredis.call('DEL',lock)else\nif counted~='1'then\nwaiting=wasHead and redis.call('ZRANGE',deadlines,0,-1)or{}end\nlocal moves=wasHead\nfor _,other in ipairs(waiting)do\nif other==owner then\nmoves=true\nelseif moves then\nredis.call('ZINCRBY',deadlines,-allowance,other)end\nend\nwaited=redis.call('ZREM',deadlines,owner)+redis.call('LREM',queue,0,owner)>0\nend\nif not waited then\nlocal time=redis.call('TIME')dropLate(queue,deadlines,time[1]*1000+math.floor(time[2]/1000))end\nif(wasHead or not waited)and redis.call('EXISTS',lock)==0 then\nlocal head=redis.call('LINDEX',queue,0)if head then\nredis.pcall(publish,channel..':'..head,'0')end\nend\nreturn held and 1 or waited and 0 or-1",
+  3,
+)
+
+/**
  * Who was granted the lock says that it goes on: it leaves the line and has its lease. Never creates; where it has been taken
  * again meanwhile, or was confirmed before, it never shortens.
  * Returns integer ms that it is this owner's, 0 when it is not any more

@@ -1,4 +1,4 @@
-import type { LockKind, LockProtocol, RenewScript, Runner } from '../../core/protocol.js'
+import type { LockKind, LockProtocol, RenewScript, Runner, ServerState } from '../../core/protocol.js'
 import { lockChannel } from '../../keys.js'
 import {
   lockAcquire,
@@ -51,7 +51,7 @@ export class PlainLockProtocol implements LockProtocol {
     return (await this.runner.run(lockForceRelease, [key, channel], [this.runner.publishCommand])) === 1
   }
 
-  async inspect(): Promise<{ ttl: number; holders: { owner: string; count: number }[] }> {
+  async inspect(): Promise<ServerState> {
     const [ttl, fields] = await this.runner.run(lockInspect, [this.key], [])
     return { ttl, holders: holdersOf(fields) }
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Hold, Lock, Owner } from 'holdfast'
 import { AcquireTimeoutError, NotOwnerError } from 'holdfast'
-import type { Client, Scenario, World } from '../../engines.js'
+import type { Client, Options, Scenario, World } from '../../engines.js'
 
 /** A row of the table: what a kind of lock does differently. */
 export interface LockKind {
@@ -15,6 +15,8 @@ export interface LockKind {
   readonly fair?: boolean
   /** Its holds have tokens, counted by a key that stays. */
   readonly fenced?: boolean
+  /** Its clients are connected with these. */
+  readonly options?: Partial<Options>
 }
 
 /** One part of the contract: adds its tests for one kind on one engine. */

@@ -1,0 +1,12 @@
+-- The first step of each of Redisson's scripts: whoever has been silent for too long leaves the head of the queue. An entry
+-- without a deadline goes as well: the scripts before version 4 fail on it, for everybody, until somebody takes it out.
+local function dropLate(queue, deadlines, now)
+  while true do
+    local head = redis.call('LINDEX', queue, 0)
+    if not head or tonumber(redis.call('ZSCORE', deadlines, head) or 0) > now then
+      return
+    end
+    redis.call('ZREM', deadlines, head)
+    redis.call('LPOP', queue)
+  end
+end

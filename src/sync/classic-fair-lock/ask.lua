@@ -1,0 +1,72 @@
+-- Each owner asks for the lock, as a Redisson before version 4 does: it takes the lock where that is free and it is its turn,
+-- else it stands in the queue. Where places are counted on (since 3.11), each stands its allowance behind the one before it,
+-- and all move up when somebody takes the lock; before that, everybody stands an allowance behind the head, and asking again
+-- renews it. Server time counts, not the client's.
+-- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- ARGV[1] counted
+-- ARGV[2] joins
+-- ARGV[3] notAfter (ms)
+-- ARGV[4..] asked owners, their leases and their allowances in turn
+-- returns [string stamp, integer left, integer[] states] server time in µs; ms until one of them should ask again, negative
+-- when none can say; of each owner: 1 held, 0 waits, 2 has no place, and joins not, or asked too late
+local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
+local counted, joins, notAfter = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local asked = ARGV
+--include drop-late
+
+counted = counted == '1'
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function take(owner, lease, allowance, holds)
+  if not holds then
+    local head = redis.call('LINDEX', queue, 0)
+    if redis.call('EXISTS', lock) == 1 or head and head ~= owner then
+      return false
+    end
+    redis.call('LPOP', queue)
+    redis.call('ZREM', deadlines, owner)
+    for _, waiting in ipairs(counted and redis.call('ZRANGE', deadlines, 0, -1) or {}) do
+      redis.call('ZINCRBY', deadlines, -allowance, waiting)
+    end
+    redis.call('HSET', lock, owner, 1)
+  end
+  redis.call('PEXPIRE', lock, lease)
+  return true
+end
+
+-- For how long it is told to wait: until the one that it stands behind counts as gone.
+local function stand(owner, allowance, deadline)
+  if deadline and counted then
+    return deadline - allowance - now
+  end
+  local before = redis.call('LINDEX', queue, counted and -1 or 0)
+  local theirs = before and before ~= owner and redis.call('ZSCORE', deadlines, before)
+  local left = theirs and theirs - now or redis.call('PTTL', lock)
+  if redis.call('ZADD', deadlines, now + left + allowance, owner) == 1 then
+    redis.call('RPUSH', queue, owner)
+  end
+  return left
+end
+
+dropLate(queue, deadlines, now)
+local soonest, states = nil, {}
+for i = 4, #asked, 3 do
+  local owner, allowance, state = asked[i], tonumber(asked[i + 2]), 2
+  -- Who has it already asks again because a reply was lost.
+  local holds = redis.call('HEXISTS', lock, owner) == 1
+  local deadline = redis.call('ZSCORE', deadlines, owner)
+  if holds or deadline or now <= notAfter then
+    if take(owner, asked[i + 1], allowance, holds) then
+      state = 1
+    elseif deadline or joins == '1' then
+      local left = stand(owner, allowance, deadline)
+      soonest = math.min(soonest or left, left)
+      state = 0
+    end
+  end
+  states[#states + 1] = state
+end
+return { time[1] .. string.format('%06d', time[2]), soonest or redis.call('PTTL', lock), states }

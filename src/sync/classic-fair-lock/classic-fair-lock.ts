@@ -1,0 +1,84 @@
+import type { Asker, LineProtocol, Place, Standing } from '../../core/line-protocol.js'
+import type { ServerState } from '../../core/protocol.js'
+import { fairCall } from '../../keys.js'
+import { classicFairLockAsk, classicFairLockForceRelease, classicFairLockLeave } from '../../lua/scripts.gen.js'
+import { fairKeys, inspectFair } from '../fair-lock/fair-keys.js'
+import { PlainLockProtocol } from '../lock/lock.js'
+
+/** Who has no place asks in vain. */
+const TOO_LATE = 0
+const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
+const STATES = ['waits', 'held', 'late'] as const
+const PLACES: readonly Place[] = ['behind others', 'held', 'gone']
+
+/**
+ * The fair lock by the rules of a Redisson before version 4: whoever frees it calls the next by name, and the next asks.
+ * Since 3.11 places are counted on, each an allowance behind the one before it.
+ */
+export class ClassicFairProtocol extends PlainLockProtocol implements LineProtocol {
+  get #counted(): 0 | 1 {
+    return this.runner.fleet.redisson === '3.8' ? 0 : 1
+  }
+
+  get #voices(): [channel: string, publish: string] {
+    return [this.channel, this.runner.publishCommand]
+  }
+
+  /** Since 3.11 whoever limits its wait is let be silent for that long. */
+  #allowance(wait: number): number {
+    return this.#counted === 1 && wait > 0 && wait !== Infinity ? Math.ceil(wait) : this.runner.fleet.fairWaiterTimeout
+  }
+
+  grants(): undefined {
+    return undefined
+  }
+
+  callOf(owner: string): string {
+    return fairCall(this.key, owner)
+  }
+
+  async #ask(askers: readonly Asker[], joins: 0 | 1, notAfter: number) {
+    const words = askers.flatMap(({ owner, lease, wait }) => [owner, String(lease), String(this.#allowance(wait))])
+    const args = [String(this.#counted), String(joins), notAfter, ...words] as const
+    const [stamp, left, states] = await this.runner.run(classicFairLockAsk, fairKeys(this.key), args)
+    return { stamp: Number(stamp), left, states }
+  }
+
+  override async acquire(owner: string, lease: number): Promise<number | undefined> {
+    const { left, states } = await this.#ask([{ owner, lease, wait: Infinity }], 0, NEVER_TOO_LATE)
+    return states[0] === 1 ? undefined : left
+  }
+
+  async enqueue(asker: Asker, notAfter: number): Promise<Standing> {
+    const { states, ...told } = await this.#ask([asker], 1, notAfter)
+    return { ...told, state: STATES[states[0] ?? 0] ?? 'waits', ours: false }
+  }
+
+  async poll(askers: readonly Asker[]) {
+    const { states, ...told } = await this.#ask(askers, 0, TOO_LATE)
+    return { ...told, states: states.map((state) => PLACES[state] ?? 'gone') }
+  }
+
+  /** Nobody is granted it on trial: who has it has it. */
+  async confirm(owner: string, lease: number): Promise<number> {
+    return (await this.setLevel(owner, 1, lease)) ?? 0
+  }
+
+  async leave({ owner, wait }: Pick<Asker, 'owner' | 'wait'>): Promise<number | undefined> {
+    const args = [owner, this.#allowance(wait), String(this.#counted), ...this.#voices] as const
+    const left = await this.runner.run(classicFairLockLeave, fairKeys(this.key), args)
+    return left === -1 ? undefined : left
+  }
+
+  override async release(owner: string): Promise<number | undefined> {
+    return this.leave({ owner, wait: Infinity })
+  }
+
+  override async forceRelease(): Promise<boolean> {
+    return (await this.runner.run(classicFairLockForceRelease, fairKeys(this.key), this.#voices)) === 1
+  }
+
+  override async inspect(): Promise<ServerState> {
+    return inspectFair(this.runner, this.key)
+  }
+}

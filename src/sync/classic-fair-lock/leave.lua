@@ -1,0 +1,50 @@
+-- Frees the lock of its owner, whatever the count, or takes who waits out of the queue, as a Redisson before version 4 does:
+-- those behind move up, where places are counted on (since 3.11); before that all do, when it was the head. What is free
+-- then is told to the next.
+-- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- ARGV[1] owner
+-- ARGV[2] allowance (ms)
+-- ARGV[3] counted
+-- ARGV[4] channel
+-- ARGV[5] publish
+-- returns integer 1 freed, 0 only waited, -1 neither held nor waited
+local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
+local owner, allowance, counted = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local channel, publish = ARGV[4], ARGV[5]
+--include drop-late
+
+local waiting = redis.call('LRANGE', queue, 0, -1)
+local wasHead = waiting[1] == owner
+local held = redis.call('HEXISTS', lock, owner) == 1
+local waited = false
+if held then
+  redis.call('DEL', lock)
+else
+  if counted ~= '1' then
+    waiting = wasHead and redis.call('ZRANGE', deadlines, 0, -1) or {}
+  end
+  local moves = wasHead
+  for _, other in ipairs(waiting) do
+    if other == owner then
+      moves = true
+    elseif moves then
+      redis.call('ZINCRBY', deadlines, -allowance, other)
+    end
+  end
+  waited = redis.call('ZREM', deadlines, owner) + redis.call('LREM', queue, 0, owner) > 0
+end
+if not waited then
+  local time = redis.call('TIME')
+  dropLate(queue, deadlines, time[1] * 1000 + math.floor(time[2] / 1000))
+end
+-- Where it was its turn, Redisson's own leave without a word, and the next finds out when its time is over.
+if (wasHead or not waited) and redis.call('EXISTS', lock) == 0 then
+  local head = redis.call('LINDEX', queue, 0)
+  if head then
+    -- Freed is freed, also where telling it is refused.
+    redis.pcall(publish, channel .. ':' .. head, '0')
+  end
+end
+return held and 1 or waited and 0 or -1
