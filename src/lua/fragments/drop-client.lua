@@ -12,4 +12,5 @@ local function dropClient(line, client)
   for i = 1, #stay, 1000 do
     redis.call('RPUSH', line.queue, unpack(stay, i, math.min(i + 999, #stay)))
   end
+  keepLine(line)
 end

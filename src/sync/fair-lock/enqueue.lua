@@ -17,6 +17,7 @@ local owner, lease, allowance = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local notAfter, channel, grants, publish = tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7]
 --include is-ours
 --include take-out
+--include keep-line
 --include drop-client
 --include drop-stale
 --include bound
@@ -33,9 +34,6 @@ if redis.call('HEXISTS', lock, owner) == 1 then
   redis.call('PEXPIRE', lock, lease)
   return { 1, line.stamp, lease, 1 }
 end
--- A Redisson multi-lock leaves an expiry on them: all who wait would vanish with it.
-redis.call('PERSIST', queue)
-redis.call('PERSIST', deadlines)
 dropStale(line, string.sub(owner, 1, 36))
 if line.now > notAfter then
   return { 2, line.stamp, -2, 1 }
@@ -54,6 +52,7 @@ if not redis.call('ZSCORE', deadlines, owner) then
   redis.call('RPUSH', queue, owner)
   redis.call('ZADD', deadlines, deadline, owner)
 end
+keepLine(line)
 if left == -2 and grantNext(line, { [owner] = lease }) then
   return { 1, line.stamp, lease, 1 }
 end

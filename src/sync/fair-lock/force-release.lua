@@ -12,6 +12,7 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 --include is-ours
 --include take-out
+--include keep-line
 --include drop-client
 --include drop-stale
 --include bound

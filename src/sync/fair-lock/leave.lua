@@ -14,6 +14,7 @@ local owner, lease, allowance = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local channel, grants, publish = ARGV[4], ARGV[5], ARGV[6]
 --include is-ours
 --include take-out
+--include keep-line
 --include drop-client
 --include drop-stale
 --include bound

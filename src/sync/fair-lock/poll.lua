@@ -15,6 +15,7 @@ local allowance, channel, grants, publish = tonumber(ARGV[1]), ARGV[2], ARGV[3],
 local owners = ARGV
 --include is-ours
 --include take-out
+--include keep-line
 --include drop-client
 --include drop-stale
 --include bound
@@ -26,15 +27,12 @@ local line = {
   lease = tonumber(owners[6]), allowance = allowance, stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
-redis.call('PERSIST', queue)
-redis.call('PERSIST', deadlines)
 local left = redis.call('PTTL', lock)
 local holder = redis.call('HKEYS', lock)[1]
-local mine, states = {}, {}
+local mine, states, ahead = {}, {}, holder
 for i = 5, #owners, 2 do
   mine[owners[i]] = tonumber(owners[i + 1])
 end
-local ahead = holder
 for place, owner in ipairs(redis.call('LRANGE', queue, 0, -1)) do
   if mine[owner] then
     local deadline = line.now + math.max(left, 0) + allowance * place
@@ -45,6 +43,7 @@ for place, owner in ipairs(redis.call('LRANGE', queue, 0, -1)) do
   end
   ahead = owner
 end
+keepLine(line)
 dropStale(line, string.sub(owners[5], 1, 36))
 if not holder then
   holder = grantNext(line, mine)

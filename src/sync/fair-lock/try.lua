@@ -8,6 +8,7 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease = ARGV[1], ARGV[2]
 --include is-ours
+--include keep-line
 --include drop-client
 --include drop-stale
 

@@ -95,6 +95,14 @@ export class LineWatch {
     for (const wire of holders) if (!before.holders.includes(wire)) this.#checkOrder(name, wire, flight)
   }
 
+  /** Where one of ours stands, who may be dead like all the others, the line goes away by itself; all of it at once. */
+  checkExpiry(name: string): void {
+    const { database } = this.#scene.server.redis
+    const [queue, deadlines] = [database.expiry(fairQueue(name)), database.expiry(fairDeadlines(name))]
+    if (queue !== deadlines || (queue === undefined && !this.line(name).every(isStranger)))
+      this.#verdict.violation('left over', `the line for '${name}' has the expiries ${queue} and ${deadlines}`)
+  }
+
   #vanished(name: string, wire: string, how: string, flight?: Flight): void {
     const deadline = this.#before.deadlines.get(wire) ?? 0
     if (isStranger(wire)) {

@@ -159,6 +159,7 @@ export class ServerWatch {
       // Who died in the line, or was closed out of reach, stands there until somebody else comes.
       const wrong = left.filter((wire) => (isStranger(wire) ? calm : !died))
       if (wrong.length > 0) this.#verdict.violation('left over', `${wrong.join(', ')} in the line for '${name}'`)
+      this.line?.checkExpiry(name)
     }
     const channels = redis.pubsub.channels(false)
     if (channels.length > 0) this.#verdict.violation('left over', `subscriptions to ${channels.join(', ')}`)

@@ -1,0 +1,9 @@
+-- The line lasts a day longer than its last deadline. It has an expiry, since those who died in it may be all there is;
+-- and this one, since a multi-lock of Redisson's may have left one that is over while others wait. With each poll of who
+-- lives it begins anew.
+local function keepLine(line)
+  local last = tonumber(redis.call('ZREVRANGE', line.deadlines, 0, 0, 'WITHSCORES')[2] or 0)
+  local till = math.min(math.ceil(last), line.now + 31536000000) + 86400000
+  redis.call('PEXPIREAT', line.queue, till)
+  redis.call('PEXPIREAT', line.deadlines, till)
+end
