@@ -13,11 +13,12 @@ import { ClosedError, LockLostError } from './errors.js'
 import { checkClose, checkListener, checkName, checkText } from './options.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { fencedLock } from './sync/fenced-lock/fenced-lock.js'
+import { Latch } from './sync/latch/latch.js'
 import { plainLock } from './sync/lock/lock.js'
 import { nonReentrantFairLock } from './sync/non-reentrant-fair-lock/non-reentrant-fair-lock.js'
 import { nonReentrantLock } from './sync/non-reentrant-lock/non-reentrant-lock.js'
 import { CountedSemaphore } from './sync/semaphore/semaphore.js'
-import type { ClientEvents, FencedLock, Hold, Lock, Owner, Semaphore } from './types.js'
+import type { ClientEvents, CountDownLatch, FencedLock, Hold, Lock, Owner, Semaphore } from './types.js'
 
 export interface CloseOptions {
   /** `false` leaves what is held to run out by its lease. Default: everything held is released. */
@@ -42,6 +43,8 @@ export interface Client extends AsyncDisposable {
   fencedLock(name: string): FencedLock
   /** Permits that nobody's name is on, Redisson's RSemaphore. */
   semaphore(name: string): Semaphore
+  /** Opens for all who wait when it has been counted down, Redisson's RCountDownLatch. */
+  countDownLatch(name: string): CountDownLatch
   /** A unit of work of its own; what Redisson calls a thread. */
   owner(label?: string): Owner
   /** Takes over a hold that was detached, here or in another process. Rejects with `LockLostError` when it is gone. */
@@ -104,6 +107,10 @@ class ConnectedClient implements Client {
 
   semaphore(name: string): Semaphore {
     return new CountedSemaphore(this.#runtime, checkName(name))
+  }
+
+  countDownLatch(name: string): CountDownLatch {
+    return new Latch(this.#runtime, checkName(name))
   }
 
   #lock(kind: LockKind, name: string): GatedLock {

@@ -18,6 +18,7 @@ export {
 export type {
   AcquireOptions,
   ClientEvents,
+  CountDownLatch,
   FencedHold,
   FencedLock,
   HolderState,

@@ -21,6 +21,9 @@ export const grantChannel = (name: string): string => `holdfast_grant:${tagged(n
 
 export const semaphoreChannel = (name: string): string => `redisson_sc:${tagged(name)}`
 
+/** Braces also around a name that has some: in a cluster, such a latch is of two slots, here and there. */
+export const latchChannel = (name: string): string => `redisson_countdownlatch__channel__{${name}}`
+
 /** For whom permits are being saved up. */
 export const reservationKey = (name: string): string => `holdfast_reserved:${tagged(name)}`
 

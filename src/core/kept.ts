@@ -45,7 +45,7 @@ export abstract class KeptObject implements Kept {
     return (await this.runner.run(coreClearExpire, this.keys, [])) > 0
   }
 
-  /** A count as text, 0 where there is none. */
+  /** The number that is its value; 0 where there is none. */
   protected async count(): Promise<number> {
     this.runtime.checkOpen(this.name)
     return Number((await this.runtime.link.command(['GET', this.key], { route: this.key, target: this.name })) ?? 0)

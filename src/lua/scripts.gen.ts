@@ -223,6 +223,52 @@ export const fencedLockSetLevel: Script<
 )
 
 /**
+ * One less to wait for; at none, it opens and all who wait are told. Asked again under the same note, it counts once.
+ * Returns integer how many are left
+ */
+export const latchCountDown: Script<
+  readonly [latch: string, channel: string, note: string],
+  readonly [publish: string],
+  number
+> = script(
+  'latch/count-down',
+  '973d935b64ed5b54d404e2b37d76e8ecd1d0f8c4',
+  "local latch,channel,note=KEYS[1],KEYS[2],KEYS[3]local publish=ARGV[1]local again=redis.call('PEXPIRE',note,120000)==1\nif again or redis.call('EXISTS',latch)==0 then\nreturn math.max(0,tonumber(redis.call('GET',latch)or 0))end\nlocal left=redis.call('DECR',latch)redis.call('SET',note,1,'PX',120000)if left>0 then\nreturn left\nend\nredis.call('DEL',latch)redis.pcall(publish,channel,'0')return 0",
+  3,
+)
+
+/**
+ * Deletes the latch and frees who waits. Redisson's own delete says 1, on which its waiters wait on; after a 0 they look.
+ * Returns integer 1 deleted, 0 when it was not there
+ */
+export const latchDelete: Script<
+  readonly [latch: string, channel: string],
+  readonly [publish: string],
+  number
+> = script(
+  'latch/delete',
+  '9e6cf7b9d315b10e44ea47f771450018218c2e43',
+  "local latch,channel=KEYS[1],KEYS[2]local publish=ARGV[1]if redis.call('DEL',latch)==0 then\nreturn 0\nend\nredis.pcall(publish,channel,'1')redis.pcall(publish,channel,'0')return 1",
+  2,
+)
+
+/**
+ * Closes the latch until it has been counted down so often, where it is open. Asked again under the same note, it tells again
+ * that it did.
+ * Returns integer 1 closed, 0 when it was
+ */
+export const latchTrySetCount: Script<
+  readonly [latch: string, channel: string, note: string],
+  readonly [amount: number, publish: string],
+  number
+> = script(
+  'latch/try-set-count',
+  '000a9a0199d3e1b5dee94de239f6dfab9a00320e',
+  "local latch,channel,note=KEYS[1],KEYS[2],KEYS[3]local amount,publish=ARGV[1],ARGV[2]if redis.call('EXISTS',note)==1 then\nreturn 1\nend\nif redis.call('EXISTS',latch)==1 then\nreturn 0\nend\nredis.call('SET',note,1,'PX',120000)redis.call('SET',latch,amount)redis.pcall(publish,channel,'1')return 1",
+  3,
+)
+
+/**
  * Takes the lock when it is free. Asked again by the owner that has it (a reply was lost), it is still one hold.
  * Returns nil held | integer ms that it stays another's, -1 when it has no expiry
  */

@@ -72,7 +72,7 @@ export const onServer = (name: string, body: (broken: Broken) => Promise<void>, 
 const onceAsked = async ({ proxy }: Broken): Promise<void> =>
   new Promise((resolve) => {
     proxy.onRequest = (request) => {
-      if (!/evalsha|eval/i.test(request)) return
+      if (!/evalsha|eval|\r\nget\r\n/i.test(request)) return
       proxy.onRequest = () => undefined
       resolve()
     }

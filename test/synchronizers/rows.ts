@@ -23,6 +23,8 @@ export interface Kind {
   wait(client: Client, name: string, options: { wait?: number; signal?: AbortSignal }): Promise<unknown>
   readonly closed: number
   readonly open: number
+  /** The count when it was had. */
+  readonly had: number
 }
 
 const counted = {
@@ -58,5 +60,26 @@ export const kinds: readonly Kind[] = [
     wait: (client, name, options) => client.semaphore(name).acquire(options),
     closed: 0,
     open: 1,
+    had: 0,
+  },
+  {
+    ...counted,
+    name: 'countDownLatch',
+    channel: (name) => `redisson_countdownlatch__channel__{${name}}`,
+    prepare: (redis, name) => redis.set(name, 10),
+    prepared: 10,
+    rows: [
+      {
+        name: 'countDown',
+        call: (client, name) => client.countDownLatch(name).countDown(),
+        by: -1,
+        answer: 9,
+        needsNoMemory: true,
+      },
+    ],
+    wait: (client, name, options) => client.countDownLatch(name).wait(options),
+    closed: 2,
+    open: 0,
+    had: 0,
   },
 ]

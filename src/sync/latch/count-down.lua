@@ -1,0 +1,22 @@
+-- One less to wait for; at none, it opens and all who wait are told. Asked again under the same note, it counts once.
+-- KEYS[1] latch
+-- KEYS[2] channel
+-- KEYS[3] note
+-- ARGV[1] publish
+-- returns integer how many are left
+local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
+local publish = ARGV[1]
+
+-- A write that needs no memory: after it, a server short of memory lets the others pass.
+local again = redis.call('PEXPIRE', note, 120000) == 1
+if again or redis.call('EXISTS', latch) == 0 then
+  return math.max(0, tonumber(redis.call('GET', latch) or 0))
+end
+local left = redis.call('DECR', latch)
+redis.call('SET', note, 1, 'PX', 120000)
+if left > 0 then
+  return left
+end
+redis.call('DEL', latch)
+redis.pcall(publish, channel, '0')
+return 0

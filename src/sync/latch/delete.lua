@@ -1,0 +1,14 @@
+-- Deletes the latch and frees who waits. Redisson's own delete says 1, on which its waiters wait on; after a 0 they look.
+-- KEYS[1] latch
+-- KEYS[2] channel
+-- ARGV[1] publish
+-- returns integer 1 deleted, 0 when it was not there
+local latch, channel = KEYS[1], KEYS[2]
+local publish = ARGV[1]
+
+if redis.call('DEL', latch) == 0 then
+  return 0
+end
+redis.pcall(publish, channel, '1')
+redis.pcall(publish, channel, '0')
+return 1

@@ -1,0 +1,63 @@
+import { KeptObject } from '../../core/kept.js'
+import type { Waiter } from '../../core/queue.js'
+import type { Patience } from '../../core/request.js'
+import type { Answer, Passage } from '../../core/turnstile.js'
+import { latchChannel } from '../../keys.js'
+import { latchCountDown, latchDelete, latchTrySetCount } from '../../lua/scripts.gen.js'
+import { checkAmount, checkWaiting } from '../../options.js'
+import type { CountDownLatch, WaitOptions } from '../../types.js'
+
+/** Redisson's RCountDownLatch: one key with the count, which is gone when the latch is open. */
+export class Latch extends KeptObject implements CountDownLatch, Passage<Patience, true> {
+  readonly kind = { name: 'countDownLatch' }
+
+  get channel(): string {
+    return latchChannel(this.key)
+  }
+
+  async trySetCount(count: number): Promise<boolean> {
+    checkAmount(count, 'count', 1)
+    const { runner, key, channel } = this
+    const closed = await this.runtime.requests.once(key, (note) =>
+      runner.run(latchTrySetCount, [key, channel, note], [count, runner.publishCommand]),
+    )
+    return closed === 1
+  }
+
+  async countDown(): Promise<number> {
+    const { runner, key, channel } = this
+    return this.runtime.requests.once(key, (note) =>
+      runner.run(latchCountDown, [key, channel, note], [runner.publishCommand]),
+    )
+  }
+
+  override async count(): Promise<number> {
+    // Redisson's own can have counted below none.
+    return Math.max(0, await super.count())
+  }
+
+  async wait(options?: WaitOptions): Promise<boolean> {
+    const { wait = Infinity, signal } = checkWaiting(options)
+    return (await this.runtime.turnstiles.enter(this, { wait, signal })) === true
+  }
+
+  override async delete(): Promise<boolean> {
+    const { runner, key, channel } = this
+    return (await runner.run(latchDelete, [key, channel], [runner.publishCommand])) === 1
+  }
+
+  // ---- as those see it who wait --------------------------------------------------------------------------------------
+
+  async ask(waiters: readonly Waiter<Patience, true>[]): Promise<Answer<true>> {
+    const open = (await this.count()) === 0
+    return { granted: open ? waiters.map(() => true) : [], left: -1 }
+  }
+
+  async look(): Promise<boolean> {
+    return (await this.count()) === 0
+  }
+
+  async giveBack(): Promise<void> {
+    // Who goes through an open latch takes nothing.
+  }
+}

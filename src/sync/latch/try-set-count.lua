@@ -1,0 +1,21 @@
+-- Closes the latch until it has been counted down so often, where it is open. Asked again under the same note, it tells again
+-- that it did.
+-- KEYS[1] latch
+-- KEYS[2] channel
+-- KEYS[3] note
+-- ARGV[1] amount (count)
+-- ARGV[2] publish
+-- returns integer 1 closed, 0 when it was
+local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
+local amount, publish = ARGV[1], ARGV[2]
+
+if redis.call('EXISTS', note) == 1 then
+  return 1
+end
+if redis.call('EXISTS', latch) == 1 then
+  return 0
+end
+redis.call('SET', note, 1, 'PX', 120000)
+redis.call('SET', latch, amount)
+redis.pcall(publish, channel, '1')
+return 1
