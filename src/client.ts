@@ -14,15 +14,20 @@ import { checkClose, checkListener, checkName, checkText } from './options.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { fencedLock } from './sync/fenced-lock/fenced-lock.js'
 import { Latch } from './sync/latch/latch.js'
+import { spinLock } from './sync/spin-lock/spin-lock.js'
 import { plainLock } from './sync/lock/lock.js'
 import { nonReentrantFairLock } from './sync/non-reentrant-fair-lock/non-reentrant-fair-lock.js'
 import { nonReentrantLock } from './sync/non-reentrant-lock/non-reentrant-lock.js'
 import { CountedSemaphore } from './sync/semaphore/semaphore.js'
-import type { ClientEvents, CountDownLatch, FencedLock, Hold, Lock, Owner, Semaphore } from './types.js'
+import type { ClientEvents, CountDownLatch, FencedLock, Hold, Lock, Owner, Semaphore, SpinBackoff } from './types.js'
 
 export interface CloseOptions {
   /** `false` leaves what is held to run out by its lease. Default: everything held is released. */
   readonly release?: boolean | undefined
+}
+
+export interface SpinLockOptions {
+  readonly backoff?: SpinBackoff | undefined
 }
 
 /** Hands out locks and synchronizers, and renews what is held through them. Made by `connect`. */
@@ -45,6 +50,11 @@ export interface Client extends AsyncDisposable {
   semaphore(name: string): Semaphore
   /** Opens for all who wait when it has been counted down, Redisson's RCountDownLatch. */
   countDownLatch(name: string): CountDownLatch
+  /**
+   * A plain lock without messages, Redisson's spin lock: who waits asks again and again. For locks held for a few ms, where
+   * subscriptions cost more than that.
+   */
+  spinLock(name: string, options?: SpinLockOptions): Lock
   /** A unit of work of its own; what Redisson calls a thread. */
   owner(label?: string): Owner
   /** Takes over a hold that was detached, here or in another process. Rejects with `LockLostError` when it is gone. */
@@ -59,7 +69,7 @@ export interface Client extends AsyncDisposable {
 }
 
 /** Kinds whose holds can be detached and adopted, by the name in the ticket. */
-const KINDS: readonly LockKind[] = [plainLock, nonReentrantLock, fairLock, nonReentrantFairLock, fencedLock]
+const KINDS: readonly LockKind[] = [plainLock, nonReentrantLock, fairLock, nonReentrantFairLock, fencedLock, spinLock()]
 
 class ConnectedClient implements Client {
   readonly id: string
@@ -111,6 +121,10 @@ class ConnectedClient implements Client {
 
   countDownLatch(name: string): CountDownLatch {
     return new Latch(this.#runtime, checkName(name))
+  }
+
+  spinLock(name: string, options?: SpinLockOptions): Lock {
+    return this.#lock(spinLock(options?.backoff), name)
   }
 
   #lock(kind: LockKind, name: string): GatedLock {

@@ -1,4 +1,4 @@
-export { type Client, type CloseOptions, connect } from './client.js'
+export { type Client, type CloseOptions, type SpinLockOptions, connect } from './client.js'
 export type { ClientOptions } from './config/settings.js'
 export type { Clock, Timer, TimerOptions } from './core/clock.js'
 export type { DiagnosticEvent, DiagnosticMessage } from './core/diagnostics.js'
@@ -34,5 +34,6 @@ export type {
   Semaphore,
   SemaphoreOptions,
   WaitOptions,
+  SpinBackoff,
   WaiterState,
 } from './types.js'

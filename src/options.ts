@@ -1,5 +1,5 @@
 import { isOwner } from './core/owner.js'
-import type { AcquireOptions, WaitOptions } from './types.js'
+import type { AcquireOptions, SpinBackoff, WaitOptions } from './types.js'
 
 /** Argument checks: each names the argument and its value, before anything is sent. */
 
@@ -68,6 +68,20 @@ export const checkWaiting = <O extends WaitOptions>(options: O | undefined): Par
   if (signal !== undefined && !isSignal(signal))
     throw new TypeError(`signal must be an AbortSignal, not ${show(signal)}`)
   return options
+}
+
+export const checkBackoff = (backoff: SpinBackoff | undefined): SpinBackoff | undefined => {
+  if (backoff === undefined) return undefined
+  if (typeof backoff !== 'object' || (backoff as unknown) === null)
+    throw new TypeError(`backoff must be an object, not ${show(backoff)}`)
+  for (const part of ['delay', 'initial', 'max', 'multiplier'] as const) {
+    const value: unknown = (backoff as Record<string, unknown>)[part]
+    if (value === undefined) continue
+    if (typeof value !== 'number') throw new TypeError(`backoff.${part} must be a number, not ${show(value)}`)
+    if (!(value >= 1 && value < Infinity))
+      throw new RangeError(`backoff.${part} must be a number from 1 on, not ${show(value)}`)
+  }
+  return backoff
 }
 
 const isSignal = (value: unknown): value is AbortSignal =>

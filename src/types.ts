@@ -123,6 +123,15 @@ export interface Lock<H extends Hold = Hold> {
   for(owner: Owner): OwnedLock
 }
 
+/** Pauses of a spin lock, ms: from `initial` (1) times `multiplier` (2) to `max` (128), and a little at random; or always `delay`. */
+export type SpinBackoff =
+  | {
+      readonly initial?: number | undefined
+      readonly max?: number | undefined
+      readonly multiplier?: number | undefined
+    }
+  | { readonly delay: number }
+
 /** A lock whose holds are numbered: see `FencedHold.token`. */
 export type FencedLock = Lock<FencedHold>
 

@@ -284,7 +284,7 @@ export const started = async (engine: Engine): Promise<string | undefined> => {
 export type Scenario = (name: string, body: (world: World) => Promise<void>, on?: 'real clock') => void
 
 /** Inside a `describe`: starts the engine before, stops it after, and gives the way to add tests to it. */
-export const scenarios = (engine: Engine, defaults?: Partial<Options>): Scenario => {
+export const scenarios = (engine: Engine, defaults?: Partial<Options>, patience = 0): Scenario => {
   let reason: string | undefined
   before(async () => {
     reason = await started(engine)
@@ -299,7 +299,8 @@ export const scenarios = (engine: Engine, defaults?: Partial<Options>): Scenario
         t.skip(reason)
         return
       }
-      const world = await engine.open(defaults)
+      const opened = await engine.open(defaults)
+      const world = Object.assign(opened, { patience: Math.max(opened.patience, patience) })
       let failed = true
       try {
         await within(body(world), engine.virtual ? PATIENCE / 3 : 1.5 * PATIENCE)

@@ -6,6 +6,7 @@ import type { LockProtocol } from './protocol.js'
 import type { Waiter } from './queue.js'
 import { GRACE, type Request } from './request.js'
 import type { Runtime } from './runtime.js'
+import { Spinner } from './spinner.js'
 import type { Tenure } from './tenure.js'
 import { isLate, lateError, serve } from './serve.js'
 import { type Terms, alike } from './terms.js'
@@ -35,7 +36,7 @@ export interface Host extends Told {
 export class Contention implements Contest {
   readonly #host: Host
   readonly #room: WaitingRoom
-  readonly #contender = new Contender(this)
+  readonly #contender: Contender | Spinner
   /** A tenure that the next attempt is to take over on the server. */
   #passing: { readonly from: Tenure; readonly done: (passed: boolean | Promise<boolean>) => void } | undefined
   /** Runs while others wait for a hold of this process. */
@@ -51,6 +52,7 @@ export class Contention implements Contest {
 
   constructor(host: Host) {
     this.#host = host
+    this.#contender = host.protocol.spins === true ? new Spinner(this) : new Contender(this)
     this.#room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
       this.#left(waiter, settle)
     })

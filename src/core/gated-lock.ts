@@ -145,6 +145,7 @@ export class GatedLock implements Lock<TenureHold> {
       terms: lease === undefined ? this.runtime.watched : { lease, watched: false },
       wait: limit,
       signal: checked.signal,
+      backoff: this.kind.backoff,
     }
   }
 
@@ -169,7 +170,10 @@ export class GatedLock implements Lock<TenureHold> {
 
   #isSame(lock: object): boolean {
     return (
-      lock instanceof GatedLock && lock.runtime === this.runtime && lock.kind === this.kind && lock.name === this.name
+      lock instanceof GatedLock &&
+      lock.runtime === this.runtime &&
+      lock.kind.name === this.kind.name &&
+      lock.name === this.name
     )
   }
 }

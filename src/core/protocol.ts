@@ -26,6 +26,8 @@ export interface LockProtocol {
   readonly key: string
   /** Where releases are told. */
   readonly channel: string
+  /** Releases are told to nobody: waiters ask again after the pauses of their kind. */
+  readonly spins?: boolean
   readonly renewal: RenewScript
   acquire(owner: string, lease: number): Promise<Attempt>
   /** ms left (-1: no expiry), or undefined when it is not this owner's. */
@@ -52,6 +54,8 @@ export interface Fleet {
   /** The lease of who names none, ms. */
   readonly watchdog: number
 }
+/** ms until a waiter that was refused so many times asks again; `random` gives numbers from 0 to below 1. */
+export type Backoff = (refusals: number, random: () => number) => number
 
 /** What a protocol needs to speak: see `Link.run`. */
 export interface Runner {
@@ -75,5 +79,7 @@ export interface LockKind {
   readonly keysOf?: string
   /** Whether an owner that holds it may take it again. */
   readonly reentrant: boolean
+  /** Only where releases are told to nobody. */
+  readonly backoff?: Backoff
   protocol(runner: Runner, key: string): LockProtocol
 }

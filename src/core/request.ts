@@ -1,6 +1,7 @@
 import { onAbort } from './abort.js'
 import type { Clock, Timer } from './clock.js'
 import type { UnitOfWork } from './owner.js'
+import type { Backoff } from './protocol.js'
 import type { Terms } from './terms.js'
 
 /** How long a call waits, and what else ends it. */
@@ -8,6 +9,7 @@ export interface Patience {
   /** ms; 0: one try, Infinity: no limit. */
   readonly wait: number
   readonly signal: AbortSignal | undefined
+  readonly backoff?: Backoff | undefined
   /** The last trouble met while waiting. */
   trouble?: unknown
   /** Of locks only: see `Request`. */

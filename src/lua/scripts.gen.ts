@@ -470,6 +470,36 @@ export const semaphoreUnreserve: Script<
 )
 
 /**
+ * Takes the lock from whoever holds it, and tells nobody.
+ * Returns integer 1 when it was held, 0 when it was free
+ */
+export const spinLockForceRelease: Script<
+  readonly [lock: string],
+  readonly [],
+  number
+> = script(
+  'spin-lock/force-release',
+  '3c99c759fd42988a0df80d8ac214b2e2cd1351be',
+  "local lock=KEYS[1]return redis.call('DEL',lock)",
+  1,
+)
+
+/**
+ * Frees the lock of its owner, whatever the count, and tells nobody.
+ * Returns integer 1 freed, 0 when it was not this owner's
+ */
+export const spinLockRelease: Script<
+  readonly [lock: string],
+  readonly [owner: string],
+  number
+> = script(
+  'spin-lock/release',
+  '694b306cdefeaaad1cb0b0b7795a5d7a421cb109',
+  "local lock=KEYS[1]local owner=ARGV[1]return redis.call('HDEL',lock,owner)",
+  1,
+)
+
+/**
  * Takes the expiry from all keys of an object.
  * Returns integer how many of them had one
  */

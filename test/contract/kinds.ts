@@ -18,6 +18,7 @@ export const kinds: readonly LockKind[] = [
   { name: 'lock', reentrant: true, make: (client, name) => client.lock(name), channel },
   { name: 'nonReentrantLock', reentrant: false, make: (client, name) => client.nonReentrantLock(name), channel },
   { name: 'fencedLock', reentrant: true, fenced: true, make: (client, name) => client.fencedLock(name), channel },
+  { name: 'spinLock', reentrant: true, patience: 150, make: (client, name) => client.spinLock(name), channel },
   { name: 'fairLock', reentrant: true, fair: true, make: fair, channel },
   {
     name: 'nonReentrantFairLock',

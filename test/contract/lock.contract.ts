@@ -35,7 +35,7 @@ export const lockContract = (kind: LockKind, engine: Engine): void => {
     ...(engine.virtual ? [] : [{ parts: alone, concurrency: 1 }]),
   ]) {
     void describe(`${kind.name} on ${engine.name}`, { concurrency }, () => {
-      const scenario = scenarios(engine, kind.options)
+      const scenario = scenarios(engine, kind.options, kind.patience)
       for (const part of parts) part(kind, scenario)
     })
   }

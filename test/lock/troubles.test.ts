@@ -13,7 +13,7 @@ import { Site, troubles, until } from '../support/troubles.js'
 const WATCHDOG = 3000
 
 /** Those whose scripts are not all the plain lock's. */
-const KINDS = ['lock', 'fencedLock'] as const
+const KINDS = ['lock', 'fencedLock', 'spinLock'] as const
 
 /** A client of the troubled server, and all that it told. */
 interface Visit {

@@ -7,6 +7,7 @@ const [job = '', url = '', name = '', owners = '8', rounds = '50', kind = 'lock'
 /** Locks of every kind that exclude one another in `visits`. */
 const open = (client: Client): Lock => {
   if (kind === 'fencedLock') return client.fencedLock(name)
+  if (kind === 'spinLock') return client.spinLock(name)
   return client.lock(name)
 }
 

@@ -6,6 +6,8 @@ import type { Lock } from '../../types.js'
 export interface SimKind {
   readonly name: string
   readonly reentrant: boolean
+  /** Nobody is told of its releases; how long a waiter may take to notice one, ms. */
+  readonly patience?: number
   /** Its holds have fencing tokens. */
   readonly fenced?: boolean
   open(client: Client, name: string): Lock
@@ -27,6 +29,11 @@ const FENCED = [
   ...['release', 'renew', 'force-release'].map((script) => `lock/${script}`),
 ]
 
+const SPIN = [
+  ...['release', 'force-release'].map((script) => `spin-lock/${script}`),
+  ...['acquire', 'set-level', 'pass', 'renew', 'inspect'].map((script) => `lock/${script}`),
+]
+
 const FAIR = [
   ...['try', 'enqueue', 'poll', 'confirm', 'leave', 'force-release', 'inspect'].map((script) => `fair-lock/${script}`),
   ...['set-level', 'renew', 'pass'].map((script) => `lock/${script}`),
@@ -37,7 +44,7 @@ const REDISSON = ['acquire', 'try', 'cancel', 'unlock', 'force-release', 'renew'
 
 /** Kinds on the same keys meet one another in one history. */
 export interface Family {
-  readonly name: 'plain' | 'fair' | 'mixed' | 'fenced'
+  readonly name: 'plain' | 'fair' | 'mixed' | 'fenced' | 'spin'
   readonly kinds: readonly SimKind[]
   /** Each a point where faults are counted. */
   readonly scripts: readonly string[]
@@ -84,12 +91,24 @@ const FENCED_KINDS: readonly SimKind[] = [
   },
 ]
 
+const SPIN_KINDS: readonly SimKind[] = [
+  {
+    name: 'spinLock',
+    reentrant: true,
+    patience: 150,
+    open: (client, name) => client.spinLock(name),
+    holders: hashFields,
+    fair: false,
+  },
+]
+
 /** In the order of their numbers: a new one comes last, so that old numbers stay what they are. */
 export const FAMILIES: readonly Family[] = [
   { name: 'plain', kinds: PLAIN_KINDS, scripts: PLAIN, strangers: false },
   { name: 'fair', kinds: FAIR_KINDS, scripts: FAIR, strangers: false },
   { name: 'mixed', kinds: FAIR_KINDS, scripts: [...FAIR, ...REDISSON], strangers: true },
   { name: 'fenced', kinds: FENCED_KINDS, scripts: FENCED, strangers: false },
+  { name: 'spin', kinds: SPIN_KINDS, scripts: SPIN, strangers: false },
 ]
 
 /** Each family has as many numbers as anybody can try. */

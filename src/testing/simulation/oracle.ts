@@ -267,7 +267,7 @@ export class Oracle {
     if (
       waited >
       (this.#scene.calm && this.#scene.strangers.length === 0 && this.server.toldFree.has(name)
-        ? FORGOTTEN_WHEN_CALM
+        ? FORGOTTEN_WHEN_CALM + (process.kind.patience ?? 0)
         : FORGOTTEN)
     )
       this.#verdict.violation(

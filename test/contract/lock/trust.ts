@@ -34,7 +34,7 @@ export const trust: Part = ({ make, channel }, scenario) => {
     assert.equal(stateWhenTold, 'lost')
     assert.ok(told <= had, 'told before another has it')
     assert.ok(told - begun >= 800 - 40 - 2, `not before the margin: ${told - begun}`)
-    assert.ok(had - begun >= 800 - 40 - 2 && had - begun <= 800 + w.slack, `${had - begun}`)
+    assert.ok(had - begun >= 800 - 40 - 2 && had - begun <= 800 + w.slack + w.patience, `${had - begun}`)
     assert.ok(hold.signal.reason instanceof LockLostError)
     assert.equal(hold.signal.reason.target, w.id)
     assert.deepEqual(lost, [hold.signal.reason])

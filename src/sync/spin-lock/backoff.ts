@@ -1,0 +1,15 @@
+import type { Backoff } from '../../core/protocol.js'
+import { checkBackoff } from '../../options.js'
+import type { SpinBackoff } from '../../types.js'
+
+/** So many ms are added at random at most, to part those who began together. */
+const JITTER = 16
+
+/** Redisson's two: always the same pause, or one that grows to a bound. */
+export const backoffOf = (options: SpinBackoff | undefined): Backoff => {
+  const checked = checkBackoff(options) ?? {}
+  if ('delay' in checked) return () => checked.delay
+  const { initial = 1, max = 128, multiplier = 2 } = checked
+  return (refusals, random) =>
+    Math.min(max, initial * multiplier ** refusals) + Math.floor(random() * (Math.min(refusals, JITTER) + 1))
+}
