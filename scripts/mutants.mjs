@@ -3,8 +3,8 @@
 /**
  * npm run test:mutants -- [WORD…]   breaks the library on purpose, one patch of test/mutants at a time, and looks who notices
  *
- * Before its first `---`, a patch says in a line what it breaks, and with `Suite:` which test files look where the
- * simulation does not. Everything happens in a copy.
+ * Before its first `---`, a patch says in a line what it breaks; with `Suite:` which test files look where the simulation
+ * does not; with `Family:` which histories can show it. Everything happens in a copy.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -18,19 +18,21 @@ const root = join(import.meta.dirname, '..')
 const patches = join(root, 'test/mutants')
 const SECONDS = 60
 
-/** @typedef {{ name: string, what: string, suites: string[], file: string, sources: string[] }} Mutant */
+/** @typedef {{ name: string, what: string, suites: string[], family: string[], file: string, sources: string[] }} Mutant */
 
 /** @param {string} file @returns {Mutant} */
 const read = (file) => {
   const text = readFileSync(join(patches, file), 'utf8')
   const head = text.slice(0, text.indexOf('\n--- ')).split('\n')
-  const suites =
+  /** @param {string} word */
+  const words = (word) =>
     head
-      .find((line) => line.startsWith('Suite: '))
-      ?.slice(7)
+      .find((line) => line.startsWith(word))
+      ?.slice(word.length)
       .split(' ') ?? []
+  const [suites, family] = [words('Suite: '), words('Family: ')]
   const sources = [...text.matchAll(/^\+\+\+ b\/(\S+)/gm)].map((match) => match[1] ?? '')
-  return { name: file.replace(/\.patch$/, ''), what: head[0] ?? '', suites, file: join(patches, file), sources }
+  return { name: file.replace(/\.patch$/, ''), what: head[0] ?? '', suites, family, file: join(patches, file), sources }
 }
 
 /** @param {string} home */
@@ -58,11 +60,18 @@ const apply = (home, { file }, back = false) => {
   return status === 0 ? undefined : stderr.trim()
 }
 
-/** @param {string} home */
-const simulate = (home) => {
+/** @param {string} home @param {readonly string[]} family */
+const simulate = (home, family) => {
   const began = Date.now()
-  const args = ['dist/testing/simulation/main.js', '--first', '--seconds', String(SECONDS), '--cores']
-  const { stdout } = spawnSync(process.execPath, [...args, String(availableParallelism())], {
+  const args = [
+    'dist/testing/simulation/main.js',
+    '--first',
+    '--seconds',
+    String(SECONDS),
+    '--cores',
+    String(availableParallelism()),
+  ]
+  const { stdout } = spawnSync(process.execPath, [...args, ...family.flatMap((name) => ['--family', name])], {
     cwd: home,
     encoding: 'utf8',
     maxBuffer: 1 << 28,
@@ -104,7 +113,7 @@ try {
       continue
     }
     await compile(home, mutant.sources)
-    const found = (mutant.suites.length > 0 ? test(home, mutant.suites) : undefined) ?? simulate(home)
+    const found = (mutant.suites.length > 0 ? test(home, mutant.suites) : undefined) ?? simulate(home, mutant.family)
     if (found === undefined) failed++
     console.log(
       `${found === undefined ? '✘' : '✔'} ${mutant.name.padEnd(34)} ${found ?? 'NOT FOUND'}\n    ${mutant.what}`,

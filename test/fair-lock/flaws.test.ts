@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Hold } from 'holdfast'
+import { virtualClock } from 'holdfast/testing'
+import { type Client, start } from '#src/client.js'
+import { settle } from '#src/config/settings.js'
+import { type Arg, type DriverEvents, NoReply, type Reply } from '#src/engine/engine.js'
+import { decode, MemoryDriver } from '#src/engine/memory/driver.js'
+import { toBytes } from '#src/engine/memory/reply.js'
+import { MemoryServer } from '#src/engine/memory/server.js'
+import { type Script } from '#src/lua/script.js'
+import { fairLockEnqueue, fairLockPoll } from '#src/lua/scripts.gen.js'
+import { redissonAcquire, redissonUnlock } from '#src/testing/simulation/redisson/scripts.gen.js'
+
+const TRIAL = 3000
+const ALLOWANCE = 300_000
+const QUEUE = 'redisson_lock_queue:{a}'
+const DEADLINES = 'redisson_lock_timeout:{a}'
+const CHANNEL = 'redisson_lock__channel:{a}'
+const GRANTS = 'holdfast_grant:{a}'
+const KEYS = ['a', QUEUE, DEADLINES]
+const VOICES = [CHANNEL, GRANTS, 'PUBLISH']
+/** Redisson's, holding `a` from the beginning. */
+const HOLDER = '22222222-2222-4222-8222-222222222222:1'
+const REDISSONS = '22222222-2222-4222-8222-222222222222:2'
+/** Of a client that is dead, or no more than written down. */
+const OURS = '11111111-1111-8011-8111-111111111111'
+/** So long nobody polls, and everything that is on its way arrives. */
+const AT_ONCE = 20
+
+/** A server, clients of ours, and Redisson's scripts, by one clock. */
+class Site {
+  readonly clock = virtualClock(7)
+  readonly redis = new MemoryServer(this.clock)
+
+  constructor() {
+    this.run('HSET', 'a', HOLDER, '1')
+    this.run('PEXPIRE', 'a', '60000')
+  }
+
+  run(...argv: readonly Arg[]): unknown {
+    return decode(this.redis.execute(argv.map(toBytes)), false)
+  }
+
+  eval(script: Script, ...args: readonly Arg[]): unknown {
+    return this.run('EVAL', script.text, 3, ...KEYS, ...args)
+  }
+
+  client(driver = new MemoryDriver(this.redis, undefined)): Promise<Client> {
+    return start(settle({ url: 'memory:', clock: this.clock, commandTimeout: 1000 }, {}), driver)
+  }
+
+  /** Joins the line; when the lock is had, says so. */
+  async waits(client: Client, signal?: AbortSignal): Promise<{ has: boolean; hold?: Hold }> {
+    const places = (): number => this.line().filter((owner) => owner.startsWith(client.id)).length
+    const before = places()
+    const waiter: { has: boolean; hold?: Hold } = { has: false }
+    client
+      .fairLock('a')
+      .acquire(signal === undefined ? {} : { signal })
+      .then((hold) => Object.assign(waiter, { has: true, hold }))
+      .catch(() => undefined)
+    while (places() === before) await this.clock.advance(1)
+    return waiter
+  }
+
+  line(): string[] {
+    return this.run('LRANGE', QUEUE, 0, -1) as string[]
+  }
+
+  deadline(owner: string): number {
+    return Number(this.run('ZSCORE', DEADLINES, owner))
+  }
+
+  /** Stands in the line, whatever became of its client. */
+  stands(owner: string, deadline = this.clock.now() + ALLOWANCE): void {
+    this.run('RPUSH', QUEUE, owner)
+    this.run('ZADD', DEADLINES, deadline, owner)
+  }
+
+  redissonUnlocks(owner: string): void {
+    const keys = [...KEYS, CHANNEL, 'redisson_unlock_latch:{a}:1']
+    this.run('EVAL', redissonUnlock.text, 5, ...keys, '0', 30_000, owner, this.clock.now(), 'PUBLISH', 18_000)
+    this.run('DEL', 'redisson_unlock_latch:{a}:1')
+  }
+
+  redissonAsks(owner: string, allowance: number): unknown {
+    return this.eval(redissonAcquire, 30_000, owner, allowance, this.clock.now())
+  }
+}
+
+/** A question about joining gets lost with its connection, and is done a little later. */
+class LateDriver extends MemoryDriver {
+  done = 0
+  readonly #clock: Site['clock']
+
+  constructor({ redis, clock }: Site) {
+    super(redis, undefined)
+    this.#clock = clock
+    redis.execute(['SCRIPT', 'LOAD', fairLockEnqueue.text].map(toBytes))
+  }
+
+  override send(argv: readonly Arg[]): Promise<Reply> {
+    if (argv[1] !== fairLockEnqueue.sha) return super.send(argv)
+    this.#clock.setTimer(() => {
+      this.done++
+      void super.send(argv)
+    }, 200)
+    return Promise.reject(new NoReply('cut'))
+  }
+}
+
+/** Messages come late or never, and from some moment on nothing is answered. */
+class SlowDriver extends MemoryDriver {
+  silent = false
+  readonly #clock: Site['clock']
+  readonly #delay: number
+
+  constructor({ redis, clock }: Site, delay: number) {
+    super(redis, undefined)
+    this.#clock = clock
+    this.#delay = delay
+  }
+
+  override open(events: DriverEvents): Promise<void> {
+    const message: DriverEvents['message'] = (channel, payload) => {
+      if (this.#delay < Infinity) this.#clock.setTimer(() => events.message(channel, payload), this.#delay)
+    }
+    return super.open(Object.assign(Object.create(events) as DriverEvents, { message }))
+  }
+
+  override send(argv: readonly Arg[]): Promise<Reply> {
+    return this.silent ? new Promise(() => undefined) : super.send(argv)
+  }
+}
+
+void describe('what the fair lock’s design rules out', () => {
+  void test('a grant’s message comes late, and nothing is answered any more → trusted no longer than the server does (FG2)', async () => {
+    const site = new Site()
+    const driver = new SlowDriver(site, 800)
+    const waiter = await site.waits(await site.client(driver))
+    await (await site.client()).fairLock('a').forceRelease()
+    await site.clock.advance(750)
+    driver.silent = true
+    await site.clock.advance(100)
+    assert.ok(waiter.has)
+    await site.clock.advance(TRIAL - 850)
+    assert.equal(site.run('EXISTS', 'a'), 0)
+    assert.ok((waiter.hold?.remaining() ?? 0) <= 0)
+  })
+
+  void test('no message ever comes → who is granted the lock has it within its trial (FG3)', async () => {
+    const site = new Site()
+    const waiter = await site.waits(await site.client(new SlowDriver(site, Infinity)))
+    await (await site.client()).fairLock('a').forceRelease()
+    await site.clock.advance(TRIAL / 2)
+    assert.ok(waiter.has)
+  })
+
+  void test('Redisson waits longer than our allowance → what it takes off the others’ deadlines, they have (FG4)', async () => {
+    const site = new Site()
+    const client = await site.client()
+    const first = await site.waits(client)
+    const wait = 4 * ALLOWANCE
+    site.redissonAsks(REDISSONS, wait)
+    site.redissonUnlocks(HOLDER)
+    await site.clock.advance(AT_ONCE)
+    assert.ok(first.has)
+    await site.waits(await site.client())
+    const [, last = ''] = site.line()
+    await client.fairLock('a').forceRelease()
+    assert.equal(site.redissonAsks(REDISSONS, wait), null)
+    assert.ok(site.deadline(last) > site.clock.now())
+  })
+
+  void test('a client dies that is heard still, with many waiters → one trial, not one for each (FG5)', async () => {
+    const site = new Site()
+    site.redis.pubsub.subscribe({ message: () => undefined }, toBytes(`${GRANTS}:${OURS}`), 'plain')
+    for (const number of [1, 2, 3, 4]) site.stands(`${OURS}:${number}`)
+    const living = await site.waits(await site.client())
+    site.run('DEL', 'a')
+    await site.clock.advance(TRIAL + 2100)
+    assert.ok(living.has)
+  })
+
+  void test('a question about joining comes late → nobody joins; a poll never joins anybody (FG6)', () => {
+    const site = new Site()
+    const owner = `${OURS}:1`
+    const late = site.eval(fairLockEnqueue, owner, 1000, ALLOWANCE, site.clock.now() - 1, ...VOICES)
+    assert.equal((late as unknown[])[0], 2)
+    site.run('DEL', 'a')
+    const gone = site.eval(fairLockEnqueue, owner, 1000, ALLOWANCE, site.clock.now() - 1, ...VOICES)
+    assert.equal((gone as unknown[])[0], 2)
+    assert.deepEqual((site.eval(fairLockPoll, ALLOWANCE, ...VOICES, owner, 1000) as unknown[])[2], [3])
+    assert.deepEqual(site.run('KEYS', '*'), [])
+  })
+
+  void test('a client that was stopped polls, overdue on trial → it and its siblings keep their places (FG8)', async () => {
+    const site = new Site()
+    const client = await site.client()
+    await site.waits(client)
+    await site.waits(client)
+    await site.waits(await site.client())
+    const line = site.line()
+    site.run('ZADD', DEADLINES, site.clock.now() - 10.5, line[0] as string)
+    const [head = '', sibling = ''] = line
+    site.eval(fairLockPoll, ALLOWANCE, ...VOICES, head, 1000, sibling, 1000)
+    assert.deepEqual(site.line(), line)
+  })
+
+  void test('nobody hears for the head → the next has it, and the head keeps its place for a trial (FG9)', async () => {
+    const site = new Site()
+    site.stands(`${OURS}:1`)
+    const next = await site.waits(await site.client())
+    site.run('DEL', 'a')
+    await site.clock.advance(1100)
+    assert.ok(next.has)
+    assert.deepEqual(site.line(), [`${OURS}:1`])
+    assert.ok(site.deadline(`${OURS}:1`) <= site.clock.now() + TRIAL)
+    await site.clock.advance(TRIAL + 1)
+    await site.waits(await site.client())
+    assert.ok(!site.line().includes(`${OURS}:1`))
+  })
+
+  void test('Redisson unlocks → ours behind it has it at once, not at its next poll (FG10)', async () => {
+    const site = new Site()
+    const waiter = await site.waits(await site.client())
+    site.redissonUnlocks(HOLDER)
+    await site.clock.advance(AT_ONCE)
+    assert.ok(waiter.has)
+  })
+
+  void test('a grant comes for who is gone → it goes on to the next at once (FG11)', async () => {
+    const site = new Site()
+    const client = await site.client()
+    await site.waits(client)
+    const next = await site.waits(await site.client())
+    const [owner = ''] = site.line()
+    const unknown = `${client.id}:999`
+    site.run('LREM', QUEUE, 0, owner)
+    site.run('ZREM', DEADLINES, owner)
+    site.run('DEL', 'a')
+    site.run('HSET', 'a', unknown, 1)
+    site.run('PEXPIRE', 'a', TRIAL)
+    site.run('PUBLISH', `${GRANTS}:${client.id}`, `${unknown} ${site.clock.now()}000`)
+    await site.clock.advance(AT_ONCE)
+    assert.ok(next.has)
+  })
+
+  void test('the lock is free, and the head that should take it leaves → it tells the next (FG13)', async () => {
+    const site = new Site()
+    const leaving = new AbortController()
+    await site.waits(await site.client(), leaving.signal)
+    const next = await site.waits(await site.client())
+    site.run('DEL', 'a')
+    leaving.abort()
+    await site.clock.advance(AT_ONCE)
+    assert.ok(next.has)
+  })
+
+  void test('who has gone joins late → it is out again when no copy can come any more (FG18)', async () => {
+    const site = new Site()
+    const driver = new LateDriver(site)
+    const call = (await site.client(driver)).fairLock('a').acquire({ wait: 100 })
+    call.catch(() => undefined)
+    while (driver.done === 0) await site.clock.advance(10)
+    assert.ok(site.line().length > 0)
+    await assert.rejects(call)
+    await site.clock.advance(3000)
+    assert.deepEqual(site.line(), [])
+  })
+})
