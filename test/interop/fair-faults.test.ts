@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Hold } from 'holdfast'
+import type { Hold, OwnedLock } from 'holdfast'
 import { arena, scenarios } from './support/arena.js'
 import { javaProcess, startJava, startNode } from './support/lock-process.js'
-import { fairQueue, queued } from './support/names.js'
+import { confirmed, fairDeadlines, fairQueue, queued } from './support/names.js'
 import { JavaError, NEWEST, now, startRedisson } from './support/redisson.js'
 
 const LEASE = 3000
@@ -15,7 +15,7 @@ const TRIAL = 3000
 /** How late a loaded machine may be. */
 const SLACK = 2500
 const SHORT = { lockWatchdogTimeout: LEASE, fairLockWaitTimeout: ALLOWANCE }
-const OURS = { watchdog: LEASE }
+const OURS = { watchdog: LEASE, fairWaiterTimeout: ALLOWANCE }
 
 const isNotOwner = (error: unknown): boolean =>
   error instanceof JavaError && error.type === 'IllegalMonitorStateException'
@@ -250,6 +250,44 @@ void describe(`the fair lock, when things go wrong, beside Redisson ${NEWEST}`, 
         stopped.cont()
         await stopped.kill()
       }
+    },
+  )
+
+  scenario(
+    'a line of ours that never empties, then two of Redisson’s → their deadlines are as in a fresh line',
+    async ({ java, redis }, client) => {
+      const name = 'busy'
+      const owners = Array.from({ length: 3 }, () => client.fairLock(name).for(client.owner()))
+      const waiting: Promise<void>[] = []
+      for (const owner of owners) {
+        waiting.push(owner.lock())
+        if (waiting.length === 1) await waiting[0]
+        else await queued(redis, name, waiting.length - 1)
+      }
+      const HANDOVERS = 30
+      for (let turn = 0; turn < HANDOVERS; turn += 1) {
+        const owner = owners[turn % 3] as OwnedLock
+        await waiting[turn]
+        await confirmed(redis, name)
+        await owner.unlock()
+        waiting.push(owner.lock())
+        await queued(redis, name, 2)
+      }
+      const theirs = java.fair(name)
+      const first = theirs.lock(1)
+      await queued(redis, name, 3)
+      const second = theirs.lock(2)
+      await queued(redis, name, 4)
+      for (let turn = HANDOVERS; turn < HANDOVERS + 3; turn += 1) {
+        await waiting[turn]
+        await owners[turn % 3]?.unlock()
+      }
+      await first
+      const due = Number(await redis.zscore(fairDeadlines(name), await java.owner(2))) - Date.now()
+      assert.ok(due < 2 * ALLOWANCE + LEASE, `the second is overdue after ${due.toFixed(0)} ms`)
+      await theirs.unlock(1)
+      await second
+      await theirs.unlock(2)
     },
   )
 

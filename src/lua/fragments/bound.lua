@@ -1,17 +1,16 @@
--- Somebody is granted the lock for `lease`: one of Redisson's right behind is overdue when its own allowance after that is
--- over. Its deadline was counted from that of the one before it; ours are never made shorter.
-local function bound(line, granted, behind, lease)
-  local deadline = behind and not isOurs(behind) and redis.call('ZSCORE', line.deadlines, behind)
-  if not deadline then
-    return
-  end
-  local before = tonumber(redis.call('ZSCORE', line.deadlines, granted) or 0)
-  local allowance = line.allowance
-  if before % 1 == 0 then
-    allowance = math.min(math.max(tonumber(deadline) - before, allowance), 3600000)
-  end
-  local latest = line.now + lease + allowance
-  if latest < tonumber(deadline) then
-    redis.call('ZADD', line.deadlines, latest, behind)
+-- Whoever is `ahead` goes, and the lock is taken for `lease`: those of Redisson's right behind are overdue when their own
+-- allowances after that are over. Their deadlines were counted each from the one before, and so hold all that a line which
+-- never empties has added up; ours are never made shorter.
+local function bound(line, ahead, behind, lease)
+  local before = tonumber(redis.call('ZSCORE', line.deadlines, ahead) or 0)
+  local latest, reached = line.now + lease, false
+  for _, owner in ipairs(behind and not isOurs(behind) and redis.call('LRANGE', line.queue, 0, -1) or {}) do
+    reached = reached or owner == behind
+    local deadline = reached and not isOurs(owner) and tonumber(redis.call('ZSCORE', line.deadlines, owner))
+    if deadline then
+      local own = before % 1 == 0 and math.max(deadline - before, line.allowance) or line.allowance
+      latest, before = latest + math.min(own, 3600000), deadline
+      redis.call('ZADD', line.deadlines, math.min(latest, deadline), owner)
+    elseif reached then return end
   end
 end

@@ -16,6 +16,7 @@ local function grantNext(line, mine)
       return owner
     elseif not isOurs(owner) then
       if place > 1 then
+        bound(line, waiting[place - 1], owner, line.lease)
         redis.call('LREM', line.queue, 1, owner)
         redis.call('LPUSH', line.queue, owner)
         -- When it has the lock it takes its allowance off all deadlines, also off those that it was moved ahead of.

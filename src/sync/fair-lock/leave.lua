@@ -27,6 +27,9 @@ local line = {
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
 local held = redis.call('HDEL', lock, owner) == 1
+if redis.call('LINDEX', queue, 0) == owner then
+  bound(line, owner, redis.call('LINDEX', queue, 1), math.max(redis.call('PTTL', lock), lease))
+end
 local waited = takeOut(line, owner)
 if not held and not waited then
   return -1

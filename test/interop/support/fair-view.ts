@@ -12,7 +12,8 @@ import { type Same, sameEntries, sameStep, type Seen } from './programs.js'
  *    from the server's clock and never made shorter, so some are later, by whole allowances.
  * 3. Redisson counts a waiter's limit as its allowance, and by the lease of whoever held when it came; ours all have the
  *    same one, by the lease of whoever holds now. So where limits and leases differ ours are only never earlier.
- * 4. Redisson says nothing when a lock is given back that nobody holds; ours is the same error as for any other lock.
+ * 4. Redisson's queue stays for ever where all of it died; ours expires a day after the last deadline.
+ * 5. Redisson says nothing when a lock is given back that nobody holds; ours is the same error as for any other lock.
  */
 export const sameFairStep =
   (allowance: number, limited: boolean): Same =>
@@ -45,7 +46,11 @@ const isDeadlines = ({ type }: Entry): boolean => type === 'zset'
 
 const withoutDeadlines = (seen: Seen): Seen => ({
   ...seen,
-  keys: seen.keys.map((entry) => (isDeadlines(entry) ? { ...entry, value: 'deadlines' } : entry)),
+  keys: seen.keys.map((entry) => {
+    if (entry.type !== 'list' && !isDeadlines(entry)) return entry
+    const { value, ttl } = entry
+    return { ...entry, value: isDeadlines(entry) ? 'deadlines' : value, ttl: ttl > 86_400_000 ? -1 : ttl }
+  }),
 })
 
 /** Of each waiter, ms from when it was looked at. */

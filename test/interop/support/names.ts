@@ -9,6 +9,9 @@ export const lockChannel = (name: string): string => `redisson_lock__channel:${t
 /** Who waits for a fair lock, in order. */
 export const fairQueue = (name: string): string => `redisson_lock_queue:${tagged(name)}`
 
+/** Until when each of them may be silent. */
+export const fairDeadlines = (name: string): string => `redisson_lock_timeout:${tagged(name)}`
+
 /** Where a client of ours hears that one of its waiters was granted a fair lock. */
 export const grantChannel = (name: string, client: string): string => `holdfast_grant:${tagged(name)}:${client}`
 
