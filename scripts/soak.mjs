@@ -1,18 +1,25 @@
 #!/usr/bin/env node
 // @ts-check
-/** npm run soak -- --minutes N [--seed S]: many processes and every fault, on a server of its own. */
+/**
+ * npm run soak -- --minutes N [--seed S]           many processes and every fault, on a server of its own
+ * npm run interop:soak -- --minutes N [--seed S]   processes of ours and of Redisson on one fair lock
+ */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { build } from './build.mjs'
+import { ensureJava } from './test/java.mjs'
 import { root } from './test/parts.mjs'
 import { ensureRedis, tryFaketime } from './test/redis.mjs'
 
+const args = process.argv.slice(2)
+const beside = args[0] === 'interop'
 ensureRedis()
-tryFaketime()
+if (beside) ensureJava()
+else tryFaketime()
 if (!(await build({ tests: true }))) process.exit(1)
-const program = join(root, '.build/test/soak/main.js')
+const program = join(root, beside ? '.build/test/interop/soak.js' : '.build/test/soak/main.js')
 const flags = ['--enable-source-maps', '--max-old-space-size=4096']
-const child = spawn(process.execPath, [...flags, program, ...process.argv.slice(2)], { stdio: 'inherit' })
+const child = spawn(process.execPath, [...flags, program, ...args.slice(beside ? 1 : 0)], { stdio: 'inherit' })
 // The child hears Ctrl-C itself, and ends all that it started.
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal))
 child.once('exit', (code) => process.exit(code ?? 1))

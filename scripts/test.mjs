@@ -5,7 +5,7 @@
  * npm test -- gate fair-lock   only the test files whose path holds one of the words, built before
  *
  * HOLDFAST_REQUIRE=redis,java,postgres   a skip for want of these is a failure
- * HOLDFAST_INSTALL=1            installs missing servers (Redis, PostgreSQL) with the system's package manager
+ * HOLDFAST_INSTALL=1            installs what is missing (Redis, PostgreSQL, Java) with the system's package manager
  * HOLDFAST_TEST_CONCURRENCY=2   test files at a time
  * HOLDFAST_TEST_TIMEOUT=300000  ms for each test file
  */
@@ -14,10 +14,12 @@ import { build } from './build.mjs'
 import { packageParts } from './check-package.mjs'
 import { findTests, runTests } from './test/node-tests.mjs'
 import { call, callTool, runParts, summarize } from './test/parts.mjs'
+import { ensureJava } from './test/java.mjs'
 import { ensurePostgres } from './test/postgres.mjs'
 import { ensureRedis } from './test/redis.mjs'
 
 const patterns = process.argv.slice(2)
+const beside = patterns.some((pattern) => pattern.includes('interop'))
 
 /** @param {boolean} ok @param {string} problem */
 const orThrow = (ok, problem) => {
@@ -39,12 +41,19 @@ const simulation = () => [
   { name: 'a minute of simulation', run: () => simulate('--seconds', '60') },
 ]
 
+/** Built before the tests begin: the first time Maven downloads for longer than a test may take. */
+const redisson = () => [
+  { name: 'java', run: ensureJava },
+  { name: 'drivers of Redisson', run: () => call(process.execPath, ['.build/test/interop/build-drivers.js']) },
+]
+
 const total = await runParts([
   { name: 'packages', run: () => orThrow(install(), 'npm ci failed'), essential: true },
   { name: 'redis', run: ensureRedis },
   ...(patterns.length > 0 ? [] : [{ name: 'postgres', run: ensurePostgres }]),
   { name: 'build and types', run: async () => orThrow(await build({ tests: true }), 'the build failed') },
   ...(patterns.length > 0 ? [] : checks()),
+  ...(beside ? redisson() : []),
   {
     name: 'tests',
     run: () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { arena } from './support/arena.js'
-import { checkContention, type History, nodeWork } from './support/contention.js'
+import { checkContention, type History, nodeWork, redissonsShare } from './support/contention.js'
 import type { WorkEvent, WorkOptions } from './support/java-lock.js'
 import { NEWEST, now, type Redisson, startRedisson } from './support/redisson.js'
 
@@ -49,7 +49,7 @@ void describe(`one plain lock, two Redisson ${NEWEST} processes and two of ours`
             nodeWork(here.url, 'plain', 'busy', { ...options, seed: 3 }).then((events) => ({ who: 'node 1', events })),
             nodeWork(here.url, 'plain', 'busy', { ...options, seed: 4 }).then((events) => ({ who: 'node 2', events })),
           ])
-          for (const line of checkContention(histories, options)) t.diagnostic(line)
+          for (const line of [...checkContention(histories, options), redissonsShare(histories)]) t.diagnostic(line)
           for (const end = now() + 10_000; now() < end && (await here.redis.dbsize()) > 0;) await sleep(50)
           assert.deepEqual(await here.redis.keys('*'), [])
         } finally {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { format } from 'prettier'
 import { startRedis } from '../support/redis-server.js'
-import { INTEROP, NEWEST } from './support/build.js'
+import { INTEROP, VERSIONS } from './support/build.js'
 import { SCENARIOS } from './support/fair-scenarios.js'
 import { JavaError } from './support/java-process.js'
 import { keySpace, labelled } from './support/key-space.js'
@@ -17,7 +17,6 @@ import { stepsOf } from './support/programs.js'
 import { type JavaLock, type Redisson, startRedisson } from './support/redisson.js'
 import { type Command, monitored, Spy } from './support/spy.js'
 
-const VERSIONS = [NEWEST, '3.17.7', '3.16.8', '3.8.1']
 const MS = 'MILLISECONDS'
 const NAME = 'N'
 const KEYS: Readonly<Record<string, string>> = {

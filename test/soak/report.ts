@@ -20,7 +20,7 @@ interface Wait {
   readonly to: CallEvent
 }
 
-const longestWait = (history: readonly HistoryEvent[]): Wait | undefined => {
+export const longestWait = (history: readonly HistoryEvent[]): Wait | undefined => {
   const began = new Map<string, CallEvent>()
   let longest: Wait | undefined
   for (const event of history) {
@@ -58,7 +58,7 @@ const leasesOf = (calls: readonly CallEvent[]): Obstacle[] => {
 }
 
 /** Why it took so long: who had the lock meanwhile, and what was in the way. */
-const explainWait = ({ from, to }: Wait, history: readonly HistoryEvent[]): string[] => {
+export const explainWait = ({ from, to }: Wait, history: readonly HistoryEvent[]): string[] => {
   const since = (at: number): string => `+${Math.max(0, at - from.at).toFixed(0)}`.padStart(7)
   const calls = history.filter(isCall).filter(({ name }) => name === from.name)
   const others = calls.filter(({ at, what }) => what === 'granted' && at > from.at && at < to.at)

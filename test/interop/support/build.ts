@@ -14,6 +14,9 @@ const pom = readFileSync(join(JAVA, 'pom.xml'), 'utf8')
 /** The newest Redisson, as the pom has it. */
 export const NEWEST = /<redisson\.version>([^<]+)</.exec(pom)?.[1] ?? ''
 
+/** All that something is compared with. */
+export const VERSIONS = [NEWEST, '3.17.7', '3.16.8', '3.8.1']
+
 const noJava = (message: string, cause?: unknown): Error =>
   Object.assign(new Error(`no Java: ${message}`, { cause }), { code: 'NO_JAVA' })
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -15,14 +15,34 @@ export interface History {
 }
 
 /** One process of ours that works on a lock. */
-export const nodeWork = async (url: string, kind: string, name: string, options: object): Promise<WorkEvent[]> => {
+export interface NodeWork {
+  readonly child: ChildProcess
+  readonly events: WorkEvent[]
+  /** Rejects when it ended otherwise than well. */
+  readonly ended: Promise<void>
+}
+
+export const startNodeWork = (url: string, kind: string, name: string, options: object): NodeWork => {
   const child = spawn(process.execPath, [PROGRAM, url, kind, name, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
   const events: WorkEvent[] = []
-  createInterface({ input: child.stdout }).on('line', (line) => events.push(JSON.parse(line) as WorkEvent))
-  const [code] = (await once(child, 'close')) as [number | null]
-  assert.equal(code, 0)
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    // A killed process may leave its last line unfinished.
+    if (line.endsWith('}')) events.push(JSON.parse(line) as WorkEvent)
+  })
+  const ended = once(child, 'close').then(([code, signal]) => {
+    process.off('exit', kill)
+    assert.equal(code, 0, `ended with ${String(code ?? signal)}`)
+  })
+  return { child, events, ended }
+}
+
+export const nodeWork = async (url: string, kind: string, name: string, options: object): Promise<WorkEvent[]> => {
+  const { events, ended } = startNodeWork(url, kind, name, options)
+  await ended
   return events
 }
 
@@ -50,6 +70,15 @@ const longestWait = ({ events }: History): number => {
     if (event === 'granted') longest = Math.max(longest, at - (asked.get(worker) ?? at))
   }
   return longest
+}
+
+const visits = (histories: readonly History[]): number =>
+  histories.reduce((sum, { events }) => sum + events.filter(({ event }) => event === 'granted').length, 0)
+
+/** What part of all visits was Redisson's. */
+export const redissonsShare = (histories: readonly History[]): string => {
+  const theirs = visits(histories.filter(({ who }) => who.startsWith('java')))
+  return `Redisson’s share: ${((100 * theirs) / visits(histories)).toFixed(1)} % of ${visits(histories)} visits`
 }
 
 /** Checks that one was inside at a time, that nobody was forgotten and nothing failed; says what was seen. */

@@ -24,10 +24,15 @@ export type Thread = number | string
 /** One step of a visit, told by the process that made it; `at` in ms of the monotonic clock. */
 export interface WorkEvent {
   readonly worker: string
-  /** `orphan`: an interrupted acquire of Redisson's had left a hold behind, which was given back. */
-  readonly event: 'invoke' | 'granted' | 'releasing' | 'released' | 'refused' | 'failed' | 'orphan'
+  /**
+   * `orphan`: an interrupted acquire of Redisson's had left a hold behind, which was given back. `checked`, `lost`: ours was
+   * asked whether it holds it still.
+   */
+  readonly event: 'invoke' | 'granted' | 'checked' | 'releasing' | 'released' | 'refused' | 'failed' | 'lost' | 'orphan'
   readonly at: number
   readonly lease?: number
+  /** Until when ours says that it holds it. */
+  readonly until?: number
   readonly reason?: string
 }
 

@@ -74,7 +74,10 @@ export class JavaProcess {
     })
     child.stdin.on('error', () => undefined)
     child.stderr.on('data', (data: Buffer) => (this.#complaints = (this.#complaints + String(data)).slice(-4000)))
-    createInterface({ input: child.stdout }).on('line', (line) => this.#take(JSON.parse(line) as Line))
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      // A killed process may leave its last line unfinished.
+      if (line.endsWith('}')) this.#take(JSON.parse(line) as Line)
+    })
   }
 
   /** Rejects with code `NO_JAVA` where there is no Java or no Maven. */

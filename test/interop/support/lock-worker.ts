@@ -3,29 +3,21 @@
  * `lock-worker.js <url> <kind> <name> <options>`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client, Hold, Lock } from 'holdfast'
+import type { Client, ClientOptions, Hold, Lock } from 'holdfast'
 import { AcquireTimeoutError, connect } from 'holdfast'
 import { seeded } from '../../support/random.js'
 import type { Range, WorkEvent, WorkOptions } from './java-lock.js'
 import { now } from './java-process.js'
 
 const [url = '', kind = '', name = '', json = '{}'] = process.argv.slice(2)
-const options = JSON.parse(json) as WorkOptions & { readonly watchdog?: number }
-const {
-  workers,
-  seconds,
-  startAt = now(),
-  seed = 1,
-  leases = [0],
-  timeouts = 0,
-  aborts = 0,
-  watchdog = 30_000,
-} = options
+const options = JSON.parse(json) as WorkOptions & { readonly ours?: ClientOptions }
+const { workers, seconds, startAt = now(), seed = 1, leases = [0], timeouts = 0, aborts = 0 } = options
 const end = startAt + 1000 * seconds
 
 const kinds: Record<string, (client: Client) => Lock> = {
   plain: (client) => client.lock(name),
   nonReentrant: (client) => client.nonReentrantLock(name),
+  fair: (client) => client.fairLock(name),
 }
 
 const tell = (event: WorkEvent): void => void process.stdout.write(`${JSON.stringify(event)}\n`)
@@ -57,8 +49,11 @@ const worker = async (lock: Lock, index: number): Promise<void> => {
     say('invoke', { lease })
     const hold = await acquire(lease)
     if (hold === undefined) return
-    say('granted', { lease })
+    say('granted', { lease, until: now() + hold.remaining() })
     await sleep(between(options.hold ?? [1, 1]))
+    const until = now() + hold.remaining()
+    say(hold.lost ? 'lost' : 'checked', { until })
+    if (hold.lost) return void hold.release()
     say('releasing')
     const released = await hold.release()
     say(released ? 'released' : 'failed')
@@ -71,7 +66,7 @@ const worker = async (lock: Lock, index: number): Promise<void> => {
   }
 }
 
-const client = await connect({ url, watchdog, presence: false })
+const client = await connect({ ...options.ours, url, presence: false })
 const lock = kinds[kind]?.(client)
 if (lock === undefined) throw new Error(`no such kind: ${kind}`)
 await Promise.all(Array.from({ length: workers }, (_, index) => worker(lock, index)))
