@@ -9,6 +9,8 @@ interface Details {
   readonly until?: number
   /** Of an unwelcome end: why. */
   readonly why?: string
+  /** Of a grant: the owner as the server knows it. */
+  readonly wire?: string | undefined
 }
 
 /** Whose step it is, and what else is to be said of it. */
@@ -34,7 +36,10 @@ export class Log {
 }
 
 /** What a process told. A line that it died in the middle of is left out. */
-export const readLog = (path: string, process: string): (CallEvent & { readonly why?: string })[] => {
+export const readLog = (
+  path: string,
+  process: string,
+): (CallEvent & { readonly why?: string; readonly wire?: string | undefined })[] => {
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1)
   return lines.map((text) => {
     const [at, what, call, name, details] = JSON.parse(text) as Line

@@ -2,14 +2,15 @@
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { HistoryEvent } from 'holdfast/testing'
+import type { HistoryEvent, Violation } from 'holdfast/testing'
 import { checkHistory } from 'holdfast/testing'
 import { seeded } from '../support/random.js'
 import { Conductor } from './conductor.js'
 import { faketime } from './faketime.js'
+import { Lines, passBy } from './lines.js'
 import { Place } from './place.js'
 import { report } from './report.js'
-import { FORGOTTEN_AFTER, LONGEST_LEASE, RECOVERY } from './settings.js'
+import { FORGOTTEN_AFTER, FORGOTTEN_IN_LINE_AFTER, isFair, LONGEST_LEASE, RECOVERY } from './settings.js'
 
 const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' } } })
 const minutes = Number(values.minutes ?? 5)
@@ -31,17 +32,30 @@ const leftovers = async ({ redis }: Place): Promise<string[]> => {
   return [...stay, ...channels]
 }
 
+/** Of the fair locks, or of the others. */
+const check = (history: readonly HistoryEvent[], fair: boolean): Violation[] => {
+  const own = history.filter(({ name }) => name === undefined || isFair(name) === fair)
+  const forgottenAfter = fair ? FORGOTTEN_IN_LINE_AFTER : FORGOTTEN_AFTER
+  return checkHistory(own, { fair, forgottenAfter, noticedWithin: 1.5 * LONGEST_LEASE })
+}
+
 const soak = async (place: Place): Promise<boolean> => {
   const conductor = new Conductor(place, seeded(seed))
   const mishaps = (): string[] => place.seats.flatMap((seat) => seat.mishaps)
   if (faketime === undefined) console.log('no libfaketime: wall clocks are not stepped')
   console.log(`soak: ${minutes} minutes, seed ${seed}`)
+  const lines = new Lines()
+  const watched = lines.watch(place.redis)
   await conductor.run(minutes * 60_000, () => mishaps().length > 0)
   await sleep(RECOVERY)
   await Promise.all(place.seats.map((seat) => seat.finish(30_000)))
+  lines.end()
+  await watched
+  await passBy(place.url)
   const left = await leftovers(place)
-  const history: HistoryEvent[] = [...place.seats.flatMap((seat) => seat.history()), ...place.world]
-  const violations = checkHistory(history, { forgottenAfter: FORGOTTEN_AFTER, noticedWithin: 1.5 * LONGEST_LEASE })
+  const told = place.seats.flatMap((seat) => seat.history())
+  const history: HistoryEvent[] = [...lines.queued(told), ...told, ...place.world]
+  const violations = [false, true].flatMap((fair) => check(history, fair))
   return report({ seed, minutes, history, faults: conductor.counts, violations, left, mishaps: mishaps() })
 }
 

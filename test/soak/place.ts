@@ -44,6 +44,10 @@ export class Place {
     return place
   }
 
+  get url(): string {
+    return this.#server.url
+  }
+
   get serverPid(): number {
     return this.#server.pid
   }

@@ -1,6 +1,6 @@
 import type { CallEvent, HistoryEvent, Violation, WorldEvent } from 'holdfast/testing'
 import { explain } from 'holdfast/testing'
-import { RECOVERY } from './settings.js'
+import { isFair, RECOVERY } from './settings.js'
 
 const isCall = (event: HistoryEvent): event is CallEvent => 'call' in event
 
@@ -90,30 +90,36 @@ const counted = <T>(list: readonly T[], key: (one: T) => string): [string, numbe
 
 const row = (name: string, value: string | number): string => `  ${name.padEnd(30)}${String(value).padStart(9)}`
 
-const RULES = ['exclusion', 'trust', 'fencing', 'order', 'forgotten', 'endless'] as const
+const RULES = ['exclusion', 'trust', 'fencing', 'order', 'fairness', 'forgotten', 'endless'] as const
 
 /** Prints what came of it; true: all was as it should be. */
 export const report = ({ seed, minutes, history, faults, violations, left, mishaps }: Outcome): boolean => {
   const calls = history.filter(isCall)
   const of = (what: CallEvent['what']): number => calls.filter((event) => event.what === what).length
   const refusals = calls.filter(({ what }) => what === 'refused') as (CallEvent & { why?: string })[]
-  const wait = longestWait(history)
+  const waits = [false, true].flatMap(
+    (fair) => longestWait(history.filter(({ name }) => isFair(name ?? '') === fair)) ?? [],
+  )
   const injected = [...faults.values()].reduce((sum, count) => sum + count, 0)
   for (const violation of violations.slice(0, 5)) console.log(`\n${explain(violation)}`)
   for (const mishap of mishaps) console.log(`\n${mishap}`)
   const lines = [
     '',
     `soak of ${minutes} minutes, seed ${seed}`,
-    ...(['granted', 'checked', 'released', 'lost', 'crashed'] as const).map((what) => row(what, of(what))),
+    ...(['queued', 'granted', 'checked', 'released', 'lost', 'crashed'] as const).map((what) => row(what, of(what))),
     ...counted(refusals, ({ why }) => why ?? '').map(([why, count]) => row(`refused: ${why}`.slice(0, 30), count)),
     `faults: ${injected}`,
     ...[...faults].sort((a, b) => b[1] - a[1]).map(([kind, count]) => row(kind, count)),
-    ...(wait === undefined ? [] : explainWait(wait, history)),
+    ...waits.flatMap((wait) => explainWait(wait, history)),
     `violations: ${violations.length}; left on the server: ${left.length}${left.length > 0 ? ` (${left.join(' ')})` : ''}`,
   ]
   console.log(lines.join('\n'))
   const broken = new Set<string>(violations.map(({ rule }) => rule))
-  const failed = broken.size + (left.length > 0 ? 1 : 0) + (mishaps.length > 0 ? 1 : 0) + (of('granted') === 0 ? 1 : 0)
+  const failed =
+    broken.size +
+    (left.length > 0 ? 1 : 0) +
+    (mishaps.length > 0 ? 1 : 0) +
+    (of('granted') === 0 || of('queued') === 0 ? 1 : 0)
   console.log(`\n${RULES.length + 3 - failed} passed, ${failed} failed`)
   return failed === 0
 }

@@ -1,5 +1,12 @@
 /** The first is not re-entrant. */
-export const LOCKS: readonly string[] = ['orders', 'stock', '{tag}:mail', 'backup', 'bills', 'images']
+const PLAIN = ['orders', 'stock', '{tag}:mail', 'backup', 'bills', 'images']
+/** Their waiters stand in a line on the server; the first of these is not re-entrant either. */
+export const FAIR: readonly string[] = ['tickets', '{tag}:seats', 'calls']
+export const LOCKS: readonly string[] = [...PLAIN, ...FAIR]
+export const isFair = (name: string): boolean => FAIR.includes(name)
+export const isReentrant = (name: string): boolean => name !== PLAIN[0] && name !== FAIR[0]
+/** How long the server waits for somebody who was granted a fair lock, or was not heard, to show himself, ms. */
+export const TRIAL = 3000
 /** Also the time of the watchdog, ms. */
 export const LONGEST_LEASE = 1200
 export const PROCESSES = 4
@@ -8,3 +15,5 @@ export const WORKERS = 8
 export const RECOVERY = 4000
 /** A free lock is had by then by who waits for it and is in no trouble; an attempt of another that nobody heard of may last a lease. */
 export const FORGOTTEN_AFTER = 5000
+/** Who is stopped, or half cut off, may be granted a fair lock first, and so may another. */
+export const FORGOTTEN_IN_LINE_AFTER = FORGOTTEN_AFTER + 2 * TRIAL

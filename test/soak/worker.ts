@@ -2,12 +2,13 @@
  * One client process of the soak: takes, keeps and gives back locks until told to end.
  * `worker.js <process> <url> <log file> <seed> <workers>`; orders come from the parent.
  */
+import { subscribe } from 'node:diagnostics_channel'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AcquireOptions, Hold, Lock } from 'holdfast'
 import { AcquireTimeoutError, connect, EngineError, LockLostError } from 'holdfast'
 import { seeded } from '../support/random.js'
 import { Log, machineTime } from './log.js'
-import { LOCKS, LONGEST_LEASE } from './settings.js'
+import { isFair, isReentrant, LOCKS, LONGEST_LEASE } from './settings.js'
 
 export type Order = { readonly block: number } | 'finish'
 
@@ -40,6 +41,13 @@ const connected = async (): Promise<Awaited<ReturnType<typeof connect>>> => {
 
 const client = await connected()
 client.on('error', () => undefined)
+
+/** Who was granted each lock last, as the server knows him. */
+const wires = new Map<string, string>()
+subscribe('holdfast:grant', (message) => {
+  const { name, owner } = message as { name: string; owner: string }
+  wires.set(name, owner)
+})
 
 const termsOf = (): { options: AcquireOptions; lease: number; abort: AbortController } => {
   const lease = random() < 0.5 ? between(300, LONGEST_LEASE) : undefined
@@ -95,18 +103,21 @@ const visit = async (lock: Lock, call: number): Promise<void> => {
     clearTimeout(changesMind)
   }
   const at = machineTime()
-  log.tell(at, 'granted', { ...mine, until: at + hold.remaining() })
+  log.tell(at, 'granted', { ...mine, until: at + hold.remaining(), wire: wires.get(lock.name) })
   const kept = await keep(hold, call, timeToHold(options.lease))
   if (kept) log.tell(machineTime(), 'releasing', mine)
   const released = await hold.release()
   log.tell(machineTime(), released && kept ? 'released' : 'lost', mine)
 }
 
+const lockOf = (lockName: string): Lock => {
+  if (isFair(lockName)) return isReentrant(lockName) ? client.fairLock(lockName) : client.nonReentrantFairLock(lockName)
+  return isReentrant(lockName) ? client.lock(lockName) : client.nonReentrantLock(lockName)
+}
+
 const work = async (): Promise<void> => {
   while (!finishing) {
-    const number = between(0, LOCKS.length)
-    const lockName = LOCKS[number] ?? ''
-    await visit(number === 0 ? client.nonReentrantLock(lockName) : client.lock(lockName), (calls += 1))
+    await visit(lockOf(LOCKS[between(0, LOCKS.length)] ?? ''), (calls += 1))
     await sleep(between(0, 120))
   }
 }

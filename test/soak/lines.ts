@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'holdfast'
+import type { CallEvent, HistoryEvent } from 'holdfast/testing'
+import type { Redis } from 'ioredis'
+import { machineTime } from './log.js'
+import { FAIR, TRIAL } from './settings.js'
+
+const EVERY = 40
+
+const queueOf = (name: string): string => `redisson_lock_queue:${name.includes('{') ? name : `{${name}}`}`
+
+/** Looks who stands in the lines of the fair locks, and since when. */
+export class Lines {
+  readonly #seen = new Map<string, number>()
+  #watching = true
+
+  async watch(redis: Redis): Promise<void> {
+    for (; this.#watching; await sleep(EVERY)) {
+      // The server may be away.
+      const lines = await Promise.all(FAIR.map((name) => redis.lrange(queueOf(name), 0, -1).catch(() => [])))
+      const at = machineTime()
+      for (const wire of lines.flat()) if (!this.#seen.has(wire)) this.#seen.set(wire, at)
+    }
+  }
+
+  end(): void {
+    this.#watching = false
+  }
+
+  /** When calls that were granted a lock had been seen in its line. */
+  queued(events: readonly HistoryEvent[]): CallEvent[] {
+    const granted = events.filter((event): event is CallEvent & { wire?: string } => event.what === 'granted')
+    return granted.flatMap(({ at, process, call, name, wire }): CallEvent[] => {
+      const seen = wire === undefined ? undefined : this.#seen.get(wire)
+      return seen === undefined || seen >= at ? [] : [{ at: seen, what: 'queued', process, call, name }]
+    })
+  }
+}
+
+/** The dead stand in a line until somebody comes: he passes them over, and takes them out when they have not stirred. */
+export const passBy = async (url: string): Promise<void> => {
+  const client = await connect({ url, presence: false })
+  for (const pause of [0, TRIAL + 200]) {
+    await sleep(pause)
+    for (const name of FAIR) await client.fairLock(name).using({ wait: 10_000 }, () => undefined)
+  }
+  await client.close()
+}

@@ -1,0 +1,68 @@
+/**
+ * A process that waits for a fair lock, and is told what to do: `fair-process.js <process> <url> <watchdog> <ms that its wall
+ * clock is off> <kind> <lock>`. Each step of each call goes to the parent.
+ */
+import { connect } from 'holdfast'
+import type { CallEvent, CallStep } from 'holdfast/testing'
+import { systemClock } from '#src/core/clock.js'
+import { machineTime } from '../soak/log.js'
+
+export type Order =
+  /** Held until told otherwise, or for no longer than it takes to say so. */
+  | { readonly acquire: string; readonly keep: boolean; readonly lease?: number | undefined }
+  | { readonly release: string }
+  | 'end'
+
+const [name = '', url = '', watchdog = '', off = '0', kind = 'fairLock', lockName = ''] = process.argv.slice(2)
+const clock = { ...systemClock, now: () => systemClock.now() + Number(off) }
+const client = await connect({ url, watchdog: Number(watchdog), clock, presence: false, commandTimeout: 1000 })
+client.on('error', () => undefined)
+const lock = kind === 'fairLock' ? client.fairLock(lockName) : client.nonReentrantFairLock(lockName)
+const releases = new Map<string, () => void>()
+
+const tell = (what: CallStep, call: string, at = machineTime(), until?: number): void => {
+  process.send?.({ at, what, process: name, call, name: lockName, until } satisfies CallEvent)
+}
+
+const visit = async (call: string, keep: boolean, lease: number | undefined): Promise<void> => {
+  tell('invoke', call)
+  let hold
+  try {
+    hold = await lock.acquire({ lease })
+  } catch {
+    tell('refused', call)
+    return
+  }
+  const at = machineTime()
+  tell('granted', call, at, at + hold.remaining())
+  if (keep) {
+    const { signal } = hold
+    const ended = new Promise<void>((resolve) => {
+      releases.set(call, resolve)
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    const checks = setInterval(() => {
+      const now = machineTime()
+      const until = now + hold.remaining()
+      if (until > now) tell('checked', call, now, until)
+    }, 50)
+    await ended
+    clearInterval(checks)
+  }
+  const kept = !hold.lost
+  if (kept) tell('releasing', call)
+  tell((await hold.release()) && kept ? 'released' : 'lost', call)
+}
+
+process.on('disconnect', () => process.exit(1))
+process.on('message', (order: Order) => {
+  if (order === 'end') {
+    // Nothing is left that would keep this process.
+    void client.close().then(() => {
+      process.removeAllListeners('disconnect')
+      process.disconnect()
+    })
+  } else if ('release' in order) releases.get(order.release)?.()
+  else void visit(order.acquire, order.keep, order.lease)
+})
+process.send?.('ready')
