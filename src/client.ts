@@ -18,8 +18,19 @@ import { spinLock } from './sync/spin-lock/spin-lock.js'
 import { plainLock } from './sync/lock/lock.js'
 import { nonReentrantFairLock } from './sync/non-reentrant-fair-lock/non-reentrant-fair-lock.js'
 import { nonReentrantLock } from './sync/non-reentrant-lock/non-reentrant-lock.js'
+import { ExpirablePermits } from './sync/permit-semaphore/permit-semaphore.js'
 import { CountedSemaphore } from './sync/semaphore/semaphore.js'
-import type { ClientEvents, CountDownLatch, FencedLock, Hold, Lock, Owner, Semaphore, SpinBackoff } from './types.js'
+import type {
+  ClientEvents,
+  CountDownLatch,
+  FencedLock,
+  Hold,
+  Lock,
+  Owner,
+  PermitSemaphore,
+  Semaphore,
+  SpinBackoff,
+} from './types.js'
 
 export interface CloseOptions {
   /** `false` leaves what is held to run out by its lease. Default: everything held is released. */
@@ -48,6 +59,8 @@ export interface Client extends AsyncDisposable {
   fencedLock(name: string): FencedLock
   /** Permits that nobody's name is on, Redisson's RSemaphore. */
   semaphore(name: string): Semaphore
+  /** Permits with an id and a lease each, Redisson's RPermitExpirableSemaphore. */
+  permitSemaphore(name: string): PermitSemaphore
   /** Opens for all who wait when it has been counted down, Redisson's RCountDownLatch. */
   countDownLatch(name: string): CountDownLatch
   /**
@@ -119,6 +132,10 @@ class ConnectedClient implements Client {
     return new CountedSemaphore(this.#runtime, checkName(name))
   }
 
+  permitSemaphore(name: string): PermitSemaphore {
+    return new ExpirablePermits(this.#runtime, checkName(name))
+  }
+
   countDownLatch(name: string): CountDownLatch {
     return new Latch(this.#runtime, checkName(name))
   }
@@ -171,7 +188,7 @@ class ConnectedClient implements Client {
   async #close(release: boolean): Promise<void> {
     const runtime = this.#runtime
     runtime.closed = true
-    await Promise.all([...runtime.gates.map((gate) => gate.close(release)), runtime.turnstiles.close()])
+    await Promise.all([...runtime.gates.map((gate) => gate.close(release)), runtime.turnstiles.close(release)])
     await runtime.settled()
     await runtime.requests.flush()
     runtime.watchdog.stop()

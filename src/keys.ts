@@ -21,6 +21,9 @@ export const grantChannel = (name: string): string => `holdfast_grant:${tagged(n
 
 export const semaphoreChannel = (name: string): string => `redisson_sc:${tagged(name)}`
 
+/** When each permit that is taken expires. Redisson's rule for companions that stand behind the name. */
+export const permitTimeouts = (name: string): string => `${tagged(name)}:timeout`
+
 /** Braces also around a name that has some: in a cluster, such a latch is of two slots, here and there. */
 export const latchChannel = (name: string): string => `redisson_countdownlatch__channel__{${name}}`
 

@@ -199,6 +199,59 @@ export interface Semaphore extends Kept {
   using<T>(options: SemaphoreOptions | undefined, work: () => Promise<T> | T): Promise<T>
 }
 
+export interface PermitOptions extends WaitOptions {
+  /** A fixed lease. Omitted, and without `renew`, it is for ever, as Redisson's. */
+  lease?: number | undefined
+  /** The client's watchdog renews it while this process lives. */
+  renew?: boolean | undefined
+}
+
+/** One permit of a `PermitSemaphore`. Its trust is that of a hold; what never expires is never in doubt. */
+export interface Permit extends AsyncDisposable {
+  /** 32 hex digits, as Redisson shows it; good in every process. */
+  readonly id: string
+  readonly state: 'held' | 'uncertain' | 'lost' | 'released'
+  readonly lost: boolean
+  /** Aborts with a `LockLostError` when it is lost. */
+  readonly signal: AbortSignal
+  /** Milliseconds that are certain; Infinity where it never expires. */
+  remaining(): number
+  /** As a hold's. `RangeError` where it is renewed or never expires. */
+  extend(lease?: number): Promise<void>
+  /** As a hold's: never rejects. */
+  release(): Promise<boolean>
+}
+
+/**
+ * Permits that each have an id and a lease, Redisson's RPermitExpirableSemaphore. What expires is back by itself. Server time
+ * counts. A step that changes the count is done once, also when its answer is lost. Closing the client gives back what it has
+ * taken, unless told otherwise.
+ */
+export interface PermitSemaphore extends Kept {
+  trySetPermits(permits: number): Promise<boolean>
+  /** So many in all, those that are taken included: there may be fewer than none left. */
+  setPermits(permits: number): Promise<void>
+  addPermits(permits: number): Promise<void>
+  available(): Promise<number>
+  acquired(): Promise<number>
+  /** In all. */
+  permits(): Promise<number>
+  /** Rejects as a lock's. */
+  acquire(options?: PermitOptions): Promise<Permit>
+  /** All of them or none. */
+  acquireMany(count: number, options?: PermitOptions): Promise<Permit[]>
+  tryAcquire(options?: PermitOptions): Promise<Permit | undefined>
+  /** `NotOwnerError` when one of them is unknown, expired or given back: then nothing is changed. */
+  release(ids: string | readonly string[]): Promise<void>
+  /** The same without the error: `false`, or 0. */
+  tryRelease(id: string): Promise<boolean>
+  tryRelease(ids: readonly string[]): Promise<number>
+  /** From now on it lasts so long, also when that is shorter. `false` when it is not there. */
+  extend(id: string, lease: number): Promise<boolean>
+  /** Milliseconds left, Infinity where it never expires. `NotOwnerError` when it is not there. */
+  leaseTime(id: string): Promise<number>
+}
+
 /**
  * Opens for all who wait when it has been counted down often enough, Redisson's RCountDownLatch. One that is not set is open.
  * Counting down is done once, also when the answer is lost: it is asked for again.

@@ -37,6 +37,12 @@ export class TenureHold implements Hold {
     this.#over = { mono: Math.max(mono, sent.mono + certain), wall: Math.max(wall, sent.wall + certain) }
   }
 
+  /** From now on it lasts so long and no longer. */
+  lastsOnly(lease: number, sent: Moment): void {
+    this.#over = undefined
+    this.#lasts(lease, sent)
+  }
+
   /** So much of its lease the monotonic clock has not seen. */
   slept(ms: number): void {
     if (this.#over !== undefined) this.#over = { mono: this.#over.mono - ms, wall: this.#over.wall }

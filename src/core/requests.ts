@@ -44,18 +44,25 @@ export class Requests {
     throw outcome.error
   }
 
-  /** Whatever goes wrong, it is tried again for a minute; then the client's listeners are told. Never rejects. */
-  async surely(key: string, step: (note: string) => Promise<unknown>): Promise<void> {
+  /**
+   * Whatever goes wrong, it is tried again for a minute, or until it is of no use; then the client's listeners are told.
+   * Never rejects; undefined without an answer.
+   */
+  async surely<T>(key: string, step: (note: string) => Promise<T>, until = Infinity): Promise<T | undefined> {
     const note = this.note(key)
     let copies = 0
     const done = this.#insist(() => {
       copies++
       return step(note)
-    })
+    }, until)
     this.#runtime.track(done)
     const outcome = await done
-    if ('error' in outcome) this.#runtime.fail(outcome.error)
-    else if (copies === 1) this.forget(note)
+    if ('error' in outcome) {
+      this.#runtime.fail(outcome.error)
+      return undefined
+    }
+    if (copies === 1) this.forget(note)
+    return outcome.answer
   }
 
   /** Behind a step without an answer: `undo` finds by the note whether it was done, and voids a copy that comes late. */
@@ -88,8 +95,8 @@ export class Requests {
     )
   }
 
-  #insist<T>(step: () => Promise<T>): Promise<{ answer: T } | { error: unknown }> {
-    return this.#runtime.insist(step, this.#runtime.options.clock.monotonic() + UNDO_TIME)
+  #insist<T>(step: () => Promise<T>, until = Infinity): Promise<{ answer: T } | { error: unknown }> {
+    return this.#runtime.insist(step, Math.min(until, this.#runtime.options.clock.monotonic() + UNDO_TIME))
   }
 }
 

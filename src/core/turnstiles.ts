@@ -10,7 +10,7 @@ export class Turnstiles {
   readonly #runtime: Runtime
   /** By kind and key. */
   readonly #open = new Map<string, AnyTurnstile>()
-  readonly #holding = new Set<() => Promise<void>>()
+  readonly #holding = new Set<(release: boolean) => Promise<unknown>>()
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
@@ -34,19 +34,17 @@ export class Turnstiles {
     return this.#open.get(`${kind.name} ${key}`)
   }
 
-  /** Given back when the client closes, or when the result is called, whichever comes first. */
-  hold(giveBack: () => Promise<void>): () => Promise<void> {
-    let given: Promise<void> | undefined
-    const back = (): Promise<void> => {
-      this.#holding.delete(back)
-      return (given ??= giveBack())
-    }
-    this.#holding.add(back)
-    return back
+  /** Called when the client closes, unless it is let go before. */
+  hold(end: (release: boolean) => Promise<unknown>): void {
+    this.#holding.add(end)
   }
 
-  async close(): Promise<void> {
+  letGo(end: (release: boolean) => Promise<unknown>): void {
+    this.#holding.delete(end)
+  }
+
+  async close(release: boolean): Promise<void> {
     await Promise.all([...this.#open.values()].map((turnstile) => turnstile.close()))
-    await Promise.all([...this.#holding].map((back) => back()))
+    await Promise.all([...this.#holding].map((end) => end(release)))
   }
 }

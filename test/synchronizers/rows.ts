@@ -31,6 +31,9 @@ const counted = {
   count: async (redis: Redis, name: string): Promise<number> => Number(await redis.get(name)),
 }
 
+/** A permit that somebody has. */
+const TAKEN = '00112233445566778899aabbccddeeff'
+
 export const kinds: readonly Kind[] = [
   {
     ...counted,
@@ -58,6 +61,49 @@ export const kinds: readonly Kind[] = [
       { name: 'drain', call: (client, name) => client.semaphore(name).drain(), by: -10, answer: 10 },
     ],
     wait: (client, name, options) => client.semaphore(name).acquire(options),
+    closed: 0,
+    open: 1,
+    had: 0,
+  },
+  {
+    ...counted,
+    name: 'permitSemaphore',
+    channel: (name) => `redisson_sc:{${name}}`,
+    prepare: (redis, name) =>
+      Promise.all([
+        redis.set(name, 10),
+        redis.zadd(`{${name}}:timeout`, 922_337_203_685_477, Buffer.from(TAKEN, 'hex')),
+      ]),
+    prepared: 10,
+    rows: [
+      {
+        name: 'acquire',
+        call: async (client, name) => (await client.permitSemaphore(name).acquire({ renew: true })).state,
+        by: -1,
+        answer: 'held',
+      },
+      {
+        name: 'acquireMany',
+        call: async (client, name) => (await client.permitSemaphore(name).acquireMany(3)).length,
+        by: -3,
+        answer: 3,
+      },
+      {
+        name: 'release',
+        call: (client, name) => client.permitSemaphore(name).release(TAKEN),
+        by: 1,
+        needsNoMemory: true,
+      },
+      {
+        name: 'tryRelease',
+        call: (client, name) => client.permitSemaphore(name).tryRelease([TAKEN]),
+        by: 1,
+        answer: 1,
+        needsNoMemory: true,
+      },
+      { name: 'setPermits', call: (client, name) => client.permitSemaphore(name).setPermits(15), by: 4 },
+    ],
+    wait: (client, name, options) => client.permitSemaphore(name).acquire(options),
     closed: 0,
     open: 1,
     had: 0,

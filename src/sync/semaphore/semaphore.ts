@@ -70,12 +70,17 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
     const [options, work] = typeof first === 'function' ? [undefined, first] : [first, second]
     checkFunction(work, 'work')
     const permits = await this.#acquire(options)
-    const giveBack = this.runtime.turnstiles.hold(() => this.#permits.giveBack(permits))
+    const { turnstiles } = this.runtime
+    let given: Promise<void> | undefined
+    // Also when the client closes meanwhile: no lease would end what nobody gives back.
+    const giveBack = (): Promise<void> => (given ??= this.#permits.giveBack(permits))
+    turnstiles.hold(giveBack)
     let result: T
     try {
       result = await (work as () => Promise<T> | T)()
     } finally {
       await giveBack()
+      turnstiles.letGo(giveBack)
     }
     if (this.runtime.closed) throw new ClosedError(this.name)
     return result

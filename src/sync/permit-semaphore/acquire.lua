@@ -1,0 +1,51 @@
+-- Takes permits for the calls of one process, in their order: for as many of them as there are permits for. Each permit has
+-- an id, by which a call that is asked for again finds that it has been served; a note says that it was given up meanwhile.
+-- KEYS[1] permits
+-- KEYS[2] timeouts
+-- KEYS[3] channel
+-- KEYS[4] note
+-- ARGV[1] publish
+-- ARGV[2..] calls (any)
+-- returns [integer calls, integer left] how many of the calls have theirs; ms until a permit is given back by its expiry, -1
+-- when none will be. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
+local permits, timeouts, channel, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local publish = ARGV[1]
+local calls = ARGV
+--include member-of
+--include reap
+--include server-now
+
+if redis.call('EXISTS', note) == 1 then
+  return { 0, -1 }
+end
+local now = serverNow()
+reap(permits, timeouts, channel, publish, now)
+local available = tonumber(redis.call('GET', permits) or 0)
+if not available then
+  return redis.error_reply('ERR value is not an integer or out of range')
+end
+local served, place = 0, 2
+while calls[place] do
+  local lease, count = tonumber(calls[place]), tonumber(calls[place + 1])
+  if not redis.call('ZSCORE', timeouts, memberOf(calls[place + 2])) then
+    if count > available then
+      break
+    end
+    available = redis.call('DECRBY', permits, count)
+    local ends = lease > 0 and now + lease or '922337203685477'
+    for i = place + 2, place + 1 + count do
+      redis.call('ZADD', timeouts, ends, memberOf(calls[i]))
+    end
+  end
+  served = served + 1
+  place = place + 2 + count
+end
+if served > 0 then
+  local left = redis.call('PTTL', permits)
+  if left > 0 then
+    redis.call('PEXPIRE', timeouts, left)
+  end
+  return { served, -1 }
+end
+local first = redis.call('ZRANGE', timeouts, 0, 0, 'WITHSCORES')[2]
+return { 0, first and first ~= '922337203685477' and tonumber(first) - now or -1 }

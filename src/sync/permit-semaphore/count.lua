@@ -1,0 +1,14 @@
+-- How many permits there are, after those whose time is over were given back.
+-- KEYS[1] permits
+-- KEYS[2] timeouts
+-- KEYS[3] channel
+-- ARGV[1] publish
+-- returns [integer exists, integer available, integer acquired] exists: 1 when there is such a semaphore
+local permits, timeouts, channel = KEYS[1], KEYS[2], KEYS[3]
+local publish = ARGV[1]
+--include reap
+--include server-now
+
+reap(permits, timeouts, channel, publish, serverNow())
+local available = redis.call('GET', permits)
+return { available and 1 or 0, tonumber(available or 0), redis.call('ZCARD', timeouts) }

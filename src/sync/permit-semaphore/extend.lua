@@ -1,0 +1,25 @@
+-- Sets how long a permit lasts from now on. Never takes anew what is over.
+-- KEYS[1] timeouts
+-- ARGV[1] id
+-- ARGV[2] lease (ms)
+-- ARGV[3] shorten (count)
+-- returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
+local timeouts = KEYS[1]
+local id, lease, shorten = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+--include member-of
+--include server-now
+
+local member = memberOf(id)
+local ends = redis.call('ZSCORE', timeouts, member)
+local now = serverNow()
+if not ends or tonumber(ends) <= now then
+  return -2
+end
+if shorten == '0' then
+  if ends == '922337203685477' then
+    return -1
+  end
+  lease = math.max(lease, tonumber(ends) - now)
+end
+redis.call('ZADD', timeouts, now + lease, member)
+return lease

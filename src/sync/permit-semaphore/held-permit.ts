@@ -1,0 +1,228 @@
+import type { TenureHold } from '../../core/hold.js'
+import type { Keeper } from '../../core/keeper.js'
+import { UnitOfWork } from '../../core/owner.js'
+import type { Attempt, LockProtocol, RenewScript, ServerState } from '../../core/protocol.js'
+import type { Clock } from '../../core/clock.js'
+import { Tenure } from '../../core/tenure.js'
+import { type Terms, marginOf } from '../../core/terms.js'
+import type { Moment } from '../../core/trust.js'
+import { ClosedError, type LockLostError } from '../../errors.js'
+import { permitSemaphoreExtend, permitSemaphoreLeaseTime, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
+import type { Permit } from '../../types.js'
+import type { IdentifiedPermits } from './permits.js'
+
+const never = (): never => {
+  throw new Error('a permit is neither taken again nor passed on')
+}
+
+/** The steps of one permit, in the words of a lock: its id is the owner, and it is held once. */
+class PermitSteps implements LockProtocol {
+  readonly key: string
+  readonly channel: string
+  readonly renewal: RenewScript = permitSemaphoreRenew
+  readonly acquire: () => Promise<Attempt> = never
+  readonly pass: () => Promise<boolean> = never
+  readonly forceRelease: () => Promise<boolean> = never
+  readonly #permits: IdentifiedPermits
+  readonly #wire: string
+
+  constructor(permits: IdentifiedPermits, wire: string) {
+    this.#permits = permits
+    this.#wire = wire
+    this.key = permits.timeouts
+    this.channel = permits.channel
+  }
+
+  async setLevel(owner: string, _level: number, lease: number): Promise<number | undefined> {
+    const left = await this.#permits.runner.run(permitSemaphoreExtend, [this.key], [owner, lease, 0])
+    return left === -2 ? undefined : left
+  }
+
+  release(): Promise<number | undefined> {
+    return never()
+  }
+
+  async inspect(): Promise<ServerState> {
+    const ttl = await this.#permits.runner.run(permitSemaphoreLeaseTime, [this.key], [this.#wire])
+    return { ttl, holders: ttl === -2 ? [] : [{ owner: this.#wire, count: 1 }] }
+  }
+}
+
+/** Looks after the tenure of one permit: nobody else here waits for it. */
+class PermitKeeper implements Keeper {
+  readonly protocol: LockProtocol
+  readonly #permits: IdentifiedPermits
+  readonly #id: string
+  readonly #ended: () => void
+
+  constructor(permits: IdentifiedPermits, id: string, ended: () => void) {
+    this.#permits = permits
+    this.#id = id
+    this.#ended = ended
+    this.protocol = new PermitSteps(permits, permits.marked(id))
+  }
+
+  get name(): string {
+    return this.#permits.name
+  }
+
+  get clock(): Clock {
+    return this.#permits.runtime.options.clock
+  }
+
+  async giveBack(tenure: Tenure): Promise<boolean> {
+    this.#ended()
+    const released = await this.#release(tenure.lostAt)
+    this.#permits.runtime.teller.released(this.#permits, tenure.wire, tenure.opened)
+    return released === true
+  }
+
+  #release(until?: number): Promise<boolean | undefined> {
+    const step = (note: string): Promise<boolean> => this.#permits.release([this.#id], note)
+    return this.#permits.runtime.requests.surely(this.#permits.key, step, until)
+  }
+
+  lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
+    this.#ended()
+    this.lapsed(tenure, error)
+    if (ours && tenure.watched) this.#permits.runtime.track(this.#cleanUp(tenure))
+  }
+
+  /** A renewal that was never answered may have kept it. Not before its end: the holder has that time to stop. */
+  async #cleanUp(tenure: Tenure): Promise<void> {
+    await this.#permits.runtime.pause(marginOf(tenure.lease))
+    await this.#release()
+  }
+
+  lapsed(tenure: Tenure, error: LockLostError): void {
+    this.#permits.runtime.teller.lost(this.#permits, tenure.wire, error)
+  }
+
+  doubted(tenure: Tenure, cause: unknown): void {
+    this.#permits.runtime.teller.doubted(this.#permits, tenure.wire, cause)
+  }
+
+  renewed(tenure: Tenure): void {
+    this.#permits.runtime.teller.renewed(this.#permits, tenure.wire)
+  }
+
+  moved(tenure: Tenure): void {
+    this.#permits.runtime.watchdog.moved(tenure)
+  }
+
+  async insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined> {
+    const outcome = await this.#permits.runtime.insist(step, tenure.lostAt)
+    return 'answer' in outcome ? outcome.answer : undefined
+  }
+
+  ticket(): string {
+    return never()
+  }
+}
+
+/** One permit in the hands of the caller. Its trust and its renewal are those of a lock's hold. */
+export class HeldPermit implements Permit {
+  readonly id: string
+  readonly #permits: IdentifiedPermits
+  readonly #keeper: PermitKeeper
+  readonly #terms: Terms
+  readonly #tenure: Tenure
+  readonly #hold: TenureHold
+  readonly #closing = (release: boolean): Promise<void> => this.#close(release)
+
+  constructor(permits: IdentifiedPermits, id: string, terms: Terms, sent: Moment) {
+    this.#permits = permits
+    this.id = id
+    this.#terms = terms
+    this.#keeper = new PermitKeeper(permits, id, () => this.#forget())
+    this.#tenure = new Tenure(this.#keeper, permits.marked(id), terms, sent)
+    this.#hold = this.#tenure.give(new UnitOfWork())
+    permits.runtime.turnstiles.hold(this.#closing)
+    if (terms.lease !== Infinity) permits.runtime.watchdog.add(this.#tenure)
+    heldOf(permits).set(id, this)
+  }
+
+  get state(): Permit['state'] {
+    const { state } = this.#hold
+    // What never expires cannot be in doubt: clocks that disagree do not matter to it.
+    return state === 'uncertain' && this.remaining() === Infinity ? 'held' : (state as Permit['state'])
+  }
+
+  get lost(): boolean {
+    return this.state === 'lost'
+  }
+
+  get signal(): AbortSignal {
+    return this.#hold.signal
+  }
+
+  remaining(): number {
+    return this.#hold.remaining()
+  }
+
+  async extend(lease?: number): Promise<void> {
+    if (this.remaining() === Infinity) throw new RangeError(`extend(${lease}): the permit ${this.id} never expires`)
+    await this.#hold.extend(lease)
+  }
+
+  release(): Promise<boolean> {
+    return this.#hold.release()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release()
+  }
+
+  /** Its lease is changed by its id, also to a shorter one. */
+  async lasts(lease: number, step: () => Promise<boolean>): Promise<boolean> {
+    if (this.#terms.watched)
+      throw new RangeError(`extend(${lease}): the permit ${this.id} is renewed; only a fixed lease can be changed`)
+    const sent = this.#tenure.now()
+    let there = lease < this.remaining()
+    try {
+      there = await step()
+    } finally {
+      // Without an answer it may be as short.
+      if (there) this.#lastsOnly(lease, sent)
+    }
+    return there
+  }
+
+  #lastsOnly(lease: number, sent: Moment): void {
+    if (this.#tenure.over) return
+    this.#tenure.proved(sent, lease)
+    this.#hold.lastsOnly(lease, sent)
+    const { watchdog } = this.#permits.runtime
+    if (this.#tenure.place === -1) watchdog.add(this.#tenure)
+    else watchdog.moved(this.#tenure)
+  }
+
+  /** By its id. */
+  givenBack(): void {
+    this.#forget()
+    this.#hold.end('released')
+  }
+
+  async #close(release: boolean): Promise<void> {
+    this.#tenure.abandon(new ClosedError(this.#permits.name))
+    if (release) await this.#keeper.giveBack(this.#tenure)
+    else this.#forget()
+  }
+
+  #forget(): void {
+    this.#tenure.end()
+    const { runtime } = this.#permits
+    runtime.watchdog.remove(this.#tenure)
+    runtime.turnstiles.letGo(this.#closing)
+    heldOf(this.#permits).delete(this.id)
+  }
+}
+
+/** What this client holds, by id: whatever gives a permit back by its id ends it here too. */
+export const heldOf = ({ runtime }: IdentifiedPermits): Map<string, HeldPermit> => {
+  let held = holders.get(runtime)
+  if (held === undefined) holders.set(runtime, (held = new Map<string, HeldPermit>()))
+  return held
+}
+
+const holders = new WeakMap<object, Map<string, HeldPermit>>()

@@ -1,0 +1,15 @@
+-- How long a permit lasts.
+-- KEYS[1] timeouts
+-- ARGV[1] id
+-- returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
+local timeouts = KEYS[1]
+local id = ARGV[1]
+--include member-of
+--include server-now
+
+local ends = redis.call('ZSCORE', timeouts, memberOf(id))
+if ends == '922337203685477' then
+  return -1
+end
+local left = ends and tonumber(ends) - serverNow() or 0
+return left > 0 and left or -2

@@ -1,0 +1,178 @@
+import { KeptObject } from '../../core/kept.js'
+import type { Runtime } from '../../core/runtime.js'
+import { AcquireTimeoutError, LockLostError, NotOwnerError } from '../../errors.js'
+import {
+  permitSemaphoreExtend,
+  permitSemaphoreLeaseTime,
+  permitSemaphoreSetPermits,
+  semaphoreAdd,
+  semaphoreTrySetPermits,
+} from '../../lua/scripts.gen.js'
+import { checkAmount, checkFlag, checkLease, checkText, checkWaiting } from '../../options.js'
+import type { Permit, PermitOptions, PermitSemaphore } from '../../types.js'
+import { HeldPermit, heldOf } from './held-permit.js'
+import { type Grant, IdentifiedPermits, type PermitsRequest } from './permits.js'
+
+/** What may be an id at all. */
+const ID = /^[0-9a-f]{32}$/
+
+/** Redisson's RPermitExpirableSemaphore: how many are left, and when each that is taken expires. */
+export class ExpirablePermits extends KeptObject implements PermitSemaphore {
+  readonly #permits: IdentifiedPermits
+
+  constructor(runtime: Runtime, name: string) {
+    super(runtime, name)
+    this.#permits = new IdentifiedPermits(runtime, name, this.key)
+  }
+
+  protected override get keys(): readonly [string, string] {
+    return [this.key, this.#permits.timeouts]
+  }
+
+  async trySetPermits(permits: number): Promise<boolean> {
+    checkAmount(permits, 'permits', 0)
+    const { runner, key } = this
+    const made = await this.runtime.requests.once(key, (note) =>
+      runner.run(semaphoreTrySetPermits, [key, this.#permits.channel, note], [permits, 0, runner.publishCommand]),
+    )
+    return made === 1
+  }
+
+  async setPermits(permits: number): Promise<void> {
+    checkAmount(permits, 'permits', 0)
+    const { runner, key } = this
+    const { channel, timeouts } = this.#permits
+    await this.runtime.requests.once(key, (note) =>
+      runner.run(permitSemaphoreSetPermits, [key, channel, timeouts, note], [permits, runner.publishCommand]),
+    )
+  }
+
+  async addPermits(permits: number): Promise<void> {
+    checkAmount(permits, 'permits', -2_147_483_647)
+    if (permits === 0) return
+    const { runner, key } = this
+    await this.runtime.requests.once(key, (note) =>
+      runner.run(semaphoreAdd, [key, this.#permits.channel, note], [permits, runner.publishCommand, 1]),
+    )
+  }
+
+  async available(): Promise<number> {
+    return (await this.#count()).available
+  }
+
+  async acquired(): Promise<number> {
+    return (await this.#count()).acquired
+  }
+
+  async permits(): Promise<number> {
+    const { there, available, acquired } = await this.#count()
+    return there ? available + acquired : 0
+  }
+
+  #count(): ReturnType<IdentifiedPermits['count']> {
+    this.runtime.checkOpen(this.name)
+    return this.#permits.count()
+  }
+
+  async acquire(options?: PermitOptions): Promise<Permit> {
+    const [permit] = await this.#acquire(1, options)
+    return permit as Permit
+  }
+
+  async acquireMany(count: number, options?: PermitOptions): Promise<Permit[]> {
+    return this.#acquire(checkAmount(count, 'count', 0), options)
+  }
+
+  async tryAcquire(options?: PermitOptions): Promise<Permit | undefined> {
+    const granted = await this.#enter(this.#request(1, options, 0))
+    return granted?.[0]
+  }
+
+  async #acquire(count: number, options: PermitOptions | undefined): Promise<Permit[]> {
+    const request = this.#request(count, options, Infinity)
+    const granted = await this.#enter(request)
+    if (granted === undefined) throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
+    return granted
+  }
+
+  async #enter(request: PermitsRequest): Promise<HeldPermit[] | undefined> {
+    if (request.count === 0) {
+      this.runtime.checkOpen(this.name)
+      request.signal?.throwIfAborted()
+      return []
+    }
+    const grant = await this.runtime.turnstiles.enter(this.#permits, request)
+    return grant === undefined ? undefined : this.#hold(grant, request)
+  }
+
+  async #hold({ ids, sent }: Grant, { terms }: PermitsRequest): Promise<HeldPermit[]> {
+    const held = ids.map((id) => new HeldPermit(this.#permits, id, terms, sent))
+    if (held.every(({ lost }) => !lost)) return held
+    await Promise.all(held.map((permit) => permit.release()))
+    throw new LockLostError(this.name, `its lease of ${terms.lease} ms was over before the server's answer came`)
+  }
+
+  #request(count: number, options: PermitOptions | undefined, otherwise: number): PermitsRequest {
+    const { lease, renew = false, wait = otherwise, signal } = checkWaiting(options)
+    checkFlag(renew, 'renew')
+    if (lease !== undefined) checkLease(lease)
+    if (renew && lease !== undefined)
+      throw new RangeError(`lease must be left out where renew is true, and is ${lease}: what is renewed has no end`)
+    const terms = renew ? this.runtime.watched : { lease: lease ?? Infinity, watched: false }
+    return { count, terms, wait, signal }
+  }
+
+  async release(ids: string | readonly string[]): Promise<void> {
+    if ((await this.#release(ids)) === undefined) {
+      const which = typeof ids === 'string' ? ids : ids.join(', ')
+      throw new NotOwnerError(this.name, `permit ${which}: unknown, expired or given back`)
+    }
+  }
+
+  async tryRelease(id: string): Promise<boolean>
+  async tryRelease(ids: readonly string[]): Promise<number>
+  async tryRelease(ids: string | readonly string[]): Promise<boolean | number> {
+    const released = await this.#release(ids)
+    return typeof ids === 'string' ? released !== undefined : (released ?? 0)
+  }
+
+  /** How many; undefined: one of them is not there, so none. */
+  async #release(given: string | readonly string[]): Promise<number | undefined> {
+    const ids = [...new Set(typeof given === 'string' ? [given] : checkIds(given))]
+    for (const id of ids) checkText(id, 'id')
+    this.runtime.checkOpen(this.name)
+    if (ids.length === 0) return 0
+    if (!ids.every((id) => ID.test(id))) return undefined
+    const released = await this.runtime.requests.once(this.key, (note) => this.#permits.release(ids, note))
+    if (!released) return undefined
+    for (const id of ids) heldOf(this.#permits).get(id)?.givenBack()
+    return ids.length
+  }
+
+  async extend(id: string, lease: number): Promise<boolean> {
+    checkText(id, 'id')
+    checkLease(lease)
+    const { runner } = this
+    if (!ID.test(id)) return false
+    const step = async (): Promise<boolean> => {
+      const args = [this.#permits.marked(id), lease, 1] as const
+      return (await runner.run(permitSemaphoreExtend, [this.#permits.timeouts], args)) !== -2
+    }
+    const held = heldOf(this.#permits).get(id)
+    return held === undefined ? step() : held.lasts(lease, step)
+  }
+
+  async leaseTime(id: string): Promise<number> {
+    checkText(id, 'id')
+    const { runner } = this
+    const { timeouts } = this.#permits
+    const left = ID.test(id) ? await runner.run(permitSemaphoreLeaseTime, [timeouts], [this.#permits.marked(id)]) : -2
+    if (left === -2) throw new NotOwnerError(this.name, `permit ${id}: unknown, expired or given back`)
+    return left === -1 ? Infinity : left
+  }
+}
+
+const checkIds = (ids: unknown): readonly string[] => {
+  if (Array.isArray(ids)) return ids as readonly string[]
+  throw new TypeError(`ids must be an id or an array of ids, not ${String(ids)}`)
+}

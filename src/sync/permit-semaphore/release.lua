@@ -1,0 +1,35 @@
+-- Gives permits back by their ids: all, or none when one of them is unknown, expired or given back. Asked again under the
+-- same note, it tells again that it did.
+-- KEYS[1] permits
+-- KEYS[2] channel
+-- KEYS[3] timeouts
+-- KEYS[4] note
+-- ARGV[1] publish
+-- ARGV[2..] ids
+-- returns integer processes told, -1 when nothing was given back
+local permits, channel, timeouts, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local publish = ARGV[1]
+local ids = ARGV
+--include member-of
+--include reap
+--include server-now
+
+-- A write that needs no memory: after it, a server short of memory lets the others pass.
+if redis.call('PEXPIRE', note, 120000) == 1 then
+  return 0
+end
+local now = serverNow()
+for i = 2, #ids do
+  local ends = redis.call('ZSCORE', timeouts, memberOf(ids[i]))
+  if not ends or tonumber(ends) <= now then
+    return -1
+  end
+end
+reap(permits, timeouts, channel, publish, now)
+for i = 2, #ids do
+  redis.call('ZREM', timeouts, memberOf(ids[i]))
+end
+redis.call('SET', note, 1, 'PX', 120000)
+local available = redis.call('EXISTS', permits) == 1 and redis.call('INCRBY', permits, #ids - 1) or 0
+local told = available > 0 and redis.pcall(publish, channel, available)
+return type(told) == 'number' and told or 0

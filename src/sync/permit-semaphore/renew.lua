@@ -1,0 +1,29 @@
+-- Gives permits that are still there at least a full lease, each of the semaphore at its place. Never creates, never
+-- shortens. A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
+-- KEYS[1..] timeouts
+-- ARGV[1] lease (ms)
+-- ARGV[2..] ids
+-- returns integer[] ms left, -1 when it never expires, -2 lost, in the order of the keys
+local timeouts = KEYS
+local lease = tonumber(ARGV[1])
+local ids = ARGV
+--include member-of
+--include server-now
+
+local now = serverNow()
+local renewed = {}
+for i, key in ipairs(timeouts) do
+  local member = memberOf(ids[i + 1])
+  local ends = redis.pcall('ZSCORE', key, member)
+  if type(ends) == 'table' and not string.find(ends.err, 'WRONGTYPE', 1, true) then
+    return ends
+  elseif not ends or type(ends) == 'table' or tonumber(ends) <= now then
+    renewed[i] = -2
+  elseif ends == '922337203685477' then
+    renewed[i] = -1
+  else
+    renewed[i] = math.max(lease, tonumber(ends) - now)
+    redis.call('ZADD', key, now + renewed[i], member)
+  end
+end
+return renewed

@@ -1,0 +1,25 @@
+-- Gives back what an acquire took whose answer was lost, if it took anything, and voids a copy of it that comes late.
+-- KEYS[1] permits
+-- KEYS[2] channel
+-- KEYS[3] timeouts
+-- KEYS[4] note
+-- ARGV[1] publish
+-- ARGV[2..] ids
+-- returns integer permits given back
+local permits, channel, timeouts, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local publish = ARGV[1]
+local ids = ARGV
+--include member-of
+
+local taken = 0
+for i = 2, #ids do
+  taken = taken + redis.call('ZREM', timeouts, memberOf(ids[i]))
+end
+redis.call('SET', note, 1, 'PX', 120000)
+if taken > 0 and redis.call('EXISTS', permits) == 1 then
+  local available = redis.call('INCRBY', permits, taken)
+  if available > 0 then
+    redis.pcall(publish, channel, available)
+  end
+end
+return taken

@@ -1,0 +1,28 @@
+-- Makes it so that there are so many permits in all, those that are taken included. Asked again under the same note, it is
+-- done once: others may have set it anew.
+-- KEYS[1] permits
+-- KEYS[2] channel
+-- KEYS[3] timeouts
+-- KEYS[4] note
+-- ARGV[1] amount (count)
+-- ARGV[2] publish
+-- returns integer how many more there are now, negative for fewer
+local permits, channel, timeouts, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local amount, publish = tonumber(ARGV[1]), ARGV[2]
+--include reap
+--include server-now
+
+if redis.call('EXISTS', note) == 1 then
+  return 0
+end
+reap(permits, timeouts, channel, publish, serverNow())
+local more = amount - (redis.call('GET', permits) or 0) - redis.call('ZCARD', timeouts)
+if redis.call('EXISTS', permits) == 0 then
+  more = amount
+end
+redis.call('SET', note, 1, 'PX', 120000)
+local available = redis.call('INCRBY', permits, more)
+if more > 0 and available > 0 then
+  redis.pcall(publish, channel, available)
+end
+return more
