@@ -1,4 +1,5 @@
 import type { Client } from '../../client.js'
+import type { ClientOptions } from '../../config/settings.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import type { Lock } from '../../types.js'
 
@@ -15,6 +16,8 @@ export interface SimKind {
   holders(redis: MemoryServer, name: string): readonly string[]
   /** Who waits for it stands in a line on the server. */
   readonly fair: boolean
+  /** Its processes connect with these. */
+  readonly options?: ClientOptions
 }
 
 const hashFields = (redis: MemoryServer, name: string): string[] => {
@@ -44,7 +47,7 @@ const REDISSON = ['acquire', 'try', 'cancel', 'unlock', 'force-release', 'renew'
 
 /** Kinds on the same keys meet one another in one history. */
 export interface Family {
-  readonly name: 'plain' | 'fair' | 'mixed' | 'fenced' | 'spin'
+  readonly name: 'plain' | 'fair' | 'mixed' | 'fenced' | 'spin' | 'classic'
   readonly kinds: readonly SimKind[]
   /** Each a point where faults are counted. */
   readonly scripts: readonly string[]
@@ -102,6 +105,23 @@ const SPIN_KINDS: readonly SimKind[] = [
   },
 ]
 
+/** By the rules of older Redissons, also of different ones on one lock; the dead are not waited for as long as theirs are. */
+const CLASSIC_KINDS: readonly SimKind[] = (['3.8', '3.17'] as const).map((redisson) => ({
+  name: `fairLock of ${redisson}`,
+  reentrant: true,
+  open: (client: Client, name: string) => client.fairLock(name),
+  holders: hashFields,
+  fair: true,
+  // A hand-over may drop who lives, and who lives finds out when it asks again.
+  patience: 1100,
+  options: { redisson, fairWaiterTimeout: 3000 },
+}))
+
+const CLASSIC = [
+  ...['ask', 'leave', 'force-release'].map((script) => `classic-fair-lock/${script}`),
+  ...['fair-lock/inspect', 'lock/set-level', 'lock/renew'],
+]
+
 /** In the order of their numbers: a new one comes last, so that old numbers stay what they are. */
 export const FAMILIES: readonly Family[] = [
   { name: 'plain', kinds: PLAIN_KINDS, scripts: PLAIN, strangers: false },
@@ -109,6 +129,7 @@ export const FAMILIES: readonly Family[] = [
   { name: 'mixed', kinds: FAIR_KINDS, scripts: [...FAIR, ...REDISSON], strangers: true },
   { name: 'fenced', kinds: FENCED_KINDS, scripts: FENCED, strangers: false },
   { name: 'spin', kinds: SPIN_KINDS, scripts: SPIN, strangers: false },
+  { name: 'classic', kinds: CLASSIC_KINDS, scripts: CLASSIC, strangers: false },
 ]
 
 /** Each family has as many numbers as anybody can try. */

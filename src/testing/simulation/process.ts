@@ -91,7 +91,7 @@ export class SimProcess implements Party {
   async connect(): Promise<void> {
     const { watchdog, commandTimeout, maxWaiters, name } = this.plan
     const settings = settle(
-      { url: 'memory:', watchdog, commandTimeout, maxWaiters, clock: this.machine, label: name },
+      { url: 'memory:', watchdog, commandTimeout, maxWaiters, clock: this.machine, label: name, ...this.kind.options },
       {},
     )
     this.client = await start(settings, this.driver)
