@@ -16,6 +16,7 @@ import { fencedLock } from './sync/fenced-lock/fenced-lock.js'
 import { Latch } from './sync/latch/latch.js'
 import { spinLock } from './sync/spin-lock/spin-lock.js'
 import { plainLock } from './sync/lock/lock.js'
+import { MultiLock as LockOfLocks } from './sync/multi-lock/multi-lock.js'
 import { nonReentrantFairLock } from './sync/non-reentrant-fair-lock/non-reentrant-fair-lock.js'
 import { nonReentrantLock } from './sync/non-reentrant-lock/non-reentrant-lock.js'
 import { ExpirablePermits } from './sync/permit-semaphore/permit-semaphore.js'
@@ -26,6 +27,7 @@ import type {
   FencedLock,
   Hold,
   Lock,
+  MultiLock,
   Owner,
   PermitSemaphore,
   Semaphore,
@@ -57,6 +59,8 @@ export interface Client extends AsyncDisposable {
   nonReentrantFairLock(name: string): Lock
   /** A plain lock whose holds carry a number that only grows, for the resource to check; Redisson's RFencedLock. */
   fencedLock(name: string): FencedLock
+  /** All of these locks or none, of whatever kinds and clients, in whatever order; Redisson's RMultiLock. */
+  multiLock(...locks: Lock[]): MultiLock
   /** Permits that nobody's name is on, Redisson's RSemaphore. */
   semaphore(name: string): Semaphore
   /** Permits with an id and a lease each, Redisson's RPermitExpirableSemaphore. */
@@ -126,6 +130,10 @@ class ConnectedClient implements Client {
     this.warnings.push(...this.#fencing)
     this.#fencing = []
     return lock as FencedLock
+  }
+
+  multiLock(...locks: Lock[]): MultiLock {
+    return new LockOfLocks(this.#runtime, locks)
   }
 
   semaphore(name: string): Semaphore {

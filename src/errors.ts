@@ -8,6 +8,8 @@ export type ErrorCode =
   | 'CLOSED'
   | 'CONFIG'
   | 'NESTED_HOLD'
+  | 'MEMBERS'
+  | 'UNSUPPORTED'
   | EngineErrorCode
 
 const SERVER_CODES = [
@@ -120,6 +122,27 @@ export class BusyError extends HoldfastError {
     super('BUSY_CLIENT', `'${target}': ${maxWaiters} calls wait in this client already (maxWaiters)`, { target })
   }
 }
+
+/** What went wrong with one member of a multi-lock. */
+export interface MemberFailure {
+  /** Its place among the locks that `multiLock` was given. */
+  readonly index: number
+  readonly name: string
+  readonly error: unknown
+}
+
+/** Some locks of a multi-lock failed; what had been taken of the others was given back. */
+export class MembersError extends HoldfastError {
+  static override readonly brand = 'MembersError'
+  readonly errors: readonly MemberFailure[]
+  constructor(target: string, errors: readonly MemberFailure[]) {
+    const told = errors.map(({ index, name, error }) => `[${index}] '${name}': ${messageOf(error)}`).join('; ')
+    super('MEMBERS', `'${target}' failed in ${told}`, { target, cause: errors[0]?.error })
+    this.errors = errors
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The client is closed. */
 export class ClosedError extends HoldfastError {

@@ -13,6 +13,8 @@ export {
   type ErrorCode,
   HoldfastError,
   LockLostError,
+  type MemberFailure,
+  MembersError,
   NotOwnerError,
 } from './errors.js'
 export type {
@@ -28,6 +30,8 @@ export type {
   Lock,
   LockState,
   Logger,
+  MultiHold,
+  MultiLock,
   OwnedLock,
   Owner,
   RedissonVersion,

@@ -132,6 +132,15 @@ export type SpinBackoff =
     }
   | { readonly delay: number }
 
+/** A hold of several locks. */
+export interface MultiHold extends Hold {
+  /** One for each lock, in their order. */
+  readonly members: readonly Hold[]
+}
+
+/** Several locks as one. */
+export type MultiLock = Lock<MultiHold>
+
 /** A lock whose holds are numbered: see `FencedHold.token`. */
 export type FencedLock = Lock<FencedHold>
 

@@ -1,4 +1,4 @@
-import { AcquireTimeoutError, DeadlockError, LockLostError } from '../errors.js'
+import { AcquireTimeoutError, DeadlockError } from '../errors.js'
 import { clientOf } from '../keys.js'
 import { checkAcquire, checkFunction, checkOwner } from '../options.js'
 import type { AcquireOptions, Lock, LockState, OwnedLock, Owner } from '../types.js'
@@ -10,6 +10,7 @@ import type { LockKind, ServerState } from './protocol.js'
 import type { Request } from './request.js'
 import type { Runtime } from './runtime.js'
 import { enclosing, within } from './scope.js'
+import { whileHeld } from './using.js'
 
 /** Reads the labels of the clients with these ids. */
 export type ReadLabels = (clients: readonly string[]) => Promise<ReadonlyMap<string, string>>
@@ -63,27 +64,7 @@ export class GatedLock implements Lock<TenureHold> {
     const [options, work] = typeof first === 'function' ? [undefined, first] : [first, second]
     checkFunction(work, 'work')
     const hold = await this.acquire(options)
-    return this.#whileHeld(hold, work as (hold: TenureHold) => Promise<T> | T)
-  }
-
-  async #whileHeld<T>(hold: TenureHold, work: (hold: TenureHold) => Promise<T> | T): Promise<T> {
-    // Between the grant and this turn the event loop may have stood still.
-    if (hold.remaining() === 0) throw new LockLostError(this.name, 'it was over before the work began')
-    let result: T
-    try {
-      result = await within(this, hold, async () => work(hold))
-    } catch (error) {
-      await hold.release()
-      throw error
-    }
-    if (hold.closed !== undefined) throw hold.closed
-    const { state } = hold
-    const freed = await hold.release()
-    const ended = state === 'released' || state === 'detached'
-    if (!ended && !freed) {
-      throw new LockLostError(this.name, 'before its work had ended', { cause: hold.signal.reason, result })
-    }
-    return result
+    return whileHeld(hold, () => within(this, hold, async () => (work as (hold: TenureHold) => Promise<T> | T)(hold)))
   }
 
   async isLocked(): Promise<boolean> {

@@ -1,12 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { TenureHold } from './hold.js'
+import type { UnitOfWork } from './owner.js'
+
+/** What is asked of the hold of a `using`. */
+export interface Scoped {
+  readonly owner: UnitOfWork
+  readonly signal: AbortSignal
+}
 
 /** One `using` that is under way, and those around it. */
 export interface Scope {
   /** The very lock that it holds: client, kind and name. */
   readonly lock: object
   /** Only while it is under way. */
-  hold: TenureHold | undefined
+  hold: Scoped | undefined
   /** A callback that outlives its `using` is no part of it any more. */
   active: boolean
   readonly outer: Scope | undefined
@@ -20,7 +26,7 @@ const nearestActive = (scope: Scope | undefined): Scope | undefined => {
 }
 
 /** The hold of the innermost `using` under way here whose lock is such a one. */
-export const enclosing = (isSuch: (lock: object) => boolean): TenureHold | undefined => {
+export const enclosing = (isSuch: (lock: object) => boolean): Scoped | undefined => {
   for (let scope = nearestActive(current.getStore()); scope !== undefined; scope = nearestActive(scope.outer)) {
     if (isSuch(scope.lock)) return scope.hold
   }
@@ -28,7 +34,7 @@ export const enclosing = (isSuch: (lock: object) => boolean): TenureHold | undef
 }
 
 /** Runs the work as the inside of a `using`, which ends when its promise settles. */
-export const within = async <T>(lock: object, hold: TenureHold, work: () => Promise<T>): Promise<T> => {
+export const within = async <T>(lock: object, hold: Scoped, work: () => Promise<T>): Promise<T> => {
   // Those that are over are not kept: work that goes on for ever by starting itself anew would heap them up.
   const scope: Scope = { lock, hold, active: true, outer: nearestActive(current.getStore()) }
   try {

@@ -39,7 +39,7 @@ const tokensInOrder = (stays: readonly (Stay & { token: bigint })[]): void => {
 void describe('processes that share a lock', () => {
   const scenario = scenarios(redisEngine)
 
-  for (const kind of ['lock', 'fencedLock', 'spinLock']) {
+  for (const kind of ['lock', 'fencedLock', 'spinLock', 'multiLock']) {
     scenario(
       `G-01: ${kind}, two processes × 8 owners × 50 rounds → the total exact, one inside at a time`,
       async (w) => {

@@ -8,6 +8,10 @@ const [job = '', url = '', name = '', owners = '8', rounds = '50', kind = 'lock'
 const open = (client: Client): Lock => {
   if (kind === 'fencedLock') return client.fencedLock(name)
   if (kind === 'spinLock') return client.spinLock(name)
+  if (kind === 'multiLock') {
+    const members = [client.lock(`${name}:a`), client.fairLock(`${name}:b`)]
+    return client.multiLock(...(process.pid % 2 === 0 ? members : members.reverse()))
+  }
   return client.lock(name)
 }
 
