@@ -1,8 +1,9 @@
 import { describe } from 'node:test'
-import type { Engine } from '../engines.js'
+import type { Engine, Scenario } from '../engines.js'
 import { scenarios } from '../engines.js'
 import { badArguments } from './lock/arguments.js'
 import { clients } from './lock/clients.js'
+import { fairLines, ofFairLock } from './lock/fair.js'
 import { holds } from './lock/holds.js'
 import type { LockKind, Part } from './lock/kind.js'
 import { ownership } from './lock/ownership.js'
@@ -21,6 +22,7 @@ const besideOneAnother: readonly Part[] = [
   holds,
   waiting,
   redissonLines,
+  fairLines,
   trust,
   clients,
 ]
@@ -35,7 +37,8 @@ export const lockContract = (kind: LockKind, engine: Engine): void => {
     ...(engine.virtual ? [] : [{ parts: alone, concurrency: 1 }]),
   ]) {
     void describe(`${kind.name} on ${engine.name}`, { concurrency }, () => {
-      const scenario = scenarios(engine, kind.options, kind.patience)
+      const add = scenarios(engine, kind.options, kind.patience)
+      const scenario: Scenario = kind.fair === true ? (name, ...rest) => add(ofFairLock(name), ...rest) : add
       for (const part of parts) part(kind, scenario)
     })
   }
