@@ -19,6 +19,7 @@ import { plainLock } from './sync/lock/lock.js'
 import { MultiLock as LockOfLocks } from './sync/multi-lock/multi-lock.js'
 import { nonReentrantFairLock } from './sync/non-reentrant-fair-lock/non-reentrant-fair-lock.js'
 import { nonReentrantLock } from './sync/non-reentrant-lock/non-reentrant-lock.js'
+import { readLock, writeLock } from './sync/read-write-lock/read-write-lock.js'
 import { ExpirablePermits } from './sync/permit-semaphore/permit-semaphore.js'
 import { CountedSemaphore } from './sync/semaphore/semaphore.js'
 import type {
@@ -30,6 +31,7 @@ import type {
   MultiLock,
   Owner,
   PermitSemaphore,
+  ReadWriteLock,
   Semaphore,
   SpinBackoff,
 } from './types.js'
@@ -57,6 +59,8 @@ export interface Client extends AsyncDisposable {
   fairLock(name: string): Lock
   /** Its keys, but taking it again is a `DeadlockError`, Redisson's RNonReentrantFairLock. */
   nonReentrantFairLock(name: string): Lock
+  /** Many read or one writes, Redisson's RReadWriteLock. A writer who waits is next: who reads already ends, nobody joins. */
+  readWriteLock(name: string): ReadWriteLock
   /** A plain lock whose holds carry a number that only grows, for the resource to check; Redisson's RFencedLock. */
   fencedLock(name: string): FencedLock
   /** All of these locks or none, of whatever kinds and clients, in whatever order; Redisson's RMultiLock. */
@@ -86,7 +90,10 @@ export interface Client extends AsyncDisposable {
 }
 
 /** Kinds whose holds can be detached and adopted, by the name in the ticket. */
-const KINDS: readonly LockKind[] = [plainLock, nonReentrantLock, fairLock, nonReentrantFairLock, fencedLock, spinLock()]
+const KINDS: readonly LockKind[] = [
+  ...[plainLock, nonReentrantLock, fairLock, nonReentrantFairLock, fencedLock, spinLock()],
+  ...[readLock, writeLock],
+]
 
 class ConnectedClient implements Client {
   readonly id: string
@@ -150,6 +157,10 @@ class ConnectedClient implements Client {
 
   spinLock(name: string, options?: SpinLockOptions): Lock {
     return this.#lock(spinLock(options?.backoff), name)
+  }
+
+  readWriteLock(name: string): ReadWriteLock {
+    return { read: this.#lock(readLock, name), write: this.#lock(writeLock, name) }
   }
 
   #lock(kind: LockKind, name: string): GatedLock {

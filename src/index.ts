@@ -34,6 +34,7 @@ export type {
   MultiLock,
   OwnedLock,
   Owner,
+  ReadWriteLock,
   RedissonVersion,
   Permit,
   PermitOptions,

@@ -34,6 +34,14 @@ export const reservationKey = (name: string): string => `holdfast_reserved:${tag
 export const noteKey = (name: string, clientId: string, number: number): string =>
   `holdfast_request:${tagged(name)}:${clientId}:${number}`
 
+/** The lock itself and what a read has of its own: a key for each level, `<levels>:1` and on. */
+export const readWriteChannel = (name: string): string => `redisson_rwlock:${tagged(name)}`
+export const readCompanion = (name: string): string => tagged(name)
+export const readLevels = (name: string, owner: string): string => `${tagged(name)}:${owner}:rwlock_timeout`
+
+/** Whether readers or writers come next, where both wait. */
+export const readWriteTurn = (name: string): string => `holdfast_rwlock_turn:${tagged(name)}`
+
 export const presenceKey = (clientId: string): string => `holdfast:client:${clientId}`
 
 /** The wire name of a unit of work. Redisson puts the thread's id where we put a number that is never used again. */

@@ -144,6 +144,14 @@ export type MultiLock = Lock<MultiHold>
 /** A lock whose holds are numbered: see `FencedHold.token`. */
 export type FencedLock = Lock<FencedHold>
 
+/** Two sides of one lock: many hold `read` at a time while nobody holds `write`. */
+export interface ReadWriteLock {
+  /** Who writes may read as well, and goes on reading when the write is released. */
+  readonly read: Lock
+  /** Who only reads cannot wait for it: `DeadlockError`; a try is not had. */
+  readonly write: Lock
+}
+
 /** Redisson's vocabulary, for code that ports from it: an owner is what Redisson calls a thread. */
 export interface OwnedLock {
   readonly name: string

@@ -1,15 +1,20 @@
 import { ClosedError } from '../errors.js'
-import type { Gate } from './gate.js'
+import type { Gatekeeper } from './gatekeeper.js'
 import type { TenureHold } from './hold.js'
 import type { UnitOfWork } from './owner.js'
 import type { Terms } from './terms.js'
 import { momentOf } from './trust.js'
 
 /** Takes over what was detached, here or elsewhere. Undefined: it is gone. */
-export const adopt = (gate: Gate, from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> => {
+export const adopt = (
+  gate: Gatekeeper,
+  from: string,
+  owner: UnitOfWork,
+  terms: Terms,
+): Promise<TenureHold | undefined> => {
   const { runtime, protocol, clock } = gate
   const adopting = gate.staying(async () => {
-    const wire = runtime.nextWire()
+    const wire = gate.nextWire()
     const sent = momentOf(clock)
     try {
       if (!(await protocol.pass(from, wire, terms.lease))) return undefined

@@ -22,6 +22,7 @@ export interface Host extends Told {
   readonly tenure: Tenure | undefined
   /** A call that came before anybody waited has not been answered yet. */
   readonly asks: boolean
+  nextWire(): string
   /** The server has granted it. */
   begin(wire: string, terms: Terms, sent: Moment, from?: Tenure): Tenure
   /** Other calls of the owner that has it now. */
@@ -114,14 +115,16 @@ export class Contention implements Contest {
 
   /** The wait ended without the lock. What an attempt on its way may still bring goes to the next, or back. */
   #left(waiter: Waiter, settle: () => void): void {
-    if (this.#asking !== waiter) settle()
-    else {
+    const told = this.#room.first === undefined ? this.#host.runtime.left(this.#host.protocol) : undefined
+    if (this.#asking === waiter || told !== undefined) {
       const timer = this.clock.setTimer(settle, GRACE)
-      this.#afterAsking = () => {
+      const settled = (): void => {
         timer.cancel()
         settle()
       }
-    }
+      if (told === undefined) this.#afterAsking = settled
+      else void told.then(settled)
+    } else settle()
     if (this.#room.first === undefined) this.#nobodyWaits()
   }
 
@@ -160,7 +163,7 @@ export class Contention implements Contest {
 
   async attempt(waiter: Waiter): Promise<Outcome> {
     const { runtime, protocol } = this.#host
-    const wire = runtime.nextWire()
+    const wire = this.#host.nextWire()
     const { lease } = waiter.request.terms
     const passing = this.#passing
     this.#passing = undefined
@@ -168,7 +171,9 @@ export class Contention implements Contest {
     const sent = momentOf(this.clock)
     try {
       const left =
-        passing === undefined ? await protocol.acquire(wire, lease) : await this.#takeOver(passing, wire, lease)
+        passing === undefined
+          ? await protocol.acquire(wire, lease, waiter.request.wait > 0)
+          : await this.#takeOver(passing, wire, lease)
       this.answeredAt = sent.mono
       if (left !== undefined) return left
       await this.#granted(waiter, wire, sent, passing?.from)
@@ -216,8 +221,8 @@ export class Contention implements Contest {
   }
 
   async look(): Promise<number | undefined> {
-    // What is to be passed on is ours to take.
-    if (this.#passing !== undefined) return undefined
+    // What is to be passed on is ours to take; and where the server keeps turns, to ask is to wait for one.
+    if (this.#passing !== undefined || this.#host.protocol.giveUpTurn !== undefined) return undefined
     // What goes wrong here goes wrong with the attempt too, and is dealt with there.
     const { ttl } = await this.#host.protocol.inspect().catch(() => ({ ttl: -2 }))
     return ttl === -2 ? undefined : ttl
@@ -283,6 +288,7 @@ export class Contention implements Contest {
   /** Rejects all who wait. */
   close(reason: Error): void {
     this.#room.rejectAll(reason)
+    void this.#host.runtime.left(this.#host.protocol)
     this.#nobodyWaits()
   }
 

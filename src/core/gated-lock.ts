@@ -2,7 +2,7 @@ import { AcquireTimeoutError, DeadlockError } from '../errors.js'
 import { clientOf } from '../keys.js'
 import { checkAcquire, checkFunction, checkOwner } from '../options.js'
 import type { AcquireOptions, Lock, LockState, OwnedLock, Owner } from '../types.js'
-import type { Gate } from './gate.js'
+import type { Gatekeeper } from './gatekeeper.js'
 import type { TenureHold } from './hold.js'
 import { ThreadLock } from './owned-lock.js'
 import { UnitOfWork } from './owner.js'
@@ -68,7 +68,8 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   async isLocked(): Promise<boolean> {
-    return (await this.serverState()).ttl !== -2
+    const { holders } = await this.serverState()
+    return holders.some(({ mode = 'exclusive' }) => mode === (this.kind.mode ?? 'exclusive'))
   }
 
   async remaining(): Promise<number | undefined> {
@@ -85,7 +86,7 @@ export class GatedLock implements Lock<TenureHold> {
     }
     const remaining = leftOf(ttl)
     return {
-      holders: holders.map(({ owner, count }) => ({ ...who(owner), count, mode: 'exclusive' as const })),
+      holders: holders.map(({ owner, count, mode = 'exclusive' as const }) => ({ ...who(owner), count, mode })),
       waiting: waiting.map(({ owner, deadline }) => ({ ...who(owner), deadline })),
       ...(remaining !== undefined && { remaining }),
       ...(token !== undefined && { token }),
@@ -102,7 +103,7 @@ export class GatedLock implements Lock<TenureHold> {
     return new ThreadLock(this, owner as UnitOfWork)
   }
 
-  get #gate(): Gate {
+  get #gate(): Gatekeeper {
     return this.runtime.gate(this.kind, this.name)
   }
 
@@ -143,19 +144,18 @@ export class GatedLock implements Lock<TenureHold> {
     throw new DeadlockError(this.name, 'the enclosing using() of another owner holds it until this code has ended')
   }
 
+  /** Whether the other must end before this one can begin. */
   #sharesKey(lock: object): boolean {
     if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime) return false
     if (keySpace(lock.kind) !== keySpace(this.kind)) return false
+    if (lock.kind.mode === 'read' && this.kind.mode === 'read') return false
     return this.runtime.keyOf(lock.name) === this.runtime.keyOf(this.name)
   }
 
+  /** The other side of the same lock is the same lock. */
   #isSame(lock: object): boolean {
-    return (
-      lock instanceof GatedLock &&
-      lock.runtime === this.runtime &&
-      lock.kind.name === this.kind.name &&
-      lock.name === this.name
-    )
+    if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime || lock.name !== this.name) return false
+    return lock.kind.name === this.kind.name || lock.kind === this.kind.rival
   }
 }
 

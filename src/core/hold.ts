@@ -133,7 +133,7 @@ export class TenureHold implements Hold {
   async detach(): Promise<string> {
     if (this.state === 'lost') throw this.#tenure.gone()
     this.#mustBeLive('detached')
-    if (this.#tenure.level > 1) throw this.#tenure.nested()
+    if (this.#tenure.nested) throw this.#tenure.isNested()
     return this.#tenure.detach(this)
   }
 

@@ -21,5 +21,7 @@ export interface Keeper {
   lapsed(tenure: Tenure, error: LockLostError): void
   /** Repeats a step until it is answered or `tenure` is over. Undefined: it was not answered in time. */
   insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined>
+  /** Whether other holds of the same owner rest on this one, or this one on others. */
+  carries?(): boolean
   ticket(tenure: Tenure, terms: Terms): string
 }

@@ -117,14 +117,20 @@ export class Line {
 
   /** Takes it where it is free; else joins the line, once grants can be heard. */
   async #ask(waiter: Waiter, refused = false): Promise<void> {
-    const { runtime } = this.#host
-    const place: Place = { waiter, wire: runtime.nextWire(), since: undefined, joining: true, asked: 0, ear: undefined }
+    const place: Place = {
+      waiter,
+      wire: this.#host.nextWire(),
+      since: undefined,
+      joining: true,
+      asked: 0,
+      ear: undefined,
+    }
     this.#places.set(place.wire, place)
     this.#placeOf.set(waiter, place)
     try {
       if (waiter.request.wait === 0) {
         if (!(await this.#try(place))) this.#refuse(place)
-      } else if (refused || Line.hears(runtime, this.#protocol) || !(await this.#try(place))) {
+      } else if (refused || Line.hears(this.#host.runtime, this.#protocol) || !(await this.#try(place))) {
         await this.#listen()
         if (waiter.queued) await this.#join(place)
       }
@@ -160,7 +166,7 @@ export class Line {
   /** Whether there is nothing left to do. */
   async #try(place: Place): Promise<boolean> {
     const sent = momentOf(this.#clock)
-    const left = await this.#protocol.acquire(place.wire, place.waiter.request.terms.lease)
+    const left = await this.#protocol.acquire(place.wire, place.waiter.request.terms.lease, false)
     this.answeredAt = sent.mono
     if (left === undefined) this.#granted(place, sent)
     return left === undefined || !place.waiter.queued

@@ -42,11 +42,11 @@ export class LoneCall {
   async #ask(): Promise<void> {
     const { runtime, protocol } = this.#host
     const { lease } = this.request.terms
-    const wire = runtime.nextWire()
+    const wire = this.#host.nextWire()
     let left: number | undefined
     let mustWait = false
     try {
-      left = await protocol.acquire(wire, lease)
+      left = await protocol.acquire(wire, lease, false)
       if (left === undefined) this.#granted(wire)
       else mustWait = !this.#rejected
     } catch (trouble) {

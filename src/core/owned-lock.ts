@@ -67,7 +67,6 @@ export class ThreadLock implements OwnedLock {
 
   /** The innermost hold of this owner, through whichever lock object it was taken. */
   #held(): TenureHold | undefined {
-    const tenure = this.#lock.runtime.gateInUse(this.#lock.kind, this.name)?.tenure
-    return tenure?.owner === this.owner ? tenure.innermost : undefined
+    return this.#lock.runtime.gateInUse(this.#lock.kind, this.name)?.tenureOf(this.owner)?.innermost
   }
 }

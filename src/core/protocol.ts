@@ -1,7 +1,9 @@
 import type { Script } from '../lua/script.js'
 import type { RedissonVersion } from '../types.js'
+import type { Gatekeeper } from './gatekeeper.js'
+import type { Runtime } from './runtime.js'
 
-/** A script that gives many holds a full lease in one call: a lease, then one owner for each key. */
+/** A script that gives many holds a full lease in one call: the keys of each in turn; a lease, then the owner of each. */
 export type RenewScript = Script<readonly [...string[]], readonly [number, ...string[]], readonly number[]>
 
 /** What the server said to an attempt: undefined is held, otherwise for how many ms it stays another's (-1: no expiry). */
@@ -10,7 +12,14 @@ export type Attempt = number | undefined
 export interface ServerState {
   /** ms; -1 without expiry, -2 when free. */
   readonly ttl: number
-  readonly holders: readonly { readonly owner: string; readonly count: number }[]
+  readonly holders: readonly {
+    readonly owner: string
+    readonly count: number
+    /** Where there is more than one. */
+    readonly mode?: 'read' | 'write'
+    /** Where it differs from the whole lock's, ms. */
+    readonly left?: number
+  }[]
   /** In order, where the server keeps a line; deadlines in ms since the epoch. */
   readonly waiting?: readonly { readonly owner: string; readonly deadline: number }[]
   /** The newest fencing token of anybody, where holds have them. */
@@ -29,7 +38,10 @@ export interface LockProtocol {
   /** Releases are told to nobody: waiters ask again after the pauses of their kind. */
   readonly spins?: boolean
   readonly renewal: RenewScript
-  acquire(owner: string, lease: number): Promise<Attempt>
+  /** What the renewal of this owner's hold is to be given. Default: the key. */
+  renewalKeys?(owner: string): readonly string[]
+  /** `waits`: on behalf of somebody who goes on waiting when it is another's. */
+  acquire(owner: string, lease: number, waits: boolean): Promise<Attempt>
   /** ms left (-1: no expiry), or undefined when it is not this owner's. */
   setLevel(owner: string, level: number, lease: number): Promise<number | undefined>
   /** How many processes were told, or undefined when it was not this owner's. */
@@ -43,6 +55,8 @@ export interface LockProtocol {
   takeToken?(owner: string): bigint | undefined
   forceRelease(): Promise<boolean>
   inspect(): Promise<ServerState>
+  /** Where the server is told of who waits: nobody of this process does any more. */
+  giveUpTurn?(): Promise<unknown> | undefined
 }
 
 /** Who else is on the keys, and what they go by. */
@@ -81,5 +95,13 @@ export interface LockKind {
   readonly reentrant: boolean
   /** Only where releases are told to nobody. */
   readonly backoff?: Backoff
+  /** Default: exclusive. */
+  readonly mode?: 'read' | 'write'
+  /** What the server knows its owners by, behind their number. Default: nothing. */
+  readonly mark?: string
+  /** The other side of the same lock. */
+  readonly rival?: LockKind
+  /** Another gate than the usual one. */
+  gate?(runtime: Runtime, name: string, key: string): Gatekeeper
   protocol(runner: Runner, key: string): LockProtocol
 }

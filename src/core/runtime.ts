@@ -8,6 +8,7 @@ import type { Clock } from './clock.js'
 import { Teller } from './diagnostics.js'
 import { Emitter } from './emitter.js'
 import { Gate } from './gate.js'
+import type { Gatekeeper } from './gatekeeper.js'
 import type { Fleet, LockKind, LockProtocol, Runner } from './protocol.js'
 import { Requests } from './requests.js'
 import { ServerTime } from './server-time.js'
@@ -40,7 +41,7 @@ export class Runtime implements Runner {
   readonly requests = new Requests(this)
   readonly turnstiles = new Turnstiles(this)
   /** By family and key. */
-  readonly #gates = new Map<string, Map<string, Gate>>()
+  readonly #gates = new Map<string, Map<string, Gatekeeper>>()
   /** By slot where nodes have clocks of their own, else under 0. */
   readonly #serverTimes = new Map<number, ServerTime>()
   /** How much goes on behind the callers' backs that must be over before the connection ends. */
@@ -124,12 +125,12 @@ export class Runtime implements Runner {
     return ++this.#number
   }
 
-  gate(kind: LockKind, name: string): Gate {
+  gate(kind: LockKind, name: string): Gatekeeper {
     const key = this.keyOf(name)
-    const family = this.#gates.get(kind.family) ?? new Map<string, Gate>()
+    const family = this.#gates.get(kind.family) ?? new Map<string, Gatekeeper>()
     let gate = family.get(key)
     if (gate === undefined) {
-      gate = new Gate(this, kind, name, key)
+      gate = kind.gate?.(this, name, key) ?? new Gate(this, kind, name, key)
       if (this.link.cluster) mustShareSlot(gate.protocol)
       this.#gates.set(kind.family, family)
       family.set(key, gate)
@@ -138,7 +139,7 @@ export class Runtime implements Runner {
   }
 
   /** Nobody needs it any more. */
-  retired(gate: Gate): void {
+  retired(gate: Gatekeeper): void {
     const family = this.#gates.get(gate.kind.family)
     const { key } = gate.protocol
     if (family?.get(key) === gate) family.delete(key)
@@ -165,11 +166,11 @@ export class Runtime implements Runner {
   }
 
   /** The gate of a lock that somebody here holds or waits for. */
-  gateInUse(kind: LockKind, name: string): Gate | undefined {
+  gateInUse(kind: LockKind, name: string): Gatekeeper | undefined {
     return this.#gates.get(kind.family)?.get(this.keyOf(name))
   }
 
-  get gates(): readonly Gate[] {
+  get gates(): readonly Gatekeeper[] {
     return [...this.#gates.values()].flatMap((family) => [...family.values()])
   }
 
@@ -269,6 +270,14 @@ export class Runtime implements Runner {
       }),
     )
     return first.then(() => undefined)
+  }
+
+  /** Nobody waits for it here any more. Undefined: the server was never told that somebody does. */
+  left(protocol: LockProtocol): Promise<unknown> | undefined {
+    // What cannot be taken back lapses by itself.
+    const leaving = protocol.giveUpTurn?.()?.catch(() => undefined)
+    if (leaving !== undefined) this.track(leaving)
+    return leaving
   }
 }
 

@@ -15,7 +15,13 @@ export const lateError = (name: string, lease: number): LockLostError =>
   new LockLostError(name, `its lease of ${lease} ms was over before the server's answer came`)
 
 /** A waiter gets what it waited for; other calls of its owner, which would wait for themselves, take it again. How many. */
-export const serve = (host: Host, room: WaitingRoom, waiter: Waiter, tenure: Tenure, local: boolean): number => {
+export const serve = (
+  host: Pick<Host, 'name' | 'kind' | 'runtime' | 'enterAll'>,
+  room: WaitingRoom,
+  waiter: Waiter,
+  tenure: Tenure,
+  local: boolean,
+): number => {
   const { owner } = waiter.request
   room.remove(waiter)
   waiter.resolve(tenure.give(owner))

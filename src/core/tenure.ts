@@ -281,7 +281,8 @@ export class Tenure implements Due {
     const sent = this.now()
     const { ttl, holders } = await this.protocol.inspect()
     if (this.over) return
-    if (!holders.some(({ owner }) => owner === this.wire)) {
+    const mine = holders.find(({ owner }) => owner === this.wire)
+    if (mine === undefined) {
       this.lose('somebody else released it, or its key was deleted', false)
       return
     }
@@ -289,7 +290,7 @@ export class Tenure implements Due {
     if (this.watched && this.doubtful) return
     this.failures = 0
     // A change of level on its way may have proven more by now.
-    if (sent.mono >= this.provenAt) this.proved(sent, ttl)
+    if (sent.mono >= this.provenAt) this.proved(sent, mine.left ?? ttl)
     this.#keeper.moved(this)
   }
 
@@ -297,7 +298,7 @@ export class Tenure implements Due {
     return this.#inTurn(async () => {
       const terms = this.#terms
       if (!this.#has(hold)) throw this.gone()
-      if (this.level > 1) throw this.nested()
+      if (this.nested) throw this.isNested()
       if (!(await this.setLevel(1, this.lease)) || !this.#has(hold)) throw this.gone()
       hold.end('detached')
       this.#holds = NONE
@@ -311,8 +312,13 @@ export class Tenure implements Due {
     return this.status() !== 'lost' && this.#holds.includes(hold)
   }
 
-  nested(): HoldfastError {
-    const message = `'${this.name}' is held more than once: release the inner holds first`
+  /** Whether its owner has more of the lock than one hold. */
+  get nested(): boolean {
+    return this.level > 1 || this.#keeper.carries?.() === true
+  }
+
+  isNested(): HoldfastError {
+    const message = `'${this.name}' is held more than once: release the other holds first`
     return new HoldfastError('NESTED_HOLD', message, { target: this.name })
   }
 

@@ -188,7 +188,7 @@ export class Watchdog {
       if (!this.#options.isUp()) throw new EngineError('OFFLINE', 'not connected', { target: first.name })
       if (!first.watched) await first.verify()
       else {
-        const keys = batch.map((tenure) => tenure.protocol.key)
+        const keys = batch.flatMap((tenure) => tenure.protocol.renewalKeys?.(tenure.wire) ?? tenure.protocol.key)
         const owners = batch.map((tenure) => tenure.wire)
         const renewed = await runner.run(first.protocol.renewal, keys, [lease, ...owners])
         batch.forEach((tenure, i) => {

@@ -502,6 +502,161 @@ export const permitSemaphoreSetPermits: Script<
 )
 
 /**
+ * Takes the lock from all who read, or from who writes and the reads of its own.
+ * Returns integer 1 when it was held so, 0 when not
+ */
+export const readWriteLockForceRelease: Script<
+  readonly [lock: string, channel: string, turn: string],
+  readonly [mode: string, message: string, companion: string, grace: number, publish: string],
+  number
+> = script(
+  'read-write-lock/force-release',
+  '32008c3664f0c436c2404001f343d14f660f68cc',
+  "local lock,channel,turn=KEYS[1],KEYS[2],KEYS[3]local mode,message,companion,grace,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5]local function passTurn(turn,mode,grace)local whose=redis.call('GET',turn)if whose and string.sub(whose,1,#mode)==mode then\nredis.call('DEL',turn)elseif whose then\nredis.call('PEXPIRE',turn,grace)end\nend\nif redis.call('HGET',lock,'mode')~=mode then\nreturn 0\nend\nlocal fields=redis.call('HGETALL',lock)redis.call('DEL',lock)passTurn(turn,mode,grace)for i=1,#fields,2 do\nfor level=1,tonumber(fields[i+1])or 0 do\nredis.call('DEL',companion..':'..fields[i]..':rwlock_timeout:'..level)end\nend\nredis.pcall(publish,channel,message)return 1",
+  3,
+)
+
+/**
+ * Who holds the lock, in which mode, how often, and for how long.
+ * Returns [integer ttl, string[] fields and values in turn, integer[] left] ttl in ms, -1 without expiry, -2 when free; for how many ms each field's read goes on, 0 when it died or is none
+ */
+export const readWriteLockInspect: Script<
+  readonly [lock: string],
+  readonly [companion: string],
+  readonly [ttl: number, fields: readonly string[], left: readonly number[]]
+> = script(
+  'read-write-lock/inspect',
+  'e8ea74068072fd562c6c07279d6f1e2a8754c5ba',
+  "local lock=KEYS[1]local companion=ARGV[1]local function readsLeft(fields,companion,enough)local longest=0\nfor i=#fields-1,1,-2 do\nfor level=tonumber(fields[i+1])or 0,1,-1 do\nif longest>=enough and longest>0 then\nreturn longest\nend\nlocal left=redis.call('PTTL',companion..':'..fields[i]..':rwlock_timeout:'..level)longest=math.max(longest,left)end\nend\nreturn longest\nend\nlocal fields=redis.call('HGETALL',lock)local left={}for i=1,#fields,2 do\nleft[#left+1]=readsLeft({fields[i],fields[i+1]},companion,math.huge)end\nreturn{redis.call('PTTL',lock),fields,left}",
+  1,
+)
+
+/**
+ * Who had the next turn waits no more: the others need not wait for it.
+ * Returns integer 1 given up, 0 it was not its turn
+ */
+export const readWriteLockLeave: Script<
+  readonly [turn: string, channel: string],
+  readonly [mark: string, publish: string],
+  number
+> = script(
+  'read-write-lock/leave',
+  '75ec321dc4b64ca95e6546c2c13649609585dc64',
+  "local turn,channel=KEYS[1],KEYS[2]local mark,publish=ARGV[1],ARGV[2]if redis.call('GET',turn)~=mark then\nreturn 0\nend\nredis.call('DEL',turn)redis.pcall(publish,channel,'1')return 1",
+  2,
+)
+
+/**
+ * Reads for all these owners at once, where nobody writes and it is not a writer's turn; under a write of their own always.
+ * Asked again (a reply was lost), each is still one hold.
+ * Returns nil held | integer ms that it stays another's, -1 when it has no expiry
+ */
+export const readWriteLockReadAcquire: Script<
+  readonly [lock: string, turn: string, ...levels: string[]],
+  readonly [writer: string, mark: string, patience: number, moment: number, ...owners: string[]],
+  null | number
+> = script(
+  'read-write-lock/read-acquire',
+  '5d383fa15ae6f21cc4d51afa969b8f763a08ac30',
+  "local lock,turn,levels=KEYS[1],KEYS[2],KEYS\nlocal writer,mark,patience,moment,owners=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4]),ARGV\nlocal left=redis.call('PTTL',lock)local mode=left~=-2 and redis.call('HGET',lock,'mode')local whose=(left==-2 or mode=='read')and redis.call('GET',turn)local free=left==-2 or mode=='read'local theirs=whose and string.sub(whose,1,5)=='write'if not free or theirs then\nlocal own=writer~=''and redis.call('HEXISTS',lock,writer)==1\nif not own and redis.call('HEXISTS',lock,owners[5])==0 then\nif mark~=''and mode=='write'then\nredis.call('SET',turn,mark,'PX',patience)end\nreturn free and math.max(redis.call('PTTL',turn),1)or left\nend\nelseif whose and redis.call('PTTL',turn)>moment then\nredis.call('PEXPIRE',turn,moment)end\nlocal longest,fields=left,{}for i=5,#owners,2 do\nfields[#fields+1]=owners[i]fields[#fields+1]=1\nredis.call('SET',levels[(i+1)/2]..':1',1,'PX',owners[i+1])longest=math.max(longest,tonumber(owners[i+1]))end\nredis.call('HSET',lock,'mode',mode or'read',unpack(fields))if longest>left then\nredis.call('PEXPIRE',lock,longest)end\nreturn nil",
+  2,
+)
+
+/**
+ * Passes a read on to another owner: to whoever adopts a ticket. Asked again by the new owner, it is still one hold.
+ * Returns integer 1 passed, 0 when it was neither's
+ */
+export const readWriteLockReadPass: Script<
+  readonly [lock: string, given: string, taken: string],
+  readonly [from: string, to: string, lease: number],
+  number
+> = script(
+  'read-write-lock/read-pass',
+  '96581d5b1b24381c62268c710d3a99488a70ecd5',
+  "local lock,given,taken=KEYS[1],KEYS[2],KEYS[3]local from,to,lease=ARGV[1],ARGV[2],tonumber(ARGV[3])local function outlast(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nlocal count=redis.call('HGET',lock,from)if count and redis.call('EXISTS',given..':1')==1 then\nredis.call('HDEL',lock,from)for i=1,tonumber(count)do\nredis.call('DEL',given..':'..i)end\nelseif redis.call('HEXISTS',lock,to)==0 then\nreturn 0\nend\nredis.call('HSET',lock,to,1)redis.call('SET',taken..':1',1,'PX',lease)outlast(lock,lease)return 1",
+  3,
+)
+
+/**
+ * Ends a read, whatever its count. The last one frees the lock and wakes one waiter of each process; else the lock lasts as
+ * long as the reads that go on. Readers that died do not count.
+ * Returns integer processes told, -1 when it was not this owner's
+ */
+export const readWriteLockReadRelease: Script<
+  readonly [lock: string, channel: string, turn: string, levels: string],
+  readonly [owner: string, companion: string, grace: number, publish: string],
+  number
+> = script(
+  'read-write-lock/read-release',
+  '8b67ccc39b5d14dfa2f56a06a029a8b8039a1bbb',
+  "local lock,channel,turn,levels=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,companion,grace,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4]local function readsLeft(fields,companion,enough)local longest=0\nfor i=#fields-1,1,-2 do\nfor level=tonumber(fields[i+1])or 0,1,-1 do\nif longest>=enough and longest>0 then\nreturn longest\nend\nlocal left=redis.call('PTTL',companion..':'..fields[i]..':rwlock_timeout:'..level)longest=math.max(longest,left)end\nend\nreturn longest\nend\nlocal function passTurn(turn,mode,grace)local whose=redis.call('GET',turn)if whose and string.sub(whose,1,#mode)==mode then\nredis.call('DEL',turn)elseif whose then\nredis.call('PEXPIRE',turn,grace)end\nend\nlocal count=redis.call('HGET',lock,owner)if not count then\nreturn-1\nend\nredis.call('HDEL',lock,owner)for i=1,tonumber(count)do\nredis.call('DEL',levels..':'..i)end\nif redis.call('HGET',lock,'mode')=='write'then\nreturn 0\nend\nlocal left=redis.call('PTTL',lock)local longest=readsLeft(redis.call('HGETALL',lock),companion,left)if longest>0 then\nif longest~=left then\nredis.call('PEXPIRE',lock,longest)end\nreturn 0\nend\nredis.call('DEL',lock)passTurn(turn,'read',grace)local told=redis.pcall(publish,channel,'0')return type(told)=='number'and told or 0",
+  4,
+)
+
+/**
+ * Gives the reads that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
+ * A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
+ * Returns integer[] ms left, -2 lost, in the order of the owners
+ */
+export const readWriteLockReadRenew: Script<
+  readonly [...locks: string[]],
+  readonly [lease: number, ...owners: string[]],
+  readonly number[]
+> = script(
+  'read-write-lock/read-renew',
+  '343b5be8cbfde6fc67e698dfe6912a77d4332631',
+  "local locks=KEYS\nlocal lease,owners=tonumber(ARGV[1]),ARGV\nlocal function outlast(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nlocal renewed={}for i=2,#owners do\nlocal lock,levels=locks[2*i-3],locks[2*i-2]local count=redis.pcall('HGET',lock,owners[i])if type(count)=='table'and not string.find(count.err,'WRONGTYPE',1,true)then\nreturn count\nend\nlocal left=type(count)=='string'and redis.call('PTTL',levels..':1')or-2\nif left~=-2 and left<lease then\nfor level=1,tonumber(count)do\nredis.call('PEXPIRE',levels..':'..level,lease)end\noutlast(lock,lease)left=lease\nend\nrenewed[i-1]=left\nend\nreturn renewed",
+  0,
+)
+
+/**
+ * Sets how often a reader holds the lock: one more, one less, or as often as before to make the lease longer.
+ * Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
+ * Returns integer ms left, -2 not this owner's
+ */
+export const readWriteLockReadSetLevel: Script<
+  readonly [lock: string, levels: string],
+  readonly [owner: string, level: number, lease: number],
+  number
+> = script(
+  'read-write-lock/read-set-level',
+  '648a84e633b25597e599fee92c094e910f6e1308',
+  "local lock,levels=KEYS[1],KEYS[2]local owner,level,lease=ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3])local function outlast(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nlocal count=redis.call('HGET',lock,owner)local left=count and redis.call('PTTL',levels..':1')or-2\nif left==-2 then\nreturn-2\nend\nleft=math.max(left,lease)outlast(lock,left)redis.call('PEXPIRE',levels..':1',left)for i=2,level do\nredis.call('SET',levels..':'..i,1,'PX',left)end\nfor i=level+1,tonumber(count)do\nredis.call('DEL',levels..':'..i)end\nredis.call('HSET',lock,owner,level)return left",
+  2,
+)
+
+/**
+ * Writes where nobody else has it and it is not the readers' turn. Who waits while others read has the next turn.
+ * Asked again by the owner that has it (a reply was lost), it is still one hold.
+ * Returns nil held | integer ms that it stays another's, -1 when it has no expiry
+ */
+export const readWriteLockWriteAcquire: Script<
+  readonly [lock: string, turn: string],
+  readonly [owner: string, lease: number, mark: string, patience: number],
+  null | number
+> = script(
+  'read-write-lock/write-acquire',
+  '1e4cceb71e4b378ae05d7826fe51cd92cdb906ed',
+  "local lock,turn=KEYS[1],KEYS[2]local owner,lease,mark,patience=ARGV[1],ARGV[2],ARGV[3],ARGV[4]local left=redis.call('PTTL',lock)if left==-2 or redis.call('HEXISTS',lock,owner)==0 then\nlocal writes=left~=-2 and redis.call('HGET',lock,'mode')~='read'local whose=not writes and redis.call('GET',turn)if whose and string.sub(whose,1,4)=='read'then\nreturn math.max(redis.call('PTTL',turn),1)end\nif left~=-2 and not writes and mark~=''then\nredis.call('SET',turn,mark,'PX',patience)end\nif left~=-2 then\nreturn left\nend\nend\nredis.call('HSET',lock,'mode','write',owner,1)redis.call('PEXPIRE',lock,lease)redis.call('DEL',turn)return nil",
+  2,
+)
+
+/**
+ * Ends a write, whatever its count, and wakes all who wait. Where its owner reads, too, it goes on as a read.
+ * Returns integer processes told, -1 when it was not this owner's
+ */
+export const readWriteLockWriteRelease: Script<
+  readonly [lock: string, channel: string, turn: string],
+  readonly [owner: string, companion: string, grace: number, publish: string],
+  number
+> = script(
+  'read-write-lock/write-release',
+  'd217ca65cec4bf9528eaa3082353b13e2664f5d6',
+  "local lock,channel,turn=KEYS[1],KEYS[2],KEYS[3]local owner,companion,grace,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4]local function readsLeft(fields,companion,enough)local longest=0\nfor i=#fields-1,1,-2 do\nfor level=tonumber(fields[i+1])or 0,1,-1 do\nif longest>=enough and longest>0 then\nreturn longest\nend\nlocal left=redis.call('PTTL',companion..':'..fields[i]..':rwlock_timeout:'..level)longest=math.max(longest,left)end\nend\nreturn longest\nend\nlocal function passTurn(turn,mode,grace)local whose=redis.call('GET',turn)if whose and string.sub(whose,1,#mode)==mode then\nredis.call('DEL',turn)elseif whose then\nredis.call('PEXPIRE',turn,grace)end\nend\nif redis.call('HDEL',lock,owner)==0 then\nreturn-1\nend\nlocal left=redis.call('PTTL',lock)local longest=readsLeft(redis.call('HGETALL',lock),companion,left)if longest>0 then\nredis.call('HSET',lock,'mode','read')redis.call('PEXPIRE',lock,longest)else\nredis.call('DEL',lock)end\npassTurn(turn,'write',grace)local told=redis.pcall(publish,channel,'1')return type(told)=='number'and told or 0",
+  3,
+)
+
+/**
  * Takes permits for the calls of one process, in their order: for as many of them as there are permits for. The note tells
  * what was taken to whoever asks again, and keeps a copy that comes late from taking more.
  * While permits are saved up for the first call of some process, others of ours take none.

@@ -28,4 +28,18 @@ export const kinds: readonly LockKind[] = [
     channel,
   },
   ...classic,
+  {
+    name: 'readWriteLock.read',
+    reentrant: true,
+    mode: 'read',
+    make: (client, name) => client.readWriteLock(name).read,
+    channel: (name) => (name.includes('{') ? `redisson_rwlock:${name}` : `redisson_rwlock:{${name}}`),
+  },
+  {
+    name: 'readWriteLock.write',
+    reentrant: true,
+    mode: 'write',
+    make: (client, name) => client.readWriteLock(name).write,
+    channel: (name) => (name.includes('{') ? `redisson_rwlock:${name}` : `redisson_rwlock:{${name}}`),
+  },
 ]

@@ -39,7 +39,8 @@ export const lockContract = (kind: LockKind, engine: Engine): void => {
     void describe(`${kind.name} on ${engine.name}`, { concurrency }, () => {
       const add = scenarios(engine, kind.options, kind.patience)
       const scenario: Scenario = kind.fair === true ? (name, ...rest) => add(ofFairLock(name), ...rest) : add
-      for (const part of parts) part(kind, scenario)
+      const excludes: Scenario = kind.mode === 'read' ? () => undefined : scenario
+      for (const part of parts) part(kind, scenario, excludes)
     })
   }
 }

@@ -65,6 +65,24 @@ void describe('processes that share a lock', () => {
     )
   }
 
+  scenario('RW29: two processes × 8 owners × 40 rounds of either side → writers alone, readers together', async (w) => {
+    const said = await Promise.all(times(2, () => output('readsAndWrites', w.url, w.id, String(OWNERS), '40')))
+    const stays: Stay[] = []
+    let together = 0
+    for (const part of said) {
+      const told = JSON.parse(part) as { crowded: number; together: number; stays: [string, string, string, boolean][] }
+      assert.equal(told.crowded, 0, 'somebody else was inside')
+      together += told.together
+      for (const [who, from, to, shared] of told.stays) stays.push({ who, from: BigInt(from), to: BigInt(to), shared })
+    }
+    assert.equal(stays.length, 2 * OWNERS * 40)
+    assert.ok(together > 0, 'no two readers were inside together')
+    checkHistory(stays)
+    const writes = stays.filter(({ shared }) => shared !== true).length
+    assert.equal(Number(await w.raw('GET', 'counter')), writes)
+    await w.raw('DEL', 'counter', 'inside')
+  })
+
   scenario(
     'G-13: a holder killed → every key it left expires, the waiter of another process is in by then',
     async (w) => {

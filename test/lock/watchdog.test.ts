@@ -47,7 +47,15 @@ const watching = (clock: ReturnType<typeof virtualClock>) => {
     const refuse = (): never => assert.fail('it is neither lost nor in doubt, and nobody gives it back')
     const keeper: Keeper = {
       ...{ name, clock: counting, protocol: plainLock.protocol(runner, name) },
-      ...{ lost: refuse, doubted: refuse, lapsed: refuse, giveBack: refuse, insist: refuse, ticket: refuse },
+      ...{
+        lost: refuse,
+        doubted: refuse,
+        lapsed: refuse,
+        giveBack: refuse,
+        insist: refuse,
+        ticket: refuse,
+        carries: refuse,
+      },
       ...{ renewed: () => undefined, moved: () => undefined },
     }
     const tenure = new Tenure(keeper, `owner:${name}`, { lease: LEASE, watched: true }, momentOf(clock))

@@ -40,6 +40,36 @@ const visits = async (): Promise<void> => {
   process.stdout.write(JSON.stringify({ crowded, stays }))
 }
 
+/** Mostly reads: who writes finds nobody inside, who reads no writer. */
+const readsAndWrites = async (): Promise<void> => {
+  const client = await connect(url)
+  const redis = new Redis(url)
+  const { read, write } = client.readWriteLock(name)
+  const stays: [string, string, string, boolean][] = []
+  let crowded = 0
+  let together = 0
+  const owner = async (index: number): Promise<void> => {
+    for (let round = 0; round < Number(rounds); round += 1) {
+      const shared = (index + round) % 5 !== 0
+      await (shared ? read : write).using(async () => {
+        const from = process.hrtime.bigint()
+        const inside = await redis.hincrby('inside', shared ? 'readers' : 'writers', 1)
+        const others = Number((await redis.hget('inside', shared ? 'writers' : 'readers')) ?? 0)
+        if (others > 0 || (!shared && inside > 1)) crowded += 1
+        if (shared && inside > 1) together += 1
+        const seen = Number((await redis.get('counter')) ?? 0)
+        if (!shared) await redis.set('counter', seen + 1)
+        await redis.hincrby('inside', shared ? 'readers' : 'writers', -1)
+        stays.push([`${process.pid}/${index}/${round}`, String(from), String(process.hrtime.bigint()), shared])
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: Number(owners) }, (_, index) => owner(index)))
+  await client.close()
+  redis.disconnect()
+  process.stdout.write(JSON.stringify({ crowded, together, stays }))
+}
+
 const holdUntilKilled = async (): Promise<void> => {
   const client = await connect({ url, watchdog: 3000 })
   await client.lock(name).acquire()
@@ -73,5 +103,12 @@ const takeOver = async (): Promise<void> => {
   await client.close({ release: false })
 }
 
-const jobs: Record<string, () => Promise<void>> = { visits, holdUntilKilled, closeAndEnd, detach, takeOver }
+const jobs: Record<string, () => Promise<void>> = {
+  visits,
+  readsAndWrites,
+  holdUntilKilled,
+  closeAndEnd,
+  detach,
+  takeOver,
+}
 await jobs[job]?.()

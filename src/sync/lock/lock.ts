@@ -28,7 +28,7 @@ export class PlainLockProtocol implements LockProtocol {
     return lockRenew
   }
 
-  async acquire(owner: string, lease: number): Promise<number | undefined> {
+  async acquire(owner: string, lease: number, _waits: boolean): Promise<number | undefined> {
     return (await this.runner.run(lockAcquire, [this.key], [owner, lease])) ?? undefined
   }
 

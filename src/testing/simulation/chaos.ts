@@ -185,7 +185,8 @@ export class Chaos {
       case 'aborted':
         break
       case 'wall clock stepped':
-        process.stepWall(random.chance(0.5) ? ms : -ms)
+        // Set back while it is suspended it would hide that: nobody could know.
+        process.stepWall(random.chance(0.5) || process.machine.stopped ? ms : -ms)
         break
       case 'half-open':
         process.driver.halfOpen(ms)

@@ -11,7 +11,13 @@ export interface SimKind {
   readonly patience?: number
   /** Its holds have fencing tokens. */
   readonly fenced?: boolean
-  open(client: Client, name: string): Lock
+  /** Many may have it at a time: then it has a side that is shared. */
+  readonly shared?: true
+  open(client: Client, name: string, shared: boolean): Lock
+  /** Where releases are told. */
+  channel?(name: string): string
+  /** What on the server others would not understand. */
+  malformed?(redis: MemoryServer, name: string): string | undefined
   /** Who has it on the server now, by wire owner; `undefined` where the server keeps none. */
   holders(redis: MemoryServer, name: string): readonly string[]
   /** Who waits for it stands in a line on the server. */
@@ -47,7 +53,7 @@ const REDISSON = ['acquire', 'try', 'cancel', 'unlock', 'force-release', 'renew'
 
 /** Kinds on the same keys meet one another in one history. */
 export interface Family {
-  readonly name: 'plain' | 'fair' | 'mixed' | 'fenced' | 'spin' | 'classic'
+  readonly name: 'plain' | 'fair' | 'mixed' | 'fenced' | 'spin' | 'classic' | 'read-write'
   readonly kinds: readonly SimKind[]
   /** Each a point where faults are counted. */
   readonly scripts: readonly string[]
@@ -94,6 +100,67 @@ const FENCED_KINDS: readonly SimKind[] = [
   },
 ]
 
+const WRITE = ':write'
+
+const fieldsOf = (redis: MemoryServer, name: string): [owner: string, value: string][] => {
+  const value = redis.database.get(name)
+  return value?.type === 'hash' ? [...value.fields] : []
+}
+
+const level = (name: string, owner: string, i: number): string => `{${name}}:${owner}:rwlock_timeout:${i}`
+
+/** Who writes, and who reads and is alive. */
+const readersAndWriters = (redis: MemoryServer, name: string): string[] => {
+  const owners = fieldsOf(redis, name).map(([owner]) => owner)
+  return owners.filter(
+    (owner) => owner.endsWith(WRITE) || (owner !== 'mode' && redis.database.get(level(name, owner, 1)) !== undefined),
+  )
+}
+
+/** Redisson counts on all of it. */
+const malformed = (redis: MemoryServer, name: string): string | undefined => {
+  const { database } = redis
+  const fields = fieldsOf(redis, name)
+  if (fields.length === 0) return undefined
+  const mode = new Map(fields).get('mode')
+  const owners = fields.filter(([owner]) => owner !== 'mode')
+  const writers = owners.filter(([owner]) => owner.endsWith(WRITE))
+  if (mode !== 'read' && mode !== 'write') return `its mode is ${mode}`
+  if (owners.length === 0) return 'nobody has it, and it is there'
+  if (writers.length !== (mode === 'write' ? 1 : 0)) return `${writers.length} write, its mode is ${mode}`
+  const lasts = database.expiry(name)
+  if (lasts === undefined) return 'it has no expiry'
+  for (const [owner, count] of owners) {
+    if (owner.endsWith(WRITE)) continue
+    const levels = Array.from({ length: Number(count) }, (_, i) => level(name, owner, i + 1))
+    const alive = levels.filter((key) => database.get(key) !== undefined)
+    if (alive.length !== 0 && alive.length !== levels.length) return `${owner} has ${alive.length} of ${count} levels`
+    if (database.get(level(name, owner, levels.length + 1)) !== undefined) return `${owner} has a level too many`
+    if (alive.some((key) => (database.expiry(key) ?? Infinity) > lasts)) return `a read of ${owner} outlasts it`
+  }
+  return undefined
+}
+
+const READ_WRITE = [
+  ...['read-acquire', 'read-set-level', 'read-release', 'read-pass', 'read-renew', 'write-acquire', 'write-release'],
+  ...['leave', 'inspect', 'force-release'],
+]
+  .map((script) => `read-write-lock/${script}`)
+  .concat(['lock/set-level', 'lock/renew', 'lock/pass'])
+
+const READ_WRITE_KINDS: readonly SimKind[] = [
+  {
+    name: 'readWriteLock',
+    reentrant: true,
+    shared: true,
+    open: (client, name, shared) => client.readWriteLock(name)[shared ? 'read' : 'write'],
+    channel: (name) => `redisson_rwlock:{${name}}`,
+    holders: readersAndWriters,
+    malformed,
+    fair: false,
+  },
+]
+
 const SPIN_KINDS: readonly SimKind[] = [
   {
     name: 'spinLock',
@@ -130,6 +197,7 @@ export const FAMILIES: readonly Family[] = [
   { name: 'fenced', kinds: FENCED_KINDS, scripts: FENCED, strangers: false },
   { name: 'spin', kinds: SPIN_KINDS, scripts: SPIN, strangers: false },
   { name: 'classic', kinds: CLASSIC_KINDS, scripts: CLASSIC, strangers: false },
+  { name: 'read-write', kinds: READ_WRITE_KINDS, scripts: READ_WRITE, strangers: false },
 ]
 
 /** Each family has as many numbers as anybody can try. */

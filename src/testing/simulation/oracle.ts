@@ -79,6 +79,7 @@ export class Oracle {
       hold,
       wire,
       since: process.machine.time,
+      shared: call.shared,
       told: false,
       everLost: false,
     }

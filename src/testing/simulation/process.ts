@@ -21,6 +21,7 @@ export interface Call {
   /** World time. */
   readonly since: number
   readonly waits: boolean
+  readonly shared: boolean
   readonly controller: AbortController | undefined
   abortedAt: number | undefined
 }
@@ -34,6 +35,7 @@ export interface Held {
   readonly hold: TenureHold
   readonly wire: string
   readonly since: number
+  readonly shared: boolean
   told: boolean
   everLost: boolean
 }
@@ -97,8 +99,8 @@ export class SimProcess implements Party {
     this.client = await start(settings, this.driver)
   }
 
-  lock(name: string): Lock {
-    return this.kind.open(this.client as Client, name)
+  lock(name: string, shared = false): Lock {
+    return this.kind.open(this.client as Client, name, shared)
   }
 
   get runtime(): Runtime {

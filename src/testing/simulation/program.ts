@@ -25,6 +25,10 @@ export interface Step {
   readonly nested: boolean
   /** Prolonged in the middle of the work. */
   readonly extend: boolean
+  /** Where there are two sides: whether it takes the shared one, and inside; and whether that goes on longer. */
+  readonly shared: boolean
+  readonly nestedShared: boolean
+  readonly outlasts: boolean
   readonly end: 'release' | 'using' | 'detach' | 'forget'
 }
 
@@ -49,6 +53,12 @@ export interface Program {
 /** Short mostly, long now and then. */
 const spread = (random: Random, most: number): number => Math.round(most * random.next() ** 3)
 
+const sidesOf = (random: Random): Pick<Step, 'shared' | 'nestedShared' | 'outlasts'> => ({
+  shared: random.chance(0.7),
+  nestedShared: random.chance(0.7),
+  outlasts: random.chance(0.5),
+})
+
 const stepOf = (random: Random, id: string, locks: readonly string[], watchdog: number): Step => {
   const does = random.chance(0.78) ? 'hold' : random.pick(['try', 'try', 'inspect', 'force'] as const)
   const fixed = random.chance(0.4)
@@ -70,6 +80,7 @@ const stepOf = (random: Random, id: string, locks: readonly string[], watchdog: 
     nested: random.chance(0.2),
     extend: fixed && random.chance(0.4),
     end,
+    ...sidesOf(random.fork(id)),
   }
 }
 

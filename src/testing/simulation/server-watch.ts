@@ -10,6 +10,9 @@ import type { Scene, Verdict } from './verdict.js'
 /** Replies that take longer are given up by whoever waits for them. */
 const LONGEST_TRIP = 1500
 
+/** How long a writer may have waited while others read before nobody joins them any more. */
+const TURN = 100
+
 /** A lost hold is taken back after its margin, and what came too late at once. */
 const GHOST = 700
 
@@ -32,6 +35,8 @@ export class ServerWatch {
   /** When the server wrote them as holders. */
   readonly #writtenAt = new Map<string, number>()
   readonly #asked = new Set<string>()
+  /** Since when each lock is shared without a pause. */
+  readonly #sharedSince = new Map<string, number>()
   /** Since when a living process does not know of what the server has of it. */
   readonly #ghostSince = new Map<string, number>()
   #keysBefore = 0
@@ -61,7 +66,7 @@ export class ServerWatch {
   }
 
   sent(process: Party, flight: Flight): void {
-    if (!flight.op.endsWith('/renew') || flight.again) return
+    if (!flight.op.endsWith('renew') || flight.again) return
     for (const wire of flight.args.slice(1)) {
       if (this.finished.has(String(wire)))
         this.#verdict.violation('renewal', `${process.name} renews …${String(wire).slice(-6)}, which it has given back`)
@@ -75,7 +80,7 @@ export class ServerWatch {
     this.#holdersBefore = this.holders(name)
     this.line?.executing(name, flight, this.#holdersBefore)
     if (flight.op.endsWith('/force-release')) this.disturb(name)
-    const frees = flight.op.endsWith('/release') || flight.op.endsWith('/leave')
+    const frees = /\/(read-|write-)?(release|leave)$/.test(flight.op)
     if (frees && this.#scene.probing) this.#releasing(String(flight.args[0]))
   }
 
@@ -90,25 +95,40 @@ export class ServerWatch {
       if (this.#asked.has(wire)) this.#verdict.violation('once', `${process.name} asked twice as …${wire.slice(-6)}`)
       this.#asked.add(wire)
     }
-    if (flight.op.endsWith('/renew')) {
+    if (flight.op.endsWith('renew')) {
       if (server.redis.database.size > this.#keysBefore) this.#verdict.violation('renewal', 'a renewal created a key')
       return
     }
+    // Who gives up its turn gives it to all who ask next.
+    if (flight.op === 'read-write-lock/leave') this.#sharedSince.clear()
     const name = this.#nameOf(flight)
     if (name === undefined) return
     const holders = this.holders(name)
     this.line?.executed(name, flight, holders)
     if (holders.length === 0 && this.#holdersBefore.length > 0) this.toldFree.add(name)
-    for (const wire of holders) if (!this.#holdersBefore.includes(wire)) this.#written(wire, flight)
+    for (const wire of holders) if (!this.#holdersBefore.includes(wire)) this.#written(name, wire, flight)
   }
 
   /** The server has a new holder. */
-  #written(wire: string, flight: Flight): void {
+  #written(name: string, wire: string, flight: Flight): void {
     const { now } = this.#scene.world
-    const from = flight.op.endsWith('/pass') ? String(flight.args[0]) : undefined
+    const from = flight.op.endsWith('pass') ? String(flight.args[0]) : undefined
     const passed = from !== undefined && !this.abandoned.delete(from)
     this.#writtenAt.set(wire, now)
     this.grantedAt.set(wire, passed ? (this.grantedAt.get(from) ?? now) : now)
+    if (flight.op.endsWith('/read-acquire') && this.#scene.calm) this.#noneStarves(name, wire)
+  }
+
+  /** Who joins those who share a lock does not do so past one who waits to have it alone. */
+  #noneStarves(name: string, wire: string): void {
+    const long = this.#scene.world.now - TURN
+    if ((this.#sharedSince.get(name) ?? Infinity) > long) return
+    for (const { calls } of this.#scene.processes) {
+      const waits = [...calls].filter((call) => call.name === name && call.waits && call.abortedAt === undefined)
+      const starving = waits.find((call) => !call.shared && call.since < long)
+      if (starving !== undefined)
+        this.#verdict.violation('fairness', `…${wire.slice(-6)} joins who reads '${name}', and ${starving.id} waits`)
+    }
   }
 
   #releasing(wire: string): void {
@@ -127,10 +147,11 @@ export class ServerWatch {
     for (const lock of name === undefined ? locks : [name]) this.disturbedAt.set(lock, world.now)
     if (name === undefined) this.line?.forget()
     const at = world.now
-    // A grant from before may be on its way to its process.
+    // A grant from before may be on its way to its process, which may stand still.
+    const noticed = Math.max(...this.#scene.processes.map(({ machine }) => machine.time), at)
     this.#verdict.events.push({
       at,
-      to: at + LONGEST_TRIP,
+      to: noticed + LONGEST_TRIP,
       what: name === undefined ? 'wiped' : 'forced',
       ...(name !== undefined && { name }),
     })
@@ -138,8 +159,14 @@ export class ServerWatch {
 
   check(name: string): void {
     const holders = this.holders(name)
-    if (holders.length > 1)
+    const kind = this.#scene.kinds[0] as SimKind
+    if (holders.length > 1 && kind.shared !== true)
       this.#verdict.violation('exclusion', `the server has two owners of '${name}': ${holders.join(', ')}`)
+    const malformed = this.#scene.server.machine.observe(() => kind.malformed?.(this.#scene.server.redis, name))
+    if (malformed !== undefined) this.#verdict.violation('exclusion', `'${name}': ${malformed}`)
+    const shared = holders.length > 0 && kind.shared === true && !holders.some((wire) => wire.endsWith(':write'))
+    if (!shared) this.#sharedSince.delete(name)
+    else if (!this.#sharedSince.has(name)) this.#sharedSince.set(name, this.#scene.world.now)
     for (const wire of holders) this.#checkGhost(name, wire)
     if (holders.length > 0 || this.line?.isReserved(name) === true) {
       this.freeSince.delete(name)

@@ -261,7 +261,8 @@ class History implements Fates {
   #take(name: string, tell: boolean): void {
     this.#oracle.server.disturb(name)
     this.#cast.server.redis.execute(['DEL', name])
-    if (tell) this.#cast.server.redis.execute(['PUBLISH', `redisson_lock__channel:{${name}}`, '0'])
+    const channel = familyOf(this.#seed).kinds[0]?.channel?.(name) ?? `redisson_lock__channel:{${name}}`
+    if (tell) this.#cast.server.redis.execute(['PUBLISH', channel, '0'])
   }
 
   // ---- Fates -------------------------------------------------------------------------------------------------------

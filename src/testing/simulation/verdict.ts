@@ -43,11 +43,11 @@ export class Verdict {
   }
 
   tell(
-    call: { id?: string; call?: string; owner: string; process: Party; name: string },
+    call: { id?: string; call?: string; owner: string; process: Party; name: string; shared?: boolean },
     what: Exclude<HistoryEvent['what'], 'forced' | 'wiped' | 'trouble'>,
     more: { until?: number; lease?: number } = {},
   ): void {
-    const { process, name, owner } = call
+    const { process, name, owner, shared } = call
     this.events.push({
       at: process.machine.time,
       what,
@@ -55,6 +55,7 @@ export class Verdict {
       call: call.id ?? call.call ?? '',
       name,
       owner,
+      ...(shared === true && { mode: 'shared' }),
       ...more,
     })
   }

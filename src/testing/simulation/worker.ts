@@ -30,7 +30,7 @@ export class Worker {
   }
 
   async #perform(step: Step): Promise<void> {
-    const lock = this.#process.lock(step.name)
+    const lock = this.#process.lock(step.name, step.shared)
     try {
       if (step.does === 'inspect') await lock.inspect()
       else if (step.does === 'force') await lock.forceRelease()
@@ -47,7 +47,8 @@ export class Worker {
     try {
       await lock.using(this.#options(call, step), async (hold) => {
         held = this.#granted(call, hold, false)
-        if (held !== undefined) await this.#work(lock, step, held)
+        const inner = held && (await this.#work({ ...step, outlasts: false }, held))
+        if (inner !== undefined) await this.#release(inner)
         if (held !== undefined) this.#oracle.letsGo(held)
       })
       if (held !== undefined) this.#oracle.released(held, true)
@@ -61,36 +62,46 @@ export class Worker {
   async #hold(lock: Lock, step: Step): Promise<void> {
     const held = await this.#acquire(lock, step, step.id)
     if (held === undefined) return
-    await this.#work(lock, step, held)
+    const inner = await this.#work(step, held)
     if (step.end === 'forget') return
     if (step.end === 'detach') await this.#detach(held, step)
     else await this.#release(held)
+    if (inner === undefined || this.#process.closing !== undefined) return
+    await work(this.#process, inner.hold, step, step.work / 2)
+    await this.#release(inner)
   }
 
-  async #work(lock: Lock, step: Step, held: Held): Promise<void> {
+  /** What it took inside and has still. */
+  async #work(step: Step, held: Held): Promise<Held | undefined> {
     const process = this.#process
     const { hold } = held
     await work(process, hold, step, step.work / 2)
-    if (process.closing !== undefined) return
+    if (process.closing !== undefined) return undefined
     try {
       if (step.extend) await hold.extend(step.lease)
     } catch (error) {
       this.#oracle.judge(process, step.id, error)
     }
-    if (step.nested) await this.#nest(lock, step, held)
+    const inner = step.nested ? await this.#nest(step, held) : undefined
     await work(process, hold, step, step.work / 2)
+    return inner
   }
 
-  async #nest(lock: Lock, step: Step, around: Held): Promise<void> {
+  async #nest(step: Step, around: Held): Promise<Held | undefined> {
+    const process = this.#process
     try {
       const id = `${step.id}/nested`
-      const inner = await this.#acquire(lock, { ...step, lease: undefined, wait: 1000, owned: false }, id, around)
-      if (inner === undefined) return
-      await work(this.#process, inner.hold, step, step.work / 2)
+      const side = { ...step, shared: step.nestedShared }
+      const lock = process.lock(step.name, side.shared)
+      const inner = await this.#acquire(lock, { ...side, lease: undefined, wait: 1000, owned: false }, id, around)
+      if (inner === undefined) return undefined
+      await work(process, inner.hold, step, step.work / 2)
+      if (process.kind.shared === true && step.outlasts && side.shared && step.end === 'release') return inner
       await this.#release(inner)
     } catch (error) {
-      this.#oracle.judge(this.#process, step.id, error)
+      this.#oracle.judge(process, step.id, error)
     }
+    return undefined
   }
 
   #options(call: Call, step: Step): AcquireOptions {
@@ -128,6 +139,7 @@ export class Worker {
       owner: owner ?? (step.owned ? this.#name : id),
       process,
       since: process.machine.time,
+      shared: step.shared && process.kind.shared === true,
       waits: step.does === 'hold' && step.wait === undefined,
       // An adoption cannot be aborted.
       controller: name.endsWith('/adopt')

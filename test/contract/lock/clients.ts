@@ -11,8 +11,8 @@ const isClosed = (error: unknown): true => {
 }
 
 /** What the client's options, its events and its closing mean for a lock. */
-export const clients: Part = ({ make, options }, scenario) => {
-  scenario(
+export const clients: Part = ({ make, options }, scenario, excludes) => {
+  excludes(
     'G-19: closed with holds and waiters → holds released, waiters rejected, calls afterwards too',
     async (w) => {
       const [client, other] = [await w.connect({ watchdog: SHORT }), await w.connect()]
@@ -94,7 +94,7 @@ export const clients: Part = ({ make, options }, scenario) => {
     await w.run(client.close({ release: false }))
   })
 
-  scenario('`mapName` → on the server only; `presence` key as well', async (w) => {
+  excludes('`mapName` → on the server only; `presence` key as well', async (w) => {
     const [client, plain] = [await w.connect({ mapName: (name: string) => `app:${name}` }), await w.connect()]
     const lock = make(client, w.id)
     const hold = await lock.acquire()

@@ -65,7 +65,8 @@ const oneByOne = async <T>(w: World, name: string, count: number, come: (index: 
 }
 
 /** What Redisson's own tests say of its fair lock, and nothing else does. */
-export const fairLines: Part = ({ make, fair = false, options }, scenario) => {
+export const fairLines: Part = (kind, scenario) => {
+  const { make, fair = false, options } = kind
   // Older wire formats have lines of their own.
   if (!fair || options !== undefined) return
 
@@ -197,7 +198,7 @@ export const fairLines: Part = ({ make, fair = false, options }, scenario) => {
     async (w) => {
       const [one, two] = [await w.connect(), await w.connect()]
       const dead = times(3, (index) => `00000000-0000-8000-8000-00000000000${index}:1`)
-      await foreign(w, w.id, 500)
+      await foreign(kind, w, w.id, 500)
       const [seconds] = ((await w.raw('TIME')) as string[]).map(Number) as [number]
       for (const [index, owner] of dead.entries()) {
         await w.raw('RPUSH', queueOf(w.id), owner)

@@ -19,10 +19,15 @@ export interface LockKind {
   readonly fenced?: boolean
   /** Its clients are connected with these. */
   readonly options?: Partial<Options>
+  /** Default: exclusive. */
+  readonly mode?: 'read' | 'write'
 }
 
-/** One part of the contract: adds its tests for one kind on one engine. */
-export type Part = (kind: LockKind, scenario: Scenario) => void
+/**
+ * One part of the contract: adds its tests for one kind on one engine. `excludes` adds one for which two holds at a time
+ * must be impossible: nothing where the lock is shared.
+ */
+export type Part = (kind: LockKind, scenario: Scenario, excludes: Scenario) => void
 
 export const NOT_A_DURATION: readonly unknown[] = [0, -1, NaN, Infinity, -Infinity, 1.5, '1000', 10n, null, {}, true]
 
@@ -119,10 +124,11 @@ export class Inside {
   }
 }
 
+/** Who holds it, and how often. */
 export const fieldsOf = async (world: World, name: string): Promise<Record<string, number>> => {
   const flat = (await world.raw('HGETALL', name)) as string[]
   const fields: Record<string, number> = {}
-  for (let i = 0; i < flat.length; i += 2) fields[String(flat[i])] = Number(flat[i + 1])
+  for (let i = 0; i < flat.length; i += 2) if (flat[i] !== 'mode') fields[String(flat[i])] = Number(flat[i + 1])
   return fields
 }
 
@@ -138,8 +144,14 @@ export const held = async (world: World, hold: Hold): Promise<void> => {
 }
 
 /** Somebody else's hold, written by hand. */
-export const foreign = async (world: World, name: string, lease: number, owner = 'foreign:1'): Promise<void> => {
-  await world.raw('HSET', name, owner, 1)
+export const foreign = async (
+  { mode }: LockKind,
+  world: World,
+  name: string,
+  lease: number,
+  owner = 'foreign:1',
+): Promise<void> => {
+  await world.raw('HSET', name, owner, 1, ...(mode === undefined ? [] : ['mode', mode]))
   await world.raw('PEXPIRE', name, lease)
 }
 

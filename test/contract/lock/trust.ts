@@ -4,8 +4,9 @@ import { exists, fieldsOf, foreign, isNotOwner, pttl, rejection, SHORT, held } f
 import type { Part } from './kind.js'
 
 /** When a hold may be believed. */
-export const trust: Part = ({ make, channel }, scenario) => {
-  scenario('G-04: an explicit lease → never renewed, and the holder is told before the next one is in', async (w) => {
+export const trust: Part = (kind, scenario, excludes) => {
+  const { make, channel } = kind
+  excludes('G-04: an explicit lease → never renewed, and the holder is told before the next one is in', async (w) => {
     const [one, two] = [await w.connect({ watchdog: SHORT }), await w.connect({ watchdog: SHORT })]
     const lost: Error[] = []
     one.on('lost', ({ name, error }) => {
@@ -110,7 +111,7 @@ export const trust: Part = ({ make, channel }, scenario) => {
       await me.lock()
       for (const name of [w.id, `${w.id}:b`]) {
         await w.raw('DEL', name)
-        await foreign(w, name, 20_000)
+        await foreign(kind, w, name, 20_000)
       }
       await w.pass(SHORT * 1.5)
       assert.equal(hold.state, 'lost')
@@ -125,7 +126,7 @@ export const trust: Part = ({ make, channel }, scenario) => {
     },
   )
 
-  scenario(
+  excludes(
     'G-12 G-18: the field replaced and released before anybody knew → false, the other’s key untouched',
     async (w) => {
       const client = await w.connect()
@@ -138,7 +139,7 @@ export const trust: Part = ({ make, channel }, scenario) => {
       const told = await Promise.all(names.map((name) => w.messages(channel(name))))
       for (const name of names) {
         await w.raw('DEL', name)
-        await foreign(w, name, 20_000)
+        await foreign(kind, w, name, 20_000)
       }
       assert.equal(await w.run(hold.release()), false)
       assert.equal(await w.run(fixed.release()), false)
@@ -227,7 +228,7 @@ export const trust: Part = ({ make, channel }, scenario) => {
     assert.ok(field !== undefined)
     await w.raw('DEL', w.id)
     await w.eventually(() => hold.lost)
-    await foreign(w, w.id, 5000, field)
+    await foreign(kind, w, w.id, 5000, field)
     await w.pass(SHORT)
     assert.equal(hold.state, 'lost')
     assert.equal(hold.remaining(), 0)

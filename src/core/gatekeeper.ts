@@ -1,0 +1,211 @@
+import { DeadlockError, EngineError, type LockLostError } from '../errors.js'
+import type { Clock } from './clock.js'
+import type { TenureHold } from './hold.js'
+import type { Keeper } from './keeper.js'
+import type { UnitOfWork } from './owner.js'
+import type { LockKind, LockProtocol, ServerState } from './protocol.js'
+import type { Waiter } from './queue.js'
+import { LATE, type Request, abortable } from './request.js'
+import type { Runtime } from './runtime.js'
+import { Speaker } from './speaker.js'
+import { Tenure } from './tenure.js'
+import { type Terms, marginOf } from './terms.js'
+import { makeTicket } from './ticket.js'
+import type { Moment } from './trust.js'
+
+/** One lock in this process, while somebody here holds it or waits for it: what is so for every kind of gate. */
+export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implements Keeper {
+  readonly name: string
+  readonly runtime: Runtime
+  readonly kind: LockKind
+  readonly protocol: P
+  /** Steps on their way that need this gate to stay. */
+  protected inFlight = 0
+
+  constructor(runtime: Runtime, kind: LockKind, name: string, key: string) {
+    this.runtime = runtime
+    this.kind = kind
+    this.name = name
+    this.protocol = kind.protocol(new Speaker(runtime, name), key) as P
+  }
+
+  /** Those taken through it that are not over. */
+  protected abstract readonly tenures: Iterable<Tenure>
+  /** Takes in a tenure that begins, or turns out one that has ended. */
+  protected abstract take(tenure: Tenure): void
+  protected abstract drop(tenure: Tenure): void
+  /** Undefined: not had within the wait. */
+  abstract acquire(request: Request): Promise<TenureHold | undefined>
+  abstract giveBack(tenure: Tenure): Promise<boolean>
+  /** Somebody who held it does not any more: whoever waits may ask. */
+  protected abstract vacated(): void
+  /** What nobody needs any more goes. */
+  abstract rested(): void
+  /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
+  abstract close(release: boolean): Promise<void>
+
+  get clock(): Clock {
+    return this.runtime.options.clock
+  }
+
+  /** What this owner has of it. */
+  tenureOf(owner: UnitOfWork): Tenure | undefined {
+    for (const tenure of this.tenures) if (tenure.owner === owner && tenure.status() !== 'lost') return tenure
+    return undefined
+  }
+
+  /** An owner's name on the server: for one tenure, never used again. */
+  nextWire(): string {
+    return this.runtime.nextWire() + (this.kind.mark ?? '')
+  }
+
+  /** The server has granted it. */
+  begin(wire: string, terms: Terms, sent: Moment, from?: Tenure): Tenure {
+    const tenure = new Tenure(this, wire, terms, sent, from)
+    this.take(tenure)
+    this.runtime.watchdog.add(tenure)
+    return tenure
+  }
+
+  // ---- taking it again ---------------------------------------------------------------------------------------------
+
+  /** One level more for an owner that holds it already. Undefined: it does not; LATE: not within the wait. */
+  protected async enterAgain(request: Request): Promise<TenureHold | typeof LATE | undefined> {
+    for (let tenure = this.tenureOf(request.owner); tenure !== undefined; tenure = this.tenureOf(request.owner)) {
+      const hold = await this.#enter(tenure, request)
+      if (hold !== undefined) return hold
+    }
+    return undefined
+  }
+
+  /** Undefined: it turned out to be gone. */
+  async #enter(tenure: Tenure, request: Request): Promise<TenureHold | typeof LATE | undefined> {
+    if (!request.reentrant) throw new DeadlockError(this.name, 'its owner holds it already, and it is not re-entrant')
+    request.signal?.throwIfAborted()
+    const since = this.clock.monotonic()
+    const entering = tenure.enter(request.owner, request.terms)
+    const hold = await abortable(entering, request, this.clock, async (late) => late?.release())
+    if (hold !== undefined && hold !== LATE) this.runtime.teller.granted(this, tenure.wire, since, false)
+    return hold
+  }
+
+  /** Other calls of an owner that has it now would wait for themselves. */
+  enterAll(tenure: Tenure, others: readonly Waiter[]): void {
+    for (const { request, resolve, reject, since } of others) {
+      const wait = Math.max(0, request.wait - (this.clock.monotonic() - since))
+      const enter = async (): Promise<TenureHold | undefined> => {
+        const hold = await this.#enter(tenure, request)
+        if (hold === LATE) return undefined
+        return hold ?? this.acquire({ ...request, wait })
+      }
+      this.staying(enter).then(resolve, reject)
+    }
+  }
+
+  // ---- giving it back ----------------------------------------------------------------------------------------------
+
+  protected forget(tenure: Tenure): void {
+    tenure.end()
+    this.runtime.watchdog.remove(tenure)
+    this.drop(tenure)
+  }
+
+  /**
+   * Frees what is forgotten here on the server, until it is answered or over. `freed` is false when it was lost, or when
+   * nobody answered in time; `told`: how many processes were told.
+   */
+  protected async setFree(tenure: Tenure, missed?: () => void): Promise<{ freed: boolean; told: number | undefined }> {
+    let unanswered = false
+    this.runtime.begun()
+    const step = (): Promise<number | undefined> => this.protocol.release(tenure.wire)
+    const result = await this.runtime.insist(step, tenure.lostAt, (error) => {
+      unanswered ||= error instanceof EngineError && error.code === 'NO_REPLY'
+      missed?.()
+    })
+    this.runtime.ended()
+    const told = 'answer' in result ? result.answer : undefined
+    if ('error' in result) {
+      this.runtime.fail(result.error)
+      // Its place in the line has no lease that would end it.
+      if (tenure.trial) void this.runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
+    }
+    this.runtime.teller.released(this, tenure.wire, tenure.opened)
+    return { freed: 'answer' in result && (told !== undefined || unanswered), told }
+  }
+
+  lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
+    this.forget(tenure)
+    this.lapsed(tenure, error)
+    if (ours) this.runtime.track(this.#cleanUp(tenure))
+    this.vacated()
+  }
+
+  lapsed(tenure: Tenure, error: LockLostError): void {
+    this.runtime.teller.lost(this, tenure.wire, error)
+  }
+
+  /** A renewal that was never answered may have kept it alive. Not before its end: the holder has that time to stop. */
+  async #cleanUp(tenure: Tenure): Promise<void> {
+    await this.runtime.pause(marginOf(tenure.lease))
+    await this.runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
+  }
+
+  doubted(tenure: Tenure, cause: unknown): void {
+    this.runtime.teller.doubted(this, tenure.wire, cause)
+  }
+
+  renewed(tenure: Tenure): void {
+    this.runtime.teller.renewed(this, tenure.wire)
+  }
+
+  moved(tenure: Tenure): void {
+    this.runtime.watchdog.moved(tenure)
+  }
+
+  async insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined> {
+    const outcome = await this.runtime.insist(step, tenure.lostAt)
+    return 'answer' in outcome ? outcome.answer : undefined
+  }
+
+  ticket(tenure: Tenure, terms: Terms): string {
+    this.forget(tenure)
+    this.vacated()
+    return makeTicket({ kind: this.kind.name, name: this.name, wire: tenure.wire, ...terms })
+  }
+
+  carries(): boolean {
+    return false
+  }
+
+  // ---- the server's side -------------------------------------------------------------------------------------------
+
+  inspect(): Promise<ServerState> {
+    return this.staying(() => this.protocol.inspect())
+  }
+
+  /** After a release by force: a hold of this process that was there before is told now, not at its next renewal. */
+  forceRelease(): Promise<boolean> {
+    return this.staying(async () => {
+      const sent = this.clock.monotonic()
+      const forced = await this.protocol.forceRelease()
+      if (forced) this.evict(sent)
+      return forced
+    })
+  }
+
+  /** Whoever had it at that moment does not any more. */
+  evict(at: number): void {
+    for (const tenure of [...this.tenures]) if (tenure.opened < at) tenure.lose('it was released by force', false)
+  }
+
+  /** While the step is on its way, this stays the lock's gate. */
+  async staying<T>(step: () => Promise<T>): Promise<T> {
+    this.inFlight++
+    try {
+      return await step()
+    } finally {
+      this.inFlight--
+      this.rested()
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { ClosedError } from '../errors.js'
+import { Gatekeeper } from './gatekeeper.js'
+import type { TenureHold } from './hold.js'
+import { type ReadHost, Readers } from './readers.js'
+import type { ReadProtocol } from './read-protocol.js'
+import { LATE, type Request, abortable } from './request.js'
+import type { Tenure } from './tenure.js'
+import { momentOf } from './trust.js'
+import type { WriteGate } from './write-gate.js'
+
+/** The gate of a lock's reading side: each reader has a tenure of its own, and all who wait ask together. */
+export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost {
+  protected readonly tenures = new Set<Tenure>()
+  /** Made when somebody asks. */
+  #readers: Readers | undefined
+  /** Reads under a write of this process: one after the other, so that each finds what the one before it brought. */
+  #under: Promise<unknown> = Promise.resolve()
+  #entering = 0
+
+  /** Whether anybody here reads, or is about to under a write. */
+  get busy(): boolean {
+    if (this.#entering > 0) return true
+    for (const tenure of this.tenures) if (tenure.status() !== 'lost') return true
+    return false
+  }
+
+  get #writing(): WriteGate | undefined {
+    const { rival } = this.kind
+    return rival === undefined ? undefined : (this.runtime.gateInUse(rival, this.name) as WriteGate | undefined)
+  }
+
+  protected take(tenure: Tenure): void {
+    this.tenures.add(tenure)
+  }
+
+  protected drop(tenure: Tenure): void {
+    this.tenures.delete(tenure)
+  }
+
+  protected vacated(): void {
+    this.rested()
+  }
+
+  // ---- taking it ---------------------------------------------------------------------------------------------------
+
+  acquire(request: Request): Promise<TenureHold | undefined> {
+    this.runtime.teller.asked(this)
+    return this.staying(() => (request.explicit ? this.#acquire(request) : this.#queue(request)))
+  }
+
+  /** By an owner who may read or write already. */
+  async #acquire(request: Request): Promise<TenureHold | undefined> {
+    const since = this.clock.monotonic()
+    const own = (await this.enterAgain(request)) ?? (await this.#enterUnder(request))
+    if (own !== undefined) return own === LATE ? undefined : own
+    if (request.wait === 0) return this.#queue(request)
+    // What it found out took its time.
+    const left = request.wait - (this.clock.monotonic() - since)
+    return left > 0 ? this.#queue({ ...request, wait: left }) : undefined
+  }
+
+  /** Who writes may read whatever else is so. Undefined: it does not write. */
+  async #enterUnder(request: Request): Promise<TenureHold | typeof LATE | undefined> {
+    if (this.#writing?.tenureOf(request.owner) === undefined) return undefined
+    const entering = this.#under.then(async () => (await this.enterAgain(request)) ?? this.#readUnder(request))
+    this.#under = entering.catch(() => undefined)
+    return abortable(entering, request, this.clock, async (late) =>
+      late === undefined || late === LATE ? undefined : late.release(),
+    )
+  }
+
+  async #readUnder({ owner, terms, signal }: Request): Promise<TenureHold | undefined> {
+    const writing = this.#writing
+    const writer = writing?.tenureOf(owner)
+    if (writing === undefined || writer === undefined) return undefined
+    signal?.throwIfAborted()
+    // A name serves for one tenure only, here too.
+    const wire = writing.lends(writer) ? this.protocol.readerOf(writer.wire) : this.nextWire()
+    const sent = momentOf(this.clock)
+    this.#entering++
+    try {
+      const left = await this.protocol.acquireAll([[wire, terms.lease]], false, writer.wire)
+      if (left !== undefined) return undefined
+      if (this.runtime.closed) throw new ClosedError(this.name)
+    } catch (error) {
+      void this.runtime.undo(this.protocol, wire, terms.lease, error instanceof ClosedError ? undefined : error)
+      throw error
+    } finally {
+      this.#entering--
+    }
+    const tenure = this.begin(wire, terms, sent)
+    this.runtime.teller.granted(this, wire, sent.mono, false)
+    return tenure.give(owner)
+  }
+
+  #queue(request: Request): Promise<TenureHold | undefined> {
+    if (this.runtime.closed) return Promise.reject(new ClosedError(this.name))
+    request.signal?.throwIfAborted()
+    return new Promise((resolve, reject) => {
+      this.#readers ??= new Readers(this)
+      this.#readers.enter(request, resolve, reject)
+    })
+  }
+
+  // ---- giving it back ----------------------------------------------------------------------------------------------
+
+  giveBack(tenure: Tenure): Promise<boolean> {
+    this.forget(tenure)
+    return this.staying(async () => (await this.setFree(tenure)).freed)
+  }
+
+  /** Under a write of its own it is no read like others. */
+  override carries(): boolean {
+    return this.#writing?.tenure !== undefined
+  }
+
+  async close(release: boolean): Promise<void> {
+    this.#readers?.close(new ClosedError(this.name))
+    await Promise.all(
+      [...this.tenures].map(async (tenure) => {
+        tenure.abandon(new ClosedError(this.name))
+        if (release) await this.giveBack(tenure)
+        else this.forget(tenure)
+      }),
+    )
+    await this.#readers?.running
+    this.rested()
+  }
+
+  rested(): void {
+    if (this.inFlight > 0 || this.tenures.size > 0 || this.#readers?.running !== undefined) return
+    this.runtime.retired(this)
+  }
+}

@@ -1,0 +1,48 @@
+import { DeadlockError } from '../errors.js'
+import { Gate } from './gate.js'
+import type { TenureHold } from './hold.js'
+import type { ReadGate } from './read-gate.js'
+import type { Request } from './request.js'
+import type { Tenure } from './tenure.js'
+
+/** The gate of a lock's writing side: who writes may read as well, who reads may not write. */
+export class WriteGate extends Gate {
+  /** Whose name on the server somebody has read under. */
+  #lent: Tenure | undefined
+
+  get #reading(): ReadGate | undefined {
+    const { rival } = this.kind
+    return rival === undefined ? undefined : (this.runtime.gateInUse(rival, this.name) as ReadGate | undefined)
+  }
+
+  override async acquire(request: Request): Promise<TenureHold | undefined> {
+    const { owner, explicit, wait } = request
+    const reads = explicit && this.tenureOf(owner) === undefined && this.#reading?.tenureOf(owner) !== undefined
+    if (!reads) return super.acquire(request)
+    this.rested()
+    if (wait === 0) return undefined
+    throw new DeadlockError(this.name, 'its owner reads it, and would wait for its own read to end')
+  }
+
+  /** Whether the name of this tenure is free for a read; it is no more. */
+  lends(tenure: Tenure): boolean {
+    const free = this.#lent !== tenure
+    this.#lent = tenure
+    return free
+  }
+
+  /** Where its owner reads, too, it is no one else's to write: it goes on as a read. */
+  override giveBack(tenure: Tenure): Promise<boolean> {
+    return this.carries() ? this.free(tenure) : super.giveBack(tenure)
+  }
+
+  /** While somebody here writes, whoever reads here does so under it. */
+  override carries(): boolean {
+    return this.#reading?.busy === true
+  }
+
+  override evict(at: number): void {
+    super.evict(at)
+    this.#reading?.evict(at)
+  }
+}

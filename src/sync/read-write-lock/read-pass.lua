@@ -1,0 +1,25 @@
+-- Passes a read on to another owner: to whoever adopts a ticket. Asked again by the new owner, it is still one hold.
+-- KEYS[1] lock
+-- KEYS[2] given
+-- KEYS[3] taken
+-- ARGV[1] from
+-- ARGV[2] to
+-- ARGV[3] lease (ms)
+-- returns integer 1 passed, 0 when it was neither's
+local lock, given, taken = KEYS[1], KEYS[2], KEYS[3]
+local from, to, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
+--include outlast
+
+local count = redis.call('HGET', lock, from)
+if count and redis.call('EXISTS', given .. ':1') == 1 then
+  redis.call('HDEL', lock, from)
+  for i = 1, tonumber(count) do
+    redis.call('DEL', given .. ':' .. i)
+  end
+elseif redis.call('HEXISTS', lock, to) == 0 then
+  return 0
+end
+redis.call('HSET', lock, to, 1)
+redis.call('SET', taken .. ':1', 1, 'PX', lease)
+outlast(lock, lease)
+return 1

@@ -1,0 +1,28 @@
+-- Gives the reads that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
+-- A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
+-- KEYS[1..] locks and their owners' levels in turn
+-- ARGV[1] lease (ms)
+-- ARGV[2..] owners
+-- returns integer[] ms left, -2 lost, in the order of the owners
+local locks = KEYS
+local lease, owners = tonumber(ARGV[1]), ARGV
+--include outlast
+
+local renewed = {}
+for i = 2, #owners do
+  local lock, levels = locks[2 * i - 3], locks[2 * i - 2]
+  local count = redis.pcall('HGET', lock, owners[i])
+  if type(count) == 'table' and not string.find(count.err, 'WRONGTYPE', 1, true) then
+    return count
+  end
+  local left = type(count) == 'string' and redis.call('PTTL', levels .. ':1') or -2
+  if left ~= -2 and left < lease then
+    for level = 1, tonumber(count) do
+      redis.call('PEXPIRE', levels .. ':' .. level, lease)
+    end
+    outlast(lock, lease)
+    left = lease
+  end
+  renewed[i - 1] = left
+end
+return renewed

@@ -1,0 +1,30 @@
+-- Sets how often a reader holds the lock: one more, one less, or as often as before to make the lease longer.
+-- Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
+-- KEYS[1] lock
+-- KEYS[2] levels
+-- ARGV[1] owner
+-- ARGV[2] level (count)
+-- ARGV[3] lease (ms)
+-- returns integer ms left, -2 not this owner's
+local lock, levels = KEYS[1], KEYS[2]
+local owner, level, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+--include outlast
+
+local count = redis.call('HGET', lock, owner)
+local left = count and redis.call('PTTL', levels .. ':1') or -2
+-- Its own time is over, though others go on reading.
+if left == -2 then
+  return -2
+end
+left = math.max(left, lease)
+-- First: a server short of memory lets a script write on that has begun with what needs none.
+outlast(lock, left)
+redis.call('PEXPIRE', levels .. ':1', left)
+for i = 2, level do
+  redis.call('SET', levels .. ':' .. i, 1, 'PX', left)
+end
+for i = level + 1, tonumber(count) do
+  redis.call('DEL', levels .. ':' .. i)
+end
+redis.call('HSET', lock, owner, level)
+return left

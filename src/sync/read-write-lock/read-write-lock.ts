@@ -1,0 +1,180 @@
+import type { Attempt, LockKind, Runner, ServerState } from '../../core/protocol.js'
+import { ReadGate } from '../../core/read-gate.js'
+import type { ReadProtocol } from '../../core/read-protocol.js'
+import { WriteGate } from '../../core/write-gate.js'
+import { readCompanion, readLevels, readWriteChannel, readWriteTurn } from '../../keys.js'
+import {
+  readWriteLockForceRelease,
+  readWriteLockInspect,
+  readWriteLockLeave,
+  readWriteLockReadAcquire,
+  readWriteLockReadPass,
+  readWriteLockReadRelease,
+  readWriteLockReadRenew,
+  readWriteLockReadSetLevel,
+  readWriteLockWriteAcquire,
+  readWriteLockWriteRelease,
+} from '../../lua/scripts.gen.js'
+import { PlainLockProtocol } from '../lock/lock.js'
+
+/** How long a turn is kept for who goes on asking, ms: longer than from poll to poll. */
+const PATIENCE = 1300
+/** How long it is kept from when the lock is free, ms. */
+const GRACE = 50
+/** How long the other readers have to come when the first of them is in, ms. */
+const MOMENT = 6
+/** Redisson's mark of a writer, behind its owner. */
+const WRITE = ':write'
+
+const MESSAGES = { read: '0', write: '1' } as const
+
+/**
+ * Redisson's RReadWriteLock: a hash with the mode, a field for each reader and one for the writer. Each read has keys of
+ * its own, which end with it. A key of ours tells who comes next where readers and writers wait for one another.
+ */
+abstract class Side extends PlainLockProtocol {
+  protected abstract readonly mode: 'read' | 'write'
+  /** The mark under which this process has the next turn, for all it knows. */
+  #mark: string | undefined
+
+  override get channel(): string {
+    return readWriteChannel(this.key)
+  }
+
+  protected get turn(): string {
+    return readWriteTurn(this.key)
+  }
+
+  protected get companion(): string {
+    return readCompanion(this.key)
+  }
+
+  /** Empty: it does not wait. */
+  protected markOf(owner: string, waits: boolean): string {
+    const mark = `${this.mode}:${owner}`
+    if (waits) this.#mark = mark
+    return waits ? mark : ''
+  }
+
+  /** Whoever has it has had the turn. */
+  protected answered(left: number | null): Attempt {
+    if (left === null) this.#mark = undefined
+    return left ?? undefined
+  }
+
+  giveUpTurn(): Promise<unknown> | undefined {
+    const mark = this.#mark
+    this.#mark = undefined
+    if (mark === undefined) return undefined
+    return this.runner.run(readWriteLockLeave, [this.turn, this.channel], [mark, this.runner.publishCommand])
+  }
+
+  override async forceRelease(): Promise<boolean> {
+    const { mode, runner } = this
+    const args = [mode, MESSAGES[mode], this.companion, GRACE, runner.publishCommand] as const
+    return (await runner.run(readWriteLockForceRelease, [this.key, this.channel, this.turn], args)) === 1
+  }
+
+  override async inspect(): Promise<ServerState> {
+    const [ttl, fields, times] = await this.runner.run(readWriteLockInspect, [this.key], [this.companion])
+    const holders = times.flatMap((time, i): ServerState['holders'] => {
+      const owner = fields[2 * i] as string
+      const count = Number(fields[2 * i + 1])
+      if (owner.endsWith(WRITE)) return [{ owner, count, mode: 'write', left: ttl }]
+      // Who died while reading is not there any more, though its field is.
+      return time > 0 ? [{ owner, count, mode: 'read', left: time }] : []
+    })
+    return { ttl, holders }
+  }
+}
+
+class ReadSide extends Side implements ReadProtocol {
+  protected readonly mode = 'read'
+
+  override get renewal() {
+    return readWriteLockReadRenew
+  }
+
+  renewalKeys(owner: string): readonly string[] {
+    return [this.key, readLevels(this.key, owner)]
+  }
+
+  override acquire(owner: string, lease: number): Promise<Attempt> {
+    return this.acquireAll([[owner, lease]], false)
+  }
+
+  async acquireAll(
+    owners: readonly (readonly [owner: string, lease: number])[],
+    waits: boolean,
+    writer = '',
+  ): Promise<Attempt> {
+    const [[first]] = owners as [[string, number]]
+    const levels = owners.map(([owner]) => readLevels(this.key, owner))
+    const told = owners.flatMap(([owner, lease]) => [owner, String(lease)])
+    const args = [writer, this.markOf(first, waits), PATIENCE, MOMENT, ...told] as const
+    return this.answered(await this.runner.run(readWriteLockReadAcquire, [this.key, this.turn, ...levels], args))
+  }
+
+  readerOf(writer: string): string {
+    return writer.slice(0, -WRITE.length)
+  }
+
+  override async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
+    const keys = [this.key, readLevels(this.key, owner)] as const
+    const left = await this.runner.run(readWriteLockReadSetLevel, keys, [owner, level, lease])
+    return left === -2 ? undefined : left
+  }
+
+  override async release(owner: string): Promise<number | undefined> {
+    const keys = [this.key, this.channel, this.turn, readLevels(this.key, owner)] as const
+    const args = [owner, this.companion, GRACE, this.runner.publishCommand] as const
+    const told = await this.runner.run(readWriteLockReadRelease, keys, args)
+    return told === -1 ? undefined : told
+  }
+
+  override async pass(from: string, to: string, lease: number): Promise<boolean> {
+    const keys = [this.key, readLevels(this.key, from), readLevels(this.key, to)] as const
+    return (await this.runner.run(readWriteLockReadPass, keys, [from, to, lease])) === 1
+  }
+}
+
+class WriteSide extends Side {
+  protected readonly mode = 'write'
+
+  override async acquire(owner: string, lease: number, waits: boolean): Promise<Attempt> {
+    const args = [owner, lease, this.markOf(owner, waits), PATIENCE] as const
+    return this.answered(await this.runner.run(readWriteLockWriteAcquire, [this.key, this.turn], args))
+  }
+
+  override async release(owner: string): Promise<number | undefined> {
+    const keys = [this.key, this.channel, this.turn] as const
+    const args = [owner, this.companion, GRACE, this.runner.publishCommand] as const
+    const told = await this.runner.run(readWriteLockWriteRelease, keys, args)
+    return told === -1 ? undefined : told
+  }
+}
+
+const common = { keysOf: 'readWriteLock', reentrant: true } as const
+
+export const readLock: LockKind = {
+  ...common,
+  name: 'readWriteLock.read',
+  family: 'readWriteLock.read',
+  mode: 'read',
+  get rival() {
+    return writeLock
+  },
+  protocol: (runner: Runner, key: string) => new ReadSide(runner, key),
+  gate: (runtime, name, key) => new ReadGate(runtime, readLock, name, key),
+}
+
+export const writeLock: LockKind = {
+  ...common,
+  name: 'readWriteLock.write',
+  family: 'readWriteLock.write',
+  mode: 'write',
+  mark: WRITE,
+  rival: readLock,
+  protocol: (runner: Runner, key: string) => new WriteSide(runner, key),
+  gate: (runtime, name, key) => new WriteGate(runtime, writeLock, name, key),
+}
