@@ -75,6 +75,11 @@ export class Contention implements Contest {
     return this.#room.first
   }
 
+  /** Who may have it next without the server's word. */
+  heir(): Waiter | undefined {
+    return this.#room.first
+  }
+
   get running(): Promise<void> | undefined {
     return this.#contender.running
   }

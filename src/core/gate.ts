@@ -3,7 +3,7 @@ import { Contention } from './contention.js'
 import { Gatekeeper } from './gatekeeper.js'
 import type { TenureHold } from './hold.js'
 import { Line } from './line.js'
-import { isLine } from './line-protocol.js'
+import { type LineHost, isLine } from './line-protocol.js'
 import { LoneCall, type LoneHost } from './lone-call.js'
 import type { Waiter } from './queue.js'
 import { LATE, type Request, abortable } from './request.js'
@@ -20,7 +20,7 @@ const PASSES = 65_536
  * The gate of a lock that one owner has at a time. Only the first who waits contends on the server; who holds it here
  * passes it on to the next without telling the server, within bounds.
  */
-export class Gate extends Gatekeeper implements LoneHost {
+export class Gate extends Gatekeeper implements LoneHost, LineHost {
   #tenure: Tenure | undefined
   /** Made when somebody waits: most locks are held without that. */
   #contention: Contention | Line | undefined
@@ -147,22 +147,25 @@ export class Gate extends Gatekeeper implements LoneHost {
 
   giveBack(tenure: Tenure): Promise<boolean> {
     const contention = this.#contention
-    const next = contention?.first
-    // A line on the server is passed along there.
-    if (contention?.passesOn !== true || next === undefined) return this.free(tenure)
+    const next = contention?.heir(tenure)
+    if (contention === undefined || next === undefined) return this.free(tenure)
     const now = this.clock.monotonic()
     contention.answeredAt = now
     const turn = contention.keepsTurns ? PASS_TIME : PASS_TIME_ALONE
     const mayPass = !this.runtime.closed && tenure.passes < PASSES && now - tenure.opened < turn
     if (!mayPass || tenure !== this.#tenure) return this.free(tenure)
     const half = tenure.lease / 2
-    const fresh = tenure.status() === 'held' && now - tenure.provenAt < half && tenure.lastsUntil - now >= half
-    if (fresh && tenure.watched && tenure.token === undefined && alike(next.request.terms, tenure)) {
+    // On trial the server gives it for less, and that is looked at by the status.
+    const proven = tenure.trial || (now - tenure.provenAt < half && tenure.lastsUntil - now >= half)
+    const like = tenure.watched && tenure.token === undefined && alike(next.request.terms, tenure)
+    if (proven && like && tenure.status() === 'held') {
       this.runtime.teller.released(this, tenure.wire, tenure.opened)
       tenure.passes++
       contention.hand(next, tenure, true)
       return FREED
     }
+    // A line is passed along on the server.
+    if (!contention.passesOn) return this.free(tenure)
     this.forget(tenure)
     return contention.passOn(tenure)
   }
@@ -183,6 +186,7 @@ export class Gate extends Gatekeeper implements LoneHost {
     return freed
   }
 
+  /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
   async close(release: boolean): Promise<void> {
     const contention = this.#contention
     const asking = this.#asking
@@ -192,7 +196,10 @@ export class Gate extends Gatekeeper implements LoneHost {
     if (tenure !== undefined) {
       tenure.abandon(new ClosedError(this.name))
       if (release) await this.free(tenure)
-      else this.forget(tenure)
+      else {
+        this.forget(tenure)
+        this.leaveLine(tenure)
+      }
     }
     await Promise.all([contention?.running, asking?.running])
     this.rested()

@@ -117,7 +117,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   protected async setFree(tenure: Tenure, missed?: () => void): Promise<{ freed: boolean; told: number | undefined }> {
     let unanswered = false
     this.runtime.begun()
-    const step = (): Promise<number | undefined> => this.protocol.release(tenure.wire)
+    const step = (): Promise<number | undefined> => this.protocol.release(tenure.wire, tenure.served)
     const result = await this.runtime.insist(step, tenure.lostAt, (error) => {
       unanswered ||= error instanceof EngineError && error.code === 'NO_REPLY'
       missed?.()
@@ -128,6 +128,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
       this.runtime.fail(result.error)
       // Its place in the line has no lease that would end it.
       if (tenure.trial) void this.runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
+      this.leaveLine(tenure)
     }
     this.runtime.teller.released(this, tenure.wire, tenure.opened)
     return { freed: 'answer' in result && (told !== undefined || unanswered), told }
@@ -136,8 +137,15 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
     this.forget(tenure)
     this.lapsed(tenure, error)
+    this.leaveLine(tenure)
     if (ours) this.runtime.track(this.#cleanUp(tenure))
     this.vacated()
+  }
+
+  /** Those who were served without the server and still stand in its line leave before the hold is freed. */
+  leaveLine(tenure: Tenure): void {
+    for (const place of tenure.served) void this.runtime.undo(this.protocol, place, tenure.lease, undefined)
+    tenure.served = []
   }
 
   lapsed(tenure: Tenure, error: LockLostError): void {
@@ -169,6 +177,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
 
   ticket(tenure: Tenure, terms: Terms): string {
     this.forget(tenure)
+    this.leaveLine(tenure)
     this.vacated()
     return makeTicket({ kind: this.kind.name, name: this.name, wire: tenure.wire, ...terms })
   }

@@ -1,5 +1,6 @@
 import type { Host } from './contention.js'
 import type { LockProtocol } from './protocol.js'
+import type { Tenure } from './tenure.js'
 
 /** What the server says to somebody who joins the line. */
 export interface Standing {
@@ -49,4 +50,6 @@ export const isLine = (protocol: LockProtocol): protocol is LineProtocol => 'enq
 export interface LineHost extends Host {
   /** While the step is on its way, the gate stays. */
   staying<T>(step: () => Promise<T>): Promise<T>
+  /** Those who had it after its first owner have no place in the line any more. */
+  leaveLine(tenure: Tenure): void
 }

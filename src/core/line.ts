@@ -1,67 +1,49 @@
-import { EngineError, LockLostError } from '../errors.js'
+import { EngineError } from '../errors.js'
 import type { Clock, Timer } from './clock.js'
-import type { Asker, LineHost, LineProtocol, Standing } from './line-protocol.js'
+import { LinePoll, POLL, type Polled } from './line-poll.js'
+import type { LineHost, LineProtocol, Standing, Place as State } from './line-protocol.js'
 import type { LoneCall } from './lone-call.js'
+import { type Place, askerOf, newPlace } from './place.js'
+import { wireOwner } from '../keys.js'
 import type { Waiter } from './queue.js'
 import { GRACE, type Request } from './request.js'
 import type { Runtime } from './runtime.js'
-import { serve } from './serve.js'
+import { isLate, lateError, serve } from './serve.js'
 import type { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
-import { marginOf } from './terms.js'
 import { isAway, passes } from './trouble.js'
 import { type Moment, TRIAL, momentOf } from './trust.js'
 import { WaitingRoom } from './waiting-room.js'
 import type { Ear } from './wakeups.js'
 
-/** So that a living waiter is never taken for dead, it shows itself three times within a trial. */
-const POLL = TRIAL / 3
 /** A grant is believed without asking when at least so much of its trial is left. */
 const ENOUGH = 500
 /** What is to join the line comes there so soon, or not at all: else its place could be granted and lapse unseen. */
 const PUNCTUAL = 2500
-/** How many waiters one script call asks about. */
-const BATCH = 250
+/** Those who stand right behind it may have a grant after it without the server's word for so long, ms. */
+const TURN = 90
 /** No server's clock has come so far. */
 const NEVER = Number.MAX_SAFE_INTEGER
-
-/** One waiter's place in the server's line. */
-interface Place {
-  readonly waiter: Waiter
-  readonly wire: string
-  /** Server time of the reply that said it waits, µs: a grant from before is of an earlier round. */
-  since: number | undefined
-  /** A question about joining is on its way, or was never answered. */
-  joining: boolean
-  /** Polls that were not answered: each may have confirmed a grant already, and so have set the lease going. */
-  asked: number
-  /** Listens as a Redisson client would: whoever is ahead knows no other way. */
-  ear: Ear | undefined
-}
-
-const askerOf = ({ wire, waiter: { request } }: Place): Asker => ({
-  owner: wire,
-  lease: request.terms.lease,
-  wait: request.wait,
-})
 
 /**
  * Those of this process who wait in a line on the server, each at its own place: first come, first served among all
  * processes. Whoever frees the lock grants it to the next in the same step and tells its client; it starts on that word
  * when the word is provably fresh, and confirms behind its back.
  */
-export class Line {
+export class Line implements Polled {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #room: WaitingRoom
   readonly #serverTime: ServerTime
+  readonly #poll: LinePoll
   readonly #places = new Map<string, Place>()
   readonly #placeOf = new WeakMap<Waiter, Place>()
   #ear: Ear | undefined
-  #timer: Timer | undefined
-  #timerDue = Infinity
-  #polling = false
+  /** Until those who were served without the server leave its line, if the hold lasts. */
+  #tidying: Timer | undefined
   #troubles = 0
+  /** Whose grant came last, and who stood right behind in the line of the server: nobody can have come between. */
+  #run = { of: '', next: [] as string[], until: 0 }
   readonly passesOn = false
   readonly keepsTurns = false
   readonly running = undefined
@@ -71,6 +53,7 @@ export class Line {
     this.#host = host
     this.#protocol = protocol
     this.#serverTime = host.runtime.serverTime(protocol.key)
+    this.#poll = new LinePoll(host, protocol, this)
     this.#room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
       this.#left(waiter, settle)
     })
@@ -117,14 +100,7 @@ export class Line {
 
   /** Takes it where it is free; else joins the line, once grants can be heard. */
   async #ask(waiter: Waiter, refused = false): Promise<void> {
-    const place: Place = {
-      waiter,
-      wire: this.#host.nextWire(),
-      since: undefined,
-      joining: true,
-      asked: 0,
-      ear: undefined,
-    }
+    const place = newPlace(waiter, this.#host.nextWire())
     this.#places.set(place.wire, place)
     this.#placeOf.set(waiter, place)
     try {
@@ -137,7 +113,7 @@ export class Line {
       // It was rejected, or served as another call of its owner.
       if (!waiter.queued && this.#places.has(place.wire)) void this.#giveUp(place)
     } catch (trouble) {
-      this.#troubled(place, trouble)
+      this.troubled(place, trouble)
     }
   }
 
@@ -188,11 +164,10 @@ export class Line {
     place.joining = true
     const standing = await this.#protocol.enqueue(askerOf(place), notAfter)
     place.joining = false
-    this.#serverTime.heard(standing.stamp, sent)
-    this.answeredAt = sent.mono
+    this.heard(standing.stamp, sent)
     this.#troubles = 0
     if (standing.state === 'held') this.#granted(place, sent)
-    else if (!place.waiter.queued) void this.#giveUp(place)
+    else if (!place.waiter.queued) this.#abandon(place)
     else if (standing.state === 'late') await this.#join(place)
     else this.#waits(place, standing)
   }
@@ -205,19 +180,19 @@ export class Line {
       return
     }
     if (!ours && place.ear === undefined) this.#hearCalls(place)
-    this.#pollIn(left < 0 ? POLL : left + 1)
+    this.#poll.in(left < 0 ? POLL : left + 1)
   }
 
   #hearCalls(place: Place): void {
     const poll = (): void => {
-      if (this.#places.has(place.wire)) this.#pollIn(0)
+      if (this.#places.has(place.wire)) this.#poll.in(0)
     }
     place.ear = this.#host.runtime.wakeups.listen(this.#protocol.callOf(place.wire), poll)
     // It may have been called before it could hear.
     place.ear.ready?.then(poll, () => undefined)
   }
 
-  #troubled(place: Place, trouble: unknown): void {
+  troubled(place: Place, trouble: unknown): void {
     // A grant came, or it was given up, before this was known.
     if (!this.#places.has(place.wire)) return
     const { waiter } = place
@@ -261,13 +236,13 @@ export class Line {
   /** A grant: whose, and when by the server's clock. Undefined: messages may have been missed. */
   #hear(payload: string | undefined): void {
     if (payload === undefined) {
-      this.#pollIn(0)
+      this.#poll.in(0)
       return
     }
-    const [wire = '', stamp = ''] = payload.split(' ')
+    const [wire = '', stamp = '', ...behind] = payload.split(' ')
     const place = this.#places.get(wire)
     if (place !== undefined) {
-      if (!this.#isFresh(place, Number(stamp))) void this.#host.staying(() => this.#confirmFirst(place))
+      if (!this.#isFresh(place, Number(stamp), behind)) void this.#host.staying(() => this.#confirmFirst(place))
       return
     }
     // Whoever it was for has gone. What it has confirmed already is no grant any more.
@@ -275,7 +250,7 @@ export class Line {
   }
 
   /** Starts at once when the grant is of this round and provably young enough. */
-  #isFresh(place: Place, stamp: number): boolean {
+  #isFresh(place: Place, stamp: number, behind: readonly string[]): boolean {
     // Before what it is compared with: should this process be stopped in between, the grant only looks older.
     const now = momentOf(this.#clock)
     const age = this.#serverTime.ageOf(stamp)
@@ -286,6 +261,12 @@ export class Line {
     const { terms } = place.waiter.request
     const tenure = this.#host.begin(place.wire, terms, now)
     tenure.onTrial(now, Math.min(left, terms.lease))
+    const { id } = this.#host.runtime.options
+    this.#run = {
+      of: place.wire,
+      next: behind.map((number) => wireOwner(id, Number(number))),
+      until: now.mono - age + TURN,
+    }
     this.#serve(place.waiter, tenure)
     void this.#host.staying(async () => {
       const confirmed = await tenure.confirm((lease) => this.#protocol.confirm(place.wire, lease))
@@ -296,8 +277,35 @@ export class Line {
     return true
   }
 
-  #serve(waiter: Waiter, tenure: Tenure): void {
-    const others = serve(this.#host, this.#room, waiter, tenure, false)
+  /** The next of those who stand right behind whom the server knows as the holder. */
+  heir({ wire }: Tenure): Waiter | undefined {
+    const { of, next, until } = this.#run
+    if (of !== wire || this.#clock.monotonic() > until) return undefined
+    while (next.length > 0) {
+      const place = this.#places.get(next.shift() ?? '')
+      // Who does not know yet that it waits may be about to leave; who is not there has left.
+      if (place !== undefined) return place.since === undefined || !place.waiter.queued ? undefined : place.waiter
+    }
+    return undefined
+  }
+
+  /** It has its turn; its place goes when the tenure does. */
+  hand(waiter: Waiter, tenure: Tenure): void {
+    const place = this.#placeOf.get(waiter)
+    if (place !== undefined) {
+      this.#forget(place)
+      tenure.served = [...tenure.served, place.wire]
+      this.#tidying ??= this.#clock.setTimer(() => {
+        this.#tidying = undefined
+        if (this.#host.tenure !== undefined) this.#host.leaveLine(this.#host.tenure)
+      }, POLL)
+    }
+    this.#serve(waiter, tenure, true)
+    this.#rest()
+  }
+
+  #serve(waiter: Waiter, tenure: Tenure, local = false): void {
+    const others = serve(this.#host, this.#room, waiter, tenure, local)
     if (others === 0) return
     for (const place of this.#places.values()) if (!place.waiter.queued) void this.#giveUp(place)
   }
@@ -310,84 +318,50 @@ export class Line {
       else {
         // What was granted before now is no grant any more.
         place.since = this.#serverTime.latest ?? Infinity
-        this.#pollIn(0)
+        this.#poll.in(0)
       }
     } catch {
       // Whether it was confirmed, the next poll tells.
-      this.#pollIn(50)
+      this.#poll.in(50)
     }
   }
 
   /** The server has it as the holder for its whole lease. */
   #granted(place: Place, sent: Moment): void {
     if (!this.#places.has(place.wire)) {
-      if (this.#host.tenure?.wire !== place.wire) void this.#giveUp(place)
+      this.#abandon(place)
       return
     }
     const { waiter, wire } = place
     const { terms } = waiter.request
     this.#forget(place)
-    const late = this.#clock.monotonic() - sent.mono >= terms.lease - marginOf(terms.lease)
+    const late = isLate(this.#clock, sent, terms.lease)
     if (waiter.queued && !late && !this.#host.runtime.closed) {
       this.#serve(waiter, this.#host.begin(wire, terms, sent))
     } else {
       void this.#giveUp(place)
-      if (waiter.queued) {
-        const why = `its lease of ${terms.lease} ms was over before the server's answer came`
-        this.#reject(waiter, new LockLostError(this.#host.name, why))
-      }
+      if (waiter.queued) this.#reject(waiter, lateError(this.#host.name, terms.lease))
     }
     this.#rest()
   }
 
   // ---- showing that we live ----------------------------------------------------------------------------------------
 
-  #pollIn(ms: number): void {
-    const wait = Math.min(ms, POLL * (0.9 + 0.1 * this.#clock.random()))
-    const due = this.#clock.monotonic() + wait
-    if (due >= this.#timerDue) return
-    this.#timer?.cancel()
-    this.#timerDue = due
-    this.#timer = this.#clock.setTimer(() => {
-      this.#timerDue = Infinity
-      void this.#host.staying(() => this.#poll())
-    }, wait)
+  standing(): readonly Place[] {
+    return [...this.#places.values()].filter(({ since }) => since !== undefined)
   }
 
-  async #poll(): Promise<void> {
-    const waiting = [...this.#places.values()].filter(({ since }) => since !== undefined)
-    if (waiting.length === 0 || this.#polling) return
-    this.#polling = true
-    let left = POLL
-    try {
-      for (let from = 0; from < waiting.length; from += BATCH) {
-        left = Math.min(left, await this.#pollBatch(waiting.slice(from, from + BATCH)))
-      }
-    } catch (trouble) {
-      if (!passes(trouble))
-        for (const place of waiting) if (this.#places.has(place.wire)) this.#troubled(place, trouble)
-    } finally {
-      this.#polling = false
-    }
-    if (this.#places.size > 0) this.#pollIn(left)
-  }
-
-  async #pollBatch(places: readonly Place[]): Promise<number> {
-    const sent = momentOf(this.#clock)
-    for (const place of places) place.asked++
-    const { stamp, left, states } = await this.#protocol.poll(places.map(askerOf))
-    for (const place of places) place.asked--
+  heard(stamp: number, sent: Moment): void {
     this.#serverTime.heard(stamp, sent)
     this.answeredAt = sent.mono
-    places.forEach((place, i) => {
-      const state = states[i] ?? 'gone'
-      if (state === 'held') this.#granted(place, sent)
-      else if (!this.#places.has(place.wire)) return
-      else if (state !== 'gone') this.#waits(place, { state: 'waits', stamp, left, ours: state === 'behind ours' })
-      // Taken for dead, or everything was deleted: it queues again, at the end.
-      else if (!place.joining) void this.#host.staying(() => this.#again(place))
-    })
-    return left < 0 ? POLL : left + 1
+  }
+
+  stands(place: Place, state: State, { stamp, left }: { stamp: number; left: number }, sent: Moment): void {
+    if (state === 'held') this.#granted(place, sent)
+    else if (!this.#places.has(place.wire)) return
+    else if (state !== 'gone') this.#waits(place, { state: 'waits', stamp, left, ours: state === 'behind ours' })
+    // Taken for dead, or everything was deleted: it queues again, at the end.
+    else if (!place.joining) void this.#host.staying(() => this.#again(place))
   }
 
   async #again(place: Place): Promise<void> {
@@ -395,7 +369,7 @@ export class Line {
     try {
       await this.#join(place)
     } catch (trouble) {
-      this.#troubled(place, trouble)
+      this.troubled(place, trouble)
     }
   }
 
@@ -428,6 +402,11 @@ export class Line {
   #giveUp(place: Place): Promise<void> {
     this.#forget(place)
     return this.#undo(place, place.joining ? new EngineError('NO_REPLY', 'left while joining') : undefined)
+  }
+
+  /** Nobody waits at it any more: but it may be what is held here. */
+  #abandon(place: Place): void {
+    if (this.#host.tenure?.wire !== place.wire) void this.#giveUp(place)
   }
 
   #undo(place: Place, cause: unknown): Promise<void> {
@@ -465,9 +444,9 @@ export class Line {
   }
 
   end(): void {
-    this.#timer?.cancel()
-    this.#timer = undefined
-    this.#timerDue = Infinity
+    this.#poll.stop()
+    this.#tidying?.cancel()
+    this.#tidying = undefined
     this.#ear?.close()
     this.#ear = undefined
   }

@@ -44,8 +44,8 @@ export interface LockProtocol {
   acquire(owner: string, lease: number, waits: boolean): Promise<Attempt>
   /** ms left (-1: no expiry), or undefined when it is not this owner's. */
   setLevel(owner: string, level: number, lease: number): Promise<number | undefined>
-  /** How many processes were told, or undefined when it was not this owner's. */
-  release(owner: string): Promise<number | undefined>
+  /** How many processes were told, or undefined when it was not this owner's. `served`: see Tenure. */
+  release(owner: string, served?: readonly string[]): Promise<number | undefined>
   /** Whether the hold is now `to`'s. */
   pass(from: string, to: string, lease: number): Promise<boolean>
   /**

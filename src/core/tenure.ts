@@ -25,12 +25,15 @@ export class Tenure implements Due {
   /** Granted, and not confirmed yet: for a short while only. */
   trial = false
   passes = 0
+  /** Who had it after the first, and has a place in the line of the server still: it goes with the tenure. */
+  served: readonly string[] = NOBODY
   /** The newest fencing token that came for it, where the kind has them. */
   token: bigint | undefined
   #holds: readonly TenureHold[] = NONE
   #ended: 'lost' | 'over' | undefined
   #terms: Terms
   readonly #trust: Trust
+  #confirming: Promise<unknown> | undefined
   /** Changes of level, one after the other. */
   #turns: Promise<unknown> | undefined
 
@@ -143,7 +146,11 @@ export class Tenure implements Due {
   }
 
   /** Confirms what is on trial; until somebody answers, or the trial is over. 0: it was gone. */
-  async confirm(step: (lease: number) => Promise<number>): Promise<number | undefined> {
+  confirm(step: (lease: number) => Promise<number>): Promise<number | undefined> {
+    return (this.#confirming = this.#confirm(step))
+  }
+
+  async #confirm(step: (lease: number) => Promise<number>): Promise<number | undefined> {
     let sent = this.now()
     const confirmed = await this.#keeper.insist(this, () => {
       sent = this.now()
@@ -297,6 +304,8 @@ export class Tenure implements Due {
   detach(hold: TenureHold): Promise<string> {
     return this.#inTurn(async () => {
       const terms = this.#terms
+      // Whoever adopts it must not find it in the line still.
+      if (this.trial) await this.#confirming
       if (!this.#has(hold)) throw this.gone()
       if (this.nested) throw this.isNested()
       if (!(await this.setLevel(1, this.lease)) || !this.#has(hold)) throw this.gone()
@@ -347,3 +356,4 @@ export class Tenure implements Due {
 }
 
 const NONE: readonly TenureHold[] = []
+const NOBODY: readonly string[] = []

@@ -1,4 +1,5 @@
--- The lock is free: the first in the line who can be reached has it from now on, and is told. `mine`: the owners who ask,
+-- The lock is free: the first in the line who can be reached has it from now on, and is told, together with the numbers of
+-- those of its client who stand right behind it. `mine`: the owners who ask,
 -- with their leases; such a one has it at once. One of ours has it on trial, until it confirms, and stays in the line till
 -- then; a fraction marks its deadline. Whose client nobody hears is passed over and has a short lease to be heard again.
 -- One of Redisson's is woken and takes it itself. Returns who of `mine` has it.
@@ -27,7 +28,12 @@ local function grantNext(line, mine)
       redis.pcall(line.publish, line.channel .. ':' .. owner, '0')
       return nil
     end
-    local told = deaf[client] and 0 or redis.pcall(line.publish, line.grants .. ':' .. client, owner .. ' ' .. line.stamp)
+    local words = { owner, line.stamp }
+    for i = place + 1, #waiting do
+      if string.sub(waiting[i], 1, 36) ~= client then break end
+      words[#words + 1] = string.sub(waiting[i], 38)
+    end
+    local told = deaf[client] and 0 or redis.pcall(line.publish, line.grants .. ':' .. client, table.concat(words, ' '))
     if told ~= 0 then
       bound(line, owner, waiting[place + 1], line.lease)
       redis.call('HSET', line.lock, owner, 1)

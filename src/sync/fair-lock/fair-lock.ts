@@ -64,8 +64,9 @@ class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
     return this.runner.run(fairLockConfirm, this.#keys, [owner, lease])
   }
 
-  override async release(owner: string): Promise<number | undefined> {
-    const left = await this.runner.run(fairLockLeave, this.#keys, [owner, ...this.#guess, ...this.#voices])
+  override async release(owner: string, served: readonly string[] = []): Promise<number | undefined> {
+    const args = [owner, ...this.#guess, ...this.#voices, ...served] as const
+    const left = await this.runner.run(fairLockLeave, this.#keys, args)
     return left === -1 ? undefined : left
   }
 

@@ -1,4 +1,5 @@
 -- Frees the lock of its owner, whatever the count, or takes who waits out of the line; what is free then goes to the next.
+-- Those who stood right behind it and have had their turn in its process meanwhile leave with it.
 -- KEYS[1] lock
 -- KEYS[2] queue
 -- KEYS[3] deadlines
@@ -8,10 +9,12 @@
 -- ARGV[4] channel
 -- ARGV[5] grants
 -- ARGV[6] publish
+-- ARGV[7..] served
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease, allowance = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local channel, grants, publish = ARGV[4], ARGV[5], ARGV[6]
+local served = ARGV
 --include is-ours
 --include take-out
 --include keep-line
@@ -31,11 +34,20 @@ if redis.call('LINDEX', queue, 0) == owner then
   bound(line, owner, redis.call('LINDEX', queue, 1), math.max(redis.call('PTTL', lock), lease))
 end
 local waited = takeOut(line, owner)
-if not held and not waited then
-  return -1
+local freed = held
+for i = 7, #served do
+  if i == #served and held then
+    bound(line, served[i], redis.call('LINDEX', queue, 1), 0)
+  end
+  takeOut(line, served[i])
+  -- Whoever released it by force has granted it to somebody who had had it.
+  freed = redis.call('HDEL', lock, served[i]) == 1 or freed
 end
-if redis.call('EXISTS', lock) == 0 then
+if (freed or waited) and redis.call('EXISTS', lock) == 0 then
   dropStale(line, string.sub(owner, 1, 36))
   grantNext(line, {})
 end
-return held and 1 or 0
+if held then
+  return 1
+end
+return waited and 0 or -1

@@ -142,7 +142,8 @@ export class LineWatch {
     const place = line.indexOf(wire)
     const before = place === -1 ? line : line.slice(0, place)
     // Who had it on trial stands there too, and who leaves by this very step.
-    const ahead = before.filter((other) => !holders.includes(other) && other !== String(flight.args[0]))
+    const leaving = flight.op.endsWith('/leave') ? flight.args : flight.args.slice(0, 1)
+    const ahead = before.filter((other) => !holders.includes(other) && !leaving.includes(other))
     for (const other of ahead) {
       const due = deadlines.get(other) ?? 0
       if (isStranger(other) ? flight.op.startsWith('redisson/') || due <= this.#now : !this.#isReachable(other, name))

@@ -1,0 +1,86 @@
+import type { Timer } from './clock.js'
+import type { LineHost, LineProtocol, Place as State } from './line-protocol.js'
+import { type Place, askerOf } from './place.js'
+import { passes } from './trouble.js'
+import { type Moment, TRIAL, momentOf } from './trust.js'
+
+/** So that a living waiter is never taken for dead, it shows itself three times within a trial. */
+export const POLL = TRIAL / 3
+/** How many waiters one script call asks about. */
+const BATCH = 250
+
+/** The line that is asked about. */
+export interface Polled {
+  /** Those who stand in it, as far as is known. */
+  standing(): readonly Place[]
+  /** The server has answered a question that was sent at this moment; its time, µs. */
+  heard(stamp: number, sent: Moment): void
+  /** How one of them stood then, and for how many ms the lock stays another's. */
+  stands(place: Place, state: State, told: { readonly stamp: number; readonly left: number }, sent: Moment): void
+  troubled(place: Place, trouble: unknown): void
+}
+
+/** Shows the server again and again that those who wait live, and asks how they stand. */
+export class LinePoll {
+  readonly #host: LineHost
+  readonly #protocol: LineProtocol
+  readonly #line: Polled
+  #timer: Timer | undefined
+  #due = Infinity
+  #asking = false
+
+  constructor(host: LineHost, protocol: LineProtocol, line: Polled) {
+    this.#host = host
+    this.#protocol = protocol
+    this.#line = line
+  }
+
+  /** In so many ms, unless it comes sooner anyway. */
+  in(ms: number): void {
+    const { clock } = this.#host.runtime.options
+    const wait = Math.min(ms, POLL * (0.9 + 0.1 * clock.random()))
+    const due = clock.monotonic() + wait
+    if (due >= this.#due) return
+    this.#timer?.cancel()
+    this.#due = due
+    this.#timer = clock.setTimer(() => {
+      this.#due = Infinity
+      void this.#host.staying(() => this.#ask())
+    }, wait)
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    this.#due = Infinity
+  }
+
+  async #ask(): Promise<void> {
+    const places = this.#line.standing()
+    if (places.length === 0 || this.#asking) return
+    this.#asking = true
+    let left = POLL
+    try {
+      for (let from = 0; from < places.length; from += BATCH) {
+        left = Math.min(left, await this.#askAbout(places.slice(from, from + BATCH)))
+      }
+    } catch (trouble) {
+      if (!passes(trouble)) for (const place of places) this.#line.troubled(place, trouble)
+    } finally {
+      this.#asking = false
+    }
+    this.in(left)
+  }
+
+  async #askAbout(places: readonly Place[]): Promise<number> {
+    const sent = momentOf(this.#host.runtime.options.clock)
+    for (const place of places) place.asked++
+    const { states, ...told } = await this.#protocol.poll(places.map(askerOf))
+    for (const place of places) place.asked--
+    this.#line.heard(told.stamp, sent)
+    places.forEach((place, i) => {
+      this.#line.stands(place, states[i] ?? 'gone', told, sent)
+    })
+    return told.left < 0 ? POLL : told.left + 1
+  }
+}
