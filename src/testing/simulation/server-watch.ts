@@ -115,6 +115,7 @@ export class ServerWatch {
     const from = flight.op.endsWith('pass') ? String(flight.args[0]) : undefined
     const passed = from !== undefined && !this.abandoned.delete(from)
     this.#writtenAt.set(wire, now)
+    this.#ghostSince.delete(wire)
     this.grantedAt.set(wire, passed ? (this.grantedAt.get(from) ?? now) : now)
     if (flight.op.endsWith('/read-acquire') && this.#scene.calm) this.#noneStarves(name, wire)
   }

@@ -164,7 +164,7 @@ export class Redisson implements Party {
     try {
       const renewed = await this.call(redissonRenew, [hold.name], [this.plan.watchdog, hold.owner])
       if (!this.holds.has(hold)) return
-      if (renewed === 1) this.witness.renewed(this, hold, sent + this.plan.watchdog)
+      if (renewed === 1) this.witness.renewed(this, hold, sent + this.plan.watchdog - 1)
       else this.holds.delete(hold)
     } catch {
       // The next round tries again.

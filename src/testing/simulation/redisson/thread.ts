@@ -115,7 +115,8 @@ export class Thread {
     const hold = { call, owner: this.#owner, name, lease: term, watched: lease === undefined }
     holds.add(hold)
     if (hold.watched) this.#redisson.watch()
-    witness.granted(this.#redisson, hold, sent + term)
+    // The server counts in whole milliseconds.
+    witness.granted(this.#redisson, hold, sent + term - 1)
     return hold
   }
 
