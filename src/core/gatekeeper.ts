@@ -126,9 +126,10 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     const told = 'answer' in result ? result.answer : undefined
     if ('error' in result) {
       this.runtime.fail(result.error)
-      // Its place in the line has no lease that would end it.
-      if (tenure.trial) void this.runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
       this.leaveLine(tenure)
+      // It may outlast its lease: a step that nobody answered made that longer, a place in the line has none, and the key of
+      // a write lasts as long as the reads under it.
+      void this.runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
     }
     this.runtime.teller.released(this, tenure.wire, tenure.opened)
     return { freed: 'answer' in result && (told !== undefined || unanswered), told }

@@ -31,9 +31,12 @@ export class WriteGate extends Gate {
     return free
   }
 
-  /** Where its owner reads, too, it is no one else's to write: it goes on as a read. */
+  /**
+   * Where its owner reads, too, it is no one else's to write: it goes on as a read. Once somebody has read under it, the
+   * server may think so for longer than we do.
+   */
   override giveBack(tenure: Tenure): Promise<boolean> {
-    return this.carries() ? this.free(tenure) : super.giveBack(tenure)
+    return this.carries() || this.#lent === tenure ? this.free(tenure) : super.giveBack(tenure)
   }
 
   /** While somebody here writes, whoever reads here does so under it. */

@@ -554,12 +554,12 @@ export const readWriteLockLeave: Script<
  */
 export const readWriteLockReadAcquire: Script<
   readonly [lock: string, turn: string, ...levels: string[]],
-  readonly [writer: string, mark: string, patience: number, moment: number, ...owners: string[]],
+  readonly [writer: string, mark: string, patience: number, moment: number, grace: number, ...owners: string[]],
   null | number
 > = script(
   'read-write-lock/read-acquire',
-  '5d383fa15ae6f21cc4d51afa969b8f763a08ac30',
-  "local lock,turn,levels=KEYS[1],KEYS[2],KEYS\nlocal writer,mark,patience,moment,owners=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4]),ARGV\nlocal left=redis.call('PTTL',lock)local mode=left~=-2 and redis.call('HGET',lock,'mode')local whose=(left==-2 or mode=='read')and redis.call('GET',turn)local free=left==-2 or mode=='read'local theirs=whose and string.sub(whose,1,5)=='write'if not free or theirs then\nlocal own=writer~=''and redis.call('HEXISTS',lock,writer)==1\nif not own and redis.call('HEXISTS',lock,owners[5])==0 then\nif mark~=''and mode=='write'then\nredis.call('SET',turn,mark,'PX',patience)end\nreturn free and math.max(redis.call('PTTL',turn),1)or left\nend\nelseif whose and redis.call('PTTL',turn)>moment then\nredis.call('PEXPIRE',turn,moment)end\nlocal longest,fields=left,{}for i=5,#owners,2 do\nfields[#fields+1]=owners[i]fields[#fields+1]=1\nredis.call('SET',levels[(i+1)/2]..':1',1,'PX',owners[i+1])longest=math.max(longest,tonumber(owners[i+1]))end\nredis.call('HSET',lock,'mode',mode or'read',unpack(fields))if longest>left then\nredis.call('PEXPIRE',lock,longest)end\nreturn nil",
+  'f8703ac3d31b858486958166f05d49b1fd0704e7',
+  "local lock,turn,levels=KEYS[1],KEYS[2],KEYS\nlocal writer,mark,patience,moment,grace=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4]),tonumber(ARGV[5])local owners=ARGV\nlocal function untilTurn(turn,free,grace)local left=redis.call('PTTL',turn)if free and left>grace then\nredis.call('PEXPIRE',turn,grace)left=grace\nend\nreturn math.max(left,1)end\nlocal left=redis.call('PTTL',lock)local mode=left~=-2 and redis.call('HGET',lock,'mode')local whose=(left==-2 or mode=='read')and redis.call('GET',turn)local free=left==-2 or mode=='read'local theirs=whose and string.sub(whose,1,5)=='write'if not free or theirs then\nlocal own=writer~=''and redis.call('HEXISTS',lock,writer)==1\nif not own and redis.call('HEXISTS',lock,owners[6])==0 then\nif mark~=''and mode=='write'then\nredis.call('SET',turn,mark,'PX',patience)end\nreturn free and untilTurn(turn,left==-2,grace)or left\nend\nelseif whose and redis.call('PTTL',turn)>moment then\nredis.call('PEXPIRE',turn,moment)end\nlocal longest,fields=left,{}for i=6,#owners,2 do\nfields[#fields+1]=owners[i]fields[#fields+1]=1\nredis.call('SET',levels[i/2]..':1',1,'PX',owners[i+1])longest=math.max(longest,tonumber(owners[i+1]))end\nredis.call('HSET',lock,'mode',mode or'read',unpack(fields))if longest>left then\nredis.call('PEXPIRE',lock,longest)end\nreturn nil",
   2,
 )
 
@@ -569,12 +569,12 @@ export const readWriteLockReadAcquire: Script<
  */
 export const readWriteLockReadPass: Script<
   readonly [lock: string, given: string, taken: string],
-  readonly [from: string, to: string, lease: number],
+  readonly [from: string, to: string, lease: number, companion: string],
   number
 > = script(
   'read-write-lock/read-pass',
-  '96581d5b1b24381c62268c710d3a99488a70ecd5',
-  "local lock,given,taken=KEYS[1],KEYS[2],KEYS[3]local from,to,lease=ARGV[1],ARGV[2],tonumber(ARGV[3])local function outlast(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nlocal count=redis.call('HGET',lock,from)if count and redis.call('EXISTS',given..':1')==1 then\nredis.call('HDEL',lock,from)for i=1,tonumber(count)do\nredis.call('DEL',given..':'..i)end\nelseif redis.call('HEXISTS',lock,to)==0 then\nreturn 0\nend\nredis.call('HSET',lock,to,1)redis.call('SET',taken..':1',1,'PX',lease)outlast(lock,lease)return 1",
+  'f51e2f04ce7c0fbe38f316d8f526513528f5177c',
+  "local lock,given,taken=KEYS[1],KEYS[2],KEYS[3]local from,to,lease,companion=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4]local function readsLeft(fields,companion,enough)local longest=0\nfor i=#fields-1,1,-2 do\nfor level=tonumber(fields[i+1])or 0,1,-1 do\nif longest>=enough and longest>0 then\nreturn longest\nend\nlocal left=redis.call('PTTL',companion..':'..fields[i]..':rwlock_timeout:'..level)longest=math.max(longest,left)end\nend\nreturn longest\nend\nlocal count=redis.call('HGET',lock,from)if count and redis.call('EXISTS',given..':1')==1 then\nredis.call('HDEL',lock,from)for i=1,tonumber(count)do\nredis.call('DEL',given..':'..i)end\nelseif redis.call('HEXISTS',lock,to)==0 then\nreturn 0\nend\nredis.call('HSET',lock,to,1)redis.call('SET',taken..':1',1,'PX',lease)local left=redis.call('PTTL',lock)if left>lease then\nredis.call('PEXPIRE',lock,readsLeft(redis.call('HGETALL',lock),companion,left))elseif left>=0 then\nredis.call('PEXPIRE',lock,lease)end\nreturn 1",
   3,
 )
 
@@ -633,12 +633,12 @@ export const readWriteLockReadSetLevel: Script<
  */
 export const readWriteLockWriteAcquire: Script<
   readonly [lock: string, turn: string],
-  readonly [owner: string, lease: number, mark: string, patience: number],
+  readonly [owner: string, lease: number, mark: string, patience: number, grace: number],
   null | number
 > = script(
   'read-write-lock/write-acquire',
-  '1e4cceb71e4b378ae05d7826fe51cd92cdb906ed',
-  "local lock,turn=KEYS[1],KEYS[2]local owner,lease,mark,patience=ARGV[1],ARGV[2],ARGV[3],ARGV[4]local left=redis.call('PTTL',lock)if left==-2 or redis.call('HEXISTS',lock,owner)==0 then\nlocal writes=left~=-2 and redis.call('HGET',lock,'mode')~='read'local whose=not writes and redis.call('GET',turn)if whose and string.sub(whose,1,4)=='read'then\nreturn math.max(redis.call('PTTL',turn),1)end\nif left~=-2 and not writes and mark~=''then\nredis.call('SET',turn,mark,'PX',patience)end\nif left~=-2 then\nreturn left\nend\nend\nredis.call('HSET',lock,'mode','write',owner,1)redis.call('PEXPIRE',lock,lease)redis.call('DEL',turn)return nil",
+  'a1dca823f7682a59a2547f3eca6c9252f32c56ec',
+  "local lock,turn=KEYS[1],KEYS[2]local owner,lease,mark,patience,grace=ARGV[1],ARGV[2],ARGV[3],ARGV[4],tonumber(ARGV[5])local function untilTurn(turn,free,grace)local left=redis.call('PTTL',turn)if free and left>grace then\nredis.call('PEXPIRE',turn,grace)left=grace\nend\nreturn math.max(left,1)end\nlocal left=redis.call('PTTL',lock)if left==-2 or redis.call('HEXISTS',lock,owner)==0 then\nlocal writes=left~=-2 and redis.call('HGET',lock,'mode')~='read'local whose=not writes and redis.call('GET',turn)if whose and string.sub(whose,1,4)=='read'then\nreturn untilTurn(turn,left==-2,grace)end\nif left~=-2 and not writes and mark~=''then\nredis.call('SET',turn,mark,'PX',patience)end\nif left~=-2 then\nreturn left\nend\nend\nredis.call('HSET',lock,'mode','write',owner,1)redis.call('PEXPIRE',lock,lease)redis.call('DEL',turn)return nil",
   2,
 )
 

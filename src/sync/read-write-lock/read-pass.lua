@@ -5,10 +5,11 @@
 -- ARGV[1] from
 -- ARGV[2] to
 -- ARGV[3] lease (ms)
+-- ARGV[4] companion
 -- returns integer 1 passed, 0 when it was neither's
 local lock, given, taken = KEYS[1], KEYS[2], KEYS[3]
-local from, to, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
---include outlast
+local from, to, lease, companion = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+--include reads-left
 
 local count = redis.call('HGET', lock, from)
 if count and redis.call('EXISTS', given .. ':1') == 1 then
@@ -21,5 +22,11 @@ elseif redis.call('HEXISTS', lock, to) == 0 then
 end
 redis.call('HSET', lock, to, 1)
 redis.call('SET', taken .. ':1', 1, 'PX', lease)
-outlast(lock, lease)
+local left = redis.call('PTTL', lock)
+if left > lease then
+  -- It was had for longer: the lock lasts as long as the reads that go on, and not as long as that.
+  redis.call('PEXPIRE', lock, readsLeft(redis.call('HGETALL', lock), companion, left))
+elseif left >= 0 then
+  redis.call('PEXPIRE', lock, lease)
+end
 return 1

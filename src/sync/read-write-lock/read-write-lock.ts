@@ -111,7 +111,7 @@ class ReadSide extends Side implements ReadProtocol {
     const [[first]] = owners as [[string, number]]
     const levels = owners.map(([owner]) => readLevels(this.key, owner))
     const told = owners.flatMap(([owner, lease]) => [owner, String(lease)])
-    const args = [writer, this.markOf(first, waits), PATIENCE, MOMENT, ...told] as const
+    const args = [writer, this.markOf(first, waits), PATIENCE, MOMENT, GRACE, ...told] as const
     return this.answered(await this.runner.run(readWriteLockReadAcquire, [this.key, this.turn, ...levels], args))
   }
 
@@ -134,7 +134,7 @@ class ReadSide extends Side implements ReadProtocol {
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
     const keys = [this.key, readLevels(this.key, from), readLevels(this.key, to)] as const
-    return (await this.runner.run(readWriteLockReadPass, keys, [from, to, lease])) === 1
+    return (await this.runner.run(readWriteLockReadPass, keys, [from, to, lease, this.companion])) === 1
   }
 }
 
@@ -142,7 +142,7 @@ class WriteSide extends Side {
   protected readonly mode = 'write'
 
   override async acquire(owner: string, lease: number, waits: boolean): Promise<Attempt> {
-    const args = [owner, lease, this.markOf(owner, waits), PATIENCE] as const
+    const args = [owner, lease, this.markOf(owner, waits), PATIENCE, GRACE] as const
     return this.answered(await this.runner.run(readWriteLockWriteAcquire, [this.key, this.turn], args))
   }
 

@@ -6,16 +6,18 @@
 -- ARGV[2] lease (ms)
 -- ARGV[3] mark
 -- ARGV[4] patience (ms)
+-- ARGV[5] grace (ms)
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry
 local lock, turn = KEYS[1], KEYS[2]
-local owner, lease, mark, patience = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local owner, lease, mark, patience, grace = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+--include until-turn
 
 local left = redis.call('PTTL', lock)
 if left == -2 or redis.call('HEXISTS', lock, owner) == 0 then
   local writes = left ~= -2 and redis.call('HGET', lock, 'mode') ~= 'read'
   local whose = not writes and redis.call('GET', turn)
   if whose and string.sub(whose, 1, 4) == 'read' then
-    return math.max(redis.call('PTTL', turn), 1)
+    return untilTurn(turn, left == -2, grace)
   end
   -- No reader comes in any more, for as long as it goes on asking.
   if left ~= -2 and not writes and mark ~= '' then

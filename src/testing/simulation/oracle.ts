@@ -175,6 +175,7 @@ export class Oracle {
     if (held.told || !process.holds.has(held)) return
     held.told = true
     held.everLost = true
+    this.server.foundOut(held)
     this.#verdict.tell(held, 'lost')
     this.#scene.note(process.name, `${held.call} is told lost: ${String(hold.signal.reason)}`)
     if (!(hold.signal.reason instanceof LockLostError)) return

@@ -124,12 +124,19 @@ export class ServerWatch {
   #noneStarves(name: string, wire: string): void {
     const long = this.#scene.world.now - TURN
     if ((this.#sharedSince.get(name) ?? Infinity) > long) return
-    for (const { calls } of this.#scene.processes) {
+    for (const { calls, holds } of this.#scene.processes) {
+      // Who believes that it has the lock has not asked: it finds out that it was taken away at its next renewal or poll.
+      if ([...holds].some((held) => held.name === name && !held.told && this.isDisturbed(held))) continue
       const waits = [...calls].filter((call) => call.name === name && call.waits && call.abortedAt === undefined)
       const starving = waits.find((call) => !call.shared && call.since < long)
       if (starving !== undefined)
         this.#verdict.violation('fairness', `…${wire.slice(-6)} joins who reads '${name}', and ${starving.id} waits`)
     }
+  }
+
+  /** From now on it asks, for all who wait in its process. */
+  foundOut(held: Held): void {
+    if (this.isDisturbed(held)) this.#sharedSince.delete(held.name)
   }
 
   #releasing(wire: string): void {
