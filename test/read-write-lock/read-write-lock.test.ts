@@ -375,18 +375,30 @@ const oneOwner = (scenario: Scenario): void => {
     assert.equal(await exists(w, w.id), false)
   })
 
-  scenario('a write that ends while its owner reads → readers who wait are in at once, writers are not', async (w) => {
+  scenario('a write that ends while its owner reads → readers who wait are in at once', async (w) => {
     const [one, two] = [await open(w), await open(w)]
     const writer = await one.write.acquire()
     const inner = await one.read.acquire({ owner: writer.owner })
-    const [reading, writing] = [watch(two.read.acquire()), watch(two.write.acquire())]
-    const local = watch(one.write.acquire())
+    const reading = [one, two].map(({ read }) => watch(read.acquire()))
+    await w.pass(300)
+    assert.ok(reading.every(({ settled }) => !settled))
+    assert.equal(await w.run(writer.release()), true)
+    const readers = await w.run(Promise.all(reading.map(({ promise }) => promise)))
+    assert.equal(inner.state, 'held')
+    await releaseAll(w, [...readers, inner])
+    assert.equal(await exists(w, w.id), false)
+  })
+
+  scenario('a write that ends while its owner reads → writers who wait are not in before that ends', async (w) => {
+    const [one, two] = [await open(w), await open(w)]
+    const writer = await one.write.acquire()
+    const inner = await one.read.acquire({ owner: writer.owner })
+    const [writing, local] = [watch(two.write.acquire()), watch(one.write.acquire())]
     await w.pass(300)
     assert.equal(await w.run(writer.release()), true)
-    const reader = await w.run(reading.promise)
     await w.pass(200)
     assert.deepEqual([writing.settled, local.settled], [false, false])
-    await releaseAll(w, [reader, inner])
+    await releaseAll(w, [inner])
     for (const { promise } of [writing, local]) void promise.then((hold) => hold.release())
     await w.run(Promise.all([writing.promise, local.promise]))
     await w.eventually(async () => !(await exists(w, w.id)))

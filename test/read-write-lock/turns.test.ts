@@ -43,15 +43,18 @@ const turns = (scenario: Scenario): void => {
       }
       const reading = Promise.all(times(6, reader))
       await w.pass(200)
-      for (let round = 0; round < 3; round++) {
-        const before = reads
-        const { value, ms } = await timed(w, () => writers.write.acquire())
-        lasted(w, ms, 0, 1200)
-        assert.equal(await w.run(value.release()), true)
-        await w.eventually(() => reads > before + 6)
+      try {
+        for (let round = 0; round < 3; round++) {
+          const before = reads
+          const { value, ms } = await timed(w, () => writers.write.acquire())
+          assert.equal(await w.run(value.release()), true)
+          lasted(w, ms, 0, 1200)
+          await w.eventually(() => reads > before + 6)
+        }
+      } finally {
+        over = true
+        await w.run(reading)
       }
-      over = true
-      await w.run(reading)
     },
   )
 
@@ -64,13 +67,16 @@ const turns = (scenario: Scenario): void => {
     }
     const writing = Promise.all(times(6, writer))
     await w.pass(100)
-    for (let round = 0; round < 3; round++) {
-      const { value, ms } = await timed(w, () => Promise.all(times(4, () => readers.read.acquire())))
-      lasted(w, ms, 0, 1500)
-      await releaseAll(w, value)
+    try {
+      for (let round = 0; round < 3; round++) {
+        const { value, ms } = await timed(w, () => Promise.all(times(4, () => readers.read.acquire())))
+        await releaseAll(w, value)
+        lasted(w, ms, 0, 1500)
+      }
+    } finally {
+      over = true
+      await w.run(writing)
     }
-    over = true
-    await w.run(writing)
   })
 
   for (const how of ['aborted', 'too late'] as const) {
