@@ -181,7 +181,7 @@ export const clients: Part = ({ make, options }, scenario, excludes) => {
     }
   })
 
-  scenario(
+  excludes(
     'G-25: a client whose wall clock is a minute ahead or behind → locks, waits and leases as ever',
     async (w) => {
       for (const offset of [60_000, -60_000]) {
