@@ -643,6 +643,22 @@ export const readWriteLockWriteAcquire: Script<
 )
 
 /**
+ * Passes a write on to another owner: to the next waiter of this process, or to whoever adopts a ticket. A read under it that
+ * came late does not outlast the lock. Asked again by the new owner, it is still one hold.
+ * Returns integer 1 passed, 0 when it was neither's
+ */
+export const readWriteLockWritePass: Script<
+  readonly [lock: string],
+  readonly [from: string, to: string, lease: number],
+  number
+> = script(
+  'read-write-lock/write-pass',
+  '97512df6c3df23cf57e4154fe9a9f59b2c28c9ab',
+  "local lock=KEYS[1]local from,to,lease=ARGV[1],ARGV[2],tonumber(ARGV[3])local function outlast(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nif redis.call('HDEL',lock,from)==0 and redis.call('HEXISTS',lock,to)==0 then\nreturn 0\nend\nredis.call('HSET',lock,to,1)if redis.call('HLEN',lock)==2 then\nredis.call('PEXPIRE',lock,lease)else\noutlast(lock,lease)end\nreturn 1",
+  1,
+)
+
+/**
  * Ends a write, whatever its count, and wakes all who wait. Where its owner reads, too, it goes on as a read.
  * Returns integer processes told, -1 when it was not this owner's
  */

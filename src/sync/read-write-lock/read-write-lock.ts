@@ -13,6 +13,7 @@ import {
   readWriteLockReadRenew,
   readWriteLockReadSetLevel,
   readWriteLockWriteAcquire,
+  readWriteLockWritePass,
   readWriteLockWriteRelease,
 } from '../../lua/scripts.gen.js'
 import { PlainLockProtocol } from '../lock/lock.js'
@@ -151,6 +152,10 @@ class WriteSide extends Side {
     const args = [owner, this.companion, GRACE, this.runner.publishCommand] as const
     const told = await this.runner.run(readWriteLockWriteRelease, keys, args)
     return told === -1 ? undefined : told
+  }
+
+  override async pass(from: string, to: string, lease: number): Promise<boolean> {
+    return (await this.runner.run(readWriteLockWritePass, [this.key], [from, to, lease])) === 1
   }
 }
 

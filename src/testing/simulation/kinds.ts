@@ -146,7 +146,7 @@ const READ_WRITE = [
   ...['leave', 'inspect', 'force-release'],
 ]
   .map((script) => `read-write-lock/${script}`)
-  .concat(['lock/set-level', 'lock/renew', 'lock/pass'])
+  .concat(['lock/set-level', 'lock/renew', 'read-write-lock/write-pass'])
 
 const READ_WRITE_KINDS: readonly SimKind[] = [
   {
