@@ -7,19 +7,19 @@ const channel = (name: string): string =>
 
 const fair = (client: Client, name: string): Lock => client.fairLock(name)
 
-/** By the rules of older Redissons; 3.16 and 3.17 have the same ones. */
-const classic = (['3.8', '3.16', '3.17'] as const).map((redisson) => ({
+/** By the rules of older Redissons; 3.16 has those of 3.17. */
+const classic = (['3.8', '3.17'] as const).map((redisson) => ({
   ...{ name: `fairLock of ${redisson}`, reentrant: true, fair: true, make: fair, channel },
   options: { redisson },
 }))
 
-/** The table: each row is held to the whole contract, on every engine. */
+/** The table: each row is held to the whole contract. */
 export const kinds: readonly LockKind[] = [
-  { name: 'lock', reentrant: true, make: (client, name) => client.lock(name), channel },
+  { name: 'lock', reentrant: true, whole: true, make: (client, name) => client.lock(name), channel },
   { name: 'nonReentrantLock', reentrant: false, make: (client, name) => client.nonReentrantLock(name), channel },
   { name: 'fencedLock', reentrant: true, fenced: true, make: (client, name) => client.fencedLock(name), channel },
   { name: 'spinLock', reentrant: true, patience: 150, make: (client, name) => client.spinLock(name), channel },
-  { name: 'fairLock', reentrant: true, fair: true, make: fair, channel },
+  { name: 'fairLock', reentrant: true, whole: true, fair: true, make: fair, channel },
   {
     name: 'nonReentrantFairLock',
     reentrant: false,
@@ -30,6 +30,7 @@ export const kinds: readonly LockKind[] = [
   ...classic,
   {
     name: 'readWriteLock.read',
+    whole: true,
     reentrant: true,
     mode: 'read',
     make: (client, name) => client.readWriteLock(name).read,
@@ -37,6 +38,7 @@ export const kinds: readonly LockKind[] = [
   },
   {
     name: 'readWriteLock.write',
+    whole: true,
     reentrant: true,
     mode: 'write',
     make: (client, name) => client.readWriteLock(name).write,

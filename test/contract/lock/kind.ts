@@ -19,6 +19,8 @@ export interface LockKind {
   readonly fenced?: boolean
   /** Its clients are connected with these. */
   readonly options?: Partial<Options>
+  /** It goes its own way through the core, and not only by scripts of its own: it is tried on every clock. */
+  readonly whole?: boolean
   /** Default: exclusive. */
   readonly mode?: 'read' | 'write'
 }
