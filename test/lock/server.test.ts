@@ -155,7 +155,7 @@ void describe('trouble at the server', { concurrency: 4 }, () => {
       isEngineError('CLUSTERDOWN', /Hash slot not served/, await rejection(client.lock('a').acquire()))
       await client.close()
     },
-    ['--cluster-enabled', 'yes', '--cluster-port', String(20_000 + (process.pid % 20_000))],
+    ['--cluster-enabled', 'yes'],
   )
 
   onServer('L04: the server stopped before a timed try → rejects with an EngineError, not false', async (broken) => {

@@ -37,6 +37,19 @@ const answers = async (port: number): Promise<boolean> => {
 
 /** A server of its own on a free port, without persistence. Rejects with code `NO_REDIS` when there is none to start. */
 export const startRedis = async (args: readonly string[] = []): Promise<RedisServer> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await start(args)
+    } catch (error) {
+      // Between the look and the start, another process may have taken the port.
+      if ((error as { code?: unknown }).code !== ENDED || args.includes('--port') || tries === 3) throw error
+    }
+  }
+}
+
+const ENDED = 'REDIS_ENDED'
+
+const start = async (args: readonly string[]): Promise<RedisServer> => {
   const given = args.indexOf('--port')
   const port = given === -1 ? await freePort() : Number(args[given + 1])
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-redis-'))
@@ -51,6 +64,10 @@ export const startRedis = async (args: readonly string[] = []): Promise<RedisSer
     '',
     '--appendonly',
     'no',
+    // Without one of its own for the bus a node takes its port plus 10,000, which may be none.
+    ...(args.includes('--cluster-enabled') && !args.includes('--cluster-port')
+      ? ['--cluster-port', String(await freePort())]
+      : []),
   ]
   const server = spawn('redis-server', [...settings, ...args], { stdio: 'ignore' })
   const kill = (): void => void server.kill('SIGKILL')
@@ -61,7 +78,7 @@ export const startRedis = async (args: readonly string[] = []): Promise<RedisSer
       reject(Object.assign(new Error('redis-server is not on the PATH', { cause }), { code: 'NO_REDIS' }))
     })
     server.once('exit', (code) => {
-      reject(new Error(`redis-server ended with ${code}`))
+      reject(Object.assign(new Error(`redis-server ended with ${code}`), { code: ENDED }))
     })
   })
   failed.catch(() => undefined)

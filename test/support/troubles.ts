@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineErrorCode } from 'holdfast'
 import { Redis } from 'ioredis'
 import type { RedisServer } from './redis-server.js'
-import { freePort, startRedis } from './redis-server.js'
+import { startRedis } from './redis-server.js'
 
 /** What the server's trouble does to a step of ours. */
 export type Effect = 'refuses' | 'lets through'
@@ -64,7 +64,7 @@ export class Site {
   static async open(trouble: Trouble): Promise<Site> {
     const directory = await mkdtemp(join(tmpdir(), 'holdfast-trouble-'))
     try {
-      const server = await startRedis(await Site.#args(trouble, directory))
+      const server = await startRedis(['--dir', directory, ...(trouble.args ?? [])])
       const site = new Site(trouble, directory, server)
       await trouble.prepare?.(site)
       return site
@@ -72,11 +72,6 @@ export class Site {
       await rm(directory, { recursive: true, force: true })
       throw error
     }
-  }
-
-  static async #args({ args = [] }: Trouble, directory: string): Promise<string[]> {
-    const all = ['--dir', directory, ...args]
-    return args.includes('--cluster-enabled') ? [...all, '--cluster-port', String(await freePort())] : all
   }
 
   get url(): string {
