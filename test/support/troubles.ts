@@ -64,7 +64,7 @@ export class Site {
   static async open(trouble: Trouble): Promise<Site> {
     const directory = await mkdtemp(join(tmpdir(), 'holdfast-trouble-'))
     try {
-      const server = await startRedis(['--dir', directory, ...(trouble.args ?? [])])
+      const server = await startRedis(Site.#args(trouble, directory))
       const site = new Site(trouble, directory, server)
       await trouble.prepare?.(site)
       return site
@@ -72,6 +72,10 @@ export class Site {
       await rm(directory, { recursive: true, force: true })
       throw error
     }
+  }
+
+  static #args({ args = [] }: Trouble, directory: string): string[] {
+    return ['--dir', directory, ...args]
   }
 
   get url(): string {
@@ -91,7 +95,7 @@ export class Site {
 
   async restart(...args: string[]): Promise<void> {
     await this.#server.stop()
-    const all = await Site.#args(this.trouble, this.directory)
+    const all = Site.#args(this.trouble, this.directory)
     this.#server = await startRedis([...all, '--port', String(this.port), ...args])
   }
 
