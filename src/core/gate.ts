@@ -210,7 +210,9 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
     const contention = this.#contention
     if (this.inFlight > 0 || contention?.first !== undefined || contention?.running !== undefined) return
     const held = this.#tenure !== undefined
-    if (!held || contention?.keepsTurns === false) {
+    // Who was served without the server is still to leave its line.
+    const keeps = contention?.keepsTurns === true || (this.#tenure?.served.length ?? 0) > 0
+    if (!held || !keeps) {
       contention?.end()
       this.#contention = undefined
     }

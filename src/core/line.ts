@@ -298,6 +298,7 @@ export class Line implements Polled {
       this.#tidying ??= this.#clock.setTimer(() => {
         this.#tidying = undefined
         if (this.#host.tenure !== undefined) this.#host.leaveLine(this.#host.tenure)
+        this.#host.rested()
       }, POLL)
     }
     this.#serve(waiter, tenure, true)

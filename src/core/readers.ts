@@ -57,6 +57,8 @@ export class Readers implements Contest {
 
   enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
     this.#room.enter(request, resolve, reject)
+    // Others of this process may be asleep.
+    if (request.wait === 0) this.#contender.wake()
     // Calls of one turn are asked for together: a writer between them would wait for the first, and they for it.
     void Promise.resolve().then(() => {
       this.#contender.start()

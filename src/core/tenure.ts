@@ -309,6 +309,7 @@ export class Tenure implements Due {
       if (!this.#has(hold)) throw this.gone()
       if (this.nested) throw this.isNested()
       if (!(await this.setLevel(1, this.lease)) || !this.#has(hold)) throw this.gone()
+      if (this.nested) throw this.isNested()
       hold.end('detached')
       this.#holds = NONE
       const ticket = this.#keeper.ticket(this, terms)

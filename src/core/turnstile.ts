@@ -130,7 +130,17 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
       if (mine) this.#runtime.teller.granted(this.passage, undefined, waiter.since, false)
       waiter.resolve(mine ? granted[place] : undefined)
     }
+    // A single try behind so many is refused with those before it.
+    if (asked.length === BATCH && granted.length < BATCH) this.#refuseTries()
     await Promise.all(back.map((some) => this.passage.giveBack(some)))
+  }
+
+  #refuseTries(): void {
+    for (const waiter of this.#room.all()) {
+      if (waiter.request.wait > 0 || waiter.since > this.#answeredAt) continue
+      this.#room.remove(waiter)
+      waiter.resolve(undefined)
+    }
   }
 
   async look(): Promise<number | undefined> {
@@ -169,6 +179,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   }
 
   async close(): Promise<void> {
+    for (const waiter of this.#room.all()) this.passage.left?.(waiter)
     this.#room.rejectAll(new ClosedError(this.passage.name))
     this.#contender.wake()
     await this.#contender.running

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { Client, DiagnosticMessage } from 'holdfast'
 import { connect } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
+import { openMemoryServer } from '#src/engine/memory/registry.js'
 
 const NAME = 'a'
 
@@ -49,4 +50,52 @@ void test('waiters who stand right behind each other → in the order of the lin
     unsubscribe('holdfast:grant', listener)
     await Promise.all([one.close(), two.close()])
   }
+})
+
+void test('who was served without the server and holds on → no longer in the line a second later', async () => {
+  const clock = virtualClock()
+  const url = 'memory:hand-to-hand-long'
+  const [one, two] = [await connect({ url, clock }), await connect({ url, clock })]
+  const first = await two.fairLock(NAME).acquire()
+  const waiting = [one.fairLock(NAME).acquire(), one.fairLock(NAME).acquire()]
+  await settle(clock)
+  await first.release()
+  await settle(clock)
+  await (await waiting[0])?.release()
+  await settle(clock)
+  const held = await waiting[1]
+  assert.equal(held?.state, 'held')
+  await clock.advance(1500)
+  const { holders, waiting: left } = await two.fairLock(NAME).inspect()
+  assert.equal(holders.length, 1)
+  assert.deepEqual(left, [])
+  await held.release()
+  await settle(clock)
+  assert.notEqual(await two.fairLock(NAME).tryAcquire(), undefined)
+  await Promise.all([one.close(), two.close()])
+})
+
+void test('Redisson takes the lock away by force from who was served without the server → the next of its waiters is called', async () => {
+  const clock = virtualClock()
+  const url = 'memory:hand-to-hand-forced'
+  const [one, two] = [await connect({ url, clock }), await connect({ url, clock })]
+  const first = await two.fairLock(NAME).acquire()
+  const waiting = [one.fairLock(NAME).acquire(), one.fairLock(NAME).acquire()]
+  await settle(clock)
+  const theirs = '5f0f6e0c-6a1b-4c3d-9e2f-1a2b3c4d5e6f:1'
+  const redis = openMemoryServer('hand-to-hand-forced', clock)
+  redis.execute(['RPUSH', `redisson_lock_queue:{${NAME}}`, theirs])
+  redis.execute(['ZADD', `redisson_lock_timeout:{${NAME}}`, String(clock.now() + 900_000), theirs])
+  await first.release()
+  await settle(clock)
+  await (await waiting[0])?.release()
+  await settle(clock)
+  redis.execute(['DEL', NAME])
+  const heard: string[] = []
+  const ear = { message: (_channel: string, payload: string) => void heard.push(payload) }
+  redis.pubsub.subscribe(ear, `redisson_lock__channel:{${NAME}}:${theirs}`, 'plain')
+  await (await waiting[1])?.release()
+  await settle(clock)
+  assert.deepEqual(heard, ['0'])
+  await Promise.all([one.close(), two.close()])
 })

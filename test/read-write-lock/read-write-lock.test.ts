@@ -60,6 +60,29 @@ const sharing = (scenario: Scenario): void => {
     await releaseAll(w, value)
   })
 
+  scenario('a single try to read, while another reader here waits → answered at once', async (w) => {
+    const [one, two] = [await open(w), await open(w)]
+    const writer = await two.write.acquire()
+    const waiting = one.read.acquire()
+    await w.pass(300)
+    const { value, ms } = await timed(w, () => one.read.tryAcquire())
+    assert.equal(value, undefined)
+    assert.ok(ms < (w.virtual ? 50 : 800), `took ${ms} ms`)
+    await writer.release()
+    await (await w.run(waiting)).release()
+  })
+
+  scenario('a write detached while its owner asks to read → one of the two is refused', async (w) => {
+    const [one, two] = [await open(w), await open(w)]
+    const owner = one.client.owner()
+    const write = await one.write.acquire({ owner })
+    const [ticket, read] = await w.run(Promise.allSettled([write.detach(), one.read.acquire({ owner, wait: 200 })]))
+    assert.ok(ticket.status === 'rejected' || read.status === 'rejected')
+    if (read.status === 'fulfilled') await read.value.release()
+    if (ticket.status === 'fulfilled') await (await two.client.adopt(ticket.value)).release()
+    else await write.release()
+  })
+
   scenario('RW28: tasks of three clients with a random side → writers alone, no update lost', async (w) => {
     const sides = await Promise.all(times(3, () => open(w)))
     let [reading, writing, most] = [0, 0, 0]

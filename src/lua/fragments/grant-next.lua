@@ -29,7 +29,8 @@ local function grantNext(line, mine)
       return nil
     end
     local words = { owner, line.stamp }
-    for i = place + 1, #waiting do
+    -- Who was passed over may come back in between.
+    for i = 2, place == 1 and #waiting or 0 do
       if string.sub(waiting[i], 1, 36) ~= client then break end
       words[#words + 1] = string.sub(waiting[i], 38)
     end

@@ -65,13 +65,17 @@ class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
   }
 
   override async release(owner: string, served: readonly string[] = []): Promise<number | undefined> {
-    const args = [owner, ...this.#guess, ...this.#voices, ...served] as const
-    const left = await this.runner.run(fairLockLeave, this.#keys, args)
-    return left === -1 ? undefined : left
+    // Who only stood in the line had lost it while it was on trial.
+    return (await this.#leave(owner, served)) === 1 ? 1 : undefined
   }
 
   async leave({ owner }: Asker): Promise<number | undefined> {
-    return this.release(owner)
+    const left = await this.#leave(owner, [])
+    return left === -1 ? undefined : left
+  }
+
+  #leave(owner: string, served: readonly string[]): Promise<number> {
+    return this.runner.run(fairLockLeave, this.#keys, [owner, ...this.#guess, ...this.#voices, ...served])
   }
 
   override async forceRelease(): Promise<boolean> {

@@ -39,8 +39,8 @@ for i = 7, #served do
   if i == #served and held then
     bound(line, served[i], redis.call('LINDEX', queue, 1), 0)
   end
-  takeOut(line, served[i])
-  -- Whoever released it by force has granted it to somebody who had had it.
+  -- Whoever released it by force has granted it to somebody who had had it, or has called that one.
+  freed = takeOut(line, served[i]) or freed
   freed = redis.call('HDEL', lock, served[i]) == 1 or freed
 end
 if (freed or waited) and redis.call('EXISTS', lock) == 0 then

@@ -40,7 +40,7 @@ const PAIRS_OF = new Map(FAMILIES.map((family) => [family, pairsOf(family.script
 /** No history takes longer, ms of its own time. */
 const LONGEST = 180_000
 /** Who waits behind somebody who died waits until that one's allowance is over, and Redisson only then. */
-const LONGEST_WITH_STRANGERS = 3_600_000
+const LONGEST_WITH_STRANGERS = 4 * 3_600_000
 /** How long subscriptions outlive their last listener, and a little. */
 const LINGERING = 2500
 /** Subscriptions linger, and polls end. */

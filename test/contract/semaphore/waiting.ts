@@ -43,6 +43,16 @@ export const waiting = (scenario: Scenario): void => {
     await w.raw('DEL', w.id)
   })
 
+  scenario('a single try behind hundreds who wait → answered at once', async (w) => {
+    const s = (await w.connect()).semaphore(w.id)
+    const waiting = times(250, () => s.acquire())
+    await w.pass(100)
+    assert.equal(await w.run(s.tryAcquire()), false)
+    await s.release(250)
+    await w.run(Promise.all(waiting))
+    await w.raw('DEL', w.id)
+  })
+
   scenario('many clients wait, so many are given back → exactly so many go, the others are not lost', async (w) => {
     const clients = await Promise.all(times(5, () => w.connect()))
     const waits = clients.flatMap((client) => times(3, () => watch(client.semaphore(w.id).acquire())))
