@@ -307,15 +307,19 @@ export class Tenure implements Due {
       // Whoever adopts it must not find it in the line still.
       if (this.trial) await this.#confirming
       if (!this.#has(hold)) throw this.gone()
-      if (this.nested) throw this.isNested()
+      this.#mustNotBeNested()
       if (!(await this.setLevel(1, this.lease)) || !this.#has(hold)) throw this.gone()
-      if (this.nested) throw this.isNested()
+      this.#mustNotBeNested()
       hold.end('detached')
       this.#holds = NONE
       const ticket = this.#keeper.ticket(this, terms)
       this.end()
       return ticket
     })
+  }
+
+  #mustNotBeNested(): void {
+    if (this.nested) throw this.isNested()
   }
 
   #has(hold: TenureHold): boolean {
