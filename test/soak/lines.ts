@@ -27,11 +27,15 @@ export class Lines {
     this.#watching = false
   }
 
-  /** When calls that were granted a lock had been seen in its line. */
+  /** When calls that were granted a lock had been seen in its line. Who has it after another of its process has that one's name. */
   queued(events: readonly HistoryEvent[]): CallEvent[] {
-    const granted = events.filter((event): event is CallEvent & { wire?: string } => event.what === 'granted')
-    return granted.flatMap(({ at, process, call, name, wire }): CallEvent[] => {
-      const seen = wire === undefined ? undefined : this.#seen.get(wire)
+    const firsts = new Map<string, CallEvent>()
+    for (const event of events as readonly (CallEvent & { wire?: string })[]) {
+      if (event.what !== 'granted' || event.wire === undefined) continue
+      if (event.at < (firsts.get(event.wire)?.at ?? Infinity)) firsts.set(event.wire, event)
+    }
+    return [...firsts].flatMap(([wire, { at, process, call, name }]): CallEvent[] => {
+      const seen = this.#seen.get(wire)
       return seen === undefined || seen >= at ? [] : [{ at: seen, what: 'queued', process, call, name }]
     })
   }
