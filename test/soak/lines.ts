@@ -6,6 +6,7 @@ import { machineTime } from './log.js'
 import { FAIR, TRIAL } from './settings.js'
 
 const EVERY = 40
+const LONGEST_ANSWER = 1000
 
 const queueOf = (name: string): string => `redisson_lock_queue:${name.includes('{') ? name : `{${name}}`}`
 
@@ -17,7 +18,9 @@ export class Lines {
   async watch(redis: Redis): Promise<void> {
     for (; this.#watching; await sleep(EVERY)) {
       // The server may be away.
-      const lines = await Promise.all(FAIR.map((name) => redis.lrange(queueOf(name), 0, -1).catch(() => [])))
+      const asked = FAIR.map((name) => redis.lrange(queueOf(name), 0, -1).catch((): string[] => []))
+      // What was asked of a server that was killed may never be answered.
+      const lines = await Promise.race([Promise.all(asked), sleep(LONGEST_ANSWER, [])])
       const at = machineTime()
       for (const wire of lines.flat()) if (!this.#seen.has(wire)) this.#seen.set(wire, at)
     }
