@@ -1,72 +1,77 @@
 import { NotOwnerError } from '../errors.js'
 import { checkLease, checkWait } from '../options.js'
-import type { OwnedLock } from '../types.js'
+import type { Lock, OwnedLock } from '../types.js'
 import type { GatedLock } from './gated-lock.js'
 import type { TenureHold } from './hold.js'
 import type { UnitOfWork } from './owner.js'
 
-/** Redisson's vocabulary over the same lock: the owner plays the thread, and its holds are kept here for it. */
-export class ThreadLock implements OwnedLock {
+/** Redisson's vocabulary over a lock of ours: the owner plays the thread. */
+export abstract class OwnedView<L extends Lock> implements OwnedLock {
   readonly owner: UnitOfWork
-  readonly #lock: GatedLock
+  protected readonly target: L
 
-  constructor(lock: GatedLock, owner: UnitOfWork) {
-    this.#lock = lock
+  constructor(target: L, owner: UnitOfWork) {
+    this.target = target
     this.owner = owner
   }
 
+  abstract unlock(): Promise<void>
+  abstract holdCount(): Promise<number>
+
   get name(): string {
-    return this.#lock.name
+    return this.target.name
   }
 
   async lock(lease?: number): Promise<void> {
-    await this.#lock.acquire({ ...this.#lease(lease), owner: this.owner })
+    await this.target.acquire({ ...leaseOf(lease), owner: this.owner })
   }
 
   async tryLock(wait?: number, lease?: number): Promise<boolean> {
     const limit = wait === undefined || wait === -1 ? 0 : checkWait(wait)
-    const hold = await this.#lock.tryAcquire({ wait: limit, ...this.#lease(lease), owner: this.owner })
+    const hold = await this.target.tryAcquire({ wait: limit, ...leaseOf(lease), owner: this.owner })
     return hold !== undefined
   }
 
-  async unlock(): Promise<void> {
-    this.#lock.runtime.checkOpen(this.name)
-    if ((await this.#held()?.release()) !== true) throw this.#notOwner()
-  }
-
   forceUnlock(): Promise<boolean> {
-    return this.#lock.forceRelease()
+    return this.target.forceRelease()
   }
 
   isLocked(): Promise<boolean> {
-    return this.#lock.isLocked()
+    return this.target.isLocked()
   }
 
   async isHeld(): Promise<boolean> {
     return (await this.holdCount()) > 0
   }
 
+  async remainTimeToLive(): Promise<number> {
+    const left = await this.target.remaining()
+    return left === undefined ? -2 : left === Infinity ? -1 : left
+  }
+}
+
+const leaseOf = (lease: number | undefined): { lease?: number } =>
+  lease === undefined || lease === -1 ? {} : { lease: checkLease(lease) }
+
+/** Its holds are kept at the gate for it. */
+export class ThreadLock extends OwnedView<GatedLock> {
+  async unlock(): Promise<void> {
+    this.target.runtime.checkOpen(this.name)
+    if ((await this.#held()?.release()) !== true) throw this.#notOwner()
+  }
+
   async holdCount(): Promise<number> {
     const { wire } = this.#held()?.tenure ?? {}
-    const { holders } = await this.#lock.serverState()
+    const { holders } = await this.target.serverState()
     return holders.find(({ owner }) => owner === wire)?.count ?? 0
   }
 
-  async remainTimeToLive(): Promise<number> {
-    const left = await this.#lock.remaining()
-    return left === undefined ? -2 : left === Infinity ? -1 : left
-  }
-
-  #lease(lease: number | undefined): { lease?: number } {
-    return lease === undefined || lease === -1 ? {} : { lease: checkLease(lease) }
-  }
-
   #notOwner(): NotOwnerError {
-    return new NotOwnerError(this.name, `${String(this.owner)} of client ${this.#lock.runtime.options.id}`)
+    return new NotOwnerError(this.name, `${String(this.owner)} of client ${this.target.runtime.options.id}`)
   }
 
   /** The innermost hold of this owner, through whichever lock object it was taken. */
   #held(): TenureHold | undefined {
-    return this.#lock.runtime.gateInUse(this.#lock.kind, this.name)?.tenureOf(this.owner)?.innermost
+    return this.target.runtime.gateInUse(this.target.kind, this.name)?.tenureOf(this.owner)?.innermost
   }
 }
