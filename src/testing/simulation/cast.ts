@@ -27,7 +27,7 @@ export interface Casting {
   readonly world: World
   readonly random: Random
   readonly family: Family
-  readonly weather: Weather['name']
+  readonly weather: Weather
   /** Parts that are left out. */
   readonly masked: ReadonlySet<string>
   readonly fates: Fates
@@ -92,8 +92,9 @@ export class Cast {
 
   #plansOfStrangers({ processes, locks }: Program): ReturnType<typeof strangersOf> {
     const { weather, random } = this.#casting
+    const calm = weather.name === 'calm'
     const forces = processes.some(({ workers }) => workers.flat().some(({ does }) => does === 'force'))
-    const manners = { patient: weather === 'calm' || weather === 'deaf', multi: weather === 'calm' && !forces }
+    const manners = { patient: calm || weather.name === 'deaf', multi: calm && !forces, aim: weather.aim?.point }
     return strangersOf(random.fork('strangers'), locks, manners)
   }
 }

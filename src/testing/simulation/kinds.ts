@@ -59,6 +59,8 @@ export interface Family {
   readonly scripts: readonly string[]
   /** Redissons may be there, too. */
   readonly strangers: boolean
+  /** Who waits is told of releases. */
+  readonly told: boolean
 }
 
 const PLAIN_KINDS: readonly SimKind[] = [
@@ -191,13 +193,13 @@ const CLASSIC = [
 
 /** In the order of their numbers: a new one comes last, so that old numbers stay what they are. */
 export const FAMILIES: readonly Family[] = [
-  { name: 'plain', kinds: PLAIN_KINDS, scripts: PLAIN, strangers: false },
-  { name: 'fair', kinds: FAIR_KINDS, scripts: FAIR, strangers: false },
-  { name: 'mixed', kinds: FAIR_KINDS, scripts: [...FAIR, ...REDISSON], strangers: true },
-  { name: 'fenced', kinds: FENCED_KINDS, scripts: FENCED, strangers: false },
-  { name: 'spin', kinds: SPIN_KINDS, scripts: SPIN, strangers: false },
-  { name: 'classic', kinds: CLASSIC_KINDS, scripts: CLASSIC, strangers: false },
-  { name: 'read-write', kinds: READ_WRITE_KINDS, scripts: READ_WRITE, strangers: false },
+  { name: 'plain', kinds: PLAIN_KINDS, scripts: PLAIN, strangers: false, told: true },
+  { name: 'fair', kinds: FAIR_KINDS, scripts: FAIR, strangers: false, told: true },
+  { name: 'mixed', kinds: FAIR_KINDS, scripts: [...FAIR, ...REDISSON], strangers: true, told: true },
+  { name: 'fenced', kinds: FENCED_KINDS, scripts: FENCED, strangers: false, told: true },
+  { name: 'spin', kinds: SPIN_KINDS, scripts: SPIN, strangers: false, told: false },
+  { name: 'classic', kinds: CLASSIC_KINDS, scripts: CLASSIC, strangers: false, told: true },
+  { name: 'read-write', kinds: READ_WRITE_KINDS, scripts: READ_WRITE, strangers: false, told: true },
 ]
 
 /** Each family has as many numbers as anybody can try. */

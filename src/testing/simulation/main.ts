@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { systemClock } from '../../core/clock.js'
 import { shrink } from './shrink.js'
 import { FAMILIES, seedOf } from './kinds.js'
-import { pairsOfAll, simulate } from './simulate.js'
+import { pairsOfAll, simulate, weatherOfSeed } from './simulate.js'
 
 /** What one core has done. */
 interface Share {
@@ -24,6 +24,8 @@ interface Share {
 
 /** From here on a run is long enough to have met every pair. */
 const LONG = 600
+/** A pair that chance has left out is looked for in so many further histories that are about it. */
+const SEARCHED = 400
 /** After so many failing histories a core has seen enough. */
 const MOST_FAILED = 20
 /** How many failing histories are shown whole. */
@@ -117,13 +119,32 @@ const table = (counts: ReadonlyMap<string, number>): void => {
   }
 }
 
+/** Goes on with histories that aim at this pair, until one has met it. */
+const lookFor = async ([fault, point]: (typeof PAIRS)[number], counts: Map<string, number>): Promise<number[]> => {
+  const pair = `${fault} × ${point}`
+  const failed: number[] = []
+  let n = Number(values.from) + Math.min(Number(values.histories), 1e8)
+  for (let tried = 0; tried < SEARCHED && !counts.has(pair); n++) {
+    const seed = seedOf(n, families)
+    const { aim } = weatherOfSeed(seed)
+    if (aim?.fault !== fault || aim.point !== point) continue
+    const outcome = await simulate(seed)
+    tried++
+    for (const [met, count] of outcome.counts) counts.set(met, (counts.get(met) ?? 0) + count)
+    if (outcome.violations.length > 0) failed.push(seed)
+  }
+  return failed
+}
+
 const many = async (): Promise<number> => {
   const cores = Number(values.cores)
   const began = systemClock.monotonic()
   const shares = await workAll(cores)
   const counts = new Map<string, number>()
   for (const one of shares) for (const [pair, count] of one.counts) counts.set(pair, (counts.get(pair) ?? 0) + count)
-  const failed = shares.flatMap((one) => one.failed).sort((a, b) => a - b)
+  const failed = shares.flatMap((one) => one.failed)
+  const long = Number(values.seconds) >= LONG
+  if (long) for (const pair of PAIRS) failed.push(...(await lookFor(pair, counts)))
   for (const seed of failed.slice(0, SHOWN)) await show(seed)
   if (failed.length > 0) say(`\nFailing seeds: ${failed.join(' ')}`)
   table(counts)
@@ -131,7 +152,6 @@ const many = async (): Promise<number> => {
   const grants = shares.reduce((sum, one) => sum + one.grants, 0)
   const seconds = (systemClock.monotonic() - began) / 1000
   const missed = PAIRS.map((pair) => pair.join(' × ')).filter((pair) => !counts.has(pair))
-  const long = Number(values.seconds) >= LONG
   say(
     `\n${(histories / seconds).toFixed(0)} histories/s on ${cores} cores, ${grants} acquisitions, ${PAIRS.length} pairs`,
   )

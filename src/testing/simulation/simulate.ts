@@ -4,7 +4,7 @@ import { Random } from '../random.js'
 import { Cast } from './cast.js'
 import { Chaos } from './chaos.js'
 import type { Fates } from './fates.js'
-import { pairsOf, weatherOf } from './faults.js'
+import { type Weather, pairsOf, weatherOf } from './faults.js'
 import { FAMILIES, type Family, familyOf } from './kinds.js'
 import type { SimDriver } from './network.js'
 import { Oracle } from './oracle.js'
@@ -33,9 +33,16 @@ export interface HistoryChoices {
   readonly masked?: ReadonlySet<string>
 }
 
-export const pairsOfAll = (families: readonly Family[]): ReturnType<typeof pairsOf> =>
-  pairsOf([...new Set(families.flatMap(({ scripts }) => scripts))])
-const PAIRS_OF = new Map(FAMILIES.map((family) => [family, pairsOf(family.scripts)]))
+const PAIRS_OF = new Map(FAMILIES.map((family) => [family, pairsOf(family.scripts, family.told)]))
+
+/** Every pair that a long run of these must have met, once. */
+export const pairsOfAll = (families: readonly Family[]): ReturnType<typeof pairsOf> => [
+  ...new Map(families.flatMap((family) => (PAIRS_OF.get(family) ?? []).map((pair) => [pair.join(' '), pair]))).values(),
+]
+
+/** What goes wrong in the history of this number. */
+export const weatherOfSeed = (seed: number): Weather =>
+  weatherOf(new Random(seed).fork('history').fork('weather'), PAIRS_OF.get(familyOf(seed)) ?? [])
 
 /** No history takes longer, ms of its own time. */
 const LONGEST = 180_000
@@ -68,14 +75,14 @@ class History implements Fates {
     this.#timeline = new Timeline(this.#world, trace)
     this.#verdict = new Verdict(this.#timeline.note)
     const family = familyOf(seed)
-    const weather = weatherOf(this.#random.fork('weather'), PAIRS_OF.get(family) ?? [])
+    const weather = weatherOfSeed(seed)
     this.#calm = weather.name === 'calm'
     this.#aimsAtTheEnd = weather.aim?.point === 'unsubscribe'
     this.#cast = new Cast({
       world: this.#world,
       random: this.#random,
       family,
-      weather: weather.name,
+      weather,
       masked,
       fates: this,
       witness: new StrangersWitness(this.#verdict, this.#timeline.note),

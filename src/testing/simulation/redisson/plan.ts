@@ -37,6 +37,8 @@ export interface Manners {
   readonly patient: boolean
   /** Nobody takes a lock away: then the expiry of a multi-lock never meets a hold of ours. */
   readonly multi: boolean
+  /** What the history is to meet something at; it is done often then. */
+  readonly aim: string | undefined
 }
 
 /** How far the clocks of machines that keep time together are apart at most. */
@@ -64,14 +66,28 @@ const stepOf = (random: Random, id: string, locks: readonly string[], { patient,
   }
 }
 
+/** What is seldom done unless a history is about it. */
+const FAVOURS: Readonly<Record<string, (step: ThreadStep) => Partial<ThreadStep>>> = {
+  'redisson/try': () => ({ does: 'try' }),
+  'redisson/force-release': ({ before }) => ({ does: 'force', before: before + 20 }),
+  'redisson/cancel': () => ({ does: 'lock', wait: 20 }),
+  'redisson/renew': ({ work }) => ({ does: 'lock', lease: undefined, expire: false, work: work + 400 }),
+}
+
 /** The Redissons of a history: none, up to three. */
 export const strangersOf = (random: Random, locks: readonly string[], manners: Manners): RedissonPlan[] => {
   // One value for the whole fleet, as it is configured.
   const short = random.pick([300, 1000, 3000])
   const allowance = manners.patient ? random.pick([short, 300_000, 300_000]) : short
-  return Array.from({ length: random.pick([0, 1, 1, 2, 2, 3]) }, (_, r): RedissonPlan => {
-    const threads = Array.from({ length: 1 + random.below(2) }, (_, t) =>
-      Array.from({ length: 1 + random.below(4) }, (_, s) => stepOf(random, `r${r}.t${t}.s${s}`, locks, manners)),
+  const favour = FAVOURS[manners.aim ?? '']
+  // One thread does what is wanted, beside another that may be waiting.
+  const [fewest, threadsFewest] = favour === undefined ? [0, 1] : [1, 2]
+  return Array.from({ length: Math.max(fewest, random.pick([0, 1, 1, 2, 2, 3])) }, (_, r): RedissonPlan => {
+    const threads = Array.from({ length: Math.max(threadsFewest, 1 + random.below(2)) }, (_, t) =>
+      Array.from({ length: 1 + random.below(4) }, (_, s) => {
+        const step = stepOf(random, `r${r}.t${t}.s${s}`, locks, manners)
+        return t === 0 ? { ...step, ...favour?.(step) } : step
+      }),
     )
     return {
       name: `r${r}`,
