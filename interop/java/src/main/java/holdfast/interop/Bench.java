@@ -87,8 +87,11 @@ final class Bench {
         if (asked >= from) {
             waits.add(had - asked);
         }
-        stays.add(1000 * had);
-        stays.add(1000 * left);
+        // Stays at different locks may overlap.
+        if (locks.size() == 1) {
+            stays.add(1000 * had);
+            stays.add(1000 * left);
+        }
     }
 
     private void answer(double startAt, CountDownLatch running) {
