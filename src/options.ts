@@ -49,10 +49,10 @@ export const checkCount = (value: unknown, what: string): number => {
 const MOST = 2_147_483_647
 
 /** A number of permits, or of what a latch counts. */
-export const checkAmount = (value: unknown, what: string, least: number): number => {
+export const checkAmount = (value: unknown, what: string, least: number, most = MOST): number => {
   if (typeof value !== 'number') throw new TypeError(`${what} must be a number, not ${show(value)}`)
-  if (!Number.isInteger(value) || value < least || value > MOST) {
-    throw new RangeError(`${what} must be a whole number from ${least} to ${MOST}, not ${show(value)}`)
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new RangeError(`${what} must be a whole number from ${least} to ${most}, not ${show(value)}`)
   }
   return value
 }

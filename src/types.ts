@@ -255,10 +255,10 @@ export interface PermitSemaphore extends Kept {
   permits(): Promise<number>
   /** Rejects as a lock's. */
   acquire(options?: PermitOptions): Promise<Permit>
-  /** All of them or none. */
+  /** All of them or none, and 10,000 at most. */
   acquireMany(count: number, options?: PermitOptions): Promise<Permit[]>
   tryAcquire(options?: PermitOptions): Promise<Permit | undefined>
-  /** `NotOwnerError` when one of them is unknown, expired or given back: then nothing is changed. */
+  /** `NotOwnerError` when one of them is unknown, expired or given back: then nothing is changed. 10,000 at most. */
   release(ids: string | readonly string[]): Promise<void>
   /** The same without the error: `false`, or 0. */
   tryRelease(id: string): Promise<boolean>

@@ -16,6 +16,8 @@ export interface Contest<W extends { readonly request: Patience } = Waiter> {
   attempt(waiter: W): Promise<Outcome>
   /** Only looks: for how many ms it stays another's; undefined when it is free. */
   look(): Promise<number | undefined>
+  /** Somebody is to be answered at once: nobody has a turn before us. */
+  hurried?(): boolean
   /** The server says that another has it: a single try is over, another call begins to wait. */
   refused(waiter: W): void
   /** Rejects those for whom it is over. True: somebody waits on. */
@@ -126,12 +128,13 @@ export class Contender<W extends { readonly request: Patience } = Waiter> {
 
   /** Those whose turn it is were woken by the same release: they have a moment to ask in, and then we look first. */
   async #ask(waiter: W): Promise<Outcome> {
-    if (this.#courteous) {
-      this.#courteous = false
+    if (!this.#courteous) return this.#contest.attempt(waiter)
+    this.#courteous = false
+    if (this.#contest.hurried?.() !== true) {
       this.#standsBack = true
       await this.#sleep(COURTESY)
       this.#standsBack = false
-      const left = await this.#contest.look()
+      const left = this.#contest.hurried?.() === true ? undefined : await this.#contest.look()
       if (left !== undefined) return left
       if (this.#contest.next() !== waiter) return 'served'
     }

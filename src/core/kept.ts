@@ -1,3 +1,4 @@
+import { EngineError } from '../errors.js'
 import { checkLease } from '../options.js'
 import { coreClearExpire, coreExpire } from '../lua/scripts.gen.js'
 import type { Kept } from '../types.js'
@@ -48,6 +49,11 @@ export abstract class KeptObject implements Kept {
   /** The number that is its value; 0 where there is none. */
   protected async count(): Promise<number> {
     this.runtime.checkOpen(this.name)
-    return Number((await this.runtime.link.command(['GET', this.key], { route: this.key, target: this.name })) ?? 0)
+    const text = await this.runtime.link.command(['GET', this.key], { route: this.key, target: this.name })
+    const count = text === '' ? NaN : Number(text ?? 0)
+    if (Number.isInteger(count)) return count
+    throw new EngineError('WRONGTYPE', `what is kept under the key of '${this.name}' is no count`, {
+      target: this.name,
+    })
   }
 }

@@ -2,15 +2,46 @@ import { EngineError } from '../errors.js'
 import { noteKey, slotOf } from '../keys.js'
 import type { Timer } from './clock.js'
 import { type Runtime, UNDO_TIME } from './runtime.js'
+import { passes } from './trouble.js'
 
 /** How long a note that nobody needs any more may stay, ms: many are deleted together. */
 const LINGER = 1000
 const BATCH = 250
 
+/** How long a step may be repeated by its note after it may have been done, ms: half of what the longest notes last. */
+export const KEPT = 1_800_000
+
+/** What became of a step that was repeated. */
+type Outcome<T> = { readonly answer: T } | { readonly error: unknown }
+
+/** What went wrong with it until now. */
+class Course {
+  readonly #clock: { monotonic(): number }
+  /** Of the first copy without an answer. It may have been done, whatever is said of later ones. */
+  unanswered: unknown
+  unansweredAt = Infinity
+  /** Since when all that comes is a refusal that does not pass. */
+  refusedAt = Infinity
+  latest: unknown
+
+  constructor(clock: { monotonic(): number }) {
+    this.#clock = clock
+  }
+
+  readonly failed = (error: unknown): void => {
+    const now = this.#clock.monotonic()
+    this.latest = error
+    this.refusedAt = passes(error) ? Infinity : Math.min(this.refusedAt, now)
+    if (this.unanswered !== undefined || !isUnanswered(error)) return
+    this.unanswered = error
+    this.unansweredAt = now
+  }
+}
+
 /**
  * What must be done once though its answer may be lost. A count cannot tell who changed it, so each such step leaves a note
- * of what came of it, under a key of its own that lives for two minutes: longer than anybody asks. Whose answer is lost asks
- * again under the same key. When every copy that was sent has been answered, the note goes.
+ * of what came of it, under a key of its own that lives for longer than anybody asks. Whose answer is lost asks again under
+ * the same key. When every copy that was sent has been answered, the note goes.
  */
 export class Requests {
   readonly #runtime: Runtime
@@ -26,60 +57,56 @@ export class Requests {
     return noteKey(key, this.#runtime.options.id, this.#runtime.nextNumber())
   }
 
-  /** Rejects when it was surely not done. Without an answer it is asked for again, within a minute. */
+  /**
+   * Without an answer it is asked for again, within a minute. Rejects when it was surely not done; or else with the error of
+   * the first copy that was not answered.
+   */
   async once<T>(key: string, step: (note: string) => Promise<T>): Promise<T> {
-    const note = this.note(key)
-    const done = step(note).then(
-      (answer) => {
-        this.forget(note)
-        return { answer }
-      },
-      (error: unknown) => {
-        return isUnanswered(error) ? this.#insist(() => step(note)) : { error }
-      },
+    const course = this.#course()
+    const outcome = await this.#ask(key, step, course, () =>
+      course.unanswered === undefined ? -Infinity : course.unansweredAt + UNDO_TIME,
     )
-    this.#runtime.track(done)
-    const outcome = await done
     if ('answer' in outcome) return outcome.answer
-    throw outcome.error
+    throw course.unanswered ?? outcome.error
   }
 
   /**
-   * Whatever goes wrong, it is tried again for a minute, or until it is of no use; then the client's listeners are told.
-   * Never rejects; undefined without an answer.
+   * Whatever goes wrong, it is tried again until `until`, and for no longer than `kept` after it may have been done. Never
+   * rejects. After a minute the client's listeners are told, and it goes on behind the caller's back: undefined.
    */
-  async surely<T>(key: string, step: (note: string) => Promise<T>, until = Infinity): Promise<T | undefined> {
-    const note = this.note(key)
-    let copies = 0
-    const done = this.#insist(() => {
-      copies++
-      return step(note)
-    }, until)
-    this.#runtime.track(done)
-    const outcome = await done
-    if ('error' in outcome) {
-      this.#runtime.fail(outcome.error)
-      return undefined
-    }
-    if (copies === 1) this.forget(note)
-    return outcome.answer
+  surely<T>(
+    key: string,
+    step: (note: string) => Promise<T>,
+    { until = Infinity, kept = Infinity } = {},
+  ): Promise<T | undefined> {
+    const course = this.#course()
+    const last = (): number => Math.min(until, course.unansweredAt + kept, course.refusedAt + UNDO_TIME)
+    return this.#told(this.#ask(key, step, course, last), course)
   }
 
-  /** Behind a step without an answer: `undo` finds by the note whether it was done, and voids a copy that comes late. */
+  /**
+   * Behind a step without an answer: `undo` finds out whether it was done, and voids a copy that comes late. It is tried as
+   * long as the client lives; after a minute its listeners are told.
+   */
   undo(cause: unknown, undo: () => Promise<unknown>): void {
-    if (isUnanswered(cause)) this.#runtime.inBackground(undo)
+    if (!mayHaveRun(cause)) return
+    const course = this.#course()
+    course.failed(cause)
+    const undone = this.#runtime.insist(undo, () => course.refusedAt + UNDO_TIME, course.failed)
+    this.#runtime.track(undone)
+    void this.#told(undone, course)
   }
 
   /** Every copy was answered. */
   forget(note: string): void {
     this.#answered.add(note)
-    if (this.#answered.size >= BATCH) void this.flush()
+    if (this.#answered.size >= BATCH && this.#runtime.link.isUp) void this.flush()
     else {
       this.#timer ??= this.#runtime.options.clock.setTimer(() => void this.flush(), LINGER, { background: true })
     }
   }
 
-  /** What cannot be deleted now goes by itself. */
+  /** What cannot be deleted now is tried again, and goes by itself at last. */
   async flush(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -90,14 +117,66 @@ export class Requests {
       slots.set(slot, [...(slots.get(slot) ?? []), note])
     }
     this.#answered.clear()
-    await Promise.allSettled(
-      [...slots.values()].map((notes) => link.command(['DEL', ...notes], { route: notes[0] as string })),
+    const deleted = [...slots.values()].map((notes) =>
+      link.command(['DEL', ...notes], { route: notes[0] as string }).catch((error: unknown) => {
+        if (passes(error) && !this.#runtime.closed) for (const note of notes) this.forget(note)
+      }),
     )
+    await Promise.all(deleted)
   }
 
-  #insist<T>(step: () => Promise<T>, until = Infinity): Promise<{ answer: T } | { error: unknown }> {
-    return this.#runtime.insist(step, Math.min(until, this.#runtime.options.clock.monotonic() + UNDO_TIME))
+  #course(): Course {
+    return new Course(this.#runtime.options.clock)
+  }
+
+  async #ask<T>(
+    key: string,
+    step: (note: string) => Promise<T>,
+    course: Course,
+    until: () => number,
+  ): Promise<Outcome<T>> {
+    const note = this.note(key)
+    const asked = this.#runtime.insist(() => step(note), until, course.failed)
+    this.#runtime.track(asked)
+    const outcome = await asked
+    if ('error' in outcome) return outcome
+    if (course.unanswered === undefined) this.forget(note)
+    // A copy may come late still. Asked for once more, the note lasts for as long as that, and then it goes.
+    else this.#runtime.inBackground(() => step(note))
+    return outcome
+  }
+
+  /** Its answer; undefined when there is none within a minute. Then, or when it ends without one before, that is told. */
+  #told<T>(asked: Promise<Outcome<T>>, course: Course): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      let told = false
+      const tell = (error: unknown): void => {
+        if (!told) this.#runtime.fail(notGivenBack(course.unanswered ?? error))
+        told = true
+        resolve(undefined)
+      }
+      const late = (): void => {
+        tell(course.latest)
+      }
+      const timer = this.#runtime.options.clock.setTimer(late, UNDO_TIME, { background: true })
+      void asked.then((outcome) => {
+        timer.cancel()
+        if ('answer' in outcome) resolve(outcome.answer)
+        else tell(outcome.error)
+      })
+    })
   }
 }
 
 const isUnanswered = (error: unknown): boolean => error instanceof EngineError && error.code === 'NO_REPLY'
+
+/** Who answers in words of its own may be a proxy, which knows as little as we do. */
+const mayHaveRun = (cause: unknown): boolean =>
+  cause instanceof EngineError && (cause.code === 'NO_REPLY' || cause.code === 'SERVER')
+
+const notGivenBack = (cause: unknown): Error => {
+  if (!(cause instanceof EngineError)) return cause instanceof Error ? cause : new Error('no answer for a minute')
+  const { code, target, message } = cause
+  const text = `'${target}': what nobody has any more may not have been given back: ${message}`
+  return new EngineError(code, text, { target, cause })
+}

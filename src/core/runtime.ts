@@ -235,7 +235,7 @@ export class Runtime implements Runner {
   /** Repeats a step until it is answered, or until `until`. The last error when it never was. */
   async insist<T>(
     step: () => Promise<T>,
-    until: number,
+    until: number | (() => number),
     failed?: (error: unknown) => void,
   ): Promise<{ answer: T } | { error: unknown }> {
     for (let pause = 20; ; pause = Math.min(2 * pause, 500)) {
@@ -243,7 +243,7 @@ export class Runtime implements Runner {
         return { answer: await step() }
       } catch (error) {
         failed?.(error)
-        const left = until - this.options.clock.monotonic()
+        const left = (typeof until === 'number' ? until : until()) - this.options.clock.monotonic()
         if (left <= pause || this.closed || error instanceof ClosedError) return { error }
         await this.pause(pause)
       }

@@ -138,6 +138,12 @@ export class Tenure implements Due {
     this.#trust.proved(sent, left, this.lease)
   }
 
+  /** From now on it is on these terms, and lasts no longer. */
+  change(terms: Terms, sent: Moment): void {
+    this.#terms = terms
+    this.proved(sent, terms.lease)
+  }
+
   /** It was granted, and is given away after `left` ms unless it is confirmed. */
   onTrial(now: Moment, left: number): void {
     this.trial = true

@@ -20,6 +20,8 @@ export interface Passage<Q extends Patience, G> extends Told {
   readonly key: string
   /** Where is told that there may be more. */
   readonly channel: string
+  /** How much of one question a call takes up: 1 unless said otherwise. */
+  weight?(request: Q): number
   /** One question for all. When it rejects, whatever it did is being undone. */
   ask(waiters: readonly Waiter<Q, G>[]): Promise<Answer<G>>
   /** Only looks: whether there is enough for this call. */
@@ -30,8 +32,8 @@ export interface Passage<Q extends Patience, G> extends Told {
   left?(waiter: Waiter<Q, G>): void
 }
 
-/** So many calls are asked for at once. */
-const BATCH = 100
+/** How much is asked for at once: so many calls, unless their weights are said. */
+const QUESTION = 100
 
 /** Those in one process who wait at one passage, first come, first served. It is there only while somebody waits. */
 export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
@@ -42,7 +44,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   readonly #rested: () => void
   /** For whom the question on its way is, in order. */
   #asked: readonly Waiter<Q, G>[] = []
-  /** Those of them who have left: told when the answer is dealt with. */
+  /** Those of them who have left: told when what they were to have is given back. */
   #leaving: (() => void)[] = []
   #answeredAt = -Infinity
 
@@ -101,25 +103,48 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     return this.#runtime.closed ? undefined : this.#room.first
   }
 
-  async attempt(): Promise<Outcome> {
+  /** A single try is not kept waiting. */
+  hurried(): boolean {
+    for (const { request } of this.#room.all()) if (request.wait === 0) return true
+    return false
+  }
+
+  /** Those in front whose question is not too long for one. */
+  #question(): Waiter<Q, G>[] {
     const asked: Waiter<Q, G>[] = []
-    for (const waiter of this.#room.all()) if (asked.push(waiter) === BATCH) break
+    let weight = 0
+    for (const waiter of this.#room.all()) {
+      weight += this.passage.weight?.(waiter.request) ?? 1
+      if (weight > QUESTION && asked.length > 0) break
+      asked.push(waiter)
+    }
+    return asked
+  }
+
+  async attempt(): Promise<Outcome> {
+    const asked = this.#question()
     this.#asked = asked
     const sent = this.clock.monotonic()
+    let back: Promise<unknown> | undefined
     try {
       const { granted, left } = await this.passage.ask(asked)
       this.#answeredAt = sent
-      await this.#deal(asked, granted)
+      back = this.#deal(asked, granted)
       return granted.length > 0 ? 'served' : left
     } catch (trouble) {
       return { trouble }
     } finally {
       this.#asked = []
-      for (const settle of this.#leaving.splice(0)) settle()
+      const leaving = this.#leaving.splice(0)
+      // Who waits on does not wait for what is given back.
+      void Promise.resolve(back).then(() => {
+        for (const settle of leaving) settle()
+      })
     }
   }
 
-  async #deal(asked: readonly Waiter<Q, G>[], granted: readonly G[]): Promise<void> {
+  /** Resolves when what nobody is there for any more was given back. */
+  #deal(asked: readonly Waiter<Q, G>[], granted: readonly G[]): Promise<unknown> {
     const back: G[] = []
     for (const [place, waiter] of asked.entries()) {
       const { queued, request } = waiter
@@ -131,8 +156,8 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
       waiter.resolve(mine ? granted[place] : undefined)
     }
     // A single try behind so many is refused with those before it.
-    if (asked.length === BATCH && granted.length < BATCH) this.#refuseTries()
-    await Promise.all(back.map((some) => this.passage.giveBack(some)))
+    if (granted.length < asked.length) this.#refuseTries()
+    return Promise.all(back.map((some) => this.passage.giveBack(some)))
   }
 
   #refuseTries(): void {

@@ -234,8 +234,8 @@ export const latchCountDown: Script<
   number
 > = script(
   'latch/count-down',
-  '973d935b64ed5b54d404e2b37d76e8ecd1d0f8c4',
-  "local latch,channel,note=KEYS[1],KEYS[2],KEYS[3]local publish=ARGV[1]local again=redis.call('PEXPIRE',note,120000)==1\nif again or redis.call('EXISTS',latch)==0 then\nreturn math.max(0,tonumber(redis.call('GET',latch)or 0))end\nlocal left=redis.call('DECR',latch)redis.call('SET',note,1,'PX',120000)if left>0 then\nreturn left\nend\nredis.call('DEL',latch)redis.pcall(publish,channel,'0')return 0",
+  'f4462dfa208b7f3bf9260c7468a9f8607bc443f5',
+  "local latch,channel,note=KEYS[1],KEYS[2],KEYS[3]local publish=ARGV[1]if redis.call('PEXPIRE',note,120000)==1 then\nreturn math.max(0,tonumber(redis.call('GET',latch))or 0)end\nlocal there=redis.call('EXISTS',latch)==1\nlocal left=there and redis.call('DECR',latch)or 0\nredis.call('SET',note,1,'PX',120000)if left>0 or not there then\nreturn left\nend\nredis.call('DEL',latch)redis.pcall(publish,channel,'0')return 0",
   3,
 )
 
@@ -256,7 +256,7 @@ export const latchDelete: Script<
 
 /**
  * Closes the latch until it has been counted down so often, where it is open. Asked again under the same note, it tells again
- * that it did.
+ * whether it did.
  * Returns integer 1 closed, 0 when it was
  */
 export const latchTrySetCount: Script<
@@ -265,8 +265,8 @@ export const latchTrySetCount: Script<
   number
 > = script(
   'latch/try-set-count',
-  '000a9a0199d3e1b5dee94de239f6dfab9a00320e',
-  "local latch,channel,note=KEYS[1],KEYS[2],KEYS[3]local amount,publish=ARGV[1],ARGV[2]if redis.call('EXISTS',note)==1 then\nreturn 1\nend\nif redis.call('EXISTS',latch)==1 then\nreturn 0\nend\nredis.call('SET',note,1,'PX',120000)redis.call('SET',latch,amount)redis.pcall(publish,channel,'1')return 1",
+  'b4ec543865d2c2cb437ee419d6f7a2ed91f85411',
+  "local latch,channel,note=KEYS[1],KEYS[2],KEYS[3]local amount,publish=ARGV[1],ARGV[2]local before=redis.call('GET',note)if before then\nreturn tonumber(before)end\nlocal closed=redis.call('EXISTS',latch)==0 and 1 or 0\nredis.call('SET',note,closed,'PX',120000)if closed==0 then\nreturn 0\nend\nredis.call('SET',latch,amount)redis.pcall(publish,channel,'1')return 1",
   3,
 )
 
@@ -389,8 +389,8 @@ export const permitSemaphoreAcquire: Script<
   readonly [calls: number, left: number]
 > = script(
   'permit-semaphore/acquire',
-  'ae5ed653e98c3177332fb5d7a5976b6483983f9b',
-  "local permits,timeouts,channel,note=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local publish=ARGV[1]local calls=ARGV\nlocal function memberOf(id)if string.sub(id,1,1)=='='then\nreturn string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end\nlocal function reap(permits,timeouts,channel,publish,now)local reaped=0\nrepeat\nlocal expired=redis.call('ZRANGEBYSCORE',timeouts,0,now,'LIMIT',0,1000)if#expired>0 then\nredis.call('ZREM',timeouts,unpack(expired))end\nreaped=reaped+#expired\nuntil#expired<1000\nif reaped>0 and redis.call('EXISTS',permits)==1 then\nlocal available=redis.call('INCRBY',permits,reaped)if available>0 then\nredis.pcall(publish,channel,available)end\nend\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nif redis.call('EXISTS',note)==1 then\nreturn{0,-1}end\nlocal now=serverNow()reap(permits,timeouts,channel,publish,now)local available=tonumber(redis.call('GET',permits)or 0)if not available then\nreturn redis.error_reply('ERR value is not an integer or out of range')end\nlocal served,place=0,2\nwhile calls[place]do\nlocal lease,count=tonumber(calls[place]),tonumber(calls[place+1])if not redis.call('ZSCORE',timeouts,memberOf(calls[place+2]))then\nif count>available then\nbreak\nend\navailable=redis.call('DECRBY',permits,count)local ends=lease>0 and now+lease or'922337203685477'for i=place+2,place+1+count do\nredis.call('ZADD',timeouts,ends,memberOf(calls[i]))end\nend\nserved=served+1\nplace=place+2+count\nend\nif served>0 then\nlocal left=redis.call('PTTL',permits)if left>0 then\nredis.call('PEXPIRE',timeouts,left)end\nreturn{served,-1}end\nlocal first=redis.call('ZRANGE',timeouts,0,0,'WITHSCORES')[2]return{0,first and first~='922337203685477'and tonumber(first)-now or-1}",
+  '45b0e1b900a5697b59ff25f4f5552fb6a1573c32',
+  "local permits,timeouts,channel,note=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local publish=ARGV[1]local calls=ARGV\nlocal function memberOf(id)if string.sub(id,1,1)=='='then\nreturn string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end\nlocal function reap(permits,timeouts,channel,publish,now)local reaped=0\nrepeat\nlocal expired=redis.call('ZRANGEBYSCORE',timeouts,0,now,'LIMIT',0,1000)if#expired>0 then\nredis.call('ZREM',timeouts,unpack(expired))end\nreaped=reaped+#expired\nuntil#expired<1000\nif reaped>0 and redis.call('EXISTS',permits)==1 then\nlocal available=redis.call('INCRBY',permits,reaped)if available>0 then\nredis.pcall(publish,channel,math.min(available,2147483647))end\nend\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nif redis.call('EXISTS',note)==1 then\nreturn{0,-1}end\nlocal now=serverNow()reap(permits,timeouts,channel,publish,now)local available=tonumber(redis.call('GET',permits)or 0)if not available then\nreturn redis.error_reply('WRONGTYPE value is not an integer or out of range')end\nlocal served,place=0,2\nwhile calls[place]do\nlocal lease,count=tonumber(calls[place]),tonumber(calls[place+1])if not redis.call('ZSCORE',timeouts,memberOf(calls[place+2]))then\nif count>available then\nbreak\nend\navailable=redis.call('DECRBY',permits,count)local ends=lease>0 and now+lease or'922337203685477'for i=place+2,place+1+count do\nredis.call('ZADD',timeouts,ends,memberOf(calls[i]))end\nend\nserved=served+1\nplace=place+2+count\nend\nif served>0 then\nlocal left=redis.call('PTTL',permits)if left>0 then\nredis.call('PEXPIRE',timeouts,left)end\nreturn{served,-1}end\nlocal first=redis.call('ZRANGE',timeouts,0,0,'WITHSCORES')[2]return{0,first and first~='922337203685477'and tonumber(first)-now or-1}",
   4,
 )
 
@@ -404,8 +404,8 @@ export const permitSemaphoreCount: Script<
   readonly [exists: number, available: number, acquired: number]
 > = script(
   'permit-semaphore/count',
-  '3d4685075ab037e5fc95a522c5c4d809a230d9a2',
-  "local permits,timeouts,channel=KEYS[1],KEYS[2],KEYS[3]local publish=ARGV[1]local function reap(permits,timeouts,channel,publish,now)local reaped=0\nrepeat\nlocal expired=redis.call('ZRANGEBYSCORE',timeouts,0,now,'LIMIT',0,1000)if#expired>0 then\nredis.call('ZREM',timeouts,unpack(expired))end\nreaped=reaped+#expired\nuntil#expired<1000\nif reaped>0 and redis.call('EXISTS',permits)==1 then\nlocal available=redis.call('INCRBY',permits,reaped)if available>0 then\nredis.pcall(publish,channel,available)end\nend\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nreap(permits,timeouts,channel,publish,serverNow())local available=redis.call('GET',permits)return{available and 1 or 0,tonumber(available or 0),redis.call('ZCARD',timeouts)}",
+  '3103fb341637f94d43fb2bb2f9282a2854ed319d',
+  "local permits,timeouts,channel=KEYS[1],KEYS[2],KEYS[3]local publish=ARGV[1]local function reap(permits,timeouts,channel,publish,now)local reaped=0\nrepeat\nlocal expired=redis.call('ZRANGEBYSCORE',timeouts,0,now,'LIMIT',0,1000)if#expired>0 then\nredis.call('ZREM',timeouts,unpack(expired))end\nreaped=reaped+#expired\nuntil#expired<1000\nif reaped>0 and redis.call('EXISTS',permits)==1 then\nlocal available=redis.call('INCRBY',permits,reaped)if available>0 then\nredis.pcall(publish,channel,math.min(available,2147483647))end\nend\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nreap(permits,timeouts,channel,publish,serverNow())local text=redis.call('GET',permits)local available=tonumber(text or 0)if not available then\nreturn redis.error_reply('WRONGTYPE value is not an integer or out of range')end\nreturn{text and 1 or 0,available,redis.call('ZCARD',timeouts)}",
   3,
 )
 
@@ -450,8 +450,8 @@ export const permitSemaphoreRelease: Script<
   number
 > = script(
   'permit-semaphore/release',
-  '70fc0c5e69da656b8063651aef988d27241c9257',
-  "local permits,channel,timeouts,note=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local publish=ARGV[1]local ids=ARGV\nlocal function memberOf(id)if string.sub(id,1,1)=='='then\nreturn string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end\nlocal function reap(permits,timeouts,channel,publish,now)local reaped=0\nrepeat\nlocal expired=redis.call('ZRANGEBYSCORE',timeouts,0,now,'LIMIT',0,1000)if#expired>0 then\nredis.call('ZREM',timeouts,unpack(expired))end\nreaped=reaped+#expired\nuntil#expired<1000\nif reaped>0 and redis.call('EXISTS',permits)==1 then\nlocal available=redis.call('INCRBY',permits,reaped)if available>0 then\nredis.pcall(publish,channel,available)end\nend\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nif redis.call('PEXPIRE',note,120000)==1 then\nreturn 0\nend\nlocal now=serverNow()for i=2,#ids do\nlocal ends=redis.call('ZSCORE',timeouts,memberOf(ids[i]))if not ends or tonumber(ends)<=now then\nreturn-1\nend\nend\nreap(permits,timeouts,channel,publish,now)for i=2,#ids do\nredis.call('ZREM',timeouts,memberOf(ids[i]))end\nredis.call('SET',note,1,'PX',120000)local available=redis.call('EXISTS',permits)==1 and redis.call('INCRBY',permits,#ids-1)or 0\nlocal told=available>0 and redis.pcall(publish,channel,available)return type(told)=='number'and told or 0",
+  '95b23796aa90bf3e300bde553101497f3eba8c60',
+  "local permits,channel,timeouts,note=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local publish=ARGV[1]local ids=ARGV\nlocal function memberOf(id)if string.sub(id,1,1)=='='then\nreturn string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end\nlocal function reap(permits,timeouts,channel,publish,now)local reaped=0\nrepeat\nlocal expired=redis.call('ZRANGEBYSCORE',timeouts,0,now,'LIMIT',0,1000)if#expired>0 then\nredis.call('ZREM',timeouts,unpack(expired))end\nreaped=reaped+#expired\nuntil#expired<1000\nif reaped>0 and redis.call('EXISTS',permits)==1 then\nlocal available=redis.call('INCRBY',permits,reaped)if available>0 then\nredis.pcall(publish,channel,math.min(available,2147483647))end\nend\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nif redis.call('PEXPIRE',note,120000)==1 then\nreturn 0\nend\nlocal now=serverNow()for i=2,#ids do\nlocal ends=redis.call('ZSCORE',timeouts,memberOf(ids[i]))if not ends or tonumber(ends)<=now then\nreturn-1\nend\nend\nreap(permits,timeouts,channel,publish,now)for i=2,#ids do\nredis.call('ZREM',timeouts,memberOf(ids[i]))end\nredis.call('SET',note,1,'PX',120000)local available=redis.call('EXISTS',permits)==1 and redis.call('INCRBY',permits,#ids-1)or 0\nreturn tell(channel,publish,available)",
   4,
 )
 
@@ -481,8 +481,8 @@ export const permitSemaphoreRetract: Script<
   number
 > = script(
   'permit-semaphore/retract',
-  '639bb7f27fdabf80143d2b71b4f5a35a2f0e289c',
-  "local permits,channel,timeouts,note=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local publish=ARGV[1]local ids=ARGV\nlocal function memberOf(id)if string.sub(id,1,1)=='='then\nreturn string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end\nlocal taken=0\nfor i=2,#ids do\ntaken=taken+redis.call('ZREM',timeouts,memberOf(ids[i]))end\nredis.call('SET',note,1,'PX',120000)if taken>0 and redis.call('EXISTS',permits)==1 then\nlocal available=redis.call('INCRBY',permits,taken)if available>0 then\nredis.pcall(publish,channel,available)end\nend\nreturn taken",
+  '46734790f5f55c7049e3ea3af7790b4d7932bb57',
+  "local permits,channel,timeouts,note=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local publish=ARGV[1]local ids=ARGV\nlocal function memberOf(id)if string.sub(id,1,1)=='='then\nreturn string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end\nlocal function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nlocal taken=0\nfor i=2,#ids do\ntaken=taken+redis.call('ZREM',timeouts,memberOf(ids[i]))end\nredis.call('SET',note,1,'PX',120000)if taken>0 and redis.call('EXISTS',permits)==1 then\ntell(channel,publish,redis.call('INCRBY',permits,taken))end\nreturn taken",
   4,
 )
 
@@ -497,8 +497,8 @@ export const permitSemaphoreSetPermits: Script<
   number
 > = script(
   'permit-semaphore/set-permits',
-  '142b1c8cfd83798f9ff04bbc28486d63c69c2be3',
-  "local permits,channel,timeouts,note=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local amount,publish=tonumber(ARGV[1]),ARGV[2]local function reap(permits,timeouts,channel,publish,now)local reaped=0\nrepeat\nlocal expired=redis.call('ZRANGEBYSCORE',timeouts,0,now,'LIMIT',0,1000)if#expired>0 then\nredis.call('ZREM',timeouts,unpack(expired))end\nreaped=reaped+#expired\nuntil#expired<1000\nif reaped>0 and redis.call('EXISTS',permits)==1 then\nlocal available=redis.call('INCRBY',permits,reaped)if available>0 then\nredis.pcall(publish,channel,available)end\nend\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nif redis.call('EXISTS',note)==1 then\nreturn 0\nend\nreap(permits,timeouts,channel,publish,serverNow())local more=amount-(redis.call('GET',permits)or 0)-redis.call('ZCARD',timeouts)if redis.call('EXISTS',permits)==0 then\nmore=amount\nend\nredis.call('SET',note,1,'PX',120000)local available=redis.call('INCRBY',permits,more)if more>0 and available>0 then\nredis.pcall(publish,channel,available)end\nreturn more",
+  'be69ee3cdda1f11da6c8b78f4e9ba3a757e38dd4',
+  "local permits,channel,timeouts,note=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local amount,publish=tonumber(ARGV[1]),ARGV[2]local function reap(permits,timeouts,channel,publish,now)local reaped=0\nrepeat\nlocal expired=redis.call('ZRANGEBYSCORE',timeouts,0,now,'LIMIT',0,1000)if#expired>0 then\nredis.call('ZREM',timeouts,unpack(expired))end\nreaped=reaped+#expired\nuntil#expired<1000\nif reaped>0 and redis.call('EXISTS',permits)==1 then\nlocal available=redis.call('INCRBY',permits,reaped)if available>0 then\nredis.pcall(publish,channel,math.min(available,2147483647))end\nend\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nif redis.call('EXISTS',note)==1 then\nreturn 0\nend\nreap(permits,timeouts,channel,publish,serverNow())local text=redis.call('GET',permits)local before=tonumber(text or 0)if not before then\nreturn redis.error_reply('WRONGTYPE value is not an integer or out of range')end\nlocal more=amount-(text and before+redis.call('ZCARD',timeouts)or 0)redis.call('SET',note,1,'PX',120000)local available=redis.call('INCRBY',permits,more)if more>0 then\ntell(channel,publish,available)end\nreturn more",
   4,
 )
 
@@ -676,23 +676,24 @@ export const readWriteLockWriteRelease: Script<
 /**
  * Takes permits for the calls of one process, in their order: for as many of them as there are permits for. The note tells
  * what was taken to whoever asks again, and keeps a copy that comes late from taking more.
- * While permits are saved up for the first call of some process, others of ours take none.
- * Returns [integer calls, integer left] how many of the calls have theirs; ms for which permits are saved up for others, -1 when there are just not enough
+ * While permits are saved up for the first call of some process, others of ours take none. The note lasts for as long as the
+ * permits may have to be given back by it.
+ * Returns [integer calls, integer left, integer reserved] how many of the calls have theirs; ms for which permits are saved up for others, -1 when there are just not enough; 1 when they are saved up for the first of these
  */
 export const semaphoreAcquire: Script<
   readonly [permits: string, note: string, reservation: string],
   readonly [client: string, reserve: number, ...wanted: number[]],
-  readonly [calls: number, left: number]
+  readonly [calls: number, left: number, reserved: number]
 > = script(
   'semaphore/acquire',
-  '1cf78b706586f1e3a9ec63467e2d0c2218533717',
-  "local permits,note,reservation=KEYS[1],KEYS[2],KEYS[3]local client,reserve=ARGV[1],tonumber(ARGV[2])local wanted=ARGV\nlocal notes=redis.call('MGET',note,reservation)local before,savedFor=notes[1],notes[2]local available=tonumber(before or redis.call('GET',permits)or 0)if not before and savedFor and savedFor~=client then\nreturn{0,redis.call('PTTL',reservation)}end\nif not available then\nreturn redis.error_reply('ERR value is not an integer or out of range')end\nlocal calls,taken=0,0\nwhile wanted[calls+3]and taken+tonumber(wanted[calls+3])<=available do\ncalls=calls+1\ntaken=taken+tonumber(wanted[calls+2])end\nif before then\nreturn{calls,-1}end\nif calls==0 then\nif reserve>0 then\nredis.call('SET',reservation,client,'PX',reserve)end\nreturn{0,-1}end\nredis.call('SET',note,taken,'PX',120000)redis.call('DECRBY',permits,taken)if savedFor then\nredis.call('DEL',reservation)end\nreturn{calls,-1}",
+  'c8fc84c5c3f4d5fdebaf58efa3fd034181e17ecc',
+  "local permits,note,reservation=KEYS[1],KEYS[2],KEYS[3]local client,reserve=ARGV[1],tonumber(ARGV[2])local wanted=ARGV\nlocal notes=redis.call('MGET',note,reservation)local before,savedFor=notes[1],notes[2]local available=tonumber(before or redis.call('GET',permits)or 0)if not before and savedFor and savedFor~=client then\nreturn{0,redis.call('PTTL',reservation),0}end\nif not available then\nreturn redis.error_reply('WRONGTYPE value is not an integer or out of range')end\nlocal calls,taken=0,0\nwhile wanted[calls+3]and taken+tonumber(wanted[calls+3])<=available do\ncalls=calls+1\ntaken=taken+tonumber(wanted[calls+2])end\nif before then\nreturn{calls,-1,0}end\nif calls==0 then\nif reserve>0 then\nredis.call('SET',reservation,client,'PX',reserve)end\nreturn{0,-1,reserve>0 and 1 or 0}end\nredis.call('SET',note,taken,'PX',3600000)redis.call('DECRBY',permits,taken)if savedFor then\nredis.call('DEL',reservation)end\nreturn{calls,-1,0}",
   3,
 )
 
 /**
  * Adds permits, or takes some away, keeping the expiry, and tells who waits when there are any. Asked again under the same
- * note, it is done once.
+ * note, it is done once; what was refused stays refused. The note lasts for as long as who gives back may ask again.
  * Returns integer processes told, -1 when there is no such semaphore and it need not be made
  */
 export const semaphoreAdd: Script<
@@ -701,8 +702,8 @@ export const semaphoreAdd: Script<
   number
 > = script(
   'semaphore/add',
-  'efbc98edb91ec2162ee33105a98755f11c4e420b',
-  "local permits,channel,note=KEYS[1],KEYS[2],KEYS[3]local amount,publish,always=ARGV[1],ARGV[2],ARGV[3]if redis.call('PEXPIRE',note,120000)==1 then\nreturn 0\nend\nif always=='0'and redis.call('EXISTS',permits)==0 then\nreturn-1\nend\nlocal available=redis.call('INCRBY',permits,amount)redis.call('SET',note,1,'PX',120000)local told=available>0 and redis.pcall(publish,channel,available)return type(told)=='number'and told or 0",
+  'bb9b04fbed6b6c8cb10f54839d2101f63127449f',
+  "local permits,channel,note=KEYS[1],KEYS[2],KEYS[3]local amount,publish,always=ARGV[1],ARGV[2],ARGV[3]local function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nif redis.call('PEXPIRE',note,120000)==1 then\nreturn redis.call('GET',note)=='0'and-1 or 0\nend\nif always=='0'and redis.call('EXISTS',permits)==0 then\nredis.call('SET',note,0,'PX',120000)return-1\nend\nlocal available=redis.call('INCRBY',permits,amount)redis.call('SET',note,1,'PX',3600000)return tell(channel,publish,available)",
   3,
 )
 
@@ -716,8 +717,8 @@ export const semaphoreDrain: Script<
   number
 > = script(
   'semaphore/drain',
-  'd51cb4356d9fa621b5613e2250c2729d64e87459',
-  "local permits,note=KEYS[1],KEYS[2]local before=redis.call('GET',note)if before then\nreturn tonumber(before)end\nlocal available=redis.call('GET',permits)if not available or available=='0'then\nreturn 0\nend\nredis.call('SET',note,available,'PX',120000)redis.call('DECRBY',permits,available)return tonumber(available)",
+  'd4434e04b0a06c3b25307aaca0bc340ff4a15efd',
+  "local permits,note=KEYS[1],KEYS[2]local before=redis.call('GET',note)if before then\nreturn tonumber(before)end\nlocal available=redis.call('GET',permits)or'0'if available~='0'then\nredis.call('DECRBY',permits,available)end\nredis.call('SET',note,available,'PX',120000)return tonumber(available)",
   2,
 )
 
@@ -731,13 +732,13 @@ export const semaphoreRetract: Script<
   number
 > = script(
   'semaphore/retract',
-  'b41a08cbd9ace25b0c485108d8565d3fdcad3578',
-  "local permits,channel,note=KEYS[1],KEYS[2],KEYS[3]local publish=ARGV[1]redis.call('PEXPIRE',note,120000)local taken=tonumber(redis.call('GET',note)or 0)redis.call('SET',note,0,'PX',120000)if taken==0 or redis.call('EXISTS',permits)==0 then\nreturn 0\nend\nlocal available=redis.call('INCRBY',permits,taken)if available>0 then\nredis.pcall(publish,channel,available)end\nreturn taken",
+  '05853508a724b9ab40ef82aab2b64d7d178af978',
+  "local permits,channel,note=KEYS[1],KEYS[2],KEYS[3]local publish=ARGV[1]local function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nredis.call('PEXPIRE',note,120000)local taken=tonumber(redis.call('GET',note)or 0)redis.call('SET',note,0,'PX',120000)if taken==0 or redis.call('EXISTS',permits)==0 then\nreturn 0\nend\ntell(channel,publish,redis.call('INCRBY',permits,taken))return taken",
   3,
 )
 
 /**
- * Makes the semaphore where there is none. Asked again under the same note, it tells again that it did.
+ * Makes the semaphore where there is none. Asked again under the same note, it tells again whether it did.
  * Returns integer 1 made, 0 when it was there
  */
 export const semaphoreTrySetPermits: Script<
@@ -746,8 +747,8 @@ export const semaphoreTrySetPermits: Script<
   number
 > = script(
   'semaphore/try-set-permits',
-  'd90b2591b5a80f44d8fe610bd11b9ca1e6797bd9',
-  "local permits,channel,note=KEYS[1],KEYS[2],KEYS[3]local amount,expiry,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3]if redis.call('EXISTS',permits)==1 then\nreturn redis.call('EXISTS',note)end\nredis.call('SET',permits,amount)if expiry>0 then\nredis.call('PEXPIRE',permits,expiry)end\nredis.call('SET',note,1,'PX',120000)if tonumber(amount)>0 then\nredis.pcall(publish,channel,amount)end\nreturn 1",
+  'bc362a3cd609ad843478438fe22edd2f788a2d2c',
+  "local permits,channel,note=KEYS[1],KEYS[2],KEYS[3]local amount,expiry,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3]local function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nlocal before=redis.call('GET',note)if before then\nreturn tonumber(before)end\nlocal made=redis.call('EXISTS',permits)==0 and 1 or 0\nredis.call('SET',note,made,'PX',120000)if made==0 then\nreturn 0\nend\nredis.call('SET',permits,amount)if expiry>0 then\nredis.call('PEXPIRE',permits,expiry)end\ntell(channel,publish,tonumber(amount))return 1",
   3,
 )
 
@@ -761,8 +762,8 @@ export const semaphoreUnreserve: Script<
   number
 > = script(
   'semaphore/unreserve',
-  '28b51bf635a0f179763180b3d60f5a65c8bb643c',
-  "local permits,channel,reservation=KEYS[1],KEYS[2],KEYS[3]local client,publish=ARGV[1],ARGV[2]if redis.call('GET',reservation)~=client then\nreturn 0\nend\nredis.call('DEL',reservation)local available=tonumber(redis.call('GET',permits)or 0)if available>0 then\nredis.pcall(publish,channel,available)end\nreturn 1",
+  '94c70548e74700c2ad99057606dd2c7cf12191bd',
+  "local permits,channel,reservation=KEYS[1],KEYS[2],KEYS[3]local client,publish=ARGV[1],ARGV[2]local function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nif redis.call('GET',reservation)~=client then\nreturn 0\nend\nredis.call('DEL',reservation)tell(channel,publish,tonumber(redis.call('GET',permits))or 0)return 1",
   3,
 )
 

@@ -11,7 +11,7 @@ local function reap(permits, timeouts, channel, publish, now)
   if reaped > 0 and redis.call('EXISTS', permits) == 1 then
     local available = redis.call('INCRBY', permits, reaped)
     if available > 0 then
-      redis.pcall(publish, channel, available)
+      redis.pcall(publish, channel, math.min(available, 2147483647))
     end
   end
 end

@@ -8,13 +8,13 @@ local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
 local publish = ARGV[1]
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
-local again = redis.call('PEXPIRE', note, 120000) == 1
-if again or redis.call('EXISTS', latch) == 0 then
-  return math.max(0, tonumber(redis.call('GET', latch) or 0))
+if redis.call('PEXPIRE', note, 120000) == 1 then
+  return math.max(0, tonumber(redis.call('GET', latch)) or 0)
 end
-local left = redis.call('DECR', latch)
+local there = redis.call('EXISTS', latch) == 1
+local left = there and redis.call('DECR', latch) or 0
 redis.call('SET', note, 1, 'PX', 120000)
-if left > 0 then
+if left > 0 or not there then
   return left
 end
 redis.call('DEL', latch)

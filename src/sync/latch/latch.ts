@@ -48,6 +48,11 @@ export class Latch extends KeptObject implements CountDownLatch, Passage<Patienc
 
   // ---- as those see it who wait --------------------------------------------------------------------------------------
 
+  /** One look is for all. */
+  weight(): number {
+    return 0
+  }
+
   async ask(waiters: readonly Waiter<Patience, true>[]): Promise<Answer<true>> {
     const open = (await this.count()) === 0
     return { granted: open ? waiters.map(() => true) : [], left: -1 }

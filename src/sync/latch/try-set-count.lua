@@ -1,5 +1,5 @@
 -- Closes the latch until it has been counted down so often, where it is open. Asked again under the same note, it tells again
--- that it did.
+-- whether it did.
 -- KEYS[1] latch
 -- KEYS[2] channel
 -- KEYS[3] note
@@ -9,13 +9,15 @@
 local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
 local amount, publish = ARGV[1], ARGV[2]
 
-if redis.call('EXISTS', note) == 1 then
-  return 1
+local before = redis.call('GET', note)
+if before then
+  return tonumber(before)
 end
-if redis.call('EXISTS', latch) == 1 then
+local closed = redis.call('EXISTS', latch) == 0 and 1 or 0
+redis.call('SET', note, closed, 'PX', 120000)
+if closed == 0 then
   return 0
 end
-redis.call('SET', note, 1, 'PX', 120000)
 redis.call('SET', latch, amount)
 redis.pcall(publish, channel, '1')
 return 1

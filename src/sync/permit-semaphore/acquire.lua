@@ -22,7 +22,7 @@ local now = serverNow()
 reap(permits, timeouts, channel, publish, now)
 local available = tonumber(redis.call('GET', permits) or 0)
 if not available then
-  return redis.error_reply('ERR value is not an integer or out of range')
+  return redis.error_reply('WRONGTYPE value is not an integer or out of range')
 end
 local served, place = 0, 2
 while calls[place] do

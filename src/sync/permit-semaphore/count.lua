@@ -10,5 +10,9 @@ local publish = ARGV[1]
 --include server-now
 
 reap(permits, timeouts, channel, publish, serverNow())
-local available = redis.call('GET', permits)
-return { available and 1 or 0, tonumber(available or 0), redis.call('ZCARD', timeouts) }
+local text = redis.call('GET', permits)
+local available = tonumber(text or 0)
+if not available then
+  return redis.error_reply('WRONGTYPE value is not an integer or out of range')
+end
+return { text and 1 or 0, available, redis.call('ZCARD', timeouts) }

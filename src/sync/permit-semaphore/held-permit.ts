@@ -9,6 +9,7 @@ import type { Moment } from '../../core/trust.js'
 import { ClosedError, type LockLostError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreLeaseTime, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
 import type { Permit } from '../../types.js'
+import { PermanentPermits } from './permanent.js'
 import type { IdentifiedPermits } from './permits.js'
 
 const never = (): never => {
@@ -79,7 +80,8 @@ class PermitKeeper implements Keeper {
 
   #release(until?: number): Promise<boolean | undefined> {
     const step = (note: string): Promise<boolean> => this.#permits.release([this.#id], note)
-    return this.#permits.runtime.requests.surely(this.#permits.key, step, until)
+    // An id is given back once, however often that is asked for.
+    return this.#permits.runtime.requests.surely(this.#permits.key, step, until === undefined ? {} : { until })
   }
 
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
@@ -139,7 +141,17 @@ export class HeldPermit implements Permit {
     this.#hold = this.#tenure.give(new UnitOfWork())
     permits.runtime.turnstiles.hold(this.#closing)
     if (terms.lease !== Infinity) permits.runtime.watchdog.add(this.#tenure)
+    else PermanentPermits.of(permits.runtime).add(this)
     heldOf(permits).set(id, this)
+  }
+
+  /** Where it is on the server, and as what. */
+  get timeouts(): string {
+    return this.#permits.timeouts
+  }
+
+  get wire(): string {
+    return this.#tenure.wire
   }
 
   get state(): Permit['state'] {
@@ -188,13 +200,21 @@ export class HeldPermit implements Permit {
     return there
   }
 
+  /** The server was asked about what never expires: ms left, -1 when that is so still, -2 when it is gone. */
+  found(left: number, sent: Moment): void {
+    if (this.#tenure.over || this.remaining() !== Infinity) return
+    if (left === -2) this.#tenure.lose('somebody else gave it back, or its key was deleted', false)
+    else if (left >= 0) this.#lastsOnly(left, sent)
+  }
+
   #lastsOnly(lease: number, sent: Moment): void {
     if (this.#tenure.over) return
-    this.#tenure.proved(sent, lease)
+    this.#tenure.change({ lease, watched: false }, sent)
     this.#hold.lastsOnly(lease, sent)
-    const { watchdog } = this.#permits.runtime
-    if (this.#tenure.place === -1) watchdog.add(this.#tenure)
-    else watchdog.moved(this.#tenure)
+    const { runtime } = this.#permits
+    PermanentPermits.of(runtime).remove(this)
+    if (this.#tenure.place === -1) runtime.watchdog.add(this.#tenure)
+    else runtime.watchdog.moved(this.#tenure)
   }
 
   /** By its id. */
@@ -213,6 +233,7 @@ export class HeldPermit implements Permit {
     this.#tenure.end()
     const { runtime } = this.#permits
     runtime.watchdog.remove(this.#tenure)
+    PermanentPermits.of(runtime).remove(this)
     runtime.turnstiles.letGo(this.#closing)
     heldOf(this.#permits).delete(this.id)
   }

@@ -8,10 +8,13 @@ import {
   semaphoreAdd,
   semaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
-import { checkAmount, checkFlag, checkLease, checkText, checkWaiting } from '../../options.js'
+import { checkAmount, checkFlag, checkLease, checkText, checkWaiting, show } from '../../options.js'
 import type { Permit, PermitOptions, PermitSemaphore } from '../../types.js'
 import { HeldPermit, heldOf } from './held-permit.js'
 import { type Grant, IdentifiedPermits, type PermitsRequest } from './permits.js'
+
+/** So many at a time: one script takes them all, and others wait for it. */
+const MOST = 10_000
 
 /** What may be an id at all. */
 const ID = /^[0-9a-f]{32}$/
@@ -80,7 +83,7 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   }
 
   async acquireMany(count: number, options?: PermitOptions): Promise<Permit[]> {
-    return this.#acquire(checkAmount(count, 'count', 0), options)
+    return this.#acquire(checkAmount(count, 'count', 0, MOST), options)
   }
 
   async tryAcquire(options?: PermitOptions): Promise<Permit | undefined> {
@@ -173,6 +176,7 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
 }
 
 const checkIds = (ids: unknown): readonly string[] => {
-  if (Array.isArray(ids)) return ids as readonly string[]
-  throw new TypeError(`ids must be an id or an array of ids, not ${String(ids)}`)
+  if (!Array.isArray(ids)) throw new TypeError(`ids must be an id or an array of ids, not ${show(ids)}`)
+  if (ids.length > MOST) throw new RangeError(`ids must be at most ${MOST}, not ${ids.length}`)
+  return ids as readonly string[]
 }

@@ -27,6 +27,9 @@ export interface Grant {
   readonly sent: Moment
 }
 
+/** As many ids weigh as much as a call. */
+const IDS_OF_A_CALL = 20
+
 /** 16 random bytes, as Redisson shows them. */
 const newId = (clock: Clock): string => Buffer.from(clock.randomBytes(16)).toString('hex')
 
@@ -53,6 +56,10 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   marked(id: string): string {
     const { redisson } = this.runner.fleet
     return redisson === '3.8' || redisson === '3.16' ? `=${id}` : id
+  }
+
+  weight({ count }: PermitsRequest): number {
+    return Math.max(1, count / IDS_OF_A_CALL)
   }
 
   async ask(waiters: readonly Waiter<PermitsRequest, Grant>[]): Promise<Answer<Grant>> {

@@ -13,6 +13,7 @@ local ids = ARGV
 --include member-of
 --include reap
 --include server-now
+--include tell
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, 120000) == 1 then
@@ -31,5 +32,4 @@ for i = 2, #ids do
 end
 redis.call('SET', note, 1, 'PX', 120000)
 local available = redis.call('EXISTS', permits) == 1 and redis.call('INCRBY', permits, #ids - 1) or 0
-local told = available > 0 and redis.pcall(publish, channel, available)
-return type(told) == 'number' and told or 0
+return tell(channel, publish, available)

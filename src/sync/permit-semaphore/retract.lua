@@ -10,6 +10,7 @@ local permits, channel, timeouts, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local publish = ARGV[1]
 local ids = ARGV
 --include member-of
+--include tell
 
 local taken = 0
 for i = 2, #ids do
@@ -17,9 +18,6 @@ for i = 2, #ids do
 end
 redis.call('SET', note, 1, 'PX', 120000)
 if taken > 0 and redis.call('EXISTS', permits) == 1 then
-  local available = redis.call('INCRBY', permits, taken)
-  if available > 0 then
-    redis.pcall(publish, channel, available)
-  end
+  tell(channel, publish, redis.call('INCRBY', permits, taken))
 end
 return taken

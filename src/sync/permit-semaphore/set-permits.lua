@@ -11,18 +11,21 @@ local permits, channel, timeouts, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local amount, publish = tonumber(ARGV[1]), ARGV[2]
 --include reap
 --include server-now
+--include tell
 
 if redis.call('EXISTS', note) == 1 then
   return 0
 end
 reap(permits, timeouts, channel, publish, serverNow())
-local more = amount - (redis.call('GET', permits) or 0) - redis.call('ZCARD', timeouts)
-if redis.call('EXISTS', permits) == 0 then
-  more = amount
+local text = redis.call('GET', permits)
+local before = tonumber(text or 0)
+if not before then
+  return redis.error_reply('WRONGTYPE value is not an integer or out of range')
 end
+local more = amount - (text and before + redis.call('ZCARD', timeouts) or 0)
 redis.call('SET', note, 1, 'PX', 120000)
 local available = redis.call('INCRBY', permits, more)
-if more > 0 and available > 0 then
-  redis.pcall(publish, channel, available)
+if more > 0 then
+  tell(channel, publish, available)
 end
 return more

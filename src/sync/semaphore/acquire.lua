@@ -1,14 +1,15 @@
 -- Takes permits for the calls of one process, in their order: for as many of them as there are permits for. The note tells
 -- what was taken to whoever asks again, and keeps a copy that comes late from taking more.
--- While permits are saved up for the first call of some process, others of ours take none.
+-- While permits are saved up for the first call of some process, others of ours take none. The note lasts for as long as the
+-- permits may have to be given back by it.
 -- KEYS[1] permits
 -- KEYS[2] note
 -- KEYS[3] reservation
 -- ARGV[1] client
 -- ARGV[2] reserve (ms)
 -- ARGV[3..] wanted (count)
--- returns [integer calls, integer left] how many of the calls have theirs; ms for which permits are saved up for others, -1
--- when there are just not enough
+-- returns [integer calls, integer left, integer reserved] how many of the calls have theirs; ms for which permits are saved up
+-- for others, -1 when there are just not enough; 1 when they are saved up for the first of these
 local permits, note, reservation = KEYS[1], KEYS[2], KEYS[3]
 local client, reserve = ARGV[1], tonumber(ARGV[2])
 local wanted = ARGV
@@ -17,10 +18,10 @@ local notes = redis.call('MGET', note, reservation)
 local before, savedFor = notes[1], notes[2]
 local available = tonumber(before or redis.call('GET', permits) or 0)
 if not before and savedFor and savedFor ~= client then
-  return { 0, redis.call('PTTL', reservation) }
+  return { 0, redis.call('PTTL', reservation), 0 }
 end
 if not available then
-  return redis.error_reply('ERR value is not an integer or out of range')
+  return redis.error_reply('WRONGTYPE value is not an integer or out of range')
 end
 local calls, taken = 0, 0
 while wanted[calls + 3] and taken + tonumber(wanted[calls + 3]) <= available do
@@ -28,17 +29,17 @@ while wanted[calls + 3] and taken + tonumber(wanted[calls + 3]) <= available do
   taken = taken + tonumber(wanted[calls + 2])
 end
 if before then
-  return { calls, -1 }
+  return { calls, -1, 0 }
 end
 if calls == 0 then
   if reserve > 0 then
     redis.call('SET', reservation, client, 'PX', reserve)
   end
-  return { 0, -1 }
+  return { 0, -1, reserve > 0 and 1 or 0 }
 end
-redis.call('SET', note, taken, 'PX', 120000)
+redis.call('SET', note, taken, 'PX', 3600000)
 redis.call('DECRBY', permits, taken)
 if savedFor then
   redis.call('DEL', reservation)
 end
-return { calls, -1 }
+return { calls, -1, 0 }

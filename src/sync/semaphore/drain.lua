@@ -8,10 +8,9 @@ local before = redis.call('GET', note)
 if before then
   return tonumber(before)
 end
-local available = redis.call('GET', permits)
-if not available or available == '0' then
-  return 0
+local available = redis.call('GET', permits) or '0'
+if available ~= '0' then
+  redis.call('DECRBY', permits, available)
 end
 redis.call('SET', note, available, 'PX', 120000)
-redis.call('DECRBY', permits, available)
 return tonumber(available)

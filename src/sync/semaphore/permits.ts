@@ -1,5 +1,6 @@
 import type { Runner } from '../../core/protocol.js'
 import type { Waiter } from '../../core/queue.js'
+import { KEPT } from '../../core/requests.js'
 import type { Patience } from '../../core/request.js'
 import type { Runtime } from '../../core/runtime.js'
 import { Speaker } from '../../core/speaker.js'
@@ -21,7 +22,8 @@ const SAVED_AT_MOST = 60_000
 interface Turn {
   readonly waiter: PermitsWaiter
   again: number
-  taken: boolean
+  /** How often they were. */
+  turns: number
 }
 
 /** The permits of a semaphore, as those see them who take some. */
@@ -46,13 +48,16 @@ export class Permits implements Passage<PermitsRequest, number> {
     const { requests, options } = this.#runtime
     const note = requests.note(this.key)
     const wanted = waiters.map(({ request }) => request.permits)
-    const reserve = this.#reserve(waiters[0] as PermitsWaiter)
+    const first = waiters[0] as PermitsWaiter
+    const reserve = this.#reserve(first)
     const keys = [this.key, note, reservationKey(this.key)] as const
     try {
-      const [calls, left] = await this.#runner.run(semaphoreAcquire, keys, [options.id, reserve, ...wanted])
+      const [calls, left, reserved] = await this.#runner.run(semaphoreAcquire, keys, [options.id, reserve, ...wanted])
       if (calls > 0) requests.forget(note)
+      if (reserved === 1) this.#reserved(first, reserve)
       return { granted: wanted.slice(0, calls), left }
     } catch (error) {
+      if (reserve > 0) this.#reserved(first, reserve)
       requests.undo(error, () =>
         this.#runner.run(semaphoreRetract, [this.key, this.channel, note], [this.#runner.publishCommand]),
       )
@@ -62,32 +67,45 @@ export class Permits implements Passage<PermitsRequest, number> {
 
   /**
    * For how many ms others leave permits to this call. Who wants several at once would never see as many while others take
-   * one at a time; so others stand back for as long as it has waited, then it does for as long, and so on.
+   * one at a time; so others stand back for as long as it has waited. When that was in vain it stands back for twice as long,
+   * the next time for four times as long, and so on: it may be that there will never be as many.
    */
   #reserve(waiter: PermitsWaiter): number {
     const { request, since } = waiter
     if (request.permits === 1 || request.wait === 0) return 0
-    if (this.#turn?.waiter !== waiter) this.#turn = { waiter, again: since + PATIENT, taken: false }
+    if (this.#turn?.waiter !== waiter) this.#turn = { waiter, again: since + PATIENT, turns: 0 }
     const now = this.#runtime.options.clock.monotonic()
-    if (now < this.#turn.again) return 0
-    const saved = Math.ceil(Math.min(now - since, SAVED_AT_MOST))
-    this.#turn.again = now + 2 * saved
-    this.#turn.taken = true
-    return saved
+    return now < this.#turn.again ? 0 : Math.ceil(Math.min(now - since, SAVED_AT_MOST))
+  }
+
+  /** They are saved up, or may be: only then was it its turn. */
+  #reserved(waiter: PermitsWaiter, saved: number): void {
+    const turn = this.#turn
+    if (turn?.waiter !== waiter) {
+      // It left while its answer was on the way.
+      if (!waiter.queued) this.#unreserve()
+      return
+    }
+    turn.again = this.#runtime.options.clock.monotonic() + saved * (1 + 2 ** ++turn.turns)
   }
 
   left(waiter: PermitsWaiter): void {
     const turn = this.#turn
     if (turn?.waiter !== waiter) return
     this.#turn = undefined
-    if (!turn.taken) return
+    if (turn.turns > 0) this.#unreserve()
+  }
+
+  #unreserve(): void {
     const keys = [this.key, this.channel, reservationKey(this.key)] as const
     const { id } = this.#runtime.options
     this.#runtime.inBackground(() => this.#runner.run(semaphoreUnreserve, keys, [id, this.#runner.publishCommand]))
   }
 
   async look({ permits }: PermitsRequest): Promise<boolean> {
-    return Number((await this.#runtime.link.command(['GET', this.key], { route: this.key })) ?? 0) >= permits
+    const available = Number((await this.#runtime.link.command(['GET', this.key], { route: this.key })) ?? 0)
+    // What is no number is for the attempt to find.
+    return !(available < permits)
   }
 
   /** False: there is no such semaphore, and it is not to be made. */
@@ -101,6 +119,7 @@ export class Permits implements Passage<PermitsRequest, number> {
   }
 
   async giveBack(permits: number): Promise<void> {
-    if (permits > 0) await this.#runtime.requests.surely(this.key, (note) => this.add(permits, false, note))
+    if (permits === 0) return
+    await this.#runtime.requests.surely(this.key, (note) => this.add(permits, false, note), { kept: KEPT })
   }
 }

@@ -6,6 +6,7 @@
 -- returns integer permits given back
 local permits, channel, note = KEYS[1], KEYS[2], KEYS[3]
 local publish = ARGV[1]
+--include tell
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, 120000)
@@ -14,8 +15,5 @@ redis.call('SET', note, 0, 'PX', 120000)
 if taken == 0 or redis.call('EXISTS', permits) == 0 then
   return 0
 end
-local available = redis.call('INCRBY', permits, taken)
-if available > 0 then
-  redis.pcall(publish, channel, available)
-end
+tell(channel, publish, redis.call('INCRBY', permits, taken))
 return taken

@@ -1,4 +1,4 @@
--- Makes the semaphore where there is none. Asked again under the same note, it tells again that it did.
+-- Makes the semaphore where there is none. Asked again under the same note, it tells again whether it did.
 -- KEYS[1] permits
 -- KEYS[2] channel
 -- KEYS[3] note
@@ -8,16 +8,20 @@
 -- returns integer 1 made, 0 when it was there
 local permits, channel, note = KEYS[1], KEYS[2], KEYS[3]
 local amount, expiry, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+--include tell
 
-if redis.call('EXISTS', permits) == 1 then
-  return redis.call('EXISTS', note)
+local before = redis.call('GET', note)
+if before then
+  return tonumber(before)
+end
+local made = redis.call('EXISTS', permits) == 0 and 1 or 0
+redis.call('SET', note, made, 'PX', 120000)
+if made == 0 then
+  return 0
 end
 redis.call('SET', permits, amount)
 if expiry > 0 then
   redis.call('PEXPIRE', permits, expiry)
 end
-redis.call('SET', note, 1, 'PX', 120000)
-if tonumber(amount) > 0 then
-  redis.pcall(publish, channel, amount)
-end
+tell(channel, publish, tonumber(amount))
 return 1

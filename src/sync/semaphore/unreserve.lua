@@ -7,13 +7,11 @@
 -- returns integer 1 when it was this client's, 0 when not
 local permits, channel, reservation = KEYS[1], KEYS[2], KEYS[3]
 local client, publish = ARGV[1], ARGV[2]
+--include tell
 
 if redis.call('GET', reservation) ~= client then
   return 0
 end
 redis.call('DEL', reservation)
-local available = tonumber(redis.call('GET', permits) or 0)
-if available > 0 then
-  redis.pcall(publish, channel, available)
-end
+tell(channel, publish, tonumber(redis.call('GET', permits)) or 0)
 return 1

@@ -94,6 +94,9 @@ export const permits = (scenario: Scenario): void => {
     await w.eventually(() => forever.signal.aborted, 3000)
     assert.equal(atLoss, 'lost')
     assert.ok((await rejection(forever.extend(5))) instanceof Error)
+    const short = await w.run(p.acquire())
+    assert.equal(await p.extend(short.id, 400), true)
+    assert.deepEqual([short.state, short.remaining() > 0], ['held', true])
     await w.run(permit.release())
     await p.delete()
   })
@@ -182,6 +185,9 @@ export const permits = (scenario: Scenario): void => {
       isBadArgument(await rejection(p.trySetPermits(n)), 'permits', bad)
       isBadArgument(await rejection(p.setPermits(n)), 'permits', bad)
     }
+    isBadArgument(await rejection(p.acquireMany(10_001)), 'count', 10_001)
+    const many = Array.from({ length: 10_001 }, () => '')
+    isBadArgument(await rejection(p.tryRelease(many)), 'ids', 10_001)
     for (const bad of [0, -1, 1.5, Infinity, '5']) {
       isBadArgument(await rejection(p.acquire({ lease: bad as number })), 'lease', bad)
       isBadArgument(await rejection(p.extend('a', bad as number)), 'lease', bad)

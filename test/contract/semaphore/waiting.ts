@@ -53,6 +53,31 @@ export const waiting = (scenario: Scenario): void => {
     await w.raw('DEL', w.id)
   })
 
+  scenario('a single try while its process leaves the turn to others → answered at once', async (w) => {
+    const [one, two] = [await w.connect(), await w.connect()]
+    const s = one.semaphore(w.id)
+    const waiting = [s.acquire({ permits: 2 }), two.semaphore(w.id).acquire({ permits: 2 })]
+    await w.pass(100)
+    await s.release()
+    const { value, ms } = await timed(w, () => s.tryAcquire())
+    assert.equal(value, false)
+    lasted(w, ms, 0)
+    await s.release(3)
+    await w.run(Promise.all(waiting))
+    await w.raw('DEL', w.id)
+  })
+
+  scenario('more permits than Redisson can read → it is told the most that it can', async (w) => {
+    const s = (await w.connect()).semaphore(w.id)
+    await s.trySetPermits(2_147_483_647)
+    const heard = await w.messages(`redisson_sc:{${w.id}}`)
+    await s.release(5)
+    await w.eventually(() => heard.length === 1)
+    assert.deepEqual(heard, ['2147483647'])
+    assert.equal(await s.available(), 2_147_483_652)
+    await s.delete()
+  })
+
   scenario('many clients wait, so many are given back → exactly so many go, the others are not lost', async (w) => {
     const clients = await Promise.all(times(5, () => w.connect()))
     const waits = clients.flatMap((client) => times(3, () => watch(client.semaphore(w.id).acquire())))
@@ -252,8 +277,19 @@ export const waiting = (scenario: Scenario): void => {
       assert.deepEqual(await w.raw('HGETALL', w.id), ['f', '1'])
       await w.raw('DEL', w.id)
       await w.raw('SET', w.id, 'text')
-      const text = await w.run(rejection(hash.acquire()))
-      assert.ok(text instanceof EngineError && text.message.includes('not an integer'), String(text))
+      const [p, latch] = [client.permitSemaphore(w.id), client.countDownLatch(w.id)]
+      for (const call of [
+        ...[() => hash.acquire(), () => hash.tryAcquire(), () => hash.release(), () => hash.drain()],
+        ...[() => p.acquire(), () => p.available(), () => p.setPermits(2), () => latch.countDown()],
+      ]) {
+        const text = await w.run(rejection(call()))
+        assert.ok(text instanceof EngineError && text.message.includes('not an integer'), String(text))
+      }
+      for (const call of [() => hash.available(), () => latch.count(), () => latch.wait()]) {
+        const text = await w.run(rejection(call()))
+        assert.ok(text instanceof EngineError && text.message.includes('is no count'), String(text))
+      }
+      assert.equal(await w.raw('GET', w.id), 'text')
       await w.raw('DEL', w.id)
     },
   )

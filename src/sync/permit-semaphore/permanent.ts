@@ -1,0 +1,71 @@
+import type { Timer } from '../../core/clock.js'
+import type { Runtime } from '../../core/runtime.js'
+import { type Moment, momentOf } from '../../core/trust.js'
+import { slotOf } from '../../keys.js'
+import { permitSemaphoreRenew } from '../../lua/scripts.gen.js'
+import type { HeldPermit } from './held-permit.js'
+
+/** So many are asked about at once. */
+const BATCH = 250
+
+/**
+ * What this client holds and never expires. Nobody tells when such a permit is given back by its id elsewhere; so the server
+ * is asked as often as a lease would end, and those that are gone are let go.
+ */
+export class PermanentPermits {
+  readonly #runtime: Runtime
+  readonly #held = new Set<HeldPermit>()
+  #timer: Timer | undefined
+
+  private constructor(runtime: Runtime) {
+    this.#runtime = runtime
+  }
+
+  static of(runtime: Runtime): PermanentPermits {
+    let all = permanent.get(runtime)
+    if (all === undefined) permanent.set(runtime, (all = new PermanentPermits(runtime)))
+    return all
+  }
+
+  add(permit: HeldPermit): void {
+    this.#held.add(permit)
+    this.#arm()
+  }
+
+  remove(permit: HeldPermit): void {
+    if (!this.#held.delete(permit) || this.#held.size > 0) return
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  #arm(): void {
+    const { clock, watchdog } = this.#runtime.options
+    this.#timer ??= clock.setTimer(() => void this.#look(), watchdog, { background: true })
+  }
+
+  async #look(): Promise<void> {
+    this.#timer = undefined
+    const { link } = this.#runtime
+    const batches = new Map<number, HeldPermit[][]>()
+    for (const permit of this.#held) {
+      const slot = link.cluster ? slotOf(permit.timeouts) : 0
+      const open = batches.get(slot) ?? [[]]
+      batches.set(slot, open)
+      if ((open.at(-1) as HeldPermit[]).push(permit) === BATCH) open.push([])
+    }
+    // What is not answered now is asked again next time.
+    for (const batch of [...batches.values()].flat()) await this.#ask(batch).catch(() => undefined)
+    if (this.#held.size > 0) this.#arm()
+  }
+
+  async #ask(batch: readonly HeldPermit[]): Promise<void> {
+    if (batch.length === 0 || !this.#runtime.link.isUp) return
+    const sent: Moment = momentOf(this.#runtime.options.clock)
+    const keys = batch.map(({ timeouts }) => timeouts)
+    // Nothing lasts for less than a millisecond: what has a lease by now is only looked at.
+    const left = await this.#runtime.run(permitSemaphoreRenew, keys, [1, ...batch.map(({ wire }) => wire)])
+    batch.forEach((permit, i) => permit.found(left[i] ?? -2, sent))
+  }
+}
+
+const permanent = new WeakMap<Runtime, PermanentPermits>()

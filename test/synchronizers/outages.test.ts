@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { EngineError } from 'holdfast'
+import { virtualClock, type VirtualClock } from 'holdfast/testing'
+import { start } from '#src/client.js'
+import { settle } from '#src/config/settings.js'
+import { MemoryDriver } from '#src/engine/memory/driver.js'
+import { closeMemoryServer, openMemoryServer } from '#src/engine/memory/registry.js'
+import { rejection, watch } from '../contract/lock/kind.js'
+import { SwitchedDriver } from '../support/switched-driver.js'
+
+type Client = Awaited<ReturnType<typeof start>>
+
+interface Stage {
+  readonly clock: VirtualClock
+  readonly driver: SwitchedDriver
+  readonly client: Client
+  readonly errors: Error[]
+  raw(...words: (string | number)[]): unknown
+  run<T>(promise: Promise<T>): Promise<T>
+}
+
+let stages = 0
+const MINUTE = 60_000
+
+/** The server knows the scripts: what it is asked for, it does when it is asked. */
+const warm = async (client: Client, run: Stage['run']): Promise<void> => {
+  const [s, p, latch] = [client.semaphore('warm'), client.permitSemaphore('warm'), client.countDownLatch('warm')]
+  const steps: (() => Promise<unknown>)[] = [
+    ...[() => latch.trySetCount(1), () => latch.countDown(), () => p.trySetPermits(1)],
+    ...[() => p.acquire().then((permit) => permit.release()), () => p.delete(), () => s.trySetPermits(1)],
+    ...[() => s.using(() => 0), () => s.drain(), () => s.delete()],
+  ]
+  for (const step of steps) await run(step())
+}
+
+/** One client on a server of its own, in virtual time. Nothing but `keeps` is left in the end. */
+const onStage = (name: string, body: (stage: Stage) => Promise<void>, keeps: readonly string[] = []): void => {
+  void test(name, async () => {
+    const clock = virtualClock((stages += 1))
+    const id = `outage${stages}-${process.pid}`
+    const server = openMemoryServer(id, clock)
+    const driver = new SwitchedDriver(new MemoryDriver(server, id))
+    const run = async <T>(promise: Promise<T>): Promise<T> => {
+      const seen = watch(promise)
+      for (await clock.advance(0); !seen.settled; await clock.advance(10)) {
+        assert.ok(clock.now() < 1e15)
+      }
+      return promise
+    }
+    const settings = settle({ url: `memory:${id}`, clock, presence: false, commandTimeout: 500 }, {})
+    const client = await run(start(settings, driver))
+    const errors: Error[] = []
+    client.on('error', (error) => errors.push(error))
+    const raw = (...words: (string | number)[]): unknown => server.execute(words.map(String))
+    await warm(client, run)
+    await body({ clock, driver, client, errors, raw, run })
+    await run(client.close())
+    await clock.advance(2 * MINUTE)
+    assert.deepEqual(raw('KEYS', '*'), keeps)
+    closeMemoryServer(server)
+  })
+}
+
+const isUnanswered = (error: unknown): void => {
+  assert.ok(error instanceof EngineError && error.code === 'NO_REPLY', String(error))
+}
+
+void describe('outages of synchronizers', () => {
+  onStage(
+    'the work of `using` ends in an outage of minutes → all is given back when it is over, once',
+    async ({ clock, driver, client, errors, raw, run }) => {
+      const s = client.semaphore('s')
+      await run(s.trySetPermits(5))
+      const worked = s.using({ permits: 2 }, () => void (driver.up = false))
+      await clock.advance(2 * MINUTE)
+      await worked
+      assert.equal(errors.length, 1, 'told after a minute')
+      assert.match(String(errors[0]), /'s': .*not have been given back/)
+      await clock.advance(10 * MINUTE)
+      assert.equal(raw('GET', 's'), '3')
+      driver.up = true
+      await clock.advance(2000)
+      assert.equal(raw('GET', 's'), '5')
+    },
+    ['s'],
+  )
+
+  for (const loss of ['answer', 'request', 'late'] as const)
+    onStage(
+      `what gives back is on its way when an outage of minutes begins (${loss} lost) → given back once`,
+      async ({ clock, driver, client, raw, run }) => {
+        const s = client.semaphore('s')
+        await run(s.trySetPermits(5))
+        const worked = s.using({ permits: 2 }, () => {
+          driver.loseNext(loss, 'holdfast_request')
+        })
+        await clock.advance(100)
+        driver.up = false
+        await clock.advance(10 * MINUTE)
+        await worked
+        driver.up = true
+        await clock.advance(2000)
+        await driver.comeLate()
+        assert.equal(raw('GET', 's'), '5')
+        await clock.advance(2 * MINUTE)
+        assert.equal(raw('GET', 's'), '5')
+      },
+      ['s'],
+    )
+
+  for (const loss of ['answer', 'request', 'late'] as const)
+    onStage(
+      `an acquire without an answer (${loss} lost) before an outage of minutes → told, and taken back`,
+      async ({ clock, driver, client, errors, raw, run }) => {
+        const s = client.semaphore('s')
+        await run(s.trySetPermits(5))
+        driver.loseNext(loss, 'holdfast_reserved')
+        const refused = rejection(s.acquire({ permits: 2 }))
+        await clock.advance(100)
+        driver.up = false
+        isUnanswered(await run(refused))
+        assert.equal(raw('GET', 's'), loss === 'answer' ? '3' : '5')
+        assert.equal(errors.length, 0)
+        await clock.advance(5 * MINUTE)
+        assert.equal(errors.length, 1, 'told after a minute')
+        isUnanswered(errors[0])
+        driver.up = true
+        await clock.advance(2000)
+        await driver.comeLate()
+        assert.equal(raw('GET', 's'), '5')
+      },
+      ['s'],
+    )
+
+  onStage(
+    'a permit for ever, given back in an outage of minutes → back when it is over',
+    async ({ clock, driver, client, raw, run }) => {
+      const p = client.permitSemaphore('p')
+      await run(p.trySetPermits(2))
+      const permit = await run(p.acquire())
+      driver.loseNext('request', 'holdfast_request')
+      const released = permit.release()
+      await clock.advance(100)
+      driver.up = false
+      await clock.advance(5 * MINUTE)
+      assert.equal(await released, false, 'nobody knows')
+      driver.up = true
+      await clock.advance(2000)
+      assert.equal(raw('GET', 'p'), '2')
+      assert.equal(raw('ZCARD', '{p}:timeout'), 0)
+    },
+    ['p'],
+  )
+
+  onStage(
+    'what cannot be given back because the server refuses → told, and not tried for ever',
+    async ({ clock, driver, client, errors, run }) => {
+      const s = client.semaphore('s')
+      await run(s.trySetPermits(5))
+      driver.refuses = undefined
+      const worked = s.using(() => void (driver.refuses = 'NOPERM no permissions'))
+      await clock.advance(2 * MINUTE)
+      await worked
+      assert.equal(errors.length, 1)
+      assert.ok(errors[0] instanceof EngineError && errors[0].code === 'NOPERM')
+      driver.refuses = undefined
+      driver.sent.length = 0
+      await clock.advance(2 * MINUTE)
+      assert.deepEqual(
+        driver.sent.filter(([word]) => word === 'EVALSHA'),
+        [],
+      )
+      // Nor could the notes be deleted.
+      await clock.advance(60 * MINUTE)
+    },
+    ['s'],
+  )
+
+  onStage(
+    'a step that may have been done, then no connection → the error says that nobody knows',
+    async ({ clock, driver, client, raw, run }) => {
+      const latch = client.countDownLatch('l')
+      await run(latch.trySetCount(5))
+      driver.loseNext('answer', 'holdfast_request')
+      const counting = rejection(latch.countDown())
+      await clock.advance(100)
+      driver.up = false
+      const error = await run(counting)
+      isUnanswered(error)
+      assert.equal(raw('GET', 'l'), '4')
+      driver.up = true
+      await clock.advance(3000)
+    },
+    ['l'],
+  )
+
+  onStage('a step that no connection is there for → it was not done', async ({ driver, client, run }) => {
+    driver.up = false
+    const error = await run(rejection(client.countDownLatch('l').countDown()))
+    assert.ok(error instanceof EngineError && error.code === 'OFFLINE', String(error))
+    driver.up = true
+  })
+
+  onStage(
+    'refused, and the first copy comes when it would not be any more → nothing is done',
+    async ({ clock, driver, client, raw, run }) => {
+      const [s, latch] = [client.semaphore('s'), client.countDownLatch('l')]
+      const late = async (step: () => Promise<unknown>): Promise<unknown> => {
+        driver.loseNext('late', 'holdfast_request')
+        return run(step())
+      }
+      assert.equal(await late(() => s.releaseIfExists(2)), false)
+      raw('SET', 's', 5)
+      await driver.comeLate()
+      assert.equal(raw('GET', 's'), '5')
+      assert.equal(await late(() => s.trySetPermits(7)), false)
+      raw('DEL', 's')
+      await driver.comeLate()
+      assert.equal(raw('EXISTS', 's'), 0)
+      assert.equal(await late(() => s.drain()), 0)
+      raw('SET', 's', 5)
+      await driver.comeLate()
+      assert.equal(raw('GET', 's'), '5')
+      assert.equal(await late(() => latch.countDown()), 0)
+      raw('SET', 'l', 3)
+      await driver.comeLate()
+      assert.equal(raw('GET', 'l'), '3')
+      assert.equal(await late(() => latch.trySetCount(2)), false)
+      raw('DEL', 'l')
+      await driver.comeLate()
+      assert.equal(raw('EXISTS', 'l'), 0)
+      await clock.advance(1000)
+    },
+    ['s'],
+  )
+
+  onStage('hundreds wait for a latch → one look frees them all', async ({ clock, driver, client, run }) => {
+    const latch = client.countDownLatch('l')
+    await run(latch.trySetCount(1))
+    const all = Promise.all(Array.from({ length: 350 }, () => latch.wait()))
+    await clock.advance(100)
+    driver.sent.length = 0
+    await run(latch.countDown())
+    await run(all)
+    const looks = driver.sent.filter(([word]) => word === 'GET')
+    assert.ok(looks.length <= 2, `${looks.length} looks`)
+  })
+
+  onStage(
+    'more permits than there are are wanted → others are kept waiting for a small part of the time',
+    async ({ clock, client, raw, run }) => {
+      const s = client.semaphore('s')
+      await run(s.trySetPermits(2))
+      const waiting = rejection(s.acquire({ permits: 3 }))
+      let reserved = 0
+      for (let second = 0; second < 600; second++) {
+        await clock.advance(1000)
+        reserved += Number(raw('EXISTS', 'holdfast_reserved:{s}'))
+      }
+      assert.ok(reserved > 10, `${reserved} s`)
+      assert.ok(reserved < 120, `${reserved} s of 600`)
+      void client.close()
+      await run(waiting)
+    },
+    ['s'],
+  )
+
+  onStage(
+    'permits are saved up for another, then not → the next one’s turn comes at once',
+    async ({ clock, client, raw, run }) => {
+      const s = client.semaphore('s')
+      await run(s.trySetPermits(2))
+      raw('SET', 'holdfast_reserved:{s}', 'another', 'PX', 2500)
+      const waiting = rejection(s.acquire({ permits: 3 }))
+      await clock.advance(2600)
+      assert.equal(raw('GET', 'holdfast_reserved:{s}'), client.id)
+      void client.close()
+      await run(waiting)
+    },
+    ['s'],
+  )
+
+  onStage(
+    'given back elsewhere, expired with the whole, or given a lease there → not kept here, and told',
+    async ({ clock, client, raw, run }) => {
+      const p = client.permitSemaphore('p')
+      await run(p.trySetPermits(300))
+      const all = await run(p.acquireMany(270))
+      const lost: unknown[] = []
+      client.on('lost', ({ owner }) => lost.push(owner))
+      const gone = all.slice(0, 260).map(({ id }) => Buffer.from(id, 'hex').toString('latin1'))
+      raw('ZREM', '{p}:timeout', ...gone)
+      const leased = all[269]
+      raw('ZADD', '{p}:timeout', clock.now() + 45_000, Buffer.from(leased?.id ?? '', 'hex').toString('latin1'))
+      assert.ok(all.every(({ state }) => state === 'held'))
+      await clock.advance(31_000)
+      assert.equal(all.filter((permit) => permit.lost && permit.signal.aborted).length, 260)
+      assert.equal(lost.length, 260)
+      assert.ok((leased?.remaining() ?? 0) < 15_000)
+      assert.equal(leased?.state, 'held')
+      raw('DEL', 'p', '{p}:timeout')
+      await clock.advance(31_000)
+      assert.ok(all.every((permit) => permit.lost))
+      const asked = clock.now()
+      await clock.advance(MINUTE)
+      assert.ok(asked < clock.now())
+    },
+  )
+})
