@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { javaActor, nodeActor, type Operation, PLAIN } from './support/actors.js'
+import { PLAIN } from './support/actors.js'
 import { arena } from './support/arena.js'
 import { lockChannel } from './support/names.js'
 import { stepsOf } from './support/programs.js'
@@ -17,11 +17,11 @@ void describe(`what the server is asked, beside Redisson ${NEWEST}`, () => {
     void test(`${side} → one message for each time that it is freed, and no key but the lock’s`, async (t) => {
       const here = enter(t)
       if (here === undefined) return
-      const actor = side === 'java' ? javaActor(here.java, PLAIN) : await nodeActor(here.url, PLAIN)
+      const actor = side === 'java' ? PLAIN.java(here.java) : await PLAIN.node(here.url)
       try {
         const seen = await monitored(here.redis, async () => {
           for (const step of stepsOf('lock; lock; unlock; unlock; unlock; lock 5000; forceUnlock; forceUnlock; unlock'))
-            await actor.run('wire', step.split(' ')[0] as Operation, step.split(' ').slice(1).map(Number))
+            await actor.run('wire', step.split(' ')[0] ?? '', step.split(' ').slice(1).map(Number))
         })
         const commands = seen.filter(({ source }) => source === 'lua').map(({ words }) => words)
         const messages = commands.filter(([name]) => name === 'publish').map((words) => words.slice(1).join(' '))

@@ -3,10 +3,11 @@ import type { Client, ClientOptions, Lock, OwnedLock } from 'holdfast'
 import { connect, DeadlockError, NotOwnerError } from 'holdfast'
 import type { Redis } from 'ioredis'
 import { confirmed, fairListeners, plainListeners } from './names.js'
+import type { Kind } from './java-lock.js'
 import { type Redisson, JavaError } from './redisson.js'
 
-/** The operations that both sides have, in Redisson's words. */
-export const OPERATIONS = [
+/** What both sides can do with a lock, in Redisson's words. */
+const OPERATIONS = [
   'lock',
   'tryLock',
   'unlock',
@@ -17,7 +18,7 @@ export const OPERATIONS = [
   'remainTimeToLive',
 ] as const
 
-export type Operation = (typeof OPERATIONS)[number]
+type Operation = (typeof OPERATIONS)[number]
 
 /** One party of a comparison: one client, one thread of it. */
 export interface Actor {
@@ -25,48 +26,68 @@ export interface Actor {
   /** What its owners begin with on the wire. */
   readonly id: string
   /** What came of it: a value, or the name of an error. */
-  run(name: string, operation: Operation, args: readonly number[]): Promise<unknown>
+  run(name: string, operation: string, args: readonly number[]): Promise<unknown>
   close(): Promise<void>
 }
 
-/** One kind of lock on both sides. */
-export interface BothSides {
-  readonly kind: 'plain' | 'nonReentrant' | 'fair' | 'nonReentrantFair'
-  readonly ours: (client: Client, name: string) => Lock
+/** One kind of object on both sides. */
+export interface Compared {
+  readonly kind: Kind
+  readonly operations: readonly string[]
   /** How many wait for it and would hear of their turn. */
   readonly listeners: (redis: Redis, name: string) => Promise<number>
   /** Waits until what is done behind a caller's back is done. */
   readonly settled?: (redis: Redis, name: string) => Promise<void>
+  /** Steps by which who waits may have it. */
+  readonly frees: RegExp
+  java(redisson: Redisson): Actor
+  node(url: string, options?: ClientOptions): Promise<Actor>
 }
 
-export const PLAIN: BothSides = {
+/** One kind of lock on both sides. */
+interface LockKind extends Pick<Compared, 'listeners' | 'settled'> {
+  readonly kind: 'plain' | 'nonReentrant' | 'fair' | 'nonReentrantFair'
+  readonly ours: (client: Client, name: string) => Lock
+}
+
+export type BothSides = LockKind & Compared
+
+const locks = (kind: LockKind): BothSides => ({
+  ...kind,
+  operations: OPERATIONS,
+  frees: /unlock$/i,
+  java: (redisson) => javaActor(redisson, kind),
+  node: (url, options) => nodeActor(url, kind, options),
+})
+
+export const PLAIN = locks({
   kind: 'plain',
   ours: (client, name) => client.lock(name),
   listeners: plainListeners,
-}
+})
 
-export const NON_REENTRANT: BothSides = {
+export const NON_REENTRANT = locks({
   kind: 'nonReentrant',
   ours: (client, name) => client.nonReentrantLock(name),
   listeners: plainListeners,
-}
+})
 
-export const FAIR: BothSides = {
+export const FAIR = locks({
   kind: 'fair',
   ours: (client, name) => client.fairLock(name),
   listeners: fairListeners,
   settled: confirmed,
-}
+})
 
-export const NON_REENTRANT_FAIR: BothSides = {
+export const NON_REENTRANT_FAIR = locks({
   kind: 'nonReentrantFair',
   ours: (client, name) => client.nonReentrantFairLock(name),
   listeners: fairListeners,
   settled: confirmed,
-}
+})
 
 /** The same mistake has the same name on both sides; Redisson has one class for two of them. */
-const errorName = (error: unknown, operation: Operation): string => {
+const errorName = (error: unknown, operation: string): string => {
   if (error instanceof NotOwnerError) return 'not owner'
   if (error instanceof DeadlockError) return 'held already'
   if (!(error instanceof JavaError)) return error instanceof Error ? error.name : String(error)
@@ -74,7 +95,7 @@ const errorName = (error: unknown, operation: Operation): string => {
   return operation === 'unlock' ? 'not owner' : 'held already'
 }
 
-const outcome = async (promise: Promise<unknown>, operation: Operation): Promise<unknown> => {
+const outcome = async (promise: Promise<unknown>, operation: string): Promise<unknown> => {
   try {
     return (await promise) ?? 'done'
   } catch (error) {
@@ -83,7 +104,7 @@ const outcome = async (promise: Promise<unknown>, operation: Operation): Promise
 }
 
 /** A real thread, and Redisson's blocking methods. */
-export const javaActor = (redisson: Redisson, { kind }: BothSides): Actor => ({
+const javaActor = (redisson: Redisson, { kind }: LockKind): Actor => ({
   side: 'java',
   id: redisson.id,
   run(name, operation, args) {
@@ -100,12 +121,12 @@ export const javaActor = (redisson: Redisson, { kind }: BothSides): Actor => ({
       holdCount: () => lock.holdCount(thread),
       remainTimeToLive: () => lock.remainTimeToLive(),
     }
-    return outcome(calls[operation](), operation)
+    return outcome(calls[operation as Operation](), operation)
   },
   close: () => redisson.shutdown(),
 })
 
-export const nodeActor = async (url: string, { ours }: BothSides, options?: ClientOptions): Promise<Actor> => {
+const nodeActor = async (url: string, { ours }: LockKind, options?: ClientOptions): Promise<Actor> => {
   const client = await connect({ ...options, url, presence: false })
   const owner = client.owner()
   return {
@@ -113,7 +134,7 @@ export const nodeActor = async (url: string, { ours }: BothSides, options?: Clie
     id: client.id,
     run(name, operation, args) {
       const lock: OwnedLock = ours(client, name).for(owner)
-      const call = lock[operation] as (...args: number[]) => Promise<unknown>
+      const call = lock[operation as Operation] as (...args: number[]) => Promise<unknown>
       return outcome(call.apply(lock, [...args]), operation)
     },
     close: () => client.close(),

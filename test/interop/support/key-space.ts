@@ -11,6 +11,8 @@ export interface Entry {
 
 const OWNER = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d+)/g
 const LATCH = 'redisson_unlock_latch:'
+/** Ours of the same sort: it goes a second later, and has an expiry. */
+const NOTE = 'holdfast_request:'
 
 /** Puts labels in the place of owners; owners of the same client have the same label, unless each has its own. */
 export const labelled = (text: string, labels: ReadonlyMap<string, string>): string =>
@@ -43,6 +45,7 @@ export const keySpace = async (redis: Redis, labels: ReadonlyMap<string, string>
   for (const key of await withoutLatches(redis)) {
     const type = await redis.type(key)
     const [value, ttl] = [await valueOf(redis, key, type), await redis.pttl(key)]
+    if (key.startsWith(NOTE) && ttl !== -1) continue
     const text = labelled(JSON.stringify(value), labels)
     entries.push({ key: labelled(key, labels), type, value: JSON.parse(text) as unknown, ttl })
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { type Actor, type BothSides, listened, type Operation, OPERATIONS } from './actors.js'
+import { type Actor, type Compared, listened } from './actors.js'
 import { type Entry, keySpace, labelled } from './key-space.js'
 import type { Spy } from './spy.js'
 
@@ -27,7 +27,7 @@ export interface Stage {
   /** The lock's name, other than in the programs before. */
   readonly name: string
   readonly actors: Readonly<Record<string, Actor>>
-  readonly both: BothSides
+  readonly both: Compared
 }
 
 export const stepsOf = (program: Program): string[] =>
@@ -51,9 +51,9 @@ export const play = async (program: Program, stage: Stage): Promise<Seen[]> => {
     const actor = actors[who]
     assert.ok(actor !== undefined, step)
     if (what === 'wait') return waiting.get(who)
-    assert.ok((OPERATIONS as readonly string[]).includes(what), step)
+    assert.ok(both.operations.includes(what), step)
     const aside = rest.at(-1) === '&'
-    const result = actor.run(name, what as Operation, (aside ? rest.slice(0, -1) : rest).map(Number))
+    const result = actor.run(name, what, (aside ? rest.slice(0, -1) : rest).map(Number))
     if (!aside) return result
     waiting.set(who, result)
     await listened(() => both.listeners(redis, name), waiting.size)
@@ -65,7 +65,7 @@ export const play = async (program: Program, stage: Stage): Promise<Seen[]> => {
     const result = await take(step)
     if (step.endsWith(' wait')) waiting.delete(step.split(' ')[0] ?? '')
     // Freed while another waits: it has it any moment now.
-    const racing = waiting.size > 0 && /unlock$/i.test(step)
+    const racing = waiting.size > 0 && both.frees.test(step)
     if (!racing) await both.settled?.(redis, name)
     const keys = (racing ? [] : await keySpace(redis, labels)).map((entry) => ({ ...entry, key: anonymous(entry.key) }))
     seen.push({ step, result, keys, messages: (await spy.take()).map(told), at: Date.now() })
@@ -76,7 +76,7 @@ export const play = async (program: Program, stage: Stage): Promise<Seen[]> => {
 /** How far two expiries may be apart: what a loaded machine may need for one step, and less than leases differ. */
 const TOLERANCE = 2500
 
-const near = (a: unknown, b: unknown): boolean =>
+export const near = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'number' && typeof b === 'number' && a > 2 && b > 2 && Math.abs(a - b) <= TOLERANCE)
 
 const show = ({ step, result, keys, messages }: Seen): string => JSON.stringify({ step, result, keys, messages })

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { ClientOptions } from 'holdfast'
-import type { Actor, BothSides } from './actors.js'
-import { javaActor, nodeActor } from './actors.js'
+import type { Actor, Compared } from './actors.js'
 import { type Arena, arena } from './arena.js'
 import { differences, play, type Program, type Same, sameStep, type Seen } from './programs.js'
 import { Spy } from './spy.js'
@@ -35,7 +34,7 @@ class Company {
   readonly #made = new Map<string, Promise<Actor>>()
 
   constructor(
-    readonly both: BothSides,
+    readonly both: Compared,
     readonly ours: ClientOptions | undefined,
   ) {}
 
@@ -45,8 +44,8 @@ class Company {
     if (known !== undefined) return known
     const made =
       side === 'java'
-        ? java.another({ url }).then((redisson) => javaActor(redisson, this.both))
-        : nodeActor(url, this.both, this.ours)
+        ? java.another({ url }).then((redisson) => this.both.java(redisson))
+        : this.both.node(url, this.ours)
     this.#made.set(key, made)
     return made
   }
@@ -88,9 +87,9 @@ const played = async (here: Arena, company: Company, cast: Cast, { program, form
 }
 
 /** The same steps by Redisson alone, by us alone, and by both: the same results, keys, values, expiries and messages. */
-export const stateSuite = (version: string, both: BothSides, suite: StateSuite): void => {
+export const stateSuite = (version: string, both: Compared, suite: StateSuite): void => {
   const { programs, names: forms = ['N'], casts = CASTS, ours, same = sameStep } = suite
-  void describe(`state of a ${both.kind} lock, beside Redisson ${version}`, () => {
+  void describe(`state of a ${both.kind}${both.operations.includes('lock') ? ' lock' : ''}, beside Redisson ${version}`, () => {
     const company = new Company(both, ours)
     after(() => company.close())
     const enter = arena(version)
