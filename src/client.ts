@@ -21,6 +21,7 @@ import { nonReentrantFairLock } from './sync/non-reentrant-fair-lock/non-reentra
 import { nonReentrantLock } from './sync/non-reentrant-lock/non-reentrant-lock.js'
 import { readLock, writeLock } from './sync/read-write-lock/read-write-lock.js'
 import { ExpirablePermits } from './sync/permit-semaphore/permit-semaphore.js'
+import { WindowLimiter } from './sync/rate-limiter/rate-limiter.js'
 import { CountedSemaphore } from './sync/semaphore/semaphore.js'
 import type {
   ClientEvents,
@@ -31,6 +32,7 @@ import type {
   MultiLock,
   Owner,
   PermitSemaphore,
+  RateLimiter,
   ReadWriteLock,
   Semaphore,
   SpinBackoff,
@@ -71,6 +73,8 @@ export interface Client extends AsyncDisposable {
   permitSemaphore(name: string): PermitSemaphore
   /** Opens for all who wait when it has been counted down, Redisson's RCountDownLatch. */
   countDownLatch(name: string): CountDownLatch
+  /** So many permits in any interval, Redisson's RRateLimiter. */
+  rateLimiter(name: string): RateLimiter
   /**
    * A plain lock without messages, Redisson's spin lock: who waits asks again and again. For locks held for a few ms, where
    * subscriptions cost more than that.
@@ -153,6 +157,10 @@ class ConnectedClient implements Client {
 
   countDownLatch(name: string): CountDownLatch {
     return new Latch(this.#runtime, checkName(name))
+  }
+
+  rateLimiter(name: string): RateLimiter {
+    return new WindowLimiter(this.#runtime, checkName(name))
   }
 
   spinLock(name: string, options?: SpinLockOptions): Lock {

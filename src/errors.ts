@@ -3,6 +3,7 @@ export type ErrorCode =
   | 'ACQUIRE_TIMEOUT'
   | 'LOCK_LOST'
   | 'NOT_OWNER'
+  | 'NOT_INITIALIZED'
   | 'DEADLOCK'
   | 'BUSY_CLIENT'
   | 'CLOSED'
@@ -104,6 +105,14 @@ export class NotOwnerError extends HoldfastError {
   static override readonly brand = 'NotOwnerError'
   constructor(target: string, owner: string) {
     super('NOT_OWNER', `'${target}' is not held by ${owner}`, { target })
+  }
+}
+
+/** A rate limiter that nobody has set a rate for. */
+export class NotInitializedError extends HoldfastError {
+  static override readonly brand = 'NotInitializedError'
+  constructor(target: string) {
+    super('NOT_INITIALIZED', `no rate is set for '${target}'`, { target })
   }
 }
 

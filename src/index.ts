@@ -15,6 +15,7 @@ export {
   LockLostError,
   type MemberFailure,
   MembersError,
+  NotInitializedError,
   NotOwnerError,
 } from './errors.js'
 export type {
@@ -34,6 +35,10 @@ export type {
   MultiLock,
   OwnedLock,
   Owner,
+  Rate,
+  RateDecision,
+  RateLimiter,
+  RateOptions,
   ReadWriteLock,
   RedissonVersion,
   Permit,

@@ -24,6 +24,16 @@ export const semaphoreChannel = (name: string): string => `redisson_sc:${tagged(
 /** When each permit that is taken expires. Redisson's rule for companions that stand behind the name. */
 export const permitTimeouts = (name: string): string => `${tagged(name)}:timeout`
 
+/** Of a rate limiter: how many permits are left in the window, and the grants in it; with a client's id, its alone. */
+export const limiterValue = (name: string, clientId = ''): string => companion(name, 'value', clientId)
+export const limiterPermits = (name: string, clientId = ''): string => companion(name, 'permits', clientId)
+
+const companion = (name: string, what: string, clientId: string): string =>
+  `${tagged(name)}:${what}${clientId === '' ? '' : `:${clientId}`}`
+
+/** Where ours hear that permits of a limiter came back, or its rate was changed; Redisson's tell nobody. */
+export const limiterChannel = (name: string): string => `holdfast_limiter:${tagged(name)}`
+
 /** Braces also around a name that has some: in a cluster, such a latch is of two slots, here and there. */
 export const latchChannel = (name: string): string => `redisson_countdownlatch__channel__{${name}}`
 

@@ -1,5 +1,5 @@
 import { isOwner } from './core/owner.js'
-import type { AcquireOptions, SpinBackoff, WaitOptions } from './types.js'
+import type { AcquireOptions, RateOptions, SpinBackoff, WaitOptions } from './types.js'
 
 /** Argument checks: each names the argument and its value, before anything is sent. */
 
@@ -68,6 +68,20 @@ export const checkWaiting = <O extends WaitOptions>(options: O | undefined): Par
   if (signal !== undefined && !isSignal(signal))
     throw new TypeError(`signal must be an AbortSignal, not ${show(signal)}`)
   return options
+}
+
+export const checkRate = (rate: RateOptions): RateOptions => {
+  if (typeof rate !== 'object' || (rate as unknown) === null)
+    throw new TypeError(`rate must be an object, not ${show(rate)}`)
+  const { permits, interval, scope, keepAlive, keepState } = rate
+  checkAmount(permits, 'permits', 1)
+  checkLease(interval, 'interval')
+  if (!([undefined, 'overall', 'client'] as unknown[]).includes(scope))
+    throw new TypeError(`scope must be 'overall' or 'client', not ${show(scope)}`)
+  if (keepAlive !== undefined && checkLease(keepAlive, 'keepAlive') < interval)
+    throw new RangeError(`keepAlive must be at least the interval, ${interval}, not ${show(keepAlive)}`)
+  if (keepState !== undefined) checkFlag(keepState, 'keepState')
+  return rate
 }
 
 export const checkBackoff = (backoff: SpinBackoff | undefined): SpinBackoff | undefined => {

@@ -289,6 +289,54 @@ export interface CountDownLatch extends Kept {
   delete(): Promise<boolean>
 }
 
+/** So many permits in each interval, wherever it begins. */
+export interface Rate {
+  readonly permits: number
+  /** ms */
+  readonly interval: number
+  /** `overall`: of all clients together. `client`: of each. Default `overall`. */
+  readonly scope?: 'overall' | 'client' | undefined
+  /** The limiter goes when nobody asked it for so many ms; at least the interval. Default: it stays. */
+  readonly keepAlive?: number | undefined
+}
+
+export interface RateOptions extends Rate {
+  /** What was granted goes on counting. Default: for `updateRate`; `setRate` begins anew. */
+  readonly keepState?: boolean | undefined
+}
+
+/** What came of a try. */
+export interface RateDecision {
+  readonly allowed: boolean
+  /** How many permits are left. */
+  readonly remaining: number
+  /** In how many ms there will be enough, if nobody else takes them; 0 when allowed. */
+  readonly retryAfter: number
+}
+
+/**
+ * No more than so many permits in any interval, Redisson's RRateLimiter: a window that slides, by the server's clock. Calls of
+ * one process that wait are served in their order. A step is done once, also when its answer is lost. Before a rate is set all
+ * that take, look or give back reject with a `NotInitializedError`, and who wants more than the rate with a `RangeError`.
+ */
+export interface RateLimiter extends Kept {
+  /** Sets the rate. `false`: there is one, and stays as it is. */
+  trySetRate(rate: Rate): Promise<boolean>
+  /** Sets the rate, whatever it was. */
+  setRate(rate: RateOptions): Promise<void>
+  /** Changes the rate. `false`: there is none. */
+  updateRate(rate: RateOptions): Promise<boolean>
+  /** `undefined`: none is set. */
+  rate(): Promise<Rate | undefined>
+  /** Waits for the permits. Aborting or timing out leaves nothing taken. Rejects as a semaphore's. */
+  acquire(options?: SemaphoreOptions): Promise<void>
+  /** Not allowed when they are not had within `wait` (default 0). An abort still rejects. */
+  tryAcquire(options?: SemaphoreOptions): Promise<RateDecision>
+  available(): Promise<number>
+  /** Gives back what was not used: who waits may have it at once. */
+  release(permits?: number): Promise<void>
+}
+
 export interface Logger {
   debug(message: string, details?: unknown): void
   info(message: string, details?: unknown): void

@@ -503,6 +503,99 @@ export const permitSemaphoreSetPermits: Script<
 )
 
 /**
+ * How many permits there are.
+ * Returns integer permits, or at least enough of them; -1 before a rate is set
+ */
+export const rateLimiterAvailable: Script<
+  readonly [limiter: string, value: string, ownValue: string, permits: string, ownPermits: string],
+  readonly [enough: number],
+  number
+> = script(
+  'rate-limiter/available',
+  '5a163b8e28d975dffb6dbf8a57ad3fb66036980b',
+  "local limiter,value,ownValue,permits,ownPermits=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local enough=tonumber(ARGV[1])local function limiterOf(key,value,ownValue,permits,ownPermits)local set=redis.call('HMGET',key,'rate','interval','type','keepAliveTime')if not(set[1]and set[2]and set[3])then\nreturn nil\nend\nlocal limiter={key=key,value=value,permits=permits,own=set[3]=='1'}limiter.rate,limiter.interval=tonumber(set[1]),tonumber(set[2])limiter.keepAlive=tonumber(set[4]or 0)if limiter.own then\nlimiter.value,limiter.permits=ownValue,ownPermits\nend\nreturn limiter\nend\nlocal function moveWindow(limiter,now,enough)local permits,horizon=limiter.permits,now-limiter.interval\nlocal function sum(grants)local total=0\nfor _,grant in ipairs(grants)do\ntotal=total+struct.unpack('<I4',grant,#grant-3)end\nreturn total\nend\nlocal stored=redis.call('GET',limiter.value)local left=stored and tonumber(stored)limiter.stored=left\nif left then\nrepeat\nlocal gone=redis.call('ZRANGEBYSCORE',permits,'-inf',horizon,'LIMIT',0,100)if#gone>0 then\nredis.call('ZREMRANGEBYRANK',permits,0,#gone-1)end\nleft=left+sum(gone)limiter.behind=#gone==100\nuntil not limiter.behind or left>=enough\nend\nif not left or left>limiter.rate or left<enough and redis.call('EXISTS',permits)==0 then\nredis.call('ZREMRANGEBYSCORE',permits,'-inf',horizon)left,limiter.behind=limiter.rate,false\nfor first=0,redis.call('ZCARD',permits)-1,1000 do\nleft=left-sum(redis.call('ZRANGE',permits,first,first+999))end\nend\nlimiter.left=left\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal it=limiterOf(limiter,value,ownValue,permits,ownPermits)if not it then\nreturn-1\nend\nmoveWindow(it,serverNow(),math.min(enough,it.rate))if it.stored and it.stored~=it.left then\nredis.call('INCRBY',it.value,it.left-it.stored)end\nreturn math.max(0,it.left)",
+  5,
+)
+
+/**
+ * Gives permits back. As many of the youngest grants leave the window with them, so that they do not come back once more when
+ * those would have left it. Asked again under the same note, it is done once.
+ * Returns integer processes told, -1 before a rate is set
+ */
+export const rateLimiterRelease: Script<
+  readonly [limiter: string, value: string, ownValue: string, permits: string, ownPermits: string, note: string, channel: string],
+  readonly [amount: number, publish: string],
+  number
+> = script(
+  'rate-limiter/release',
+  '90fc9afda80dc573f269b04a1eaaa4a5a7943891',
+  "local limiter,value,ownValue,permits,ownPermits=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local note,channel=KEYS[6],KEYS[7]local amount,publish=tonumber(ARGV[1]),ARGV[2]local function limiterOf(key,value,ownValue,permits,ownPermits)local set=redis.call('HMGET',key,'rate','interval','type','keepAliveTime')if not(set[1]and set[2]and set[3])then\nreturn nil\nend\nlocal limiter={key=key,value=value,permits=permits,own=set[3]=='1'}limiter.rate,limiter.interval=tonumber(set[1]),tonumber(set[2])limiter.keepAlive=tonumber(set[4]or 0)if limiter.own then\nlimiter.value,limiter.permits=ownValue,ownPermits\nend\nreturn limiter\nend\nlocal function moveWindow(limiter,now,enough)local permits,horizon=limiter.permits,now-limiter.interval\nlocal function sum(grants)local total=0\nfor _,grant in ipairs(grants)do\ntotal=total+struct.unpack('<I4',grant,#grant-3)end\nreturn total\nend\nlocal stored=redis.call('GET',limiter.value)local left=stored and tonumber(stored)limiter.stored=left\nif left then\nrepeat\nlocal gone=redis.call('ZRANGEBYSCORE',permits,'-inf',horizon,'LIMIT',0,100)if#gone>0 then\nredis.call('ZREMRANGEBYRANK',permits,0,#gone-1)end\nleft=left+sum(gone)limiter.behind=#gone==100\nuntil not limiter.behind or left>=enough\nend\nif not left or left>limiter.rate or left<enough and redis.call('EXISTS',permits)==0 then\nredis.call('ZREMRANGEBYSCORE',permits,'-inf',horizon)left,limiter.behind=limiter.rate,false\nfor first=0,redis.call('ZCARD',permits)-1,1000 do\nleft=left-sum(redis.call('ZRANGE',permits,first,first+999))end\nend\nlimiter.left=left\nend\nlocal function keepLimiter(limiter)if not limiter.stored then\nredis.call('SET',limiter.value,limiter.left)elseif limiter.left~=limiter.stored then\nredis.call('INCRBY',limiter.value,limiter.left-limiter.stored)end\nlocal expiry=limiter.keepAlive\nif expiry>0 then\nredis.call('PEXPIRE',limiter.key,expiry)else\nexpiry=redis.call('PTTL',limiter.key)if expiry<0 and limiter.own then\nexpiry=limiter.interval+1000\nend\nend\nif expiry>0 then\nredis.call('PEXPIRE',limiter.value,expiry)redis.call('PEXPIRE',limiter.permits,expiry)end\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nif redis.call('PEXPIRE',note,120000)==1 then\nreturn 0\nend\nlocal it=limiterOf(limiter,value,ownValue,permits,ownPermits)if not it then\nreturn-1\nend\nmoveWindow(it,serverNow(),0)it.left=math.min(it.rate,it.left+amount)while amount>0 do\nlocal youngest=redis.call('ZREVRANGE',it.permits,0,math.min(amount,100)-1,'WITHSCORES')for i=1,#youngest,2 do\nlocal grant=youngest[i]local some=struct.unpack('<I4',grant,#grant-3)redis.call('ZREM',it.permits,grant)if some>amount then\nredis.call('ZADD',it.permits,youngest[i+1],string.sub(grant,1,-5)..struct.pack('<I4',some-amount))end\namount=math.max(0,amount-some)if amount==0 then\nbreak\nend\nend\namount=#youngest>0 and amount or 0\nend\nredis.call('SET',note,1,'PX',120000)keepLimiter(it)local told=redis.pcall(publish,channel,it.left)return type(told)=='number'and told or 0",
+  7,
+)
+
+/**
+ * Gives back what calls took that were given up, if they took anything, and voids a copy of their request that comes late.
+ * Returns integer permits given back
+ */
+export const rateLimiterRetract: Script<
+  readonly [limiter: string, value: string, ownValue: string, permits: string, ownPermits: string, note: string, channel: string],
+  readonly [publish: string, ...calls: Uint8Array[]],
+  number
+> = script(
+  'rate-limiter/retract',
+  'f69055b7b369ec820ddad9cb211ffe55692bd2c4',
+  "local limiter,value,ownValue,permits,ownPermits=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local note,channel=KEYS[6],KEYS[7]local publish=ARGV[1]local calls=ARGV\nlocal function limiterOf(key,value,ownValue,permits,ownPermits)local set=redis.call('HMGET',key,'rate','interval','type','keepAliveTime')if not(set[1]and set[2]and set[3])then\nreturn nil\nend\nlocal limiter={key=key,value=value,permits=permits,own=set[3]=='1'}limiter.rate,limiter.interval=tonumber(set[1]),tonumber(set[2])limiter.keepAlive=tonumber(set[4]or 0)if limiter.own then\nlimiter.value,limiter.permits=ownValue,ownPermits\nend\nreturn limiter\nend\nredis.call('PEXPIRE',note,120000)redis.call('SET',note,0,'PX',120000)local it=limiterOf(limiter,value,ownValue,permits,ownPermits)local taken=0\nfor place=2,it and#calls or 0 do\nlocal call=calls[place]taken=taken+redis.call('ZREM',it.permits,call)*struct.unpack('<I4',call,#call-3)end\nlocal stored=taken>0 and redis.call('GET',it.value)if stored then\nredis.call('INCRBY',it.value,math.max(0,math.min(taken,it.rate-stored)))redis.pcall(publish,channel,taken)end\nreturn taken",
+  7,
+)
+
+/**
+ * Sets another rate. What was granted goes on counting, or not. Asked again under the same note, it is done once.
+ * Returns integer 1 set, 0 when there is no limiter and it need not be made
+ */
+export const rateLimiterSetRate: Script<
+  readonly [limiter: string, value: string, ownValue: string, permits: string, ownPermits: string, note: string, channel: string],
+  readonly [rate: number, interval: number, scope: number, keepAlive: number, keepState: number, always: number, publish: string],
+  number
+> = script(
+  'rate-limiter/set-rate',
+  '417f0f625acd7da379c7b4cc535c89c010bf14ab',
+  "local limiter,value,ownValue,permits,ownPermits=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local note,channel=KEYS[6],KEYS[7]local rate,interval,scope,keepAlive=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4])local keepState,always,publish=ARGV[5],ARGV[6],ARGV[7]local function limiterOf(key,value,ownValue,permits,ownPermits)local set=redis.call('HMGET',key,'rate','interval','type','keepAliveTime')if not(set[1]and set[2]and set[3])then\nreturn nil\nend\nlocal limiter={key=key,value=value,permits=permits,own=set[3]=='1'}limiter.rate,limiter.interval=tonumber(set[1]),tonumber(set[2])limiter.keepAlive=tonumber(set[4]or 0)if limiter.own then\nlimiter.value,limiter.permits=ownValue,ownPermits\nend\nreturn limiter\nend\nlocal function moveWindow(limiter,now,enough)local permits,horizon=limiter.permits,now-limiter.interval\nlocal function sum(grants)local total=0\nfor _,grant in ipairs(grants)do\ntotal=total+struct.unpack('<I4',grant,#grant-3)end\nreturn total\nend\nlocal stored=redis.call('GET',limiter.value)local left=stored and tonumber(stored)limiter.stored=left\nif left then\nrepeat\nlocal gone=redis.call('ZRANGEBYSCORE',permits,'-inf',horizon,'LIMIT',0,100)if#gone>0 then\nredis.call('ZREMRANGEBYRANK',permits,0,#gone-1)end\nleft=left+sum(gone)limiter.behind=#gone==100\nuntil not limiter.behind or left>=enough\nend\nif not left or left>limiter.rate or left<enough and redis.call('EXISTS',permits)==0 then\nredis.call('ZREMRANGEBYSCORE',permits,'-inf',horizon)left,limiter.behind=limiter.rate,false\nfor first=0,redis.call('ZCARD',permits)-1,1000 do\nleft=left-sum(redis.call('ZRANGE',permits,first,first+999))end\nend\nlimiter.left=left\nend\nlocal function keepLimiter(limiter)if not limiter.stored then\nredis.call('SET',limiter.value,limiter.left)elseif limiter.left~=limiter.stored then\nredis.call('INCRBY',limiter.value,limiter.left-limiter.stored)end\nlocal expiry=limiter.keepAlive\nif expiry>0 then\nredis.call('PEXPIRE',limiter.key,expiry)else\nexpiry=redis.call('PTTL',limiter.key)if expiry<0 and limiter.own then\nexpiry=limiter.interval+1000\nend\nend\nif expiry>0 then\nredis.call('PEXPIRE',limiter.value,expiry)redis.call('PEXPIRE',limiter.permits,expiry)end\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nif redis.call('EXISTS',note)==1 then\nreturn 1\nend\nif always=='0'and redis.call('EXISTS',limiter)==0 then\nreturn 0\nend\nlocal before=redis.call('HMGET',limiter,'type','keepAliveTime')redis.call('HSET',limiter,'rate',rate,'interval',interval,'type',scope,'keepAliveTime',keepAlive)redis.call('SET',note,1,'PX',120000)if keepAlive>0 then\nredis.call('PEXPIRE',limiter,keepAlive)elseif tonumber(before[2]or 0)>0 then\nfor _,key in ipairs({limiter,value,ownValue,permits,ownPermits})do\nredis.call('PERSIST',key)end\nend\nlocal it=limiterOf(limiter,value,ownValue,permits,ownPermits)if before[1]and before[1]~=scope then\nredis.call('DEL',value,ownValue,permits,ownPermits)elseif keepState=='0'then\nredis.call('DEL',it.value,it.permits)else\nredis.call('DEL',it.value)moveWindow(it,serverNow(),0)keepLimiter(it)end\nredis.pcall(publish,channel,rate)return 1",
+  7,
+)
+
+/**
+ * Takes permits for the calls of one process, in their order: for as many of them as there is room for in the window. A call
+ * is known by its bytes, the last four of which say how many it wants: when it is asked for again it finds what it has. A note
+ * says that it was given up meanwhile.
+ * Returns [integer served, integer remaining, integer left] how many of the calls have theirs, -1 before a rate is set, -2 when the first wants more than the rate; how many permits there are still; ms until the next call could have its own
+ */
+export const rateLimiterTake: Script<
+  readonly [limiter: string, value: string, ownValue: string, permits: string, ownPermits: string, note: string],
+  readonly [...calls: Uint8Array[]],
+  readonly [served: number, remaining: number, left: number]
+> = script(
+  'rate-limiter/take',
+  'e024ac19eb0bc226214947b491912219bb741816',
+  "local limiter,value,ownValue,permits,ownPermits,note=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local calls=ARGV\nlocal function limiterOf(key,value,ownValue,permits,ownPermits)local set=redis.call('HMGET',key,'rate','interval','type','keepAliveTime')if not(set[1]and set[2]and set[3])then\nreturn nil\nend\nlocal limiter={key=key,value=value,permits=permits,own=set[3]=='1'}limiter.rate,limiter.interval=tonumber(set[1]),tonumber(set[2])limiter.keepAlive=tonumber(set[4]or 0)if limiter.own then\nlimiter.value,limiter.permits=ownValue,ownPermits\nend\nreturn limiter\nend\nlocal function moveWindow(limiter,now,enough)local permits,horizon=limiter.permits,now-limiter.interval\nlocal function sum(grants)local total=0\nfor _,grant in ipairs(grants)do\ntotal=total+struct.unpack('<I4',grant,#grant-3)end\nreturn total\nend\nlocal stored=redis.call('GET',limiter.value)local left=stored and tonumber(stored)limiter.stored=left\nif left then\nrepeat\nlocal gone=redis.call('ZRANGEBYSCORE',permits,'-inf',horizon,'LIMIT',0,100)if#gone>0 then\nredis.call('ZREMRANGEBYRANK',permits,0,#gone-1)end\nleft=left+sum(gone)limiter.behind=#gone==100\nuntil not limiter.behind or left>=enough\nend\nif not left or left>limiter.rate or left<enough and redis.call('EXISTS',permits)==0 then\nredis.call('ZREMRANGEBYSCORE',permits,'-inf',horizon)left,limiter.behind=limiter.rate,false\nfor first=0,redis.call('ZCARD',permits)-1,1000 do\nleft=left-sum(redis.call('ZRANGE',permits,first,first+999))end\nend\nlimiter.left=left\nend\nlocal function keepLimiter(limiter)if not limiter.stored then\nredis.call('SET',limiter.value,limiter.left)elseif limiter.left~=limiter.stored then\nredis.call('INCRBY',limiter.value,limiter.left-limiter.stored)end\nlocal expiry=limiter.keepAlive\nif expiry>0 then\nredis.call('PEXPIRE',limiter.key,expiry)else\nexpiry=redis.call('PTTL',limiter.key)if expiry<0 and limiter.own then\nexpiry=limiter.interval+1000\nend\nend\nif expiry>0 then\nredis.call('PEXPIRE',limiter.value,expiry)redis.call('PEXPIRE',limiter.permits,expiry)end\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal it=limiterOf(limiter,value,ownValue,permits,ownPermits)if not it then\nreturn{-1,0,0}end\nlocal wanted,all={},0\nfor place,call in ipairs(calls)do\nwanted[place]=struct.unpack('<I4',call,#call-3)all=all+wanted[place]end\nif wanted[1]>it.rate then\nreturn{-2,it.rate,0}end\nif redis.call('EXISTS',note)==1 then\nreturn{0,0,0}end\nlocal now=serverNow()moveWindow(it,now,all)local served=0\nfor place,call in ipairs(calls)do\nif wanted[place]<=it.left then\nit.left=it.left-wanted[place]*redis.call('ZADD',it.permits,'NX',now,call)elseif not redis.call('ZSCORE',it.permits,call)then\nbreak\nend\nserved=place\nend\nkeepLimiter(it)local missing=wanted[served+1]and wanted[served+1]-it.left or 0\nlocal left,first=0,0\nwhile missing>0 do\nlocal oldest=redis.call('ZRANGE',it.permits,first,first+math.min(missing,100)-1,'WITHSCORES')first=first+100\nfor i=1,#oldest,2 do\nmissing=missing-struct.unpack('<I4',oldest[i],#oldest[i]-3)left=math.ceil(oldest[i+1])+it.interval-now\nif missing<=0 then\nbreak\nend\nend\nmissing=#oldest>0 and missing or 0\nend\nlocal gone=it.behind and redis.call('ZCOUNT',it.permits,'-inf',now-it.interval)or 0\nreturn{served,math.min(it.rate,math.max(0,it.left)+gone),math.max(1,left)}",
+  6,
+)
+
+/**
+ * Sets a rate where there is none. Asked again under the same note, it tells again that it did.
+ * Returns integer 1 set, 0 when one was
+ */
+export const rateLimiterTrySetRate: Script<
+  readonly [limiter: string, note: string],
+  readonly [rate: number, interval: number, scope: number, keepAlive: number],
+  number
+> = script(
+  'rate-limiter/try-set-rate',
+  '6eeddf5c0ecea54ad9fe52b6c2c70734d9960859',
+  "local limiter,note=KEYS[1],KEYS[2]local rate,interval,scope,keepAlive=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4])if redis.call('EXISTS',note)==1 then\nreturn 1\nend\nredis.call('HSETNX',limiter,'rate',rate)redis.call('HSETNX',limiter,'interval',interval)redis.call('HSETNX',limiter,'keepAliveTime',keepAlive)local set=redis.call('HSETNX',limiter,'type',scope)if set==1 then\nredis.call('SET',note,1,'PX',120000)if keepAlive>0 then\nredis.call('PEXPIRE',limiter,keepAlive)end\nend\nreturn set",
+  2,
+)
+
+/**
  * Takes the lock from all who read, or from who writes and the reads of its own.
  * Returns integer 1 when it was held so, 0 when not
  */

@@ -46,12 +46,12 @@ void describe('G-18: answers of synchronizers that are lost or late', { concurre
       client.on('error', () => undefined)
       for (let round = 0; round < 3; round += 1) {
         const name = `waits:${round}`
-        await redis.set(name, kind.closed)
+        await kind.put(redis, name, kind.closed)
         const waiting = kind.wait(client, name, { wait: 20_000 })
         await broken.until(async () => (await redis.pubsub('NUMSUB', kind.channel(name)))[1] === 1)
         await sleep(50)
         const losing = loseNextAnswer(broken)
-        await redis.set(name, kind.open)
+        await kind.put(redis, name, kind.open)
         await redis.publish(kind.channel(name), '1')
         await losing
         await waiting

@@ -16,6 +16,8 @@ export interface Kind {
   readonly name: string
   readonly channel: (name: string) => string
   prepare(redis: Redis, name: string): Promise<unknown>
+  /** Makes it anew, with this count. */
+  put(redis: Redis, name: string, count: number): Promise<unknown>
   count(redis: Redis, name: string): Promise<number>
   readonly prepared: number
   readonly rows: readonly Row[]
@@ -28,11 +30,28 @@ export interface Kind {
 }
 
 const counted = {
+  put: (redis: Redis, name: string, count: number): Promise<unknown> => redis.set(name, count),
   count: async (redis: Redis, name: string): Promise<number> => Number(await redis.get(name)),
 }
 
 /** A permit that somebody has. */
 const TAKEN = '00112233445566778899aabbccddeeff'
+
+const RATE = 20
+
+/** A limiter with so many permits left: what is missing was granted a moment ago. */
+const putLimiter = async (redis: Redis, name: string, count: number): Promise<void> => {
+  const grant = Buffer.alloc(21, 16)
+  grant.writeUInt32LE(RATE - count, 17)
+  const [seconds = 0] = await redis.time()
+  await redis
+    .multi()
+    .del(`{${name}}:permits`)
+    .hset(name, { rate: RATE, interval: 600_000, type: 0, keepAliveTime: 0 })
+    .set(`{${name}}:value`, count)
+    .zadd(`{${name}}:permits`, seconds * 1000, grant)
+    .exec()
+}
 
 export const kinds: readonly Kind[] = [
   {
@@ -126,6 +145,34 @@ export const kinds: readonly Kind[] = [
     wait: (client, name, options) => client.countDownLatch(name).wait(options),
     closed: 2,
     open: 0,
+    had: 0,
+  },
+  {
+    name: 'rateLimiter',
+    channel: (name) => `holdfast_limiter:{${name}}`,
+    prepare: (redis, name) => putLimiter(redis, name, 10),
+    put: putLimiter,
+    count: async (redis, name) => Number(await redis.get(`{${name}}:value`)),
+    prepared: 10,
+    rows: [
+      { name: 'acquire', call: (client, name) => client.rateLimiter(name).acquire({ permits: 3 }), by: -3 },
+      {
+        name: 'tryAcquire',
+        call: (client, name) => client.rateLimiter(name).tryAcquire(),
+        by: -1,
+        answer: { allowed: true, remaining: 9, retryAfter: 0 },
+      },
+      { name: 'release', call: (client, name) => client.rateLimiter(name).release(2), by: 2, needsNoMemory: true },
+      {
+        name: 'updateRate',
+        call: (client, name) => client.rateLimiter(name).updateRate({ permits: 15, interval: 600_000 }),
+        by: -5,
+        answer: true,
+      },
+    ],
+    wait: (client, name, options) => client.rateLimiter(name).acquire(options),
+    closed: 0,
+    open: 1,
     had: 0,
   },
 ]

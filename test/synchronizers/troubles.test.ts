@@ -93,7 +93,7 @@ const retried = async (call: () => Promise<unknown>): Promise<unknown> => {
 const waiters = (kind: Kind, trouble: Trouble, scenario: Scenario): void => {
   if (!trouble.passes) return
   scenario(`${kind.name}: who waits already → waits it out`, async ({ site, client }) => {
-    await site.redis.set('a', kind.closed)
+    await kind.put(site.redis, 'a', kind.closed)
     const waiting = watch(kind.wait(client, 'a', {}))
     await until(async () => (await site.redis.pubsub('NUMSUB', kind.channel('a')))[1] === 1 || isSharded(site, kind))
     await site.begin()
@@ -101,7 +101,7 @@ const waiters = (kind: Kind, trouble: Trouble, scenario: Scenario): void => {
     assert.equal(waiting.settled, false)
     await site.end()
     await until(() => site.redis.status === 'ready')
-    await site.redis.set('a', kind.open)
+    await kind.put(site.redis, 'a', kind.open)
     const began = performance.now()
     await waiting.promise
     assert.ok(performance.now() - began < 6000)

@@ -1,0 +1,130 @@
+import { KeptObject } from '../../core/kept.js'
+import { LATE, abortable } from '../../core/request.js'
+import type { Runtime } from '../../core/runtime.js'
+import { AcquireTimeoutError, ConfigError, NotInitializedError } from '../../errors.js'
+import { rateLimiterRelease, rateLimiterSetRate, rateLimiterTrySetRate } from '../../lua/scripts.gen.js'
+import { checkAmount, checkRate, checkWaiting } from '../../options.js'
+import type { Rate, RateDecision, RateLimiter, RateOptions, SemaphoreOptions } from '../../types.js'
+import { type Grant, Window, type WindowRequest } from './window.js'
+
+/** As Redisson counts the kinds. */
+const SCOPES = ['overall', 'client'] as const
+
+/** What the scripts take for a rate. */
+const argsOf = ({ permits, interval, scope = 'overall', keepAlive = 0 }: Rate) =>
+  [permits, interval, SCOPES.indexOf(scope), keepAlive] as const
+
+/** Redisson's RRateLimiter: one key with the rate, one with what is left of it, one with the grants in the window. */
+export class WindowLimiter extends KeptObject implements RateLimiter {
+  readonly #window: Window
+
+  constructor(runtime: Runtime, name: string) {
+    super(runtime, name)
+    if (runtime.options.redisson === '3.8') {
+      throw new ConfigError(`'${name}': a Redisson of 3.8 counts in another way, no rate limiter can be shared with it`)
+    }
+    this.#window = new Window(runtime, name, this.key)
+  }
+
+  protected override get keys(): readonly [string, ...string[]] {
+    return this.#window.keys
+  }
+
+  async trySetRate(rate: Rate): Promise<boolean> {
+    const args = argsOf(checkRate(rate))
+    const { runner, key } = this
+    const set = await this.runtime.requests.once(key, (note) => runner.run(rateLimiterTrySetRate, [key, note], args))
+    return set === 1
+  }
+
+  async setRate(rate: RateOptions): Promise<void> {
+    await this.#setRate(rate, false, true)
+  }
+
+  async updateRate(rate: RateOptions): Promise<boolean> {
+    return this.#setRate(rate, true, false)
+  }
+
+  async #setRate(rate: RateOptions, keeps: boolean, always: boolean): Promise<boolean> {
+    const { keepState = keeps } = checkRate(rate)
+    const args = [...argsOf(rate), keepState ? 1 : 0, always ? 1 : 0] as const
+    const { runner } = this
+    const { keys, channel } = this.#window
+    const set = await this.runtime.requests.once(this.key, (note) =>
+      runner.run(rateLimiterSetRate, [...keys, note, channel], [...args, runner.publishCommand]),
+    )
+    return set === 1
+  }
+
+  async rate(): Promise<Rate | undefined> {
+    this.runtime.checkOpen(this.name)
+    const fields = ['HMGET', this.key, 'rate', 'interval', 'type', 'keepAliveTime']
+    const reply = await this.runtime.link.command(fields, { route: this.key, target: this.name })
+    const [permits, interval, scope, keepAlive] = reply as (string | null)[]
+    if ([permits, interval, scope].includes(null)) return undefined
+    const rate = { permits: Number(permits), interval: Number(interval), scope: SCOPES[Number(scope)] }
+    return Number(keepAlive) > 0 ? { ...rate, keepAlive: Number(keepAlive) } : rate
+  }
+
+  async available(): Promise<number> {
+    this.runtime.checkOpen(this.name)
+    return this.#window.available(Number.MAX_SAFE_INTEGER)
+  }
+
+  async release(permits = 1): Promise<void> {
+    checkAmount(permits, 'permits', 0)
+    const { runner } = this
+    if (permits === 0) return
+    const { keys, channel } = this.#window
+    const here = this.runtime.turnstiles.at(this.#window)
+    here?.freeing()
+    const told = await this.runtime.requests.once(this.key, (note) =>
+      runner.run(rateLimiterRelease, [...keys, note, channel], [permits, runner.publishCommand]),
+    )
+    here?.freed(Math.max(0, told))
+    if (told === -1) throw new NotInitializedError(this.name)
+  }
+
+  async acquire(options?: SemaphoreOptions): Promise<void> {
+    const request = this.#request(options, Infinity)
+    if ((await this.#enter(request)) === undefined) {
+      throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
+    }
+  }
+
+  async tryAcquire(options?: SemaphoreOptions): Promise<RateDecision> {
+    const request = this.#request(options, 0)
+    const granted = await this.#enter(request)
+    if (granted !== undefined) return { allowed: true, remaining: granted.remaining, retryAfter: 0 }
+    const { remaining = 0, free = 0 } = request.refused ?? {}
+    const left = Math.ceil(free - this.runtime.options.clock.monotonic())
+    return { allowed: false, remaining, retryAfter: Math.max(1, left) }
+  }
+
+  #request(options: SemaphoreOptions | undefined, otherwise: number): WindowRequest {
+    const { permits = 1, wait = otherwise, signal } = checkWaiting(options)
+    return { permits: checkAmount(permits, 'permits', 1), wait, signal }
+  }
+
+  async #enter(request: WindowRequest): Promise<Grant | undefined> {
+    const { turnstiles } = this.runtime
+    const alone = request.wait === 0 && turnstiles.at(this.#window) === undefined
+    return alone ? this.#try(request) : turnstiles.enter(this.#window, request)
+  }
+
+  /** Nobody here waits before it: it asks by itself, so that it has no others to wait for. */
+  async #try(request: WindowRequest): Promise<Grant | undefined> {
+    const { teller, options } = this.runtime
+    this.runtime.checkOpen(this.name)
+    request.signal?.throwIfAborted()
+    const since = options.clock.monotonic()
+    teller.asked(this.#window)
+    const asking = this.#window.take([request]).then(({ granted: [grant] }) => grant)
+    const granted = await abortable(asking, request, options.clock, async (grant) => {
+      if (grant !== undefined) await this.#window.giveBack(grant)
+    })
+    if (granted === LATE || granted === undefined) return undefined
+    teller.granted(this.#window, undefined, since, false)
+    return granted
+  }
+}

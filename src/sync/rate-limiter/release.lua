@@ -1,0 +1,50 @@
+-- Gives permits back. As many of the youngest grants leave the window with them, so that they do not come back once more when
+-- those would have left it. Asked again under the same note, it is done once.
+-- KEYS[1] limiter
+-- KEYS[2] value
+-- KEYS[3] ownValue
+-- KEYS[4] permits
+-- KEYS[5] ownPermits
+-- KEYS[6] note
+-- KEYS[7] channel
+-- ARGV[1] amount (count)
+-- ARGV[2] publish
+-- returns integer processes told, -1 before a rate is set
+local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local note, channel = KEYS[6], KEYS[7]
+local amount, publish = tonumber(ARGV[1]), ARGV[2]
+--include limiter-of
+--include move-window
+--include keep-limiter
+--include server-now
+
+-- A write that needs no memory: after it, a server short of memory lets the others pass.
+if redis.call('PEXPIRE', note, 120000) == 1 then
+  return 0
+end
+local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
+if not it then
+  return -1
+end
+moveWindow(it, serverNow(), 0)
+it.left = math.min(it.rate, it.left + amount)
+while amount > 0 do
+  local youngest = redis.call('ZREVRANGE', it.permits, 0, math.min(amount, 100) - 1, 'WITHSCORES')
+  for i = 1, #youngest, 2 do
+    local grant = youngest[i]
+    local some = struct.unpack('<I4', grant, #grant - 3)
+    redis.call('ZREM', it.permits, grant)
+    if some > amount then
+      redis.call('ZADD', it.permits, youngest[i + 1], string.sub(grant, 1, -5) .. struct.pack('<I4', some - amount))
+    end
+    amount = math.max(0, amount - some)
+    if amount == 0 then
+      break
+    end
+  end
+  amount = #youngest > 0 and amount or 0
+end
+redis.call('SET', note, 1, 'PX', 120000)
+keepLimiter(it)
+local told = redis.pcall(publish, channel, it.left)
+return type(told) == 'number' and told or 0

@@ -1,0 +1,55 @@
+-- Sets another rate. What was granted goes on counting, or not. Asked again under the same note, it is done once.
+-- KEYS[1] limiter
+-- KEYS[2] value
+-- KEYS[3] ownValue
+-- KEYS[4] permits
+-- KEYS[5] ownPermits
+-- KEYS[6] note
+-- KEYS[7] channel
+-- ARGV[1] rate (count)
+-- ARGV[2] interval (ms)
+-- ARGV[3] scope (count)
+-- ARGV[4] keepAlive (ms)
+-- ARGV[5] keepState (count)
+-- ARGV[6] always (count)
+-- ARGV[7] publish
+-- returns integer 1 set, 0 when there is no limiter and it need not be made
+local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local note, channel = KEYS[6], KEYS[7]
+local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local keepState, always, publish = ARGV[5], ARGV[6], ARGV[7]
+--include limiter-of
+--include move-window
+--include keep-limiter
+--include server-now
+
+if redis.call('EXISTS', note) == 1 then
+  return 1
+end
+if always == '0' and redis.call('EXISTS', limiter) == 0 then
+  return 0
+end
+local before = redis.call('HMGET', limiter, 'type', 'keepAliveTime')
+redis.call('HSET', limiter, 'rate', rate, 'interval', interval, 'type', scope, 'keepAliveTime', keepAlive)
+redis.call('SET', note, 1, 'PX', 120000)
+if keepAlive > 0 then
+  redis.call('PEXPIRE', limiter, keepAlive)
+elseif tonumber(before[2] or 0) > 0 then
+  -- The expiry was that of the keep-alive which is no more; one that was set otherwise stays.
+  for _, key in ipairs({ limiter, value, ownValue, permits, ownPermits }) do
+    redis.call('PERSIST', key)
+  end
+end
+local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
+if before[1] and before[1] ~= scope then
+  redis.call('DEL', value, ownValue, permits, ownPermits)
+elseif keepState == '0' then
+  redis.call('DEL', it.value, it.permits)
+else
+  -- What is written down belongs to the rate before: the grants are counted anew.
+  redis.call('DEL', it.value)
+  moveWindow(it, serverNow(), 0)
+  keepLimiter(it)
+end
+redis.pcall(publish, channel, rate)
+return 1

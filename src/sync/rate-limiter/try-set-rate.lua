@@ -1,0 +1,25 @@
+-- Sets a rate where there is none. Asked again under the same note, it tells again that it did.
+-- KEYS[1] limiter
+-- KEYS[2] note
+-- ARGV[1] rate (count)
+-- ARGV[2] interval (ms)
+-- ARGV[3] scope (count)
+-- ARGV[4] keepAlive (ms)
+-- returns integer 1 set, 0 when one was
+local limiter, note = KEYS[1], KEYS[2]
+local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+
+if redis.call('EXISTS', note) == 1 then
+  return 1
+end
+redis.call('HSETNX', limiter, 'rate', rate)
+redis.call('HSETNX', limiter, 'interval', interval)
+redis.call('HSETNX', limiter, 'keepAliveTime', keepAlive)
+local set = redis.call('HSETNX', limiter, 'type', scope)
+if set == 1 then
+  redis.call('SET', note, 1, 'PX', 120000)
+  if keepAlive > 0 then
+    redis.call('PEXPIRE', limiter, keepAlive)
+  end
+end
+return set

@@ -1,0 +1,106 @@
+import type { Clock } from '../../core/clock.js'
+import type { Runner } from '../../core/protocol.js'
+import type { Waiter } from '../../core/queue.js'
+import type { Patience } from '../../core/request.js'
+import type { Runtime } from '../../core/runtime.js'
+import { Speaker } from '../../core/speaker.js'
+import type { Answer, Passage } from '../../core/turnstile.js'
+import { NotInitializedError } from '../../errors.js'
+import { limiterChannel, limiterPermits, limiterValue } from '../../keys.js'
+import { rateLimiterAvailable, rateLimiterRetract, rateLimiterTake } from '../../lua/scripts.gen.js'
+import type { RedissonVersion } from '../../types.js'
+
+export interface WindowRequest extends Patience {
+  readonly permits: number
+  /** What the server said when it last refused it; `free`: when there will be enough, on the monotonic clock. */
+  refused?: { readonly remaining: number; readonly free: number }
+}
+
+/** What one call has got: the bytes that stand for it among the grants, and how many permits there still were. */
+export interface Grant {
+  readonly call: Uint8Array
+  readonly remaining: number
+}
+
+const RANDOM = 16
+
+/** As Redisson keeps a grant: a length, so many random bytes, how many permits. Up to 3.16 the length has eight bytes. */
+const newCall = (clock: Clock, redisson: RedissonVersion, permits: number): Uint8Array => {
+  const start = redisson === '3.16' ? 8 : 1
+  const call = Buffer.alloc(start + RANDOM + 4)
+  call[0] = RANDOM
+  call.set(clock.randomBytes(RANDOM), start)
+  call.writeUInt32LE(permits, start + RANDOM)
+  return call
+}
+
+/** The window of a rate limiter, as those see it who take permits. */
+export class Window implements Passage<WindowRequest, Grant> {
+  readonly name: string
+  readonly kind = { name: 'rateLimiter' }
+  readonly key: string
+  readonly channel: string
+  /** In the order of Redisson's scripts. */
+  readonly keys: readonly [string, string, string, string, string]
+  readonly #runtime: Runtime
+  readonly #runner: Runner
+
+  constructor(runtime: Runtime, name: string, key: string) {
+    const { id } = runtime.options
+    this.#runtime = runtime
+    this.#runner = new Speaker(runtime, name)
+    this.name = name
+    this.key = key
+    this.channel = limiterChannel(key)
+    this.keys = [key, limiterValue(key), limiterValue(key, id), limiterPermits(key), limiterPermits(key, id)]
+  }
+
+  async ask(waiters: readonly Waiter<WindowRequest, Grant>[]): Promise<Answer<Grant>> {
+    return this.take(waiters.map(({ request }) => request))
+  }
+
+  async take(requests: readonly WindowRequest[]): Promise<Answer<Grant>> {
+    const { clock, redisson } = this.#runtime.options
+    const note = this.#runtime.requests.note(this.key)
+    const calls = requests.map(({ permits }) => newCall(clock, redisson, permits))
+    const [served, remaining, left] = await this.#send(note, calls)
+    if (served === -1) throw new NotInitializedError(this.name)
+    if (served === -2) {
+      throw new RangeError(
+        `permits must be at most the rate of '${this.name}', ${remaining}, not ${requests[0]?.permits}`,
+      )
+    }
+    const refused = { remaining, free: clock.monotonic() + left }
+    for (const request of requests.slice(served)) request.refused = refused
+    return { granted: calls.slice(0, served).map((call) => ({ call, remaining })), left }
+  }
+
+  async #send(note: string, calls: readonly Uint8Array[]): Promise<readonly [number, number, number]> {
+    try {
+      return await this.#runner.run(rateLimiterTake, [...this.keys, note], calls)
+    } catch (error) {
+      this.#runtime.requests.undo(error, () => this.#retract(note, calls))
+      throw error
+    }
+  }
+
+  #retract(note: string, calls: readonly Uint8Array[]): Promise<number> {
+    const { publishCommand } = this.#runner
+    return this.#runner.run(rateLimiterRetract, [...this.keys, note, this.channel], [publishCommand, ...calls])
+  }
+
+  async look({ permits }: WindowRequest): Promise<boolean> {
+    return (await this.available(permits)) >= permits
+  }
+
+  /** All there are, or at least so many. */
+  async available(enough: number): Promise<number> {
+    const available = await this.#runner.run(rateLimiterAvailable, this.keys, [enough])
+    if (available === -1) throw new NotInitializedError(this.name)
+    return available
+  }
+
+  async giveBack({ call }: Grant): Promise<void> {
+    await this.#runtime.requests.surely(this.key, (note) => this.#retract(note, [call]))
+  }
+}

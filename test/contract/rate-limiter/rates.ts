@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { NotInitializedError } from 'holdfast'
+import type { Scenario, World } from '../../engines.js'
+import { isBadArgument, pttl, rejection, times } from '../lock/kind.js'
+import { allowed } from './redisson.js'
+
+const MINUTE = 60_000
+
+const value = async (w: World): Promise<number> => Number(await w.raw('GET', `{${w.id}}:value`))
+
+/** What Redisson's own do not tell: answers, bad arguments, and the two records of one thing that must agree. */
+export const rates = (scenario: Scenario): void => {
+  scenario('G-25: before a rate is set, or when it was deleted → NotInitializedError', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    const none = (error: unknown): boolean => {
+      assert.ok(error instanceof NotInitializedError)
+      assert.equal(error.code, 'NOT_INITIALIZED')
+      assert.equal(error.target, w.id)
+      return true
+    }
+    for (const call of [
+      () => r.tryAcquire(),
+      () => r.acquire(),
+      () => r.tryAcquire({ wait: 1000 }),
+      () => r.available(),
+      () => r.release(),
+    ]) {
+      await assert.rejects(w.run<unknown>(call()), none)
+    }
+    await r.trySetRate({ permits: 1, interval: MINUTE })
+    await w.run(r.acquire())
+    const waiting = [rejection(r.acquire()), rejection(r.acquire())]
+    await w.pass(100)
+    await r.delete()
+    for (const error of await w.run(Promise.all(waiting))) none(error)
+  })
+
+  scenario('G-05, G-23: bad arguments → said before anything is sent', async (w) => {
+    const client = await w.connect()
+    const r = client.rateLimiter(w.id)
+    const rate = { permits: 1, interval: 1000 }
+    for (const bad of [0, -1, 1.5, NaN, Infinity, 2 ** 31, '1', null, 1n]) {
+      const permits = bad as number
+      for (const call of [
+        () => r.trySetRate({ ...rate, permits }),
+        () => r.setRate({ ...rate, permits }),
+        () => r.tryAcquire({ permits }),
+        () => r.acquire({ permits }),
+      ]) {
+        await assert.rejects(call, (error) => isBadArgument(error, 'permits', bad))
+      }
+    }
+    for (const interval of [0, -1, 0.5, Infinity, '1000', undefined]) {
+      const bad = { ...rate, interval: interval as number }
+      await assert.rejects(r.updateRate(bad), (error) => isBadArgument(error, 'interval', interval))
+    }
+    const other = { ...rate, scope: 'all' as 'overall' }
+    await assert.rejects(r.setRate(other), (error) => isBadArgument(error, 'scope', 'all'))
+    await assert.rejects(r.setRate(null as never), (error) => isBadArgument(error, 'rate', 'null'))
+    await assert.rejects(r.setRate({ ...rate, keepState: 1 as never }), (error) => isBadArgument(error, 'keepState', 1))
+    assert.equal(await w.raw('EXISTS', w.id), 0)
+  })
+
+  scenario('a try tells how many are left, and when there will be enough', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    await r.trySetRate({ permits: 5, interval: MINUTE })
+    assert.deepEqual(await r.tryAcquire({ permits: 2 }), { allowed: true, remaining: 3, retryAfter: 0 })
+    await w.pass(1000)
+    assert.deepEqual(await r.tryAcquire({ permits: 2 }), { allowed: true, remaining: 1, retryAfter: 0 })
+    await w.pass(1000)
+    const about = (ms: number, expected: number): void =>
+      assert.ok(ms <= expected && ms > expected - 500 - 2 * w.slack, `${ms}, not ${expected}`)
+    // Two of the first call are missing, then those of the second as well.
+    const two = await r.tryAcquire({ permits: 2 })
+    about(two.retryAfter, MINUTE - 2000)
+    const four = await r.tryAcquire({ permits: 4 })
+    about(four.retryAfter, MINUTE - 1000)
+    assert.ok(four.retryAfter > two.retryAfter + 500)
+    assert.deepEqual([two.allowed, two.remaining, four.remaining], [false, 1, 1])
+    await r.delete()
+  })
+
+  scenario('hundreds left the window at once → counted exactly, whatever each wanted', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    await r.trySetRate({ permits: 1000, interval: 3000 })
+    await w.run(Promise.all(times(450, () => r.acquire({ permits: 2 }))))
+    assert.equal(await r.available(), 100)
+    await w.pass(3100)
+    const first = await r.tryAcquire()
+    assert.equal(first.allowed, true)
+    assert.ok(first.remaining >= 449 && first.remaining <= 999, `${first.remaining}`)
+    assert.equal(await allowed(r, 999), true)
+    assert.equal(await r.available(), 0)
+    await r.delete()
+  })
+
+  scenario('of single permits hundreds left the window at once → each try knows how many are left', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    await r.trySetRate({ permits: 450, interval: 3000 })
+    await w.run(Promise.all(times(450, () => r.acquire())))
+    await w.pass(3100)
+    for (let left = 449; left > 440; left--) assert.equal((await r.tryAcquire()).remaining, left)
+    await r.delete()
+  })
+
+  scenario('G-25: given back → not credited again when it would have left the window', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    await r.trySetRate({ permits: 10, interval: 3000 })
+    await w.run(r.acquire({ permits: 6 }))
+    await w.run(r.acquire({ permits: 4 }))
+    await w.pass(1500)
+    await r.release(10)
+    assert.equal(await allowed(r, 10), true)
+    await w.pass(1600)
+    assert.equal(await allowed(r), false, 'the first ten came back twice')
+    assert.equal(await r.available(), 0)
+    await r.delete()
+  })
+
+  scenario('a part given back → the rest of that grant goes on counting', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    await r.trySetRate({ permits: 10, interval: 2000 })
+    await w.run(r.acquire({ permits: 6 }))
+    await r.release(4)
+    assert.equal(await r.available(), 8)
+    await w.pass(2100)
+    assert.equal(await r.available(), 10)
+    assert.equal(await w.raw('ZCARD', `{${w.id}}:permits`), 0)
+    await r.delete()
+  })
+
+  scenario('one of the two records lost → the grants count, and nothing stands still for good', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    await r.trySetRate({ permits: 10, interval: MINUTE })
+    await w.run(r.acquire({ permits: 7 }))
+    await w.raw('DEL', `{${w.id}}:value`)
+    assert.equal(await r.available(), 3)
+    assert.equal(await allowed(r, 4), false)
+    assert.equal(await value(w), 3)
+    await w.raw('DEL', `{${w.id}}:permits`)
+    assert.equal(await allowed(r, 4), true)
+    assert.equal(await value(w), 6)
+    // As after a release of Redisson's, which leaves the grants alone.
+    await w.raw('SET', `{${w.id}}:value`, 14)
+    assert.equal(await r.available(), 6)
+    await r.delete()
+  })
+
+  scenario('a lower rate while more was granted → none until so many have left the window', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    await r.trySetRate({ permits: 8, interval: 3000 })
+    for (let n = 0; n < 4; n++) await w.run(r.acquire())
+    await w.pass(1500)
+    for (let n = 0; n < 4; n++) await w.run(r.acquire())
+    await r.updateRate({ permits: 4, interval: 3000 })
+    await w.pass(1600)
+    assert.equal(await allowed(r), false, 'four of four are in the window')
+    await w.pass(1600)
+    assert.equal(await r.available(), 4)
+    await r.delete()
+  })
+
+  scenario('each client for itself → a window each; what a client leaves behind goes', async (w) => {
+    const [one, two] = [await w.connect(), await w.connect()]
+    await one.rateLimiter(w.id).trySetRate({ permits: 2, interval: 1000, scope: 'client' })
+    for (const client of [one, two]) {
+      const r = client.rateLimiter(w.id)
+      assert.equal(await allowed(r, 2), true)
+      const own = `{${w.id}}:value:${client.id}`
+      assert.ok((await pttl(w, own)) > 1000, 'it could go while it counts')
+    }
+    await w.pass(2100)
+    assert.equal(await w.raw('DEL', w.id), 1)
+  })
+
+  scenario('no keep-alive any more → no expiry; one that was set otherwise stays', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    await r.trySetRate({ permits: 2, interval: 1000, keepAlive: MINUTE })
+    await w.run(r.acquire())
+    await r.setRate({ permits: 3, interval: 1000, keepState: true })
+    for (const key of [w.id, `{${w.id}}:value`, `{${w.id}}:permits`]) assert.equal(await pttl(w, key), -1, key)
+    await r.expire(MINUTE)
+    await r.setRate({ permits: 2, interval: 1000 })
+    assert.ok((await pttl(w, w.id)) > 0)
+    await r.delete()
+  })
+
+  scenario('G-15: something else under the name → WRONGTYPE, untouched', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    await w.raw('SET', w.id, 'a text')
+    for (const call of [() => r.tryAcquire(), () => r.acquire(), () => r.trySetRate({ permits: 1, interval: 1 })]) {
+      await assert.rejects(w.run<unknown>(call()), { code: 'WRONGTYPE' })
+    }
+    assert.equal(await w.raw('GET', w.id), 'a text')
+    await w.raw('DEL', w.id)
+  })
+}

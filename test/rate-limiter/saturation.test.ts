@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { times } from '../contract/lock/kind.js'
+import { connect } from 'holdfast'
+import { type Grant, exceeding } from '../support/grants.js'
+import { onWire } from '../support/wire.js'
+
+const PROGRAM = fileURLToPath(new URL('../support/limiter-process.js', import.meta.url))
+
+/** What the server's scripts added to the log of grants. */
+const grantsIn = (seen: readonly { words: string[]; source: string }[]): Grant[] =>
+  seen
+    .filter(({ words, source }) => source === 'lua' && words[0]?.toUpperCase() === 'ZADD')
+    .map(({ words }) => ({ at: Number(words.at(-2)), permits: permitsOf(words.at(-1) ?? '') }))
+
+/** The last four bytes; the monitor shows those that cannot be printed as \x... */
+const permitsOf = (member: string): number => {
+  const bytes = [...member.matchAll(/\\x([0-9a-f]{2})|\\(.)|([^])/gi)].map(([, hex, escaped, plain]) =>
+    hex === undefined ? (escaped ?? plain ?? '').charCodeAt(0) : Number.parseInt(hex, 16),
+  )
+  return Buffer.from(bytes).readUInt32LE(bytes.length - 4)
+}
+
+const worker = async (...words: string[]): Promise<number> => {
+  const child = spawn(process.execPath, ['--unhandled-rejections=strict', PROGRAM, ...words], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [said, [code]] = await Promise.all([text(child.stdout), once(child, 'close') as Promise<[number | null]>])
+  assert.equal(code, 0)
+  return Number(said)
+}
+
+await onWire('a limiter under load', (wire) => {
+  const interval = 1000
+
+  void test('RL15, RL16: tries and waiters of 3 clients → by the server’s time never more than the rate', async () => {
+    const clients = await Promise.all(times(3, () => wire.open()))
+    const limiters = clients.map((client) => client.rateLimiter('a'))
+    await limiters[0]!.trySetRate({ permits: 18, interval })
+    let had = 0
+    const seen = await wire.monitored(async () => {
+      const until = performance.now() + 4500
+      const task = async (index: number): Promise<void> => {
+        const limiter = limiters[index % 3]!
+        for (let left = 4500; left > 0; left = until - performance.now()) {
+          const wait = index % 2 === 0 ? left : 0
+          if ((await limiter.tryAcquire({ wait })).allowed) had += 1
+          else await sleep(index)
+        }
+      }
+      await Promise.all(times(12, task))
+    })
+    const grants = grantsIn(seen)
+    assert.equal(grants.length, had)
+    assert.equal(exceeding(grants, 18, interval), undefined)
+    assert.ok(had >= 18 * 4, `${had} had: not saturated, it proves nothing`)
+    await limiters[0]!.delete()
+  })
+
+  void test('three processes → by the server’s time never more than the rate, and nobody waits in vain', async () => {
+    const redis = await connect({ url: wire.url, presence: false })
+    const limiter = redis.rateLimiter('b')
+    await limiter.trySetRate({ permits: 20, interval })
+    let had: number[] = []
+    const seen = await wire.monitored(async () => {
+      had = await Promise.all(times(3, () => worker(wire.url, 'b', '6', '4000')))
+    })
+    const grants = grantsIn(seen)
+    assert.equal(
+      grants.reduce((sum, { permits }) => sum + permits, 0),
+      had.reduce((sum, one) => sum + one, 0),
+    )
+    assert.equal(exceeding(grants, 20, interval), undefined)
+    for (const one of had) assert.ok(one > 0, String(had))
+    assert.ok(grants.length > 40, `${grants.length} grants: not saturated`)
+    await limiter.delete()
+    await redis.close()
+  })
+
+  void test('RL03: saturated at 2,000 per 2 s → every permit is in the log, none is lost', async () => {
+    const client = await wire.open()
+    const limiter = client.rateLimiter('c')
+    await limiter.trySetRate({ permits: 2000, interval: 2000 })
+    const leaving = new AbortController()
+    const loops = times(200, async () => {
+      for (;;) await limiter.acquire({ signal: leaving.signal })
+    }).map((loop) => loop.catch((reason: unknown) => assert.equal(reason, 'over')))
+    await sleep(1500)
+    let full = 0
+    for (let sample = 0; sample < 20; sample += 1) {
+      await sleep(200)
+      const count = await wire.redis.zcard('{c}:permits')
+      const value = Number(await wire.redis.get('{c}:value'))
+      assert.ok(count <= 2000)
+      // Two looks: at the edge of the window some may have gone in between.
+      if (count + value >= 1950) full += 1
+    }
+    leaving.abort('over')
+    await Promise.all(loops)
+    assert.ok(full >= 16, `full in ${full} of 20`)
+    await sleep(2100)
+    assert.equal(await limiter.available(), 2000)
+    await limiter.delete()
+  })
+})
