@@ -1,5 +1,5 @@
 import type { Timer } from './clock.js'
-import type { LineHost, LineProtocol, Place as State } from './line-protocol.js'
+import type { Answer, LineHost, LineProtocol, Place as State } from './line-protocol.js'
 import { type Place, askerOf } from './place.js'
 import { passes } from './trouble.js'
 import { type Moment, TRIAL, momentOf } from './trust.js'
@@ -7,7 +7,10 @@ import { type Moment, TRIAL, momentOf } from './trust.js'
 /** So that a living waiter is never taken for dead, it shows itself three times within a trial. */
 export const POLL = TRIAL / 3
 /** How many waiters one script call asks about. */
-const BATCH = 250
+export const BATCH = 250
+
+/** What an answer tells besides. */
+export type Told = Omit<Answer<unknown>, 'states'>
 
 /** The line that is asked about. */
 export interface Polled {
@@ -16,7 +19,7 @@ export interface Polled {
   /** The server has answered a question that was sent at this moment; its time, µs. */
   heard(stamp: number, sent: Moment): void
   /** How one of them stood then, and for how many ms the lock stays another's. */
-  stands(place: Place, state: State, told: { readonly stamp: number; readonly left: number }, sent: Moment): void
+  stands(place: Place, state: State, told: Told, sent: Moment): void
   troubled(place: Place, trouble: unknown): void
 }
 

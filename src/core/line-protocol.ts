@@ -2,15 +2,18 @@ import type { Host } from './contention.js'
 import type { LockProtocol } from './protocol.js'
 import type { Tenure } from './tenure.js'
 
-/** What the server says to somebody who joins the line. */
-export interface Standing {
-  readonly state: 'held' | 'waits' | 'late'
+/** How a waiter stands, and how one who wanted to join. */
+export type Place = 'held' | 'behind ours' | 'behind others' | 'gone'
+export type Joined = 'held' | 'behind ours' | 'behind others' | 'late'
+
+/** What the server says of those who ask. */
+export interface Answer<State> {
   /** Server time, µs. */
   readonly stamp: number
   /** For how many ms the lock stays another's; negative: without expiry, or free. */
   readonly left: number
-  /** Whether whoever is ahead can grant directly. */
-  readonly ours: boolean
+  /** Of each, in their order. */
+  readonly states: readonly State[]
 }
 
 /** Who asks for a place. */
@@ -21,9 +24,6 @@ export interface Asker {
   readonly wait: number
 }
 
-/** How a waiter stands. */
-export type Place = 'held' | 'behind ours' | 'behind others' | 'gone'
-
 /** A lock whose waiters stand in a line on the server. `acquire` tries once and never joins. */
 export interface LineProtocol extends LockProtocol {
   /**
@@ -33,11 +33,10 @@ export interface LineProtocol extends LockProtocol {
   grants(client: string): string | undefined
   /** Where Redisson calls a waiter whose turn it is. */
   callOf(owner: string): string
-  enqueue(asker: Asker, notAfter: number): Promise<Standing>
+  /** To the end of the line, one behind the other. */
+  enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>>
   /** Shows that they live; who was granted the lock meanwhile has it. */
-  poll(
-    askers: readonly Asker[],
-  ): Promise<{ readonly stamp: number; readonly left: number; readonly states: readonly Place[] }>
+  poll(askers: readonly Asker[]): Promise<Answer<Place>>
   /** For how many ms it is this owner's from now on; 0: it is not any more. */
   confirm(owner: string, lease: number): Promise<number>
   /** Gives up its place, or what it was granted. Undefined: it had neither. */

@@ -1,7 +1,8 @@
 import { EngineError } from '../errors.js'
 import type { Clock, Timer } from './clock.js'
-import { LinePoll, POLL, type Polled } from './line-poll.js'
-import type { LineHost, LineProtocol, Standing, Place as State } from './line-protocol.js'
+import { LinePoll, POLL, type Polled, type Told } from './line-poll.js'
+import { LineJoin } from './line-join.js'
+import type { LineHost, LineProtocol, Place as State } from './line-protocol.js'
 import type { LoneCall } from './lone-call.js'
 import { type Place, askerOf, newPlace } from './place.js'
 import { wireOwner } from '../keys.js'
@@ -18,12 +19,8 @@ import type { Ear } from './wakeups.js'
 
 /** A grant is believed without asking when at least so much of its trial is left. */
 const ENOUGH = 500
-/** What is to join the line comes there so soon, or not at all: else its place could be granted and lapse unseen. */
-const PUNCTUAL = 2500
 /** Those who stand right behind it may have a grant after it without the server's word for so long, ms. */
 const TURN = 90
-/** No server's clock has come so far. */
-const NEVER = Number.MAX_SAFE_INTEGER
 
 /**
  * Those of this process who wait in a line on the server, each at its own place: first come, first served among all
@@ -35,6 +32,7 @@ export class Line implements Polled {
   readonly #protocol: LineProtocol
   readonly #room: WaitingRoom
   readonly #serverTime: ServerTime
+  readonly #joining: LineJoin
   readonly #poll: LinePoll
   readonly #places = new Map<string, Place>()
   readonly #placeOf = new WeakMap<Waiter, Place>()
@@ -53,6 +51,7 @@ export class Line implements Polled {
     this.#host = host
     this.#protocol = protocol
     this.#serverTime = host.runtime.serverTime(protocol.key)
+    this.#joining = new LineJoin(host, protocol, (place) => this.#places.get(place.wire) === place)
     this.#poll = new LinePoll(host, protocol, this)
     this.#room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
       this.#left(waiter, settle)
@@ -156,30 +155,27 @@ export class Line implements Polled {
   }
 
   async #join(place: Place): Promise<void> {
-    const { options } = this.#host.runtime
-    const sent = momentOf(this.#clock)
-    const now = this.#serverTime.latest
-    // Executed later than its reply is waited for, it would put somebody into the line who has gone.
-    const notAfter = now === undefined ? NEVER : Math.ceil(now / 1000) + Math.min(options.commandTimeout, PUNCTUAL)
     place.joining = true
-    const standing = await this.#protocol.enqueue(askerOf(place), notAfter)
+    const standing = await this.#joining.join(place)
     place.joining = false
-    this.heard(standing.stamp, sent)
+    if (standing === undefined) return
+    const { state, sent, ...told } = standing
+    this.heard(told.stamp, sent)
     this.#troubles = 0
-    if (standing.state === 'held') this.#granted(place, sent)
+    if (state === 'held') this.#granted(place, sent)
     else if (!place.waiter.queued) this.#abandon(place)
-    else if (standing.state === 'late') await this.#join(place)
-    else this.#waits(place, standing)
+    else if (state === 'late') await this.#join(place)
+    else this.#waits(place, state, told)
   }
 
-  #waits(place: Place, { stamp, left, ours }: Standing): void {
+  #waits(place: Place, state: State, { stamp, left }: Told): void {
     // A grant from before that was another round's, or has lapsed.
     place.since = stamp
     if (!this.#admit(place.waiter)) {
       void this.#giveUp(place)
       return
     }
-    if (!ours && place.ear === undefined) this.#hearCalls(place)
+    if (state === 'behind others' && place.ear === undefined) this.#hearCalls(place)
     this.#poll.in(left < 0 ? POLL : left + 1)
   }
 
@@ -357,10 +353,10 @@ export class Line implements Polled {
     this.answeredAt = sent.mono
   }
 
-  stands(place: Place, state: State, { stamp, left }: { stamp: number; left: number }, sent: Moment): void {
+  stands(place: Place, state: State, told: Told, sent: Moment): void {
     if (state === 'held') this.#granted(place, sent)
     else if (!this.#places.has(place.wire)) return
-    else if (state !== 'gone') this.#waits(place, { state: 'waits', stamp, left, ours: state === 'behind ours' })
+    else if (state !== 'gone') this.#waits(place, state, told)
     // Taken for dead, or everything was deleted: it queues again, at the end.
     else if (!place.joining) void this.#host.staying(() => this.#again(place))
   }

@@ -186,11 +186,11 @@ void describe('what the fair lock’s design rules out', () => {
   void test('a question about joining comes late → nobody joins; a poll never joins anybody (FG6)', () => {
     const site = new Site()
     const owner = `${OURS}:1`
-    const late = site.eval(fairLockEnqueue, owner, 1000, ALLOWANCE, site.clock.now() - 1, ...VOICES)
-    assert.equal((late as unknown[])[0], 2)
+    const late = site.eval(fairLockEnqueue, ALLOWANCE, site.clock.now() - 1, ...VOICES, owner, 1000)
+    assert.deepEqual((late as unknown[])[2], [3])
     site.run('DEL', 'a')
-    const gone = site.eval(fairLockEnqueue, owner, 1000, ALLOWANCE, site.clock.now() - 1, ...VOICES)
-    assert.equal((gone as unknown[])[0], 2)
+    const gone = site.eval(fairLockEnqueue, ALLOWANCE, site.clock.now() - 1, ...VOICES, owner, 1000)
+    assert.deepEqual((gone as unknown[])[2], [3])
     assert.deepEqual((site.eval(fairLockPoll, ALLOWANCE, ...VOICES, owner, 1000) as unknown[])[2], [3])
     assert.deepEqual(site.run('KEYS', '*'), [])
   })

@@ -110,8 +110,8 @@ export class Replay {
     const { states, left } = await this.#protocol.poll([asker])
     if (states[0] === 'held') return null
     if (states[0] !== 'gone') return left
-    const standing = await this.#protocol.enqueue(asker, Number.MAX_SAFE_INTEGER)
-    return standing.state === 'held' ? null : standing.left
+    const joined = await this.#protocol.enqueue([asker], Number.MAX_SAFE_INTEGER)
+    return joined.states[0] === 'held' ? null : joined.left
   }
 
   /** Who waits has nothing to give back, and our client knows it. */

@@ -1,4 +1,4 @@
-import type { Asker, LineProtocol, Place, Standing } from '../../core/line-protocol.js'
+import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/line-protocol.js'
 import type { ServerState } from '../../core/protocol.js'
 import { fairCall } from '../../keys.js'
 import { classicFairLockAsk, classicFairLockForceRelease, classicFairLockLeave } from '../../lua/scripts.gen.js'
@@ -8,7 +8,7 @@ import { PlainLockProtocol } from '../lock/lock.js'
 /** Who has no place asks in vain. */
 const TOO_LATE = 0
 const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
-const STATES = ['waits', 'held', 'late'] as const
+const JOINED: readonly Joined[] = ['behind others', 'held', 'late']
 const PLACES: readonly Place[] = ['behind others', 'held', 'gone']
 
 /**
@@ -49,12 +49,12 @@ export class ClassicFairProtocol extends PlainLockProtocol implements LineProtoc
     return states[0] === 1 ? undefined : left
   }
 
-  async enqueue(asker: Asker, notAfter: number): Promise<Standing> {
-    const { states, ...told } = await this.#ask([asker], 1, notAfter)
-    return { ...told, state: STATES[states[0] ?? 0] ?? 'waits', ours: false }
+  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
+    const { states, ...told } = await this.#ask(askers, 1, notAfter)
+    return { ...told, states: states.map((state) => JOINED[state] ?? 'late') }
   }
 
-  async poll(askers: readonly Asker[]) {
+  async poll(askers: readonly Asker[]): Promise<Answer<Place>> {
     const { states, ...told } = await this.#ask(askers, 0, TOO_LATE)
     return { ...told, states: states.map((state) => PLACES[state] ?? 'gone') }
   }

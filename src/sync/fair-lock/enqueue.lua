@@ -1,20 +1,19 @@
--- Takes the lock when it is free and nobody waits, else joins the line at its end. Asked again (a reply was lost), it finds
--- out how it stands. Server time counts, not the client's.
+-- Each owner of one client takes the lock when it is free and nobody waits, else it joins the line at its end. Asked again (a
+-- reply was lost), they find out how they stand. Server time counts, not the client's.
 -- KEYS[1] lock
 -- KEYS[2] queue
 -- KEYS[3] deadlines
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3] allowance (ms)
--- ARGV[4] notAfter (ms)
--- ARGV[5] channel
--- ARGV[6] grants
--- ARGV[7] publish
--- returns [integer state, string stamp, integer left, integer ours] 1 held, 0 waits, 2 asked too late; server time in µs; ms
--- that the lock stays another's, -1 without expiry, -2 when it is free; 1 when whoever is ahead can grant directly
+-- ARGV[1] allowance (ms)
+-- ARGV[2] notAfter (ms)
+-- ARGV[3] channel
+-- ARGV[4] grants
+-- ARGV[5] publish
+-- ARGV[6..] owners and their leases in turn
+-- returns [string stamp, integer left, integer[] states] server time in µs; ms that the lock stays another's, -1 without
+-- expiry, -2 when it is free; of each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 asked too late
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease, allowance = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local notAfter, channel, grants, publish = tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7]
+local allowance, notAfter, channel, grants, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
+local owners = ARGV
 --include is-ours
 --include take-out
 --include keep-line
@@ -26,34 +25,41 @@ local notAfter, channel, grants, publish = tonumber(ARGV[4]), ARGV[5], ARGV[6], 
 local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, channel = channel, grants = grants, publish = publish,
-  lease = lease, allowance = allowance, stamp = time[1] .. string.format('%06d', time[2]),
+  lease = tonumber(owners[7]), allowance = allowance, stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
-if redis.call('HEXISTS', lock, owner) == 1 then
-  takeOut(line, owner)
-  redis.call('PEXPIRE', lock, lease)
-  return { 1, line.stamp, lease, 1 }
-end
-dropStale(line, string.sub(owner, 1, 36))
-if line.now > notAfter then
-  return { 2, line.stamp, -2, 1 }
-end
-local left = redis.call('PTTL', lock)
+dropStale(line, string.sub(owners[6], 1, 36))
+local holder = redis.call('HKEYS', lock)[1]
+local left = math.max(redis.call('PTTL', lock), 0)
 local length = redis.call('LLEN', queue)
-if left == -2 and length == 0 then
-  redis.call('HSET', lock, owner, 1)
-  redis.call('PEXPIRE', lock, lease)
-  return { 1, line.stamp, lease, 1 }
-end
-local ahead = redis.call('LINDEX', queue, -1) or redis.call('HKEYS', lock)[1]
-if not redis.call('ZSCORE', deadlines, owner) then
-  local tail = tonumber(redis.call('ZSCORE', deadlines, ahead) or 0)
-  local deadline = math.max(line.now + math.max(left, 0) + allowance * (length + 1), math.floor(tail) + allowance)
-  redis.call('RPUSH', queue, owner)
-  redis.call('ZADD', deadlines, deadline, owner)
+local tail = redis.call('LINDEX', queue, -1)
+local latest = tonumber(tail and redis.call('ZSCORE', deadlines, tail) or 0)
+local mine, states = {}, {}
+for i = 6, #owners, 2 do
+  local owner, lease = owners[i], tonumber(owners[i + 1])
+  if owner == holder then
+    takeOut(line, owner)
+    redis.call('PEXPIRE', lock, lease)
+  elseif line.now > notAfter then
+    states[owner] = 3
+  elseif not holder and length == 0 then
+    redis.call('HSET', lock, owner, 1)
+    redis.call('PEXPIRE', lock, lease)
+    holder, left = owner, lease
+  else
+    mine[owner], states[owner] = lease, isOurs(tail or holder) and 0 or 2
+    if not redis.call('ZSCORE', deadlines, owner) then
+      tail, length = owner, length + 1
+      latest = math.max(line.now + left + allowance * length, math.floor(latest) + allowance)
+      redis.call('RPUSH', queue, owner)
+      redis.call('ZADD', deadlines, latest, owner)
+    end
+  end
 end
 keepLine(line)
-if left == -2 and grantNext(line, { [owner] = lease }) then
-  return { 1, line.stamp, lease, 1 }
+holder = holder or grantNext(line, mine)
+local told = {}
+for i = 6, #owners, 2 do
+  told[#told + 1] = owners[i] == holder and 1 or states[owners[i]]
 end
-return { 0, line.stamp, redis.call('PTTL', lock), isOurs(ahead) and 1 or 0 }
+return { line.stamp, redis.call('PTTL', lock), told }

@@ -1,4 +1,4 @@
-import type { Asker, LineProtocol, Place, Standing } from '../../core/line-protocol.js'
+import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/line-protocol.js'
 import type { LockKind, ServerState } from '../../core/protocol.js'
 import { fairCall, grantChannel } from '../../keys.js'
 import {
@@ -13,8 +13,10 @@ import { ClassicFairProtocol } from '../classic-fair-lock/classic-fair-lock.js'
 import { PlainLockProtocol } from '../lock/lock.js'
 import { fairKeys, inspectFair } from './fair-keys.js'
 
-const STATES = ['waits', 'held', 'late'] as const
+const JOINED: readonly Joined[] = ['behind ours', 'held', 'behind others', 'late']
 const PLACES: readonly Place[] = ['behind ours', 'held', 'behind others', 'gone']
+
+const wordsOf = (askers: readonly Asker[]): string[] => askers.flatMap(({ owner, lease }) => [owner, String(lease)])
 
 /** Redisson's RFairLock, which we grant directly among our own. */
 class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
@@ -47,15 +49,14 @@ class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
     return (await this.runner.run(fairLockTry, this.#keys, [owner, lease])) ?? undefined
   }
 
-  async enqueue({ owner, lease }: Asker, notAfter: number): Promise<Standing> {
-    const args = [owner, lease, this.#allowance, notAfter, ...this.#voices] as const
-    const [state, stamp, left, ours] = await this.runner.run(fairLockEnqueue, this.#keys, args)
-    return { state: STATES[state] ?? 'waits', stamp: Number(stamp), left, ours: ours === 1 }
+  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
+    const args = [this.#allowance, notAfter, ...this.#voices, ...wordsOf(askers)] as const
+    const [stamp, left, states] = await this.runner.run(fairLockEnqueue, this.#keys, args)
+    return { stamp: Number(stamp), left, states: states.map((state) => JOINED[state] ?? 'late') }
   }
 
-  async poll(askers: readonly Asker[]) {
-    const words = askers.flatMap(({ owner, lease }) => [owner, String(lease)])
-    const args = [this.#allowance, ...this.#voices, ...words] as const
+  async poll(askers: readonly Asker[]): Promise<Answer<Place>> {
+    const args = [this.#allowance, ...this.#voices, ...wordsOf(askers)] as const
     const [stamp, left, states] = await this.runner.run(fairLockPoll, this.#keys, args)
     return { stamp: Number(stamp), left, states: states.map((state) => PLACES[state] ?? 'gone') }
   }
