@@ -16,10 +16,11 @@ import { fencedLock } from './sync/fenced-lock/fenced-lock.js'
 import { Latch } from './sync/latch/latch.js'
 import { spinLock } from './sync/spin-lock/spin-lock.js'
 import { plainLock } from './sync/lock/lock.js'
-import { MultiLock as LockOfLocks } from './sync/multi-lock/multi-lock.js'
+import { MultiLock as LockOfAll } from './sync/multi-lock/multi-lock.js'
 import { nonReentrantFairLock } from './sync/non-reentrant-fair-lock/non-reentrant-fair-lock.js'
 import { nonReentrantLock } from './sync/non-reentrant-lock/non-reentrant-lock.js'
 import { readLock, writeLock } from './sync/read-write-lock/read-write-lock.js'
+import { RedLock as LockOfMost } from './sync/red-lock/red-lock.js'
 import { ExpirablePermits } from './sync/permit-semaphore/permit-semaphore.js'
 import { WindowLimiter } from './sync/rate-limiter/rate-limiter.js'
 import { CountedSemaphore } from './sync/semaphore/semaphore.js'
@@ -67,6 +68,11 @@ export interface Client extends AsyncDisposable {
   fencedLock(name: string): FencedLock
   /** All of these locks or none, of whatever kinds and clients, in whatever order; Redisson's RMultiLock. */
   multiLock(...locks: Lock[]): MultiLock
+  /**
+   * A majority of these locks, each of a server of its own, so that the lock outlives a minority of the servers. Redisson's
+   * RedissonRedLock. Read in the guide when not to use it: one good server and a fenced lock are simpler and safer.
+   */
+  redLock(...locks: Lock[]): MultiLock
   /** Permits that nobody's name is on, Redisson's RSemaphore. */
   semaphore(name: string): Semaphore
   /** Permits with an id and a lease each, Redisson's RPermitExpirableSemaphore. */
@@ -144,7 +150,11 @@ class ConnectedClient implements Client {
   }
 
   multiLock(...locks: Lock[]): MultiLock {
-    return new LockOfLocks(this.#runtime, locks)
+    return new LockOfAll(this.#runtime, locks)
+  }
+
+  redLock(...locks: Lock[]): MultiLock {
+    return new LockOfMost(this.#runtime, locks)
   }
 
   semaphore(name: string): Semaphore {

@@ -119,28 +119,33 @@ export class NotInitializedError extends HoldfastError {
 /** Waiting would never end: only the waiting code itself could release what it waits for. */
 export class DeadlockError extends HoldfastError {
   static override readonly brand = 'DeadlockError'
-  constructor(target: string, why: string) {
-    super('DEADLOCK', `'${target}' can never be had here: ${why}`, { target })
+  constructor(target: string, why: string, cause?: unknown) {
+    super('DEADLOCK', `'${target}' can never be had here: ${why}`, { target, cause })
   }
 }
 
 /** As many calls as `maxWaiters` allows wait in this client already. */
 export class BusyError extends HoldfastError {
   static override readonly brand = 'BusyError'
-  constructor(target: string, maxWaiters: number) {
-    super('BUSY_CLIENT', `'${target}': ${maxWaiters} calls wait in this client already (maxWaiters)`, { target })
+  readonly maxWaiters: number
+  constructor(target: string, maxWaiters: number, cause?: unknown) {
+    super('BUSY_CLIENT', `'${target}': ${maxWaiters} calls wait in this client already (maxWaiters)`, { target, cause })
+    this.maxWaiters = maxWaiters
   }
 }
 
-/** What went wrong with one member of a multi-lock. */
+/** What went wrong with one member of a multi-lock or red-lock. */
 export interface MemberFailure {
-  /** Its place among the locks that `multiLock` was given. */
+  /** Its place among the locks that it was given. */
   readonly index: number
   readonly name: string
   readonly error: unknown
 }
 
-/** Some locks of a multi-lock failed; what had been taken of the others was given back. */
+/**
+ * Locks of a multi-lock or red-lock failed; what had been taken of the others was given back. Where all that failed say the
+ * same of the whole (`ClosedError`, `BusyError`, `DeadlockError`), that is what is thrown, and this is its cause.
+ */
 export class MembersError extends HoldfastError {
   static override readonly brand = 'MembersError'
   readonly errors: readonly MemberFailure[]
@@ -156,8 +161,9 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /** The client is closed. */
 export class ClosedError extends HoldfastError {
   static override readonly brand = 'ClosedError'
-  constructor(target?: string) {
-    super('CLOSED', target === undefined ? 'the client is closed' : `'${target}': the client is closed`, { target })
+  constructor(target?: string, cause?: unknown) {
+    const message = target === undefined ? 'the client is closed' : `'${target}': the client is closed`
+    super('CLOSED', message, { target, cause })
   }
 }
 

@@ -123,7 +123,7 @@ export interface Lock<H extends Hold = Hold> {
   for(owner: Owner): OwnedLock
 }
 
-/** Pauses of a spin lock, ms: from `initial` (1) times `multiplier` (2) to `max` (128), and a little at random; or always `delay`. */
+/** Pauses of a spin lock, ms: from `initial` (1) on, times `multiplier` (2) and a little at random, up to `max` (128); or always `delay`. */
 export type SpinBackoff =
   | {
       readonly initial?: number | undefined
@@ -134,7 +134,7 @@ export type SpinBackoff =
 
 /** A hold of several locks. */
 export interface MultiHold extends Hold {
-  /** One for each lock, in their order. */
+  /** One for each lock, in their order; of a red-lock, one for each that was had. */
   readonly members: readonly Hold[]
 }
 

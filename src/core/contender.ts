@@ -1,6 +1,7 @@
 import type { Clock } from './clock.js'
 import type { Waiter } from './queue.js'
 import type { Patience } from './request.js'
+import { WaitLoop } from './wait-loop.js'
 import type { Ear, Wakeups } from './wakeups.js'
 
 /** What became of an attempt: for how many ms the lock stays another's, or that somebody was served, or trouble. */
@@ -33,13 +34,10 @@ const COURTESY = 6
 export const POLL = 1000
 
 /** The wait loop, one for each gate: ask, subscribe, ask again, sleep until a message, the lease's end or the next poll. */
-export class Contender<W extends { readonly request: Patience } = Waiter> {
-  readonly #contest: Contest<W>
-  #running: Promise<void> | undefined
-  #wake: (() => void) | undefined
+export class Contender<W extends { readonly request: Patience } = Waiter> extends WaitLoop<W> {
   /** Messages heard: one that comes while an attempt is on its way must not be missed. */
   #heard = 0
-  /** How many other processes waited when we last freed it, and how many of them have freed it since. */
+  /** How many others waited when we last freed it, and how often it was freed since. */
   #others = 0
   #rounds = 0
   /** The message of our own release is on its way: it gives nobody a turn. */
@@ -48,26 +46,12 @@ export class Contender<W extends { readonly request: Patience } = Waiter> {
   #courteous = false
   /** They are having it. */
   #standsBack = false
-
-  constructor(contest: Contest<W>) {
-    this.#contest = contest
-  }
-
-  get running(): Promise<void> | undefined {
-    return this.#running
-  }
-
-  /** `refused`: the server has just said that another has it. */
-  start(refused = false): void {
-    // Asked first: a hold that it finds to be over ends at once, and that starts it too.
-    const next = this.#contest.next()
-    if (next !== undefined && this.#running === undefined) this.#running = this.#run(refused)
-  }
+  #listening = false
 
   /** What it sleeps for has come, or nobody is left to ask for. */
   wake(): void {
     this.#heard++
-    this.#wake?.()
+    this.interrupt()
   }
 
   /** Whether others are known to wait. */
@@ -78,20 +62,20 @@ export class Contender<W extends { readonly request: Patience } = Waiter> {
   /** It is being freed though we wait for it ourselves. */
   freeing(): void {
     this.#rounds = 0
-    this.#echo = this.#contest.wakeups.hears(this.#contest.channel)
+    this.#echo = this.contest.wakeups.hears(this.contest.channel)
   }
 
-  /** So many processes were told. */
+  /** So many processes were told, and all in this one who listen for it at other gates. */
   freed(told: number): void {
-    this.#others = told - (this.#contest.wakeups.hears(this.#contest.channel) ? 1 : 0)
+    const { wakeups, channel } = this.contest
+    this.#others = told - (wakeups.hears(channel) ? 1 : 0) + wakeups.listeners(channel) - (this.#listening ? 1 : 0)
     this.#courteous = this.#others > 0
     // It sleeps when the hold came by adoption: it was another's when it asked.
     this.wake()
   }
 
-  /** Goes on while there is somebody to ask for. Never rejects. */
-  async #run(refused: boolean): Promise<void> {
-    const contest = this.#contest
+  protected async run(refused: boolean): Promise<void> {
+    const { contest } = this
     let ear = contest.wakeups.hears(contest.channel) ? this.#listen() : undefined
     if (refused) ear ??= await this.#subscribe()
     let troubles = 0
@@ -103,7 +87,7 @@ export class Contender<W extends { readonly request: Patience } = Waiter> {
         continue
       }
       if (typeof outcome === 'object') {
-        if (contest.troubled(outcome.trouble)) await this.#sleep(Math.min(50 * 2 ** troubles++, POLL))
+        if (contest.troubled(outcome.trouble)) await this.sleep(Math.min(50 * 2 ** troubles++, POLL))
         continue
       }
       troubles = 0
@@ -117,37 +101,44 @@ export class Contender<W extends { readonly request: Patience } = Waiter> {
         // What is released before the subscription stands is not heard: ask once more when it does.
         if (ear !== undefined) continue
       }
-      if (this.#heard === heard) await this.#sleep(this.#untilPoll(outcome))
+      if (this.#heard === heard) await this.sleep(this.#untilPoll(outcome))
       // Redis wakes all in the same order each time. So that nobody is starved, each of the others has a turn before us.
       this.#courteous = this.#heard !== heard && this.#rounds < this.#others
     }
     ear?.close()
-    this.#running = undefined
-    contest.rested()
+    this.over()
   }
 
   /** Those whose turn it is were woken by the same release: they have a moment to ask in, and then we look first. */
   async #ask(waiter: W): Promise<Outcome> {
-    if (!this.#courteous) return this.#contest.attempt(waiter)
+    if (!this.#courteous) return this.contest.attempt(waiter)
     this.#courteous = false
-    if (this.#contest.hurried?.() !== true) {
+    if (this.contest.hurried?.() !== true) {
       this.#standsBack = true
-      await this.#sleep(COURTESY)
+      await this.sleep(COURTESY)
       this.#standsBack = false
-      const left = this.#contest.hurried?.() === true ? undefined : await this.#contest.look()
+      const left = this.contest.hurried?.() === true ? undefined : await this.contest.look()
       if (left !== undefined) return left
-      if (this.#contest.next() !== waiter) return 'served'
+      if (this.contest.next() !== waiter) return 'served'
     }
-    return this.#contest.attempt(waiter)
+    return this.contest.attempt(waiter)
   }
 
   #listen(): Ear {
-    return this.#contest.wakeups.listen(this.#contest.channel, (payload) => {
+    const ear = this.contest.wakeups.listen(this.contest.channel, (payload) => {
       this.#heard++
       if (this.#echo) this.#echo = false
       else if (payload !== undefined) this.#rounds++
-      if (!this.#standsBack) this.#wake?.()
+      if (!this.#standsBack) this.interrupt()
     })
+    this.#listening = true
+    return {
+      ready: ear.ready,
+      close: () => {
+        this.#listening = false
+        ear.close()
+      },
+    }
   }
 
   /** Undefined: it cannot be had. */
@@ -157,27 +148,14 @@ export class Contender<W extends { readonly request: Patience } = Waiter> {
       await ear.ready
       return ear
     } catch (error) {
-      this.#contest.cannotSubscribe(error)
+      this.contest.cannotSubscribe(error)
       ear.close()
       return undefined
     }
   }
 
   #untilPoll(left: number): number {
-    const poll = POLL * (0.9 + 0.2 * this.#contest.clock.random())
+    const poll = POLL * (0.9 + 0.2 * this.contest.clock.random())
     return left < 0 ? poll : Math.min(left + 1, poll)
-  }
-
-  /** Until the time is up, a message comes, or there is nobody left to ask for. */
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        timer.cancel()
-        this.#wake = undefined
-        resolve()
-      }
-      const timer = this.#contest.clock.setTimer(end, ms)
-      this.#wake = end
-    })
   }
 }

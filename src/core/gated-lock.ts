@@ -132,12 +132,12 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   #owner(options: AcquireOptions): UnitOfWork | undefined {
-    return (options.owner as UnitOfWork | undefined) ?? enclosing((lock) => this.#isSame(lock))?.owner
+    return (options.owner as UnitOfWork | undefined) ?? enclosing((lock) => this.isSame(lock))?.owner
   }
 
   /** In the middle of a `using` of this lock, another owner can only be served when that has ended. */
   #mustNotWaitForItself(owner: UnitOfWork | undefined, signal: AbortSignal | undefined): void {
-    const around = enclosing((lock) => this.#sharesKey(lock))
+    const around = enclosing((lock) => this.#excludes(lock))
     if (around === undefined || around.owner === owner) return
     // Any signal but that of the hold itself, which fires when it is lost only, is a limit.
     if (signal !== undefined && signal !== around.signal) return
@@ -145,19 +145,27 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   /** Whether the other must end before this one can begin. */
-  #sharesKey(lock: object): boolean {
-    if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime) return false
-    if (keySpace(lock.kind) !== keySpace(this.kind)) return false
-    if (lock.kind.mode === 'read' && this.kind.mode === 'read') return false
-    return this.runtime.keyOf(lock.name) === this.runtime.keyOf(this.name)
+  #excludes(lock: object): boolean {
+    if (!this.meets(lock) || keySpace(lock.kind) !== keySpace(this.kind)) return false
+    return lock.kind.mode !== 'read' || this.kind.mode !== 'read'
   }
 
-  /** The other side of the same lock is the same lock. */
-  #isSame(lock: object): boolean {
+  /** Whether both are of one key, or of parts of it that overlap. */
+  meets(lock: object): lock is GatedLock {
+    if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime) return false
+    return this.runtime.keyOf(lock.name) === this.runtime.keyOf(this.name) && overlap(lock.kind, this.kind)
+  }
+
+  /** Whether it is the same lock, whichever object stands for it. The other side of a lock is the same, too. */
+  isSame(lock: object): boolean {
     if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime || lock.name !== this.name) return false
-    return lock.kind.name === this.kind.name || lock.kind === this.kind.rival
+    const { kind } = lock
+    return (kind.name === this.kind.name && kind.family === this.kind.family) || kind === this.kind.rival
   }
 }
+
+const overlap = ({ part: one }: LockKind, { part: other }: LockKind): boolean =>
+  one === undefined || other === undefined || one.some((field) => other.includes(field))
 
 const keySpace = ({ keysOf, family }: LockKind): string => keysOf ?? family
 

@@ -91,6 +91,8 @@ export interface LockKind {
   readonly family: string
   /** The family whose keys it shares although its queue is its own: the two exclude one another on the server. */
   readonly keysOf?: string
+  /** What of the things under its key it takes, where that is not all: those that share none do not exclude one another. */
+  readonly part?: readonly string[]
   /** Whether an owner that holds it may take it again. */
   readonly reentrant: boolean
   /** Only where releases are told to nobody. */

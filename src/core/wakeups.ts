@@ -64,6 +64,11 @@ export class Wakeups {
     return channel !== undefined && channel.ready === undefined
   }
 
+  /** How many here listen to it. */
+  listeners(name: string): number {
+    return this.#channels.get(name)?.listeners.size ?? 0
+  }
+
   message(name: string, payload: string): void {
     const channel = this.#channels.get(name)
     if (channel === undefined) return

@@ -168,12 +168,12 @@ export const fairLockTry: Script<
  */
 export const fencedLockAcquire: Script<
   readonly [lock: string, counter: string],
-  readonly [owner: string, lease: number],
+  readonly [owner: string, lease: number, known: string],
   string | number
 > = script(
   'fenced-lock/acquire',
-  'c411fb392e1ab5fb55b906a8640bbd098fe90180',
-  "local lock=KEYS[1]local counter=KEYS[2]local owner=ARGV[1]local lease=ARGV[2]local left=redis.call('PTTL',lock)local again=left~=-2 and redis.call('HEXISTS',lock,owner)==1\nif left~=-2 and not again then\nreturn left\nend\nif not again or redis.call('EXISTS',counter)==0 then\nredis.call('INCR',counter)end\nredis.call('HSET',lock,owner,1)redis.call('PEXPIRE',lock,lease)return redis.call('GET',counter)",
+  '2bc192f4564b2631b146978424bacaedbe0a2173',
+  "local lock=KEYS[1]local counter=KEYS[2]local owner=ARGV[1]local lease=ARGV[2]local known=ARGV[3]local function raiseCounter(counter,least)local count=redis.pcall('GET',counter)or'0'if type(count)=='string'and(#count<#least or(#count==#least and count<least))then\nredis.pcall('SET',counter,least)end\nend\nlocal left=redis.call('PTTL',lock)local again=left~=-2 and redis.call('HEXISTS',lock,owner)==1\nif left~=-2 and not again then\nreturn left\nend\nraiseCounter(counter,known)if not again or redis.call('EXISTS',counter)==0 then\nredis.call('INCR',counter)end\nredis.call('HSET',lock,owner,1)redis.call('PEXPIRE',lock,lease)return redis.call('GET',counter)",
   2,
 )
 
@@ -199,13 +199,29 @@ export const fencedLockInspect: Script<
  */
 export const fencedLockPass: Script<
   readonly [lock: string, counter: string],
-  readonly [from: string, to: string, lease: number],
+  readonly [from: string, to: string, lease: number, known: string],
   string | null
 > = script(
   'fenced-lock/pass',
-  '7dd5dd1af40e541bd1c9f221343b6597e29e4022',
-  "local lock=KEYS[1]local counter=KEYS[2]local from=ARGV[1]local to=ARGV[2]local lease=ARGV[3]local passes=redis.call('HEXISTS',lock,from)==1\nif not passes and redis.call('HEXISTS',lock,to)==0 then\nreturn nil\nend\nif passes or redis.call('EXISTS',counter)==0 then\nredis.call('INCR',counter)end\nredis.call('HDEL',lock,from)redis.call('HSET',lock,to,1)redis.call('PEXPIRE',lock,lease)return redis.call('GET',counter)",
+  '2ffcec9530f796c8a4255c5b857c34c0ab42b6d0',
+  "local lock=KEYS[1]local counter=KEYS[2]local from=ARGV[1]local to=ARGV[2]local lease=ARGV[3]local known=ARGV[4]local function raiseCounter(counter,least)local count=redis.pcall('GET',counter)or'0'if type(count)=='string'and(#count<#least or(#count==#least and count<least))then\nredis.pcall('SET',counter,least)end\nend\nlocal passes=redis.call('HEXISTS',lock,from)==1\nif not passes and redis.call('HEXISTS',lock,to)==0 then\nreturn nil\nend\nraiseCounter(counter,known)if passes or redis.call('EXISTS',counter)==0 then\nredis.call('INCR',counter)end\nredis.call('HDEL',lock,from)redis.call('HSET',lock,to,1)redis.call('PEXPIRE',lock,lease)return redis.call('GET',counter)",
   2,
+)
+
+/**
+ * Frees the lock of its owner, whatever the count, and wakes one waiter of each process. Where the counter was deleted
+ * meanwhile it goes on from the owner's token, so that the next one is above it.
+ * Returns integer processes told, -1 when it was not this owner's
+ */
+export const fencedLockRelease: Script<
+  readonly [lock: string, counter: string, channel: string],
+  readonly [owner: string, known: string, publish: string],
+  number
+> = script(
+  'fenced-lock/release',
+  '8f148f84653cbfe2fe66b737a346844be975a5be',
+  "local lock=KEYS[1]local counter=KEYS[2]local channel=KEYS[3]local owner=ARGV[1]local known=ARGV[2]local publish=ARGV[3]local function raiseCounter(counter,least)local count=redis.pcall('GET',counter)or'0'if type(count)=='string'and(#count<#least or(#count==#least and count<least))then\nredis.pcall('SET',counter,least)end\nend\nif redis.call('HDEL',lock,owner)==0 then\nreturn-1\nend\nraiseCounter(counter,known)local told=redis.pcall(publish,channel,'0')return type(told)=='number'and told or 0",
+  3,
 )
 
 /**
@@ -215,12 +231,12 @@ export const fencedLockPass: Script<
  */
 export const fencedLockSetLevel: Script<
   readonly [lock: string, counter: string],
-  readonly [owner: string, level: number, lease: number],
+  readonly [owner: string, level: number, lease: number, known: string],
   readonly [left: number, token: string | null] | null
 > = script(
   'fenced-lock/set-level',
-  '3edae51aa9850a79a6adf021435ebcc877b58597',
-  "local lock=KEYS[1]local counter=KEYS[2]local owner=ARGV[1]local level=tonumber(ARGV[2])local lease=tonumber(ARGV[3])local held=tonumber(redis.call('HGET',lock,owner)or nil)if not held then\nreturn nil\nend\nlocal left=redis.call('PTTL',lock)if left>=0 then\nleft=math.max(left,lease)redis.call('PEXPIRE',lock,left)end\nif level>held then\nredis.call('INCR',counter)end\nredis.call('HSET',lock,owner,level)return{left,redis.call('GET',counter)}",
+  'ab7cabe417604c0aef73ef4cb033630e137255df',
+  "local lock=KEYS[1]local counter=KEYS[2]local owner=ARGV[1]local level=tonumber(ARGV[2])local lease=tonumber(ARGV[3])local known=ARGV[4]local function raiseCounter(counter,least)local count=redis.pcall('GET',counter)or'0'if type(count)=='string'and(#count<#least or(#count==#least and count<least))then\nredis.pcall('SET',counter,least)end\nend\nlocal held=tonumber(redis.call('HGET',lock,owner)or nil)if not held then\nreturn nil\nend\nlocal left=redis.call('PTTL',lock)if left>=0 then\nleft=math.max(left,lease)redis.call('PEXPIRE',lock,left)end\nraiseCounter(counter,known)if level>held then\nredis.call('INCR',counter)end\nredis.call('HSET',lock,owner,level)return{left,redis.call('GET',counter)}",
   2,
 )
 

@@ -73,7 +73,7 @@ for (const engine of engines) {
     scenario('G-20: expired, forced open, another client → always above all before', async (w) => {
       const [one, two] = [await w.connect(), await w.connect()]
       const tokens: bigint[] = []
-      const expired = await one.fencedLock(w.id).acquire({ lease: 100 })
+      const expired = await one.fencedLock(w.id).acquire({ lease: 500 })
       const next = await w.run(two.fencedLock(w.id).acquire())
       tokens.push(expired.token, next.token)
       assert.equal(await one.fencedLock(w.id).forceRelease(), true)
@@ -106,6 +106,31 @@ for (const engine of engines) {
       assert.deepEqual([hold.token, adopted.token], [1n, 2n])
       assert.equal(await adopted.release(), true)
     })
+
+    scenario(
+      'the counter is deleted while it is held → tokens grow on, also beyond 2^53 and in other clients',
+      async (w) => {
+        const [one, two] = [await w.connect(), await w.connect()]
+        await w.raw('SET', counterOf(w.id), '9007199254740993')
+        const lock = one.fencedLock(w.id)
+        const hold = await lock.acquire()
+        await w.raw('DEL', counterOf(w.id))
+        const inner = await lock.acquire({ owner: hold.owner })
+        assert.equal(inner.token, 9007199254740995n)
+        assert.equal(await inner.release(), true)
+        await w.raw('DEL', counterOf(w.id))
+        const waiting = one.fencedLock(w.id).acquire()
+        await w.pass(20)
+        assert.equal(await w.run(hold.release()), true)
+        const next = await w.run(waiting)
+        assert.equal(next.token, 9007199254740996n, 'passed on')
+        await w.raw('DEL', counterOf(w.id))
+        assert.equal(await w.run(next.release()), true)
+        const last = await two.fencedLock(w.id).acquire()
+        assert.equal(last.token, 9007199254740997n, 'of another client')
+        assert.equal(await w.run(last.release()), true)
+      },
+    )
 
     scenario('G-20: beyond 2^53 → exact; at the very end → refused, and nothing is held', async (w) => {
       const lock = (await w.connect()).fencedLock(w.id)

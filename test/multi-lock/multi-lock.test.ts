@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import type { Hold, Lock } from 'holdfast'
-import { AcquireTimeoutError, DeadlockError, HoldfastError, LockLostError, MembersError, NotOwnerError } from 'holdfast'
+import {
+  AcquireTimeoutError,
+  BusyError,
+  ClosedError,
+  DeadlockError,
+  HoldfastError,
+  LockLostError,
+  MembersError,
+  NotOwnerError,
+} from 'holdfast'
 import { exists, held, lasted, rejection, SHORT, timed, times, watch } from '../contract/lock/kind.js'
 import type { Client, World } from '../engines.js'
 import { engines, scenarios } from '../engines.js'
@@ -212,12 +221,17 @@ for (const engine of engines) {
           await client.multiLock(...members).using((inner) => {
             assert.equal(inner.owner, hold.owner)
           })
+          // Through other objects of the same locks, too.
+          await client.multiLock(...plain(client, names)).using((inner) => {
+            assert.equal(inner.owner, hold.owner)
+          })
           await client.lock(names[1] as string).using((inner) => {
             assert.equal(inner.owner, hold.owner)
           })
           const others = await rejection(lock.acquire({ owner: client.owner() }))
-          assert.ok(others instanceof MembersError)
-          assert.ok(others.errors[0]?.error instanceof DeadlockError)
+          assert.ok(others instanceof DeadlockError, String(others))
+          assert.ok(others.cause instanceof MembersError)
+          assert.deepEqual([others.target, others.cause.errors[0]?.index], [lock.name, 0])
           assert.equal(await lock.tryAcquire({ owner: client.owner() }), undefined)
           return 42
         }),
@@ -240,10 +254,11 @@ for (const engine of engines) {
         assert.equal((hold.signal.reason as HoldfastError).code, 'CLOSED')
         await w.eventually(async () => !(await heldOnServer(w, names)).includes(true), 4000)
         const error = await rejection(w.run(lock.acquire()))
-        assert.ok(error instanceof MembersError)
+        assert.ok(error instanceof ClosedError, String(error))
+        assert.ok(error.cause instanceof MembersError)
         assert.deepEqual(
-          error.errors.map(({ index }) => index),
-          [1],
+          error.cause.errors.map(({ index, name }) => [index, name]),
+          [[1, names[1]]],
         )
         assert.equal(await exists(w, names[0] as string), false)
       },
@@ -281,15 +296,44 @@ for (const engine of engines) {
       const client = await w.connect()
       assert.throws(() => client.multiLock(), RangeError)
       assert.throws(() => client.multiLock({} as Lock), /locks\[0\]/)
-      const lock = client.multiLock(client.lock(w.id), client.lock(w.id))
+      const lock = client.multiLock(client.lock(w.id), client.lock(`${w.id}:2`))
       assert.ok((await rejection(lock.acquire({ lease: 0 }))) instanceof RangeError)
       const hold = await w.run(lock.acquire())
       const error = await rejection(hold.detach())
       assert.ok(error instanceof HoldfastError)
       assert.equal(error.code, 'UNSUPPORTED')
       assert.match(error.message, /hold\.members/)
-      assert.equal(await w.run(hold.release()), true, 'the same member twice is taken twice')
-      assert.equal(await exists(w, w.id), false)
+      assert.equal(await w.run(hold.release()), true)
+    })
+
+    scenario('members of one key → refused at once, and both are named', async (w) => {
+      const [client, other] = [await w.connect(), await w.connect()]
+      const lock = client.lock(w.id)
+      const { read, write } = client.readWriteLock(w.id)
+      const inner = client.multiLock(client.lock('x'), client.fairLock(w.id))
+      for (const second of [lock, client.lock(w.id), client.nonReentrantLock(w.id), client.fencedLock(w.id), inner])
+        assert.throws(
+          () => client.multiLock(client.lock('y'), lock, second),
+          (thrown) => thrown instanceof TypeError && thrown.message.includes('locks[1] and locks[2]'),
+        )
+      assert.throws(() => client.multiLock(read, write), TypeError)
+      assert.throws(() => client.redLock(lock, client.lock('z'), client.spinLock(w.id)), TypeError)
+      assert.equal(client.multiLock(lock, other.lock(w.id)).name, `${w.id}, ${w.id}`, 'of another client')
+    })
+
+    scenario('too many wait → BusyError, which tells the member', async (w) => {
+      const [one, two] = [await w.connect({ maxWaiters: 1 }), await w.connect()]
+      const names = namesOf(w, 2)
+      const holds = await Promise.all(names.map((name) => two.lock(name).acquire()))
+      const waiting = watch(one.lock(names[0] as string).acquire())
+      await w.pass(50)
+      const error = await rejection(w.run(one.multiLock(...plain(one, names)).acquire()))
+      assert.ok(error instanceof BusyError, String(error))
+      assert.ok(error.cause instanceof MembersError)
+      assert.equal(error.cause.errors[0]?.index, 0)
+      assert.equal(await w.run((holds[0] as Hold).release()), true)
+      assert.equal(await w.run((await w.run(waiting.promise)).release()), true)
+      assert.equal(await w.run((holds[1] as Hold).release()), true)
     })
   })
 }

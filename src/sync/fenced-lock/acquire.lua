@@ -4,17 +4,22 @@
 -- KEYS[2] counter
 -- ARGV[1] owner
 -- ARGV[2] lease (ms)
+-- ARGV[3] known the newest token that the caller has seen
 -- returns string token of the hold | integer ms that it stays another's, -1 when it has no expiry
 local lock = KEYS[1]
 local counter = KEYS[2]
 local owner = ARGV[1]
 local lease = ARGV[2]
+local known = ARGV[3]
+
+--include raise-counter
 
 local left = redis.call('PTTL', lock)
 local again = left ~= -2 and redis.call('HEXISTS', lock, owner) == 1
 if left ~= -2 and not again then
   return left
 end
+raiseCounter(counter, known)
 if not again or redis.call('EXISTS', counter) == 0 then
   redis.call('INCR', counter)
 end

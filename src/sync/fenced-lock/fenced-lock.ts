@@ -1,15 +1,33 @@
 import type { LockKind } from '../../core/protocol.js'
 import { fencingCounter } from '../../keys.js'
-import { fencedLockAcquire, fencedLockInspect, fencedLockPass, fencedLockSetLevel } from '../../lua/scripts.gen.js'
+import {
+  fencedLockAcquire,
+  fencedLockInspect,
+  fencedLockPass,
+  fencedLockRelease,
+  fencedLockSetLevel,
+} from '../../lua/scripts.gen.js'
 import { PlainLockProtocol, holdersOf, plainLock } from '../lock/lock.js'
 
 /** Redisson's RFencedLock: a plain lock, and a counter without expiry that every hold and every further level raises. */
 class FencedLockProtocol extends PlainLockProtocol {
   /** By owner, from the reply that brought it to whoever asked; few at a time. */
   readonly #tokens = new Map<string, bigint>()
+  /** The newest that any reply brought: what comes next is above it, also when the counter was deleted meanwhile. */
+  #newest = 0n
 
   get #keys(): [lock: string, counter: string] {
     return [this.key, fencingCounter(this.key)]
+  }
+
+  get #known(): string {
+    return String(this.#newest)
+  }
+
+  #brought(owner: string, text: string): void {
+    const token = BigInt(text)
+    this.#tokens.set(owner, token)
+    if (token > this.#newest) this.#newest = token
   }
 
   takeToken(owner: string): bigint | undefined {
@@ -19,29 +37,31 @@ class FencedLockProtocol extends PlainLockProtocol {
   }
 
   override async acquire(owner: string, lease: number): Promise<number | undefined> {
-    const reply = await this.runner.run(fencedLockAcquire, this.#keys, [owner, lease])
+    const reply = await this.runner.run(fencedLockAcquire, this.#keys, [owner, lease, this.#known])
     if (typeof reply === 'number') return reply
-    this.#tokens.set(owner, BigInt(reply))
+    this.#brought(owner, reply)
     return undefined
   }
 
   override async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
-    const reply = await this.runner.run(fencedLockSetLevel, this.#keys, [owner, level, lease])
+    const reply = await this.runner.run(fencedLockSetLevel, this.#keys, [owner, level, lease, this.#known])
     if (reply === null) return undefined
     const [left, token] = reply
-    if (token !== null) this.#tokens.set(owner, BigInt(token))
+    if (token !== null) this.#brought(owner, token)
     return left
   }
 
-  override release(owner: string): Promise<number | undefined> {
+  override async release(owner: string): Promise<number | undefined> {
     // Of a grant that came too late for whoever asked.
     this.#tokens.delete(owner)
-    return super.release(owner)
+    const keys = [...this.#keys, this.channel] as const
+    const told = await this.runner.run(fencedLockRelease, keys, [owner, this.#known, this.runner.publishCommand])
+    return told === -1 ? undefined : told
   }
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
-    const token = await this.runner.run(fencedLockPass, this.#keys, [from, to, lease])
-    if (token !== null) this.#tokens.set(to, BigInt(token))
+    const token = await this.runner.run(fencedLockPass, this.#keys, [from, to, lease, this.#known])
+    if (token !== null) this.#brought(to, token)
     return token !== null
   }
 

@@ -5,17 +5,22 @@
 -- ARGV[1] from
 -- ARGV[2] to
 -- ARGV[3] lease (ms)
+-- ARGV[4] known the newest token that the caller has seen
 -- returns string token of the hold | nil it was neither's
 local lock = KEYS[1]
 local counter = KEYS[2]
 local from = ARGV[1]
 local to = ARGV[2]
 local lease = ARGV[3]
+local known = ARGV[4]
+
+--include raise-counter
 
 local passes = redis.call('HEXISTS', lock, from) == 1
 if not passes and redis.call('HEXISTS', lock, to) == 0 then
   return nil
 end
+raiseCounter(counter, known)
 -- First: where no token is to be had, nothing changes hands.
 if passes or redis.call('EXISTS', counter) == 0 then
   redis.call('INCR', counter)

@@ -1,8 +1,14 @@
-import { LockLostError, type MemberFailure, MembersError } from '../../errors.js'
+import type { Clock, Timer } from '../../core/clock.js'
+import { GRACE } from '../../core/request.js'
+import { BusyError, ClosedError, DeadlockError, LockLostError, type MemberFailure, MembersError } from '../../errors.js'
+
+interface Named {
+  readonly name: string
+}
 
 export const failuresOf = (
   settled: readonly PromiseSettledResult<unknown>[],
-  members: readonly { readonly name: string }[],
+  members: readonly (Named | undefined)[],
   indices: readonly number[] = members.map((_, index) => index),
 ): MemberFailure[] =>
   settled.flatMap((result, place) => {
@@ -11,18 +17,68 @@ export const failuresOf = (
     return [{ index, name: members[index]?.name ?? '', error: result.reason as unknown }]
   })
 
-/** The same step with each; the errors of all are told together, unless they say the same of the whole. */
-export const outcomes = async <M extends { readonly name: string }, T>(
-  target: string,
-  members: readonly M[],
+/** The failures of members as one error: where all say the same of the whole, that; its cause tells which they were. */
+export const errorOf = (target: string, failures: readonly MemberFailure[]): unknown => {
+  const errors = failures.map(({ error }) => error)
+  const [first] = errors
+  if (errors.every((error) => error instanceof RangeError || error instanceof LockLostError)) return first
+  const cause = new MembersError(target, failures)
+  const all = (is: (error: unknown) => boolean): boolean => errors.every(is)
+  if (all((error) => error instanceof ClosedError)) return new ClosedError(target, cause)
+  if (all((error) => error instanceof DeadlockError)) return new DeadlockError(target, cause.message, cause)
+  if (first instanceof BusyError && all((error) => error instanceof BusyError))
+    return new BusyError(target, first.maxWaiters, cause)
+  return cause
+}
+
+/** Several, of whom it takes so many. */
+export interface Several<M extends Named> extends Named {
+  readonly members: readonly (M | undefined)[]
+  readonly needed: number
+  readonly clock: Clock
+}
+
+/** Settles when all have, or a moment after enough went well: nobody waits for the others then, which stay undefined. */
+export const enough = <T>(
+  steps: readonly Promise<T>[],
+  { needed, clock }: Pick<Several<Named>, 'needed' | 'clock'>,
+  isGood: (value: T) => boolean = () => true,
+): Promise<(PromiseSettledResult<T> | undefined)[]> =>
+  new Promise((resolve) => {
+    const results: (PromiseSettledResult<T> | undefined)[] = steps.map(() => undefined)
+    let good = 0
+    let patience: Timer | undefined
+    const end = (): void => {
+      patience?.cancel()
+      resolve([...results])
+    }
+    const all = steps.map(async (step, index) => {
+      const [result] = await Promise.allSettled([step])
+      results[index] = result
+      if (result.status === 'fulfilled' && isGood(result.value)) good++
+      if (good >= needed) patience ??= clock.setTimer(end, GRACE)
+    })
+    void Promise.all(all).then(end)
+  })
+
+/** The same step with each that is there; what came of it where it was done, which is with enough of them, else it rejects. */
+export const outcomes = async <M extends Named, T>(
+  several: Several<M>,
   step: (member: M) => Promise<T>,
 ): Promise<T[]> => {
-  const settled = await Promise.allSettled(members.map(step))
-  const failures = failuresOf(settled, members)
-  const [first] = failures
-  const ofTheWhole = first?.error instanceof RangeError || first?.error instanceof LockLostError
-  if (ofTheWhole && failures.every(({ error }) => error instanceof RangeError || error instanceof LockLostError))
-    throw first.error
-  if (first !== undefined) throw new MembersError(target, failures)
-  return settled.map((result) => (result as PromiseFulfilledResult<T>).value)
+  const { name, members, needed } = several
+  const indices = members.flatMap((member, index) => (member === undefined ? [] : [index]))
+  const results = await enough(
+    indices.map((index) => step(members[index] as M)),
+    several,
+  )
+  const settled = results.filter((result) => result !== undefined)
+  const done = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  // Where too few are done, all are settled.
+  if (done.length < needed) throw errorOf(name, failuresOf(settled, members, indices))
+  return done
 }
+
+/** Where so many are needed: the one of these numbers that decides for how long, or how often, they are had. */
+export const decisive = (numbers: readonly number[], needed: number): number =>
+  [...numbers].sort((one, other) => other - one)[needed - 1] ?? 0

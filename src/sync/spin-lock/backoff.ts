@@ -10,6 +10,8 @@ export const backoffOf = (options: SpinBackoff | undefined): Backoff => {
   const checked = checkBackoff(options) ?? {}
   if ('delay' in checked) return () => checked.delay
   const { initial = 1, max = 128, multiplier = 2 } = checked
-  return (refusals, random) =>
-    Math.min(max, initial * multiplier ** refusals) + Math.floor(random() * (Math.min(refusals, JITTER) + 1))
+  return (refusals, random) => {
+    const jitter = Math.floor(random() * (Math.min(refusals, JITTER) + 1))
+    return Math.min(max, initial * multiplier ** refusals + jitter)
+  }
 }

@@ -34,8 +34,8 @@ const hashFields = (redis: MemoryServer, name: string): string[] => {
 const PLAIN = ['acquire', 'set-level', 'release', 'pass', 'renew', 'inspect', 'force-release'].map((s) => `lock/${s}`)
 
 const FENCED = [
-  ...['acquire', 'set-level', 'pass', 'inspect'].map((script) => `fenced-lock/${script}`),
-  ...['release', 'renew', 'force-release'].map((script) => `lock/${script}`),
+  ...['acquire', 'set-level', 'release', 'pass', 'inspect'].map((script) => `fenced-lock/${script}`),
+  ...['renew', 'force-release'].map((script) => `lock/${script}`),
 ]
 
 const SPIN = [

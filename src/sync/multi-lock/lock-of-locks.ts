@@ -1,0 +1,253 @@
+import type { Clock } from '../../core/clock.js'
+import { GatedLock } from '../../core/gated-lock.js'
+import { UnitOfWork } from '../../core/owner.js'
+import { type LATE, abortable } from '../../core/request.js'
+import type { Runtime } from '../../core/runtime.js'
+import { enclosing, within } from '../../core/scope.js'
+import { lateError } from '../../core/serve.js'
+import { passes } from '../../core/trouble.js'
+import { whileHeld } from '../../core/using.js'
+import { AcquireTimeoutError, type MemberFailure } from '../../errors.js'
+import { checkAcquire, checkFunction, checkMethods, checkOwner } from '../../options.js'
+import type { AcquireOptions, Hold, Lock, LockState, MultiHold, OwnedLock, Owner } from '../../types.js'
+import { OwnedLocks } from './owned-locks.js'
+import { errorOf, outcomes } from './outcomes.js'
+import { SeveralHolds } from './several-holds.js'
+
+/** Two that met are parted by a pause of up to so many ms. */
+const APART = 64
+/** Who met trouble comes again after so many ms at most. */
+const TROUBLED = 1000
+/** For how long a round waits for what it gives back, ms. */
+const GIVING_BACK = 1000
+
+/** What a caller wants of all members. */
+export interface Wanted extends AcquireOptions {
+  readonly owner: UnitOfWork
+  readonly wait: number
+  /** When the call began, on the monotonic clock. */
+  readonly since: number
+}
+
+/** What a round brought that did not bring the lock. */
+export interface Missed {
+  readonly failures: readonly MemberFailure[]
+  /** The places of those that said yes or no. */
+  readonly answered: readonly number[]
+  /** The place of the one to wait for. */
+  readonly next: number
+}
+
+/** Several locks as one, of whatever kinds and clients. What it takes to have it, and how it is tried, is the subclass's. */
+export abstract class LockOfLocks implements Lock<MultiHold> {
+  readonly name: string
+  readonly members: readonly Lock[]
+  protected readonly runtime: Runtime
+
+  constructor(runtime: Runtime, members: readonly Lock[]) {
+    if (members.length === 0) throw new RangeError('locks must be one at least, not 0')
+    members.forEach((member, index) => {
+      checkMethods(member, `locks[${index}]`, ['tryAcquire', 'inspect', 'forceRelease', 'for'])
+    })
+    mustDiffer(members)
+    this.runtime = runtime
+    this.members = members
+    this.name = members.map(({ name }) => name).join(', ')
+  }
+
+  get clock(): Clock {
+    return this.runtime.options.clock
+  }
+
+  /** How many members it takes. */
+  abstract get needed(): number
+  /** How far the servers' clocks may part in the course of a lease, ms. */
+  protected abstract drift(lease: number): number
+  /** One round: takes all of it, or gives everything back. `last`: what the round before brought. */
+  protected abstract attempt(wanted: Wanted, last: Missed | undefined): Promise<SeveralHolds | Missed>
+
+  async acquire(options?: AcquireOptions): Promise<SeveralHolds> {
+    const wanted = this.#wanted(options, Infinity)
+    const had = await this.#take(wanted)
+    if (had instanceof SeveralHolds) return had
+    const { failures } = had
+    throw new AcquireTimeoutError(
+      this.name,
+      wanted.wait,
+      failures.length > 0 ? errorOf(this.name, failures) : undefined,
+    )
+  }
+
+  async tryAcquire(options?: AcquireOptions): Promise<SeveralHolds | undefined> {
+    const hold = await this.#take(this.#wanted(options, 0))
+    return hold instanceof SeveralHolds ? hold : undefined
+  }
+
+  async using<T>(
+    first: AcquireOptions | undefined | ((hold: MultiHold) => Promise<T> | T),
+    second?: (hold: MultiHold) => Promise<T> | T,
+  ): Promise<T> {
+    const [options, work] = typeof first === 'function' ? [undefined, first] : [first, second]
+    checkFunction(work, 'work')
+    const hold = await this.acquire(options)
+    // Who takes a member in there re-enters, too.
+    const inside = this.members.reduceRight<() => Promise<T>>(
+      (inner, member, index) => {
+        const part = hold.part(index)
+        return part === undefined ? inner : () => within(member, { owner: hold.owner, signal: part.signal }, inner)
+      },
+      async () => (work as (hold: MultiHold) => Promise<T> | T)(hold),
+    )
+    return whileHeld(hold, () => within(this, hold, inside))
+  }
+
+  /** Whether it could not be had now. */
+  async isLocked(): Promise<boolean> {
+    const taken = await this.each((member) => member.isLocked())
+    return taken.filter((one) => !one).length < this.needed
+  }
+
+  /** Until it could be had. */
+  async remaining(): Promise<number | undefined> {
+    return this.#untilFree(await this.each((member) => member.remaining()))
+  }
+
+  /** The holders and waiters of all members, in their order. */
+  async inspect(): Promise<LockState> {
+    const states = await this.each((member) => member.inspect())
+    const remaining = this.#untilFree(states.map((state) => state.remaining))
+    return {
+      holders: states.flatMap(({ holders }) => holders),
+      waiting: states.flatMap(({ waiting }) => waiting),
+      ...(remaining !== undefined && { remaining }),
+    }
+  }
+
+  #untilFree(left: readonly (number | undefined)[]): number | undefined {
+    const sorted = left.map((ms) => ms ?? 0).sort((one, other) => one - other)
+    // As many as are needed are free when this one is.
+    const last = sorted[this.needed - 1] ?? 0
+    return last === 0 ? undefined : last
+  }
+
+  /** Takes every member from whoever holds it. */
+  async forceRelease(): Promise<boolean> {
+    return (await this.each((member) => member.forceRelease())).includes(true)
+  }
+
+  for(owner: Owner): OwnedLock {
+    checkOwner(owner)
+    return new OwnedLocks(this, owner as UnitOfWork)
+  }
+
+  /** Of those that answered, which are enough. */
+  each<T>(step: (member: Lock) => Promise<T>): Promise<T[]> {
+    return outcomes(this, step)
+  }
+
+  /** The same locks in the same order, whichever objects stand for them. */
+  isSame(lock: object): boolean {
+    if (!(lock instanceof LockOfLocks) || lock.constructor !== this.constructor) return false
+    return (
+      lock.members.length === this.members.length &&
+      lock.members.every((member, index) => areSame(member, this.members[index] as Lock))
+    )
+  }
+
+  #wanted(options: AcquireOptions | undefined, wait: number): Wanted {
+    const checked = checkAcquire(options)
+    this.runtime.checkOpen(this.name)
+    checked.signal?.throwIfAborted()
+    const owner = (checked.owner as UnitOfWork | undefined) ?? enclosing((lock) => this.isSame(lock))?.owner
+    const since = this.clock.monotonic()
+    return { ...checked, owner: owner ?? new UnitOfWork(), wait: checked.wait ?? wait, since }
+  }
+
+  /** All of it, or what the last round met. */
+  async #take(wanted: Wanted): Promise<SeveralHolds | Missed> {
+    /** Members that have answered this call: from then on their trouble is waited out. */
+    const known = new Set<number>()
+    let last: Missed | undefined
+    let troubles = 0
+    for (let round = 0; ; round++) {
+      const outcome = await this.attempt(wanted, last)
+      if (outcome instanceof SeveralHolds) return outcome
+      const { failures, answered } = (last = outcome)
+      this.#mustGoOn(failures, known)
+      for (const index of answered) known.add(index)
+      const most = failures.length > 0 ? Math.min(50 * 2 ** troubles++, TROUBLED) : Math.min(2 ** round, APART)
+      const pause = this.clock.random() * most
+      if (this.left(wanted) <= pause) return outcome
+      await this.runtime.pause(pause)
+      wanted.signal?.throwIfAborted()
+      this.runtime.checkOpen(this.name)
+    }
+  }
+
+  /** Trouble that passes rejects a call that the server has never answered, and is waited out by one that waits already. */
+  #mustGoOn(failures: readonly MemberFailure[], known: ReadonlySet<number>): void {
+    const fatal = failures.filter(({ index, error }) => !known.has(index) || !passes(error))
+    if (this.members.length - fatal.length < this.needed) throw errorOf(this.name, failures)
+  }
+
+  // ---- what rounds are made of ---------------------------------------------------------------------------------------
+
+  /** Of the wait, ms. */
+  protected left({ wait, since }: Wanted): number {
+    return Math.max(0, wait - (this.clock.monotonic() - since))
+  }
+
+  /** Tries one member, for a limited time; what it brings after that is given back. */
+  protected async try(
+    index: number,
+    { lease, signal, owner }: Wanted,
+    limit: number,
+  ): Promise<Hold | undefined | typeof LATE> {
+    const trying = (this.members[index] as Lock).tryAcquire({ lease, signal, owner })
+    const release = async (hold: Hold | undefined): Promise<unknown> => hold?.release()
+    return abortable(trying, { signal, wait: limit }, this.clock, release)
+  }
+
+  /** What was taken, as one hold; never one that is over already. */
+  protected async together(holds: (Hold | undefined)[], wanted: Wanted): Promise<SeveralHolds> {
+    const { lease = this.runtime.options.watchdog, owner, signal } = wanted
+    const { name, needed } = this
+    const hold = new SeveralHolds(this.runtime, { name, owner, holds, needed, drift: this.drift(lease) })
+    if (hold.remaining() > 0 && signal?.aborted !== true) return hold
+    await this.giveBack(holds, wanted)
+    signal?.throwIfAborted()
+    throw hold.closed ?? lateError(name, lease)
+  }
+
+  /** Nobody waits for a server that is silent beyond its limit, nor does an aborted call; the releases go on. */
+  protected async giveBack(holds: readonly (Hold | undefined)[], wanted: Wanted): Promise<void> {
+    const released = Promise.all(holds.flatMap((hold) => (hold === undefined ? [] : [hold.release()])))
+    this.runtime.track(released)
+    const limit = wanted.wait === 0 ? GIVING_BACK : Math.min(this.left(wanted), GIVING_BACK)
+    const wait = wanted.signal?.aborted === true ? 1 : Math.max(1, limit)
+    await abortable(released, { signal: undefined, wait }, this.clock, () => Promise.resolve())
+  }
+}
+
+const areSame = (one: object, other: object): boolean => {
+  if (one === other) return true
+  if (one instanceof GatedLock) return one.isSame(other)
+  return one instanceof LockOfLocks && one.isSame(other)
+}
+
+const leavesOf = (lock: Lock): Lock[] => (lock instanceof LockOfLocks ? lock.members.flatMap(leavesOf) : [lock])
+
+/** Two members that exclude one another could never be had together. */
+const mustDiffer = (members: readonly Lock[]): void => {
+  const leaves = members.map(leavesOf)
+  leaves.forEach((mine, index) => {
+    for (let other = 0; other < index; other++) {
+      const met = mine.find((lock) => leaves[other]?.some((one) => one === lock || meets(one, lock)))
+      if (met === undefined) continue
+      const place = `locks[${other}] and locks[${index}]`
+      throw new TypeError(`${place} exclude one another, both are '${met.name}': a set has each lock once`)
+    }
+  })
+}
+
+const meets = (one: Lock, other: Lock): boolean => one instanceof GatedLock && one.meets(other)

@@ -1,0 +1,205 @@
+import type { Clock, Timer } from '../../core/clock.js'
+import type { UnitOfWork } from '../../core/owner.js'
+import type { Runtime } from '../../core/runtime.js'
+import type { UsedHold } from '../../core/using.js'
+import {
+  ClosedError,
+  HoldfastError,
+  LockLostError,
+  type MemberFailure,
+  MembersError,
+  NotOwnerError,
+} from '../../errors.js'
+import { checkLease } from '../../options.js'
+import type { Hold, HoldState, MultiHold } from '../../types.js'
+import { decisive, enough, outcomes } from './outcomes.js'
+
+/** When it is lost the holder has this long to stop before the members that are left are given back, ms. */
+const MARGIN = 500
+
+/** What a hold of several is made of. */
+export interface Parts {
+  readonly name: string
+  readonly owner: UnitOfWork
+  /** By the place of its lock; undefined where that was not had. */
+  readonly holds: (Hold | undefined)[]
+  /** How many must be certain. */
+  readonly needed: number
+  /** By how much the servers' clocks may differ in the course of a lease, ms. */
+  readonly drift: number
+}
+
+const isLive = ({ state }: Hold): boolean => state === 'held' || state === 'uncertain'
+
+/** Several holds as one, which lasts while as many of them as are needed are certain. */
+export class SeveralHolds implements MultiHold, UsedHold {
+  readonly name: string
+  readonly owner: UnitOfWork
+  readonly #runtime: Runtime
+  readonly #parts: Parts
+  readonly #controller = new AbortController()
+  readonly #failures: MemberFailure[] = []
+  #end: 'released' | 'lost' | undefined
+  #closed: ClosedError | undefined
+  #released: Promise<boolean> | undefined
+  /** Where clocks may differ the signal fires before the members' own. */
+  #watch: Timer | undefined
+
+  constructor(runtime: Runtime, parts: Parts) {
+    this.#runtime = runtime
+    this.#parts = parts
+    this.name = parts.name
+    this.owner = parts.owner
+    parts.holds.forEach((hold, index) => {
+      if (hold !== undefined) this.#listen(hold, index)
+    })
+    this.#arm()
+  }
+
+  get clock(): Clock {
+    return this.#runtime.options.clock
+  }
+
+  get members(): readonly Hold[] {
+    return this.#parts.holds.filter((hold) => hold !== undefined)
+  }
+
+  /** The hold of the lock at this place. */
+  part(index: number): Hold | undefined {
+    return this.#parts.holds[index]
+  }
+
+  /** One more that was asked for and came late. */
+  join(hold: Hold, index: number): void {
+    if (!this.#live) {
+      void hold.release()
+      return
+    }
+    this.#parts.holds[index] = hold
+    this.#listen(hold, index)
+  }
+
+  #listen({ signal }: Hold, index: number): void {
+    const ended = (): void => {
+      this.#memberEnded(index, signal.reason)
+    }
+    if (signal.aborted) ended()
+    else signal.addEventListener('abort', ended, { once: true })
+  }
+
+  #memberEnded(index: number, error: unknown): void {
+    const name = this.part(index)?.name ?? ''
+    this.#failures.push({ index, name, error })
+    const live = this.members.filter(isLive).length
+    if (this.#end !== undefined || live >= this.#parts.needed) return
+    if (error instanceof ClosedError) this.#closed = error
+    this.#over(`'${name}', its member ${index}, was lost`)
+  }
+
+  #over(why: string): void {
+    if (this.#end !== undefined) return
+    this.#end = this.#closed === undefined ? 'lost' : 'released'
+    this.#watch?.cancel()
+    const [first, ...others] = this.#failures
+    const cause = others.length > 0 ? new MembersError(this.name, this.#failures) : first?.error
+    this.#controller.abort(this.#closed ?? new LockLostError(this.name, why, { cause }))
+    this.#runtime.track(this.#runtime.pause(MARGIN).then(() => this.release()))
+  }
+
+  #arm(): void {
+    if (this.#parts.drift === 0 || this.#end !== undefined) return
+    this.#watch = this.clock.setTimer(
+      () => {
+        if (this.#live) this.#arm()
+      },
+      this.remaining(),
+      { background: true },
+    )
+  }
+
+  get state(): HoldState {
+    const states = this.#end === undefined ? this.#look() : []
+    return this.#end ?? this.#together(states)
+  }
+
+  /** What it finds to be over ends in the same turn: a member says so by itself. */
+  #look(): readonly HoldState[] {
+    const states = this.members.map(({ state }) => state)
+    const live = states.filter((state) => state === 'held' || state === 'uncertain').length
+    if (live >= this.#parts.needed && this.#certain() <= 0) this.#over('too few of its members are certain for longer')
+    return states
+  }
+
+  #together(states: readonly HoldState[]): HoldState {
+    const held = states.filter((state) => state === 'held').length
+    const live = held + states.filter((state) => state === 'uncertain').length
+    // Given back or detached by themselves.
+    if (live < this.#parts.needed) return 'released'
+    return held >= this.#parts.needed ? 'held' : 'uncertain'
+  }
+
+  get lost(): boolean {
+    return this.state === 'lost'
+  }
+
+  get closed(): ClosedError | undefined {
+    return this.#closed
+  }
+
+  get signal(): AbortSignal {
+    // In case that it is over by now.
+    this.remaining()
+    return this.#controller.signal
+  }
+
+  get #live(): boolean {
+    const { state } = this
+    return state === 'held' || state === 'uncertain'
+  }
+
+  remaining(): number {
+    return this.#live ? Math.max(0, this.#certain()) : 0
+  }
+
+  #certain(): number {
+    const { needed, drift } = this.#parts
+    const left = this.members.map((member) => member.remaining())
+    return decisive(left, needed) - drift
+  }
+
+  async extend(lease?: number): Promise<void> {
+    if (lease !== undefined) checkLease(lease)
+    if (this.lost) throw new LockLostError(this.name, 'it is not held any more')
+    if (!this.#live)
+      throw this.#closed ?? new NotOwnerError(this.name, 'this hold, which was released and cannot be extended')
+    const { holds, needed } = this.#parts
+    const live = holds.map((hold) => (hold !== undefined && isLive(hold) ? hold : undefined))
+    const { name, clock } = this
+    await outcomes({ name, members: live, needed, clock }, (member) => member.extend(lease))
+    this.#watch?.cancel()
+    this.#arm()
+  }
+
+  release(): Promise<boolean> {
+    return (this.#released ??= this.#release())
+  }
+
+  async #release(): Promise<boolean> {
+    const live = this.#live
+    this.#end ??= 'released'
+    this.#watch?.cancel()
+    const releases = this.members.map((member) => member.release())
+    const { needed } = this.#parts
+    const freed = await enough(releases, { needed, clock: this.clock }, Boolean)
+    return live && freed.filter((one) => one?.status === 'fulfilled' && one.value).length >= needed
+  }
+
+  detach(): Promise<string> {
+    const message = `'${this.name}' is several locks, perhaps of several servers, and has no ticket: detach each of hold.members`
+    return Promise.reject(new HoldfastError('UNSUPPORTED', message, { target: this.name }))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release()
+  }
+}

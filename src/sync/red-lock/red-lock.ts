@@ -1,0 +1,103 @@
+import { LATE } from '../../core/request.js'
+import { EngineError, type MemberFailure } from '../../errors.js'
+import type { Hold } from '../../types.js'
+import { LockOfLocks, type Missed, type Wanted } from '../multi-lock/lock-of-locks.js'
+import type { SeveralHolds } from '../multi-lock/several-holds.js'
+
+/** A member that has not answered within a tenth of the lease counts as down; or within these, ms. */
+const LEAST = 50
+const MOST = 1000
+
+/**
+ * A majority of locks of independent servers, which is what Redisson's RedissonRedLock is for. All are asked at once, a
+ * minority that is down or silent keeps nobody waiting, and the hold knows until when a majority is certain.
+ */
+export class RedLock extends LockOfLocks {
+  get needed(): number {
+    return Math.floor(this.members.length / 2) + 1
+  }
+
+  /** As Redlock has it: a hundredth, and what servers count in. */
+  protected drift(lease: number): number {
+    return lease / 100 + 2
+  }
+
+  protected async attempt(wanted: Wanted): Promise<SeveralHolds | Missed> {
+    const { lease = this.runtime.options.watchdog, wait, signal } = wanted
+    const left = wait === 0 ? Infinity : Math.max(1, this.left(wanted))
+    const share = Math.min(Math.max(lease / 10, LEAST), MOST, left)
+    const tries = this.members.map((_, index) => this.try(index, wanted, share))
+    const round = new Round(this, share, tries)
+    if (await round.won) {
+      const together = this.together(round.holds, wanted)
+      // Who grants it after that is one more.
+      round.close((late, index) => {
+        void together.then(
+          (hold) => {
+            hold.join(late, index)
+          },
+          () => late.release(),
+        )
+      })
+      return together
+    }
+    round.close((late) => void late.release())
+    await this.giveBack(round.holds, wanted)
+    signal?.throwIfAborted()
+    return { failures: round.failures, answered: round.answered, next: 0 }
+  }
+}
+
+/** All members asked at once. It is over when enough have granted, or when too few are left that could. */
+class Round {
+  readonly holds: (Hold | undefined)[]
+  readonly failures: MemberFailure[] = []
+  readonly answered: number[] = []
+  /** Whether enough have granted. */
+  readonly won: Promise<boolean>
+  #late: ((hold: Hold, index: number) => void) | undefined
+
+  constructor(
+    { members, needed }: Pick<LockOfLocks, 'members' | 'needed'>,
+    share: number,
+    tries: readonly Promise<Hold | undefined | typeof LATE>[],
+  ) {
+    this.holds = members.map(() => undefined)
+    this.won = new Promise((decide) => {
+      const look = (): void => {
+        const granted = this.holds.filter((hold) => hold !== undefined).length
+        const open = members.length - this.answered.length - this.failures.length
+        if (granted >= needed) decide(true)
+        else if (granted + open < needed) decide(false)
+      }
+      tries.forEach((trying, index) => {
+        const { name } = members[index] as { readonly name: string }
+        const failed = (error: unknown): void => {
+          this.failures.push({ index, name, error })
+          look()
+        }
+        trying.then((outcome) => {
+          if (outcome === LATE) failed(new EngineError('NO_REPLY', `no answer within ${share} ms`, { target: name }))
+          else {
+            this.#answered(index, outcome)
+            look()
+          }
+        }, failed)
+      })
+    })
+  }
+
+  #answered(index: number, hold: Hold | undefined): void {
+    if (hold !== undefined && this.#late !== undefined) {
+      this.#late(hold, index)
+      return
+    }
+    this.answered.push(index)
+    this.holds[index] = hold
+  }
+
+  /** From here on what is granted goes elsewhere. */
+  close(late: (hold: Hold, index: number) => void): void {
+    this.#late = late
+  }
+}
