@@ -45,3 +45,11 @@ export const kinds: readonly LockKind[] = [
     channel: (name) => (name.includes('{') ? `redisson_rwlock:${name}` : `redisson_rwlock:{${name}}`),
   },
 ]
+
+/** So that no test file takes too long: each has a part of the table, and all of them have it all. */
+export type Group = 'whole' | 'read-write' | 'by script'
+
+const groupOf = ({ name, whole }: LockKind): Group =>
+  name.startsWith('readWriteLock') ? 'read-write' : whole === true ? 'whole' : 'by script'
+
+export const kindsOf = (group: Group): readonly LockKind[] => kinds.filter((kind) => groupOf(kind) === group)

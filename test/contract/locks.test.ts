@@ -1,5 +1,5 @@
 import { engines } from '../engines.js'
-import { kinds } from './kinds.js'
+import { kindsOf } from './kinds.js'
 import { lockContract } from './lock.contract.js'
 
-for (const kind of kinds) for (const engine of engines) lockContract(kind, engine)
+for (const kind of kindsOf('by script')) for (const engine of engines) lockContract(kind, engine)
