@@ -53,6 +53,11 @@
 #ifndef SHIFT
 #define SHIFT 2         /* Redisson's wait: 1 below a short lease, 2 up to ours, 3 above ours */
 #endif
+#ifdef HANDS
+#define HAND_TO_HAND(step) step   /* who stands right behind a grant, of the same client, may have it after that without the server */
+#else
+#define HAND_TO_HAND(step) skip
+#endif
 #ifdef CONSOLE
 #define PATTERN true    /* somebody subscribes to everything: PUBLISH never says 0 */
 #else
@@ -64,7 +69,7 @@
 #define TIMELY true
 #endif
 
-/* What the rules of fair-grant.md are amended by (README.md, "Found"). Each can be taken back. */
+/* What the rules of the first design are amended by (README.md, "Found"). Each can be taken back. */
 #ifndef SPEC_SHIFT
 #define AMEND_SHIFT
 #endif
@@ -141,11 +146,20 @@ byte old[OURS + 1];           /* their short lease is over */
 #define LINGERING  8          /* done, but a copy of its enqueue is still unanswered */
 #define DONE       9
 #define DEAD       10
+#define HANDED     11         /* has or had the lock under another's name; its place goes with that one's hold */
 byte phase[OWNERS + 1];
 byte rounds[OWNERS + 1];
 bit unanswered[OURS + 1];     /* an enqueue is on its way */
 bit abandoned[OURS + 1];      /* an enqueue was on its way when the connection was cut */
 bit forced[OWNERS + 1];       /* taken by force: may believe until its next renewal */
+
+#ifdef HANDS
+#define BEHIND 2
+typedef Names { byte name[BEHIND] };
+Names named[OURS + 1];        /* by its newest grant: who stands right behind it, of the same client */
+bit leads[OURS + 1];          /* it started on that message */
+byte under[OURS + 1];         /* under whose name this one had the lock */
+#endif
 
 /* Order: the number of the first enqueue, 0 when not waiting. Excused: somebody was let past while nobody listened. */
 byte place[OWNERS + 1];
@@ -254,6 +268,101 @@ inline check_unfinished(o) {
   assert(THEIR(o) || (phase[o] != DONE && phase[o] != IDLE))
 }
 
+/* After find. */
+#define IS_QUEUED (spot_of < length)
+
+/* ---- Hand to hand ------------------------------------------------------------------------------------------------ */
+
+#ifdef HANDS
+#define IS_TWIN(e, o) ((e) != NOBODY && !THEIR(e) && CLIENT(e) == CLIENT(o))
+
+/* A grant to the head names them, up to the first of somebody else. */
+inline name_behind(o) {
+  named[o].name[0] = NOBODY;
+  named[o].name[1] = NOBODY;
+  other = 0;
+  for (each : 1 .. OWNERS - 1) {
+    if
+    :: queue[0] == o && other < BEHIND && IS_TWIN(queue[each], o) -> named[o].name[other] = queue[each]; other++
+#ifdef MUT_HAND_PAST
+    :: else
+#else
+    :: else -> other = BEHIND
+#endif
+    fi
+  }
+}
+
+#define SERVABLE(p) (phase[p] == WAITING || (phase[p] == CONFIRMING && !unanswered[p]))
+#ifdef MUT_HAND_SKIPS
+#define PASSED_BY(p) (!SERVABLE(p))
+#else
+#define PASSED_BY(p) (!WAITS(p))
+#endif
+/* The first of them who waits. Who does not know that it waits yet is not passed over; who has left is. */
+#define HEIR(o) (SERVABLE(named[o].name[0]) -> named[o].name[0] : \
+  (PASSED_BY(named[o].name[0]) && SERVABLE(named[o].name[1]) -> named[o].name[1] : NOBODY))
+
+inline hand(o) {
+  first = HEIR(o);
+  check_order(first);
+  place[first] = 0;
+  phase[first] = HANDED;
+  under[first] = o
+}
+
+/* Those who had it under this name leave the line, each by itself. */
+inline leave_line(o) {
+  leads[o] = 0;
+  for (each : 1 .. OURS) {
+    if
+    :: under[each] == o ->
+      under[each] = NOBODY;
+      if
+      :: phase[each] == HANDED -> give_up(each)
+      :: else
+      fi
+    :: else
+    fi
+  }
+}
+
+/* Their places went with the hold. */
+inline end_hands(o) {
+  leads[o] = 0;
+  for (each : 1 .. OURS) {
+    if
+    :: under[each] == o ->
+      under[each] = NOBODY;
+      if
+      :: phase[each] == HANDED -> finish(each, YES)
+      :: else
+      fi
+    :: else
+    fi
+  }
+}
+
+/* By the release of that hold. */
+inline take_served(o) {
+  for (each : 1 .. OURS) {
+    if
+    :: under[each] == o ->
+      find(each);
+      queued_before = queued_before || IS_QUEUED || lock == each;
+      take_out(each);
+      lock = (lock == each -> NOBODY : lock)
+    :: else
+    fi
+  }
+}
+
+/* The line is not what it was. */
+inline stop_hands(o) {
+  for (each : 1 .. OURS) { leads[each] = (CLIENT(each) == CLIENT(o) -> 0 : leads[each]) }
+}
+#endif
+
 /* ---- What scripts are made of ------------------------------------------------------------------------------------ */
 
 inline find(o) {
@@ -263,8 +372,6 @@ inline find(o) {
   :: else -> break
   od
 }
-
-#define IS_QUEUED (spot_of < length)
 
 inline take_out(o) {
   find(o);
@@ -371,7 +478,8 @@ inline grant(o) {
   if
   :: listening[CLIENT(o)] && phase[o] != DEAD -> fresh[o] = 1
   :: else
-  fi
+  fi;
+  HAND_TO_HAND(name_behind(o))
 }
 
 /* Gives the free lock to whose turn it is. A caller that is reached takes it. */
@@ -542,6 +650,26 @@ inline release(o) {
   fi
 }
 
+#ifdef HANDS
+inline release_all(o) {
+  answer = YES;
+  queued_before = (lock == o);
+  lock = (lock == o -> NOBODY : lock);
+  take_out(o);
+#ifndef MUT_HAND_STAYS
+  take_served(o);
+#endif
+  if
+  :: queued_before && lock == NOBODY -> prune(CLIENT(o)); pass(NOBODY)
+  :: else
+  fi;
+  assert(THEIR(lock) || under[lock] != o)
+}
+#define RELEASE_BY(o) release_all(o)
+#else
+#define RELEASE_BY(o) release(o)
+#endif
+
 inline execute(o) {
   if
   :: what == ENQUEUE -> acquire(o, true)
@@ -552,7 +680,7 @@ inline execute(o) {
 #endif
   :: what == CONFIRM -> confirm(o)
   :: what == CANCEL -> cancel(o)
-  :: what == RELEASE -> release(o)
+  :: what == RELEASE -> RELEASE_BY(o)
   fi
 }
 
@@ -610,7 +738,8 @@ inline give_up(o) {
 
 inline lost_while_working(o) {
   assert(!TIMELY || forced[o]);
-  give_up(o)
+  give_up(o);
+  HAND_TO_HAND(leave_line(o))
 }
 
 inline hear_reply(o) {
@@ -624,14 +753,19 @@ inline hear_reply(o) {
   :: what == POLL && answer == ABSENT && phase[o] == WAITING ->
     send(o, ENQUEUE);
     phase[o] = ENQUEUING;
-    forced[o] = 0
+    forced[o] = 0;
+    HAND_TO_HAND(stop_hands(o))
   :: what == CONFIRM && answer == YES && (phase[o] == CONFIRMING || phase[o] == STARTED) -> begin_work(o, WORKING)
   :: answer == OUTLIVED && (WAITS(o) || phase[o] == STARTED) -> give_up(o)
   :: what == CONFIRM && answer == LOST && phase[o] == CONFIRMING ->
     phase[o] = (unanswered[o] -> ENQUEUING : WAITING);
     forced[o] = 0
   :: what == CONFIRM && answer == LOST && (phase[o] == STARTED || phase[o] == WORKING) -> lost_while_working(o)
-  :: what == RELEASE && phase[o] == RELEASING -> finish(o, YES)
+  :: what == RELEASE && phase[o] == RELEASING -> finish(o, YES); HAND_TO_HAND(end_hands(o))
+#ifdef HANDS
+  /* By force it was granted to who had had it already. */
+  :: (answer == ACQUIRED || answer == YES) && phase[o] == HANDED -> give_up(o)
+#endif
   :: what == CANCEL && phase[o] == CANCELLING -> finish(o, answer)
   :: else
   fi
@@ -692,6 +826,7 @@ inline cut(o) {
 }
 
 inline start_at_once(o) {
+  HAND_TO_HAND(leads[o] = 1);
   send(o, CONFIRM);
   begin_work(o, STARTED)
 }
@@ -701,7 +836,7 @@ inline ask_first(o) {
   :: phase[o] == WAITING || phase[o] == ENQUEUING -> send(o, CONFIRM); phase[o] = CONFIRMING
 #ifndef MUT_FG11
   /* A grant that nobody waits for is given back. */
-  :: phase[o] == DONE || phase[o] == LINGERING -> give_up(o)
+  :: phase[o] == DONE || phase[o] == LINGERING || phase[o] == HANDED -> give_up(o)
 #endif
   :: else
   fi
@@ -766,10 +901,21 @@ end:
        send(o, RELEASE);
        phase[o] = RELEASING;
        tell("%d sends its release\n", o) }
+#ifdef HANDS
+  :: d_step { (phase[o] == STARTED || phase[o] == WORKING) && leads[o] && HEIR(o) != NOBODY ->
+       hand(o);
+       tell("%d has it from hand to hand\n", first) }
+  /* A second later. */
+  :: d_step { phase[o] == HANDED && (phase[under[o]] == STARTED || phase[under[o]] == WORKING) ->
+       under[o] = NOBODY;
+       give_up(o);
+       tell("%d, who had it from hand to hand, leaves the line\n", o) }
+#endif
 #ifdef WILD
   /* No renewal or confirm came through in time: trust ends, work stops. */
   :: d_step { phase[o] == STARTED || phase[o] == WORKING ->
        give_up(o);
+       HAND_TO_HAND(leave_line(o));
        tell("%d trusts no more\n", o) }
 #endif
 #if CUTS > 0
@@ -996,6 +1142,10 @@ inline kill(c) {
       abandoned[each] = 0;
       forced[each] = 0;
       excused[each] = 0;
+#ifdef HANDS
+      leads[each] = 0;
+      under[each] = NOBODY;
+#endif
       do
       :: len(replies[each - 1]) > 0 -> replies[each - 1]?what, answer
       :: len(replies[each - 1]) == 0 -> break
