@@ -1,6 +1,7 @@
 import { ClosedError } from '../errors.js'
 import { Contention } from './contention.js'
 import { Gatekeeper } from './gatekeeper.js'
+import { hearsGrants } from './grants.js'
 import type { TenureHold } from './hold.js'
 import { Line } from './line.js'
 import { type LineHost, isLine } from './line-protocol.js'
@@ -35,6 +36,8 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
   }
 
   protected take(tenure: Tenure): void {
+    // It was granted to somebody here: so what was held here before was taken by force.
+    this.#tenure?.verify().catch(() => undefined)
     this.#tenure = tenure
   }
 
@@ -65,7 +68,7 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
   #isAlone({ wait, signal, explicit }: Request): boolean {
     if (explicit || signal !== undefined || (wait > 0 && wait !== Infinity)) return false
     const unused = this.#tenure === undefined && this.#contention === undefined && this.inFlight === 0
-    return unused && !(isLine(this.protocol) && Line.hears(this.runtime, this.protocol))
+    return unused && !(isLine(this.protocol) && hearsGrants(this.runtime, this.protocol))
   }
 
   #ask(request: Request): Promise<TenureHold | undefined> {

@@ -11,7 +11,7 @@ import { Speaker } from './speaker.js'
 import { Tenure } from './tenure.js'
 import { type Terms, marginOf } from './terms.js'
 import { makeTicket } from './ticket.js'
-import type { Moment } from './trust.js'
+import { type Moment, momentOf } from './trust.js'
 
 /** One lock in this process, while somebody here holds it or waits for it: what is so for every kind of gate. */
 export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implements Keeper {
@@ -178,6 +178,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
 
   ticket(tenure: Tenure, terms: Terms): string {
     this.forget(tenure)
+    this.runtime.detached(tenure)
     this.leaveLine(tenure)
     this.vacated()
     return makeTicket({ kind: this.kind.name, name: this.name, wire: tenure.wire, ...terms })
@@ -196,16 +197,16 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   /** After a release by force: a hold of this process that was there before is told now, not at its next renewal. */
   forceRelease(): Promise<boolean> {
     return this.staying(async () => {
-      const sent = this.clock.monotonic()
+      const { order } = momentOf(this.clock)
       const forced = await this.protocol.forceRelease()
-      if (forced) this.evict(sent)
+      if (forced) this.evict(order)
       return forced
     })
   }
 
-  /** Whoever had it at that moment does not any more. */
-  evict(at: number): void {
-    for (const tenure of [...this.tenures]) if (tenure.opened < at) tenure.lose('it was released by force', false)
+  /** Whoever asked for it before that moment does not have it any more. */
+  evict(order: number): void {
+    for (const tenure of [...this.tenures]) if (tenure.order < order) tenure.lose('it was released by force', false)
   }
 
   /** While the step is on its way, this stays the lock's gate. */

@@ -17,7 +17,7 @@ export class TenureHold implements Hold {
   #controller: AbortController | undefined
   #released: Promise<boolean> | undefined
   /** When a fixed lease is over, whatever other levels of the same tenure do; on both clocks. */
-  #over: Moment | undefined
+  #over: Pick<Moment, 'mono' | 'wall'> | undefined
 
   constructor(tenure: Tenure, owner: UnitOfWork, terms: Terms, sent: Moment) {
     this.#tenure = tenure

@@ -1,26 +1,22 @@
-import { EngineError } from '../errors.js'
-import type { Clock, Timer } from './clock.js'
-import { LinePoll, POLL, type Polled, type Told } from './line-poll.js'
+import type { Clock } from './clock.js'
+import { type Grant, GrantEar, hearsGrants } from './grants.js'
+import { HandToHand } from './hand-to-hand.js'
 import { LineJoin } from './line-join.js'
+import { LinePoll, POLL, type Polled, type Told } from './line-poll.js'
 import type { LineHost, LineProtocol, Place as State } from './line-protocol.js'
 import type { LoneCall } from './lone-call.js'
-import { type Place, askerOf, newPlace } from './place.js'
-import { wireOwner } from '../keys.js'
+import { type Place, Places } from './place.js'
 import type { Waiter } from './queue.js'
 import { GRACE, type Request } from './request.js'
-import type { Runtime } from './runtime.js'
 import { isLate, lateError, serve } from './serve.js'
 import type { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
 import { isAway, passes } from './trouble.js'
 import { type Moment, TRIAL, momentOf } from './trust.js'
 import { WaitingRoom } from './waiting-room.js'
-import type { Ear } from './wakeups.js'
 
 /** A grant is believed without asking when at least so much of its trial is left. */
 const ENOUGH = 500
-/** Those who stand right behind it may have a grant after it without the server's word for so long, ms. */
-const TURN = 90
 
 /**
  * Those of this process who wait in a line on the server, each at its own place: first come, first served among all
@@ -34,14 +30,10 @@ export class Line implements Polled {
   readonly #serverTime: ServerTime
   readonly #joining: LineJoin
   readonly #poll: LinePoll
-  readonly #places = new Map<string, Place>()
-  readonly #placeOf = new WeakMap<Waiter, Place>()
-  #ear: Ear | undefined
-  /** Until those who were served without the server leave its line, if the hold lasts. */
-  #tidying: Timer | undefined
+  readonly #places: Places
+  readonly #grants: GrantEar
+  readonly #hands: HandToHand
   #troubles = 0
-  /** Whose grant came last, and who stood right behind in the line of the server: nobody can have come between. */
-  #run = { of: '', next: [] as string[], until: 0 }
   readonly passesOn = false
   readonly keepsTurns = false
   readonly running = undefined
@@ -51,8 +43,13 @@ export class Line implements Polled {
     this.#host = host
     this.#protocol = protocol
     this.#serverTime = host.runtime.serverTime(protocol.key)
-    this.#joining = new LineJoin(host, protocol, (place) => this.#places.get(place.wire) === place)
     this.#poll = new LinePoll(host, protocol, this)
+    this.#places = new Places(host, protocol)
+    this.#joining = new LineJoin(host, protocol, (place) => this.#places.has(place))
+    this.#hands = new HandToHand(host, this.#places)
+    this.#grants = new GrantEar(host, protocol, (grant) => {
+      this.#hear(grant)
+    })
     this.#room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
       this.#left(waiter, settle)
     })
@@ -69,7 +66,7 @@ export class Line implements Polled {
   /** A try beside another call of its owner shares that one's luck. */
   asksFor({ owner, explicit }: Request): boolean {
     if (!explicit) return false
-    for (const { waiter } of this.#places.values()) if (waiter.queued && waiter.request.owner === owner) return true
+    for (const { waiter } of this.#places) if (waiter.queued && waiter.request.owner === owner) return true
     return false
   }
 
@@ -99,42 +96,18 @@ export class Line implements Polled {
 
   /** Takes it where it is free; else joins the line, once grants can be heard. */
   async #ask(waiter: Waiter, refused = false): Promise<void> {
-    const place = newPlace(waiter, this.#host.nextWire())
-    this.#places.set(place.wire, place)
-    this.#placeOf.set(waiter, place)
+    const place = this.#places.add(waiter)
     try {
       if (waiter.request.wait === 0) {
         if (!(await this.#try(place))) this.#refuse(place)
-      } else if (refused || Line.hears(this.#host.runtime, this.#protocol) || !(await this.#try(place))) {
-        await this.#listen()
+      } else if (refused || hearsGrants(this.#host.runtime, this.#protocol) || !(await this.#try(place))) {
+        await this.#grants.listen()
         if (waiter.queued) await this.#join(place)
       }
       // It was rejected, or served as another call of its owner.
-      if (!waiter.queued && this.#places.has(place.wire)) void this.#giveUp(place)
+      if (!waiter.queued && this.#places.has(place)) void this.#places.giveUp(place)
     } catch (trouble) {
       this.troubled(place, trouble)
-    }
-  }
-
-  /** Whether grants are heard, and told from old ones, already: a free lock is worth no subscription. */
-  static hears(runtime: Runtime, protocol: LineProtocol): boolean {
-    const channel = protocol.grants(runtime.options.id)
-    const heard = channel === undefined || runtime.wakeups.hears(channel)
-    return heard && runtime.serverTime(protocol.key).latest !== undefined
-  }
-
-  /** Grants are heard from now on. */
-  async #listen(): Promise<void> {
-    const { wakeups, options } = this.#host.runtime
-    const channel = this.#protocol.grants(options.id)
-    if (channel === undefined) return
-    this.#ear ??= wakeups.listen(channel, (payload) => {
-      this.#hear(payload)
-    })
-    try {
-      await this.#ear.ready
-    } catch (error) {
-      options.logger.warn(`cannot subscribe for '${this.#host.name}': waiting by polling`, error)
     }
   }
 
@@ -148,7 +121,7 @@ export class Line implements Polled {
   }
 
   #refuse(place: Place): void {
-    this.#places.delete(place.wire)
+    this.#places.forget(place)
     this.#room.refuseTries(place.waiter)
     this.#shareOn(place.waiter)
     this.#rest()
@@ -163,7 +136,7 @@ export class Line implements Polled {
     this.heard(told.stamp, sent)
     this.#troubles = 0
     if (state === 'held') this.#granted(place, sent)
-    else if (!place.waiter.queued) this.#abandon(place)
+    else if (!place.waiter.queued) this.#places.abandon(place)
     else if (state === 'late') await this.#join(place)
     else this.#waits(place, state, told)
   }
@@ -172,31 +145,26 @@ export class Line implements Polled {
     // A grant from before that was another round's, or has lapsed.
     place.since = stamp
     if (!this.#admit(place.waiter)) {
-      void this.#giveUp(place)
+      void this.#places.giveUp(place)
       return
     }
-    if (state === 'behind others' && place.ear === undefined) this.#hearCalls(place)
-    this.#poll.in(left < 0 ? POLL : left + 1)
-  }
-
-  #hearCalls(place: Place): void {
-    const poll = (): void => {
-      if (this.#places.has(place.wire)) this.#poll.in(0)
+    if (state === 'behind others') {
+      this.#places.hearCalls(place, () => {
+        this.#poll.in(0)
+      })
     }
-    place.ear = this.#host.runtime.wakeups.listen(this.#protocol.callOf(place.wire), poll)
-    // It may have been called before it could hear.
-    place.ear.ready?.then(poll, () => undefined)
+    this.#poll.in(left < 0 ? POLL : left + 1)
   }
 
   troubled(place: Place, trouble: unknown): void {
     // A grant came, or it was given up, before this was known.
-    if (!this.#places.has(place.wire)) return
+    if (!this.#places.has(place)) return
     const { waiter } = place
     const { runtime } = this.#host
-    this.#forget(place)
+    this.#places.forget(place)
     // Who stands in the line already leaves it, whatever this trouble says.
     const cause = place.since === undefined ? trouble : undefined
-    void this.#undo(place, cause)
+    void this.#places.undo(place, cause)
     waiter.request.trouble = trouble
     if (!waiter.queued) return
     if (passes(trouble) && waiter.since <= this.answeredAt && waiter.request.wait > 0) {
@@ -214,8 +182,8 @@ export class Line implements Polled {
   #reject(waiter: Waiter, reason: unknown): void {
     this.#room.remove(waiter)
     waiter.reject(reason)
-    const place = this.#placeOf.get(waiter)
-    if (place !== undefined && this.#places.has(place.wire)) void this.#giveUp(place)
+    const place = this.#places.of(waiter)
+    if (place !== undefined) void this.#places.giveUp(place)
     this.#shareOn(waiter)
     this.#rest()
   }
@@ -229,40 +197,40 @@ export class Line implements Polled {
 
   // ---- being granted -----------------------------------------------------------------------------------------------
 
-  /** A grant: whose, and when by the server's clock. Undefined: messages may have been missed. */
-  #hear(payload: string | undefined): void {
-    if (payload === undefined) {
+  /** Undefined: messages may have been missed. */
+  #hear(grant: Grant | undefined): void {
+    if (grant === undefined) {
       this.#poll.in(0)
       return
     }
-    const [wire = '', stamp = '', ...behind] = payload.split(' ')
-    const place = this.#places.get(wire)
-    if (place !== undefined) {
-      if (!this.#isFresh(place, Number(stamp), behind)) void this.#host.staying(() => this.#confirmFirst(place))
-      return
-    }
-    // Whoever it was for has gone. What it has confirmed already is no grant any more.
-    if (this.#host.tenure?.wire !== wire) void this.#host.runtime.undo(this.#protocol, wire, TRIAL, undefined)
+    const place = this.#places.at(grant.wire)
+    if (place !== undefined && this.#isFresh(place, grant)) return
+    this.#doubt(grant)
+    if (place === undefined) this.#places.decline(grant.wire)
+    else void this.#host.staying(() => this.#confirmFirst(place))
+  }
+
+  /** It was free then: so what is held here was taken by force, unless this word is old. */
+  #doubt({ wire }: Grant): void {
+    const { tenure } = this.#host
+    if (tenure === undefined || tenure.wire === wire) return
+    this.#hands.stop()
+    tenure.verify().catch(() => undefined)
   }
 
   /** Starts at once when the grant is of this round and provably young enough. */
-  #isFresh(place: Place, stamp: number, behind: readonly string[]): boolean {
+  #isFresh(place: Place, grant: Grant): boolean {
     // Before what it is compared with: should this process be stopped in between, the grant only looks older.
     const now = momentOf(this.#clock)
-    const age = this.#serverTime.ageOf(stamp)
-    if (place.since === undefined || age === undefined || stamp <= place.since || place.asked > 0) return false
+    const age = this.#serverTime.ageOf(grant.stamp)
+    if (place.since === undefined || age === undefined || grant.stamp <= place.since || place.asked > 0) return false
     const left = TRIAL - age
     if (left < ENOUGH || !place.waiter.queued) return false
-    this.#forget(place)
+    this.#places.forget(place)
     const { terms } = place.waiter.request
     const tenure = this.#host.begin(place.wire, terms, now)
     tenure.onTrial(now, Math.min(left, terms.lease))
-    const { id } = this.#host.runtime.options
-    this.#run = {
-      of: place.wire,
-      next: behind.map((number) => wireOwner(id, Number(number))),
-      until: now.mono - age + TURN,
-    }
+    this.#hands.begin(grant, now.mono - age)
     this.#serve(place.waiter, tenure)
     void this.#host.staying(async () => {
       const confirmed = await tenure.confirm((lease) => this.#protocol.confirm(place.wire, lease))
@@ -273,29 +241,16 @@ export class Line implements Polled {
     return true
   }
 
-  /** The next of those who stand right behind whom the server knows as the holder. */
-  heir({ wire }: Tenure): Waiter | undefined {
-    const { of, next, until } = this.#run
-    if (of !== wire || this.#clock.monotonic() > until) return undefined
-    while (next.length > 0) {
-      const place = this.#places.get(next.shift() ?? '')
-      // Who does not know yet that it waits may be about to leave; who is not there has left.
-      if (place !== undefined) return place.since === undefined || !place.waiter.queued ? undefined : place.waiter
-    }
-    return undefined
+  heir(tenure: Tenure): Waiter | undefined {
+    return this.#hands.heir(tenure)
   }
 
   /** It has its turn; its place goes when the tenure does. */
   hand(waiter: Waiter, tenure: Tenure): void {
-    const place = this.#placeOf.get(waiter)
+    const place = this.#places.of(waiter)
     if (place !== undefined) {
-      this.#forget(place)
-      tenure.served = [...tenure.served, place.wire]
-      this.#tidying ??= this.#clock.setTimer(() => {
-        this.#tidying = undefined
-        if (this.#host.tenure !== undefined) this.#host.leaveLine(this.#host.tenure)
-        this.#host.rested()
-      }, POLL)
+      this.#places.forget(place)
+      this.#hands.served(place, tenure)
     }
     this.#serve(waiter, tenure, true)
     this.#rest()
@@ -304,7 +259,7 @@ export class Line implements Polled {
   #serve(waiter: Waiter, tenure: Tenure, local = false): void {
     const others = serve(this.#host, this.#room, waiter, tenure, local)
     if (others === 0) return
-    for (const place of this.#places.values()) if (!place.waiter.queued) void this.#giveUp(place)
+    for (const place of this.#places) if (!place.waiter.queued) void this.#places.giveUp(place)
   }
 
   async #confirmFirst(place: Place): Promise<void> {
@@ -325,18 +280,18 @@ export class Line implements Polled {
 
   /** The server has it as the holder for its whole lease. */
   #granted(place: Place, sent: Moment): void {
-    if (!this.#places.has(place.wire)) {
-      this.#abandon(place)
+    if (!this.#places.has(place)) {
+      this.#places.abandon(place)
       return
     }
     const { waiter, wire } = place
     const { terms } = waiter.request
-    this.#forget(place)
+    this.#places.forget(place)
     const late = isLate(this.#clock, sent, terms.lease)
     if (waiter.queued && !late && !this.#host.runtime.closed) {
       this.#serve(waiter, this.#host.begin(wire, terms, sent))
     } else {
-      void this.#giveUp(place)
+      void this.#places.giveUp(place)
       if (waiter.queued) this.#reject(waiter, lateError(this.#host.name, terms.lease))
     }
     this.#rest()
@@ -345,7 +300,7 @@ export class Line implements Polled {
   // ---- showing that we live ----------------------------------------------------------------------------------------
 
   standing(): readonly Place[] {
-    return [...this.#places.values()].filter(({ since }) => since !== undefined)
+    return [...this.#places].filter(({ since }) => since !== undefined)
   }
 
   heard(stamp: number, sent: Moment): void {
@@ -355,13 +310,14 @@ export class Line implements Polled {
 
   stands(place: Place, state: State, told: Told, sent: Moment): void {
     if (state === 'held') this.#granted(place, sent)
-    else if (!this.#places.has(place.wire)) return
+    else if (!this.#places.has(place)) return
     else if (state !== 'gone') this.#waits(place, state, told)
     // Taken for dead, or everything was deleted: it queues again, at the end.
     else if (!place.joining) void this.#host.staying(() => this.#again(place))
   }
 
   async #again(place: Place): Promise<void> {
+    this.#hands.stop()
     place.since = undefined
     try {
       await this.#join(place)
@@ -374,14 +330,14 @@ export class Line implements Polled {
 
   /** The wait ended without the lock: the place is given up before the caller hears of it, or the grace is over. */
   #left(waiter: Waiter, settle: () => void): void {
-    const place = this.#placeOf.get(waiter)
-    if (place === undefined || !this.#places.has(place.wire)) {
+    const place = this.#places.of(waiter)
+    if (place === undefined) {
       settle()
       this.#rest()
       return
     }
     const timer = this.#clock.setTimer(settle, GRACE)
-    void this.#giveUp(place).then(() => {
+    void this.#places.giveUp(place).then(() => {
       timer.cancel()
       settle()
     })
@@ -395,31 +351,8 @@ export class Line implements Polled {
     if (next !== undefined) void this.#host.staying(() => this.#ask(next))
   }
 
-  /** Out of the line, and what it may have been granted goes to the next. */
-  #giveUp(place: Place): Promise<void> {
-    this.#forget(place)
-    return this.#undo(place, place.joining ? new EngineError('NO_REPLY', 'left while joining') : undefined)
-  }
-
-  /** Nobody waits at it any more: but it may be what is held here. */
-  #abandon(place: Place): void {
-    if (this.#host.tenure?.wire !== place.wire) void this.#giveUp(place)
-  }
-
-  #undo(place: Place, cause: unknown): Promise<void> {
-    const asker = askerOf(place)
-    const leaving = { release: () => this.#protocol.leave(asker) }
-    return this.#host.runtime.undo(leaving, asker.owner, asker.lease, cause)
-  }
-
-  #forget(place: Place): void {
-    this.#places.delete(place.wire)
-    place.ear?.close()
-    place.ear = undefined
-  }
-
   #rest(): void {
-    if (this.#places.size === 0 && this.#room.first === undefined) this.#host.rested()
+    if (this.#places.none && this.#room.first === undefined) this.#host.rested()
   }
 
   start(): void {
@@ -435,16 +368,14 @@ export class Line implements Polled {
   }
 
   close(reason: Error): void {
-    const places = [...this.#places.values()]
+    const places = [...this.#places]
     this.#room.rejectAll(reason)
-    for (const place of places) void this.#giveUp(place)
+    for (const place of places) void this.#places.giveUp(place)
   }
 
   end(): void {
     this.#poll.stop()
-    this.#tidying?.cancel()
-    this.#tidying = undefined
-    this.#ear?.close()
-    this.#ear = undefined
+    this.#hands.end()
+    this.#grants.close()
   }
 }

@@ -1,5 +1,7 @@
-import type { Asker } from './line-protocol.js'
+import { EngineError } from '../errors.js'
+import type { Asker, LineHost, LineProtocol } from './line-protocol.js'
 import type { Waiter } from './queue.js'
+import { TRIAL } from './trust.js'
 import type { Ear } from './wakeups.js'
 
 /** One waiter's place in the server's line. */
@@ -16,17 +18,95 @@ export interface Place {
   ear: Ear | undefined
 }
 
-export const newPlace = (waiter: Waiter, wire: string): Place => ({
-  waiter,
-  wire,
-  since: undefined,
-  joining: true,
-  asked: 0,
-  ear: undefined,
-})
-
 export const askerOf = ({ wire, waiter: { request } }: Place): Asker => ({
   owner: wire,
   lease: request.terms.lease,
   wait: request.wait,
 })
+
+/** The places of this process in one line, and how each is given up. */
+export class Places {
+  readonly #host: LineHost
+  readonly #protocol: LineProtocol
+  readonly #byWire = new Map<string, Place>()
+  readonly #byWaiter = new WeakMap<Waiter, Place>()
+
+  constructor(host: LineHost, protocol: LineProtocol) {
+    this.#host = host
+    this.#protocol = protocol
+  }
+
+  [Symbol.iterator](): Iterator<Place> {
+    return this.#byWire.values()
+  }
+
+  get none(): boolean {
+    return this.#byWire.size === 0
+  }
+
+  /** For a waiter who is to join, under a new name. */
+  add(waiter: Waiter): Place {
+    const wire = this.#host.nextWire()
+    const place: Place = { waiter, wire, since: undefined, joining: true, asked: 0, ear: undefined }
+    this.#byWire.set(wire, place)
+    this.#byWaiter.set(waiter, place)
+    return place
+  }
+
+  at(wire: string): Place | undefined {
+    return this.#byWire.get(wire)
+  }
+
+  has({ wire }: Place): boolean {
+    return this.#byWire.has(wire)
+  }
+
+  of(waiter: Waiter): Place | undefined {
+    const place = this.#byWaiter.get(waiter)
+    return place !== undefined && this.has(place) ? place : undefined
+  }
+
+  /** It hears who calls as Redisson does. */
+  hearCalls(place: Place, called: () => void): void {
+    if (place.ear !== undefined) return
+    const listener = (): void => {
+      if (this.has(place)) called()
+    }
+    place.ear = this.#host.runtime.wakeups.listen(this.#protocol.callOf(place.wire), listener)
+    // It may have been called before it could hear.
+    place.ear.ready?.then(listener, () => undefined)
+  }
+
+  /** Its waiter has the lock, or has gone. */
+  forget(place: Place): void {
+    this.#byWire.delete(place.wire)
+    place.ear?.close()
+    place.ear = undefined
+  }
+
+  /** Out of the line, and what it may have been granted goes to the next. */
+  giveUp(place: Place): Promise<void> {
+    this.forget(place)
+    return this.undo(place, place.joining ? new EngineError('NO_REPLY', 'left while joining') : undefined)
+  }
+
+  undo(place: Place, cause: unknown): Promise<void> {
+    const asker = askerOf(place)
+    const leaving = { release: () => this.#protocol.leave(asker) }
+    return this.#host.runtime.undo(leaving, asker.owner, asker.lease, cause)
+  }
+
+  /** Nobody waits at it any more: but it may be what is held here. */
+  abandon(place: Place): void {
+    if (!this.#isTaken(place.wire)) void this.giveUp(place)
+  }
+
+  /** A grant for who has gone is given back. What somebody took is no grant any more, also when that one has detached it. */
+  decline(wire: string): void {
+    if (!this.#isTaken(wire)) void this.#host.runtime.undo(this.#protocol, wire, TRIAL, undefined)
+  }
+
+  #isTaken(wire: string): boolean {
+    return this.#host.tenure?.wire === wire || this.#host.runtime.isDetached(wire)
+  }
+}

@@ -12,6 +12,7 @@ import type { Gatekeeper } from './gatekeeper.js'
 import type { Fleet, LockKind, LockProtocol, Runner } from './protocol.js'
 import { Requests } from './requests.js'
 import { ServerTime } from './server-time.js'
+import type { Tenure } from './tenure.js'
 import type { Terms } from './terms.js'
 import { Turnstiles } from './turnstiles.js'
 import { Wakeups } from './wakeups.js'
@@ -50,6 +51,8 @@ export class Runtime implements Runner {
   /** Pauses that closing cuts short. */
   readonly #pauses = new Set<() => void>()
   #number = 0
+  /** Wire owners of what was detached, and until when at most it is on the server. */
+  readonly #detached = new Map<string, number>()
   /** Calls that wait. */
   waiting = 0
   closed = false
@@ -270,6 +273,20 @@ export class Runtime implements Runner {
       }),
     )
     return first.then(() => undefined)
+  }
+
+  /** From now on nothing that comes late may take it back. */
+  detached({ wire, lastsUntil }: Tenure): void {
+    const now = this.options.clock.monotonic()
+    for (const [other, until] of this.#detached) {
+      if (until > now) break
+      this.#detached.delete(other)
+    }
+    this.#detached.set(wire, lastsUntil)
+  }
+
+  isDetached(wire: string): boolean {
+    return this.#detached.has(wire)
   }
 
   /** Nobody waits for it here any more. Undefined: the server was never told that somebody does. */

@@ -22,6 +22,8 @@ export class Tenure implements Due {
   readonly wire: string
   readonly #keeper: Keeper
   readonly opened: number
+  /** Where among all moments it was asked for. */
+  readonly order: number
   /** Granted, and not confirmed yet: for a short while only. */
   trial = false
   passes = 0
@@ -42,6 +44,7 @@ export class Tenure implements Due {
     this.#keeper = keeper
     this.wire = wire
     this.opened = from?.opened ?? sent.mono
+    this.order = from?.order ?? sent.order
     this.passes = from === undefined ? 0 : from.passes + 1
     this.#terms = terms
     this.#trust = new Trust(sent, terms.lease)

@@ -5,9 +5,13 @@ import { type Terms, marginOf } from './terms.js'
 export interface Moment {
   readonly mono: number
   readonly wall: number
+  /** Which of two was first: the clocks may show the same. */
+  readonly order: number
 }
 
-export const momentOf = (clock: Clock): Moment => ({ mono: clock.monotonic(), wall: clock.now() })
+let moments = 0
+
+export const momentOf = (clock: Clock): Moment => ({ mono: clock.monotonic(), wall: clock.now(), order: ++moments })
 
 /** How long the server lets somebody have a lock who was granted it and has not confirmed; the scripts have it too. */
 export const TRIAL = 3000

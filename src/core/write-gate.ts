@@ -44,8 +44,8 @@ export class WriteGate extends Gate {
     return this.#reading?.busy === true
   }
 
-  override evict(at: number): void {
-    super.evict(at)
-    this.#reading?.evict(at)
+  override evict(order: number): void {
+    super.evict(order)
+    this.#reading?.evict(order)
   }
 }

@@ -247,6 +247,45 @@ void describe('what the fair lock’s design rules out', () => {
     assert.ok(next.has)
   })
 
+  void test('a grant’s message comes when its hold has been detached → the ticket is good still', async () => {
+    const site = new Site()
+    const client = await site.client(new SlowDriver(site, 1200))
+    const waiter = await site.waits(client)
+    await site.waits(client)
+    await (await site.client()).fairLock('a').forceRelease()
+    while (!waiter.has) await site.clock.advance(50)
+    const ticket = (await waiter.hold?.detach()) ?? ''
+    await site.clock.advance(1500)
+    const adopted = await (await site.client()).adopt(ticket)
+    assert.equal(adopted?.state, 'held')
+  })
+
+  void test('a long row of Redisson’s behind one of ours → the deadlines of 64 are put right when it has its turn', async () => {
+    const site = new Site()
+    const waiter = await site.waits(await site.client())
+    const row = Array.from({ length: 100 }, (_, i) => `${REDISSONS}${i}`)
+    for (const [i, owner] of row.entries()) site.stands(owner, site.clock.now() + (i + 50) * ALLOWANCE)
+    const [near = '', far = ''] = [row[62], row[70]]
+    const before = [site.deadline(near), site.deadline(far)]
+    await (await site.client()).fairLock('a').forceRelease()
+    await site.clock.advance(AT_ONCE)
+    assert.ok(waiter.has)
+    assert.ok(site.deadline(near) < (before[0] ?? 0))
+    assert.equal(site.deadline(far), before[1])
+  })
+
+  void test('whoever was ahead of a dead one of Redisson’s was dropped → it is waited for as long as one waits, from its turn on', async () => {
+    const site = new Site()
+    site.stands(`${OURS}:1`, site.clock.now() - 1)
+    site.stands(REDISSONS, site.clock.now() + 20 * ALLOWANCE)
+    const living = await site.waits(await site.client())
+    site.redissonUnlocks(HOLDER)
+    await site.clock.advance(ALLOWANCE - 2000)
+    assert.ok(!living.has)
+    await site.clock.advance(4500)
+    assert.ok(living.has)
+  })
+
   void test('the lock is free, and the head that should take it leaves → it tells the next (FG13)', async () => {
     const site = new Site()
     const leaving = new AbortController()

@@ -8,6 +8,8 @@ import { openMemoryServer } from '#src/engine/memory/registry.js'
 
 const NAME = 'a'
 
+const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make)
+
 /** Lets everything happen that needs no more than a millisecond of the clock. */
 const settle = async (clock: ReturnType<typeof virtualClock>): Promise<void> => {
   for (let i = 0; i < 20; i++) await clock.advance(1)
@@ -97,5 +99,43 @@ void test('Redisson takes the lock away by force from who was served without the
   await (await waiting[1])?.release()
   await settle(clock)
   assert.deepEqual(heard, ['0'])
+  await Promise.all([one.close(), two.close()])
+})
+
+void test('taken by force after it went from hand to hand → whoever has it is told at once, and nobody enters beside the next', async () => {
+  const clock = virtualClock()
+  const url = 'memory:hand-to-hand-taken'
+  const [one, two] = [await connect({ url, clock }), await connect({ url, clock })]
+  const first = await two.fairLock(NAME).acquire()
+  const waiting = times(3, () => one.fairLock(NAME).acquire())
+  await settle(clock)
+  await first.release()
+  await settle(clock)
+  await (await waiting[0])?.release()
+  await settle(clock)
+  const second = await waiting[1]
+  assert.equal(second?.state, 'held')
+  assert.equal(await two.fairLock(NAME).forceRelease(), true)
+  await settle(clock)
+  assert.equal(second.state, 'lost')
+  const third = await waiting[2]
+  assert.equal(third?.state, 'held')
+  assert.equal((await two.fairLock(NAME).inspect()).holders.length, 1)
+  assert.equal(await second.release(), false)
+  assert.equal(await third.release(), true)
+  await Promise.all([one.close(), two.close()])
+})
+
+void test('taken by force while the next here waits → the one before is told at once', async () => {
+  const clock = virtualClock()
+  const url = 'memory:hand-to-hand-next'
+  const [one, two] = [await connect({ url, clock }), await connect({ url, clock })]
+  const first = await one.fairLock(NAME).acquire()
+  const waiting = one.fairLock(NAME).acquire()
+  await settle(clock)
+  assert.equal(await two.fairLock(NAME).forceRelease(), true)
+  await settle(clock)
+  const next = await waiting
+  assert.deepEqual([first.state, next.state], ['lost', 'held'])
   await Promise.all([one.close(), two.close()])
 })

@@ -52,6 +52,31 @@ void describe('fair lock: the server in trouble in the middle of a queue', { con
     KEPT,
   )
 
+  onServer(
+    'F28: nothing can be written for longer than a try waits → it is told in time, and is out of the line when that is over',
+    async (broken) => {
+      const [one, two, three] = await Promise.all([1, 2, 3].map(() => broken.open({ commandTimeout: 500 })))
+      const line = (): Promise<number> => broken.redis.llen('redisson_lock_queue:{a}')
+      await one?.fairLock('a').acquire({ lease: 2000 })
+      const waiting = two?.fairLock('a').acquire({ lease: 10_000 })
+      await broken.until(async () => (await line()) === 1)
+      const since = machineTime()
+      const tried = three?.fairLock('a').tryAcquire({ wait: 3000, lease: 1000 })
+      await broken.until(async () => (await line()) === 2)
+      await broken.redis.call('CLIENT', 'PAUSE', '30000', 'WRITE')
+      assert.equal(await tried, undefined)
+      const ms = machineTime() - since
+      assert.ok(ms >= 2990 && ms < 5000, `${ms} ms`)
+      assert.equal(await line(), 2)
+      await sleep(1500)
+      await broken.redis.call('CLIENT', 'UNPAUSE')
+      const hold = await waiting
+      await broken.until(async () => (await line()) === 0, 2000)
+      assert.equal(await hold?.release(), true)
+      await broken.until(async () => (await broken.redis.exists('a')) === 0)
+    },
+  )
+
   onServer('killed and started again without its data → the holder is told, all queue anew and get in', (broken) =>
     withQueue(broken, async (party, _holder, calls) => {
       const at = machineTime()

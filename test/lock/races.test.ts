@@ -2,6 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BusyError, type Client, ClosedError, LockLostError, connect } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
+import { start } from '#src/client.js'
+import { settle } from '#src/config/settings.js'
+import { MemoryDriver } from '#src/engine/memory/driver.js'
+import { MemoryServer } from '#src/engine/memory/server.js'
+import { SlowDriver } from '../fair-lock/slow-driver.js'
 
 interface Stage {
   readonly clock: ReturnType<typeof virtualClock>
@@ -85,6 +90,39 @@ scene('re-entering a hold that is gone → a fresh hold, released by close', asy
   await a.close()
   assert.ok(hold.signal.aborted)
   assert.equal(await b.lock('x').isLocked(), false)
+})
+
+scene('forced open in the millisecond in which it was taken → told; taken just after → not', async ({ a }) => {
+  for (const lock of [a.lock('x'), a.fairLock('y'), a.readWriteLock('z').read]) {
+    const before = await lock.acquire()
+    const forced = lock.forceRelease()
+    const after = lock.acquire()
+    assert.equal(await forced, true)
+    assert.equal(before.state, 'lost')
+    assert.equal((await after).state, 'held')
+    assert.equal(await (await after).release(), true)
+  }
+})
+
+void test('a hold turns out to be gone when its owner takes it again → the limit counts from the call', async () => {
+  const clock = virtualClock()
+  const server = new MemoryServer(clock)
+  const driver = new SlowDriver(server, clock)
+  const options = settle({ url: 'memory:', clock, presence: false, commandTimeout: 3000 }, {})
+  const a = await during(clock, start(options, driver))
+  const b = await start(options, new MemoryDriver(server, undefined))
+  const owner = a.owner()
+  await during(clock, a.lock('x').acquire({ owner }))
+  await b.lock('x').forceRelease()
+  const taken = await b.lock('x').acquire()
+  const late = (): Promise<void> => new Promise((resolve) => void clock.setTimer(resolve, 600))
+  driver.stop = { op: 'lock/set-level', phase: 'reply', name: 'x', until: late }
+  const since = clock.now()
+  assert.equal(await during(clock, a.lock('x').tryAcquire({ owner, wait: 800 })), undefined)
+  const ms = clock.now() - since
+  assert.ok(ms >= 800 && ms <= 900, `${ms} ms`)
+  await taken.release()
+  await during(clock, Promise.all([a.close(), b.close()]))
 })
 
 scene('a wall clock that jumps past the lease → the next hold is released by close', async ({ clock, a, b }) => {

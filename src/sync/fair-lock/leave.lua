@@ -31,13 +31,13 @@ local line = {
 }
 local held = redis.call('HDEL', lock, owner) == 1
 if redis.call('LINDEX', queue, 0) == owner then
-  bound(line, owner, redis.call('LINDEX', queue, 1), math.max(redis.call('PTTL', lock), lease))
+  bound(line, owner, redis.call('LRANGE', queue, 1, 64), 1, math.max(redis.call('PTTL', lock), lease))
 end
 local waited = takeOut(line, owner)
 local freed = held
 for i = 7, #served do
   if i == #served and held then
-    bound(line, served[i], redis.call('LINDEX', queue, 1), 0)
+    bound(line, served[i], redis.call('LRANGE', queue, 1, 64), 1, 0)
   end
   -- Whoever released it by force has granted it to somebody who had had it, or has called that one.
   freed = takeOut(line, served[i]) or freed

@@ -25,6 +25,10 @@ export class LineWatch {
   #before = NOBODY
   /** Who was taken out by another's script or by an expiry; what says so where nothing excuses it. */
   readonly #evicted = new Map<string, string | undefined>()
+  /** Whoever has had the lock, by the name of its place. */
+  readonly #had = new Set<string>()
+  /** Who stood before one that had it from hand to hand, and is of the same process; and which one. */
+  readonly #passed = new Map<string, string>()
 
   constructor(scene: Scene, verdict: Verdict) {
     this.#scene = scene
@@ -101,6 +105,28 @@ export class LineWatch {
     const [queue, deadlines] = [database.expiry(fairQueue(name)), database.expiry(fairDeadlines(name))]
     if (queue !== deadlines || (queue === undefined && !this.line(name).every(isStranger)))
       this.#verdict.violation('left over', `the line for '${name}' has the expiries ${queue} and ${deadlines}`)
+  }
+
+  /** A call has it as this wire owner. Those whose places are in `served` had it before, without the server. */
+  granted(name: string, wire: string, served: readonly string[]): void {
+    const place = served.at(-1) ?? wire
+    if (this.#had.has(place)) return
+    this.#had.add(place)
+    const by = this.#passed.get(place)
+    if (by !== undefined)
+      this.#verdict.violation('fairness', `…${place.slice(-6)} has '${name}' after …${by.slice(-6)}, which came later`)
+    if (place === wire) return
+    const line = this.line(name)
+    for (const other of line.slice(0, Math.max(0, line.indexOf(place)))) {
+      if (other === wire || served.includes(other)) continue
+      // Of its own process: it may be leaving.
+      if (other.startsWith(wire.slice(0, 36))) this.#passed.set(other, place)
+      else
+        this.#verdict.violation(
+          'fairness',
+          `…${place.slice(-6)} has '${name}' from hand to hand before …${other.slice(-6)}, which came first`,
+        )
+    }
   }
 
   #vanished(name: string, wire: string, how: string, flight?: Flight): void {

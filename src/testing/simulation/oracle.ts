@@ -87,6 +87,8 @@ export class Oracle {
       this.#lost(held)
     })
     process.holds.add(held)
+    if (this.#inStep(process, wire) && !this.server.isDisturbed(held))
+      this.server.line?.granted(name, wire, hold.tenure.served)
     const remaining = process.machine.observe(() => hold.remaining())
     this.#verdict.tell(call, 'granted', { until: this.#scene.world.now + remaining, lease: hold.terms.lease })
     this.#scene.note(process.name, `${id} has '${name}' as …${wire.slice(-6)}, ${remaining.toFixed(0)} ms`)

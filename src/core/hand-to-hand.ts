@@ -1,0 +1,68 @@
+import type { Timer } from './clock.js'
+import type { Grant } from './grants.js'
+import { POLL } from './line-poll.js'
+import type { LineHost } from './line-protocol.js'
+import type { Place, Places } from './place.js'
+import type { Waiter } from './queue.js'
+import type { Tenure } from './tenure.js'
+
+/** How long after a grant, ms. */
+const TURN = 90
+
+/**
+ * Who stands right behind a grant in the line of the server, in this process: nobody can come between them, so for a short
+ * while the hold goes from one to the next without the server. Their places there go with the tenure.
+ */
+export class HandToHand {
+  readonly #host: LineHost
+  readonly #places: Places
+  /** Whose grant it was, and who comes next. */
+  #of = ''
+  #next: string[] = []
+  #until = 0
+  /** Until those who were served leave the line, if the hold lasts. */
+  #tidying: Timer | undefined
+
+  constructor(host: LineHost, places: Places) {
+    this.#host = host
+    this.#places = places
+  }
+
+  /** `at`: when it was granted, on the monotonic clock. */
+  begin({ wire, behind }: Grant, at: number): void {
+    this.#of = wire
+    this.#next = [...behind]
+    this.#until = at + TURN
+  }
+
+  /** What the line was may not be so any more. */
+  stop(): void {
+    this.#until = -Infinity
+  }
+
+  /** Who may have it next without the server's word. */
+  heir({ wire }: Tenure): Waiter | undefined {
+    if (this.#of !== wire || this.#host.runtime.options.clock.monotonic() > this.#until) return undefined
+    for (let next = this.#next.shift(); next !== undefined; next = this.#next.shift()) {
+      const place = this.#places.at(next)
+      // Who does not know yet that it waits may be about to leave; who is not there has left.
+      if (place !== undefined) return place.since === undefined || !place.waiter.queued ? undefined : place.waiter
+    }
+    return undefined
+  }
+
+  /** It has its turn. */
+  served({ wire }: Place, tenure: Tenure): void {
+    tenure.served = [...tenure.served, wire]
+    this.#tidying ??= this.#host.runtime.options.clock.setTimer(() => {
+      this.#tidying = undefined
+      if (this.#host.tenure !== undefined) this.#host.leaveLine(this.#host.tenure)
+      this.#host.rested()
+    }, POLL)
+  }
+
+  end(): void {
+    this.#tidying?.cancel()
+    this.#tidying = undefined
+  }
+}
