@@ -1,18 +1,17 @@
-import type { Clock, Timer } from './clock.js'
-import { Contender, type Contest, type Outcome, POLL } from './contender.js'
+import type { Timer } from './clock.js'
+import { Contender, type Outcome, POLL } from './contender.js'
+import { Crowd } from './crowd.js'
 import type { Told } from './diagnostics.js'
 import type { LoneCall } from './lone-call.js'
 import type { LockProtocol } from './protocol.js'
 import type { Waiter } from './queue.js'
-import { GRACE, type Request } from './request.js'
+import type { Request } from './request.js'
 import type { Runtime } from './runtime.js'
 import { Spinner } from './spinner.js'
 import type { Tenure } from './tenure.js'
 import { isLate, lateError, serve } from './serve.js'
 import { type Terms, alike } from './terms.js'
 import { type Moment, momentOf } from './trust.js'
-import { WaitingRoom } from './waiting-room.js'
-import type { Wakeups } from './wakeups.js'
 
 /** The gate at which they wait. */
 export interface Host extends Told {
@@ -34,10 +33,8 @@ export interface Host extends Told {
 }
 
 /** Those who wait at one gate, and what an attempt for the first of them brings. It is there only while it is needed. */
-export class Contention implements Contest {
-  readonly #host: Host
-  readonly #room: WaitingRoom
-  readonly #contender: Contender | Spinner
+export class Contention extends Crowd<Host> {
+  protected readonly contender: Contender | Spinner
   /** A tenure that the next attempt is to take over on the server. */
   #passing: { readonly from: Tenure; readonly done: (passed: boolean | Promise<boolean>) => void } | undefined
   /** Runs while others wait for a hold of this process. */
@@ -45,110 +42,65 @@ export class Contention implements Contest {
   /** Freed openly although others wait here: until it is known whether other processes were told, nobody here asks. */
   #yielding = false
   #asking: Waiter | undefined
-  /** The one who was asked for has left: told when the attempt is over. */
-  #afterAsking: (() => void) | undefined
   /** The server has answered whoever waited at this moment: from then on, trouble is waited out. */
   answeredAt = -Infinity
   readonly passesOn = true
 
   constructor(host: Host) {
-    this.#host = host
-    this.#contender = host.protocol.spins === true ? new Spinner(this) : new Contender(this)
-    this.#room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
-      this.#left(waiter, settle)
-    })
-  }
-
-  get clock(): Clock {
-    return this.#host.runtime.options.clock
-  }
-
-  get channel(): string {
-    return this.#host.protocol.channel
-  }
-
-  get wakeups(): Wakeups {
-    return this.#host.runtime.wakeups
-  }
-
-  get first(): Waiter | undefined {
-    return this.#room.first
+    super(host)
+    this.contender = host.protocol.spins === true ? new Spinner(this) : new Contender(this)
   }
 
   /** Who may have it next without the server's word. */
   heir(): Waiter | undefined {
-    return this.#room.first
-  }
-
-  get running(): Promise<void> | undefined {
-    return this.#contender.running
+    return this.room.first
   }
 
   /** Whether others must have their turn before the next of us. */
   get keepsTurns(): boolean {
-    return this.#contender.othersWait
+    return this.contender.othersWait
   }
 
   asksFor({ owner }: Request): boolean {
     return this.#asking?.request.owner === owner
   }
 
+  protected asks(waiter: Waiter): boolean {
+    return this.#asking === waiter
+  }
+
   // ---- waiting -----------------------------------------------------------------------------------------------------
 
   /** `behind`: somebody here comes first. */
   enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject'], behind: boolean): void {
-    const waiter = this.#room.enter(request, resolve, reject)
-    if (behind && request.wait > 0) this.#admit(waiter)
+    const waiter = this.room.enter(request, resolve, reject)
+    if (behind) this.admit(waiter)
     this.start()
   }
 
   /** Has asked already, before all who wait here. */
   enterFirst({ request, resolve, reject, sent }: LoneCall): void {
     this.answeredAt = sent.mono
-    this.#admit(this.#room.enter(request, resolve, reject, sent.mono))
-    this.#contender.start(true)
+    this.admit(this.room.enter(request, resolve, reject, sent.mono))
+    this.contender.start(true)
   }
 
   start(): void {
-    this.#contender.start()
+    this.contender.start()
     this.#watchHold()
-  }
-
-  #admit(waiter: Waiter): void {
-    if (!waiter.counted && this.#room.admit(waiter)) this.#host.runtime.teller.waits(this.#host)
-  }
-
-  /** The wait ended without the lock. What an attempt on its way may still bring goes to the next, or back. */
-  #left(waiter: Waiter, settle: () => void): void {
-    const told = this.#room.first === undefined ? this.#host.runtime.left(this.#host.protocol) : undefined
-    if (this.#asking === waiter || told !== undefined) {
-      const timer = this.clock.setTimer(settle, GRACE)
-      const settled = (): void => {
-        timer.cancel()
-        settle()
-      }
-      if (told === undefined) this.#afterAsking = settled
-      else void told.then(settled)
-    } else settle()
-    if (this.#room.first === undefined) this.#nobodyWaits()
-  }
-
-  #nobodyWaits(): void {
-    if (this.running === undefined) this.rested()
-    else this.#contender.wake()
   }
 
   /** While others wait here, a hold of this process is not taken on trust for longer than from poll to poll. */
   #watchHold(): void {
-    if (this.#watch !== undefined || this.#room.first === undefined || this.#host.tenure === undefined) return
+    if (this.#watch !== undefined || this.room.first === undefined || this.host.tenure === undefined) return
     this.#watch = this.clock.setTimer(
       () => {
         this.#watch = undefined
-        if (this.#room.first === undefined) {
-          this.#host.rested()
+        if (this.room.first === undefined) {
+          this.host.rested()
           return
         }
-        const { tenure } = this.#host
+        const { tenure } = this.host
         const aged = tenure !== undefined && this.clock.monotonic() - tenure.provenAt > POLL / 2
         if (aged) tenure.verify().catch(() => undefined)
         this.#watchHold()
@@ -162,13 +114,13 @@ export class Contention implements Contest {
   next(): Waiter | undefined {
     // What is to be passed on is ours to take, whoever else was told of an earlier release.
     const yields = this.#yielding && this.#passing === undefined
-    const { runtime, tenure } = this.#host
-    return runtime.closed || yields || tenure !== undefined || this.#host.asks ? undefined : this.#room.first
+    const { runtime, tenure } = this.host
+    return runtime.closed || yields || tenure !== undefined || this.host.asks ? undefined : this.room.first
   }
 
   async attempt(waiter: Waiter): Promise<Outcome> {
-    const { runtime, protocol } = this.#host
-    const wire = this.#host.nextWire()
+    const { runtime, protocol } = this.host
+    const wire = this.host.nextWire()
     const { lease } = waiter.request.terms
     const passing = this.#passing
     this.#passing = undefined
@@ -184,85 +136,80 @@ export class Contention implements Contest {
       await this.#granted(waiter, wire, sent, passing?.from)
       return 'served'
     } catch (trouble) {
-      passing?.done(this.#host.free(passing.from))
+      passing?.done(this.host.free(passing.from))
       void runtime.undo(protocol, wire, lease, trouble)
       return { trouble }
     } finally {
       this.#asking = undefined
-      this.#afterAsking?.()
-      this.#afterAsking = undefined
+      this.attempted()
     }
   }
 
   /** The hold of this process goes to the next one here by one script; 0: it was gone, ask as anyone does. */
   async #takeOver(passing: { from: Tenure; done: (passed: boolean) => void }, wire: string, lease: number) {
     const { from } = passing
-    const passed = await this.#host.protocol.pass(from.wire, wire, lease)
-    if (passed) this.#host.runtime.teller.released(this.#host, from.wire, from.opened)
+    const passed = await this.host.protocol.pass(from.wire, wire, lease)
+    if (passed) this.host.runtime.teller.released(this.host, from.wire, from.opened)
     passing.done(passed)
     return passed ? undefined : 0
   }
 
   /** The server has written `wire` as the holder. Its waiter may have left meanwhile. */
   async #granted(waiter: Waiter, wire: string, sent: Moment, from: Tenure | undefined): Promise<void> {
-    const { runtime, protocol, name } = this.#host
+    const { runtime, protocol, name } = this.host
     const { terms } = waiter.request
     const taker = waiter.queued ? waiter : this.#likeMinded(terms)
     const late = isLate(this.clock, sent, terms.lease)
     if (taker !== undefined && !runtime.closed && !late) {
-      this.hand(taker, this.#host.begin(wire, terms, sent, from), false)
+      this.hand(taker, this.host.begin(wire, terms, sent, from), false)
       return
     }
     if (taker !== undefined && !runtime.closed) {
-      this.#room.remove(taker)
+      this.room.remove(taker)
       taker.reject(lateError(name, terms.lease))
     }
     await runtime.undo(protocol, wire, terms.lease, undefined)
   }
 
   #likeMinded(terms: Terms): Waiter | undefined {
-    for (const waiter of this.#room.all()) if (alike(waiter.request.terms, terms)) return waiter
+    for (const waiter of this.room.all()) if (alike(waiter.request.terms, terms)) return waiter
     return undefined
   }
 
   async look(): Promise<number | undefined> {
     // What is to be passed on is ours to take; and where the server keeps turns, to ask is to wait for one.
-    if (this.#passing !== undefined || this.#host.protocol.giveUpTurn !== undefined) return undefined
+    if (this.#passing !== undefined || this.host.protocol.giveUpTurn !== undefined) return undefined
     // What goes wrong here goes wrong with the attempt too, and is dealt with there.
-    const { ttl } = await this.#host.protocol.inspect().catch(() => ({ ttl: -2 }))
+    const { ttl } = await this.host.protocol.inspect().catch(() => ({ ttl: -2 }))
     return ttl === -2 ? undefined : ttl
   }
 
   refused(waiter: Waiter): void {
-    if (waiter.queued && waiter.request.wait > 0) this.#admit(waiter)
-    this.#room.refuseTries(waiter)
+    this.admit(waiter)
+    this.room.refuseTries(waiter)
   }
 
   /** Rejects those for whom it is over. True: the others wait on. */
   troubled(trouble: unknown): boolean {
-    return this.#room.troubled(trouble, this.answeredAt)
+    return this.room.troubled(trouble, this.answeredAt)
   }
 
-  cannotSubscribe(error: unknown): void {
-    this.#host.runtime.options.logger.warn(`cannot subscribe for '${this.#host.name}': waiting by polling`, error)
-  }
-
-  rested(): void {
+  override rested(): void {
     this.#dropPassing()
-    this.#host.rested()
+    super.rested()
   }
 
   /** Whoever it was to be passed on to has left. */
   #dropPassing(): void {
     const passing = this.#passing
     this.#passing = undefined
-    passing?.done(this.#host.free(passing.from))
+    passing?.done(this.host.free(passing.from))
   }
 
   // ---- when a hold of this process ends ------------------------------------------------------------------------------
 
   hand(waiter: Waiter, tenure: Tenure, local: boolean): void {
-    serve(this.#host, this.#room, waiter, tenure, local)
+    serve(this.host, this.room, waiter, tenure, local)
     this.#watchHold()
   }
 
@@ -272,29 +219,22 @@ export class Contention implements Contest {
     return new Promise((done) => {
       this.#passing = { from: tenure, done }
       // It may be asleep: a hold that was adopted was another's when it asked.
-      this.#contender.wake()
+      this.contender.wake()
       this.start()
     })
   }
 
   /** It is being freed openly, for all to compete. */
   freeing(): void {
-    this.#yielding = this.#contender.othersWait
-    this.#contender.freeing()
+    this.#yielding = this.contender.othersWait
+    this.contender.freeing()
   }
 
   /** So many processes were told; undefined: not known. */
   freed(told: number | undefined): void {
     this.#yielding = false
-    if (told !== undefined) this.#contender.freed(told)
+    if (told !== undefined) this.contender.freed(told)
     this.start()
-  }
-
-  /** Rejects all who wait. */
-  close(reason: Error): void {
-    this.#room.rejectAll(reason)
-    void this.#host.runtime.left(this.#host.protocol)
-    this.#nobodyWaits()
   }
 
   /** Nobody waits any more. */

@@ -1,4 +1,4 @@
-import { ClosedError } from '../errors.js'
+import { ClosedError, type DeadlockError } from '../errors.js'
 import { Contention } from './contention.js'
 import { Gatekeeper } from './gatekeeper.js'
 import { hearsGrants } from './grants.js'
@@ -6,6 +6,7 @@ import type { TenureHold } from './hold.js'
 import { Line } from './line.js'
 import { type LineHost, isLine } from './line-protocol.js'
 import { LoneCall, type LoneHost } from './lone-call.js'
+import type { UnitOfWork } from './owner.js'
 import type { Waiter } from './queue.js'
 import { LATE, type Request, abortable } from './request.js'
 import type { Tenure } from './tenure.js'
@@ -129,6 +130,12 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
       reject(signal.reason)
       return
     }
+    const hopeless = this.hopeless(request)
+    if (hopeless !== undefined) {
+      if (wait === 0) resolve(undefined)
+      else reject(hopeless)
+      return
+    }
     const behind = this.tenure !== undefined || this.asks || this.#contention?.first !== undefined
     // A try beside another call of its owner shares that one's luck.
     if (behind && wait === 0 && this.#contention?.asksFor(request) !== true) {
@@ -136,6 +143,18 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
       return
     }
     this.#contend().enter(request, resolve, reject, behind)
+  }
+
+  /** Why this call would wait for itself, where it would. */
+  protected hopeless(_request: Request): DeadlockError | undefined {
+    return undefined
+  }
+
+  /** Its owner has the other side of the lock now. */
+  reconsider(owner: UnitOfWork): void {
+    this.#contention?.dismiss(owner, (waiter) => {
+      this.again(waiter)
+    })
   }
 
   /** A single try believes in a hold of this process only as far as the server has confirmed it just now. */
@@ -212,6 +231,7 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
   rested(): void {
     const contention = this.#contention
     if (this.inFlight > 0 || contention?.first !== undefined || contention?.running !== undefined) return
+    void this.runtime.left(this.protocol)
     const held = this.#tenure !== undefined
     // Who was served without the server is still to leave its line.
     const keeps = contention?.keepsTurns === true || (this.#tenure?.served.length ?? 0) > 0

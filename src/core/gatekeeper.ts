@@ -91,15 +91,23 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
 
   /** Other calls of an owner that has it now would wait for themselves. */
   enterAll(tenure: Tenure, others: readonly Waiter[]): void {
-    for (const { request, resolve, reject, since } of others) {
-      const wait = Math.max(0, request.wait - (this.clock.monotonic() - since))
-      const enter = async (): Promise<TenureHold | undefined> => {
-        const hold = await this.#enter(tenure, request)
-        if (hold === LATE) return undefined
-        return hold ?? this.acquire({ ...request, wait })
-      }
-      this.staying(enter).then(resolve, reject)
+    for (const waiter of others) {
+      const { request, resolve, reject } = waiter
+      this.staying(() => this.#enter(tenure, request)).then((hold) => {
+        if (hold === undefined) this.again(waiter)
+        else resolve(hold === LATE ? undefined : hold)
+      }, reject)
     }
+  }
+
+  /** A call that has left without being told asks anew, in what is left of its time. */
+  protected again({ request, resolve, reject, since }: Waiter): void {
+    const wait = Math.max(0, request.wait - (this.clock.monotonic() - since))
+    // There may be another gate by now.
+    this.runtime
+      .gate(this.kind, this.name)
+      .acquire({ ...request, wait })
+      .then(resolve, reject)
   }
 
   // ---- giving it back ----------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 import type { LockLostError } from '../errors.js'
 import type { Clock } from './clock.js'
+import type { UnitOfWork } from './owner.js'
 import type { LockProtocol } from './protocol.js'
 import type { Tenure } from './tenure.js'
 import type { Terms } from './terms.js'
@@ -9,6 +10,8 @@ export interface Keeper {
   readonly name: string
   readonly clock: Clock
   readonly protocol: LockProtocol
+  /** Somebody has it now. */
+  given?(tenure: Tenure, owner: UnitOfWork): void
   /** The last hold was given back: pass it on or free it. False: it was lost. */
   giveBack(tenure: Tenure): Promise<boolean>
   /** It ended without being given back; `ours` when the server may still have it. */

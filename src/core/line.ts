@@ -5,6 +5,7 @@ import { LineJoin } from './line-join.js'
 import { LinePoll, POLL, type Polled, type Told } from './line-poll.js'
 import type { LineHost, LineProtocol, Place as State } from './line-protocol.js'
 import type { LoneCall } from './lone-call.js'
+import type { UnitOfWork } from './owner.js'
 import { type Place, Places } from './place.js'
 import type { Waiter } from './queue.js'
 import { GRACE, type Request } from './request.js'
@@ -353,6 +354,11 @@ export class Line implements Polled {
 
   #rest(): void {
     if (this.#places.none && this.#room.first === undefined) this.#host.rested()
+  }
+
+  /** All calls of this owner leave; `settle` says so to each. */
+  dismiss(owner: UnitOfWork, settle: (waiter: Waiter) => void): void {
+    this.#room.dismiss(owner, settle)
   }
 
   start(): void {

@@ -38,6 +38,8 @@ export interface LockProtocol {
   /** Releases are told to nobody: waiters ask again after the pauses of their kind. */
   readonly spins?: boolean
   readonly renewal: RenewScript
+  /** Others who have it, too, may give the key less time than this owner has: a fixed lease needs upkeep as well. */
+  readonly shared?: boolean
   /** What the renewal of this owner's hold is to be given. Default: the key. */
   renewalKeys?(owner: string): readonly string[]
   /** `waits`: on behalf of somebody who goes on waiting when it is another's. */

@@ -1,6 +1,7 @@
-import { ClosedError } from '../errors.js'
+import { ClosedError, type LockLostError } from '../errors.js'
 import { Gatekeeper } from './gatekeeper.js'
 import type { TenureHold } from './hold.js'
+import type { UnitOfWork } from './owner.js'
 import { type ReadHost, Readers } from './readers.js'
 import type { ReadProtocol } from './read-protocol.js'
 import { LATE, type Request, abortable } from './request.js'
@@ -11,6 +12,8 @@ import type { WriteGate } from './write-gate.js'
 /** The gate of a lock's reading side: each reader has a tenure of its own, and all who wait ask together. */
 export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost {
   protected readonly tenures = new Set<Tenure>()
+  /** The newest of each, also when it is over. */
+  readonly #tenureOf = new WeakMap<UnitOfWork, Tenure>()
   /** Made when somebody asks. */
   #readers: Readers | undefined
   /** Reads under a write of this process: one after the other, so that each finds what the one before it brought. */
@@ -41,6 +44,29 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost {
     this.rested()
   }
 
+  override tenureOf(owner: UnitOfWork): Tenure | undefined {
+    const tenure = this.#tenureOf.get(owner)
+    return tenure?.owner === owner && tenure.status() !== 'lost' ? tenure : undefined
+  }
+
+  /** What its owner waits to write it would wait for in vain. */
+  given(tenure: Tenure, owner: UnitOfWork): void {
+    this.#tenureOf.set(owner, tenure)
+    this.#writing?.reconsider(owner)
+  }
+
+  /** Its owner writes now. */
+  reconsider(owner: UnitOfWork): void {
+    this.#readers?.dismiss(owner, (waiter) => {
+      this.again(waiter)
+    })
+  }
+
+  /** Whoever took the lock from it has not taken the keys of its own. */
+  override lost(tenure: Tenure, error: LockLostError): void {
+    super.lost(tenure, error, true)
+  }
+
   // ---- taking it ---------------------------------------------------------------------------------------------------
 
   acquire(request: Request): Promise<TenureHold | undefined> {
@@ -50,9 +76,12 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost {
 
   /** By an owner who may read or write already. */
   async #acquire(request: Request): Promise<TenureHold | undefined> {
+    const { owner } = request
     const since = this.clock.monotonic()
-    const own = (await this.enterAgain(request)) ?? (await this.#enterUnder(request))
-    if (own !== undefined) return own === LATE ? undefined : own
+    while (this.tenureOf(owner) !== undefined || this.#writing?.tenureOf(owner) !== undefined) {
+      const own = (await this.enterAgain(request)) ?? (await this.#enterUnder(request))
+      if (own !== undefined) return own === LATE ? undefined : own
+    }
     if (request.wait === 0) return this.#queue(request)
     // What it found out took its time.
     const left = request.wait - (this.clock.monotonic() - since)
@@ -80,7 +109,10 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost {
     this.#entering++
     try {
       const left = await this.protocol.acquireAll([[wire, terms.lease]], false, writer.wire)
-      if (left !== undefined) return undefined
+      if (left !== undefined) {
+        writer.lose('somebody else released it, or its key was deleted', false)
+        return undefined
+      }
       if (this.runtime.closed) throw new ClosedError(this.name)
     } catch (error) {
       void this.runtime.undo(this.protocol, wire, terms.lease, error instanceof ClosedError ? undefined : error)
@@ -128,6 +160,7 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost {
   }
 
   rested(): void {
+    if (this.#readers?.first === undefined) void this.runtime.left(this.protocol)
     if (this.inFlight > 0 || this.tenures.size > 0 || this.#readers?.running !== undefined) return
     this.runtime.retired(this)
   }

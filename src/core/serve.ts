@@ -22,10 +22,11 @@ export const serve = (
   tenure: Tenure,
   local: boolean,
 ): number => {
-  const { owner } = waiter.request
+  const { owner, explicit } = waiter.request
   room.remove(waiter)
   waiter.resolve(tenure.give(owner))
   host.runtime.teller.granted(host, tenure.wire, waiter.since, local)
+  if (!explicit) return 0
   const others = room.of(owner)
   for (const other of others) room.remove(other)
   host.enterAll(tenure, others)

@@ -212,6 +212,7 @@ export class Tenure implements Due {
   give(owner: UnitOfWork): TenureHold {
     const hold = new TenureHold(this, owner, this.#terms, this.#trust.proven)
     this.#holds = [hold]
+    this.#keeper.given?.(this, owner)
     return hold
   }
 

@@ -16,8 +16,9 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   readonly #name: string
   readonly #onLeave: OnLeave<Q, G>
   readonly #queue = new Queue<Q, G>()
-  /** Waiters whose owner may wait here twice. */
-  #explicit = 0
+  /** Those whose owner may wait here twice, by owner. */
+  readonly #explicit = new Map<UnitOfWork, Set<Waiter<Q, G>>>()
+  readonly #tries = new Set<Waiter<Q, G>>()
 
   constructor(runtime: Runtime, name: string, onLeave: OnLeave<Q, G>) {
     this.#runtime = runtime
@@ -29,23 +30,29 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     return this.#queue.first
   }
 
+  /** The first of those who do not wait. */
+  get firstTry(): Waiter<Q, G> | undefined {
+    for (const waiter of this.#tries) return waiter
+    return undefined
+  }
+
   all(): Iterable<Waiter<Q, G>> {
     return this.#queue
   }
 
-  /** Other calls of this owner. */
+  /** The calls of this owner, where it was named. */
   of(owner: UnitOfWork | undefined): Waiter<Q, G>[] {
-    return this.#explicit === 0 ? [] : [...this.#queue].filter((waiter) => waiter.request.owner === owner)
+    return owner === undefined ? [] : [...(this.#explicit.get(owner) ?? [])]
   }
 
   /** `since`: it came at that time, before all who wait. */
   enter(request: Q, resolve: Waiter<Q, G>['resolve'], reject: Waiter<Q, G>['reject'], since?: number): Waiter<Q, G> {
-    const { signal, wait, explicit } = request
+    const { signal, wait } = request
     const { clock } = this.#runtime.options
     const waiter = newWaiter<Q, G>(request, resolve, reject, since ?? clock.monotonic())
     if (since === undefined) this.#queue.push(waiter)
     else this.#queue.unshift(waiter)
-    if (explicit === true) this.#explicit++
+    this.#list(waiter)
     if (wait > 0 && wait !== Infinity) {
       waiter.timer = clock.setTimer(() => {
         this.#leave(waiter, () => {
@@ -78,13 +85,22 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   }
 
   remove(waiter: Waiter<Q, G>): void {
-    if (waiter.queued && waiter.request.explicit === true) this.#explicit--
     this.#queue.remove(waiter)
+    this.#strike(waiter)
     waiter.timer?.cancel()
     waiter.unlisten?.()
     waiter.unlisten = undefined
     if (waiter.counted) this.#runtime.waiting--
     waiter.counted = false
+  }
+
+  /** All calls of this owner leave; `settle` says to each that it has. */
+  dismiss(owner: UnitOfWork, settle: (waiter: Waiter<Q, G>) => void): void {
+    for (const waiter of this.of(owner)) {
+      this.#leave(waiter, () => {
+        settle(waiter)
+      })
+    }
   }
 
   /** A single try, and those of the same owner that shared its luck, are over. */
@@ -121,6 +137,23 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
       this.remove(waiter)
       waiter.reject(reason)
     }
+  }
+
+  #list(waiter: Waiter<Q, G>): void {
+    const { owner, explicit, wait } = waiter.request
+    if (wait === 0) this.#tries.add(waiter)
+    if (explicit !== true || owner === undefined) return
+    const calls = this.#explicit.get(owner)
+    if (calls === undefined) this.#explicit.set(owner, new Set([waiter]))
+    else calls.add(waiter)
+  }
+
+  #strike(waiter: Waiter<Q, G>): void {
+    const { owner, explicit } = waiter.request
+    this.#tries.delete(waiter)
+    if (explicit !== true || owner === undefined) return
+    const calls = this.#explicit.get(owner)
+    if (calls?.delete(waiter) === true && calls.size === 0) this.#explicit.delete(owner)
   }
 
   #leave(waiter: Waiter<Q, G>, settle: () => void): void {

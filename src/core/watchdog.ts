@@ -87,12 +87,17 @@ export class Watchdog {
   }
 
   #schedule(tenure: Tenure): void {
-    // That it was found to be ours since is no renewal; a longer lease of another level is no reason not to look.
-    const third = tenure.lease / 3
-    const regular =
-      tenure.watched && !tenure.trial ? Math.min(tenure.lastsUntil - 2 * third, tenure.provenAt + third) : Infinity
+    const regular = tenure.trial ? Infinity : this.#upkeepAt(tenure)
     tenure.renewAt = tenure.renewing ? Infinity : Math.min(tenure.askAgain, tenure.failures === 0 ? regular : Infinity)
     tenure.due = Math.min(tenure.renewAt, tenure.lostAt, tenure.lapseAt, this.#overdueAt(tenure))
+  }
+
+  /** When it is to be renewed, or the key be kept for as long as it lasts. */
+  #upkeepAt({ watched, lease, lastsUntil, provenAt, protocol }: Tenure): number {
+    if (!watched) return protocol.shared === true ? provenAt + this.#options.lease / 3 : Infinity
+    // That it was found to be ours since is no renewal; a longer lease of another level is no reason not to look.
+    const third = lease / 3
+    return Math.min(lastsUntil - 2 * third, provenAt + third)
   }
 
   /** When a renewal that is on its way becomes a doubt. */
@@ -160,21 +165,28 @@ export class Watchdog {
     }
   }
 
-  /** Holds that one script call can renew together; a fixed lease is only asked about, alone. */
+  /** What a renewal gives; undefined: it is only asked about, alone. */
+  #given({ watched, protocol }: Tenure): number | undefined {
+    if (watched) return this.#options.lease
+    return protocol.shared === true ? 0 : undefined
+  }
+
+  /** Holds that one script call can renew together. */
   #batches(due: readonly Tenure[]): Tenure[][] {
     const batches: Tenure[][] = []
-    const open = new Map<RenewScript, Map<number, Tenure[]>>()
+    const open = new Map<RenewScript, Map<string, Tenure[]>>()
     for (const tenure of due) {
       const { renewal, key } = tenure.protocol
-      const slots = open.get(renewal) ?? new Map<number, Tenure[]>()
-      open.set(renewal, slots)
-      const slot = this.#options.cluster ? slotOf(key) : 0
-      const batch = tenure.watched ? slots.get(slot) : undefined
+      const given = this.#given(tenure)
+      const alike = open.get(renewal) ?? new Map<string, Tenure[]>()
+      open.set(renewal, alike)
+      const what = `${given} ${this.#options.cluster ? slotOf(key) : 0}`
+      const batch = given === undefined ? undefined : alike.get(what)
       if (batch !== undefined && batch.length < BATCH) batch.push(tenure)
       else {
         const fresh = [tenure]
         batches.push(fresh)
-        if (tenure.watched) slots.set(slot, fresh)
+        alike.set(what, fresh)
       }
     }
     return batches
@@ -182,15 +194,16 @@ export class Watchdog {
 
   async #renew(batch: readonly Tenure[]): Promise<void> {
     const first = batch[0] as Tenure
-    const { clock, runner, lease } = this.#options
+    const { clock, runner } = this.#options
+    const given = this.#given(first)
     const sent = momentOf(clock)
     try {
       if (!this.#options.isUp()) throw new EngineError('OFFLINE', 'not connected', { target: first.name })
-      if (!first.watched) await first.verify()
+      if (given === undefined) await first.verify()
       else {
         const keys = batch.flatMap((tenure) => tenure.protocol.renewalKeys?.(tenure.wire) ?? tenure.protocol.key)
         const owners = batch.map((tenure) => tenure.wire)
-        const renewed = await runner.run(first.protocol.renewal, keys, [lease, ...owners])
+        const renewed = await runner.run(first.protocol.renewal, keys, [given, ...owners])
         batch.forEach((tenure, i) => {
           this.#answered(tenure, sent, renewed[i] ?? -2)
         })
@@ -214,7 +227,7 @@ export class Watchdog {
     tenure.failures = 0
     tenure.askAgain = Infinity
     tenure.proved(sent, left)
-    this.#options.renewed(tenure)
+    if (tenure.watched) this.#options.renewed(tenure)
   }
 
   #failed(tenure: Tenure, error: unknown): void {

@@ -1,6 +1,6 @@
 import { DeadlockError } from '../errors.js'
 import { Gate } from './gate.js'
-import type { TenureHold } from './hold.js'
+import type { UnitOfWork } from './owner.js'
 import type { ReadGate } from './read-gate.js'
 import type { Request } from './request.js'
 import type { Tenure } from './tenure.js'
@@ -15,13 +15,14 @@ export class WriteGate extends Gate {
     return rival === undefined ? undefined : (this.runtime.gateInUse(rival, this.name) as ReadGate | undefined)
   }
 
-  override async acquire(request: Request): Promise<TenureHold | undefined> {
-    const { owner, explicit, wait } = request
-    const reads = explicit && this.tenureOf(owner) === undefined && this.#reading?.tenureOf(owner) !== undefined
-    if (!reads) return super.acquire(request)
-    this.rested()
-    if (wait === 0) return undefined
-    throw new DeadlockError(this.name, 'its owner reads it, and would wait for its own read to end')
+  protected override hopeless({ owner, explicit }: Request): DeadlockError | undefined {
+    if (!explicit || this.#reading?.tenureOf(owner) === undefined) return undefined
+    return new DeadlockError(this.name, 'its owner reads it, and would wait for its own read to end')
+  }
+
+  /** What its owner waits to read it reads under this. */
+  given(_tenure: Tenure, owner: UnitOfWork): void {
+    this.#reading?.reconsider(owner)
   }
 
   /** Whether the name of this tenure is free for a read; it is no more. */

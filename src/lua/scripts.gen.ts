@@ -663,12 +663,12 @@ export const readWriteLockLeave: Script<
  */
 export const readWriteLockReadAcquire: Script<
   readonly [lock: string, turn: string, ...levels: string[]],
-  readonly [writer: string, mark: string, patience: number, moment: number, grace: number, ...owners: string[]],
+  readonly [writer: string, mark: string, patience: number, grace: number, ...owners: string[]],
   null | number
 > = script(
   'read-write-lock/read-acquire',
-  'f8703ac3d31b858486958166f05d49b1fd0704e7',
-  "local lock,turn,levels=KEYS[1],KEYS[2],KEYS\nlocal writer,mark,patience,moment,grace=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4]),tonumber(ARGV[5])local owners=ARGV\nlocal function untilTurn(turn,free,grace)local left=redis.call('PTTL',turn)if free and left>grace then\nredis.call('PEXPIRE',turn,grace)left=grace\nend\nreturn math.max(left,1)end\nlocal left=redis.call('PTTL',lock)local mode=left~=-2 and redis.call('HGET',lock,'mode')local whose=(left==-2 or mode=='read')and redis.call('GET',turn)local free=left==-2 or mode=='read'local theirs=whose and string.sub(whose,1,5)=='write'if not free or theirs then\nlocal own=writer~=''and redis.call('HEXISTS',lock,writer)==1\nif not own and redis.call('HEXISTS',lock,owners[6])==0 then\nif mark~=''and mode=='write'then\nredis.call('SET',turn,mark,'PX',patience)end\nreturn free and untilTurn(turn,left==-2,grace)or left\nend\nelseif whose and redis.call('PTTL',turn)>moment then\nredis.call('PEXPIRE',turn,moment)end\nlocal longest,fields=left,{}for i=6,#owners,2 do\nfields[#fields+1]=owners[i]fields[#fields+1]=1\nredis.call('SET',levels[i/2]..':1',1,'PX',owners[i+1])longest=math.max(longest,tonumber(owners[i+1]))end\nredis.call('HSET',lock,'mode',mode or'read',unpack(fields))if longest>left then\nredis.call('PEXPIRE',lock,longest)end\nreturn nil",
+  '227e46bf6180485c389cfddfe10da59dfe6dd96f',
+  "local lock,turn,levels=KEYS[1],KEYS[2],KEYS\nlocal writer,mark,patience,grace=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4])local owners=ARGV\nlocal function untilTurn(turn,free,grace)local left=redis.call('PTTL',turn)if free and left>grace then\nredis.call('PEXPIRE',turn,grace)left=grace\nend\nreturn math.max(left,1)end\nlocal left=redis.call('PTTL',lock)local mode=left~=-2 and redis.call('HGET',lock,'mode')local whose=(left==-2 or mode=='read')and redis.call('GET',turn)local free=left==-2 or mode=='read'local theirs=whose and string.sub(whose,1,5)=='write'if not free or theirs then\nlocal own=writer~=''and redis.call('HEXISTS',lock,writer)==1\nif not own and redis.call('HEXISTS',lock,owners[5])==0 then\nif mark~=''and mode=='write'then\nredis.call('SET',turn,mark,'PX',patience)end\nreturn free and untilTurn(turn,left==-2,grace)or left\nend\nelseif whose then\nlocal rest=redis.call('PTTL',turn)local enough=3*(math.max(grace-rest,0)+1)if enough<rest then\nredis.call('PEXPIRE',turn,enough)end\nend\nlocal longest,fields=left,{}for i=5,#owners,2 do\nfields[#fields+1]=owners[i]fields[#fields+1]=1\nredis.call('SET',levels[(i+1)/2]..':1',1,'PX',owners[i+1])longest=math.max(longest,tonumber(owners[i+1]))end\nredis.call('HSET',lock,'mode',mode or'read',unpack(fields))if longest>left then\nredis.call('PEXPIRE',lock,longest)end\nreturn nil",
   2,
 )
 
@@ -688,8 +688,8 @@ export const readWriteLockReadPass: Script<
 )
 
 /**
- * Ends a read, whatever its count. The last one frees the lock and wakes one waiter of each process; else the lock lasts as
- * long as the reads that go on. Readers that died do not count.
+ * Ends a read, whatever its count; also what is left of one whose lock is gone. The last one frees the lock and wakes one
+ * waiter of each process; else the lock lasts as long as the reads that go on. Readers that died do not count.
  * Returns integer processes told, -1 when it was not this owner's
  */
 export const readWriteLockReadRelease: Script<
@@ -698,13 +698,14 @@ export const readWriteLockReadRelease: Script<
   number
 > = script(
   'read-write-lock/read-release',
-  '8b67ccc39b5d14dfa2f56a06a029a8b8039a1bbb',
-  "local lock,channel,turn,levels=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,companion,grace,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4]local function readsLeft(fields,companion,enough)local longest=0\nfor i=#fields-1,1,-2 do\nfor level=tonumber(fields[i+1])or 0,1,-1 do\nif longest>=enough and longest>0 then\nreturn longest\nend\nlocal left=redis.call('PTTL',companion..':'..fields[i]..':rwlock_timeout:'..level)longest=math.max(longest,left)end\nend\nreturn longest\nend\nlocal function passTurn(turn,mode,grace)local whose=redis.call('GET',turn)if whose and string.sub(whose,1,#mode)==mode then\nredis.call('DEL',turn)elseif whose then\nredis.call('PEXPIRE',turn,grace)end\nend\nlocal count=redis.call('HGET',lock,owner)if not count then\nreturn-1\nend\nredis.call('HDEL',lock,owner)for i=1,tonumber(count)do\nredis.call('DEL',levels..':'..i)end\nif redis.call('HGET',lock,'mode')=='write'then\nreturn 0\nend\nlocal left=redis.call('PTTL',lock)local longest=readsLeft(redis.call('HGETALL',lock),companion,left)if longest>0 then\nif longest~=left then\nredis.call('PEXPIRE',lock,longest)end\nreturn 0\nend\nredis.call('DEL',lock)passTurn(turn,'read',grace)local told=redis.pcall(publish,channel,'0')return type(told)=='number'and told or 0",
+  'f98a80e6ed3957a76419e2d72434bb2c40522666',
+  "local lock,channel,turn,levels=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,companion,grace,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4]local function readsLeft(fields,companion,enough)local longest=0\nfor i=#fields-1,1,-2 do\nfor level=tonumber(fields[i+1])or 0,1,-1 do\nif longest>=enough and longest>0 then\nreturn longest\nend\nlocal left=redis.call('PTTL',companion..':'..fields[i]..':rwlock_timeout:'..level)longest=math.max(longest,left)end\nend\nreturn longest\nend\nlocal function passTurn(turn,mode,grace)local whose=redis.call('GET',turn)if whose and string.sub(whose,1,#mode)==mode then\nredis.call('DEL',turn)elseif whose then\nredis.call('PEXPIRE',turn,grace)end\nend\nlocal count=redis.call('HGET',lock,owner)local level,gone=0,false\nrepeat\nlevel=level+1\ngone=redis.call('DEL',levels..':'..level)==0\nuntil level==tonumber(count or 0)or gone and not count\nif redis.call('HDEL',lock,owner)==0 then\nreturn-1\nend\nif redis.call('HGET',lock,'mode')=='write'then\nreturn 0\nend\nlocal left=redis.call('PTTL',lock)local longest=readsLeft(redis.call('HGETALL',lock),companion,left)if longest>0 then\nif longest~=left then\nredis.call('PEXPIRE',lock,longest)end\nreturn 0\nend\nredis.call('DEL',lock)passTurn(turn,'read',grace)local told=redis.pcall(publish,channel,'0')return type(told)=='number'and told or 0",
   4,
 )
 
 /**
- * Gives the reads that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
+ * Gives the reads that are still their owners' at least a full lease, and the locks as much as their reads have: a renewal
+ * of Redisson's makes that shorter. Never creates, never shortens; touches nobody else's.
  * A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
  * Returns integer[] ms left, -2 lost, in the order of the owners
  */
@@ -714,8 +715,8 @@ export const readWriteLockReadRenew: Script<
   readonly number[]
 > = script(
   'read-write-lock/read-renew',
-  '343b5be8cbfde6fc67e698dfe6912a77d4332631',
-  "local locks=KEYS\nlocal lease,owners=tonumber(ARGV[1]),ARGV\nlocal function outlast(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nlocal renewed={}for i=2,#owners do\nlocal lock,levels=locks[2*i-3],locks[2*i-2]local count=redis.pcall('HGET',lock,owners[i])if type(count)=='table'and not string.find(count.err,'WRONGTYPE',1,true)then\nreturn count\nend\nlocal left=type(count)=='string'and redis.call('PTTL',levels..':1')or-2\nif left~=-2 and left<lease then\nfor level=1,tonumber(count)do\nredis.call('PEXPIRE',levels..':'..level,lease)end\noutlast(lock,lease)left=lease\nend\nrenewed[i-1]=left\nend\nreturn renewed",
+  'f4be0d1dffd4df3975bd3cb80aca705e33cfb6a9',
+  "local locks=KEYS\nlocal lease,owners=tonumber(ARGV[1]),ARGV\nlocal function outlast(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nlocal renewed={}for i=2,#owners do\nlocal lock,levels=locks[2*i-3],locks[2*i-2]local count=redis.pcall('HGET',lock,owners[i])if type(count)=='table'and not string.find(count.err,'WRONGTYPE',1,true)then\nreturn count\nend\nlocal left=type(count)=='string'and redis.call('PTTL',levels..':1')or-2\nif left~=-2 and math.max(left,0)<lease then\nfor level=1,tonumber(count)do\nredis.call('PEXPIRE',levels..':'..level,lease)end\nleft=lease\nend\noutlast(lock,left)renewed[i-1]=left\nend\nreturn renewed",
   0,
 )
 

@@ -14,7 +14,7 @@ import {
   watch,
 } from '../contract/lock/kind.js'
 import type { Scenario } from '../engines.js'
-import { engines, scenarios } from '../engines.js'
+import { engines, memoryEngine, scenarios } from '../engines.js'
 import { open, thread } from './sides.js'
 
 const sharing = (scenario: Scenario): void => {
@@ -140,9 +140,11 @@ const deadlines = (scenario: Scenario): void => {
 
   scenario('RW07: a write left to its lease → both readers are in at its end', async (w) => {
     const [one, two] = [await open(w), await open(w)]
-    await one.write.acquire({ lease: 1500 })
-    const { value, ms } = await timed(w, () => Promise.all([one.read.acquire(), two.read.acquire()]))
-    lasted(w, ms, 1300, 1700)
+    const { value, ms } = await timed(w, async () => {
+      await one.write.acquire({ lease: 1500 })
+      return Promise.all([one.read.acquire(), two.read.acquire()])
+    })
+    lasted(w, ms, 1500, 1600)
     await releaseAll(w, value)
   })
 
@@ -156,7 +158,7 @@ const deadlines = (scenario: Scenario): void => {
         assert.equal(await visit.release(), true)
         return one.write.acquire({ lease: 10_000 })
       })
-      lasted(w, ms, 1800, 2200)
+      lasted(w, ms, 2000, 2100)
       assert.equal(await w.run(writer.release()), true)
     },
   )
@@ -165,13 +167,13 @@ const deadlines = (scenario: Scenario): void => {
     const { client, read, write } = await open(w)
     const owner = client.owner()
     const { value: writer, ms } = await timed(w, async () => {
-      await read.acquire({ owner, lease: 2000 })
+      await read.acquire({ owner, lease: 3000 })
       await w.pause(1000)
-      const inner = await read.acquire({ owner, lease: 2000 })
+      const inner = await read.acquire({ owner, lease: 3000 })
       assert.equal(await inner.release(), true)
       return write.acquire()
     })
-    lasted(w, ms, 1800, 2200)
+    lasted(w, ms, 2800, 3100)
     assert.equal(await w.run(writer.release()), true)
   })
 
@@ -222,6 +224,23 @@ const deadlines = (scenario: Scenario): void => {
     assert.equal(await w.run(renewed.release()), true)
     assert.equal(await w.run(fixed.release()), false)
   })
+
+  scenario(
+    'RW16: written and read without a lease → both renewed, and the read when the write has ended',
+    async (w) => {
+      const { client, read, write } = await open(w, { watchdog: SHORT })
+      const writer = await write.acquire()
+      const reader = await read.acquire({ owner: writer.owner })
+      await w.pass(SHORT * 1.5)
+      for (const hold of [writer, reader]) await held(w, hold)
+      assert.equal(await writer.release(), true)
+      await w.pass(SHORT * 1.5)
+      await held(w, reader)
+      const left = await client.readWriteLock(w.id).read.remaining()
+      assert.ok(left !== undefined && left > SHORT / 2 - w.slack / 4, String(left))
+      assert.equal(await reader.release(), true)
+    },
+  )
 
   scenario('a read by a key that somebody deleted → told, though others go on reading', async (w) => {
     const { client, read } = await open(w, { watchdog: SHORT })
@@ -322,23 +341,6 @@ const oneOwner = (scenario: Scenario): void => {
     assert.equal(await two.write.isLocked(), false)
     assert.equal(await exists(w, w.id), false)
   })
-
-  scenario(
-    'RW16: written and read without a lease → both renewed, and the read when the write has ended',
-    async (w) => {
-      const { client, read, write } = await open(w, { watchdog: SHORT })
-      const writer = await write.acquire()
-      const reader = await read.acquire({ owner: writer.owner })
-      await w.pass(SHORT * 1.5)
-      for (const hold of [writer, reader]) await held(w, hold)
-      assert.equal(await writer.release(), true)
-      await w.pass(SHORT * 1.5)
-      await held(w, reader)
-      const left = await client.readWriteLock(w.id).read.remaining()
-      assert.ok(left !== undefined && left > SHORT / 2 - w.slack / 4, String(left))
-      assert.equal(await reader.release(), true)
-    },
-  )
 
   scenario('RW25: another’s read given back → NotOwnerError', async (w) => {
     const [me, other] = [thread(await w.connect(), w.id), thread(await w.connect(), w.id)]
@@ -452,6 +454,8 @@ const oneOwner = (scenario: Scenario): void => {
 for (const engine of engines) {
   void describe(`the read-write lock on ${engine.name}`, { concurrency: engine.concurrency }, () => {
     const scenario = scenarios(engine)
-    for (const part of [sharing, deadlines, oneOwner]) part(scenario)
+    for (const part of [sharing, oneOwner]) part(scenario)
+    // On the real clock, a server of its own keeps the time also while this process is starved.
+    if (engine !== memoryEngine) deadlines(scenario)
   })
 }

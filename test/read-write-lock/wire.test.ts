@@ -206,6 +206,39 @@ void describe('the read-write lock on the wire', async () => {
     await told('0', '1')
   })
 
+  void test('a reader of Redisson’s renews the lock for less than ours has, and dies → ours lasts as long as it has', async () => {
+    const { read, write } = await sides({ watchdog: 2400 })
+    const theirs = new RedissonReadWriteActor(redis, 'doc')
+    const outlives = async (least: number): Promise<void> => {
+      assert.equal(await theirs.read(2400), null)
+      assert.equal(await theirs.renewRead(2400), 1)
+      assert.ok((await redis.pttl('doc')) <= 2400)
+      await sleep(2500)
+      assert.ok((await redis.pttl('doc')) > least)
+      assert.equal(await write.tryAcquire(), undefined)
+    }
+    const fixed = await read.acquire({ lease: 30_000 })
+    const renewed = await read.acquire()
+    const longer = await read.acquire({ owner: renewed.owner, lease: 60_000 })
+    await outlives(45_000)
+    for (const hold of [longer, renewed]) assert.equal(await hold.release(), true)
+    await outlives(15_000)
+    assert.equal(fixed.state, 'held')
+    assert.equal(await fixed.release(), true)
+  })
+
+  void test('RWE1: read twice by one owner and given back → nothing is renewed any more', async () => {
+    const { read, write } = await sides({ watchdog: 900 })
+    for (const side of [read, write]) {
+      const outer = await side.acquire()
+      const inner = await side.acquire({ owner: outer.owner })
+      const renewals = await scriptsDuring(() => sleep(800))
+      assert.ok(renewals >= 1, 'while it is held')
+      for (const hold of [inner, outer]) assert.equal(await hold.release(), true)
+    }
+    assert.equal(await scriptsDuring(() => sleep(1000)), 0)
+  })
+
   void test('behind a writer of Redisson’s who reads, too → readers in when its write ends, a writer when all have', async () => {
     const { read, write } = await sides()
     const theirs = new RedissonReadWriteActor(redis, 'doc')

@@ -11,6 +11,15 @@ redis.call('set', ARGV[3] .. owner .. ':rwlock_timeout:' .. level, 1, 'px', leas
 redis.call('pexpire', lock, math.max(redis.call('pttl', lock), lease))
 return nil`
 
+/** ARGV: lease, owner, prefix. 1: renewed; 0: not its own. */
+const RENEW_READ = `
+local lock, lease, owner = KEYS[1], ARGV[1], ARGV[2]
+local count = redis.call('hget', lock, owner)
+if not count then return 0 end
+for level = 1, tonumber(count) do redis.call('pexpire', ARGV[3] .. owner .. ':rwlock_timeout:' .. level, lease) end
+redis.call('pexpire', lock, lease)
+return 1`
+
 /** ARGV: owner, prefix, channel. 1: freed; 0: others go on, or other levels; nil: not its own. */
 const UNREAD = `
 local lock, owner = KEYS[1], ARGV[1]
@@ -80,6 +89,11 @@ export class RedissonReadWriteActor {
   /** `null` when it was had, else the time left of whoever has it. */
   read(lease = 30_000): Promise<number | null> {
     return this.#run(READ, lease, this.owner, `${this.#companion}:`)
+  }
+
+  /** The key gets the same lease, also where others have more. */
+  renewRead(lease = 30_000): Promise<number | null> {
+    return this.#run(RENEW_READ, lease, this.owner, `${this.#companion}:`)
   }
 
   unread(): Promise<number | null> {

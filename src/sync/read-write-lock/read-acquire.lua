@@ -6,12 +6,11 @@
 -- ARGV[1] writer
 -- ARGV[2] mark
 -- ARGV[3] patience (ms)
--- ARGV[4] moment (ms)
--- ARGV[5] grace (ms)
--- ARGV[6..] owners and their leases in turn
+-- ARGV[4] grace (ms)
+-- ARGV[5..] owners and their leases in turn
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry
 local lock, turn, levels = KEYS[1], KEYS[2], KEYS
-local writer, mark, patience, moment, grace = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local writer, mark, patience, grace = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local owners = ARGV
 --include until-turn
 
@@ -22,22 +21,26 @@ local free = left == -2 or mode == 'read'
 local theirs = whose and string.sub(whose, 1, 5) == 'write'
 if not free or theirs then
   local own = writer ~= '' and redis.call('HEXISTS', lock, writer) == 1
-  if not own and redis.call('HEXISTS', lock, owners[6]) == 0 then
+  if not own and redis.call('HEXISTS', lock, owners[5]) == 0 then
     -- Readers come next: for as long as they go on asking.
     if mark ~= '' and mode == 'write' then
       redis.call('SET', turn, mark, 'PX', patience)
     end
     return free and untilTurn(turn, left == -2, grace) or left
   end
-elseif whose and redis.call('PTTL', turn) > moment then
-  -- The others were woken by the same message.
-  redis.call('PEXPIRE', turn, moment)
+elseif whose then
+  -- The others were woken by the same message: three times what the first of them took is enough.
+  local rest = redis.call('PTTL', turn)
+  local enough = 3 * (math.max(grace - rest, 0) + 1)
+  if enough < rest then
+    redis.call('PEXPIRE', turn, enough)
+  end
 end
 local longest, fields = left, {}
-for i = 6, #owners, 2 do
+for i = 5, #owners, 2 do
   fields[#fields + 1] = owners[i]
   fields[#fields + 1] = 1
-  redis.call('SET', levels[i / 2] .. ':1', 1, 'PX', owners[i + 1])
+  redis.call('SET', levels[(i + 1) / 2] .. ':1', 1, 'PX', owners[i + 1])
   longest = math.max(longest, tonumber(owners[i + 1]))
 end
 redis.call('HSET', lock, 'mode', mode or 'read', unpack(fields))

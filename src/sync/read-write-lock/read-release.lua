@@ -1,5 +1,5 @@
--- Ends a read, whatever its count. The last one frees the lock and wakes one waiter of each process; else the lock lasts as
--- long as the reads that go on. Readers that died do not count.
+-- Ends a read, whatever its count; also what is left of one whose lock is gone. The last one frees the lock and wakes one
+-- waiter of each process; else the lock lasts as long as the reads that go on. Readers that died do not count.
 -- KEYS[1] lock
 -- KEYS[2] channel
 -- KEYS[3] turn
@@ -15,12 +15,13 @@ local owner, companion, grace, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --include pass-turn
 
 local count = redis.call('HGET', lock, owner)
-if not count then
+local level, gone = 0, false
+repeat
+  level = level + 1
+  gone = redis.call('DEL', levels .. ':' .. level) == 0
+until level == tonumber(count or 0) or gone and not count
+if redis.call('HDEL', lock, owner) == 0 then
   return -1
-end
-redis.call('HDEL', lock, owner)
-for i = 1, tonumber(count) do
-  redis.call('DEL', levels .. ':' .. i)
 end
 -- Under a write of its own: that has no key but the lock to last by.
 if redis.call('HGET', lock, 'mode') == 'write' then

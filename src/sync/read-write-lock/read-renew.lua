@@ -1,7 +1,8 @@
--- Gives the reads that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
+-- Gives the reads that are still their owners' at least a full lease, and the locks as much as their reads have: a renewal
+-- of Redisson's makes that shorter. Never creates, never shortens; touches nobody else's.
 -- A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
 -- KEYS[1..] locks and their owners' levels in turn
--- ARGV[1] lease (ms)
+-- ARGV[1] lease (ms), 0: as they have
 -- ARGV[2..] owners
 -- returns integer[] ms left, -2 lost, in the order of the owners
 local locks = KEYS
@@ -16,13 +17,13 @@ for i = 2, #owners do
     return count
   end
   local left = type(count) == 'string' and redis.call('PTTL', levels .. ':1') or -2
-  if left ~= -2 and left < lease then
+  if left ~= -2 and math.max(left, 0) < lease then
     for level = 1, tonumber(count) do
       redis.call('PEXPIRE', levels .. ':' .. level, lease)
     end
-    outlast(lock, lease)
     left = lease
   end
+  outlast(lock, left)
   renewed[i - 1] = left
 end
 return renewed

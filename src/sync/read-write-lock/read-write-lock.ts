@@ -19,11 +19,9 @@ import {
 import { PlainLockProtocol } from '../lock/lock.js'
 
 /** How long a turn is kept for who goes on asking, ms: longer than from poll to poll. */
-const PATIENCE = 1300
+const PATIENCE = 2500
 /** How long it is kept from when the lock is free, ms. */
-const GRACE = 50
-/** How long the other readers have to come when the first of them is in, ms. */
-const MOMENT = 6
+const GRACE = 400
 /** Redisson's mark of a writer, behind its owner. */
 const WRITE = ':write'
 
@@ -57,9 +55,9 @@ abstract class Side extends PlainLockProtocol {
     return waits ? mark : ''
   }
 
-  /** Whoever has it has had the turn. */
-  protected answered(left: number | null): Attempt {
-    if (left === null) this.#mark = undefined
+  /** Whoever waited and has it now has had the turn. */
+  protected answered(left: number | null, waits: boolean): Attempt {
+    if (left === null && waits) this.#mark = undefined
     return left ?? undefined
   }
 
@@ -91,6 +89,7 @@ abstract class Side extends PlainLockProtocol {
 
 class ReadSide extends Side implements ReadProtocol {
   protected readonly mode = 'read'
+  readonly shared = true
 
   override get renewal() {
     return readWriteLockReadRenew
@@ -112,8 +111,9 @@ class ReadSide extends Side implements ReadProtocol {
     const [[first]] = owners as [[string, number]]
     const levels = owners.map(([owner]) => readLevels(this.key, owner))
     const told = owners.flatMap(([owner, lease]) => [owner, String(lease)])
-    const args = [writer, this.markOf(first, waits), PATIENCE, MOMENT, GRACE, ...told] as const
-    return this.answered(await this.runner.run(readWriteLockReadAcquire, [this.key, this.turn, ...levels], args))
+    const args = [writer, this.markOf(first, waits), PATIENCE, GRACE, ...told] as const
+    const left = await this.runner.run(readWriteLockReadAcquire, [this.key, this.turn, ...levels], args)
+    return this.answered(left, waits)
   }
 
   readerOf(writer: string): string {
@@ -144,7 +144,7 @@ class WriteSide extends Side {
 
   override async acquire(owner: string, lease: number, waits: boolean): Promise<Attempt> {
     const args = [owner, lease, this.markOf(owner, waits), PATIENCE, GRACE] as const
-    return this.answered(await this.runner.run(readWriteLockWriteAcquire, [this.key, this.turn], args))
+    return this.answered(await this.runner.run(readWriteLockWriteAcquire, [this.key, this.turn], args), waits)
   }
 
   override async release(owner: string): Promise<number | undefined> {
