@@ -265,13 +265,14 @@ export const start = async (settings: Settings, driver: Driver): Promise<Client>
     : undefined
   const [facts] = await Promise.all([readFacts(link, clock), presence?.announce()])
   runtime.sharded = facts.sharded
+  await runtime.replicas.begin(facts.replicas)
   for (const warning of facts.warnings) logger.warn(warning)
   return new ConnectedClient(runtime, facts, presence)
 }
 
 /** Only what is needed is loaded: no Redis client for `memory:`, no Lua for a server. */
 const openDriver = async (settings: Settings): Promise<Driver> => {
-  const { place, clock, connectTimeout } = settings
+  const { place, clock, connectTimeout, commandTimeout } = settings
   if (place.engine === 'memory') {
     const [{ MemoryDriver }, { openMemoryServer }] = await Promise.all([
       import('./engine/memory/driver.js'),
@@ -281,7 +282,7 @@ const openDriver = async (settings: Settings): Promise<Driver> => {
   }
   const { IoredisDriver } = await import('./engine/ioredis.js')
   if (place.engine === 'borrowed') return new IoredisDriver(place.connection, 'the connection passed in', false)
-  return IoredisDriver.open(place.target, { connectTimeout, random: () => clock.random() })
+  return IoredisDriver.open(place.target, { connectTimeout, commandTimeout, random: () => clock.random() })
 }
 
 const environment = (): Readonly<Record<string, string | undefined>> =>

@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'CONFIG'
   | 'NESTED_HOLD'
   | 'MEMBERS'
+  | 'REPLICATION'
   | 'UNSUPPORTED'
   | EngineErrorCode
 
@@ -157,6 +158,15 @@ export class MembersError extends HoldfastError {
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** It was taken, but none of the server's replicas said in time that it has it; it was given back. */
+export class ReplicationError extends HoldfastError {
+  static override readonly brand = 'ReplicationError'
+  constructor(target: string, replicas: number, timeout: number, cause?: unknown) {
+    const all = replicas === 1 ? 'the replica' : `any of the ${replicas} replicas`
+    super('REPLICATION', `'${target}' did not reach ${all} within ${timeout} ms, and was given back`, { target, cause })
+  }
+}
 
 /** The client is closed. */
 export class ClosedError extends HoldfastError {

@@ -16,6 +16,7 @@ export {
   type MemberFailure,
   MembersError,
   NotInitializedError,
+  ReplicationError,
   NotOwnerError,
 } from './errors.js'
 export type {

@@ -13,7 +13,7 @@ const FILE_TIMEOUT = 300_000
 const TOTALS = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /
 
 /** Slow, and so run only when asked for. */
-const APART = ['test/faults/', 'test/interop/']
+const APART = ['test/faults/', 'test/interop/', 'test/connections/']
 
 /** @param {readonly string[]} patterns parts of the path; none means all that do not stand apart */
 export const findTests = (patterns) => {

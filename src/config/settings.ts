@@ -21,6 +21,11 @@ export interface ClientOptions {
   redisson?: RedissonVersion | undefined
   /** Redisson's NameMapper: from the name to the key. Default: as it is. */
   mapName?: ((name: string) => string) | undefined
+  /**
+   * After each acquisition the server's replicas are waited for, as Redisson does: when none has it within `timeout` ms, it is
+   * given back and the call rejects with `ReplicationError`. Default `{ sync: true, timeout: 1000 }`; nothing without replicas.
+   */
+  replicas?: { readonly sync?: boolean | undefined; readonly timeout?: number | undefined } | undefined
   /** Default 10 000. */
   connectTimeout?: number | undefined
   /** No command waits longer for its reply. Default 3000. */
@@ -43,6 +48,7 @@ export interface Settings {
   readonly watchdog: number
   readonly fairWaiterTimeout: number
   readonly redisson: RedissonVersion
+  readonly replicas: { readonly sync: boolean; readonly timeout: number }
   readonly mapName: (name: string) => string
   readonly connectTimeout: number
   readonly commandTimeout: number
@@ -62,6 +68,7 @@ const KNOWN: readonly (keyof ClientOptions)[] = [
   'watchdog',
   'fairWaiterTimeout',
   'redisson',
+  'replicas',
   'mapName',
   'connectTimeout',
   'commandTimeout',
@@ -95,6 +102,7 @@ export const settle = (from: string | URL | ClientOptions | undefined, env: Envi
     redisson,
     connectTimeout: checkLease(connectTimeout, 'connectTimeout'),
     commandTimeout: checkLease(commandTimeout, 'commandTimeout'),
+    replicas: replicasOf(options.replicas, commandTimeout),
     maxWaiters: checkCount(maxWaiters, 'maxWaiters'),
     mapName,
     clock,
@@ -108,6 +116,20 @@ const versionOf = (wanted: unknown = '4'): RedissonVersion => {
   const version = VERSIONS.find((one) => one === wanted)
   if (version !== undefined) return version
   throw new ConfigError(`redisson must be one of '${VERSIONS.join("', '")}', not ${show(wanted)}`)
+}
+
+const replicasOf = (wanted: ClientOptions['replicas'] = {}, commandTimeout: number): Settings['replicas'] => {
+  if (typeof wanted !== 'object' || (wanted as unknown) === null) {
+    throw new TypeError(`replicas must be { sync, timeout }, not ${show(wanted)}`)
+  }
+  const unknown = Object.keys(wanted).find((key) => key !== 'sync' && key !== 'timeout')
+  if (unknown !== undefined) throw new TypeError(`replicas has no '${unknown}'; it has sync, timeout`)
+  const { sync = true, timeout = Math.min(1000, Math.ceil(commandTimeout / 2)) } = wanted
+  checkFlag(sync, 'replicas.sync')
+  checkLease(timeout, 'replicas.timeout')
+  // A reply that must wait for them would be given up before it comes.
+  if (timeout < commandTimeout || wanted.timeout === undefined) return { sync, timeout }
+  throw new RangeError(`replicas.timeout must be below commandTimeout (${commandTimeout}), not ${timeout}`)
 }
 
 /** A logger that throws must not stop what goes on in the background. */
@@ -153,7 +175,7 @@ const placeOf = (options: ClientOptions, env: Environment): Settings['place'] =>
 
 const borrowed = ({ connection, url }: ClientOptions): Settings['place'] => {
   if (url !== undefined) throw new ConfigError('either a url or a connection, not both')
-  const client = (connection ?? {}) as Partial<IoredisClient> & { options?: { keyPrefix?: string } }
+  const client = (connection ?? {}) as Partial<IoredisClient>
   if (typeof client.callBuffer !== 'function' || typeof client.duplicate !== 'function') {
     throw new ConfigError('connection must be an ioredis client (version 5 or 6)')
   }

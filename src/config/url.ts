@@ -6,17 +6,19 @@ export type Place =
   | { readonly engine: 'memory'; readonly name: string | undefined }
   | { readonly engine: 'redis'; readonly target: Target }
 
-const SCHEMES: Readonly<Record<string, { topology: 'single' | 'cluster'; tls: boolean }>> = {
+const SCHEMES: Readonly<Record<string, Pick<Target, 'topology' | 'tls'>>> = {
   'redis:': { topology: 'single', tls: false },
   'valkey:': { topology: 'single', tls: false },
   'rediss:': { topology: 'single', tls: true },
   'valkeys:': { topology: 'single', tls: true },
   'redis+cluster:': { topology: 'cluster', tls: false },
   'rediss+cluster:': { topology: 'cluster', tls: true },
+  'redis+sentinel:': { topology: 'sentinel', tls: false },
+  'rediss+sentinel:': { topology: 'sentinel', tls: true },
 }
 
 const FORMS =
-  'redis://[user:pass@]host:port[/db], rediss:, valkey:, valkeys:, redis+unix:///path, redis+cluster://h1:p1,h2:p2, memory:[name]'
+  'redis://[user:pass@]host:port[/db], rediss:, valkey:, valkeys:, redis+unix:///path, redis+cluster://h1:p1,h2:p2, redis+sentinel://h1:p1,h2:p2/MASTER[/db][?sentinelPassword=…], memory:[name]'
 
 /** No error of this file ever shows the URL itself: it may hold a password. */
 export const parseUrl = (url: string): Place => {
@@ -30,7 +32,9 @@ export const parseUrl = (url: string): Place => {
       url.startsWith('//', scheme?.length) && scheme !== undefined ? `of the scheme '${scheme}'` : 'without a scheme'
     throw new ConfigError(`a URL ${what} cannot be used; the forms are ${FORMS}`)
   }
-  return { engine: 'redis', target: { ...form, ...netTarget(url.slice(scheme.length), scheme) } }
+  const rest = url.slice(scheme.length)
+  const place = form.topology === 'sentinel' ? sentinelTarget(rest, scheme) : netTarget(rest, scheme)
+  return { engine: 'redis', target: { ...form, ...place } }
 }
 
 const memoryName = (url: string): string | undefined => {
@@ -38,19 +42,35 @@ const memoryName = (url: string): string | undefined => {
   return name === '' ? undefined : name
 }
 
-const netTarget = (rest: string, scheme: string): Omit<Target, 'topology' | 'tls'> => {
+const netTarget = (rest: string, scheme: string, defaultPort = 6379): Omit<Target, 'topology' | 'tls'> => {
   const match = /^\/\/(?:([^/]*)@)?([^/?#]+)(\/[^?#]*)?$/.exec(rest)
   if (match === null) throw new ConfigError(`the ${scheme} URL is not of the form ${FORMS}`)
   const [, info, hosts = '', path] = match
-  const nodes = hosts.split(',').map((host) => netNode(host, scheme))
+  const nodes = hosts.split(',').map((host) => netNode(host, scheme, defaultPort))
   const shown = nodes.map((node) => ('path' in node ? node.path : `${node.host}:${node.port}`)).join(',')
   const database = databaseOf(path ?? '', scheme)
   return { address: `${scheme}//${shown}`, nodes, ...credentials(info), ...(database !== undefined && { database }) }
 }
 
-const netNode = (text: string, scheme: string): { host: string; port: number } => {
+/** The nodes are the sentinels, and the user and password those of the servers that they watch. */
+const sentinelTarget = (rest: string, scheme: string): Omit<Target, 'topology' | 'tls'> => {
+  const match = /^(\/\/[^/?#]+)\/([^/?#]+)(\/[^/?#]*)?(?:\?sentinelPassword=([^&#]*))?$/.exec(rest)
+  const [, servers, master, path = '', password] = match ?? []
+  if (servers === undefined || master === undefined) {
+    throw new ConfigError(`a ${scheme} URL has the form ${scheme}//h1:p1,h2:p2/MASTER[/db][?sentinelPassword=…]`)
+  }
+  const target = netTarget(servers + path, scheme, 26_379)
+  return {
+    ...target,
+    address: `${target.address}/${decode(master)}`,
+    master: decode(master),
+    ...(password !== undefined && { sentinelPassword: decode(password) }),
+  }
+}
+
+const netNode = (text: string, scheme: string, defaultPort: number): { host: string; port: number } => {
   const match = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(text.trim())
-  const port = match?.[2] === undefined ? 6379 : Number(match[2])
+  const port = match?.[2] === undefined ? defaultPort : Number(match[2])
   if (match?.[1] === undefined || port > 65_535)
     throw new ConfigError(`the ${scheme} URL has a host or port that cannot be read`)
   return { host: match[1].replace(/^\[|\]$/g, ''), port }
@@ -78,7 +98,7 @@ const decode = (text: string): string => {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new ConfigError('the user or password in the URL is not percent-encoded as it should be')
+    throw new ConfigError('a user, password or name in the URL is not percent-encoded as it should be')
   }
 }
 

@@ -1,3 +1,4 @@
+import { ReplicationError } from '../errors.js'
 import type { Timer } from './clock.js'
 import { Contender, type Outcome, POLL } from './contender.js'
 import { Crowd } from './crowd.js'
@@ -136,7 +137,8 @@ export class Contention extends Crowd<Host> {
       await this.#granted(waiter, wire, sent, passing?.from)
       return 'served'
     } catch (trouble) {
-      passing?.done(this.host.free(passing.from))
+      // It was passed on, and is given back for want of replicas.
+      passing?.done(trouble instanceof ReplicationError || this.host.free(passing.from))
       void runtime.undo(protocol, wire, lease, trouble)
       return { trouble }
     } finally {

@@ -1,11 +1,14 @@
 import type { Link } from '../engine/link.js'
 import type { Clock } from './clock.js'
+import { replicasIn } from './replicas.js'
 
 /** What is known of the server; everything is optional, for it may refuse to say. */
 export interface ServerFacts {
   readonly version: string | undefined
   /** Whether releases are told by SPUBLISH, as Redisson decides it. */
   readonly sharded: boolean
+  /** How many replicas the server has; undefined: it cannot have any, or would not say. */
+  readonly replicas: number | undefined
   /** What is unsafe about this server, in words. */
   readonly warnings: readonly string[]
   /** What can take fencing tokens back: only who uses them needs to know. */
@@ -30,7 +33,13 @@ export const readFacts = async (link: Link, clock: Clock): Promise<ServerFacts> 
   if (Math.abs(off) > CLOCK_OFF) {
     warnings.push(`the server's clock is ${Math.abs(off)} ms ${off > 0 ? 'ahead of' : 'behind'} this machine's`)
   }
-  return { version: fields.get('redis_version'), sharded: shards, warnings, fencing: rewinding(fields) }
+  return {
+    replicas: replicasIn(String(info)),
+    version: fields.get('redis_version'),
+    sharded: shards,
+    warnings,
+    fencing: rewinding(fields),
+  }
 }
 
 const yes = (): boolean => true

@@ -1,3 +1,4 @@
+import { ReplicationError } from '../errors.js'
 import type { Clock } from './clock.js'
 import { type Grant, GrantEar, hearsGrants } from './grants.js'
 import { HandToHand } from './hand-to-hand.js'
@@ -136,7 +137,7 @@ export class Line implements Polled {
     const { state, sent, ...told } = standing
     this.heard(told.stamp, sent)
     this.#troubles = 0
-    if (state === 'held') this.#granted(place, sent)
+    if (state === 'held') this.#had(place, told.stamp, sent)
     else if (!place.waiter.queued) this.#places.abandon(place)
     else if (state === 'late') await this.#join(place)
     else this.#waits(place, state, told)
@@ -225,6 +226,7 @@ export class Line implements Polled {
     const now = momentOf(this.#clock)
     const age = this.#serverTime.ageOf(grant.stamp)
     if (place.since === undefined || age === undefined || grant.stamp <= place.since || place.asked > 0) return false
+    if (this.#hasReplicas) return false
     const left = TRIAL - age
     if (left < ENOUGH || !place.waiter.queued) return false
     this.#places.forget(place)
@@ -273,10 +275,25 @@ export class Line implements Polled {
         place.since = this.#serverTime.latest ?? Infinity
         this.#poll.in(0)
       }
-    } catch {
+    } catch (trouble) {
+      if (trouble instanceof ReplicationError) this.troubled(place, trouble)
       // Whether it was confirmed, the next poll tells.
       this.#poll.in(50)
     }
+  }
+
+  get #hasReplicas(): boolean {
+    return this.#host.runtime.replicas.of(this.#protocol.key) > 0
+  }
+
+  /** The server has it as the holder; where it has replicas, nobody starts before they know. */
+  #had(place: Place, stamp: number, sent: Moment): void {
+    if (!this.#hasReplicas) {
+      this.#granted(place, sent)
+      return
+    }
+    place.since ??= stamp
+    void this.#host.staying(() => this.#confirmFirst(place))
   }
 
   /** The server has it as the holder for its whole lease. */
@@ -310,7 +327,7 @@ export class Line implements Polled {
   }
 
   stands(place: Place, state: State, told: Told, sent: Moment): void {
-    if (state === 'held') this.#granted(place, sent)
+    if (state === 'held') this.#had(place, told.stamp, sent)
     else if (!this.#places.has(place)) return
     else if (state !== 'gone') this.#waits(place, state, told)
     // Taken for dead, or everything was deleted: it queues again, at the end.

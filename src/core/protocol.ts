@@ -80,6 +80,12 @@ export interface Runner {
     keys: K,
     args: A,
   ): Promise<R>
+  /** Runs a script by which somebody comes to have something, and waits for the replicas: see `Replicas`. */
+  take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
+    script: Script<K, A, R>,
+    keys: K,
+    args: A,
+  ): Promise<R>
   /** PUBLISH, or SPUBLISH where Redisson would use it. */
   readonly publishCommand: string
   readonly fleet: Fleet

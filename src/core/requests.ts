@@ -1,4 +1,4 @@
-import { EngineError } from '../errors.js'
+import { EngineError, ReplicationError } from '../errors.js'
 import { noteKey, slotOf } from '../keys.js'
 import type { Timer } from './clock.js'
 import { type Runtime, UNDO_TIME } from './runtime.js'
@@ -85,7 +85,7 @@ export class Requests {
   }
 
   /**
-   * Behind a step without an answer: `undo` finds out whether it was done, and voids a copy that comes late. It is tried as
+   * Behind a step without an answer, or that no replica has: `undo` finds out whether it was done, and voids a copy that comes late. It is tried as
    * long as the client lives; after a minute its listeners are told.
    */
   undo(cause: unknown, undo: () => Promise<unknown>): void {
@@ -172,7 +172,8 @@ const isUnanswered = (error: unknown): boolean => error instanceof EngineError &
 
 /** Who answers in words of its own may be a proxy, which knows as little as we do. */
 const mayHaveRun = (cause: unknown): boolean =>
-  cause instanceof EngineError && (cause.code === 'NO_REPLY' || cause.code === 'SERVER')
+  cause instanceof ReplicationError ||
+  (cause instanceof EngineError && (cause.code === 'NO_REPLY' || cause.code === 'SERVER'))
 
 const notGivenBack = (cause: unknown): Error => {
   if (!(cause instanceof EngineError)) return cause instanceof Error ? cause : new Error('no answer for a minute')

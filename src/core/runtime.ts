@@ -4,12 +4,12 @@ import { Link } from '../engine/link.js'
 import { slotOf, wireOwner } from '../keys.js'
 import type { Script } from '../lua/script.js'
 import type { ClientEvents, Logger } from '../types.js'
-import type { Clock } from './clock.js'
 import { Teller } from './diagnostics.js'
 import { Emitter } from './emitter.js'
 import { Gate } from './gate.js'
 import type { Gatekeeper } from './gatekeeper.js'
 import type { Fleet, LockKind, LockProtocol, Runner } from './protocol.js'
+import { Replicas, type ReplicasOptions } from './replicas.js'
 import { Requests } from './requests.js'
 import { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
@@ -18,9 +18,8 @@ import { Turnstiles } from './turnstiles.js'
 import { Wakeups } from './wakeups.js'
 import { Watchdog } from './watchdog.js'
 
-export interface RuntimeOptions extends Fleet {
+export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly id: string
-  readonly clock: Clock
   readonly logger: Logger
   readonly connectTimeout: number
   readonly commandTimeout: number
@@ -35,6 +34,7 @@ export const UNDO_TIME = 60_000
 export class Runtime implements Runner {
   readonly options: RuntimeOptions
   readonly link: Link
+  readonly replicas: Replicas
   readonly wakeups: Wakeups
   readonly watchdog: Watchdog
   readonly events: Emitter<ClientEvents>
@@ -82,6 +82,7 @@ export class Runtime implements Runner {
         this.fail(error)
       },
     })
+    this.replicas = new Replicas(this.link, options)
     this.wakeups = new Wakeups(clock, this.link, () => this.sharded)
     this.watchdog = new Watchdog({
       clock,
@@ -116,6 +117,14 @@ export class Runtime implements Runner {
     args: A,
   ): Promise<R> {
     return this.link.run(script, keys, args)
+  }
+
+  take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
+    script: Script<K, A, R>,
+    keys: K,
+    args: A,
+  ): Promise<R> {
+    return this.replicas.take(script, keys, args)
   }
 
   /** An owner's name on the server: for one tenure, never used again. */
@@ -180,6 +189,7 @@ export class Runtime implements Runner {
   /** Holds may be in doubt, and who sleeps may have slept through a release. */
   #reconnected(): void {
     this.#forgetTimes()
+    void this.replicas.look()
     this.watchdog.ask()
     this.wakeups.gap()
     this.events.emit('reconnect')

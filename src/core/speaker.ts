@@ -28,4 +28,12 @@ export class Speaker implements Runner {
   ): Promise<R> {
     return this.#runtime.link.run(script, keys, args, this.#options)
   }
+
+  take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
+    script: Script<K, A, R>,
+    keys: K,
+    args: A,
+  ): Promise<R> {
+    return this.#runtime.replicas.take(script, keys, args, this.#options)
+  }
 }

@@ -42,6 +42,8 @@ export interface Driver {
    * or with a `NoReply` when it is unknown whether the command ran, or with `NotSent` when it surely did not.
    */
   send(argv: readonly Arg[], options?: SendOptions): Promise<Reply>
+  /** Where there are several: which has this key, as far as is known; its commands are answered in their order. */
+  nodeOf?(route: string): string | undefined
   /** Resolves when the server has confirmed. `sharded` is SSUBSCRIBE. */
   subscribe(channel: string, sharded: boolean): Promise<void>
   unsubscribe(channel: string, sharded: boolean): Promise<void>

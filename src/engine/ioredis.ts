@@ -1,13 +1,9 @@
 import { nextTick } from 'node:process'
-import { Cluster, Command, Redis } from 'ioredis'
+import { type Cluster, Command } from 'ioredis'
 import { type Arg, type Driver, type DriverEvents, NoReply, NotSent, type Reply, type SendOptions } from './engine.js'
+import { type ConnectionOptions, ownClient } from './own-client.js'
 import type { IoredisClient, Target } from './target.js'
-
-export interface ConnectionOptions {
-  readonly connectTimeout: number
-  /** Jitter of the reconnection, in [0, 1). */
-  readonly random: () => number
-}
+import { slotOf } from '../keys.js'
 
 /** How many commands one write takes. */
 const TOGETHER = 16
@@ -18,6 +14,8 @@ export class IoredisDriver implements Driver {
   readonly cluster: boolean
   readonly #commands: IoredisClient
   readonly #own: boolean
+  /** After a reconnection the server may be another. */
+  readonly #moves: boolean
   /** Messages come on a connection of their own, made when first needed. Of a cluster of ours, ioredis keeps it itself. */
   #messages: IoredisClient | undefined
   #messagesReady: Promise<unknown> = Promise.resolve()
@@ -33,6 +31,7 @@ export class IoredisDriver implements Driver {
     this.address = address
     this.cluster = client.isCluster === true
     this.#own = own
+    this.#moves = (client.options?.sentinels ?? []).length > 0
   }
 
   static open(target: Target, options: ConnectionOptions): IoredisDriver {
@@ -46,8 +45,11 @@ export class IoredisDriver implements Driver {
   async open(events: DriverEvents): Promise<void> {
     this.#events = events
     let last: Error | undefined
+    let sentinel: Error | undefined
+    // What one of them said is more than that none of them helped.
+    this.#listenTo('sentinelError', (error: Error) => (sentinel = error))
     this.#listenTo('error', (error: Error) => {
-      last = error
+      last = error.message.startsWith('All sentinels') ? (sentinel ?? error) : error
       if (this.#wasUp && this.#own && !this.#closed) events.error(withoutCommand(error))
     })
     this.#listenTo('close', () => {
@@ -57,6 +59,8 @@ export class IoredisDriver implements Driver {
       this.#listenTo('ready', () => {
         const again = this.#wasUp
         this.#wasUp = true
+        // The server of before may live on, with nobody to tell of releases there.
+        if (again && this.#moves && this.#messages?.status === 'ready') this.#messages.disconnect(true)
         events.up(again)
         resolve()
       })
@@ -93,6 +97,10 @@ export class IoredisDriver implements Driver {
     return (reply as Promise<Reply>).catch(rethrow)
   }
 
+  nodeOf(route: string): string | undefined {
+    return this.#commands.slots?.[slotOf(route)]?.[0]
+  }
+
   /** Commands of one turn of the event loop leave together, but not so many that the server stands idle meanwhile. */
   #join(): void {
     const { stream } = this.#commands
@@ -112,9 +120,10 @@ export class IoredisDriver implements Driver {
 
   /** A command that has no key of its own goes where the command before it went. */
   #follow(name: string, args: (string | number | Buffer)[], route: string): Promise<unknown> {
-    const slot = new Command('get', [route]).getSlot()
     const command = new Command(name, args, { replyEncoding: 'utf8' })
-    return (this.#commands as unknown as Cluster).sendCommand(command, undefined, { slot }) as Promise<unknown>
+    return (this.#commands as unknown as Cluster).sendCommand(command, undefined, {
+      slot: slotOf(route),
+    }) as Promise<unknown>
   }
 
   async subscribe(channel: string, sharded: boolean): Promise<void> {
@@ -189,44 +198,6 @@ export class IoredisDriver implements Driver {
     await Promise.allSettled(all)
     this.#events?.gap()
   }
-}
-
-/** A client that queues nothing while offline and never sends a command twice. */
-const ownClient = (target: Target, { connectTimeout, random }: ConnectionOptions): IoredisClient => {
-  const { nodes, username, password, database, tls } = target
-  const options = {
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    ...(tls && { tls: {} }),
-    connectTimeout,
-    protocol: 2 as const,
-    lazyConnect: true,
-    disableClientInfo: true,
-    enableReadyCheck: false,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    autoResubscribe: false,
-    maxRetriesPerRequest: null,
-    retryStrategy: (attempt: number) => Math.min(20 * 2 ** Math.min(attempt, 7), 2000) * (0.75 + 0.5 * random()),
-  }
-  if (target.topology === 'single') {
-    return new Redis({
-      ...options,
-      ...nodes[0],
-      ...(database !== undefined && { db: database }),
-    }) as unknown as IoredisClient
-  }
-  return new Cluster(nodes as { host: string; port: number }[], {
-    redisOptions: options,
-    lazyConnect: true,
-    // Only what is meant for a node whose connection is being made waits for it; otherwise ioredis would reject it as cut.
-    enableOfflineQueue: true,
-    // What was sent and not answered is not sent again to another node.
-    retryDelayOnFailover: 0,
-    // A cluster that is down says so at once, and whoever asked decides; otherwise ioredis would ask on for it.
-    retryDelayOnClusterDown: 0,
-    shardedSubscribers: true,
-  }) as unknown as IoredisClient
 }
 
 /** ioredis hangs the command on its errors, and AUTH's arguments hold the password. */

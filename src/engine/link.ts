@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../core/clock.js'
 import { ClosedError, EngineError, serverError } from '../errors.js'
 import type { Script } from '../lua/script.js'
 import { type Arg, type Driver, NoReply, NotSent, type Reply, type SendOptions } from './engine.js'
+import { type WaitFor, Waits } from './waits.js'
 
 /** Told of what happens on the connection; in the order in which it happened. */
 export interface LinkListener {
@@ -31,12 +32,6 @@ interface Pending {
   settled: boolean
 }
 
-/** Trailing replicas: the number to wait for and how long. */
-export interface WaitFor {
-  readonly replicas: number
-  readonly timeout: number
-}
-
 /**
  * What holds for every driver: the script cache with its one recovery, reply time-outs, sending only while connected,
  * errors with codes and without secrets, open and close once. Nothing is ever sent twice, save a script that the server
@@ -51,6 +46,8 @@ export class Link {
   #oldest = 0
   #timer: Timer | undefined
   #upWaiters: (() => void)[] = []
+  /** By node. */
+  readonly #waits = new Map<string, Waits>()
   #closed = false
 
   constructor(driver: Driver, options: LinkOptions, listener: LinkListener) {
@@ -130,7 +127,8 @@ export class Link {
 
   /**
    * Runs a script by its SHA, and once more with its text when the server does not know it.
-   * With `wait`, a WAIT follows on the same connection before anything else can; its reply is the second of the two.
+   * With `wait`, a WAIT follows behind it on the same connection; how many replicas it named, or why it failed, is the second
+   * of the two. What was sent before a WAIT is among what it is about, so those sent while one is on its way share the next.
    */
   run<K extends readonly string[], A extends readonly Arg[], R>(
     script: Script<K, A, R>,
@@ -143,7 +141,7 @@ export class Link {
     keys: K,
     args: A,
     options: SendOptions & { readonly wait: WaitFor },
-  ): Promise<readonly [reply: R, replicas: number]>
+  ): Promise<readonly [reply: R, replicas: number | Error]>
   run(
     script: Script,
     keys: readonly string[],
@@ -162,12 +160,24 @@ export class Link {
     const both = (argv: Arg[]): Promise<[Reply, Reply]> =>
       Promise.all([
         this.#exchange(argv, sending),
-        this.#exchange(['WAIT', wait.replicas, wait.timeout], { route: sending.route }),
+        this.#waitsFor(sending.route)
+          .join(wait)
+          .catch((error: unknown) => error as Error),
       ])
     return both(call).catch((error: unknown) => {
       if (!(error instanceof EngineError && error.code === 'NOSCRIPT')) throw error
       return both(withText(call, script))
     })
+  }
+
+  #waitsFor(route = ''): Waits {
+    const node = this.#driver.nodeOf?.(route) ?? (this.#driver.cluster ? route : '')
+    let waits = this.#waits.get(node)
+    if (waits === undefined) {
+      waits = new Waits(({ replicas, timeout }) => this.#exchange(['WAIT', replicas, timeout], { route }))
+      this.#waits.set(node, waits)
+    }
+    return waits
   }
 
   /** One plain command. */

@@ -3,10 +3,14 @@ export interface Target {
   /** For people: no user, no password. */
   readonly address: string
   readonly nodes: readonly Node[]
-  readonly topology: 'single' | 'cluster'
+  /** Of `sentinel`, the nodes are the sentinels. */
+  readonly topology: 'single' | 'sentinel' | 'cluster'
   readonly username?: string | undefined
   readonly password?: string | undefined
   readonly database?: number | undefined
+  /** What the sentinels call the servers that they watch. */
+  readonly master?: string | undefined
+  readonly sentinelPassword?: string | undefined
   readonly tls: boolean
 }
 
@@ -19,10 +23,13 @@ type Word = string | number | Uint8Array
 export interface IoredisClient {
   readonly status: string
   readonly isCluster?: boolean
+  readonly options?: { readonly keyPrefix?: string | undefined; readonly sentinels?: readonly unknown[] | null }
+  /** Of a cluster, by slot: its master, then its replicas. */
+  readonly slots?: readonly (readonly string[] | undefined)[]
   /** The socket, while there is one; not of a cluster. */
   readonly stream?: { cork(): void; uncork(): void } | null
   connect(): Promise<unknown>
-  disconnect(): void
+  disconnect(reconnect?: boolean): void
   duplicate(...overrides: unknown[]): IoredisClient
   call(name: string, ...args: Word[]): Promise<unknown>
   callBuffer(name: string, ...args: Word[]): Promise<unknown>

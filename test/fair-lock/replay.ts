@@ -75,11 +75,13 @@ export class Replay {
     this.#world = world
     const key = world.id
     this.#keys = { KEY: key, QUEUE: `redisson_lock_queue:{${key}}`, SCORES: `redisson_lock_timeout:{${key}}` }
+    const run = (script: { text: string }, keys: readonly string[], args: readonly (string | number | Uint8Array)[]) =>
+      world.raw('EVAL', script.text, keys.length, ...keys, ...args.map(String)) as Promise<never>
     const runner = {
+      run,
+      take: run,
       publishCommand: 'PUBLISH',
       fleet: { redisson, fairWaiterTimeout: redisson === '3.8' ? 5000 : 300_000, watchdog: 30_000 },
-      run: (script: { text: string }, keys: readonly string[], args: readonly (string | number | Uint8Array)[]) =>
-        world.raw('EVAL', script.text, keys.length, ...keys, ...args.map(String)) as Promise<never>,
     }
     this.#protocol = fairLock.protocol(runner, key) as LineProtocol
   }

@@ -27,6 +27,7 @@ const watching = (clock: ReturnType<typeof virtualClock>) => {
   const runner = {
     publishCommand: 'PUBLISH',
     fleet: { redisson: '4', fairWaiterTimeout: 300_000, watchdog: LEASE } as const,
+    take: (): never => assert.fail('it takes nothing'),
     run: (_script: unknown, keys: readonly string[]) => {
       const turn = turns.at(-1)!
       turn.asked += keys.length

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -69,7 +69,21 @@ const start = async (args: readonly string[]): Promise<RedisServer> => {
       ? ['--cluster-port', String(await freePort())]
       : []),
   ]
-  const server = spawn('redis-server', [...settings, ...args], { stdio: 'ignore' })
+  return launch([...settings, ...args], port, directory)
+}
+
+/** One that watches a master, with two more to agree with; `settings` are lines of its file. */
+export const startSentinel = async (settings: readonly string[]): Promise<RedisServer> => {
+  const port = await freePort()
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-sentinel-'))
+  const file = join(directory, 'sentinel.conf')
+  await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${directory}`, ...settings, ''].join('\n'))
+  return launch([file, '--sentinel'], port, directory)
+}
+
+/** Ends when this process does; its directory goes with it. */
+const launch = async (argv: readonly string[], port: number, directory: string): Promise<RedisServer> => {
+  const server = spawn('redis-server', argv, { stdio: 'ignore' })
   const kill = (): void => void server.kill('SIGKILL')
   process.once('exit', kill)
   const ended = new Promise<void>((resolve) => server.once('close', () => resolve()))

@@ -1,7 +1,12 @@
 import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/line-protocol.js'
 import type { ServerState } from '../../core/protocol.js'
 import { fairCall } from '../../keys.js'
-import { classicFairLockAsk, classicFairLockForceRelease, classicFairLockLeave } from '../../lua/scripts.gen.js'
+import {
+  classicFairLockAsk,
+  classicFairLockForceRelease,
+  classicFairLockLeave,
+  lockSetLevel,
+} from '../../lua/scripts.gen.js'
 import { fairKeys, inspectFair } from '../fair-lock/fair-keys.js'
 import { PlainLockProtocol } from '../lock/lock.js'
 
@@ -61,7 +66,7 @@ export class ClassicFairProtocol extends PlainLockProtocol implements LineProtoc
 
   /** Nobody is granted it on trial: who has it has it. */
   async confirm(owner: string, lease: number): Promise<number> {
-    return (await this.setLevel(owner, 1, lease)) ?? 0
+    return Math.max(0, await this.runner.take(lockSetLevel, [this.key], [owner, 1, lease]))
   }
 
   async leave({ owner, wait }: Pick<Asker, 'owner' | 'wait'>): Promise<number | undefined> {

@@ -46,7 +46,7 @@ class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
   }
 
   override async acquire(owner: string, lease: number): Promise<number | undefined> {
-    return (await this.runner.run(fairLockTry, this.#keys, [owner, lease])) ?? undefined
+    return (await this.runner.take(fairLockTry, this.#keys, [owner, lease])) ?? undefined
   }
 
   async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
@@ -62,7 +62,7 @@ class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
   }
 
   async confirm(owner: string, lease: number): Promise<number> {
-    return this.runner.run(fairLockConfirm, this.#keys, [owner, lease])
+    return this.runner.take(fairLockConfirm, this.#keys, [owner, lease])
   }
 
   override async release(owner: string, served: readonly string[] = []): Promise<number | undefined> {

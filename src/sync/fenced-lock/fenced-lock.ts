@@ -37,7 +37,7 @@ class FencedLockProtocol extends PlainLockProtocol {
   }
 
   override async acquire(owner: string, lease: number): Promise<number | undefined> {
-    const reply = await this.runner.run(fencedLockAcquire, this.#keys, [owner, lease, this.#known])
+    const reply = await this.runner.take(fencedLockAcquire, this.#keys, [owner, lease, this.#known])
     if (typeof reply === 'number') return reply
     this.#brought(owner, reply)
     return undefined
@@ -60,7 +60,7 @@ class FencedLockProtocol extends PlainLockProtocol {
   }
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
-    const token = await this.runner.run(fencedLockPass, this.#keys, [from, to, lease, this.#known])
+    const token = await this.runner.take(fencedLockPass, this.#keys, [from, to, lease, this.#known])
     if (token !== null) this.#brought(to, token)
     return token !== null
   }

@@ -29,7 +29,7 @@ export class PlainLockProtocol implements LockProtocol {
   }
 
   async acquire(owner: string, lease: number, _waits: boolean): Promise<number | undefined> {
-    return (await this.runner.run(lockAcquire, [this.key], [owner, lease])) ?? undefined
+    return (await this.runner.take(lockAcquire, [this.key], [owner, lease])) ?? undefined
   }
 
   async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
@@ -43,7 +43,7 @@ export class PlainLockProtocol implements LockProtocol {
   }
 
   async pass(from: string, to: string, lease: number): Promise<boolean> {
-    return (await this.runner.run(lockPass, [this.key], [from, to, lease])) === 1
+    return (await this.runner.take(lockPass, [this.key], [from, to, lease])) === 1
   }
 
   async forceRelease(): Promise<boolean> {

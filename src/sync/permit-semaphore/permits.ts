@@ -77,7 +77,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     })
     try {
       const keys = [this.key, this.timeouts, this.channel, note] as const
-      const [served, left] = await runner.run(permitSemaphoreAcquire, keys, [runner.publishCommand, ...calls])
+      const [served, left] = await runner.take(permitSemaphoreAcquire, keys, [runner.publishCommand, ...calls])
       return { granted: grants.slice(0, served), left }
     } catch (error) {
       const ids = grants.flatMap((grant) => grant.ids.map((id) => this.marked(id)))

@@ -112,7 +112,7 @@ class ReadSide extends Side implements ReadProtocol {
     const levels = owners.map(([owner]) => readLevels(this.key, owner))
     const told = owners.flatMap(([owner, lease]) => [owner, String(lease)])
     const args = [writer, this.markOf(first, waits), PATIENCE, GRACE, ...told] as const
-    const left = await this.runner.run(readWriteLockReadAcquire, [this.key, this.turn, ...levels], args)
+    const left = await this.runner.take(readWriteLockReadAcquire, [this.key, this.turn, ...levels], args)
     return this.answered(left, waits)
   }
 
@@ -135,7 +135,7 @@ class ReadSide extends Side implements ReadProtocol {
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
     const keys = [this.key, readLevels(this.key, from), readLevels(this.key, to)] as const
-    return (await this.runner.run(readWriteLockReadPass, keys, [from, to, lease, this.companion])) === 1
+    return (await this.runner.take(readWriteLockReadPass, keys, [from, to, lease, this.companion])) === 1
   }
 }
 
@@ -144,7 +144,7 @@ class WriteSide extends Side {
 
   override async acquire(owner: string, lease: number, waits: boolean): Promise<Attempt> {
     const args = [owner, lease, this.markOf(owner, waits), PATIENCE, GRACE] as const
-    return this.answered(await this.runner.run(readWriteLockWriteAcquire, [this.key, this.turn], args), waits)
+    return this.answered(await this.runner.take(readWriteLockWriteAcquire, [this.key, this.turn], args), waits)
   }
 
   override async release(owner: string): Promise<number | undefined> {
@@ -155,7 +155,7 @@ class WriteSide extends Side {
   }
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
-    return (await this.runner.run(readWriteLockWritePass, [this.key], [from, to, lease])) === 1
+    return (await this.runner.take(readWriteLockWritePass, [this.key], [from, to, lease])) === 1
   }
 }
 

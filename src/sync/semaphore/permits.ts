@@ -52,7 +52,7 @@ export class Permits implements Passage<PermitsRequest, number> {
     const reserve = this.#reserve(first)
     const keys = [this.key, note, reservationKey(this.key)] as const
     try {
-      const [calls, left, reserved] = await this.#runner.run(semaphoreAcquire, keys, [options.id, reserve, ...wanted])
+      const [calls, left, reserved] = await this.#runner.take(semaphoreAcquire, keys, [options.id, reserve, ...wanted])
       if (calls > 0) requests.forget(note)
       if (reserved === 1) this.#reserved(first, reserve)
       return { granted: wanted.slice(0, calls), left }

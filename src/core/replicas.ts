@@ -1,0 +1,116 @@
+import type { SendOptions } from '../engine/engine.js'
+import type { Link } from '../engine/link.js'
+import { ReplicationError } from '../errors.js'
+import { slotOf } from '../keys.js'
+import type { Script } from '../lua/script.js'
+import type { Clock } from './clock.js'
+
+export interface ReplicasOptions {
+  readonly clock: Clock
+  readonly replicas: { readonly sync: boolean; readonly timeout: number }
+}
+
+/** Slots whose server has so many replicas. */
+interface Span {
+  readonly from: number
+  readonly to: number
+  readonly count: number
+}
+
+/** How long what was heard of them is believed, ms: one that comes later is noticed then. */
+const BELIEVED = 30_000
+
+/**
+ * Waits for the replicas after what was taken, as Redisson does: one of those that the server has must have it, or a failover
+ * could give it to somebody else as well. Where there are none, nothing is waited for.
+ */
+export class Replicas {
+  readonly #link: Link
+  readonly #clock: Clock
+  readonly #timeout: number
+  #on: boolean
+  #spans: readonly Span[] = []
+  #heardAt: number
+
+  constructor(link: Link, { clock, replicas }: ReplicasOptions) {
+    this.#link = link
+    this.#clock = clock
+    this.#timeout = replicas.timeout
+    this.#on = replicas.sync
+    this.#heardAt = clock.monotonic()
+  }
+
+  /** `count`: what the server said when it was connected to; undefined: it has none, or would not say. */
+  async begin(count: number | undefined): Promise<void> {
+    if (count === undefined) this.#on = false
+    else if (this.#link.cluster) await this.look()
+    else this.#spans = everywhere(count)
+  }
+
+  /** How many replicas the server of this key has, as far as is known. */
+  of(key: string): number {
+    if (!this.#on) return 0
+    if (this.#clock.monotonic() - this.#heardAt > BELIEVED) void this.look()
+    const spans = this.#spans
+    if (spans.length < 2) return spans[0]?.count ?? 0
+    const slot = slotOf(key)
+    return spans.find(({ from, to }) => from <= slot && slot <= to)?.count ?? 0
+  }
+
+  /** Never rejects: what cannot be learned now stays as it was. */
+  async look(): Promise<void> {
+    if (!this.#on) return
+    this.#heardAt = this.#clock.monotonic()
+    const ask = this.#link.cluster ? this.#readSlots() : this.#readInfo()
+    this.#spans = await ask.catch(() => this.#spans)
+  }
+
+  async #readInfo(): Promise<readonly Span[]> {
+    const info = await this.#link.command(['INFO', 'replication'])
+    return everywhere(replicasIn(String(info)) ?? 0)
+  }
+
+  async #readSlots(): Promise<readonly Span[]> {
+    const slots = await this.#link.command(['CLUSTER', 'SLOTS'])
+    // Of each range its ends, its master, and its replicas.
+    return (slots as [number, number, ...unknown[]][]).map(([from, to, ...nodes]) => ({
+      from,
+      to,
+      count: nodes.length - 1,
+    }))
+  }
+
+  /** Runs a script that takes something; rejects when it may be on the master alone. */
+  async take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
+    script: Script<K, A, R>,
+    keys: K,
+    args: A,
+    options: SendOptions = {},
+  ): Promise<R> {
+    const key = keys[0] ?? ''
+    const replicas = this.of(key)
+    if (replicas === 0) return this.#link.run(script, keys, args, options)
+    const wait = { replicas, timeout: this.#timeout }
+    const [reply, reached] = await this.#link.run(script, keys, args, { ...options, wait })
+    // One of several is enough.
+    if (typeof reached === 'number' && reached > 0) {
+      if (reached !== replicas) void this.look()
+      return reply
+    }
+    await this.look()
+    // Those that have gone meanwhile are nobody to wait for.
+    if (this.of(key) === 0) return reply
+    throw new ReplicationError(
+      options.target ?? key,
+      replicas,
+      this.#timeout,
+      reached instanceof Error ? reached : undefined,
+    )
+  }
+}
+
+/** Those that follow already: one that is still being filled may take long. Undefined: it does not say. */
+export const replicasIn = (info: string): number | undefined =>
+  info.includes('connected_slaves:') ? [...info.matchAll(/^slave\d+:.*\bstate=online\b/gm)].length : undefined
+
+const everywhere = (count: number): readonly Span[] => (count === 0 ? [] : [{ from: 0, to: Infinity, count }])
