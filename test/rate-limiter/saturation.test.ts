@@ -7,24 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { times } from '../contract/lock/kind.js'
 import { connect } from 'holdfast'
-import { type Grant, exceeding } from '../support/grants.js'
+import { exceeding } from '../support/grants.js'
+import { grantsIn } from '../support/monitored-grants.js'
 import { onWire } from '../support/wire.js'
 
 const PROGRAM = fileURLToPath(new URL('../support/limiter-process.js', import.meta.url))
-
-/** What the server's scripts added to the log of grants. */
-const grantsIn = (seen: readonly { words: string[]; source: string }[]): Grant[] =>
-  seen
-    .filter(({ words, source }) => source === 'lua' && words[0]?.toUpperCase() === 'ZADD')
-    .map(({ words }) => ({ at: Number(words.at(-2)), permits: permitsOf(words.at(-1) ?? '') }))
-
-/** The last four bytes; the monitor shows those that cannot be printed as \x... */
-const permitsOf = (member: string): number => {
-  const bytes = [...member.matchAll(/\\x([0-9a-f]{2})|\\(.)|([^])/gi)].map(([, hex, escaped, plain]) =>
-    hex === undefined ? (escaped ?? plain ?? '').charCodeAt(0) : Number.parseInt(hex, 16),
-  )
-  return Buffer.from(bytes).readUInt32LE(bytes.length - 4)
-}
 
 const worker = async (...words: string[]): Promise<number> => {
   const child = spawn(process.execPath, ['--unhandled-rejections=strict', PROGRAM, ...words], {
