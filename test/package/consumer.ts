@@ -11,8 +11,11 @@ import {
   type Hold,
   type Lock,
   type LockState,
+  type RateLimiter,
 } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
+import { rateLimit } from 'holdfast/fastify'
+import { rateLimit as rateLimitForHono } from 'holdfast/hono'
 
 const clock = virtualClock(7)
 await using client = await connect({ url: 'memory:', clock, watchdog: 30_000, label: 'consumer', logger: undefined })
@@ -60,6 +63,13 @@ const count: number = await owned.holdCount()
 const seen: LockState = await lock.inspect()
 const holders: readonly { readonly owner: string; readonly count: number }[] = seen.holders
 
+const limiter: RateLimiter = client.rateLimiter('mail')
+await limiter.trySetRate({ permits: 3, interval: 1000, scope: 'client' })
+const { allowed, remaining, retryAfter }: { allowed: boolean; remaining: number; retryAfter: number } =
+  await limiter.tryAcquire({ permits: 2, wait: 5 })
+const hook: (request: { ip: string }, reply: never) => Promise<unknown> = rateLimit({ client, permits: 1, interval: 1 })
+const middleware = rateLimitForHono({ client, permits: 1, interval: 1, key: () => 'all' })
+
 const ticket: string = await (await lock.acquire()).detach()
 const adopted: Hold = await client.adopt(ticket)
 
@@ -83,4 +93,4 @@ await lock.acquire({ wait: '1s' })
 // @ts-expect-error an owner is made by `client.owner()`
 await lock.acquire({ owner: 7 })
 
-console.log(freed, result, text, had, count, holders, adopted, now)
+console.log(freed, result, text, had, count, holders, adopted, now, allowed, remaining, retryAfter, hook, middleware)

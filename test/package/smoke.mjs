@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { connect, LockLostError } from 'holdfast'
+import { rateLimit as forExpress } from 'holdfast/express'
+import { rateLimit as forFastify } from 'holdfast/fastify'
+import { rateLimit as forHono } from 'holdfast/hono'
 import { virtualClock } from 'holdfast/testing'
 
 const client = await connect('memory:')
@@ -9,6 +12,8 @@ assert.equal(await lock.isLocked(), true)
 assert.equal(await lock.tryAcquire(), undefined)
 assert.equal(await hold.release(), true)
 assert.equal(await lock.using(() => 'done'), 'done')
+for (const rateLimit of [forExpress, forFastify, forHono])
+  rateLimit({ client, permits: 1, interval: 1, key: () => 'all' })
 await client.close()
 
 const clock = virtualClock(1)

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict'
+import { type AddressInfo } from 'node:net'
+import { createServer, type RequestListener } from 'node:http'
+import { createRequire } from 'node:module'
+import { after, describe, test } from 'node:test'
+import fastify, { type FastifyRequest } from 'fastify'
+import { type Context, Hono } from 'hono'
+import { ClosedError, connect, EngineError } from 'holdfast'
+import { rateLimit as forExpress } from 'holdfast/express'
+import { rateLimit as forFastify } from 'holdfast/fastify'
+import { rateLimit as forHono } from 'holdfast/hono'
+import { networkOf } from '#src/http/rate-limit.js'
+import type { Client } from '../engines.js'
+import { times } from '../contract/lock/kind.js'
+
+interface Settings {
+  readonly client: Pick<Client, 'rateLimiter'>
+  readonly permits: number
+  readonly interval: number
+  readonly name?: string
+  readonly whenAway?: 'open' | 'closed'
+}
+
+/** What is used of it here: it comes without types. */
+interface ExpressRequest {
+  readonly ip?: string
+  readonly headers: Record<string, unknown>
+}
+interface ExpressResponse {
+  set(headers: Record<string, string>): unknown
+  status(status: number): ExpressResponse
+  send(text: string): unknown
+}
+type ExpressApp = RequestListener & {
+  use(handler: unknown): void
+  get(path: string, handler: (request: ExpressRequest, response: ExpressResponse) => void): void
+}
+const express = createRequire(import.meta.url)('express') as () => ExpressApp
+
+/** Whose request it is, told by the test. */
+const WHO = 'x-who'
+
+interface Framework {
+  readonly name: string
+  /** A server with `GET /`, limited by the address, or by WHO; the address to ask, and how to end it. */
+  serve(settings: Settings, by: 'address' | 'who'): Promise<{ url: string; end(): Promise<void> }>
+}
+
+const frameworks: Framework[] = [
+  {
+    name: 'Fastify',
+    async serve(settings, by) {
+      const app = fastify()
+      const key = (request: FastifyRequest): string => String(request.headers[WHO])
+      app.addHook('onRequest', by === 'who' ? forFastify({ ...settings, key }) : forFastify(settings))
+      app.get('/', () => 'in')
+      return { url: await app.listen({ port: 0, host: '127.0.0.1' }), end: () => app.close() }
+    },
+  },
+  {
+    name: 'Fastify, one route',
+    async serve(settings, by) {
+      const app = fastify()
+      const key = (request: FastifyRequest): string => String(request.headers[WHO])
+      const onRequest = by === 'who' ? forFastify({ ...settings, key }) : forFastify(settings)
+      app.get('/', { onRequest }, () => 'in')
+      return { url: await app.listen({ port: 0, host: '127.0.0.1' }), end: () => app.close() }
+    },
+  },
+  {
+    name: 'Express',
+    async serve(settings, by) {
+      const app = express()
+      const key = (request: ExpressRequest): string => String(request.headers[WHO])
+      app.use(by === 'who' ? forExpress({ ...settings, key }) : forExpress(settings))
+      app.get('/', (_request, response) => {
+        response.send('in')
+      })
+      app.use((_error: unknown, _request: unknown, response: ExpressResponse, _next: unknown) => {
+        response.status(500).send('broken')
+      })
+      return listening(app)
+    },
+  },
+  {
+    name: 'Hono',
+    async serve(settings, by) {
+      const app = new Hono()
+      app.use(
+        forHono({ ...settings, key: (c: Context) => (by === 'who' ? String(c.req.header(WHO)) : 'the only one') }),
+      )
+      app.get('/', (c) => c.text('in'))
+      return listening((request, response) => {
+        const headers = new Headers(request.headers as Record<string, string>)
+        void Promise.resolve(app.fetch(new Request(`http://localhost${request.url}`, { headers }))).then(
+          async (answer) => {
+            response.writeHead(answer.status, Object.fromEntries(answer.headers))
+            response.end(await answer.text())
+          },
+        )
+      })
+    },
+  },
+]
+
+const listening = async (
+  handler: Parameters<typeof createServer>[1],
+): Promise<{ url: string; end(): Promise<void> }> => {
+  const server = createServer(handler)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const end = async (): Promise<void> => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+  return { url: `http://127.0.0.1:${port}`, end }
+}
+
+const failing = (error: Error): Pick<Client, 'rateLimiter'> =>
+  ({ rateLimiter: () => ({ tryAcquire: () => Promise.reject(error) }) }) as unknown as Client
+
+for (const framework of frameworks) {
+  void describe(`rate limit for ${framework.name}`, () => {
+    const opened: Client[] = []
+    after(() => Promise.all(opened.map((client) => client.close())))
+
+    const memory = async (): Promise<Client> => {
+      const client = await connect('memory:')
+      opened.push(client)
+      return client
+    }
+
+    const asking = async (
+      settings: Settings,
+      by: 'address' | 'who',
+      body: (ask: (who?: string) => Promise<Response>) => Promise<void>,
+    ): Promise<void> => {
+      const { url, end } = await framework.serve(settings, by)
+      try {
+        await body((who = 'somebody') => fetch(url, { headers: { [WHO]: who } }))
+      } finally {
+        await end()
+      }
+    }
+
+    void test('ten at once, three allowed → three in, the others 429 and when to come again', async () => {
+      const client = await memory()
+      await asking({ client, permits: 3, interval: 60_000, name: 'burst' }, 'address', async (ask) => {
+        const answers = await Promise.all(times(10, () => ask()))
+        const [inside, refused] = [200, 429].map((status) => answers.filter((answer) => answer.status === status))
+        assert.deepEqual([inside?.length, refused?.length], [3, 7])
+        const left: (string | null)[] = []
+        for (const answer of inside ?? []) {
+          assert.equal(await answer.text(), 'in')
+          assert.equal(answer.headers.get('ratelimit-policy'), '"burst";q=3;w=60')
+          assert.equal(answer.headers.get('retry-after'), null)
+          left.push(answer.headers.get('ratelimit'))
+        }
+        assert.deepEqual(left.sort(), ['"burst";r=0', '"burst";r=1', '"burst";r=2'])
+        for (const answer of refused ?? []) {
+          const wait = Number(answer.headers.get('retry-after'))
+          assert.ok(Number.isInteger(wait) && wait > 50 && wait <= 60, String(wait))
+          assert.equal(answer.headers.get('ratelimit-policy'), '"burst";q=3;w=60')
+          assert.equal(answer.headers.get('ratelimit'), `"burst";r=0;t=${wait}`)
+          assert.equal(await answer.text(), 'Too Many Requests')
+        }
+      })
+    })
+
+    void test('whoever comes when told to → is let in; a part of a second is told as a whole one', async () => {
+      const client = await memory()
+      await asking({ client, permits: 1, interval: 950 }, 'address', async (ask) => {
+        assert.equal((await ask()).status, 200)
+        const refused = await ask()
+        assert.equal(refused.status, 429)
+        assert.equal(refused.headers.get('retry-after'), '1')
+        await new Promise((resolve) => setTimeout(resolve, 1000))
+        assert.equal((await ask()).status, 200)
+      })
+    })
+
+    void test('a key of one’s own → each is counted for itself', async () => {
+      const client = await memory()
+      await asking({ client, permits: 1, interval: 60_000 }, 'who', async (ask) => {
+        assert.equal((await ask('ada')).status, 200)
+        assert.equal((await ask('bob')).status, 200)
+        assert.equal((await ask('ada')).status, 429)
+      })
+    })
+
+    void test('the server is away → all are let through, or none, as was said', async () => {
+      const client = failing(new EngineError('OFFLINE', 'not connected'))
+      for (const [whenAway, status] of [
+        [undefined, 200],
+        ['open', 200],
+        ['closed', 503],
+      ] as const) {
+        const settings = { client, permits: 1, interval: 1000, ...(whenAway && { whenAway }) }
+        await asking(settings, 'address', async (ask) => assert.equal((await ask()).status, status))
+      }
+    })
+
+    void test('what is no trouble of the server’s → the framework’s own way with errors', async () => {
+      const settings = { client: failing(new ClosedError('a')), permits: 1, interval: 1000 }
+      await asking(settings, 'address', async (ask) => assert.equal((await ask()).status, 500))
+    })
+  })
+}
+
+void describe('rate limit for all frameworks', () => {
+  void test('bad options → said at once', async () => {
+    await using client = await connect('memory:')
+    const good = { client, permits: 1, interval: 1000 }
+    for (const [bad, message] of [
+      [{ ...good, permits: 0 }, /permits/],
+      [{ ...good, interval: -1 }, /interval/],
+      [{ ...good, name: 'a "b"' }, /name/],
+      [{ ...good, key: 'ip' }, /key/],
+      [{ ...good, whenAway: 'ajar' }, /whenAway/],
+      [{ ...good, client: {} }, /client/],
+    ] as const) {
+      assert.throws(() => forFastify(bad as never), message)
+    }
+  })
+
+  void test('another rate → another limiter; nobody asks → no key is left', async () => {
+    const { virtualClock } = await import('holdfast/testing')
+    const clock = virtualClock(1)
+    const client = await connect({ url: 'memory:', clock, presence: false })
+    const request = { ip: '192.0.2.1' }
+    const codes: number[] = []
+    const reply = {
+      headers: () => undefined,
+      code: (status: number) => {
+        codes.push(status)
+        return { send: () => undefined }
+      },
+    }
+    for (const permits of [1, 2]) {
+      const hook = forFastify({ client, permits, interval: 5000 })
+      for (let n = 0; n < 3; n += 1) await hook(request, reply)
+    }
+    assert.deepEqual(codes, [429, 429, 429])
+    assert.equal((await client.rateLimiter('default:2/5000:192.0.2.1').rate())?.permits, 2)
+    await clock.advance(61_000)
+    assert.equal(await client.rateLimiter('default:2/5000:192.0.2.1').rate(), undefined)
+    await client.close()
+  })
+
+  void test('addresses → IPv4 each for itself, IPv6 by its network', () => {
+    for (const [address, network] of [
+      ['192.0.2.1', '192.0.2.1'],
+      ['::ffff:192.0.2.1', '192.0.2.1'],
+      ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+      ['2001:0DB8:1:2::9', '2001:db8:1:2::/64'],
+      ['2001:db8::1', '2001:db8:0:0::/64'],
+      ['2001:db8::3:4:5:6:7', '2001:db8:0:3::/64'],
+      ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+      ['::1', '0:0:0:0::/64'],
+      ['1:2:3::', '1:2:3:0::/64'],
+      ['', ''],
+    ]) {
+      assert.equal(networkOf(address!), network, address)
+    }
+  })
+})
