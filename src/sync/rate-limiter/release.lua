@@ -1,5 +1,5 @@
 -- Gives permits back. As many of the youngest grants leave the window with them, so that they do not come back once more when
--- those would have left it. Asked again under the same note, it is done once.
+-- those would have left it. Asked again under the same note, it is done once; what was refused stays refused.
 -- KEYS[1] limiter
 -- KEYS[2] value
 -- KEYS[3] ownValue
@@ -17,13 +17,15 @@ local amount, publish = tonumber(ARGV[1]), ARGV[2]
 --include move-window
 --include keep-limiter
 --include server-now
+--include tell
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, 120000) == 1 then
-  return 0
+  return redis.call('GET', note) == '0' and -1 or 0
 end
 local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then
+  redis.call('SET', note, 0, 'PX', 120000)
   return -1
 end
 moveWindow(it, serverNow(), 0)
@@ -46,5 +48,4 @@ while amount > 0 do
 end
 redis.call('SET', note, 1, 'PX', 120000)
 keepLimiter(it)
-local told = redis.pcall(publish, channel, it.left)
-return type(told) == 'number' and told or 0
+return tell(channel, publish, it.left)

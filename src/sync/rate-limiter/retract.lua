@@ -14,6 +14,7 @@ local note, channel = KEYS[6], KEYS[7]
 local publish = ARGV[1]
 local calls = ARGV
 --include limiter-of
+--include tell
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, 120000)
@@ -27,6 +28,6 @@ end
 local stored = taken > 0 and redis.call('GET', it.value)
 if stored then
   redis.call('INCRBY', it.value, math.max(0, math.min(taken, it.rate - stored)))
-  redis.pcall(publish, channel, taken)
+  tell(channel, publish, taken)
 end
 return taken

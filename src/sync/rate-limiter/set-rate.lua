@@ -1,4 +1,5 @@
--- Sets another rate. What was granted goes on counting, or not. Asked again under the same note, it is done once.
+-- Sets another rate. What was granted goes on counting, or not. Asked again under the same note, it is done once; what was refused
+-- stays refused.
 -- KEYS[1] limiter
 -- KEYS[2] value
 -- KEYS[3] ownValue
@@ -22,11 +23,14 @@ local keepState, always, publish = ARGV[5], ARGV[6], ARGV[7]
 --include move-window
 --include keep-limiter
 --include server-now
+--include tell
 
-if redis.call('EXISTS', note) == 1 then
-  return 1
+local done = redis.call('GET', note)
+if done then
+  return tonumber(done)
 end
 if always == '0' and redis.call('EXISTS', limiter) == 0 then
+  redis.call('SET', note, 0, 'PX', 120000)
   return 0
 end
 local before = redis.call('HMGET', limiter, 'type', 'keepAliveTime')
@@ -51,5 +55,5 @@ else
   moveWindow(it, serverNow(), 0)
   keepLimiter(it)
 end
-redis.pcall(publish, channel, rate)
+tell(channel, publish, tonumber(rate))
 return 1

@@ -1,4 +1,4 @@
--- Sets a rate where there is none. Asked again under the same note, it tells again that it did.
+-- Sets a rate where there is none. Asked again under the same note, it tells again whether it did.
 -- KEYS[1] limiter
 -- KEYS[2] note
 -- ARGV[1] rate (count)
@@ -9,17 +9,16 @@
 local limiter, note = KEYS[1], KEYS[2]
 local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 
-if redis.call('EXISTS', note) == 1 then
-  return 1
+local before = redis.call('GET', note)
+if before then
+  return tonumber(before)
 end
 redis.call('HSETNX', limiter, 'rate', rate)
 redis.call('HSETNX', limiter, 'interval', interval)
 redis.call('HSETNX', limiter, 'keepAliveTime', keepAlive)
 local set = redis.call('HSETNX', limiter, 'type', scope)
-if set == 1 then
-  redis.call('SET', note, 1, 'PX', 120000)
-  if keepAlive > 0 then
-    redis.call('PEXPIRE', limiter, keepAlive)
-  end
+redis.call('SET', note, set, 'PX', 120000)
+if set == 1 and keepAlive > 0 then
+  redis.call('PEXPIRE', limiter, keepAlive)
 end
 return set
