@@ -175,6 +175,18 @@ void describe('the plain lock on a cluster of three nodes', () => {
     }
   })
 
+  on('RW06: written and read by one owner, both given back → every key in one slot, and none is left', async () => {
+    const { read, write } = (await open()).readWriteLock('1234')
+    const writer = await write.acquire()
+    const reader = await read.acquire({ owner: writer.owner })
+    assert.deepEqual(
+      (await keys()).map((key) => key.replace(/:\d+:/, ':N:').replace(/[0-9a-f-]{36}/, 'client')),
+      ['1234', '{1234}:client:N:rwlock_timeout:1'],
+    )
+    for (const hold of [reader, writer]) assert.equal(await hold.release(), true)
+    assert.deepEqual(await keys(), [])
+  })
+
   on('200 names over all slots at once, twice each → all had, a fair part on each node, nothing left', async () => {
     const [one, other] = [await open(), await open()]
     const names = times(200, (i) => `n${i}`)
