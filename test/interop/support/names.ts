@@ -20,9 +20,17 @@ const subscribers = async (redis: Redis, channels: readonly string[]): Promise<n
   return channels.map((_, index) => Number(reply[2 * index + 1]))
 }
 
+/** Where both kinds of semaphore tell of permits. */
+export const semaphoreChannel = (name: string): string => `redisson_sc:${tagged(name)}`
+
+export const latchChannel = (name: string): string => `redisson_countdownlatch__channel__{${name}}`
+
+/** How many clients listen there. */
+export const listenersOf = async (redis: Redis, channel: string): Promise<number> =>
+  (await subscribers(redis, [channel]))[0] ?? 0
+
 /** How many clients listen for the release of a plain lock. */
-export const plainListeners = async (redis: Redis, name: string): Promise<number> =>
-  (await subscribers(redis, [lockChannel(name)]))[0] ?? 0
+export const plainListeners = (redis: Redis, name: string): Promise<number> => listenersOf(redis, lockChannel(name))
 
 /** How many stand in a fair lock's queue and would hear that it is their turn. */
 export const fairListeners = async (redis: Redis, name: string): Promise<number> => {

@@ -10,16 +10,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.redisson.api.RLock;
+import org.redisson.api.RSemaphore;
 
 /**
  * Threads that take and give back locks as fast as they can, each its own or all of them one: names, callers, hold (ms),
- * startAt (ms, monotonic), warm and seconds (s), drains. The answer has the same fields as that of one of Node's
+ * startAt (ms, monotonic), warm and seconds (s), drains; of a semaphore, how many places it has. The answer has the same fields as that of one of Node's
  * processes (bench/support/load.ts). It comes when all threads had their last turn; where the line shall not drain, when
  * the time is over: such a process is to be killed.
  */
 final class Bench {
     private final Request request;
-    private final List<RLock> locks;
+    private final List<Object> locks;
+    private final int places;
     private final Answers answers;
     private final AtomicInteger[] inside;
     private final double hold;
@@ -33,8 +35,9 @@ final class Bench {
     private int crowded;
     private double held;
 
-    Bench(Request request, List<RLock> locks, Answers answers) {
+    Bench(Request request, List<Object> locks, Answers answers) {
         this.request = request;
+        this.places = (int) request.number("places", 1);
         this.locks = locks;
         this.answers = answers;
         this.inside = locks.stream().map(lock -> new AtomicInteger()).toArray(AtomicInteger[]::new);
@@ -65,17 +68,36 @@ final class Bench {
         new Thread(() -> answer(startAt, running)).start();
     }
 
-    private void call(RLock lock, AtomicInteger within) {
+    private void call(Object lock, AtomicInteger within) throws InterruptedException {
+        if (lock instanceof RSemaphore) {
+            ((RSemaphore) lock).trySetPermits(places);
+        }
         for (double asked = Answers.now(); asked < until; asked = Answers.now()) {
-            lock.lock();
+            enter(lock);
             double had = Answers.now();
-            boolean rival = within.incrementAndGet() > 1;
+            boolean rival = within.incrementAndGet() > places;
             if (hold > 0) {
                 Work.until(Answers.now() + hold);
             }
             within.decrementAndGet();
             record(asked, had, Answers.now(), rival);
-            lock.unlock();
+            leave(lock);
+        }
+    }
+
+    private static void enter(Object lock) throws InterruptedException {
+        if (lock instanceof RSemaphore) {
+            ((RSemaphore) lock).acquire();
+        } else {
+            ((RLock) lock).lock();
+        }
+    }
+
+    private static void leave(Object lock) {
+        if (lock instanceof RSemaphore) {
+            ((RSemaphore) lock).release();
+        } else {
+            ((RLock) lock).unlock();
         }
     }
 

@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.redisson.api.RLock;
 
 /**
  * Redisson, driven over standard input: one JSON object a line, each with an `id` and an `op`; every answer is a line
@@ -55,10 +54,10 @@ public final class Driver {
         return clients.object(request.text("client"), request.text("kind"), request.text("name"));
     }
 
-    private List<RLock> locks(Request request) throws Throwable {
-        List<RLock> locks = new ArrayList<>();
+    private List<Object> locks(Request request) throws Throwable {
+        List<Object> locks = new ArrayList<>();
         for (Object name : request.list("names")) {
-            locks.add((RLock) clients.object(request.text("client"), request.text("kind"), name.toString()));
+            locks.add(clients.object(request.text("client"), request.text("kind"), name.toString()));
         }
         return locks;
     }
