@@ -1,13 +1,25 @@
-import { type Hold, connect } from 'holdfast'
+import { type Client, type Hold, connect } from 'holdfast'
 import { versionOf } from '../support/paths.js'
-import type { Participant } from './participant.js'
+import type { Contender, Participant } from './participant.js'
+
+const permitsOf = (client: Client, name: string, places: number): Contender => {
+  const semaphore = client.semaphore(name)
+  const made = semaphore.trySetPermits(places)
+  return {
+    async acquire() {
+      await made
+      await semaphore.acquire()
+      return { release: () => semaphore.release() }
+    },
+  }
+}
 
 export const holdfast: Participant = {
   name: 'holdfast',
   family: 'holdfast',
   file: 'bench/participants/holdfast.ts',
   setup: 'connect(url), all defaults: a lease of 30 s that the watchdog renews',
-  kinds: ['lock', 'fairLock'],
+  kinds: ['lock', 'fairLock', 'semaphore'],
   waits: true,
   memory: true,
   renews: true,
@@ -21,7 +33,7 @@ export const holdfast: Participant = {
     client.on('lost', () => troubles++)
     client.on('uncertain', () => troubles++)
     return {
-      lock: (kind, name) => client[kind](name),
+      lock: (kind, name, places = 1) => (kind === 'semaphore' ? permitsOf(client, name, places) : client[kind](name)),
       troubles: () => troubles,
       intact: (held) => (held as Hold).state === 'held' && !(held as Hold).signal.aborted,
       close: () => client.close(),

@@ -1,7 +1,7 @@
 import type { Load } from '../support/load.js'
 
-/** The kinds of lock that scenarios ask for. */
-export type Kind = 'lock' | 'fairLock'
+/** The kinds of lock that scenarios ask for; of a semaphore each owner takes one permit. */
+export type Kind = 'lock' | 'fairLock' | 'semaphore'
 
 export interface Held {
   release(): Promise<unknown>
@@ -14,7 +14,8 @@ export interface Contender {
 
 /** What one process has: one client, as its documentation would set it up. */
 export interface Session {
-  lock(kind: Kind, name: string): Contender
+  /** `places`: how many may have it at once; 1 for all but a semaphore. */
+  lock(kind: Kind, name: string, places?: number): Contender
   /** How often it has told of a hold that was lost or in doubt. */
   troubles(): number
   /** Whether its caller would think it held. */

@@ -10,10 +10,11 @@ interface Mutex extends Held {
 
 interface RedisSemaphore {
   Mutex: new (client: Redis, key: string, options: object) => Mutex
+  Semaphore: new (client: Redis, key: string, limit: number, options: object) => Mutex
 }
 
 /**
- * README of redis-semaphore, section "Mutex": one Mutex object per owner; `lockTimeout` as long as our lease,
+ * README of redis-semaphore, sections "Mutex" and "Semaphore": one such object per owner; `lockTimeout` as long as our lease,
  * `acquireTimeout` without limit, `retryInterval` as short as a timer goes: it polls, and polls soonest that way.
  * `refreshInterval` is left as it is, 0.8 of the lease.
  * The README says nothing of ioredis' auto-pipelining, which helps whoever sends much at once: both are measured.
@@ -24,8 +25,8 @@ const redisSemaphoreWith = (name: string, enableAutoPipelining: boolean): Partic
   name,
   family: 'redis-semaphore',
   file: 'bench/participants/redis-semaphore.ts',
-  setup: `Mutex on ioredis${enableAutoPipelining ? ' with enableAutoPipelining' : ''}; lockTimeout 30 s, retryInterval 1 ms (its README, "Mutex")`,
-  kinds: ['lock'],
+  setup: `Mutex, or Semaphore, on ioredis${enableAutoPipelining ? ' with enableAutoPipelining' : ''}; lockTimeout 30 s, retryInterval 1 ms (its README, "Mutex")`,
+  kinds: ['lock', 'semaphore'],
   waits: true,
   memory: false,
   renews: true,
@@ -34,14 +35,15 @@ const redisSemaphoreWith = (name: string, enableAutoPipelining: boolean): Partic
   direct: ['set'],
   version: () => versionOf('bench/peers/node_modules/redis-semaphore'),
   open(url, lockTimeout = 30_000) {
-    const { Mutex } = requirePeer('redis-semaphore') as RedisSemaphore
+    const { Mutex, Semaphore } = requirePeer('redis-semaphore') as RedisSemaphore
     const client = new Redis(url, { enableAutoPipelining })
     let troubles = 0
     const options = { ...OPTIONS, lockTimeout, onLockLost: () => troubles++ }
     return {
-      lock: (_kind, key) => ({
+      lock: (kind, key, places = 1) => ({
         async acquire() {
-          const mutex = new Mutex(client, key, options)
+          const mutex =
+            kind === 'semaphore' ? new Semaphore(client, key, places, options) : new Mutex(client, key, options)
           await mutex.acquire()
           return mutex
         },

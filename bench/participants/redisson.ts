@@ -5,7 +5,7 @@ import { PATIENCE } from '../support/child.js'
 import type { Load, Sample, Slot } from '../support/load.js'
 import type { Member, Participant } from './participant.js'
 
-const KINDS = { lock: 'plain', fairLock: 'fair' } as const
+const KINDS = { lock: 'plain', fairLock: 'fair', semaphore: 'semaphore' } as const
 
 type JavaSample = Omit<Sample, 'waits' | 'stays'> & Record<'waits' | 'stays', readonly number[]>
 
@@ -34,6 +34,7 @@ class JavaMember implements Member {
 
   async #excludes(): Promise<boolean> {
     const other = await this.#redisson.another({ url: this.#url })
+    if (this.#load.kind === 'semaphore') return this.#full(other)
     const [mine, its] = [this.#redisson, other].map((one) =>
       one.lock(KINDS[this.#load.kind], `${this.#names[0]}:probe`),
     )
@@ -44,10 +45,22 @@ class JavaMember implements Member {
     return !taken
   }
 
+  /** Nobody comes in where all places are taken. */
+  async #full(other: Redisson): Promise<boolean> {
+    const places = this.#load.places ?? 1
+    const [mine, its] = [this.#redisson, other].map((one) => one.lock('semaphore', `${this.#names[0]}:probe`))
+    await mine!.call('trySetPermits', [places])
+    await mine!.call('acquireAsync', [places])
+    const taken = await its!.call<boolean>('tryAcquireAsync', [])
+    await mine!.call('releaseAsync', [places])
+    await other.shutdown()
+    return !taken
+  }
+
   async #work({ startAt, warm, seconds }: Slot): Promise<Sample> {
-    const { kind, callers, holdMs, endless } = this.#load
+    const { kind, callers, holdMs, endless, places = 1 } = this.#load
     const { waits, stays, ...counts } = await this.#redisson.request<JavaSample>({
-      ...{ op: 'bench', kind: KINDS[kind], names: this.#names, callers, hold: holdMs, warm, seconds },
+      ...{ op: 'bench', kind: KINDS[kind], names: this.#names, callers, hold: holdMs, warm, seconds, places },
       ...{ startAt: now() + startAt - Date.now(), drains: endless !== true },
     })
     return { ...counts, waits: Float64Array.from(waits), stays: Float64Array.from(stays) }
@@ -78,7 +91,7 @@ export const redisson: Participant = {
   setup:
     `Redisson ${NEWEST} in Java, one client in each process, one thread for each caller; defaults, but ` +
     'subscriptionsPerConnection as many as callers, a subscriptionTimeout of two minutes, and one idle connection',
-  kinds: ['lock', 'fairLock'],
+  kinds: ['lock', 'fairLock', 'semaphore'],
   waits: true,
   memory: false,
   renews: true,

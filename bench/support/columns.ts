@@ -58,6 +58,6 @@ export const comparedWithRaw = (rows: readonly Row[]): Row[] => {
   return compared(rows, (_row, round) => raw?.rounds['rate']?.[round])
 }
 
-/** Against what one contended lock can do at most when each hand-over takes one round trip: 1 / (hold + trip). */
-export const comparedWithIdeal = (rows: readonly Row[]): Row[] =>
-  compared(rows, ({ rounds }, round) => 1000 / (rounds['hold']![round]! + rounds['trip']![round]!))
+/** Against what one contended lock can do at most when each hand-over takes one round trip: places / (hold + trip). */
+export const comparedWithIdeal = (rows: readonly Row[], places = 1): Row[] =>
+  compared(rows, ({ rounds }, round) => (1000 * places) / (rounds['hold']![round]! + rounds['trip']![round]!))

@@ -32,17 +32,16 @@ export const serverSide = (
   figures['commands'] = (after.commands - before.commands) / total
 }
 
-/** How often two were inside at a time, within a process and between processes. */
-export const violations = (samples: readonly Sample[]): number => {
+/** How often more were inside at a time than there are places, within a process and between processes. */
+export const violations = (samples: readonly Sample[], places = 1): number => {
   const stays = concat(samples.map((sample) => sample.stays))
-  const order = Array.from({ length: stays.length / 2 }, (_, stay) => stay).sort(
-    (a, b) => stays[2 * a]! - stays[2 * b]!,
-  )
+  const entered = stays.filter((_, index) => index % 2 === 0).sort()
+  const left = stays.filter((_, index) => index % 2 === 1).sort()
   let found = samples.reduce((sum, sample) => sum + sample.crowded, 0)
-  let latest = -Infinity
-  for (const stay of order) {
-    if (stays[2 * stay]! < latest) found++
-    latest = Math.max(latest, stays[2 * stay + 1]!)
+  let gone = 0
+  for (const [before, at] of entered.entries()) {
+    while (left[gone]! <= at) gone++
+    if (before - gone >= places) found++
   }
   return found
 }

@@ -13,20 +13,37 @@ parentPort.on('message', () => {
   parentPort.postMessage(0)
 })`
 
+interface Sleeper {
+  sleep(): Promise<void>
+  end(): Promise<unknown>
+}
+
+const sleeperOf = (ms: number): Sleeper => {
+  const thread = new Worker(SLEEPER, { eval: true, workerData: ms })
+  let wake: () => void
+  thread.on('message', () => wake())
+  thread.unref()
+  const sleep = (): Promise<void> =>
+    new Promise((resolve) => {
+      wake = resolve
+      thread.postMessage(0)
+    })
+  return { sleep, end: () => thread.terminate() }
+}
+
 /**
  * Work of `ms` that costs no CPU and takes no timer, like a call to a database: a thread sleeps and says when it is over.
  * A timer of Node would be late by up to a millisecond; spinning would take a core from server and clients.
  */
-export const holding = (ms: number): Holding => {
+export const holding = (ms: number, places = 1): Holding => {
   if (ms === 0) return Object.assign(() => Promise.resolve(), { end: () => Promise.resolve() })
-  const sleeper = new Worker(SLEEPER, { eval: true, workerData: ms })
-  const waiting: (() => void)[] = []
-  sleeper.on('message', () => waiting.shift()?.())
-  sleeper.unref()
-  const hold = (): Promise<void> =>
-    new Promise((resolve) => {
-      waiting.push(resolve)
-      sleeper.postMessage(0)
-    })
-  return Object.assign(hold, { end: () => sleeper.terminate() })
+  const idle = Array.from({ length: places }, () => sleeperOf(ms))
+  const all = [...idle]
+  const hold = async (): Promise<void> => {
+    // Nobody holds who has no place.
+    const sleeper = idle.pop() as Sleeper
+    await sleeper.sleep()
+    idle.push(sleeper)
+  }
+  return Object.assign(hold, { end: () => Promise.all(all.map(({ end }) => end())) })
 }

@@ -10,6 +10,8 @@ export interface Load {
   /** All callers of all processes on one lock, or each caller on its own. */
   readonly names: 'one' | 'each'
   readonly holdMs: number
+  /** How many may be inside at a time; 1 unless said. */
+  readonly places?: number
   /** The line is too long to be waited out: the processes answer when the time is over, and are killed. */
   readonly endless?: boolean
 }

@@ -14,7 +14,7 @@ export interface Post {
 
 /** The callers of one process, for one slot. */
 export const runSlot = async ({ session, load, names, hold }: Post, slot: Slot): Promise<Sample> => {
-  const locks = names.map((name) => session.lock(load.kind, name))
+  const locks = names.map((name) => session.lock(load.kind, name, load.places))
   const inside = new Int32Array(locks.length)
   const waits = new Recorder()
   const stays = new Recorder()
@@ -30,7 +30,7 @@ export const runSlot = async ({ session, load, names, hold }: Post, slot: Slot):
     for (let asked = performance.now(); asked < until; asked = performance.now()) {
       const mine = await lock.acquire()
       const had = performance.now()
-      if (++inside[place]! > 1) crowded++
+      if (++inside[place]! > (load.places ?? 1)) crowded++
       const entered = shared ? machineTime() : 0
       // One turn at least, or a second holder could not be seen.
       await hold()
@@ -58,21 +58,22 @@ export const runSlot = async ({ session, load, names, hold }: Post, slot: Slot):
   return { pairs, total, waits: waits.values, stays: stays.values, crowded, held, cpu: user + system }
 }
 
-/** Whether a lock that one client has stays closed to it and to another client, until it is given back. */
+/** Whether a lock that one client has, in all its places, stays closed to it and to another client, until it is given back. */
 export const excludes = async (one: Session, other: Session, load: Load, name: string): Promise<boolean> => {
-  const first = await one.lock(load.kind, name).acquire()
+  const places = Array.from({ length: load.places ?? 1 }, () => one.lock(load.kind, name, load.places).acquire())
+  const first = await Promise.all(places)
   let [early, freed] = [false, false]
   // Who does not wait is refused.
   const rivals = Promise.allSettled(
     [one, other].map(async (session) => {
-      const held = await session.lock(load.kind, name).acquire()
+      const held = await session.lock(load.kind, name, load.places).acquire()
       early ||= !freed
       await held.release()
     }),
   )
   await sleep(30)
   freed = true
-  await first.release()
+  await Promise.all(first.map((held) => held.release()))
   await rivals
   return !early
 }

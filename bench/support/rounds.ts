@@ -74,7 +74,7 @@ export const runRounds = async (bench: Bench, { load, seconds, beside }: Plan): 
         if (load.endless === true) return
         entry.crew = await Crew.open(entry.participant, url, load)
         entry.violated = !(await entry.crew.probe())
-        await work(entry, FIRST / (bench.quick ? 2 : 1), 0)
+        await work(entry, FIRST / (bench.quick ? 2 : 1), 0, load.places)
       })
     }
     for (let round = 0; round < bench.rounds; round++) {
@@ -91,9 +91,9 @@ export const runRounds = async (bench: Bench, { load, seconds, beside }: Plan): 
   return entries.map((entry) => entry.row())
 }
 
-const work = async (entry: Entry, warm: number, seconds: number): Promise<Sample[]> => {
+const work = async (entry: Entry, warm: number, seconds: number, places?: number): Promise<Sample[]> => {
   const samples = await entry.crew!.work({ startAt: Date.now() + LEAD, warm, seconds })
-  if (violations(samples) > 0) entry.violated = true
+  if (violations(samples, places) > 0) entry.violated = true
   return samples
 }
 
@@ -101,7 +101,7 @@ const measure = async (bench: Bench, entry: Entry, load: Load, seconds: number):
   const meter = load.engine === 'memory' ? undefined : bench.server!.meter
   const trip = await meter?.trip()
   const before = await meter?.read()
-  const samples = await work(entry, WARM, seconds)
+  const samples = await work(entry, WARM, seconds, load.places)
   const after = await meter?.read()
   const figures = digest(samples, seconds)
   if (trip !== undefined) figures['trip'] = trip

@@ -15,8 +15,8 @@ export interface Contest<W extends { readonly request: Patience } = Waiter> {
   /** For whom to ask: undefined when nobody waits, or somebody here holds it, or the client closes. */
   next(): W | undefined
   attempt(waiter: W): Promise<Outcome>
-  /** Only looks: for how many ms it stays another's; undefined when it is free. */
-  look(): Promise<number | undefined>
+  /** Only looks: for how many ms it stays another's; undefined when it is free. Left out where an attempt costs no more. */
+  look?(): Promise<number | undefined>
   /** Somebody is to be answered at once: nobody has a turn before us. */
   hurried?(): boolean
   /** The server says that another has it: a single try is over, another call begins to wait. */
@@ -117,7 +117,7 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
       this.#standsBack = true
       await this.sleep(COURTESY)
       this.#standsBack = false
-      const left = this.contest.hurried?.() === true ? undefined : await this.contest.look()
+      const left = this.contest.hurried?.() === true ? undefined : await this.contest.look?.()
       if (left !== undefined) return left
       if (this.contest.next() !== waiter) return 'served'
     }

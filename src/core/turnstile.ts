@@ -24,8 +24,6 @@ export interface Passage<Q extends Patience, G> extends Told {
   weight?(request: Q): number
   /** One question for all. When it rejects, whatever it did is being undone. */
   ask(waiters: readonly Waiter<Q, G>[]): Promise<Answer<G>>
-  /** Only looks: whether there is enough for this call. */
-  look(request: Q): Promise<boolean>
   /** Who was to have it has left. Never rejects. */
   giveBack(granted: G): Promise<void>
   /** It waits no longer and got nothing. */
@@ -166,13 +164,6 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
       this.#room.remove(waiter)
       waiter.resolve(undefined)
     }
-  }
-
-  async look(): Promise<number | undefined> {
-    const first = this.#room.first
-    // What goes wrong here goes wrong with the attempt too, and is dealt with there.
-    const enough = first === undefined || (await this.passage.look(first.request).catch(() => true))
-    return enough ? undefined : -1
   }
 
   /** The first has to wait, and so has everybody behind it. */

@@ -58,10 +58,6 @@ export class Latch extends KeptObject implements CountDownLatch, Passage<Patienc
     return { granted: open ? waiters.map(() => true) : [], left: -1 }
   }
 
-  async look(): Promise<boolean> {
-    return (await this.count()) === 0
-  }
-
   async giveBack(): Promise<void> {
     // Who goes through an open latch takes nothing.
   }

@@ -87,10 +87,6 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     }
   }
 
-  async look({ count }: PermitsRequest): Promise<boolean> {
-    return (await this.count()).available >= count
-  }
-
   async count(): Promise<{ there: boolean; available: number; acquired: number }> {
     const keys = [this.key, this.timeouts, this.channel] as const
     const [there, available, acquired] = await this.runner.run(permitSemaphoreCount, keys, [this.runner.publishCommand])

@@ -102,12 +102,6 @@ export class Permits implements Passage<PermitsRequest, number> {
     this.#runtime.inBackground(() => this.#runner.run(semaphoreUnreserve, keys, [id, this.#runner.publishCommand]))
   }
 
-  async look({ permits }: PermitsRequest): Promise<boolean> {
-    const available = Number((await this.#runtime.link.command(['GET', this.key], { route: this.key })) ?? 0)
-    // What is no number is for the attempt to find.
-    return !(available < permits)
-  }
-
   /** False: there is no such semaphore, and it is not to be made. */
   async add(amount: number, always: boolean, note: string): Promise<boolean> {
     const keys = [this.key, this.channel, note] as const
