@@ -10,8 +10,9 @@ import { Runtime } from './core/runtime.js'
 import { readTicket } from './core/ticket.js'
 import type { Driver } from './engine/engine.js'
 import { ClosedError, LockLostError } from './errors.js'
-import { checkClose, checkListener, checkName, checkText } from './options.js'
+import { checkClose, checkFair, checkListener, checkName, checkText } from './options.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
+import { fairReadLock, fairWriteLock } from './sync/fair-read-write-lock/fair-read-write-lock.js'
 import { fencedLock } from './sync/fenced-lock/fenced-lock.js'
 import { Latch } from './sync/latch/latch.js'
 import { spinLock } from './sync/spin-lock/spin-lock.js'
@@ -48,6 +49,11 @@ export interface SpinLockOptions {
   readonly backoff?: SpinBackoff | undefined
 }
 
+export interface ReadWriteLockOptions {
+  /** First come, first served among all processes that say so, too; readers who stand next to one another come in together. */
+  readonly fair?: boolean | undefined
+}
+
 /** Hands out locks and synchronizers, and renews what is held through them. Made by `connect`. */
 export interface Client extends AsyncDisposable {
   /** A UUID; holders are known by it on the server. */
@@ -63,7 +69,7 @@ export interface Client extends AsyncDisposable {
   /** Its keys, but taking it again is a `DeadlockError`, Redisson's RNonReentrantFairLock. */
   nonReentrantFairLock(name: string): Lock
   /** Many read or one writes, Redisson's RReadWriteLock. A writer who waits is next: who reads already ends, nobody joins. */
-  readWriteLock(name: string): ReadWriteLock
+  readWriteLock(name: string, options?: ReadWriteLockOptions): ReadWriteLock
   /** A plain lock whose holds carry a number that only grows, for the resource to check; Redisson's RFencedLock. */
   fencedLock(name: string): FencedLock
   /** All of these locks or none, of whatever kinds and clients, in whatever order; Redisson's RMultiLock. */
@@ -102,7 +108,7 @@ export interface Client extends AsyncDisposable {
 /** Kinds whose holds can be detached and adopted, by the name in the ticket. */
 const KINDS: readonly LockKind[] = [
   ...[plainLock, nonReentrantLock, fairLock, nonReentrantFairLock, fencedLock, spinLock()],
-  ...[readLock, writeLock],
+  ...[readLock, writeLock, fairReadLock, fairWriteLock],
 ]
 
 class ConnectedClient implements Client {
@@ -177,8 +183,9 @@ class ConnectedClient implements Client {
     return this.#lock(spinLock(options?.backoff), name)
   }
 
-  readWriteLock(name: string): ReadWriteLock {
-    return { read: this.#lock(readLock, name), write: this.#lock(writeLock, name) }
+  readWriteLock(name: string, options?: ReadWriteLockOptions): ReadWriteLock {
+    const [read, write] = checkFair(options) ? [fairReadLock, fairWriteLock] : [readLock, writeLock]
+    return { read: this.#lock(read, name), write: this.#lock(write, name) }
   }
 
   #lock(kind: LockKind, name: string): GatedLock {

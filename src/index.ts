@@ -1,4 +1,4 @@
-export { type Client, type CloseOptions, type SpinLockOptions, connect } from './client.js'
+export { type Client, type CloseOptions, type ReadWriteLockOptions, type SpinLockOptions, connect } from './client.js'
 export type { ClientOptions } from './config/settings.js'
 export type { Clock, Timer, TimerOptions } from './core/clock.js'
 export type { DiagnosticEvent, DiagnosticMessage } from './core/diagnostics.js'

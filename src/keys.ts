@@ -52,6 +52,11 @@ export const readLevels = (name: string, owner: string): string => `${tagged(nam
 /** Whether readers or writers come next, where both wait. */
 export const readWriteTurn = (name: string): string => `holdfast_rwlock_turn:${tagged(name)}`
 
+/** Who waits for a fair read-write lock, in order, until when each counts as alive, and where it is told that it is in. */
+export const readWriteQueue = (name: string): string => `holdfast_rwlock_queue:${tagged(name)}`
+export const readWriteDeadlines = (name: string): string => `holdfast_rwlock_timeout:${tagged(name)}`
+export const readWriteGrants = (name: string): string => `holdfast_rwlock_grant:${tagged(name)}`
+
 export const presenceKey = (clientId: string): string => `holdfast:client:${clientId}`
 
 /** The wire name of a unit of work. Redisson puts the thread's id where we put a number that is never used again. */

@@ -139,6 +139,15 @@ export const checkClose = (options: unknown): void => {
   if (release !== undefined) checkFlag(release, 'release')
 }
 
+/** Whether a lock is to be fair. */
+export const checkFair = (options: { readonly fair?: boolean | undefined } | undefined): boolean => {
+  if (options === undefined) return false
+  if (typeof options !== 'object' || (options as unknown) === null)
+    throw new TypeError(`options must be an object, not ${show(options)}`)
+  if (options.fair !== undefined) checkFlag(options.fair, 'fair')
+  return options.fair === true
+}
+
 const EVENTS: readonly unknown[] = ['error', 'uncertain', 'lost', 'reconnect']
 
 export const checkListener = (event: unknown, listener: unknown): void => {

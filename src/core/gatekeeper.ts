@@ -54,6 +54,12 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     return undefined
   }
 
+  /** Whether it is held here under this name. */
+  has(wire: string): boolean {
+    for (const tenure of this.tenures) if (tenure.wire === wire && tenure.status() !== 'lost') return true
+    return false
+  }
+
   /** An owner's name on the server: for one tenure, never used again. */
   nextWire(): string {
     return this.runtime.nextWire() + (this.kind.mark ?? '')

@@ -46,7 +46,9 @@ export interface LineProtocol extends LockProtocol {
 export const isLine = (protocol: LockProtocol): protocol is LineProtocol => 'enqueue' in protocol
 
 /** The gate of such a lock. */
-export interface LineHost extends Host {
+export interface LineHost extends Omit<Host, 'asks' | 'free'> {
+  /** Whether it is held here under this name. */
+  has(wire: string): boolean
   /** While the step is on its way, the gate stays. */
   staying<T>(step: () => Promise<T>): Promise<T>
   /** Those who had it after its first owner have no place in the line any more. */

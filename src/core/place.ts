@@ -107,6 +107,6 @@ export class Places {
   }
 
   #isTaken(wire: string): boolean {
-    return this.#host.tenure?.wire === wire || this.#host.runtime.isDetached(wire)
+    return this.#host.has(wire) || this.#host.runtime.isDetached(wire)
   }
 }

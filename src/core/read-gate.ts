@@ -1,7 +1,10 @@
 import { ClosedError, type LockLostError } from '../errors.js'
 import { Gatekeeper } from './gatekeeper.js'
 import type { TenureHold } from './hold.js'
+import { Line } from './line.js'
+import { type LineHost, isLine } from './line-protocol.js'
 import type { UnitOfWork } from './owner.js'
+import type { Waiter } from './queue.js'
 import { type ReadHost, Readers } from './readers.js'
 import type { ReadProtocol } from './read-protocol.js'
 import { LATE, type Request, abortable } from './request.js'
@@ -9,13 +12,25 @@ import type { Tenure } from './tenure.js'
 import { momentOf } from './trust.js'
 import type { WriteGate } from './write-gate.js'
 
-/** The gate of a lock's reading side: each reader has a tenure of its own, and all who wait ask together. */
-export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost {
+/** Those who wait to read: all ask together, or each stands in the server's line. */
+interface Waiting {
+  readonly first: Waiter | undefined
+  readonly running: Promise<void> | undefined
+  enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject'], behind: boolean): void
+  dismiss(owner: UnitOfWork, settle: (waiter: Waiter) => void): void
+  close(reason: Error): void
+  end(): void
+}
+
+/** The gate of a lock's reading side: each reader has a tenure of its own. */
+export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, LineHost {
   protected readonly tenures = new Set<Tenure>()
+  /** No reader's is the gate's. */
+  readonly tenure = undefined
   /** The newest of each, also when it is over. */
   readonly #tenureOf = new WeakMap<UnitOfWork, Tenure>()
   /** Made when somebody asks. */
-  #readers: Readers | undefined
+  #waiting: Waiting | undefined
   /** Reads under a write of this process: one after the other, so that each finds what the one before it brought. */
   #under: Promise<unknown> = Promise.resolve()
   #entering = 0
@@ -57,7 +72,7 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost {
 
   /** Its owner writes now. */
   reconsider(owner: UnitOfWork): void {
-    this.#readers?.dismiss(owner, (waiter) => {
+    this.#waiting?.dismiss(owner, (waiter) => {
       this.again(waiter)
     })
   }
@@ -129,8 +144,8 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost {
     if (this.runtime.closed) return Promise.reject(new ClosedError(this.name))
     request.signal?.throwIfAborted()
     return new Promise((resolve, reject) => {
-      this.#readers ??= new Readers(this)
-      this.#readers.enter(request, resolve, reject)
+      this.#waiting ??= isLine(this.protocol) ? new Line(this, this.protocol) : new Readers(this)
+      this.#waiting.enter(request, resolve, reject, false)
     })
   }
 
@@ -147,7 +162,8 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost {
   }
 
   async close(release: boolean): Promise<void> {
-    this.#readers?.close(new ClosedError(this.name))
+    const waiting = this.#waiting
+    waiting?.close(new ClosedError(this.name))
     await Promise.all(
       [...this.tenures].map(async (tenure) => {
         tenure.abandon(new ClosedError(this.name))
@@ -155,13 +171,15 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost {
         else this.forget(tenure)
       }),
     )
-    await this.#readers?.running
+    await waiting?.running
     this.rested()
   }
 
   rested(): void {
-    if (this.#readers?.first === undefined) void this.runtime.left(this.protocol)
-    if (this.inFlight > 0 || this.tenures.size > 0 || this.#readers?.running !== undefined) return
-    this.runtime.retired(this)
+    if (this.#waiting?.first === undefined) void this.runtime.left(this.protocol)
+    if (this.inFlight > 0 || this.#waiting?.first !== undefined || this.#waiting?.running !== undefined) return
+    this.#waiting?.end()
+    this.#waiting = undefined
+    if (this.tenures.size === 0) this.runtime.retired(this)
   }
 }

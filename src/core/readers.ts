@@ -125,4 +125,7 @@ export class Readers extends Crowd<ReadHost> {
     }
     return passing && (this.first?.since ?? Infinity) <= this.#answeredAt
   }
+  end(): void {
+    // Nothing is kept for who may come.
+  }
 }

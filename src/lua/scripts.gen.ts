@@ -162,6 +162,98 @@ export const fairLockTry: Script<
 )
 
 /**
+ * Those of one client ask to read or to write. Who may is in; who stands in the line is marked as alive; others join it at its
+ * end, or are refused. Asked again (a reply was lost), it finds out how it stands. Server time counts, not the client's.
+ * Returns [string stamp, integer left, integer[] states] server time in µs; ms that the lock stays somebody's, -1 without expiry, -2 when it is free; of each owner: 1 in, 0 first in the line or refused, 3 behind others there, 2 has no place, and asked too late for one
+ */
+export const fairReadWriteLockAsk: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [joins: string, notAfter: number, allowance: number, companion: string, grants: string, publish: string, ...owners: string[]],
+  readonly [stamp: string, left: number, states: readonly number[]]
+> = script(
+  'fair-read-write-lock/ask',
+  '099471e88c752a64f66b5856a8a9e7c9dea014f1',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local joins,notAfter,allowance=ARGV[1],tonumber(ARGV[2]),tonumber(ARGV[3])local companion,grants,publish=ARGV[4],ARGV[5],ARGV[6]local owners=ARGV\nlocal function isIn(line,owner)return redis.call('HEXISTS',line.lock,owner)==1\nand(string.sub(owner,-6)==':write'or redis.call('EXISTS',line.companion..':'..owner..':rwlock_timeout:1')==1)end\nlocal function takeOut(line,owner)if redis.call('ZREM',line.deadlines,owner)==0 then\nreturn false\nend\nredis.call('LREM',line.queue,1,owner)return true\nend\nlocal function keepLine(line)local last=tonumber(redis.call('ZREVRANGE',line.deadlines,0,0,'WITHSCORES')[2]or 0)local till=math.min(math.ceil(last),line.now+31536000000)+86400000\nredis.call('PEXPIREAT',line.queue,till)redis.call('PEXPIREAT',line.deadlines,till)end\nlocal function dropClient(line,client)local stay={}for _,owner in ipairs(redis.call('LRANGE',line.queue,0,-1))do\nif string.sub(owner,1,36)==client then\nredis.call('ZREM',line.deadlines,owner)else\nstay[#stay+1]=owner\nend\nend\nredis.call('DEL',line.queue)for i=1,#stay,1000 do\nredis.call('RPUSH',line.queue,unpack(stay,i,math.min(i+999,#stay)))end\nkeepLine(line)end\nlocal function letIn(line,owner,lease)local writes,left=string.sub(owner,-6)==':write',redis.call('PTTL',line.lock)redis.call('HSET',line.lock,'mode',writes and'write'or'read',owner,1)if not writes then\nredis.call('SET',line.companion..':'..owner..':rwlock_timeout:1',1,'PX',lease)end\nif left~=-1 and left<lease then\nredis.call('PEXPIRE',line.lock,lease)end\nend\nlocal function settle(line,owner,lease)if not isIn(line,owner)then\nreturn 0\nend\nlocal count,left=redis.call('HGET',line.lock,owner),redis.call('PTTL',line.lock)local onTrial=takeOut(line,owner)and count=='1'for level=1,tonumber(count)do\nlocal key=line.companion..':'..owner..':rwlock_timeout:'..level\nif onTrial or redis.call('PTTL',key)<lease then\nredis.call('PEXPIRE',key,lease)end\nend\nif onTrial and redis.call('HLEN',line.lock)==2 or left>=0 and left<lease then\nredis.call('PEXPIRE',line.lock,lease)end\nreturn lease\nend\nlocal function serveLine(line,mine)local mode,place=redis.call('HGET',line.lock,'mode'),0\nwhile true do\nlocal owner=redis.call('LINDEX',line.queue,place)if not owner then\nreturn mode\nend\nlocal client,side=string.sub(owner,1,36),string.sub(owner,-6)==':write'and':write'or''local deadline=tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0)place=place+1\nif deadline<=line.now then\nredis.call('LREM',line.queue,1,owner)redis.call('ZREM',line.deadlines,owner)if deadline%1~=0 and client~=line.client then\ndropClient(line,client)end\nplace=0\nelseif not(mode and isIn(line,owner))then\nif mode=='write'or mode and side~=''then\nreturn'write'end\nlocal told=mine[owner]or redis.pcall(line.publish,line.grants..':'..client..side,owner..' '..line.stamp)if told~=0 then\nletIn(line,owner,mine[owner]or 3000)mode=side~=''and'write'or'read'end\nif mine[owner]then\ntakeOut(line,owner)place=place-1\nelse\nlocal trial=line.now+3000.5\nredis.call('ZADD',line.deadlines,told~=0 and trial or math.min(deadline,trial),owner)end\nend\nend\nend\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,companion=companion,grants=grants,publish=publish,client=string.sub(owners[7],1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}local mine,states,living={},{},false\nfor i=7,#owners,2 do\nlocal owner,lease=owners[i],tonumber(owners[i+1])local deadline=settle(line,owner,lease)==0 and redis.call('ZSCORE',deadlines,owner)mine[owner]=lease\nif deadline then\nredis.call('ZADD',deadlines,math.max(math.ceil(tonumber(deadline)),line.now+allowance),owner)living=true\nend\nend\nif living then\nkeepLine(line)end\nlocal mode=serveLine(line,mine)for i=7,#owners,2 do\nlocal owner,state=owners[i],0\nlocal writes=string.sub(owner,-6)==':write'local stands=redis.call('ZSCORE',deadlines,owner)if isIn(line,owner)then\nstate=1\nelseif not stands and line.now>notAfter then\nstate=2\nelseif not stands and(not mode or mode=='read'and not writes)then\nletIn(line,owner,mine[owner])mode,state=writes and'write'or'read',1\nelseif stands or joins=='1'then\nif not stands then\nredis.call('RPUSH',queue,owner)redis.call('ZADD',deadlines,line.now+allowance,owner)keepLine(line)end\nstate=redis.call('LINDEX',queue,0)==owner and 0 or 3\nend\nstates[#states+1]=state\nend\nreturn{line.stamp,redis.call('PTTL',lock),states}",
+  3,
+)
+
+/**
+ * Who was let in says that it goes on: it leaves the line and has its lease. Never lets in.
+ * Returns integer ms that it has it, 0 when it does not any more
+ */
+export const fairReadWriteLockConfirm: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [owner: string, lease: number, companion: string],
+  number
+> = script(
+  'fair-read-write-lock/confirm',
+  'f5503088280b35df148c6b7ca505e4209e7177a4',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local owner,lease,companion=ARGV[1],tonumber(ARGV[2]),ARGV[3]local function isIn(line,owner)return redis.call('HEXISTS',line.lock,owner)==1\nand(string.sub(owner,-6)==':write'or redis.call('EXISTS',line.companion..':'..owner..':rwlock_timeout:1')==1)end\nlocal function takeOut(line,owner)if redis.call('ZREM',line.deadlines,owner)==0 then\nreturn false\nend\nredis.call('LREM',line.queue,1,owner)return true\nend\nlocal function settle(line,owner,lease)if not isIn(line,owner)then\nreturn 0\nend\nlocal count,left=redis.call('HGET',line.lock,owner),redis.call('PTTL',line.lock)local onTrial=takeOut(line,owner)and count=='1'for level=1,tonumber(count)do\nlocal key=line.companion..':'..owner..':rwlock_timeout:'..level\nif onTrial or redis.call('PTTL',key)<lease then\nredis.call('PEXPIRE',key,lease)end\nend\nif onTrial and redis.call('HLEN',line.lock)==2 or left>=0 and left<lease then\nredis.call('PEXPIRE',line.lock,lease)end\nreturn lease\nend\nreturn settle({lock=lock,queue=queue,deadlines=deadlines,companion=companion},owner,lease)",
+  3,
+)
+
+/**
+ * Takes the lock from all who read, or from who writes and the reads of its own; who is next enters.
+ * Returns integer 1 when it was held so, 0 when not
+ */
+export const fairReadWriteLockForceRelease: Script<
+  readonly [lock: string, queue: string, deadlines: string, channel: string],
+  readonly [mode: string, message: string, companion: string, grants: string, publish: string],
+  number
+> = script(
+  'fair-read-write-lock/force-release',
+  '7f0bd4e5c703a21668bf127a61a695bad1093f8c',
+  "local lock,queue,deadlines,channel=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local mode,message,companion,grants,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5]local function isIn(line,owner)return redis.call('HEXISTS',line.lock,owner)==1\nand(string.sub(owner,-6)==':write'or redis.call('EXISTS',line.companion..':'..owner..':rwlock_timeout:1')==1)end\nlocal function takeOut(line,owner)if redis.call('ZREM',line.deadlines,owner)==0 then\nreturn false\nend\nredis.call('LREM',line.queue,1,owner)return true\nend\nlocal function keepLine(line)local last=tonumber(redis.call('ZREVRANGE',line.deadlines,0,0,'WITHSCORES')[2]or 0)local till=math.min(math.ceil(last),line.now+31536000000)+86400000\nredis.call('PEXPIREAT',line.queue,till)redis.call('PEXPIREAT',line.deadlines,till)end\nlocal function dropClient(line,client)local stay={}for _,owner in ipairs(redis.call('LRANGE',line.queue,0,-1))do\nif string.sub(owner,1,36)==client then\nredis.call('ZREM',line.deadlines,owner)else\nstay[#stay+1]=owner\nend\nend\nredis.call('DEL',line.queue)for i=1,#stay,1000 do\nredis.call('RPUSH',line.queue,unpack(stay,i,math.min(i+999,#stay)))end\nkeepLine(line)end\nlocal function letIn(line,owner,lease)local writes,left=string.sub(owner,-6)==':write',redis.call('PTTL',line.lock)redis.call('HSET',line.lock,'mode',writes and'write'or'read',owner,1)if not writes then\nredis.call('SET',line.companion..':'..owner..':rwlock_timeout:1',1,'PX',lease)end\nif left~=-1 and left<lease then\nredis.call('PEXPIRE',line.lock,lease)end\nend\nlocal function serveLine(line,mine)local mode,place=redis.call('HGET',line.lock,'mode'),0\nwhile true do\nlocal owner=redis.call('LINDEX',line.queue,place)if not owner then\nreturn mode\nend\nlocal client,side=string.sub(owner,1,36),string.sub(owner,-6)==':write'and':write'or''local deadline=tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0)place=place+1\nif deadline<=line.now then\nredis.call('LREM',line.queue,1,owner)redis.call('ZREM',line.deadlines,owner)if deadline%1~=0 and client~=line.client then\ndropClient(line,client)end\nplace=0\nelseif not(mode and isIn(line,owner))then\nif mode=='write'or mode and side~=''then\nreturn'write'end\nlocal told=mine[owner]or redis.pcall(line.publish,line.grants..':'..client..side,owner..' '..line.stamp)if told~=0 then\nletIn(line,owner,mine[owner]or 3000)mode=side~=''and'write'or'read'end\nif mine[owner]then\ntakeOut(line,owner)place=place-1\nelse\nlocal trial=line.now+3000.5\nredis.call('ZADD',line.deadlines,told~=0 and trial or math.min(deadline,trial),owner)end\nend\nend\nend\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,companion=companion,grants=grants,publish=publish,client='',stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}if redis.call('HGET',lock,'mode')~=mode then\nreturn 0\nend\nlocal fields=redis.call('HGETALL',lock)redis.call('DEL',lock)for i=1,#fields,2 do\ntakeOut(line,fields[i])for level=1,tonumber(fields[i+1])or 0 do\nredis.call('DEL',companion..':'..fields[i]..':rwlock_timeout:'..level)end\nend\nserveLine(line,{})redis.pcall(publish,channel,message)return 1",
+  4,
+)
+
+/**
+ * Who holds the lock, in which mode, how often, for how long, and who waits for it in which order.
+ * Returns [integer ttl, string[] fields and values in turn, integer[] left, string[] waiting owners and deadlines in turn] ttl in ms, -1 without expiry, -2 when free; for how many ms each field's read goes on, 0 when it died or is none; deadlines in ms since the epoch, by the server's clock
+ */
+export const fairReadWriteLockInspect: Script<
+  readonly [lock: string, queue: string, deadlines: string],
+  readonly [companion: string],
+  readonly [ttl: number, fields: readonly string[], left: readonly number[], waiting: readonly string[]]
+> = script(
+  'fair-read-write-lock/inspect',
+  'd4435ccd45198599fa3b2c16f5ea4b06bba5b324',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local companion=ARGV[1]local function readsLeft(fields,companion,enough)local longest=0\nfor i=#fields-1,1,-2 do\nfor level=tonumber(fields[i+1])or 0,1,-1 do\nif longest>=enough and longest>0 then\nreturn longest\nend\nlocal left=redis.call('PTTL',companion..':'..fields[i]..':rwlock_timeout:'..level)longest=math.max(longest,left)end\nend\nreturn longest\nend\nlocal function isIn(line,owner)return redis.call('HEXISTS',line.lock,owner)==1\nand(string.sub(owner,-6)==':write'or redis.call('EXISTS',line.companion..':'..owner..':rwlock_timeout:1')==1)end\nlocal fields,left,waiting=redis.call('HGETALL',lock),{},{}for i=1,#fields,2 do\nleft[#left+1]=readsLeft({fields[i],fields[i+1]},companion,math.huge)end\nfor _,owner in ipairs(redis.call('LRANGE',queue,0,-1))do\nif not isIn({lock=lock,companion=companion},owner)then\nwaiting[#waiting+1]=owner\nwaiting[#waiting+1]=redis.call('ZSCORE',deadlines,owner)or''end\nend\nreturn{redis.call('PTTL',lock),fields,left,waiting}",
+  3,
+)
+
+/**
+ * Ends a read or a write, whatever its count, or takes who waits out of the line; who is next enters. A write whose owner
+ * reads, too, goes on as that read. Readers that died do not count.
+ * Returns integer 1 ended, 0 only waited, -1 neither
+ */
+export const fairReadWriteLockLeave: Script<
+  readonly [lock: string, queue: string, deadlines: string, channel: string],
+  readonly [owner: string, companion: string, grants: string, publish: string],
+  number
+> = script(
+  'fair-read-write-lock/leave',
+  'ae7f1b88b5f1b0644a4a101b438998fd8f77a323',
+  "local lock,queue,deadlines,channel=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,companion,grants,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4]local function isIn(line,owner)return redis.call('HEXISTS',line.lock,owner)==1\nand(string.sub(owner,-6)==':write'or redis.call('EXISTS',line.companion..':'..owner..':rwlock_timeout:1')==1)end\nlocal function takeOut(line,owner)if redis.call('ZREM',line.deadlines,owner)==0 then\nreturn false\nend\nredis.call('LREM',line.queue,1,owner)return true\nend\nlocal function keepLine(line)local last=tonumber(redis.call('ZREVRANGE',line.deadlines,0,0,'WITHSCORES')[2]or 0)local till=math.min(math.ceil(last),line.now+31536000000)+86400000\nredis.call('PEXPIREAT',line.queue,till)redis.call('PEXPIREAT',line.deadlines,till)end\nlocal function dropClient(line,client)local stay={}for _,owner in ipairs(redis.call('LRANGE',line.queue,0,-1))do\nif string.sub(owner,1,36)==client then\nredis.call('ZREM',line.deadlines,owner)else\nstay[#stay+1]=owner\nend\nend\nredis.call('DEL',line.queue)for i=1,#stay,1000 do\nredis.call('RPUSH',line.queue,unpack(stay,i,math.min(i+999,#stay)))end\nkeepLine(line)end\nlocal function letIn(line,owner,lease)local writes,left=string.sub(owner,-6)==':write',redis.call('PTTL',line.lock)redis.call('HSET',line.lock,'mode',writes and'write'or'read',owner,1)if not writes then\nredis.call('SET',line.companion..':'..owner..':rwlock_timeout:1',1,'PX',lease)end\nif left~=-1 and left<lease then\nredis.call('PEXPIRE',line.lock,lease)end\nend\nlocal function serveLine(line,mine)local mode,place=redis.call('HGET',line.lock,'mode'),0\nwhile true do\nlocal owner=redis.call('LINDEX',line.queue,place)if not owner then\nreturn mode\nend\nlocal client,side=string.sub(owner,1,36),string.sub(owner,-6)==':write'and':write'or''local deadline=tonumber(redis.call('ZSCORE',line.deadlines,owner)or 0)place=place+1\nif deadline<=line.now then\nredis.call('LREM',line.queue,1,owner)redis.call('ZREM',line.deadlines,owner)if deadline%1~=0 and client~=line.client then\ndropClient(line,client)end\nplace=0\nelseif not(mode and isIn(line,owner))then\nif mode=='write'or mode and side~=''then\nreturn'write'end\nlocal told=mine[owner]or redis.pcall(line.publish,line.grants..':'..client..side,owner..' '..line.stamp)if told~=0 then\nletIn(line,owner,mine[owner]or 3000)mode=side~=''and'write'or'read'end\nif mine[owner]then\ntakeOut(line,owner)place=place-1\nelse\nlocal trial=line.now+3000.5\nredis.call('ZADD',line.deadlines,told~=0 and trial or math.min(deadline,trial),owner)end\nend\nend\nend\nlocal function readsLeft(fields,companion,enough)local longest=0\nfor i=#fields-1,1,-2 do\nfor level=tonumber(fields[i+1])or 0,1,-1 do\nif longest>=enough and longest>0 then\nreturn longest\nend\nlocal left=redis.call('PTTL',companion..':'..fields[i]..':rwlock_timeout:'..level)longest=math.max(longest,left)end\nend\nreturn longest\nend\nlocal time=redis.call('TIME')local line={lock=lock,queue=queue,deadlines=deadlines,companion=companion,grants=grants,publish=publish,client=string.sub(owner,1,36),stamp=time[1]..string.format('%06d',time[2]),now=time[1]*1000+math.floor(time[2]/1000),}local writes=string.sub(owner,-6)==':write'local waited,count=takeOut(line,owner),redis.call('HGET',lock,owner)local message=false\nif count then\nredis.call('HDEL',lock,owner)for level=1,writes and 0 or tonumber(count)do\nredis.call('DEL',companion..':'..owner..':rwlock_timeout:'..level)end\nif writes or redis.call('HGET',lock,'mode')=='read'then\nlocal left=redis.call('PTTL',lock)local longest=readsLeft(redis.call('HGETALL',lock),companion,left)if longest==0 then\nredis.call('DEL',lock)else\nredis.call('HSET',lock,'mode','read')redis.call('PEXPIRE',lock,longest)end\nmessage=writes and'1'or longest==0 and'0'end\nend\nif message or waited then\nserveLine(line,{})end\nif message then\nredis.pcall(publish,channel,message)end\nreturn count and 1 or waited and 0 or-1",
+  4,
+)
+
+/**
+ * Reads under a write of its own, whoever waits.
+ * Returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is free
+ */
+export const fairReadWriteLockReadUnder: Script<
+  readonly [lock: string, levels: string],
+  readonly [writer: string, owner: string, lease: number],
+  null | number
+> = script(
+  'fair-read-write-lock/read-under',
+  'f434f6162c27fd77cd2d9d766ba44f33a2f70710',
+  "local lock,levels=KEYS[1],KEYS[2]local writer,owner,lease=ARGV[1],ARGV[2],tonumber(ARGV[3])local function outlast(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nif redis.call('HEXISTS',lock,writer)==0 and redis.call('HEXISTS',lock,owner)==0 then\nreturn redis.call('PTTL',lock)end\nredis.call('HSET',lock,owner,1)redis.call('SET',levels..':1',1,'PX',lease)outlast(lock,lease)return nil",
+  2,
+)
+
+/**
  * Takes the lock when it is free, with a token above all before it. Asked again by the owner that has it (a reply was
  * lost), it is still one hold, with the same token.
  * Returns string token of the hold | integer ms that it stays another's, -1 when it has no expiry

@@ -44,6 +44,14 @@ export const kinds: readonly LockKind[] = [
     make: (client, name) => client.readWriteLock(name).write,
     channel: (name) => (name.includes('{') ? `redisson_rwlock:${name}` : `redisson_rwlock:{${name}}`),
   },
+  ...(['read', 'write'] as const).map((mode) => ({
+    name: `fairReadWriteLock.${mode}`,
+    whole: true,
+    reentrant: true,
+    mode,
+    make: (client: Client, name: string) => client.readWriteLock(name, { fair: true })[mode],
+    channel: (name: string) => (name.includes('{') ? `redisson_rwlock:${name}` : `redisson_rwlock:{${name}}`),
+  })),
 ]
 
 /** So that no test file takes too long: each has a part of the table, and all of them have it all. */

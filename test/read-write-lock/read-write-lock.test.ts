@@ -15,7 +15,7 @@ import {
 } from '../contract/lock/kind.js'
 import type { Scenario } from '../engines.js'
 import { engines, memoryEngine, scenarios } from '../engines.js'
-import { open, thread } from './sides.js'
+import { fairly, open, thread } from './sides.js'
 
 const sharing = (scenario: Scenario): void => {
   scenario('readers of two clients → inside together; a writer → alone', async (w) => {
@@ -456,6 +456,11 @@ for (const engine of engines) {
     const scenario = scenarios(engine)
     for (const part of [sharing, oneOwner]) part(scenario)
     // On the real clock, a server of its own keeps the time also while this process is starved.
+    if (engine !== memoryEngine) deadlines(scenario)
+  })
+  void describe(`the fair read-write lock on ${engine.name}`, { concurrency: engine.concurrency }, () => {
+    const scenario = fairly(scenarios(engine))
+    for (const part of [sharing, oneOwner]) part(scenario)
     if (engine !== memoryEngine) deadlines(scenario)
   })
 }

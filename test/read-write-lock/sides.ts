@@ -1,4 +1,4 @@
-import type { Client, World } from '../engines.js'
+import type { Client, Scenario, World } from '../engines.js'
 
 /** Both sides, through a client of their own. */
 export const open = async (w: World, options: Parameters<World['connect']>[0] = {}) => {
@@ -12,3 +12,19 @@ export const thread = (client: Client, name: string) => {
   const me = client.owner()
   return { read: read.for(me), write: write.for(me) }
 }
+
+/** The same tests, where all read-write locks are fair. */
+export const fairly =
+  (scenario: Scenario): Scenario =>
+  (name, body, on) => {
+    const fair = (w: World): Promise<void> => {
+      const connect = w.connect.bind(w)
+      const connectFairly = async (options: Parameters<World['connect']>[0]): Promise<Client> => {
+        const client = await connect(options)
+        const readWriteLock = client.readWriteLock.bind(client)
+        return Object.assign(client, { readWriteLock: (of: string) => readWriteLock(of, { fair: true }) })
+      }
+      return body(Object.assign(w, { connect: connectFairly }))
+    }
+    scenario(name, fair, on)
+  }

@@ -12,9 +12,14 @@ export const fairKeys = (key: string): [lock: string, queue: string, deadlines: 
 
 export const inspectFair = async (runner: Runner, key: string): Promise<ServerState> => {
   const [ttl, fields, queue] = await runner.run(fairLockInspect, fairKeys(key), [])
+  return { ttl, holders: holdersOf(fields), waiting: waitersOf(queue) }
+}
+
+/** From owners and their deadlines in turn. */
+export const waitersOf = (queue: readonly string[]): NonNullable<ServerState['waiting']> => {
   const waiting = []
   for (let i = 0; i + 1 < queue.length; i += 2) {
     waiting.push({ owner: queue[i] as string, deadline: Math.floor(Number(queue[i + 1])) })
   }
-  return { ttl, holders: holdersOf(fields), waiting }
+  return waiting
 }

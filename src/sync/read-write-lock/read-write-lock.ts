@@ -23,15 +23,15 @@ const PATIENCE = 2500
 /** How long it is kept from when the lock is free, ms. */
 const GRACE = 400
 /** Redisson's mark of a writer, behind its owner. */
-const WRITE = ':write'
+export const WRITE = ':write'
 
-const MESSAGES = { read: '0', write: '1' } as const
+export const MESSAGES = { read: '0', write: '1' } as const
 
 /**
  * Redisson's RReadWriteLock: a hash with the mode, a field for each reader and one for the writer. Each read has keys of
  * its own, which end with it. A key of ours tells who comes next where readers and writers wait for one another.
  */
-abstract class Side extends PlainLockProtocol {
+export abstract class Side extends PlainLockProtocol {
   protected abstract readonly mode: 'read' | 'write'
   /** The mark under which this process has the next turn, for all it knows. */
   #mark: string | undefined
@@ -76,18 +76,25 @@ abstract class Side extends PlainLockProtocol {
 
   override async inspect(): Promise<ServerState> {
     const [ttl, fields, times] = await this.runner.run(readWriteLockInspect, [this.key], [this.companion])
-    const holders = times.flatMap((time, i): ServerState['holders'] => {
-      const owner = fields[2 * i] as string
-      const count = Number(fields[2 * i + 1])
-      if (owner.endsWith(WRITE)) return [{ owner, count, mode: 'write', left: ttl }]
-      // Who died while reading is not there any more, though its field is.
-      return time > 0 ? [{ owner, count, mode: 'read', left: time }] : []
-    })
-    return { ttl, holders }
+    return { ttl, holders: readersAndWriter(ttl, fields, times) }
   }
 }
 
-class ReadSide extends Side implements ReadProtocol {
+/** From the fields of the hash and their values in turn, and for how long each field's read goes on. */
+export const readersAndWriter = (
+  ttl: number,
+  fields: readonly string[],
+  times: readonly number[],
+): ServerState['holders'] =>
+  times.flatMap((time, i): ServerState['holders'] => {
+    const owner = fields[2 * i] as string
+    const count = Number(fields[2 * i + 1])
+    if (owner.endsWith(WRITE)) return [{ owner, count, mode: 'write', left: ttl }]
+    // Who died while reading is not there any more, though its field is.
+    return time > 0 ? [{ owner, count, mode: 'read', left: time }] : []
+  })
+
+export class ReadSide extends Side implements ReadProtocol {
   protected readonly mode = 'read'
   readonly shared = true
 
@@ -139,7 +146,7 @@ class ReadSide extends Side implements ReadProtocol {
   }
 }
 
-class WriteSide extends Side {
+export class WriteSide extends Side {
   protected readonly mode = 'write'
 
   override async acquire(owner: string, lease: number, waits: boolean): Promise<Attempt> {

@@ -1,7 +1,30 @@
 import type { Client } from '../../client.js'
 import type { ClientOptions } from '../../config/settings.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
+import {
+  clientOf,
+  fairDeadlines,
+  fairQueue,
+  grantChannel,
+  readWriteDeadlines,
+  readWriteGrants,
+  readWriteQueue,
+} from '../../keys.js'
 import type { Lock } from '../../types.js'
+
+/** Where a line is on the server. */
+export interface LineKeys {
+  queue(name: string): string
+  deadlines(name: string): string
+  /** Where this owner's process hears of grants. */
+  grants(name: string, wire: string): string
+}
+
+export const FAIR_LINE: LineKeys = {
+  queue: fairQueue,
+  deadlines: fairDeadlines,
+  grants: (name, wire) => `${grantChannel(name)}:${clientOf(wire)}`,
+}
 
 /** A kind of lock in the simulation: one row of its family is all that a new one needs. */
 export interface SimKind {
@@ -22,6 +45,8 @@ export interface SimKind {
   holders(redis: MemoryServer, name: string): readonly string[]
   /** Who waits for it stands in a line on the server. */
   readonly fair: boolean
+  /** Default: the fair lock's. */
+  readonly line?: LineKeys
   /** Its processes connect with these. */
   readonly options?: ClientOptions
 }
@@ -53,7 +78,7 @@ const REDISSON = ['acquire', 'try', 'cancel', 'unlock', 'force-release', 'renew'
 
 /** Kinds on the same keys meet one another in one history. */
 export interface Family {
-  readonly name: 'plain' | 'fair' | 'mixed' | 'fenced' | 'spin' | 'classic' | 'read-write'
+  readonly name: 'plain' | 'fair' | 'mixed' | 'fenced' | 'spin' | 'classic' | 'read-write' | 'fair-read-write'
   readonly kinds: readonly SimKind[]
   /** Each a point where faults are counted. */
   readonly scripts: readonly string[]
@@ -163,6 +188,26 @@ const READ_WRITE_KINDS: readonly SimKind[] = [
   },
 ]
 
+const READ_WRITE_LINE: LineKeys = {
+  queue: readWriteQueue,
+  deadlines: readWriteDeadlines,
+  grants: (name, wire) => `${readWriteGrants(name)}:${clientOf(wire)}${wire.endsWith(WRITE) ? WRITE : ''}`,
+}
+
+const FAIR_READ_WRITE = ['ask', 'confirm', 'leave', 'force-release', 'inspect', 'read-under']
+  .map((script) => `fair-read-write-lock/${script}`)
+  .concat(['read-set-level', 'read-pass', 'read-renew', 'write-pass'].map((script) => `read-write-lock/${script}`))
+  .concat(['lock/set-level', 'lock/renew'])
+
+const FAIR_READ_WRITE_KINDS: readonly SimKind[] = READ_WRITE_KINDS.map((kind) => ({
+  ...kind,
+  name: 'fairReadWriteLock',
+  open: (client: Client, name: string, shared: boolean) =>
+    client.readWriteLock(name, { fair: true })[shared ? 'read' : 'write'],
+  fair: true,
+  line: READ_WRITE_LINE,
+}))
+
 const SPIN_KINDS: readonly SimKind[] = [
   {
     name: 'spinLock',
@@ -200,6 +245,7 @@ export const FAMILIES: readonly Family[] = [
   { name: 'spin', kinds: SPIN_KINDS, scripts: SPIN, strangers: false, told: false },
   { name: 'classic', kinds: CLASSIC_KINDS, scripts: CLASSIC, strangers: false, told: true },
   { name: 'read-write', kinds: READ_WRITE_KINDS, scripts: READ_WRITE, strangers: false, told: true },
+  { name: 'fair-read-write', kinds: FAIR_READ_WRITE_KINDS, scripts: FAIR_READ_WRITE, strangers: false, told: true },
 ]
 
 /** Each family has as many numbers as anybody can try. */

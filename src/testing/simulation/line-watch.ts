@@ -1,5 +1,5 @@
-import { fairDeadlines, fairQueue, grantChannel } from '../../keys.js'
 import type { Flight } from './fates.js'
+import { FAIR_LINE, type LineKeys } from './kinds.js'
 import type { SimProcess } from './process.js'
 import type { Scene, Verdict } from './verdict.js'
 
@@ -12,8 +12,16 @@ interface Snapshot {
 }
 
 const NOBODY: Snapshot = { holders: [], line: [], deadlines: new Map(), expiry: 0 }
+/** Nobody is before who goes on with what it has: a hold that is passed on, a read under a write of its own. */
+const GOES_ON = /pass$|\/read-under$/
 /** By these an owner leaves the line of its own will. */
 const LEAVES = ['/leave', '/confirm', '/cancel', '/enqueue', '/force-release']
+
+/** Who asks for a place. */
+const joiner = ({ op, args }: Flight): string | undefined => {
+  if (op.endsWith('/enqueue')) return String(args[0])
+  return op === 'fair-read-write-lock/ask' && String(args[0]) === '1' ? String(args[6]) : undefined
+}
 
 export const isStranger = (wire: string): boolean => wire.charAt(14) === '4'
 
@@ -21,6 +29,7 @@ export const isStranger = (wire: string): boolean => wire.charAt(14) === '4'
 export class LineWatch {
   readonly #scene: Scene
   readonly #verdict: Verdict
+  readonly #keys: LineKeys
   readonly #known = new Map<string, Snapshot>()
   #before = NOBODY
   /** Who was taken out by another's script or by an expiry; what says so where nothing excuses it. */
@@ -33,10 +42,16 @@ export class LineWatch {
   constructor(scene: Scene, verdict: Verdict) {
     this.#scene = scene
     this.#verdict = verdict
+    this.#keys = scene.kinds.find(({ fair }) => fair)?.line ?? FAIR_LINE
+  }
+
+  /** Whether these are the keys of its line. */
+  isOf(name: string, keys: readonly unknown[]): boolean {
+    return keys.includes(this.#keys.queue(name))
   }
 
   line(name: string): readonly string[] {
-    const value = this.#scene.server.redis.database.get(fairQueue(name))
+    const value = this.#scene.server.redis.database.get(this.#keys.queue(name))
     return value?.type === 'list' ? value.items : []
   }
 
@@ -55,7 +70,7 @@ export class LineWatch {
   #snapshot(name: string, holders: readonly string[]): Snapshot {
     const { redis, machine } = this.#scene.server
     return machine.observe(() => {
-      const zset = redis.database.get(fairDeadlines(name))
+      const zset = redis.database.get(this.#keys.deadlines(name))
       const entries = zset?.type === 'zset' ? zset.sorted.slice({ start: 0, end: zset.sorted.size }) : []
       return {
         holders,
@@ -76,8 +91,8 @@ export class LineWatch {
     for (const wire of this.#known.get(name)?.line ?? []) {
       if (!this.#before.line.includes(wire)) this.#vanished(name, wire, 'with an expiry of the whole line')
     }
-    if (!flight.op.endsWith('/enqueue')) return
-    const wire = String(flight.args[0])
+    const wire = joiner(flight)
+    if (wire === undefined) return
     const why = this.#evicted.get(wire)
     this.#evicted.delete(wire)
     if (why !== undefined && !this.#before.line.includes(wire)) this.#verdict.violation('place', why)
@@ -95,14 +110,14 @@ export class LineWatch {
       if (asked && LEAVES.some((script) => flight.op.endsWith(script))) continue
       this.#vanished(name, wire, `by ${flight.op}`, flight)
     }
-    if (flight.op.endsWith('/pass')) return
-    for (const wire of holders) if (!before.holders.includes(wire)) this.#checkOrder(name, wire, flight)
+    if (GOES_ON.test(flight.op)) return
+    for (const wire of holders) if (!before.holders.includes(wire)) this.#checkOrder(name, wire, flight, holders)
   }
 
   /** Where one of ours stands, who may be dead like all the others, the line goes away by itself; all of it at once. */
   checkExpiry(name: string): void {
     const { database } = this.#scene.server.redis
-    const [queue, deadlines] = [database.expiry(fairQueue(name)), database.expiry(fairDeadlines(name))]
+    const [queue, deadlines] = [database.expiry(this.#keys.queue(name)), database.expiry(this.#keys.deadlines(name))]
     if (queue !== deadlines || (queue === undefined && !this.line(name).every(isStranger)))
       this.#verdict.violation('left over', `the line for '${name}' has the expiries ${queue} and ${deadlines}`)
   }
@@ -153,23 +168,28 @@ export class LineWatch {
 
   /** A hold ends by its owner's own script, by force, or with its lease; which nobody else makes shorter. */
   #checkHolder(name: string, flight: Flight, before: Snapshot, after: Snapshot): void {
-    const [holder] = before.holders
-    if (holder === undefined || flight.args.includes(holder) || flight.op.endsWith('/force-release')) return
+    if (flight.op.endsWith('/force-release')) return
     const how = `by ${flight.op} ${String(flight.args[0])}`
-    if (!after.holders.includes(holder))
-      this.#verdict.violation('exclusion', `…${holder.slice(-6)} had '${name}', which was taken from it ${how}`)
-    else if (after.expiry < before.expiry && flight.op !== 'redisson/expire')
-      this.#verdict.violation('exclusion', `the lease of …${holder.slice(-6)} on '${name}' was made shorter ${how}`)
+    // Where many may have it, each has a lease of its own.
+    const shared = this.#scene.kinds.some((kind) => kind.shared)
+    for (const holder of before.holders) {
+      if (flight.args.includes(holder)) continue
+      if (!after.holders.includes(holder))
+        this.#verdict.violation('exclusion', `…${holder.slice(-6)} had '${name}', which was taken from it ${how}`)
+      else if (!shared && after.expiry < before.expiry && flight.op !== 'redisson/expire')
+        this.#verdict.violation('exclusion', `the lease of …${holder.slice(-6)} on '${name}' was made shorter ${how}`)
+    }
   }
 
   /** Whoever stood before the new holder was dead or overdue, or nobody hears for it. */
-  #checkOrder(name: string, wire: string, flight: Flight): void {
+  #checkOrder(name: string, wire: string, flight: Flight, after: readonly string[]): void {
     const { line, holders, deadlines } = this.#before
+    const has = new Set([...holders, ...after])
     const place = line.indexOf(wire)
     const before = place === -1 ? line : line.slice(0, place)
     // Who had it on trial stands there too, and who leaves by this very step.
     const leaving = flight.op.endsWith('/leave') ? flight.args : flight.args.slice(0, 1)
-    const ahead = before.filter((other) => !holders.includes(other) && !leaving.includes(other))
+    const ahead = before.filter((other) => !has.has(other) && !leaving.includes(other))
     for (const other of ahead) {
       const due = deadlines.get(other) ?? 0
       if (isStranger(other) ? flight.op.startsWith('redisson/') || due <= this.#now : !this.#isReachable(other, name))
@@ -192,7 +212,7 @@ export class LineWatch {
 
   #isReachable(wire: string, name: string): boolean {
     const process = this.#of(wire)
-    const channel = `${grantChannel(name)}:${wire.slice(0, 36)}`
+    const channel = this.#keys.grants(name, wire)
     return process !== undefined && this.#isWell(process) && this.#scene.server.redis.pubsub.count(channel, false) > 0
   }
 }

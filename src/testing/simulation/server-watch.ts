@@ -1,5 +1,4 @@
 import type { Reply } from '../../engine/engine.js'
-import { fairQueue } from '../../keys.js'
 import type { Flight } from './fates.js'
 import type { SimKind } from './kinds.js'
 import { LineWatch, isStranger } from './line-watch.js'
@@ -85,7 +84,7 @@ export class ServerWatch {
   }
 
   #nameOf({ keys }: Flight): string | undefined {
-    return this.#scene.locks.find((name) => keys.includes(name) || keys.includes(fairQueue(name)))
+    return this.#scene.locks.find((name) => keys.includes(name) || this.line?.isOf(name, keys) === true)
   }
 
   executed(process: Party, flight: Flight, reply: Reply | Error): void {

@@ -1,0 +1,41 @@
+-- Whoever is first in the line and may enter does: a writer alone, readers with all readers right behind. `mine`: the owners
+-- who ask, with their leases; such a one is in at once. Another is in on trial and told so: until it confirms, for a short
+-- lease at most, it stands in the line still, and a fraction marks its deadline. Whose client nobody hears is passed over and
+-- has as long to be heard again. Who lets that time pass takes all of its client out of the line with it, save the client
+-- that asks. Returns the mode that who comes now finds: 'write', nobody may enter; 'read', readers may; false, all may.
+local function serveLine(line, mine)
+  local mode, place = redis.call('HGET', line.lock, 'mode'), 0
+  while true do
+    local owner = redis.call('LINDEX', line.queue, place)
+    if not owner then
+      return mode
+    end
+    local client, side = string.sub(owner, 1, 36), string.sub(owner, -6) == ':write' and ':write' or ''
+    local deadline = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
+    place = place + 1
+    if deadline <= line.now then
+      redis.call('LREM', line.queue, 1, owner)
+      redis.call('ZREM', line.deadlines, owner)
+      if deadline % 1 ~= 0 and client ~= line.client then
+        dropClient(line, client)
+      end
+      place = 0
+    elseif not (mode and isIn(line, owner)) then
+      if mode == 'write' or mode and side ~= '' then
+        return 'write'
+      end
+      local told = mine[owner] or redis.pcall(line.publish, line.grants .. ':' .. client .. side, owner .. ' ' .. line.stamp)
+      if told ~= 0 then
+        letIn(line, owner, mine[owner] or 3000)
+        mode = side ~= '' and 'write' or 'read'
+      end
+      if mine[owner] then
+        takeOut(line, owner)
+        place = place - 1
+      else
+        local trial = line.now + 3000.5
+        redis.call('ZADD', line.deadlines, told ~= 0 and trial or math.min(deadline, trial), owner)
+      end
+    end
+  end
+end

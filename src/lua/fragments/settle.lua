@@ -1,0 +1,21 @@
+-- Who was let in on trial, or asks again, leaves the line and has its whole lease; what it has had longer is not made shorter.
+-- For how many ms it has it, 0 when it does not.
+local function settle(line, owner, lease)
+  if not isIn(line, owner) then
+    return 0
+  end
+  local count, left = redis.call('HGET', line.lock, owner), redis.call('PTTL', line.lock)
+  local onTrial = takeOut(line, owner) and count == '1'
+  -- A write has none of these keys.
+  for level = 1, tonumber(count) do
+    local key = line.companion .. ':' .. owner .. ':rwlock_timeout:' .. level
+    if onTrial or redis.call('PTTL', key) < lease then
+      redis.call('PEXPIRE', key, lease)
+    end
+  end
+  -- The mode, and itself.
+  if onTrial and redis.call('HLEN', line.lock) == 2 or left >= 0 and left < lease then
+    redis.call('PEXPIRE', line.lock, lease)
+  end
+  return lease
+end

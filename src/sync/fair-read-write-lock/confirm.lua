@@ -1,0 +1,15 @@
+-- Who was let in says that it goes on: it leaves the line and has its lease. Never lets in.
+-- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- ARGV[1] owner
+-- ARGV[2] lease (ms)
+-- ARGV[3] companion
+-- returns integer ms that it has it, 0 when it does not any more
+local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
+local owner, lease, companion = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+--include is-in
+--include take-out
+--include settle
+
+return settle({ lock = lock, queue = queue, deadlines = deadlines, companion = companion }, owner, lease)

@@ -1,0 +1,143 @@
+import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/line-protocol.js'
+import type { LockKind, Runner, ServerState } from '../../core/protocol.js'
+import { ReadGate } from '../../core/read-gate.js'
+import { WriteGate } from '../../core/write-gate.js'
+import { readLevels, readWriteDeadlines, readWriteGrants, readWriteQueue } from '../../keys.js'
+import {
+  fairReadWriteLockAsk,
+  fairReadWriteLockConfirm,
+  fairReadWriteLockForceRelease,
+  fairReadWriteLockInspect,
+  fairReadWriteLockLeave,
+  fairReadWriteLockReadUnder,
+} from '../../lua/scripts.gen.js'
+import { waitersOf } from '../fair-lock/fair-keys.js'
+import { MESSAGES, ReadSide, type Side, WRITE, WriteSide, readersAndWriter } from '../read-write-lock/read-write-lock.js'
+
+/** Who has no place asks in vain. */
+const TOO_LATE = 0
+const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
+const JOINED: readonly Joined[] = ['behind others', 'held', 'late', 'behind ours']
+const PLACES: readonly Place[] = ['behind others', 'held', 'gone', 'behind ours']
+
+/**
+ * Redisson's RReadWriteLock, whose waiters of ours stand in one line, readers and writers, beside Redisson's keys. Whoever
+ * ends a read or a write lets in who is first there.
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- what TypeScript wants of a mixin
+const inLine = <S extends new (...args: any[]) => Side>(PlainSide: S) =>
+  class extends PlainSide implements LineProtocol {
+    declare protected readonly mode: 'read' | 'write'
+
+    get #keys(): [lock: string, queue: string, deadlines: string] {
+      return [this.key, readWriteQueue(this.key), readWriteDeadlines(this.key)]
+    }
+
+    get #voices(): [companion: string, grants: string, publish: string] {
+      return [this.companion, readWriteGrants(this.key), this.runner.publishCommand]
+    }
+
+    grants(client: string): string {
+      return `${readWriteGrants(this.key)}:${client}${this.mode === 'write' ? WRITE : ''}`
+    }
+
+    /** Redisson calls nobody by name. */
+    callOf(): string {
+      return this.channel
+    }
+
+    async #ask(
+      askers: readonly Asker[],
+      joins: 0 | 1,
+      notAfter: number,
+      how: 'run' | 'take' = 'run',
+    ): Promise<Answer<number>> {
+      const words = askers.flatMap(({ owner, lease }) => [owner, String(lease)])
+      const args = [String(joins), notAfter, this.runner.fleet.fairWaiterTimeout, ...this.#voices, ...words] as const
+      const [stamp, left, states] = await this.runner[how](fairReadWriteLockAsk, this.#keys, args)
+      return { stamp: Number(stamp), left, states }
+    }
+
+    override async acquire(owner: string, lease: number): Promise<number | undefined> {
+      const { left, states } = await this.#ask([{ owner, lease, wait: 0 }], 0, NEVER_TOO_LATE, 'take')
+      return states[0] === 1 ? undefined : left
+    }
+
+    async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
+      const { states, ...told } = await this.#ask(askers, 1, notAfter)
+      return { ...told, states: states.map((state) => JOINED[state] ?? 'late') }
+    }
+
+    async poll(askers: readonly Asker[]): Promise<Answer<Place>> {
+      const { states, ...told } = await this.#ask(askers, 0, TOO_LATE)
+      return { ...told, states: states.map((state) => PLACES[state] ?? 'gone') }
+    }
+
+    confirm(owner: string, lease: number): Promise<number> {
+      return this.runner.take(fairReadWriteLockConfirm, this.#keys, [owner, lease, this.companion])
+    }
+
+    override async release(owner: string): Promise<number | undefined> {
+      // Who only stood in the line had lost it while it was on trial.
+      return (await this.#leave(owner)) === 1 ? 1 : undefined
+    }
+
+    async leave({ owner }: Asker): Promise<number | undefined> {
+      const left = await this.#leave(owner)
+      return left === -1 ? undefined : left
+    }
+
+    #leave(owner: string): Promise<number> {
+      return this.runner.run(fairReadWriteLockLeave, [...this.#keys, this.channel], [owner, ...this.#voices])
+    }
+
+    override async forceRelease(): Promise<boolean> {
+      const { mode } = this
+      const args = [mode, MESSAGES[mode], ...this.#voices] as const
+      return (await this.runner.run(fairReadWriteLockForceRelease, [...this.#keys, this.channel], args)) === 1
+    }
+
+    override async inspect(): Promise<ServerState> {
+      const [ttl, fields, times, queue] = await this.runner.run(fairReadWriteLockInspect, this.#keys, [this.companion])
+      return { ttl, holders: readersAndWriter(ttl, fields, times), waiting: waitersOf(queue) }
+    }
+  }
+
+class FairReadSide extends inLine(ReadSide) {
+  /** Only under a write: all others stand in the line. */
+  override async acquireAll(
+    [[owner, lease]]: readonly [readonly [owner: string, lease: number]],
+    _waits: boolean,
+    writer: string,
+  ): Promise<number | undefined> {
+    const keys = [this.key, readLevels(this.key, owner)] as const
+    return (await this.runner.take(fairReadWriteLockReadUnder, keys, [writer, owner, lease])) ?? undefined
+  }
+}
+
+class FairWriteSide extends inLine(WriteSide) {}
+
+const common = { keysOf: 'readWriteLock', reentrant: true } as const
+
+export const fairReadLock: LockKind = {
+  ...common,
+  name: 'fairReadWriteLock.read',
+  family: 'fairReadWriteLock.read',
+  mode: 'read',
+  get rival() {
+    return fairWriteLock
+  },
+  protocol: (runner: Runner, key: string) => new FairReadSide(runner, key),
+  gate: (runtime, name, key) => new ReadGate(runtime, fairReadLock, name, key),
+}
+
+export const fairWriteLock: LockKind = {
+  ...common,
+  name: 'fairReadWriteLock.write',
+  family: 'fairReadWriteLock.write',
+  mode: 'write',
+  mark: WRITE,
+  rival: fairReadLock,
+  protocol: (runner: Runner, key: string) => new FairWriteSide(runner, key),
+  gate: (runtime, name, key) => new WriteGate(runtime, fairWriteLock, name, key),
+}

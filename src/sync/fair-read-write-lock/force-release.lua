@@ -1,0 +1,41 @@
+-- Takes the lock from all who read, or from who writes and the reads of its own; who is next enters.
+-- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- KEYS[4] channel
+-- ARGV[1] mode
+-- ARGV[2] message
+-- ARGV[3] companion
+-- ARGV[4] grants
+-- ARGV[5] publish
+-- returns integer 1 when it was held so, 0 when not
+local lock, queue, deadlines, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local mode, message, companion, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+--include is-in
+--include take-out
+--include keep-line
+--include drop-client
+--include let-in
+--include serve-line
+
+local time = redis.call('TIME')
+local line = {
+  lock = lock, queue = queue, deadlines = deadlines, companion = companion, grants = grants, publish = publish,
+  client = '', stamp = time[1] .. string.format('%06d', time[2]),
+  now = time[1] * 1000 + math.floor(time[2] / 1000),
+}
+if redis.call('HGET', lock, 'mode') ~= mode then
+  return 0
+end
+local fields = redis.call('HGETALL', lock)
+redis.call('DEL', lock)
+for i = 1, #fields, 2 do
+  -- On trial it stands in the line still.
+  takeOut(line, fields[i])
+  for level = 1, tonumber(fields[i + 1]) or 0 do
+    redis.call('DEL', companion .. ':' .. fields[i] .. ':rwlock_timeout:' .. level)
+  end
+end
+serveLine(line, {})
+redis.pcall(publish, channel, message)
+return 1
