@@ -75,7 +75,7 @@ export class Party {
   readonly events: HistoryEvent[] = []
   readonly redis: Redis
   readonly lock: string
-  readonly kind: 'fairLock' | 'nonReentrantFairLock'
+  readonly kind: 'fairLock' | 'nonReentrantFairLock' | 'readWriteLock'
   readonly members: Member[] = []
   readonly #url: string
   #calls = 0
@@ -95,28 +95,30 @@ export class Party {
   }
 
   line(): Promise<string[]> {
-    return this.redis.lrange(`redisson_lock_queue:{${this.lock}}`, 0, -1)
+    const queue = this.kind === 'readWriteLock' ? 'holdfast_rwlock_queue' : 'redisson_lock_queue'
+    return this.redis.lrange(`${queue}:{${this.lock}}`, 0, -1)
   }
 
   /** It comes when the one before has been seen in the line. */
-  async enqueue(member: Member, keep = false): Promise<string> {
+  async enqueue(member: Member, keep = false, shared = false): Promise<string> {
     const before = (await this.line()).length
-    const call = this.acquire(member, keep)
+    const call = this.acquire(member, keep, undefined, shared)
     await this.until(async () => (await this.line()).length === before + 1)
-    const seen = { at: machineTime(), what: 'queued' as const, process: member.name, call, name: this.lock }
+    const mode = shared ? ('shared' as const) : ('exclusive' as const)
+    const seen = { at: machineTime(), what: 'queued' as const, process: member.name, call, name: this.lock, mode }
     this.events.push(seen)
     return call
   }
 
-  acquire(member: Member, keep: boolean, lease?: number): string {
+  acquire(member: Member, keep: boolean, lease?: number, shared = false): string {
     const call = `${member.name}/${(this.#calls += 1)}`
-    member.order({ acquire: call, keep, lease })
+    member.order({ acquire: call, keep, lease, shared })
     return call
   }
 
   /** It holds the lock until it is told to release it. */
-  async holds(member: Member, lease?: number): Promise<string> {
-    const call = this.acquire(member, true, lease)
+  async holds(member: Member, lease?: number, shared = false): Promise<string> {
+    const call = this.acquire(member, true, lease, shared)
     await this.granted(call)
     return call
   }

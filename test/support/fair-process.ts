@@ -9,7 +9,13 @@ import { machineTime } from '../soak/log.js'
 
 export type Order =
   /** Held until told otherwise, or for no longer than it takes to say so. */
-  | { readonly acquire: string; readonly keep: boolean; readonly lease?: number | undefined }
+  | {
+      readonly acquire: string
+      readonly keep: boolean
+      readonly lease?: number | undefined
+      /** Of a read-write lock: to read. */
+      readonly shared?: boolean | undefined
+    }
   | { readonly release: string }
   | 'end'
 
@@ -17,18 +23,24 @@ const [name = '', url = '', watchdog = '', off = '0', kind = 'fairLock', lockNam
 const clock = { ...systemClock, now: () => systemClock.now() + Number(off) }
 const client = await connect({ url, watchdog: Number(watchdog), clock, presence: false, commandTimeout: 1000 })
 client.on('error', () => undefined)
-const lock = kind === 'fairLock' ? client.fairLock(lockName) : client.nonReentrantFairLock(lockName)
+const lockOf = (shared: boolean) => {
+  if (kind === 'readWriteLock') return client.readWriteLock(lockName, { fair: true })[shared ? 'read' : 'write']
+  return kind === 'fairLock' ? client.fairLock(lockName) : client.nonReentrantFairLock(lockName)
+}
+const readers = new Set<string>()
 const releases = new Map<string, () => void>()
 
 const tell = (what: CallStep, call: string, at = machineTime(), until?: number): void => {
-  process.send?.({ at, what, process: name, call, name: lockName, until } satisfies CallEvent)
+  const mode = readers.has(call) ? 'shared' : 'exclusive'
+  process.send?.({ at, what, process: name, call, name: lockName, mode, until } satisfies CallEvent)
 }
 
-const visit = async (call: string, keep: boolean, lease: number | undefined): Promise<void> => {
+const visit = async (call: string, keep: boolean, lease: number | undefined, shared = false): Promise<void> => {
+  if (shared) readers.add(call)
   tell('invoke', call)
   let hold
   try {
-    hold = await lock.acquire({ lease })
+    hold = await lockOf(shared).acquire({ lease })
   } catch {
     tell('refused', call)
     return
@@ -63,6 +75,6 @@ process.on('message', (order: Order) => {
       process.disconnect()
     })
   } else if ('release' in order) releases.get(order.release)?.()
-  else void visit(order.acquire, order.keep, order.lease)
+  else void visit(order.acquire, order.keep, order.lease, order.shared)
 })
 process.send?.('ready')

@@ -4,7 +4,9 @@
 -- has as long to be heard again. Who lets that time pass takes all of its client out of the line with it, save the client
 -- that asks. Returns the mode that who comes now finds: 'write', nobody may enter; 'read', readers may; false, all may.
 local function serveLine(line, mine)
-  local mode, place = redis.call('HGET', line.lock, 'mode'), 0
+  -- What has no mode is another kind of lock's.
+  local mode = redis.call('HGET', line.lock, 'mode') or redis.call('EXISTS', line.lock) == 1 and 'write'
+  local place = 0
   while true do
     local owner = redis.call('LINDEX', line.queue, place)
     if not owner then

@@ -12,7 +12,14 @@ import {
   fairReadWriteLockReadUnder,
 } from '../../lua/scripts.gen.js'
 import { waitersOf } from '../fair-lock/fair-keys.js'
-import { MESSAGES, ReadSide, type Side, WRITE, WriteSide, readersAndWriter } from '../read-write-lock/read-write-lock.js'
+import {
+  MESSAGES,
+  ReadSide,
+  type Side,
+  WRITE,
+  WriteSide,
+  readersAndWriter,
+} from '../read-write-lock/read-write-lock.js'
 
 /** Who has no place asks in vain. */
 const TOO_LATE = 0
