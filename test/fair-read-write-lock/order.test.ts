@@ -162,7 +162,7 @@ const leaving = (scenario: Scenario): void => {
         const first = await one.read.acquire()
         const reason = new Error('enough')
         const controller = new AbortController()
-        const options = how === 'aborted' ? { signal: controller.signal } : { wait: 900 }
+        const options = how === 'aborted' ? { signal: controller.signal } : { wait: 4000 }
         const writing = await queues(w, () => rejection(two.write.acquire(options)))
         const reading = [await queues(w, () => one.read.acquire()), await queues(w, () => two.read.acquire())]
         if (how === 'aborted') controller.abort(reason)
