@@ -17,10 +17,10 @@ const GOES_ON = /pass$|\/read-under$/
 /** By these an owner leaves the line of its own will. */
 const LEAVES = ['/leave', '/confirm', '/cancel', '/enqueue', '/force-release']
 
-/** Who asks for a place. */
-const joiner = ({ op, args }: Flight): string | undefined => {
-  if (op.endsWith('/enqueue')) return String(args[0])
-  return op === 'fair-read-write-lock/ask' && String(args[0]) === '1' ? String(args[6]) : undefined
+/** Who asks for a place, among other words. */
+const joiners = ({ op, args }: Flight): readonly string[] => {
+  const joins = op.endsWith('/enqueue') || (op === 'fair-read-write-lock/ask' && String(args[0]) === '1')
+  return joins ? args.map(String) : []
 }
 
 export const isStranger = (wire: string): boolean => wire.charAt(14) === '4'
@@ -91,11 +91,11 @@ export class LineWatch {
     for (const wire of this.#known.get(name)?.line ?? []) {
       if (!this.#before.line.includes(wire)) this.#vanished(name, wire, 'with an expiry of the whole line')
     }
-    const wire = joiner(flight)
-    if (wire === undefined) return
-    const why = this.#evicted.get(wire)
-    this.#evicted.delete(wire)
-    if (why !== undefined && !this.#before.line.includes(wire)) this.#verdict.violation('place', why)
+    for (const wire of joiners(flight)) {
+      const why = this.#evicted.get(wire)
+      this.#evicted.delete(wire)
+      if (why !== undefined && !this.#before.line.includes(wire)) this.#verdict.violation('place', why)
+    }
   }
 
   executed(name: string, flight: Flight, holders: readonly string[]): void {
