@@ -135,6 +135,18 @@ class SlowDriver extends MemoryDriver {
 }
 
 void describe('what the fair lock’s design rules out', () => {
+  void test('a copy of a grant’s message comes when the server has said no since → it starts nothing (FG1)', async () => {
+    const site = new Site()
+    const client = await site.client()
+    const waiter = await site.waits(client)
+    await site.clock.advance(100)
+    const message = `${site.line()[0] ?? ''} ${site.clock.now()}000`
+    await site.clock.advance(1000)
+    site.run('PUBLISH', `${GRANTS}:${client.id}`, message)
+    await site.clock.advance(AT_ONCE)
+    assert.ok(!waiter.has)
+  })
+
   void test('a grant’s message comes late, and nothing is answered any more → trusted no longer than the server does (FG2)', async () => {
     const site = new Site()
     const driver = new SlowDriver(site, 800)

@@ -126,6 +126,25 @@ void test('taken by force after it went from hand to hand → whoever has it is 
   await Promise.all([one.close(), two.close()])
 })
 
+void test('taken by force after it went from hand to hand, and nobody waits any more → told at once all the same', async () => {
+  const clock = virtualClock()
+  const url = 'memory:hand-to-hand-last'
+  const [one, two] = [await connect({ url, clock }), await connect({ url, clock })]
+  const first = await two.fairLock(NAME).acquire()
+  const waiting = times(2, () => one.fairLock(NAME).acquire())
+  await settle(clock)
+  await first.release()
+  await settle(clock)
+  await (await waiting[0])?.release()
+  await settle(clock)
+  const last = await waiting[1]
+  assert.equal(await two.fairLock(NAME).forceRelease(), true)
+  await settle(clock)
+  assert.equal(last?.state, 'lost')
+  assert.equal(await two.fairLock(NAME).isLocked(), false)
+  await Promise.all([one.close(), two.close()])
+})
+
 void test('taken by force while the next here waits → the one before is told at once', async () => {
   const clock = virtualClock()
   const url = 'memory:hand-to-hand-next'
