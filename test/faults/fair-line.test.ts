@@ -11,8 +11,8 @@ import { onServer } from '../support/server.js'
 const WATCHDOG = 1500
 /** How long the server waits for somebody who was granted the lock to say so. */
 const TRIAL = 3000
-/** What comes to that: a poll, and a loaded machine. */
-const SOON = 1000
+/** What comes to that: a poll, and a loaded machine. Still less than a trial. */
+const SOON = 2000
 
 interface Trouble {
   readonly what: string

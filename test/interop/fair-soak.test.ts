@@ -15,7 +15,7 @@ void describe(`one fair lock, two Redisson ${NEWEST} processes and two of ours, 
     { timeout: 1000 * SECONDS + 180_000 },
     async (t) => {
       if (enter(t) === undefined) return
-      const outcome = await mixedSoak({ seconds: SECONDS, seed: SEED, java: 2, node: 2, killJava: false })
+      const outcome = await mixedSoak({ seconds: SECONDS, seed: SEED, java: 2, node: 2, killJava: true })
       const lines = told(outcome)
       for (const line of lines) t.diagnostic(line)
       assert.deepEqual([...outcome.violations, ...outcome.mishaps, ...outcome.left], [], lines.join('\n'))

@@ -11,6 +11,7 @@ import type { Order } from './fair-process.js'
 
 const PROGRAM = fileURLToPath(new URL('fair-process.js', import.meta.url))
 const LONGEST = 40_000
+const ENDS: ReadonlySet<CallStep> = new Set(['released', 'lost', 'refused', 'crashed'])
 
 export interface MemberOptions {
   readonly url: string
@@ -146,13 +147,17 @@ export class Party {
   }
 
   died(process: string): void {
-    const open = new Set<string>()
-    for (const event of this.events) {
-      if (!('call' in event) || event.process !== process) continue
-      if (event.what === 'released' || event.what === 'lost' || event.what === 'refused') open.delete(event.call)
-      else open.add(event.call)
+    for (const [call, of] of this.#open()) {
+      if (of === process) this.events.push({ at: machineTime(), what: 'crashed', process, call, name: this.lock })
     }
-    for (const call of open) this.events.push({ at: machineTime(), what: 'crashed', process, call, name: this.lock })
+  }
+
+  /** Calls that have not ended, and whose each is. */
+  #open(): ReadonlyMap<string, string> {
+    const steps = this.events.filter((event): event is CallEvent => 'call' in event)
+    const open = new Map(steps.map(({ call, process }) => [call, process]))
+    for (const { call, what } of steps) if (ENDS.has(what)) open.delete(call)
+    return open
   }
 
   async until(condition: () => Promise<boolean> | boolean, limit = LONGEST): Promise<void> {
@@ -168,6 +173,8 @@ export class Party {
 
   /** All calls are over: no two were inside at once, nobody was overtaken, and nothing is left on the server. */
   async check(): Promise<void> {
+    // Whoever has released it may be told so after the next has it.
+    await this.until(() => this.#open().size === 0)
     await Promise.all(this.members.map((member) => member.end()))
     const violations = checkHistory(this.events, { fair: true, noticedWithin: 3000 })
     assert.equal(violations.map(explain).join('\n\n'), '')

@@ -8,11 +8,13 @@ import { seeded } from '../../support/random.js'
 import { startRedis } from '../../support/redis-server.js'
 import { fairQueue } from './names.js'
 import { now } from './redisson.js'
-import { LEASE, NAME, Seat, WORKERS } from './soak-seats.js'
+import { ALLOWANCE, LEASE, NAME, Seat, WORKERS } from './soak-seats.js'
 import { callsOf, type Life } from './work-history.js'
 
 /** A moment comes each so many ms; of a hundred moments so many bring a fault. */
 const MOMENT = 300
+/** How long a process stands still at most: longer than a lease, and than a trial. */
+const STOPPED = 5000
 const FAULTS = [
   ['kill', 'node', 5],
   ['stop', 'node', 3],
@@ -24,16 +26,16 @@ const FAULTS = [
  */
 const FORGOTTEN_AFTER = WORKERS * 3000 + 2 * LEASE + 3000
 
+/** Its allowance, from the next poll of ours on; all of ours may be stopped just then. */
+const DEAD_HEAD = ALLOWANCE + 1000 + STOPPED + RECOVERY
+
 export interface SoakOptions {
   readonly seconds: number
   readonly seed: number
   /** How many processes of each side. */
   readonly java: number
   readonly node: number
-  /**
-   * Whether Redisson's are killed too. Left out of the test: the deadline of a dead waiter of Redisson's may lie far ahead where
-   * the one of ours ahead of it was taken out by Redisson's script, or together with its client (see README).
-   */
+  /** Whether Redisson's are killed too. */
   readonly killJava: boolean
 }
 
@@ -45,6 +47,8 @@ export interface Outcome extends SoakOptions {
   /** Keys that stay on the server. */
   readonly left: readonly string[]
   readonly mishaps: readonly string[]
+  /** For how long a dead waiter of Redisson's was the head of a free lock's queue at most, ms. */
+  readonly deadHead: number
 }
 
 /** Lets faults happen until the time is over. */
@@ -60,18 +64,17 @@ const disturb = async (seats: readonly Seat[], end: number, random: () => number
     const seat = among[Math.floor(random() * among.length)]
     if (seat === undefined) continue
     counts.set(`${what} ${side}`, (counts.get(`${what} ${side}`) ?? 0) + 1)
-    // Longer than a lease, and than a trial.
-    const ms = random() < 0.5 ? 50 + 450 * random() : 500 + 4500 * random()
+    const ms = random() < 0.5 ? 50 + 450 * random() : 500 + (STOPPED - 500) * random()
     going.push(what === 'kill' ? seat.kill() : seat.stop(ms, world))
   }
   await Promise.all(going)
   return counts
 }
 
-/** While the lock is free and the head of the queue a dead one of Redisson's, nobody can help it. */
+/** While the lock is free and the head of the queue a dead one of Redisson's, all wait: for how long at most. */
 const watchDeadHeads = async (redis: Redis, seats: readonly Seat[], world: WorldEvent[], over: () => boolean) => {
   const note = 'a dead waiter of Redisson’s is the head of the queue'
-  let from: number | undefined
+  let [from, last, since, longest]: [number | undefined, string | null, number, number] = [undefined, null, 0, 0]
   for (; !over(); await sleep(20)) {
     const at = now()
     const [[, head], [, held]] = (await redis.multi().lindex(fairQueue(NAME), 0).exists(NAME).exec()) as [
@@ -81,12 +84,16 @@ const watchDeadHeads = async (redis: Redis, seats: readonly Seat[], world: World
     const dead = seats
       .flatMap(({ lives }) => lives)
       .find(({ client, diedAt }) => diedAt !== undefined && head?.startsWith(`${client}:`))
-    if (dead !== undefined && held === 0) from ??= at
-    else if (from !== undefined) {
+    if (dead !== undefined && held === 0) {
+      from ??= at
+      if (head !== last) [last, since] = [head, at]
+      longest = Math.max(longest, at - since)
+    } else if (from !== undefined) {
       world.push({ at: from, to: now() + RECOVERY, what: 'trouble', note })
       from = undefined
     }
   }
+  return longest
 }
 
 /** What the dead left in the queue goes when somebody comes whose turn it would be. */
@@ -119,12 +126,17 @@ export const mixedSoak = async (options: SoakOptions): Promise<Outcome> => {
     const faults = await disturb(faulty, end, seeded(seed), world)
     await Promise.all(seats.map((seat) => seat.end(60_000)))
     over = true
-    await watching
+    const deadHead = await watching
     const lives = seats.flatMap((seat) => seat.lives)
     const history = [...lives.flatMap((life) => callsOf(life, NAME, LEASE)), ...world]
     const violations = checkHistory(history, { forgottenAfter: FORGOTTEN_AFTER })
-    const mishaps = [...seats.flatMap((seat) => seat.mishaps), ...lives.flatMap(strangeRefusals)]
-    return { ...options, lives, history, faults, violations, left: await leftovers(redis, url), mishaps }
+    const late = deadHead > DEAD_HEAD ? [`a dead waiter of Redisson’s stopped all for ${deadHead.toFixed(0)} ms`] : []
+    const mishaps = [
+      ...seats.flatMap((seat) => seat.mishaps),
+      ...lives.flatMap((life) => strangeRefusals(life, world)),
+      ...late,
+    ]
+    return { ...options, deadHead, lives, history, faults, violations, left: await leftovers(redis, url), mishaps }
   } finally {
     over = true
     for (const seat of seats) await seat.end(0)
@@ -134,8 +146,12 @@ export const mixedSoak = async (options: SoakOptions): Promise<Outcome> => {
 }
 
 const EXPECTED = ['timeout', 'abort']
+/** Who stood still when it was granted the lock reads of it when that is over. */
+const LATE = /^LockLostError: .* before the server's answer came$/
 
-const strangeRefusals = ({ who, events }: Life): string[] =>
-  events.flatMap(({ event, reason = '' }) =>
-    event === 'refused' && !EXPECTED.includes(reason) ? [`${who}: ${reason}`] : [],
-  )
+const strangeRefusals = ({ who, events }: Life, world: readonly WorldEvent[]): string[] =>
+  events.flatMap(({ at, event, reason = '' }) => {
+    if (event !== 'refused' || EXPECTED.includes(reason)) return []
+    const troubled = world.some(({ process, at: from, to }) => process === who && from <= at && at <= to)
+    return troubled && LATE.test(reason) ? [] : [`${who}: ${reason}`]
+  })
