@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client, ClientOptions, Lock, OwnedLock } from 'holdfast'
+import type { Client, ClientOptions, Lock, OwnedLock, Owner } from 'holdfast'
 import { connect, DeadlockError, NotOwnerError } from 'holdfast'
 import type { Redis } from 'ioredis'
 import { confirmed, fairListeners, plainListeners } from './names.js'
@@ -32,7 +32,7 @@ export interface Actor {
 
 /** One kind of object on both sides. */
 export interface Compared {
-  readonly kind: Kind
+  readonly kind: Kind | 'readWrite'
   readonly operations: readonly string[]
   /** How many wait for it and would hear of their turn. */
   readonly listeners: (redis: Redis, name: string) => Promise<number>
@@ -46,13 +46,13 @@ export interface Compared {
 
 /** One kind of lock on both sides. */
 interface LockKind extends Pick<Compared, 'listeners' | 'settled'> {
-  readonly kind: 'plain' | 'nonReentrant' | 'fair' | 'nonReentrantFair'
+  readonly kind: 'plain' | 'nonReentrant' | 'fair' | 'nonReentrantFair' | 'read' | 'write'
   readonly ours: (client: Client, name: string) => Lock
 }
 
 export type BothSides = LockKind & Compared
 
-const locks = (kind: LockKind): BothSides => ({
+export const locks = (kind: LockKind): BothSides => ({
   ...kind,
   operations: OPERATIONS,
   frees: /unlock$/i,
@@ -126,19 +126,20 @@ const javaActor = (redisson: Redisson, { kind }: LockKind): Actor => ({
   close: () => redisson.shutdown(),
 })
 
+export const ownerActor = (client: Client, owner: Owner, ours: LockKind['ours']): Actor => ({
+  side: 'node',
+  id: client.id,
+  run(name, operation, args) {
+    const lock: OwnedLock = ours(client, name).for(owner)
+    const call = lock[operation as Operation] as (...args: number[]) => Promise<unknown>
+    return outcome(call.apply(lock, [...args]), operation)
+  },
+  close: () => client.close(),
+})
+
 const nodeActor = async (url: string, { ours }: LockKind, options?: ClientOptions): Promise<Actor> => {
   const client = await connect({ ...options, url, presence: false })
-  const owner = client.owner()
-  return {
-    side: 'node',
-    id: client.id,
-    run(name, operation, args) {
-      const lock: OwnedLock = ours(client, name).for(owner)
-      const call = lock[operation as Operation] as (...args: number[]) => Promise<unknown>
-      return outcome(call.apply(lock, [...args]), operation)
-    },
-    close: () => client.close(),
-  }
+  return ownerActor(client, client.owner(), ours)
 }
 
 /** Waits until so many clients listen, and a little longer: they ask once more before they sleep. */

@@ -18,6 +18,8 @@ const kinds: Record<string, (client: Client) => Lock> = {
   plain: (client) => client.lock(name),
   nonReentrant: (client) => client.nonReentrantLock(name),
   fair: (client) => client.fairLock(name),
+  read: (client) => client.readWriteLock(name).read,
+  write: (client) => client.readWriteLock(name).write,
 }
 
 const tell = (event: WorkEvent): void => void process.stdout.write(`${JSON.stringify(event)}\n`)

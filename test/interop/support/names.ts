@@ -32,6 +32,10 @@ export const listenersOf = async (redis: Redis, channel: string): Promise<number
 /** How many clients listen for the release of a plain lock. */
 export const plainListeners = (redis: Redis, name: string): Promise<number> => listenersOf(redis, lockChannel(name))
 
+/** How many clients listen for a release of either side of a read-write lock. */
+export const readWriteListeners = async (redis: Redis, name: string): Promise<number> =>
+  (await subscribers(redis, [`redisson_rwlock:${tagged(name)}`]))[0] ?? 0
+
 /** How many stand in a fair lock's queue and would hear that it is their turn. */
 export const fairListeners = async (redis: Redis, name: string): Promise<number> => {
   const owners = await redis.lrange(fairQueue(name), 0, -1)

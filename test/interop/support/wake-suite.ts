@@ -76,9 +76,13 @@ const latencies = async (redis: Redis, { holder, waiter, both }: Parties, prefix
   return found.sort((a, b) => a - b)
 }
 
-/** Who waits is woken by the other side's release, long before the next poll or the lease's end. */
-export const wakeSuite = (version: string, both: BothSides, ours?: ClientOptions): void => {
-  void describe(`wake-ups of a ${both.kind} lock, beside Redisson ${version}`, () => {
+/**
+ * Who waits is woken by the other side's release, long before the next poll or the lease's end. `waits`: what it waits for,
+ * where that is another lock than is held.
+ */
+export const wakeSuite = (version: string, both: BothSides, ours?: ClientOptions, waits = both): void => {
+  const behind = waits === both ? '' : ` behind a ${both.kind}`
+  void describe(`wake-ups of a ${waits.kind} lock${behind}, beside Redisson ${version}`, () => {
     const enter = arena(version)
     for (const [holding, waiting] of [
       ['java', 'java'],
@@ -89,10 +93,10 @@ export const wakeSuite = (version: string, both: BothSides, ours?: ClientOptions
       void test(`${holding} releases → ${waiting} has it`, { timeout: 120_000 }, async (t) => {
         const here = enter(t)
         if (here === undefined) return
-        const nodes = [await nodeParty(here.url, both, ours), await nodeParty(here.url, both, ours)] as const
+        const nodes = [await nodeParty(here.url, both, ours), await nodeParty(here.url, waits, ours)] as const
         const other = await here.java.another({ url: here.url })
         const holder = holding === 'java' ? javaParty(here.java, both) : nodes[0]
-        const waiter = waiting === 'java' ? javaParty(other, both) : nodes[1]
+        const waiter = waiting === 'java' ? javaParty(other, waits) : nodes[1]
         try {
           const found = await latencies(here.redis, { holder, waiter, both }, `${holding}-${waiting}`)
           const [median = NaN, most = NaN] = [found[ROUNDS / 2], found.at(-1)]
