@@ -5,6 +5,7 @@ import { f } from './scenarios/f.js'
 import { h } from './scenarios/h.js'
 import { hf } from './scenarios/hf.js'
 import { i } from './scenarios/i.js'
+import { l } from './scenarios/l.js'
 import { m } from './scenarios/m.js'
 import { r } from './scenarios/r.js'
 import { s } from './scenarios/s.js'
@@ -14,4 +15,4 @@ import { w } from './scenarios/w.js'
 import type { Scenario } from './support/bench.js'
 
 /** In the order in which they run and are shown. */
-export const scenarios: readonly Scenario[] = [u1, u64, c, h, cf, hf, f, s, d, r, w, m, i]
+export const scenarios: readonly Scenario[] = [u1, u64, c, h, cf, hf, f, s, l, d, r, w, m, i]
