@@ -25,6 +25,12 @@ import { RedLock as LockOfMost } from './sync/red-lock/red-lock.js'
 import { ExpirablePermits } from './sync/permit-semaphore/permit-semaphore.js'
 import { WindowLimiter } from './sync/rate-limiter/rate-limiter.js'
 import { CountedSemaphore } from './sync/semaphore/semaphore.js'
+import { Scripting, UserScript } from './sync/script/script.js'
+import { ServerScripts } from './sync/script/scripts.js'
+import { MatchingTopic, NamedTopic } from './sync/topic/topic.js'
+import { Topics } from './sync/topic/topics.js'
+import type { Script, ScriptOptions, Scripts } from './script-types.js'
+import type { PatternTopic, PatternTopicOptions, Topic, TopicOptions } from './topic-types.js'
 import type {
   ClientEvents,
   CountDownLatch,
@@ -92,6 +98,14 @@ export interface Client extends AsyncDisposable {
    * subscriptions cost more than that.
    */
   spinLock(name: string, options?: SpinLockOptions): Lock
+  /** Lua of your own, as Redisson's RScript runs it: sent by its SHA-1, loaded where the server does not know it. */
+  script(lua: string, options?: ScriptOptions): Script
+  /** The scripts that the server keeps: load, run, exists, flush, kill. */
+  readonly scripts: Scripts
+  /** A channel of messages, Redisson's RTopic; `sharded`: its RShardedTopic. */
+  topic<M = unknown>(name: string, options?: TopicOptions): Topic<M>
+  /** All channels whose names fit a pattern, Redisson's RPatternTopic. */
+  patternTopic<M = unknown>(pattern: string, options?: PatternTopicOptions): PatternTopic<M>
   /** A unit of work of its own; what Redisson calls a thread. */
   owner(label?: string): Owner
   /** Takes over a hold that was detached, here or in another process. Rejects with `LockLostError` when it is gone. */
@@ -114,11 +128,14 @@ const KINDS: readonly LockKind[] = [
 class ConnectedClient implements Client {
   readonly id: string
   readonly warnings: string[]
+  readonly scripts: Scripts
   /** What else is unsafe once fenced locks are used. */
   #fencing: readonly string[]
   readonly #runtime: Runtime
   readonly #home: LockHome
   readonly #presence: Presence | undefined
+  readonly #scripting: Scripting
+  readonly #topics: Topics
   #closing: Promise<void> | undefined
 
   constructor(runtime: Runtime, facts: ServerFacts, presence: Presence | undefined) {
@@ -128,6 +145,9 @@ class ConnectedClient implements Client {
     this.#fencing = facts.fencing
     this.#runtime = runtime
     this.#presence = presence
+    this.#scripting = new Scripting(runtime)
+    this.scripts = new ServerScripts(this.#scripting)
+    this.#topics = new Topics(runtime)
     this.#home = { runtime, readLabels: (clients) => Presence.read(runtime.link, clients, mapName) }
   }
 
@@ -177,6 +197,18 @@ class ConnectedClient implements Client {
 
   rateLimiter(name: string): RateLimiter {
     return new WindowLimiter(this.#runtime, checkName(name))
+  }
+
+  script(lua: string, options?: ScriptOptions): Script {
+    return new UserScript(this.#scripting, lua, options)
+  }
+
+  topic<M = unknown>(name: string, options?: TopicOptions): Topic<M> {
+    return new NamedTopic(this.#topics, name, options)
+  }
+
+  patternTopic<M = unknown>(pattern: string, options?: PatternTopicOptions): PatternTopic<M> {
+    return new MatchingTopic(this.#topics, pattern, options)
   }
 
   spinLock(name: string, options?: SpinLockOptions): Lock {
@@ -232,6 +264,7 @@ class ConnectedClient implements Client {
   async #close(release: boolean): Promise<void> {
     const runtime = this.#runtime
     runtime.closed = true
+    this.#topics.close()
     await Promise.all([...runtime.gates.map((gate) => gate.close(release)), runtime.turnstiles.close(release)])
     await runtime.settled()
     await runtime.requests.flush()

@@ -1,4 +1,5 @@
 export { type Client, type CloseOptions, type ReadWriteLockOptions, type SpinLockOptions, connect } from './client.js'
+export type { Codec, CodecName } from './codecs/codec.js'
 export type { ClientOptions } from './config/settings.js'
 export type { Clock, Timer, TimerOptions } from './core/clock.js'
 export type { DiagnosticEvent, DiagnosticMessage } from './core/diagnostics.js'
@@ -19,6 +20,18 @@ export {
   ReplicationError,
   NotOwnerError,
 } from './errors.js'
+export type { Returns, Script, ScriptInput, ScriptOptions, Scripts } from './script-types.js'
+export type {
+  MessageListener,
+  Messages,
+  MessagesOptions,
+  PatternTopic,
+  PatternTopicOptions,
+  SubscribeOptions,
+  Subscription,
+  Topic,
+  TopicOptions,
+} from './topic-types.js'
 export type {
   AcquireOptions,
   ClientEvents,

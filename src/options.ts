@@ -57,17 +57,19 @@ export const checkAmount = (value: unknown, what: string, least: number, most = 
   return value
 }
 
+export const checkOptions = <O extends object>(options: O | undefined): Partial<O> => {
+  if (options === undefined) return {}
+  if (typeof options === 'object' && (options as unknown) !== null) return options
+  throw new TypeError(`options must be an object, not ${show(options)}`)
+}
+
 /** Options of a call that may wait. */
 export const checkWaiting = <O extends WaitOptions>(options: O | undefined): Partial<O> => {
-  if (options === undefined) return {}
-  if (typeof options !== 'object' || (options as unknown) === null) {
-    throw new TypeError(`options must be an object, not ${show(options)}`)
-  }
-  const { wait, signal } = options
+  const { wait, signal }: WaitOptions = checkOptions(options)
   if (wait !== undefined) checkWait(wait)
   if (signal !== undefined && !isSignal(signal))
     throw new TypeError(`signal must be an AbortSignal, not ${show(signal)}`)
-  return options
+  return options ?? {}
 }
 
 export const checkRate = (rate: RateOptions): RateOptions => {
@@ -131,11 +133,8 @@ export const checkMethods = (value: unknown, what: string, methods: readonly str
   if (missing !== undefined) throw new TypeError(`${what} must have a method ${missing}(): ${show(value)} has none`)
 }
 
-export const checkClose = (options: unknown): void => {
-  if (options === undefined) return
-  if (typeof options !== 'object' || options === null)
-    throw new TypeError(`options must be an object, not ${show(options)}`)
-  const { release } = options as { release?: unknown }
+export const checkClose = (options: { release?: unknown } | undefined): void => {
+  const { release } = checkOptions(options)
   if (release !== undefined) checkFlag(release, 'release')
 }
 

@@ -8,7 +8,7 @@ const lvm = [
   { from: 'delete L.stack[--L.top];', to: '--L.top;', times: 3 },
   {
     from: '    let a = i.A;\n    if (a !== 0) lfunc.luaF_close(L, ci.l_base + a - 1);\n    ci.l_savedpc += i.sBx + e;',
-    to: '    if (i.A !== 0) lfunc.luaF_close(L, ci.l_base + i.A - 1);\n    ci.l_savedpc += i.sBx + e;',
+    to: '    if (i.A !== 0) lfunc.luaF_close(L, ci.l_base + i.A - 1);\n    if (i.sBx < 0 && --L.l_G.budget < 0) tick(L);\n    ci.l_savedpc += i.sBx + e;',
   },
   {
     from: `    else {

@@ -1,3 +1,4 @@
+import { type Codec, type CodecName, codecOf } from '../codecs/codec.js'
 import { type Clock, systemClock } from '../core/clock.js'
 import type { IoredisClient } from '../engine/target.js'
 import { ConfigError } from '../errors.js'
@@ -26,6 +27,11 @@ export interface ClientOptions {
    * given back and the call rejects with `ReplicationError`. Default `{ sync: true, timeout: 1000 }`; nothing without replicas.
    */
   replicas?: { readonly sync?: boolean | undefined; readonly timeout?: number | undefined } | undefined
+  /**
+   * Of topics' messages: plain JSON, `'jackson'` for Redisson's JsonJacksonCodec, `'string'`, `'long'`, `'bytes'`, or one of your
+   * own. Default 'json'. Scripts have theirs.
+   */
+  codec?: CodecName | Codec | undefined
   /** Default 10 000. */
   connectTimeout?: number | undefined
   /** No command waits longer for its reply. Default 3000. */
@@ -50,6 +56,7 @@ export interface Settings {
   readonly redisson: RedissonVersion
   readonly replicas: { readonly sync: boolean; readonly timeout: number }
   readonly mapName: (name: string) => string
+  readonly codec: Codec
   readonly connectTimeout: number
   readonly commandTimeout: number
   readonly maxWaiters: number
@@ -70,6 +77,7 @@ const KNOWN: readonly (keyof ClientOptions)[] = [
   'redisson',
   'replicas',
   'mapName',
+  'codec',
   'connectTimeout',
   'commandTimeout',
   'maxWaiters',
@@ -85,7 +93,14 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 export const settle = (from: string | URL | ClientOptions | undefined, env: Environment): Settings => {
   const options = optionsOf(from)
-  const { mapName = (name) => name, clock = systemClock, label, presence = true, logger = silent } = options
+  const {
+    mapName = (name) => name,
+    codec = 'json',
+    clock = systemClock,
+    label,
+    presence = true,
+    logger = silent,
+  } = options
   checkFunction(mapName, 'mapName')
   checkMethods(clock, 'clock', ['now', 'monotonic', 'setTimer', 'randomBytes', 'random'])
   checkMethods(logger, 'logger', ['debug', 'info', 'warn', 'error'])
@@ -105,6 +120,7 @@ export const settle = (from: string | URL | ClientOptions | undefined, env: Envi
     replicas: replicasOf(options.replicas, commandTimeout),
     maxWaiters: checkCount(maxWaiters, 'maxWaiters'),
     mapName,
+    codec: codecOf(codec),
     clock,
     label,
     presence,

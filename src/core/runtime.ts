@@ -1,4 +1,5 @@
 import { ClosedError, EngineError } from '../errors.js'
+import type { Codec } from '../codecs/codec.js'
 import type { Driver } from '../engine/engine.js'
 import { Link } from '../engine/link.js'
 import { slotOf, wireOwner } from '../keys.js'
@@ -25,6 +26,7 @@ export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly commandTimeout: number
   readonly maxWaiters: number
   readonly mapName: (name: string) => string
+  readonly codec: Codec
 }
 
 /** How long an undo is tried that nobody answers, ms. */
@@ -68,8 +70,8 @@ export class Runtime implements Runner {
     })
     this.teller = new Teller(clock, this.events, options.id)
     this.link = new Link(driver, options, {
-      message: (channel, payload) => {
-        this.wakeups.message(channel, payload)
+      message: (message) => {
+        this.wakeups.message(message)
       },
       reconnected: () => {
         this.#reconnected()
@@ -99,7 +101,7 @@ export class Runtime implements Runner {
   /** The terms of a hold that the watchdog renews. */
   readonly watched: Terms
 
-  checkOpen(name: string): void {
+  checkOpen(name?: string): void {
     if (this.closed) throw new ClosedError(name)
   }
 

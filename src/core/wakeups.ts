@@ -1,29 +1,43 @@
+import type { Message, SubscriptionKind } from '../engine/engine.js'
 import type { Clock, Timer } from './clock.js'
 
 /** What it needs of the connection. */
 export interface Subscriber {
-  subscribe(channel: string, sharded: boolean): Promise<void>
-  unsubscribe(channel: string, sharded: boolean): Promise<void>
+  subscribe(name: string, kind: SubscriptionKind): Promise<void>
+  unsubscribe(name: string, kind: SubscriptionKind): Promise<void>
 }
 
 /** One who listens to a channel. */
 export interface Ear {
   /** Undefined: the subscription stands already, so what is asked from now on cannot miss a message. */
   readonly ready: Promise<void> | undefined
+  /** The subscription stays for a little: the next wait for the same lock is likely to come soon. */
   close(): void
 }
 
+/** One who listens for what is told, and not for when to ask again. */
+export interface Attendance extends Ear {
+  /** The subscription ends, unless others listen: resolves when the server knows, or has not answered in time. */
+  leave(): Promise<void>
+}
+
+/** Hears `undefined` when messages may have been missed. */
+type Listener = (message: Message | undefined) => void
+
 interface Channel {
   readonly name: string
-  readonly listeners: Set<(payload: string | undefined) => void>
+  readonly kind: SubscriptionKind
+  readonly listeners: Set<Listener>
   ready: Promise<void> | undefined
   idleSince: number
 }
 
-/** How long a subscription outlives its last listener: the next wait for the same lock is likely to come soon. */
+/** How long a subscription outlives its last listener. */
 const LINGER = 2000
 /** How many of those are kept at most. */
 const KEPT = 1000
+
+const utf8 = new TextDecoder()
 
 /**
  * The subscriptions of a client, each shared by all who listen. A message wakes the listeners; a connection that was
@@ -33,7 +47,11 @@ export class Wakeups {
   readonly #clock: Clock
   readonly #subscriber: Subscriber
   readonly #sharded: () => boolean
-  readonly #channels = new Map<string, Channel>()
+  readonly #channels: Readonly<Record<SubscriptionKind, Map<string, Channel>>> = {
+    plain: new Map(),
+    sharded: new Map(),
+    pattern: new Map(),
+  }
   /** Channels without a listener, the longest idle first. */
   readonly #idle = new Set<Channel>()
   #sweep: Timer | undefined
@@ -44,9 +62,16 @@ export class Wakeups {
     this.#sharded = sharded
   }
 
-  /** The listener hears `undefined` when messages may have been missed. */
+  /** To where releases are told. The listener hears `undefined` when messages may have been missed. */
   listen(name: string, listener: (payload: string | undefined) => void): Ear {
-    const channel = this.#channels.get(name) ?? this.#open(name)
+    return this.attend(this.#kind, name, (message) => {
+      listener(message === undefined ? undefined : utf8.decode(message.payload))
+    })
+  }
+
+  /** To whatever channel or pattern. */
+  attend(kind: SubscriptionKind, name: string, listener: Listener): Attendance {
+    const channel = this.#channels[kind].get(name) ?? this.#open(kind, name)
     channel.listeners.add(listener)
     this.#idle.delete(channel)
     return {
@@ -55,29 +80,33 @@ export class Wakeups {
         channel.listeners.delete(listener)
         if (channel.listeners.size === 0) this.#rest(channel)
       },
+      leave: async () => {
+        channel.listeners.delete(listener)
+        if (channel.listeners.size === 0 && this.#stands(channel)) await this.#drop(channel)
+      },
     }
   }
 
   /** Whether messages of the channel come here: then a publisher's count of receivers has us in it. */
   hears(name: string): boolean {
-    const channel = this.#channels.get(name)
+    const channel = this.#channels[this.#kind].get(name)
     return channel !== undefined && channel.ready === undefined
   }
 
   /** How many here listen to it. */
   listeners(name: string): number {
-    return this.#channels.get(name)?.listeners.size ?? 0
+    return this.#channels[this.#kind].get(name)?.listeners.size ?? 0
   }
 
-  message(name: string, payload: string): void {
-    const channel = this.#channels.get(name)
+  message(message: Message): void {
+    const channel = this.#channels[message.kind].get(message.name)
     if (channel === undefined) return
-    for (const listener of [...channel.listeners]) listener(payload)
+    for (const listener of [...channel.listeners]) listener(message)
   }
 
   /** Messages may have been missed on all channels. */
   gap(): void {
-    for (const channel of [...this.#channels.values()]) {
+    for (const channel of this.#all) {
       for (const listener of [...channel.listeners]) listener(undefined)
     }
   }
@@ -85,27 +114,37 @@ export class Wakeups {
   /** Resolves when the server knows that nobody here listens any more, or has not answered in time. */
   async stop(): Promise<void> {
     this.#sweep?.cancel()
-    const names = [...this.#channels.keys()]
-    this.#channels.clear()
+    const channels = this.#all
+    for (const kind of ['plain', 'sharded', 'pattern'] as const) this.#channels[kind].clear()
     this.#idle.clear()
-    await Promise.allSettled(names.map((name) => this.#subscriber.unsubscribe(name, this.#sharded())))
+    await Promise.allSettled(channels.map(({ name, kind }) => this.#subscriber.unsubscribe(name, kind)))
   }
 
-  #open(name: string): Channel {
-    const channel: Channel = { name, listeners: new Set(), ready: undefined, idleSince: 0 }
-    this.#channels.set(name, channel)
-    channel.ready = this.#subscriber.subscribe(name, this.#sharded()).then(
+  /** Releases are told by SPUBLISH, or not. */
+  get #kind(): SubscriptionKind {
+    return this.#sharded() ? 'sharded' : 'plain'
+  }
+
+  get #all(): Channel[] {
+    const { plain, sharded, pattern } = this.#channels
+    return [...plain.values(), ...sharded.values(), ...pattern.values()]
+  }
+
+  #stands(channel: Channel): boolean {
+    return this.#channels[channel.kind].get(channel.name) === channel
+  }
+
+  #open(kind: SubscriptionKind, name: string): Channel {
+    const channel: Channel = { name, kind, listeners: new Set(), ready: undefined, idleSince: 0 }
+    this.#channels[kind].set(name, channel)
+    channel.ready = this.#subscriber.subscribe(name, kind).then(
       () => {
         channel.ready = undefined
       },
       (error: unknown) => {
         // The next listener tries anew; those of now hear of it and go on by polling.
-        this.#idle.delete(channel)
-        if (this.#channels.get(name) === channel) {
-          this.#channels.delete(name)
-          // It may stand all the same, or come to stand when the connection is back.
-          this.#subscriber.unsubscribe(name, this.#sharded()).catch(() => undefined)
-        }
+        // It may stand all the same, or come to stand when the connection is back.
+        if (this.#stands(channel)) void this.#drop(channel)
         throw error
       },
     )
@@ -114,17 +153,17 @@ export class Wakeups {
   }
 
   #rest(channel: Channel): void {
-    if (this.#channels.get(channel.name) !== channel) return
+    if (!this.#stands(channel)) return
     channel.idleSince = this.#clock.monotonic()
     this.#idle.add(channel)
-    if (this.#idle.size > KEPT) this.#drop(this.#idle.values().next().value as Channel)
+    if (this.#idle.size > KEPT) void this.#drop(this.#idle.values().next().value as Channel)
     this.#armSweep()
   }
 
-  #drop(channel: Channel): void {
+  #drop(channel: Channel): Promise<void> {
     this.#idle.delete(channel)
-    this.#channels.delete(channel.name)
-    this.#subscriber.unsubscribe(channel.name, this.#sharded()).catch(() => undefined)
+    this.#channels[channel.kind].delete(channel.name)
+    return this.#subscriber.unsubscribe(channel.name, channel.kind).catch(() => undefined)
   }
 
   #armSweep(): void {
@@ -137,7 +176,7 @@ export class Wakeups {
         const now = this.#clock.monotonic()
         for (const channel of this.#idle) {
           if (channel.idleSince + LINGER > now) break
-          this.#drop(channel)
+          void this.#drop(channel)
         }
         this.#armSweep()
       },

@@ -14,13 +14,33 @@ export interface SendOptions {
   readonly binary?: boolean | undefined
   /** A key whose slot decides the node. Commands of one route leave in the order of the calls. */
   readonly route?: string | undefined
+  /** Only reads, so a replica may answer where the topology has some. */
+  readonly readOnly?: boolean | undefined
   /** The object whose name an error shall carry. */
   readonly target?: string | undefined
 }
 
+/**
+ * `all`: replicas too. `apart`: masters, on connections made for this command, so that it does not stand behind a script
+ * that does not end.
+ */
+export type Nodes = 'masters' | 'all' | 'apart'
+
+/** SUBSCRIBE, SSUBSCRIBE, PSUBSCRIBE. */
+export type SubscriptionKind = 'plain' | 'sharded' | 'pattern'
+
+/** What a subscription brought. */
+export interface Message {
+  readonly kind: SubscriptionKind
+  /** What was subscribed to: the channel, or the pattern that it fits. */
+  readonly name: string
+  readonly channel: string
+  readonly payload: Uint8Array
+}
+
 /** What a driver tells. All are called in the order in which things happened. */
 export interface DriverEvents {
-  message(channel: string, payload: string): void
+  message(message: Message): void
   /** Commands can be sent (again); `again` is false for the first time. */
   up(again: boolean): void
   /** Commands sent and not answered will not be answered any more. */
@@ -44,9 +64,11 @@ export interface Driver {
   send(argv: readonly Arg[], options?: SendOptions): Promise<Reply>
   /** Where there are several: which has this key, as far as is known; its commands are answered in their order. */
   nodeOf?(route: string): string | undefined
-  /** Resolves when the server has confirmed. `sharded` is SSUBSCRIBE. */
-  subscribe(channel: string, sharded: boolean): Promise<void>
-  unsubscribe(channel: string, sharded: boolean): Promise<void>
+  /** Sends one command to each of the nodes; without it there is one, and `send` does. */
+  everywhere?(argv: readonly Arg[], nodes: Nodes): Promise<Reply>[]
+  /** Resolves when the server has confirmed. */
+  subscribe(name: string, kind: SubscriptionKind): Promise<void>
+  unsubscribe(name: string, kind: SubscriptionKind): Promise<void>
   /** Ends what `open` opened. Unanswered commands reject. */
   close(): Promise<void>
 }

@@ -1,12 +1,32 @@
 import { nextTick } from 'node:process'
 import { type Cluster, Command } from 'ioredis'
-import { type Arg, type Driver, type DriverEvents, NoReply, NotSent, type Reply, type SendOptions } from './engine.js'
+import {
+  type Arg,
+  type Driver,
+  type DriverEvents,
+  type Nodes,
+  NoReply,
+  NotSent,
+  type Reply,
+  type SendOptions,
+  type SubscriptionKind,
+} from './engine.js'
 import { type ConnectionOptions, ownClient } from './own-client.js'
 import type { IoredisClient, Target } from './target.js'
 import { slotOf } from '../keys.js'
 
 /** How many commands one write takes. */
 const TOGETHER = 16
+
+/** How each kind of subscription is begun and ended. */
+const WORDS = {
+  plain: ['subscribe', 'unsubscribe'],
+  sharded: ['ssubscribe', 'sunsubscribe'],
+  pattern: ['psubscribe', 'punsubscribe'],
+} as const
+
+/** Commands without a key that belong where a key is: they follow a command, or one another. */
+const KEYLESS: ReadonlySet<unknown> = new Set(['WAIT', 'PUBLISH'])
 
 /** Either opened here, and closed here, or lent by the caller: then only its subscriber is ours. */
 export class IoredisDriver implements Driver {
@@ -19,9 +39,13 @@ export class IoredisDriver implements Driver {
   /** Messages come on a connection of their own, made when first needed. Of a cluster of ours, ioredis keeps it itself. */
   #messages: IoredisClient | undefined
   #messagesReady: Promise<unknown> = Promise.resolve()
-  readonly #channels = { plain: new Set<string>(), sharded: new Set<string>() }
+  readonly #channels = { plain: new Set<string>(), sharded: new Set<string>(), pattern: new Set<string>() }
+  /** Connections for one command each. */
+  readonly #apart = new Set<IoredisClient>()
   readonly #handlers: [event: string, handler: (error: Error) => void][] = []
   #events: DriverEvents | undefined
+  /** Which connection of a cluster brings the messages that are not sharded. */
+  #watched: IoredisClient | undefined
   #wasUp = false
   #joined = 0
   #closed = false
@@ -84,13 +108,13 @@ export class IoredisDriver implements Driver {
 
   send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {
     if (!this.isUp) return Promise.reject(new NotSent('not connected'))
-    const [name, ...args] = argv as [string, ...(string | number | Buffer)[]]
+    const [name, args] = wordsOf(argv)
     const client = this.#commands
     this.#join()
     const binary = options?.binary === true
     const reply =
-      this.cluster && options?.route !== undefined && name === 'WAIT'
-        ? this.#follow(name, args, options.route)
+      this.cluster && options?.route !== undefined && isKeyless(argv)
+        ? this.#follow(name, args, { route: options.route, binary })
         : binary
           ? client.callBuffer(name, ...args)
           : client.call(name, ...args)
@@ -118,36 +142,58 @@ export class IoredisDriver implements Driver {
     this.#joined++
   }
 
-  /** A command that has no key of its own goes where the command before it went. */
-  #follow(name: string, args: (string | number | Buffer)[], route: string): Promise<unknown> {
-    const command = new Command(name, args, { replyEncoding: 'utf8' })
+  /** A command that has no key of its own goes where that of another goes. */
+  #follow(name: string, args: (string | number | Buffer)[], to: { route: string; binary: boolean }): Promise<unknown> {
+    const command = new Command(name, args, { replyEncoding: to.binary ? null : 'utf8' })
     return (this.#commands as unknown as Cluster).sendCommand(command, undefined, {
-      slot: slotOf(route),
+      slot: slotOf(to.route),
     }) as Promise<unknown>
   }
 
-  async subscribe(channel: string, sharded: boolean): Promise<void> {
-    const channels = sharded ? this.#channels.sharded : this.#channels.plain
-    channels.add(channel)
+  everywhere(argv: readonly Arg[], nodes: Nodes): Promise<Reply>[] {
+    if (!this.isUp) return [Promise.reject(new NotSent('not connected'))]
+    const all = this.#commands.nodes?.(nodes === 'all' ? 'all' : 'master') ?? [this.#commands]
+    return all.map((node) => (nodes === 'apart' ? this.#sendApart(node, argv) : call(node, argv)))
+  }
+
+  async #sendApart(node: IoredisClient, argv: readonly Arg[]): Promise<Reply> {
+    // While a script runs the server takes nothing but what ends it: no SELECT, no INFO.
+    const bare = { lazyConnect: true, db: 0, enableReadyCheck: false, disableClientInfo: true, retryStrategy: null }
+    const client = node.duplicate(bare)
+    client.on('error', () => undefined)
+    this.#apart.add(client)
+    try {
+      await client.connect()
+      return await call(client, argv)
+    } finally {
+      this.#apart.delete(client)
+      client.disconnect()
+    }
+  }
+
+  async subscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    const names = this.#channels[kind]
+    names.add(name)
     await this.#openMessages()
     const client = this.#messages
     if (client === undefined) throw new NotSent('closed')
     // It was unsubscribed while the connection was being made.
-    if (!channels.has(channel)) return
-    await (sharded ? client.ssubscribe(channel) : client.subscribe(channel)).catch(rethrow)
+    if (!names.has(name)) return
+    await client[WORDS[kind][0]](name).catch(rethrow)
+    this.#watchSubscriber()
   }
 
-  async unsubscribe(channel: string, sharded: boolean): Promise<void> {
-    ;(sharded ? this.#channels.sharded : this.#channels.plain).delete(channel)
+  async unsubscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    this.#channels[kind].delete(name)
     const client = this.#messages
     if (client?.status !== 'ready') return
-    await (sharded ? client.sunsubscribe(channel) : client.unsubscribe(channel)).catch(rethrow)
+    await client[WORDS[kind][1]](name).catch(rethrow)
   }
 
   close(): Promise<void> {
     this.#closed = true
     for (const [event, handler] of this.#handlers) this.#commands.off(event, handler)
-    const ours = new Set([this.#messages, this.#own ? this.#commands : undefined])
+    const ours = new Set([this.#messages, this.#own ? this.#commands : undefined, ...this.#apart])
     for (const client of ours) {
       // Whatever goes wrong on the way out is nobody's concern any more, and must not be thrown.
       client?.on('error', () => undefined)
@@ -161,10 +207,13 @@ export class IoredisDriver implements Driver {
     const shared = this.cluster && this.#own
     const client = shared ? this.#commands : this.#subscriber()
     this.#messages = client
-    const hear = (channel: string, payload: string): void => this.#events?.message(channel, payload)
-    client.on('message', hear)
-    client.on('smessage', hear)
-    if (shared) return this.#messagesReady
+    this.#hear(client)
+    if (shared) {
+      // ioredis has begun to subscribe to all of them with the nodes that have the slots by now.
+      client.on('subscribersReady', () => void this.#resubscribe(client))
+      client.on('ready', () => void this.#resubscribe(client))
+      return this.#messagesReady
+    }
     client.on('error', (error: Error) => {
       if (!this.#closed) this.#events?.error(withoutCommand(error))
     })
@@ -180,6 +229,32 @@ export class IoredisDriver implements Driver {
     }))
   }
 
+  #hear(client: IoredisClient): void {
+    const tell = (kind: SubscriptionKind, channel: Buffer, payload: Buffer, name = channel.toString()): void =>
+      this.#events?.message({ kind, name, channel: channel.toString(), payload })
+    client.on('messageBuffer', (channel: Buffer, payload: Buffer) => {
+      tell('plain', channel, payload)
+    })
+    client.on('smessageBuffer', (channel: Buffer, payload: Buffer) => {
+      tell('sharded', channel, payload)
+    })
+    client.on('pmessageBuffer', (pattern: string, channel: Buffer, payload: Buffer) => {
+      tell('pattern', channel, payload, pattern)
+    })
+  }
+
+  /** When its connection ends, a cluster's subscriptions go to another node, and nobody says so. */
+  #watchSubscriber(): void {
+    const client = this.#messages
+    const subscriber = client?.subscriber?.getInstance()
+    if (subscriber === undefined || subscriber === null || subscriber === this.#watched) return
+    this.#watched = subscriber
+    subscriber.on('end', () => {
+      if (client === undefined || this.#closed || this.#watched !== subscriber) return
+      void this.#resubscribe(client)
+    })
+  }
+
   #subscriber(): IoredisClient {
     const overrides = {
       lazyConnect: true,
@@ -191,13 +266,33 @@ export class IoredisDriver implements Driver {
   }
 
   async #resubscribe(client: IoredisClient): Promise<void> {
-    const { plain, sharded } = this.#channels
-    const all = [...plain].map((channel) => client.subscribe(channel))
-    for (const channel of sharded) all.push(client.ssubscribe(channel))
+    const all: Promise<unknown>[] = []
+    for (const kind of ['plain', 'sharded', 'pattern'] as const)
+      for (const name of this.#channels[kind]) all.push(client[WORDS[kind][0]](name))
+    if (all.length === 0) return
+    this.#watchSubscriber()
     // One that is refused does not keep the others from hearing; if the connection went again, its next 'ready' starts anew.
     await Promise.allSettled(all)
     this.#events?.gap()
   }
+}
+
+/** A script without keys too. */
+const isKeyless = ([name, , keys]: readonly Arg[]): boolean =>
+  KEYLESS.has(name) || (keys === 0 && typeof name === 'string' && name.startsWith('EVAL'))
+
+const call = (client: IoredisClient, argv: readonly Arg[]): Promise<Reply> => {
+  const [name, args] = wordsOf(argv)
+  return (client.call(name, ...args) as Promise<Reply>).catch(rethrow)
+}
+
+/** ioredis takes bytes for such in a Buffer only. */
+const wordsOf = ([name, ...args]: readonly Arg[]): [name: string, args: (string | number | Buffer)[]] => {
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i]
+    if (arg instanceof Uint8Array) args[i] = Buffer.from(arg.buffer, arg.byteOffset, arg.length)
+  }
+  return [name as string, args as (string | number | Buffer)[]]
 }
 
 /** ioredis hangs the command on its errors, and AUTH's arguments hold the password. */

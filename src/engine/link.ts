@@ -1,12 +1,22 @@
 import type { Clock, Timer } from '../core/clock.js'
 import { ClosedError, EngineError, serverError } from '../errors.js'
 import type { Script } from '../lua/script.js'
-import { type Arg, type Driver, NoReply, NotSent, type Reply, type SendOptions } from './engine.js'
+import {
+  type Arg,
+  type Driver,
+  type Message,
+  type Nodes,
+  NoReply,
+  NotSent,
+  type Reply,
+  type SendOptions,
+  type SubscriptionKind,
+} from './engine.js'
 import { type WaitFor, Waits } from './waits.js'
 
 /** Told of what happens on the connection; in the order in which it happened. */
 export interface LinkListener {
-  message(channel: string, payload: string): void
+  message(message: Message): void
   /** Commands can be sent again. */
   reconnected(): void
   /** Messages may have been missed. */
@@ -104,8 +114,8 @@ export class Link {
 
   #events(): Parameters<Driver['open']>[0] {
     return {
-      message: (channel, payload) => {
-        this.#listener.message(channel, payload)
+      message: (message) => {
+        this.#listener.message(message)
       },
       up: (again) => {
         const waiters = this.#upWaiters
@@ -149,7 +159,7 @@ export class Link {
     options?: SendOptions & { readonly wait?: WaitFor },
   ): Promise<unknown> {
     const sending: SendOptions = { route: keys[0], ...options }
-    const call = ['EVALSHA', script.sha, keys.length, ...keys, ...args]
+    const call = [options?.readOnly === true ? 'EVALSHA_RO' : 'EVALSHA', script.sha, keys.length, ...keys, ...args]
     const wait = options?.wait
     if (wait !== undefined) return this.#whenUp(() => this.#runAndWait(call, script, sending, wait), sending.target)
     if (this.#canSend) return this.#exchange(call, sending, script)
@@ -185,12 +195,20 @@ export class Link {
     return this.#whenUp(() => this.#exchange(argv, options))
   }
 
-  async subscribe(channel: string, sharded: boolean): Promise<void> {
-    await this.#settling(this.#driver.subscribe(channel, sharded))
+  /** One plain command to each of the nodes, and what came of it there. */
+  everywhere(argv: readonly Arg[], nodes: Nodes): Promise<PromiseSettledResult<Reply>[]> {
+    return this.#whenUp(() => {
+      const sent = this.#driver.everywhere?.(argv, nodes) ?? [this.#driver.send(argv)]
+      return Promise.allSettled(sent.map((reply) => this.#settling(reply)))
+    })
   }
 
-  async unsubscribe(channel: string, sharded: boolean): Promise<void> {
-    await this.#settling(this.#driver.unsubscribe(channel, sharded))
+  async subscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    await this.#settling(this.#driver.subscribe(name, kind))
+  }
+
+  async unsubscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    await this.#settling(this.#driver.unsubscribe(name, kind))
   }
 
   async close(): Promise<void> {
@@ -244,13 +262,13 @@ export class Link {
     })
   }
 
-  #settling(sent: Promise<void>): Promise<void> {
-    return new Promise<void>((resolve, reject) => {
+  #settling<T>(sent: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
       const pending = this.#expect(reject)
       sent.then(
-        () => {
+        (answer) => {
           this.#settle(pending)
-          resolve()
+          resolve(answer)
         },
         (error: unknown) => {
           this.#settle(pending)
@@ -335,4 +353,8 @@ export class Link {
   }
 }
 
-const withText = ([, , ...rest]: readonly Arg[], script: Script): Arg[] => ['EVAL', script.text, ...rest]
+const withText = ([command, , ...rest]: readonly Arg[], script: Script): Arg[] => [
+  command === 'EVALSHA_RO' ? 'EVAL_RO' : 'EVAL',
+  script.text,
+  ...rest,
+]

@@ -33,10 +33,15 @@ export interface IoredisClient {
   duplicate(...overrides: unknown[]): IoredisClient
   call(name: string, ...args: Word[]): Promise<unknown>
   callBuffer(name: string, ...args: Word[]): Promise<unknown>
+  /** Of a cluster. */
+  nodes?(role: 'master' | 'all'): IoredisClient[]
+  readonly subscriber?: { getInstance(): IoredisClient | null }
   subscribe(...channels: string[]): Promise<unknown>
   unsubscribe(...channels: string[]): Promise<unknown>
   ssubscribe(...channels: string[]): Promise<unknown>
   sunsubscribe(...channels: string[]): Promise<unknown>
+  psubscribe(...patterns: string[]): Promise<unknown>
+  punsubscribe(...patterns: string[]): Promise<unknown>
   on(event: string, handler: Handler): unknown
   off(event: string, handler: Handler): unknown
 }

@@ -29,7 +29,7 @@ interface Opened {
 }
 
 const listener = (events: string[]): ConstructorParameters<typeof Link>[2] => ({
-  message: (channel, payload) => void events.push(`message ${channel} ${payload}`),
+  message: ({ channel, payload }) => void events.push(`message ${channel} ${Buffer.from(payload).toString()}`),
   reconnected: () => void events.push('reconnected'),
   gap: () => void events.push('gap'),
   error: (error) => void events.push(`error ${error.message}`),
@@ -284,7 +284,7 @@ void describe('replies that do not come', { concurrency: 4 }, () => {
     withLinks(async (open) => {
       const { link } = await open(broken.proxy.url, 30_000)
       broken.proxy.mute = true
-      const calls = [link.command(['INCR', 'n']), link.run(COUNT, ['n'], []), link.subscribe('c', false)]
+      const calls = [link.command(['INCR', 'n']), link.run(COUNT, ['n'], []), link.subscribe('c', 'plain')]
       const settled = within(1000, 0, Promise.allSettled(calls))
       await link.close()
       await settled

@@ -123,8 +123,8 @@ class SlowDriver extends MemoryDriver {
   }
 
   override open(events: DriverEvents): Promise<void> {
-    const message: DriverEvents['message'] = (channel, payload) => {
-      if (this.#delay < Infinity) this.#clock.setTimer(() => events.message(channel, payload), this.#delay)
+    const message: DriverEvents['message'] = (told) => {
+      if (this.#delay < Infinity) this.#clock.setTimer(() => events.message(told), this.#delay)
     }
     return super.open(Object.assign(Object.create(events) as DriverEvents, { message }))
   }

@@ -6,7 +6,7 @@ import type { Client } from '#src/client.js'
 import { start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
 import type { Clock } from '#src/core/clock.js'
-import type { Arg, Driver, DriverEvents, Reply, SendOptions } from '#src/engine/engine.js'
+import type { Arg, Driver, DriverEvents, Message, Reply, SendOptions } from '#src/engine/engine.js'
 import { NotSent } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
@@ -78,8 +78,8 @@ class Moving implements Driver {
   /** Its messages come here as long as it is where the messages come from. */
   async listenTo(server: MemoryDriver): Promise<void> {
     const none = (): void => undefined
-    const message = (channel: string, payload: string): void => {
-      const hear = (): void => this.#events.message(channel, payload)
+    const message = (told: Message): void => {
+      const hear = (): void => this.#events.message(told)
       if (this.kept === undefined) hear()
       else this.kept.push(hear)
     }
@@ -93,18 +93,18 @@ class Moving implements Driver {
 
   async subscribe(channel: string): Promise<void> {
     this.#channels.add(channel)
-    await (this.cluster ? this.#route(channel) : this.messages).subscribe(channel, false)
+    await (this.cluster ? this.#route(channel) : this.messages).subscribe(channel, 'plain')
   }
 
   async unsubscribe(channel: string): Promise<void> {
     this.#channels.delete(channel)
-    await (this.cluster ? this.#route(channel) : this.messages).unsubscribe(channel, false)
+    await (this.cluster ? this.#route(channel) : this.messages).unsubscribe(channel, 'plain')
   }
 
   async moveMessages(to: MemoryDriver): Promise<void> {
-    for (const channel of this.#channels) await this.messages.unsubscribe(channel, false)
+    for (const channel of this.#channels) await this.messages.unsubscribe(channel, 'plain')
     this.messages = to
-    for (const channel of this.#channels) await to.subscribe(channel, false)
+    for (const channel of this.#channels) await to.subscribe(channel, 'plain')
     this.#events.gap()
   }
 
@@ -180,11 +180,11 @@ void describe('fair-lock: freshness across servers', () => {
     const [owner = ''] = inLine(servers[0], 'a')
     driver.loseCommands()
     // As if from the server that it knows.
-    await second.subscribe(`holdfast_grant:{a}:${client.id}`, false)
+    await second.subscribe(`holdfast_grant:{a}:${client.id}`, 'plain')
     servers[1].grants('a', owner, client.id)
     await clock.advance(100)
     assert.equal(waiting.settled, false)
-    await second.unsubscribe(`holdfast_grant:{a}:${client.id}`, false)
+    await second.unsubscribe(`holdfast_grant:{a}:${client.id}`, 'plain')
     driver.moveCommands(first)
     servers[0].run('DEL', 'a')
     await clock.advance(2000)

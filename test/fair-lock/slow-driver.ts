@@ -1,5 +1,5 @@
 import type { VirtualClock } from 'holdfast/testing'
-import type { Arg, Driver, DriverEvents, Reply, SendOptions } from '#src/engine/engine.js'
+import type { Arg, Driver, DriverEvents, Message, Reply, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import type { MemoryServer } from '#src/engine/memory/server.js'
 import * as scripts from '#src/lua/scripts.gen.js'
@@ -48,8 +48,8 @@ export class SlowDriver implements Driver {
   }
 
   open(events: DriverEvents): Promise<void> {
-    const message = (channel: string, payload: string): void => {
-      void this.#pass('told', 'message', channel, 'reply').then(() => events.message(channel, payload))
+    const message = (told: Message): void => {
+      void this.#pass('told', 'message', told.channel, 'reply').then(() => events.message(told))
     }
     return this.#inner.open({ ...events, message })
   }
@@ -58,12 +58,12 @@ export class SlowDriver implements Driver {
     return this.#exchange(opOf(argv), String(argv[3]), () => this.#inner.send(argv, options))
   }
 
-  subscribe(channel: string, sharded: boolean): Promise<void> {
-    return this.#exchange('subscribe', channel, () => this.#inner.subscribe(channel, sharded))
+  subscribe(channel: string, kind: SubscriptionKind): Promise<void> {
+    return this.#exchange('subscribe', channel, () => this.#inner.subscribe(channel, kind))
   }
 
-  unsubscribe(channel: string, sharded: boolean): Promise<void> {
-    return this.#exchange('unsubscribe', channel, () => this.#inner.unsubscribe(channel, sharded))
+  unsubscribe(channel: string, kind: SubscriptionKind): Promise<void> {
+    return this.#exchange('unsubscribe', channel, () => this.#inner.unsubscribe(channel, kind))
   }
 
   close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Arg, Driver, DriverEvents, Reply, SendOptions } from '#src/engine/engine.js'
+import type { Arg, Driver, DriverEvents, Reply, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
 import { NoReply, NotSent } from '#src/engine/engine.js'
 import type { MemoryDriver } from '#src/engine/memory/driver.js'
 
@@ -74,12 +74,12 @@ export class SwitchedDriver implements Driver {
     })
   }
 
-  subscribe(channel: string, sharded: boolean): Promise<void> {
-    return this.isUp ? this.#driver.subscribe(channel, sharded) : Promise.reject(new NotSent('cut'))
+  subscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    return this.isUp ? this.#driver.subscribe(name, kind) : Promise.reject(new NotSent('cut'))
   }
 
-  unsubscribe(channel: string, sharded: boolean): Promise<void> {
-    return this.#driver.unsubscribe(channel, sharded)
+  unsubscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    return this.#driver.unsubscribe(name, kind)
   }
 
   close(): Promise<void> {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { virtualClock, type VirtualClock } from 'holdfast/testing'
 import { start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
-import type { Arg, Driver, DriverEvents, Reply, SendOptions } from '#src/engine/engine.js'
+import type { Arg, Driver, DriverEvents, Reply, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
 import { NoReply } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { openMemoryServer } from '#src/engine/memory/registry.js'
@@ -37,9 +37,9 @@ class FaultyDriver implements Driver {
   open(events: DriverEvents): Promise<void> {
     return this.#driver.open({
       ...events,
-      message: (channel, payload) => {
+      message: (message) => {
         if (this.#happens(3 * LOST)) this.faults.message++
-        else void this.#pause(3).then(() => events.message(channel, payload))
+        else void this.#pause(3).then(() => events.message(message))
       },
     })
   }
@@ -83,12 +83,12 @@ class FaultyDriver implements Driver {
     })
   }
 
-  subscribe(channel: string, sharded: boolean): Promise<void> {
-    return this.#driver.subscribe(channel, sharded)
+  subscribe(channel: string, kind: SubscriptionKind): Promise<void> {
+    return this.#driver.subscribe(channel, kind)
   }
 
-  unsubscribe(channel: string, sharded: boolean): Promise<void> {
-    return this.#driver.unsubscribe(channel, sharded)
+  unsubscribe(channel: string, kind: SubscriptionKind): Promise<void> {
+    return this.#driver.unsubscribe(channel, kind)
   }
 
   close(): Promise<void> {

@@ -1,5 +1,14 @@
-import { type Arg, type Driver, type DriverEvents, NotSent, type Reply, type SendOptions } from '../engine.js'
+import {
+  type Arg,
+  type Driver,
+  type DriverEvents,
+  NotSent,
+  type Reply,
+  type SendOptions,
+  type SubscriptionKind,
+} from '../engine.js'
 import type { Session } from './command.js'
+import type { Listener } from './pubsub.js'
 import { closeMemoryServer } from './registry.js'
 import { type Bytes, fromBytes, type Reply as Answer, ReplyError, Status, toBytes, toText } from './reply.js'
 import type { MemoryServer } from './server.js'
@@ -10,7 +19,11 @@ export class MemoryDriver implements Driver {
   readonly cluster = false
   readonly #server: MemoryServer
   readonly #session: Session
-  readonly #listener = { message: (channel: Bytes, payload: Bytes): void => this.#hear(channel, payload) }
+  readonly #listeners = {
+    plain: this.#listener('plain'),
+    pattern: this.#listener('pattern'),
+    sharded: this.#listener('sharded'),
+  }
   #events: DriverEvents | undefined
   #closed = false
 
@@ -46,35 +59,41 @@ export class MemoryDriver implements Driver {
     return Promise.resolve(decode(reply, options?.binary === true))
   }
 
-  subscribe(channel: string, sharded: boolean): Promise<void> {
+  subscribe(name: string, kind: SubscriptionKind): Promise<void> {
     if (!this.isUp) return Promise.reject(new NotSent('not connected'))
-    this.#server.pubsub.subscribe(this.#listener, toBytes(channel), sharded ? 'sharded' : 'plain')
+    this.#server.pubsub.subscribe(this.#listeners[kind], toBytes(name), kind)
     return Promise.resolve()
   }
 
-  unsubscribe(channel: string, sharded: boolean): Promise<void> {
-    this.#server.pubsub.unsubscribe(this.#listener, toBytes(channel), sharded ? 'sharded' : 'plain')
+  unsubscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    this.#server.pubsub.unsubscribe(this.#listeners[kind], toBytes(name), kind)
     return Promise.resolve()
   }
 
   close(): Promise<void> {
     if (this.#closed) return Promise.resolve()
     this.#closed = true
-    this.#server.pubsub.leave(this.#listener)
+    for (const listener of Object.values(this.#listeners)) this.#server.pubsub.leave(listener)
     closeMemoryServer(this.#server)
     return Promise.resolve()
   }
 
-  #hear(channel: Bytes, payload: Bytes): void {
-    if (!this.#closed) this.#events?.message(toText(channel), toText(payload))
+  #listener(kind: SubscriptionKind): Listener {
+    return {
+      message: (channel, payload, name = channel) => {
+        if (this.#closed) return
+        const message = { kind, name: toText(name), channel: toText(channel), payload: fromBytes(payload) }
+        this.#events?.message(message)
+      },
+    }
   }
 }
 
-/** An error within an array stays a value, as with a real connection. */
+/** As a real connection has it: an error within an array stays a value, a status is text like any other. */
 export const decode = (reply: Answer, binary: boolean): Reply => {
   if (typeof reply === 'string') return binary ? fromBytes(reply) : toText(reply)
   if (reply === null || typeof reply === 'number') return reply
-  if (reply instanceof Status) return toText(reply.text)
+  if (reply instanceof Status) return decode(reply.text, binary)
   if (reply instanceof ReplyError) return new Error(toText(reply.message))
   return reply.map((item) => decode(item, binary))
 }

@@ -8,7 +8,7 @@ import {
   type SendOptions,
 } from '../../engine/engine.js'
 import { decode } from '../../engine/memory/driver.js'
-import { type Bytes, ReplyError, toBytes, toText } from '../../engine/memory/reply.js'
+import { type Bytes, fromBytes, ReplyError, toBytes, toText } from '../../engine/memory/reply.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import type { Fate, Fates, Flight } from './fates.js'
 import type { Machine } from './machine.js'
@@ -280,7 +280,7 @@ export class SimDriver implements Driver {
 
   /** A message leaves the server for this process. */
   #tell(channelBytes: Bytes, payloadBytes: Bytes): void {
-    const [channel, payload] = [toText(channelBytes), toText(payloadBytes)]
+    const [channel, payload] = [toText(channelBytes), fromBytes(payloadBytes)]
     const { delay, fault } = this.#fates.message(this)
     if (fault === 'message lost') return
     const epoch = this.#messageEpoch
@@ -289,7 +289,7 @@ export class SimDriver implements Driver {
       this.machine.deliver(() => {
         if (this.#closed || epoch !== this.#messageEpoch) return
         this.#fates.heard(this, channel)
-        this.#events?.message(channel, payload)
+        this.#events?.message({ kind: 'plain', name: channel, channel, payload })
       })
     }
     this.#world.at(this.#told.arrival(this.#world.now + delay), arrive)

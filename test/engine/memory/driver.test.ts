@@ -10,7 +10,10 @@ const open = async (name?: string, clock = new FakeClock()) => {
   const driver = new MemoryDriver(server, name)
   const heard: string[] = []
   const events: DriverEvents = {
-    message: (channel, payload) => void heard.push(`${channel} ${payload}`),
+    message: ({ kind, name, channel, payload }) => {
+      const text = Buffer.from(payload).toString()
+      heard.push(kind === 'pattern' ? `${name} ${channel} ${text}` : `${channel} ${text}`)
+    },
     up: (again) => void heard.push(`up ${again}`),
     down: () => {},
     gap: () => {},
@@ -61,15 +64,15 @@ describe('memory driver', () => {
   test('messages reach the other client later than the call, and none after the end', async () => {
     const one = await open('messages')
     const two = await open('messages')
-    await two.driver.subscribe('ch', false)
-    await two.driver.subscribe('sh', true)
+    await two.driver.subscribe('ch', 'plain')
+    await two.driver.subscribe('sh', 'sharded')
     const sent = one.driver.send(['PUBLISH', 'ch', 'a'])
     assert.deepEqual(two.heard, ['up false'])
     assert.equal(await sent, 1)
     assert.equal(await one.driver.send(['SPUBLISH', 'sh', 'b']), 1)
     await Promise.resolve()
     assert.deepEqual(two.heard, ['up false', 'ch a', 'sh b'])
-    await two.driver.unsubscribe('ch', false)
+    await two.driver.unsubscribe('ch', 'plain')
     assert.equal(await one.driver.send(['PUBLISH', 'ch', 'c']), 0)
     await two.driver.close()
     assert.equal(await one.driver.send(['SPUBLISH', 'sh', 'd']), 0)

@@ -21,6 +21,21 @@ import type { Dialect } from './redis-library.js'
 
 const CHUNK_NAME = '@user_script'
 
+/** What a script may do: some seconds' work. Counted, not timed, so that a run can be repeated. */
+interface Limits {
+  /** Calls and jumps back; counted by the million. */
+  steps: number
+  commands: number
+}
+
+const LIMITS: Limits = { steps: 50_000_000, commands: 1_000_000 }
+const STRIDE = 1_000_000
+/** Where all is one thread, nobody else could end it. */
+const ENDLESS = 'BUSY Script did not end and was stopped; what it wrote stays.'
+
+/** Nothing within the script can catch it. */
+class Endless extends Error {}
+
 /** Runs Redis Lua scripts; one interpreter per server, its compiled scripts cached by text. */
 export class ScriptRuntime {
   readonly #L: Thread
@@ -28,9 +43,14 @@ export class ScriptRuntime {
   readonly #chunks = new Map<Bytes, LuaFunction>()
   readonly #random = new Random()
   readonly #dialect: Dialect = { resp3: false }
+  /** What is left to the script that runs. */
+  #left = { ...LIMITS }
 
   constructor(readonly host: ScriptHost) {
-    this.#L = vm.newState()
+    this.#L = vm.newState(() => {
+      if ((this.#left.steps -= STRIDE) < 0) throw new Endless()
+      return STRIDE
+    })
     this.#globals = vm.newTable(this.#L)
     this.#openLibraries()
     this.#protectGlobals()
@@ -44,6 +64,7 @@ export class ScriptRuntime {
     const chunk = this.#chunks.get(source) ?? this.#compile(source)
     if (chunk instanceof ReplyError) return chunk
     this.#dialect.resp3 = false
+    this.#left = { ...LIMITS }
     this.#setGlobal('KEYS', this.#list(keys))
     this.#setGlobal('ARGV', this.#list(argv))
     try {
@@ -51,6 +72,7 @@ export class ScriptRuntime {
       return result instanceof Failure ? scriptError(this.#L, result.value, sha) : luaToReply(this.#L, result[0])
     } catch (error) {
       vm.resetState(this.#L)
+      if (error instanceof Endless) return new ReplyError(ENDLESS)
       // Only a script can fill JavaScript's own stack, with a pattern say; it must not take the server along.
       if (error instanceof RangeError) return new ReplyError(`ERR stack overflow script: ${sha}, on @user_script:0.`)
       throw error
@@ -98,7 +120,18 @@ export class ScriptRuntime {
     const cjson = newCjson(this.#L)
     cjson.readonly = true
     this.#setGlobal('cjson', cjson)
-    this.#library('redis', redisLibrary(this.host, this.#dialect), redisConstants)
+    this.#library('redis', redisLibrary(this.#limited(), this.#dialect), redisConstants)
+  }
+
+  #limited(): ScriptHost {
+    const { host } = this
+    return {
+      ...host,
+      call: (argv) => {
+        if (--this.#left.commands < 0) throw new Endless()
+        return host.call(argv)
+      },
+    }
   }
 
   #library(name: string, bodies: Record<string, NativeBody>, values: Record<string, LuaValue> = {}): Table {

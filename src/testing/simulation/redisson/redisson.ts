@@ -78,7 +78,7 @@ export class Redisson implements Party {
 
   async run(): Promise<void> {
     await this.driver.open({
-      message: (channel) => this.#listening.get(channel)?.(),
+      message: ({ channel }) => this.#listening.get(channel)?.(),
       up: () => undefined,
       down: () => undefined,
       gap: () => undefined,

@@ -1,0 +1,76 @@
+import { show } from '../options.js'
+import { jackson } from './jackson.js'
+import { utf8 } from './utf8.js'
+
+/** How values become bytes, of messages and of what scripts are given and answer. */
+export interface Codec {
+  encode(value: unknown): string | Uint8Array
+  /** What it throws is told as an error; a message that cannot be read is left out. */
+  decode(data: Uint8Array): unknown
+}
+
+export type CodecName = 'json' | 'jackson' | 'string' | 'long' | 'bytes'
+
+/** Text and numbers as they are written, bytes as they are; what comes back is text. Redisson's StringCodec. */
+const string: Codec = {
+  encode(value) {
+    if (typeof value === 'string' || value instanceof Uint8Array) return value
+    if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
+    throw new TypeError(`the string codec takes text, numbers, true, false and bytes, not ${show(value)}`)
+  },
+  decode: utf8,
+}
+
+const json: Codec = {
+  encode(value) {
+    const text = JSON.stringify(value) as string | undefined
+    if (text === undefined) throw new TypeError(`there is no JSON of ${show(value)}`)
+    return text
+  },
+  decode: (data): unknown => JSON.parse(utf8(data)),
+}
+
+const INTEGER = /^-?\d{1,19}$/
+
+/** What is beyond a safe integer is a bigint. Redisson's LongCodec. */
+const long: Codec = {
+  encode(value) {
+    const fits = typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
+    if (!fits) throw new TypeError(`the long codec takes whole numbers of 64 bits, not ${show(value)}`)
+    return String(value)
+  },
+  decode(data) {
+    const text = utf8(data)
+    if (!INTEGER.test(text)) throw new TypeError(`no whole number: ${show(text)}`)
+    const number = Number(text)
+    return Number.isSafeInteger(number) ? number : BigInt(text)
+  },
+}
+
+/** Redisson's ByteArrayCodec. */
+const bytes: Codec = {
+  encode(value) {
+    if (value instanceof Uint8Array) return value
+    throw new TypeError(`the bytes codec takes a Uint8Array, not ${show(value)}`)
+  },
+  // A copy: what came shares its memory with what came beside it.
+  decode: (data) => new Uint8Array(data),
+}
+
+const NAMED: Readonly<Record<CodecName, Codec>> = { json, jackson, string, long, bytes }
+
+/** `what`: the argument that it was given as. */
+export const codecOf = (wanted: unknown, what = 'codec'): Codec => {
+  if (typeof wanted === 'string' && Object.hasOwn(NAMED, wanted)) return NAMED[wanted as CodecName]
+  const own = (typeof wanted === 'object' && wanted !== null ? wanted : {}) as Partial<Codec>
+  if (typeof own.encode === 'function' && typeof own.decode === 'function') return own as Codec
+  const names = Object.keys(NAMED).join("', '")
+  throw new TypeError(`${what} must be '${names}', or have encode() and decode(), not ${show(wanted)}`)
+}
+
+/** What the codec makes of a value; `what` it is. */
+export const encodeWith = (codec: Codec, value: unknown, what: string): string | Uint8Array => {
+  const data: unknown = codec.encode(value)
+  if (typeof data === 'string' || data instanceof Uint8Array) return data
+  throw new TypeError(`codec.encode() must give text or bytes for ${what}, not ${show(data)}`)
+}

@@ -1,0 +1,44 @@
+import type { Codec } from '../../codecs/codec.js'
+import { utf8 } from '../../codecs/utf8.js'
+import type { Reply } from '../../engine/engine.js'
+import { serverError } from '../../errors.js'
+import { show } from '../../options.js'
+import type { Returns } from '../../script-types.js'
+
+type Readers = { readonly [R in keyof Returns]: (reply: Reply, codec: Codec) => Returns[R] }
+
+const not = (what: keyof Returns, reply: Reply): TypeError =>
+  new TypeError(`the script answered no ${what} but ${show(reply instanceof Uint8Array ? utf8(reply) : reply)}`)
+
+const value = (reply: Reply, codec: Codec): unknown => {
+  if (reply === null) return undefined
+  if (reply instanceof Uint8Array) return codec.decode(reply)
+  if (Array.isArray(reply)) return reply.map((item) => value(item, codec))
+  return reply instanceof Error ? serverError(reply.message) : reply
+}
+
+/** What a script answered, asked for in binary: all text comes as bytes. */
+export const readers: Readers = {
+  value,
+  boolean: (reply) => reply === 1 || (reply instanceof Uint8Array && utf8(reply) === 'OK'),
+  integer(reply) {
+    if (reply === null || typeof reply === 'number') return reply ?? undefined
+    if (reply instanceof Uint8Array && /^-?\d+$/.test(utf8(reply))) return Number(utf8(reply))
+    throw not('integer', reply)
+  },
+  status(reply) {
+    if (reply === null) return undefined
+    if (reply instanceof Uint8Array) return utf8(reply)
+    throw not('status', reply)
+  },
+  list(reply, codec) {
+    if (reply === null) return []
+    if (Array.isArray(reply)) return reply.map((item) => value(item, codec))
+    throw not('list', reply)
+  },
+}
+
+export const checkReturns = (wanted: unknown): keyof Returns => {
+  if (typeof wanted === 'string' && Object.hasOwn(readers, wanted)) return wanted as keyof Returns
+  throw new TypeError(`returns must be one of '${Object.keys(readers).join("', '")}', not ${show(wanted)}`)
+}

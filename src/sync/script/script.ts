@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto'
+import { type Codec, codecOf, encodeWith } from '../../codecs/codec.js'
+import type { Runtime } from '../../core/runtime.js'
+import type { Arg, Reply, SendOptions } from '../../engine/engine.js'
+import { EngineError } from '../../errors.js'
+import { slotOf } from '../../keys.js'
+import { type Script as Stored, script } from '../../lua/script.js'
+import { checkFlag, checkName, checkOptions, show } from '../../options.js'
+import type { Returns, Script, ScriptInput, ScriptOptions } from '../../script-types.js'
+import { checkReturns, readers } from './replies.js'
+
+type Call = ScriptInput & { readonly returns?: keyof Returns | undefined }
+type Send = (keys: readonly string[], args: readonly Arg[], options: SendOptions) => Promise<Reply>
+
+/** How one client runs the scripts of its user. */
+export class Scripting {
+  readonly runtime: Runtime
+  /** Until a server before Redis 7 says that it has no such commands. */
+  #readOnly = true
+
+  constructor(runtime: Runtime) {
+    this.runtime = runtime
+  }
+
+  /** Where `send` answers for the script: what of the call goes to it, and how its answer is read. */
+  async run(call: Call | undefined, { codec, readOnly }: Manner, send: Send): Promise<unknown> {
+    const { keys = [], args = [], returns = 'value' } = checkOptions(call)
+    const read = readers[checkReturns(returns)]
+    const mapped = this.#mapped(checkList(keys, 'keys'))
+    const encoded = checkList(args, 'args').map((arg, i) => encodeWith(codec, arg, `args[${i}]`))
+    this.runtime.checkOpen()
+    return read(
+      await this.#send(readOnly, (reads) => send(mapped, encoded, { ...optionsOf(mapped), readOnly: reads })),
+      codec,
+    )
+  }
+
+  /** Redisson maps the names of a script's keys too. */
+  #mapped(keys: readonly string[]): string[] {
+    const mapped = keys.map((key, i) => this.runtime.keyOf(checkName(key, `keys[${i}]`)))
+    const stray = this.runtime.link.cluster
+      ? mapped.find((key) => slotOf(key) !== slotOf(mapped[0] as string))
+      : undefined
+    if (stray === undefined) return mapped
+    throw new RangeError(
+      `on a cluster all keys of a script must be of one slot, as {tags} make them: ${show(mapped[0])} and ${show(stray)} are not`,
+    )
+  }
+
+  async #send(readOnly: boolean, send: (readOnly: boolean) => Promise<Reply>): Promise<Reply> {
+    if (!readOnly || !this.#readOnly) return send(false)
+    try {
+      return await send(true)
+    } catch (error) {
+      if (!(error instanceof EngineError && error.message.startsWith('ERR unknown command'))) throw error
+      this.#readOnly = false
+      return send(false)
+    }
+  }
+}
+
+/** What a script was made with. */
+export interface Manner {
+  readonly codec: Codec
+  readonly readOnly: boolean
+}
+
+export const mannerOf = (options: ScriptOptions | undefined): Manner => {
+  const { codec = 'string', readOnly = false } = checkOptions(options)
+  checkFlag(readOnly, 'readOnly')
+  return { codec: codecOf(codec), readOnly }
+}
+
+/** Where it has no keys, Redisson's choice: the node of slot 0. */
+const optionsOf = (keys: readonly string[]): SendOptions => ({ binary: true, route: keys[0] ?? '' })
+
+const checkList = <T>(list: readonly T[], what: string): readonly T[] => {
+  const isList: boolean = Array.isArray(list)
+  if (isList) return list
+  throw new TypeError(`${what} must be an array, not ${show(list)}`)
+}
+
+/** Lua of the user's. */
+export class UserScript implements Script {
+  readonly #scripting: Scripting
+  readonly #manner: Manner
+  readonly #stored: Stored<readonly string[], readonly Arg[], Reply>
+
+  constructor(scripting: Scripting, lua: string, options: ScriptOptions | undefined) {
+    this.#scripting = scripting
+    this.#manner = mannerOf(options)
+    this.#stored = script('user', createHash('sha1').update(checkName(lua, 'lua')).digest('hex'), lua, 0)
+  }
+
+  get sha(): string {
+    return this.#stored.sha
+  }
+
+  run<R extends keyof Returns>(call?: ScriptInput & { readonly returns?: R | undefined }): Promise<Returns[R]> {
+    const { link } = this.#scripting.runtime
+    const answer = this.#scripting.run(call, this.#manner, (keys, args, options) =>
+      link.run(this.#stored, keys, args, options),
+    )
+    return answer as Promise<Returns[R]>
+  }
+}

@@ -1,0 +1,57 @@
+import { allOf } from '../../core/everywhere.js'
+import type { Reply } from '../../engine/engine.js'
+import { EngineError } from '../../errors.js'
+import { checkName } from '../../options.js'
+import type { Returns, ScriptInput, ScriptOptions, Scripts } from '../../script-types.js'
+import { mannerOf, type Scripting } from './script.js'
+
+type Call<R> = ScriptInput & ScriptOptions & { readonly returns?: R | undefined }
+
+/** The scripts that the server keeps. */
+export class ServerScripts implements Scripts {
+  readonly #scripting: Scripting
+
+  constructor(scripting: Scripting) {
+    this.#scripting = scripting
+  }
+
+  async load(lua: string): Promise<string> {
+    const [sha] = await this.#everywhere(['LOAD', checkName(lua, 'lua')])
+    return sha as string
+  }
+
+  async run<R extends keyof Returns>(sha: string, call?: Call<R>): Promise<Returns[R]> {
+    checkName(sha, 'sha')
+    const { link } = this.#scripting.runtime
+    const answer = this.#scripting.run(call, mannerOf(call), (keys, args, options) =>
+      link.command([options.readOnly === true ? 'EVALSHA_RO' : 'EVALSHA', sha, keys.length, ...keys, ...args], options),
+    )
+    return answer as Promise<Returns[R]>
+  }
+
+  async exists(...shas: string[]): Promise<boolean[]> {
+    shas.forEach((sha, i) => checkName(sha, `shas[${i}]`))
+    if (shas.length === 0) return []
+    const nodes = await this.#everywhere(['EXISTS', ...shas])
+    return shas.map((_sha, i) => nodes.every((known) => (known as number[])[i] === 1))
+  }
+
+  async flush(): Promise<void> {
+    await this.#everywhere(['FLUSH'])
+  }
+
+  /** Where one of the nodes had one to end, what the others say does not matter; else why it could not be ended. */
+  async kill(): Promise<void> {
+    this.#scripting.runtime.checkOpen()
+    const outcomes = await this.#scripting.runtime.link.everywhere(['SCRIPT', 'KILL'], 'apart')
+    if (outcomes.some(({ status }) => status === 'fulfilled')) return
+    const errors: unknown[] = outcomes.map((outcome) => (outcome as PromiseRejectedResult).reason as unknown)
+    throw errors.find((error) => !(error instanceof EngineError && error.code === 'NOTBUSY')) ?? errors[0]
+  }
+
+  async #everywhere(words: readonly string[]): Promise<Reply[]> {
+    const { runtime } = this.#scripting
+    runtime.checkOpen()
+    return allOf(await runtime.link.everywhere(['SCRIPT', ...words], 'masters'))
+  }
+}

@@ -1,0 +1,121 @@
+import { onAbort } from '../../core/abort.js'
+import { Emitter } from '../../core/emitter.js'
+import type { Runtime } from '../../core/runtime.js'
+import type { Attendance } from '../../core/wakeups.js'
+import type { Message } from '../../engine/engine.js'
+import { ClosedError } from '../../errors.js'
+import { checkFunction, show } from '../../options.js'
+import type { Subscription } from '../../topic-types.js'
+import type { Place, Receive } from './topics.js'
+
+interface Concerned {
+  readonly receive: Receive
+  /** The client was closed. */
+  readonly ended?: ((error: Error) => void) | undefined
+  /** Nothing comes any more. */
+  readonly over: () => void
+}
+
+/** One who listens to a topic. All of a client share one subscription of the server's. */
+export class Listening implements Subscription {
+  readonly #runtime: Runtime
+  readonly #place: Place
+  readonly #concerned: Concerned
+  readonly #gaps: Emitter<{ gap: [] }>
+  readonly #ear: Attendance
+  #atEnd: (() => void)[]
+  /** While it is not confirmed. */
+  #refuse: ((reason: unknown) => void) | undefined
+  #over: Promise<void> | undefined
+
+  constructor(runtime: Runtime, place: Place, concerned: Concerned) {
+    this.#runtime = runtime
+    this.#place = place
+    this.#concerned = concerned
+    this.#atEnd = [concerned.over]
+    this.#gaps = new Emitter((error) => runtime.fail(error))
+    this.#ear = runtime.wakeups.attend(place.kind, place.name, (message) => {
+      if (this.#over !== undefined) return
+      if (message === undefined) this.#gaps.emit('gap')
+      else this.#hear(message)
+    })
+  }
+
+  /** Resolves when the server has confirmed; rejects when it has not, or the signal aborts before. */
+  async opened(signal: AbortSignal | undefined): Promise<void> {
+    const { ready } = this.#ear
+    if (ready === undefined) return
+    let stop: (() => void) | undefined
+    const refused = new Promise<never>((_resolve, reject) => {
+      this.#refuse = reject
+      if (signal !== undefined) stop = onAbort(signal, () => reject(signal.reason))
+    })
+    await Promise.race([ready, refused]).finally(() => stop?.())
+  }
+
+  on(event: 'gap', listener: () => void): this {
+    checkGap(event, listener)
+    this.#gaps.on(event, listener)
+    return this
+  }
+
+  off(event: 'gap', listener: () => void): this {
+    this.#gaps.off(event, listener)
+    return this
+  }
+
+  /** Called when it is over. */
+  atEnd(end: () => void): void {
+    if (this.#over === undefined) this.#atEnd.push(end)
+    else end()
+  }
+
+  unsubscribe(): Promise<void> {
+    this.#over ??= this.#ear.leave()
+    this.#finish()
+    return this.#over
+  }
+
+  /** The client is closed, which ends all subscriptions together. */
+  close(): void {
+    const closed = new ClosedError(this.#place.title)
+    this.#over ??= Promise.resolve()
+    this.#refuse?.(closed)
+    this.#concerned.ended?.(closed)
+    this.#finish()
+  }
+
+  #finish(): void {
+    const ends = this.#atEnd
+    this.#atEnd = []
+    for (const end of ends) end()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.unsubscribe()
+  }
+
+  /** Whoever sent what cannot be read, or whatever a listener throws, must not keep messages from the others. */
+  #hear({ payload, channel }: Message): void {
+    const failed = (error: unknown): void => {
+      this.#runtime.fail(error)
+    }
+    let message: unknown
+    try {
+      message = this.#place.codec.decode(payload)
+    } catch (cause) {
+      failed(new Error(`a message on '${channel}' cannot be read: ${(cause as Error).message}`, { cause }))
+      return
+    }
+    try {
+      Promise.resolve(this.#concerned.receive(message, channel)).catch(failed)
+    } catch (error) {
+      failed(error)
+    }
+  }
+}
+
+export const checkGap = (event: unknown, listener: unknown): void => {
+  if (event !== 'gap') throw new TypeError(`event must be 'gap', not ${show(event)}`)
+  checkFunction(listener, 'listener')
+}

@@ -1,0 +1,111 @@
+import { type Codec, codecOf, encodeWith } from '../../codecs/codec.js'
+import { allOf } from '../../core/everywhere.js'
+import { checkCount, checkFlag, checkFunction, checkName, checkOptions, checkWaiting } from '../../options.js'
+import type {
+  MessageListener,
+  Messages,
+  MessagesOptions,
+  PatternTopic,
+  PatternTopicOptions,
+  SubscribeOptions,
+  Subscription,
+  Topic,
+  TopicOptions,
+} from '../../topic-types.js'
+import { MessageLoop } from './message-loop.js'
+import type { Place, Receive, Topics } from './topics.js'
+
+/** What a topic and a pattern have in common. */
+abstract class Listened<M> {
+  protected readonly topics: Topics
+  protected readonly place: Place
+
+  constructor(topics: Topics, place: Place) {
+    this.topics = topics
+    this.place = place
+  }
+
+  async subscribe(listener: MessageListener<M>, options?: SubscribeOptions): Promise<Subscription> {
+    checkFunction(listener, 'listener')
+    return this.topics.listen(this.place, listener as Receive, checkWaiting(options).signal)
+  }
+
+  listeners(): number {
+    return this.topics.listeners(this.place)
+  }
+
+  unsubscribeAll(): Promise<void> {
+    return this.topics.unsubscribeAll(this.place)
+  }
+
+  protected loop<T>(
+    options: MessagesOptions | undefined,
+    shape: (message: unknown, channel: string) => T,
+  ): Messages<T> {
+    const checked = checkWaiting(options)
+    if (checked.buffer !== undefined) checkCount(checked.buffer, 'buffer')
+    return new MessageLoop(this.topics, this.place, checked, shape)
+  }
+}
+
+const codecFor = (topics: Topics, codec: TopicOptions['codec']): Codec =>
+  codec === undefined ? topics.runtime.options.codec : codecOf(codec)
+
+/** Redisson's RTopic, and its RShardedTopic. */
+export class NamedTopic<M> extends Listened<M> implements Topic<M> {
+  readonly name: string
+
+  constructor(topics: Topics, name: string, options?: TopicOptions) {
+    const { codec, sharded = false } = checkOptions(options)
+    checkFlag(sharded, 'sharded')
+    super(topics, {
+      title: checkName(name),
+      kind: sharded ? 'sharded' : 'plain',
+      name: topics.runtime.keyOf(name),
+      codec: codecFor(topics, codec),
+    })
+    this.name = name
+  }
+
+  async publish(message: M): Promise<number> {
+    const { runtime } = this.topics
+    const { name, kind, codec } = this.place
+    const payload = encodeWith(codec, message, 'message')
+    runtime.checkOpen(this.name)
+    // Always over the same connection, so that messages of one publisher keep their order.
+    const told = await runtime.link.command([kind === 'sharded' ? 'SPUBLISH' : 'PUBLISH', name, payload], {
+      route: name,
+      target: this.name,
+    })
+    return told as number
+  }
+
+  async subscribers(): Promise<number> {
+    const { runtime } = this.topics
+    const { name, kind } = this.place
+    runtime.checkOpen(this.name)
+    const count = kind === 'sharded' ? 'SHARDNUMSUB' : 'NUMSUB'
+    const nodes = allOf(await runtime.link.everywhere(['PUBSUB', count, name], 'all'))
+    return nodes.reduce<number>((sum, counts) => sum + Number((counts as unknown[])[1]), 0)
+  }
+
+  messages(options?: MessagesOptions): Messages<M> {
+    return this.loop(options, (message) => message as M)
+  }
+}
+
+/** Redisson's RPatternTopic. */
+export class MatchingTopic<M> extends Listened<M> implements PatternTopic<M> {
+  readonly pattern: string
+
+  constructor(topics: Topics, pattern: string, options?: PatternTopicOptions) {
+    const { codec } = checkOptions(options)
+    const name = checkName(pattern, 'pattern')
+    super(topics, { title: name, kind: 'pattern', name, codec: codecFor(topics, codec) })
+    this.pattern = pattern
+  }
+
+  messages(options?: MessagesOptions): Messages<{ readonly channel: string; readonly message: M }> {
+    return this.loop(options, (message, channel) => ({ channel, message: message as M }))
+  }
+}

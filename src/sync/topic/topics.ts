@@ -1,0 +1,78 @@
+import type { Codec } from '../../codecs/codec.js'
+import { onAbort } from '../../core/abort.js'
+import type { Runtime } from '../../core/runtime.js'
+import type { SubscriptionKind } from '../../engine/engine.js'
+import { EngineError } from '../../errors.js'
+import { Listening } from './listening.js'
+
+/** What can be subscribed to. */
+export interface Place {
+  /** As the user calls it. */
+  readonly title: string
+  readonly kind: SubscriptionKind
+  /** The channel or the pattern, as the server knows it. */
+  readonly name: string
+  readonly codec: Codec
+}
+
+export type Receive = (message: unknown, channel: string) => unknown
+
+/** Who listens to the topics of one client. */
+export class Topics {
+  readonly runtime: Runtime
+  readonly #places = new Map<string, Set<Listening>>()
+
+  constructor(runtime: Runtime) {
+    this.runtime = runtime
+  }
+
+  /** Resolves when the subscription stands. `ended`: the client was closed. */
+  async listen(
+    place: Place,
+    receive: Receive,
+    signal?: AbortSignal,
+    ended?: (error: Error) => void,
+  ): Promise<Listening> {
+    const { title } = place
+    this.runtime.checkOpen(title)
+    signal?.throwIfAborted()
+    const listening = new Listening(this.runtime, place, { receive, ended, over: () => this.#remove(place, listening) })
+    this.#at(place).add(listening)
+    try {
+      await listening.opened(signal)
+      this.runtime.checkOpen(title)
+      signal?.throwIfAborted()
+    } catch (error) {
+      await listening.unsubscribe()
+      throw error instanceof EngineError ? new EngineError(error.code, error.message, { target: title }) : error
+    }
+    if (signal !== undefined) listening.atEnd(onAbort(signal, () => void listening.unsubscribe()))
+    return listening
+  }
+
+  listeners(place: Place): number {
+    return this.#places.get(keyOf(place))?.size ?? 0
+  }
+
+  async unsubscribeAll(place: Place): Promise<void> {
+    await Promise.all([...(this.#places.get(keyOf(place)) ?? [])].map((listening) => listening.unsubscribe()))
+  }
+
+  close(): void {
+    for (const all of [...this.#places.values()]) for (const listening of [...all]) listening.close()
+  }
+
+  #at(place: Place): Set<Listening> {
+    const there = this.#places.get(keyOf(place)) ?? new Set()
+    this.#places.set(keyOf(place), there)
+    return there
+  }
+
+  #remove(place: Place, listening: Listening): void {
+    const there = this.#places.get(keyOf(place))
+    there?.delete(listening)
+    if (there?.size === 0) this.#places.delete(keyOf(place))
+  }
+}
+
+const keyOf = ({ kind, name }: Place): string => `${kind} ${name}`

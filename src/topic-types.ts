@@ -1,0 +1,73 @@
+import type { Codec, CodecName } from './codecs/codec.js'
+
+export interface TopicOptions {
+  /** Default: the client's. */
+  readonly codec?: CodecName | Codec | undefined
+  /** SPUBLISH and SSUBSCRIBE, which reach only who is subscribed so; a server from 7 on. Default false. */
+  readonly sharded?: boolean | undefined
+}
+
+export interface PatternTopicOptions {
+  /** Default: the client's. */
+  readonly codec?: CodecName | Codec | undefined
+}
+
+export interface SubscribeOptions {
+  /** Ends the subscription; before it stands, `subscribe` rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface MessagesOptions {
+  /** Ends the loop with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  /** How many messages may wait for the loop; when there are more the oldest go, and `gap` is told. Default 1000. */
+  readonly buffer?: number | undefined
+}
+
+/**
+ * A listener. Called in the order of the messages, one call not waiting for the other; what it throws, or its promise rejects
+ * with, is an `error` of the client.
+ */
+export type MessageListener<M> = (message: M, channel: string) => Promise<void> | void
+
+/** Messages may have been missed: the connection was away, or a loop was too slow. */
+interface TellsGaps {
+  on(event: 'gap', listener: () => void): this
+  off(event: 'gap', listener: () => void): this
+}
+
+export interface Subscription extends TellsGaps, AsyncDisposable {
+  /** No message comes after the call. Resolves when the server knows. Never rejects; twice is fine. */
+  unsubscribe(): Promise<void>
+}
+
+/** For a `for await`. Subscribed from the first `next()` to the end of the loop. */
+export interface Messages<M> extends TellsGaps, AsyncIterableIterator<M>, AsyncDisposable {
+  [Symbol.asyncIterator](): Messages<M>
+}
+
+interface Listenable {
+  /** How many listeners and loops this client has there. */
+  listeners(): number
+  /** Ends all of them. */
+  unsubscribeAll(): Promise<void>
+}
+
+/** A channel, Redisson's RTopic. Nothing is kept: who is not subscribed misses what is published. */
+export interface Topic<M = unknown> extends Listenable {
+  readonly name: string
+  /** How many were told; on a cluster, how many of those whose connection is to the same node. */
+  publish(message: M): Promise<number>
+  /** Once it resolves no message is missed while the connection stands. */
+  subscribe(listener: MessageListener<M>, options?: SubscribeOptions): Promise<Subscription>
+  messages(options?: MessagesOptions): Messages<M>
+  /** How many are subscribed to this very channel, on all nodes; patterns do not count. */
+  subscribers(): Promise<number>
+}
+
+/** All channels whose names fit a pattern (`*`, `?`, `[ab]`), Redisson's RPatternTopic. `mapName` is not applied, as it is not there. */
+export interface PatternTopic<M = unknown> extends Listenable {
+  readonly pattern: string
+  subscribe(listener: MessageListener<M>, options?: SubscribeOptions): Promise<Subscription>
+  messages(options?: MessagesOptions): Messages<{ readonly channel: string; readonly message: M }>
+}
