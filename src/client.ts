@@ -320,8 +320,12 @@ const openDriver = async (settings: Settings): Promise<Driver> => {
     ])
     return new MemoryDriver(openMemoryServer(place.name, clock), place.name)
   }
+  if (place.engine === 'node-redis') {
+    const { NodeRedisDriver } = await import('./engine/node-redis.js')
+    return new NodeRedisDriver(place.connection)
+  }
   const { IoredisDriver } = await import('./engine/ioredis.js')
-  if (place.engine === 'borrowed') return new IoredisDriver(place.connection, 'the connection passed in', false)
+  if (place.engine === 'ioredis') return new IoredisDriver(place.connection, 'the connection passed in', false)
   return IoredisDriver.open(place.target, { connectTimeout, commandTimeout, random: () => clock.random() })
 }
 

@@ -59,6 +59,8 @@ interface Ways {
   readonly defaults: Partial<Options>
   readonly patience?: number
   readonly clock?: ReturnType<typeof virtualClock>
+  /** A connection of the caller's own for each client; ended after the test. */
+  lend?(): Promise<object>
   raw(...argv: Word[]): Promise<unknown>
   messages(channel: string): Promise<string[]>
   silence(): Promise<void> | void
@@ -127,7 +129,8 @@ const build = (engine: string, id: string, ways: Ways): World => {
     raw: (...argv) => raw(...argv),
     messages: (channel) => ways.messages(channel),
     async connect(options = {}) {
-      const own = { url: ways.url, ...(clock === undefined ? {} : { clock }) }
+      const place = ways.lend === undefined ? { url: ways.url } : { connection: await ways.lend() }
+      const own = { ...place, ...(clock === undefined ? {} : { clock }) }
       const client = await run(connect({ ...own, ...ways.defaults, ...options }))
       clients.push(client)
       return client
@@ -206,7 +209,10 @@ const memory = (name: string, virtual: boolean): Engine => ({
 /** Without messages a release is found out by asking, once a second. */
 const POLL = 1200
 
-const redis = (name: string, silent: boolean): Engine => {
+/** Of the caller's own, to this URL, and how it ends. */
+export type Lend = (url: string) => Promise<{ readonly connection: object; end(): unknown }>
+
+const redis = (name: string, silent: boolean, lend?: Lend, concurrency = 32): Engine => {
   let proxy: Proxy | undefined
   let server: Awaited<ReturnType<typeof startRedis>> | undefined
   let listener: Redis | undefined
@@ -215,7 +221,7 @@ const redis = (name: string, silent: boolean): Engine => {
   return {
     name,
     virtual: false,
-    concurrency: 32,
+    concurrency,
     async start() {
       server = await startRedis(['--databases', '8192'])
       if (silent) {
@@ -237,10 +243,19 @@ const redis = (name: string, silent: boolean): Engine => {
       const connection = new Redis(`${server.url}/${number}`)
       await connection.ping()
       const listened: string[] = []
+      const url = `${(proxy ?? server).url}/${number}`
+      const lent: { end(): unknown }[] = []
       return build(name, `r${number}-${process.pid}`, {
-        url: `${(proxy ?? server).url}/${number}`,
+        url,
         defaults,
         patience: silent ? POLL : 0,
+        ...(lend !== undefined && {
+          async lend() {
+            const one = await lend(url)
+            lent.push(one)
+            return one.connection
+          },
+        }),
         raw: (...argv) => connection.call(argv[0] as string, ...argv.slice(1)),
         async messages(channel) {
           const payloads: string[] = []
@@ -253,6 +268,7 @@ const redis = (name: string, silent: boolean): Engine => {
           if (listened.length > 0) await spy.unsubscribe(...listened)
         },
         async end() {
+          for (const one of lent) one.end()
           await connection.flushdb()
           connection.disconnect()
         },
@@ -264,6 +280,8 @@ const redis = (name: string, silent: boolean): Engine => {
 export const memoryEngine = memory('memory', false)
 export const virtualEngine = memory('memory, virtual clock', true)
 export const redisEngine = redis('ioredis', false)
+/** Each client of the test on a connection of the caller's. */
+export const lentEngine = (name: string, lend: Lend): Engine => redis(name, false, lend, 8)
 /** Every message that a release sends is lost. */
 export const silencedEngine = redis('ioredis without messages', true)
 export const engines: readonly Engine[] = [memoryEngine, virtualEngine, redisEngine]

@@ -1,6 +1,6 @@
 import { type Codec, type CodecName, codecOf } from '../codecs/codec.js'
 import { type Clock, systemClock } from '../core/clock.js'
-import type { IoredisClient } from '../engine/target.js'
+import type { IoredisClient, NodeRedisClient } from '../engine/target.js'
 import { ConfigError } from '../errors.js'
 import { checkCount, checkFlag, checkFunction, checkLease, checkMethods, checkText, show } from '../options.js'
 import type { Logger, RedissonVersion } from '../types.js'
@@ -9,7 +9,7 @@ import { type Place, parseUrl } from './url.js'
 export interface ClientOptions {
   /** Where: see `connect`. Default: HOLDFAST_URL, else REDIS_URL. */
   url?: string | undefined
-  /** An ioredis client (5 or 6) that the caller owns and closes. Instead of `url`. */
+  /** A client of ioredis (5, 6) or node-redis (5, 6) that the caller owns and closes. Instead of `url`. */
   connection?: object | undefined
   /** Lease of holds taken without one; renewed every third of it while the hold lives. Default 30 000. */
   watchdog?: number | undefined
@@ -50,7 +50,10 @@ export interface ClientOptions {
 
 /** Every option with its value. */
 export interface Settings {
-  readonly place: Place | { readonly engine: 'borrowed'; readonly connection: IoredisClient }
+  readonly place:
+    | Place
+    | { readonly engine: 'ioredis'; readonly connection: IoredisClient }
+    | { readonly engine: 'node-redis'; readonly connection: NodeRedisClient }
   readonly watchdog: number
   readonly fairWaiterTimeout: number
   readonly redisson: RedissonVersion
@@ -189,17 +192,30 @@ const placeOf = (options: ClientOptions, env: Environment): Settings['place'] =>
   return parseUrl(url)
 }
 
+/** Both are known by what they can do: nothing of them is loaded here. */
 const borrowed = ({ connection, url }: ClientOptions): Settings['place'] => {
   if (url !== undefined) throw new ConfigError('either a url or a connection, not both')
-  const client = (connection ?? {}) as Partial<IoredisClient>
-  if (typeof client.callBuffer !== 'function' || typeof client.duplicate !== 'function') {
-    throw new ConfigError('connection must be an ioredis client (version 5 or 6)')
+  const client = (connection ?? {}) as Partial<IoredisClient> & Partial<NodeRedisClient>
+  const has = (...methods: (keyof typeof client)[]): boolean =>
+    methods.every((method) => typeof client[method] === 'function')
+  const ioredis = has('callBuffer', 'duplicate')
+  if (!ioredis && !has('sendCommand', 'sSubscribe')) {
+    throw new ConfigError(
+      'connection must be an ioredis client (version 5 or 6) or a node-redis client (version 5 or 6)',
+    )
   }
-  if ((client.options?.keyPrefix ?? '') !== '') {
+  const { keyPrefix, redisOptions } = (client.options ?? {}) as Prefixed & { redisOptions?: Prefixed }
+  if ([keyPrefix, redisOptions?.keyPrefix].some((prefix) => prefix !== undefined && prefix !== '')) {
     throw new ConfigError(
       'the connection adds a keyPrefix to keys but not to channels, so waiters would not be woken: ' +
         'connect without it and pass mapName instead',
     )
   }
-  return { engine: 'borrowed', connection: client as IoredisClient }
+  return ioredis
+    ? { engine: 'ioredis', connection: connection as IoredisClient }
+    : { engine: 'node-redis', connection: connection as NodeRedisClient }
+}
+
+interface Prefixed {
+  readonly keyPrefix?: unknown
 }

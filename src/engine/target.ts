@@ -23,7 +23,7 @@ type Word = string | number | Uint8Array
 export interface IoredisClient {
   readonly status: string
   readonly isCluster?: boolean
-  readonly options?: { readonly keyPrefix?: string | undefined; readonly sentinels?: readonly unknown[] | null }
+  readonly options?: { readonly keyPrefix?: unknown; readonly sentinels?: readonly unknown[] | null }
   /** Of a cluster, by slot: its master, then its replicas. */
   readonly slots?: readonly (readonly string[] | undefined)[]
   /** The socket, while there is one; not of a cluster. */
@@ -44,4 +44,33 @@ export interface IoredisClient {
   punsubscribe(...patterns: string[]): Promise<unknown>
   on(event: string, handler: Handler): unknown
   off(event: string, handler: Handler): unknown
+}
+
+export interface NodeRedisNode {
+  readonly address: string
+}
+
+/** What is used of a node-redis client (5 or 6), made by createClient, createSentinel or createCluster. */
+export interface NodeRedisClient {
+  readonly isOpen: boolean
+  readonly isReady?: boolean
+  readonly options?: { readonly keyPrefix?: unknown }
+  /** Only by sentinels. */
+  readonly getSentinelNode?: () => unknown
+  /** Only of a cluster. */
+  readonly slots?: readonly ({ readonly master: NodeRedisNode } | undefined)[]
+  readonly masters?: readonly NodeRedisNode[]
+  nodeClient?(node: NodeRedisNode): Promise<NodeRedisClient>
+  /** Each of the three has a form of its own. */
+  sendCommand(...args: unknown[]): Promise<never>
+  /** Not of a sentinel's of version 5, which has its own connection for messages. */
+  duplicate?(): NodeRedisClient
+  connect(): Promise<unknown>
+  destroy(): unknown
+  subscribe(channel: string, listener: (message: string) => void): Promise<void>
+  unsubscribe(channel: string, listener: (message: string) => void): Promise<void>
+  sSubscribe(channel: string, listener: (message: string) => void): Promise<void>
+  sUnsubscribe(channel: string, listener: (message: string) => void): Promise<void>
+  on(event: string, handler: (what: unknown) => void): unknown
+  off(event: string, handler: (what: unknown) => void): unknown
 }

@@ -1,0 +1,173 @@
+import { slotOf } from '../keys.js'
+import { type Arg, type Driver, type DriverEvents, NoReply, NotSent, type Reply, type SendOptions } from './engine.js'
+import type { NodeRedisClient, NodeRedisNode } from './target.js'
+
+type Word = string | Buffer
+
+/** What bulk strings become; by the first byte of their kind. */
+const BYTES = { typeMapping: { 36: Buffer } }
+const TEXT = { typeMapping: {} }
+
+/** A connection of node-redis that the caller owns, of one server, by sentinels or of a cluster: only its subscriber is ours. */
+export class NodeRedisDriver implements Driver {
+  readonly address = 'the connection passed in'
+  readonly cluster: boolean
+  readonly #client: NodeRedisClient
+  readonly #sentinel: boolean
+  readonly #handlers: [event: string, handler: (what: unknown) => void][] = []
+  readonly #channels = new Map<string, (payload: string) => void>()
+  #messages: Promise<NodeRedisClient> | undefined
+  #subscriber: NodeRedisClient | undefined
+  #events: DriverEvents | undefined
+  #closed = false
+
+  constructor(client: NodeRedisClient) {
+    this.#client = client
+    this.cluster = client.slots !== undefined
+    this.#sentinel = client.getSentinelNode !== undefined
+  }
+
+  get isUp(): boolean {
+    // A cluster of version 5 does not say more.
+    return (this.#client.isReady ?? this.#client.isOpen) && !this.#closed
+  }
+
+  async open(events: DriverEvents): Promise<void> {
+    this.#events = events
+    const client = this.#client
+    let wasUp = this.isUp
+    // Without a listener node-redis throws them; they are told to the owner's, and come to us with the commands.
+    this.#listenTo('error', () => undefined)
+    const cut = (): void => {
+      events.down(new Error('the connection was cut'))
+    }
+    const ready = new Promise<void>((resolve) => {
+      this.#listenTo(this.cluster ? 'connect' : 'ready', () => {
+        const again = wasUp
+        wasUp = true
+        events.up(again)
+        resolve()
+      })
+    })
+    if (!this.cluster) this.#listenTo('reconnecting', cut)
+    this.#listenTo('topology-change', (change) => {
+      if ((change as { type?: unknown } | undefined)?.type !== 'MASTER_CHANGE') return
+      cut()
+      events.up(true)
+      events.gap()
+    })
+    if (this.isUp) return
+    if (!client.isOpen) await client.connect()
+    else await ready
+    wasUp = true
+  }
+
+  #listenTo(event: string, handler: (what: unknown) => void): void {
+    this.#handlers.push([event, handler])
+    this.#client.on(event, handler)
+  }
+
+  async send(argv: readonly Arg[], options: SendOptions = {}): Promise<Reply> {
+    if (!this.isUp) throw new NotSent('not connected')
+    const words = argv.map(wordOf)
+    const how = options.binary === true ? BYTES : TEXT
+    try {
+      if (this.#sentinel) return await this.#client.sendCommand(false, words, how)
+      if (!this.cluster) return await this.#client.sendCommand(words, how)
+      return await this.#sendToNode(options.route ?? '', words, how)
+    } catch (error) {
+      throw translated(error as Error)
+    }
+  }
+
+  /** Straight to the node, so that what is meant for one leaves in its order; the cluster itself knows the way round. */
+  async #sendToNode(route: string, words: Word[], how: object): Promise<Reply> {
+    const node = this.#nodeOf(route)
+    if (node === undefined || this.#client.nodeClient === undefined) throw new NotSent('the node is not known')
+    const client = await this.#client.nodeClient(node)
+    try {
+      return await client.sendCommand(words, how)
+    } catch (error) {
+      // It was not done there.
+      if (route === '' || !/^(MOVED|ASK) /.test((error as Error).message)) throw error
+      return this.#client.sendCommand(route, false, words, how)
+    }
+  }
+
+  #nodeOf(route: string): NodeRedisNode | undefined {
+    return route === '' ? this.#client.masters?.[0] : this.#client.slots?.[slotOf(route)]?.master
+  }
+
+  nodeOf(route: string): string | undefined {
+    return this.#nodeOf(route)?.address
+  }
+
+  async subscribe(channel: string, sharded: boolean): Promise<void> {
+    const listener = (payload: string): void => this.#events?.message(channel, payload)
+    this.#channels.set(channel, listener)
+    try {
+      const client = await (this.#messages ??= this.#openMessages())
+      // It was unsubscribed while the connection was being made.
+      if (this.#channels.get(channel) !== listener) return
+      await (sharded ? client.sSubscribe(channel, listener) : client.subscribe(channel, listener))
+    } catch (error) {
+      throw translated(error as Error)
+    }
+  }
+
+  async unsubscribe(channel: string, sharded: boolean): Promise<void> {
+    const listener = this.#channels.get(channel)
+    const client = this.#subscriber
+    this.#channels.delete(channel)
+    if (listener === undefined || client === undefined) return
+    try {
+      await (sharded ? client.sUnsubscribe(channel, listener) : client.unsubscribe(channel, listener))
+    } catch (error) {
+      throw translated(error as Error)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const [event, handler] of this.#handlers) this.#client.off(event, handler)
+    if (this.#subscriber !== this.#client) await this.#subscriber?.destroy()
+  }
+
+  /** It subscribes again by itself. */
+  async #openMessages(): Promise<NodeRedisClient> {
+    const client = this.#client.duplicate?.() ?? this.#client
+    this.#subscriber = client
+    if (client === this.#client) return client
+    client.on('error', (error: unknown) => {
+      if (!this.#closed) this.#events?.error(error instanceof Error ? error : new Error(String(error)))
+    })
+    const gap = (): void => this.#events?.gap()
+    let first = true
+    client.on('ready', () => {
+      if (!first) gap()
+      first = false
+    })
+    for (const event of ['node-reconnecting', 'topology-change', 'sharded-channel-moved']) client.on(event, gap)
+    try {
+      await client.connect()
+      return client
+    } catch (error) {
+      this.#messages = undefined
+      throw new NotSent((error as Error).message)
+    }
+  }
+}
+
+const wordOf = (word: Arg): Word => {
+  if (typeof word === 'string') return word
+  return typeof word === 'number' ? String(word) : Buffer.from(word.buffer, word.byteOffset, word.byteLength)
+}
+
+/** Told apart for the link by their texts, since the classes are those of the caller's copy. */
+const translated = (error: Error): Error => {
+  if (error instanceof NotSent) return error
+  // What a server says begins with a word in capitals, what node-redis and the system say does not.
+  if (/^[A-Z]{2,} /.test(error.message)) return new Error(error.message)
+  if (/^The client is (closed|offline)/.test(error.message)) return new NotSent(error.message)
+  return new NoReply(error.message)
+}
