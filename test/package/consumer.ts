@@ -12,6 +12,9 @@ import {
   type Lock,
   type LockState,
   type RateLimiter,
+  type Script,
+  type Subscription,
+  type Topic,
 } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { rateLimit } from 'holdfast/fastify'
@@ -81,6 +84,31 @@ try {
   else if (error instanceof EngineError && error.code === 'NOSCRIPT') console.log(error.cause)
   else if (error instanceof HoldfastError) console.log(error.message)
 }
+
+const script: Script = client.script('return 1', { codec: 'string', readOnly: true })
+const plain: unknown = await script.run()
+const yes: boolean = await script.run({ returns: 'boolean' })
+const whole: number | undefined = await script.run({ keys: ['k'], args: [1, 'a'], returns: 'integer' })
+const status: string | undefined = await client.scripts.run(script.sha, { returns: 'status' })
+const list: unknown[] = await script.run({ returns: 'list' })
+const value: unknown = await script.run({ returns: 'value', keys: undefined })
+// @ts-expect-error what may be nil is not a number for sure
+const sure: number = await script.run({ returns: 'integer' })
+// @ts-expect-error Redisson's own names are not these
+await script.run({ returns: 'LONG' })
+
+const topic: Topic<{ id: number }> = client.topic('orders', { codec: 'jackson', sharded: false })
+const told: number = await topic.publish({ id: 1 })
+await using subscription: Subscription = await topic.subscribe((order, channel) =>
+  console.log(order.id + 1, channel.length),
+)
+subscription.on('gap', () => undefined)
+for await (const order of topic.messages({ buffer: 10 })) console.log(order.id)
+for await (const { channel, message } of client.patternTopic<string>('o*').messages())
+  console.log(channel, message.length)
+// @ts-expect-error a message of another type
+await topic.publish('one')
+console.log(plain, yes, whole, status, list, value, sure, told)
 
 await clock.advance(3_600_000)
 const now: number = clock.now()

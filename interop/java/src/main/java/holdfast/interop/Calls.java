@@ -1,6 +1,9 @@
 package holdfast.interop;
 
+import java.lang.reflect.Array;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
@@ -106,6 +109,9 @@ final class Calls {
         if (type == boolean.class) {
             return value instanceof Boolean;
         }
+        if (type.isArray()) {
+            return value instanceof List;
+        }
         return type.isEnum() || type == RedisStrictCommand.class ? value instanceof String : type.isInstance(value);
     }
 
@@ -132,6 +138,35 @@ final class Calls {
         if (type == double.class) {
             return ((Number) value).doubleValue();
         }
-        return type.isEnum() ? Enum.valueOf((Class<Enum>) type, value.toString()) : value;
+        if (type.isArray()) {
+            return several((List<Object>) value, type.getComponentType());
+        }
+        return type.isEnum() ? Enum.valueOf((Class<Enum>) type, value.toString()) : ofJava(value);
+    }
+
+    /** What a call takes any number of; whole numbers are int where they can be. */
+    private static Object several(List<Object> values, Class<?> type) {
+        Object array = Array.newInstance(type, values.size());
+        for (int i = 0; i < values.size(); i++) {
+            Object value = values.get(i);
+            boolean small = value instanceof Long && ((Long) value).intValue() == (Long) value;
+            Array.set(array, i, small ? (Object) ((Long) value).intValue() : ofJava(value));
+        }
+        return array;
+    }
+
+    /** Maps of Java's own instead of the JSON reader's. */
+    private static Object ofJava(Object value) {
+        if (value instanceof List) {
+            List<Object> list = new ArrayList<>();
+            ((List<?>) value).forEach(item -> list.add(ofJava(item)));
+            return list;
+        }
+        if (value instanceof Map) {
+            Map<Object, Object> map = new LinkedHashMap<>();
+            ((Map<?, ?>) value).forEach((key, item) -> map.put(key, ofJava(item)));
+            return map;
+        }
+        return value;
     }
 }

@@ -22,6 +22,7 @@ import java.util.Map;
  *   interrupt  on
  *   cancel     call                            cancels the future of an asynchronous call
  *   work       see Work                        prints lines with `work` instead of `id` as it goes
+ *   hear       client, kind, name, messages    prints lines with `work` and `message`, a first one without when it listens
  *   bench      see Bench
  *   close      client
  *
@@ -46,6 +47,7 @@ public final class Driver {
         operations.put("interrupt", request -> answers.value(request, threads.interrupt(request.text("on"))));
         operations.put("cancel", request -> answers.value(request, calls.cancel(request.whole("call"))));
         operations.put("work", request -> new Work(request, object(request), answers).start());
+        operations.put("hear", request -> new Hearing(request, object(request), answers).start());
         operations.put("bench", request -> new Bench(request, locks(request), answers).start());
         operations.put("close", request -> aside(request, () -> answers.value(request, clients.close(request))));
     }

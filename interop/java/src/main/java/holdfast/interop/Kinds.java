@@ -18,12 +18,17 @@ final class Kinds {
         Map.entry("semaphore", new String[] {"getSemaphore"}),
         Map.entry("permits", new String[] {"getPermitExpirableSemaphore"}),
         Map.entry("latch", new String[] {"getCountDownLatch"}),
-        Map.entry("limiter", new String[] {"getRateLimiter"}));
+        Map.entry("limiter", new String[] {"getRateLimiter"}),
+        Map.entry("topic", new String[] {"getTopic"}),
+        Map.entry("patternTopic", new String[] {"getPatternTopic"}));
 
     private Kinds() {
     }
 
     static Object find(RedissonClient client, String kind, String name) throws ReflectiveOperationException {
+        if (kind.equals("script")) {
+            return client.getScript();
+        }
         String[] path = KINDS.get(kind);
         if (path == null) {
             throw new IllegalArgumentException("no such kind: " + kind);
