@@ -38,6 +38,16 @@ void describe('simulation', () => {
     assert.ok(hit.size > 15, [...hit].join(', '))
   })
 
+  void it('permits of a semaphore → never more than there are, each given back once, nobody forgotten, nothing left', async () => {
+    let grants = 0
+    for (let n = 1; n <= 40; n++) {
+      const outcome = await simulate(8_000_000_000 + n)
+      assert.deepEqual(outcome.violations, [], `seed ${outcome.seed}`)
+      grants += outcome.grants
+    }
+    assert.ok(grants > 150, `${grants} grants`)
+  })
+
   void it('a part that is left out does not happen', async () => {
     const whole = await simulate(8, { trace: true })
     const step = whole.parts.find((part) => part.startsWith('p0.')) as string

@@ -154,6 +154,11 @@ export class HeldPermit implements Permit {
     return this.#tenure.wire
   }
 
+  /** As a lock's: the simulator asks it more than callers may. */
+  get hold(): TenureHold {
+    return this.#hold
+  }
+
   get state(): Permit['state'] {
     const { state } = this.#hold
     // What never expires cannot be in doubt: clocks that disagree do not matter to it.

@@ -11,6 +11,7 @@ import {
   readWriteQueue,
 } from '../../keys.js'
 import type { Lock } from '../../types.js'
+import { PERMITS, PermitsAsLock, permitsHeld, permitsMade, permitsMissing } from './permits.js'
 
 /** Where a line is on the server. */
 export interface LineKeys {
@@ -36,7 +37,11 @@ export interface SimKind {
   readonly fenced?: boolean
   /** Many may have it at a time: then it has a side that is shared. */
   readonly shared?: true
+  /** So many may have it at a time, and each is an owner of its own; they are there before anybody comes, and stay. */
+  readonly permits?: number
   open(client: Client, name: string, shared: boolean): Lock
+  /** Makes it, or makes it anew: whoever had it has it no longer. Default: nothing is there where nobody has it. */
+  make?(redis: MemoryServer, name: string): void
   /** Where releases are told. */
   channel?(name: string): string
   /** What on the server others would not understand. */
@@ -78,7 +83,8 @@ const REDISSON = ['acquire', 'try', 'cancel', 'unlock', 'force-release', 'renew'
 
 /** Kinds on the same keys meet one another in one history. */
 export interface Family {
-  readonly name: 'plain' | 'fair' | 'mixed' | 'fenced' | 'spin' | 'classic' | 'read-write' | 'fair-read-write'
+  readonly name:
+    'plain' | 'fair' | 'mixed' | 'fenced' | 'spin' | 'classic' | 'read-write' | 'fair-read-write' | 'semaphores'
   readonly kinds: readonly SimKind[]
   /** Each a point where faults are counted. */
   readonly scripts: readonly string[]
@@ -236,6 +242,24 @@ const CLASSIC = [
   ...['fair-lock/inspect', 'lock/set-level', 'lock/renew'],
 ]
 
+const SEMAPHORES = ['acquire', 'release', 'renew', 'extend', 'retract', 'count'].map(
+  (script) => `permit-semaphore/${script}`,
+)
+
+const SEMAPHORE_KINDS: readonly SimKind[] = [
+  {
+    name: 'permitSemaphore',
+    reentrant: false,
+    permits: PERMITS,
+    open: (client, name) => new PermitsAsLock(client, name),
+    channel: (name) => `redisson_sc:{${name}}`,
+    make: permitsMade,
+    holders: permitsHeld,
+    malformed: permitsMissing,
+    fair: false,
+  },
+]
+
 /** In the order of their numbers: a new one comes last, so that old numbers stay what they are. */
 export const FAMILIES: readonly Family[] = [
   { name: 'plain', kinds: PLAIN_KINDS, scripts: PLAIN, strangers: false, told: true },
@@ -246,6 +270,7 @@ export const FAMILIES: readonly Family[] = [
   { name: 'classic', kinds: CLASSIC_KINDS, scripts: CLASSIC, strangers: false, told: true },
   { name: 'read-write', kinds: READ_WRITE_KINDS, scripts: READ_WRITE, strangers: false, told: true },
   { name: 'fair-read-write', kinds: FAIR_READ_WRITE_KINDS, scripts: FAIR_READ_WRITE, strangers: false, told: true },
+  { name: 'semaphores', kinds: SEMAPHORE_KINDS, scripts: SEMAPHORES, strangers: false, told: true },
 ]
 
 /** Each family has as many numbers as anybody can try. */

@@ -1,6 +1,6 @@
 /**
  * npm run simulate -- [--seconds N] [--histories H] [--from N] [--first] [--family NAME]   many, on all cores;
- *     --first: to the first violation; --family: plain, fair, mixed, fenced or spin only
+ *     --first: to the first violation; --family: one of those in kinds.ts only
  * npm run simulate -- --seed SEED [--trace] [--whole]         one history, the same text every time
  */
 import { fork } from 'node:child_process'

@@ -291,7 +291,12 @@ export class Oracle {
     )
     for (const name of locks) {
       for (const wire of this.server.holders(name)) {
-        if (known.has(wire) || this.server.abandoned.has(wire) || dead.has(wire.slice(0, 36)) || isStranger(wire))
+        if (
+          known.has(wire) ||
+          this.server.abandoned.has(wire) ||
+          dead.has(this.server.clientOf(wire)) ||
+          isStranger(wire)
+        )
           continue
         this.#verdict.violation(
           'left over',

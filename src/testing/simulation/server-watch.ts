@@ -34,6 +34,8 @@ export class ServerWatch {
   /** When the server wrote them as holders. */
   readonly #writtenAt = new Map<string, number>()
   readonly #asked = new Set<string>()
+  /** The client that has it, where that is no part of the owner's name. */
+  readonly #clients = new Map<string, string>()
   /** Since when each lock is shared without a pause. */
   readonly #sharedSince = new Map<string, number>()
   /** Since when a living process does not know of what the server has of it. */
@@ -50,8 +52,8 @@ export class ServerWatch {
   }
 
   holders(name: string): readonly string[] {
-    const { server, kinds } = this.#scene
-    return server.machine.observe(() => (kinds[0] as SimKind).holders(server.redis, name))
+    const { server } = this.#scene
+    return server.machine.observe(() => this.#kind.holders(server.redis, name))
   }
 
   /** When the server wrote this owner as the holder. */
@@ -104,8 +106,26 @@ export class ServerWatch {
     if (name === undefined) return
     const holders = this.holders(name)
     this.line?.executed(name, flight, holders)
-    if (holders.length === 0 && this.#holdersBefore.length > 0) this.toldFree.add(name)
-    for (const wire of holders) if (!this.#holdersBefore.includes(wire)) this.#written(name, wire, flight)
+    if (this.#isFree(holders) && !this.#isFree(this.#holdersBefore)) this.toldFree.add(name)
+    for (const wire of holders) {
+      if (this.#holdersBefore.includes(wire)) continue
+      const asker = this.#scene.processes.find((one) => one === process)
+      if (this.#kind.permits !== undefined) this.#clients.set(wire, asker?.client?.id ?? '')
+      this.#written(name, wire, flight)
+    }
+  }
+
+  get #kind(): SimKind {
+    return this.#scene.kinds[0] as SimKind
+  }
+
+  #isFree(holders: readonly string[]): boolean {
+    return holders.length < (this.#kind.permits ?? 1)
+  }
+
+  /** Who has it. */
+  clientOf(wire: string): string {
+    return this.#clients.get(wire) ?? wire.slice(0, 36)
   }
 
   /** The server has a new holder. */
@@ -166,16 +186,16 @@ export class ServerWatch {
 
   check(name: string): void {
     const holders = this.holders(name)
-    const kind = this.#scene.kinds[0] as SimKind
-    if (holders.length > 1 && kind.shared !== true)
-      this.#verdict.violation('exclusion', `the server has two owners of '${name}': ${holders.join(', ')}`)
+    const kind = this.#kind
+    if (holders.length > (kind.permits ?? 1) && kind.shared !== true)
+      this.#verdict.violation('exclusion', `the server has too many owners of '${name}': ${holders.join(', ')}`)
     const malformed = this.#scene.server.machine.observe(() => kind.malformed?.(this.#scene.server.redis, name))
     if (malformed !== undefined) this.#verdict.violation('exclusion', `'${name}': ${malformed}`)
     const shared = holders.length > 0 && kind.shared === true && !holders.some((wire) => wire.endsWith(':write'))
     if (!shared) this.#sharedSince.delete(name)
     else if (!this.#sharedSince.has(name)) this.#sharedSince.set(name, this.#scene.world.now)
     for (const wire of holders) this.#checkGhost(name, wire)
-    if (holders.length > 0 || this.line?.isReserved(name) === true) {
+    if (!this.#isFree(holders) || this.line?.isReserved(name) === true) {
       this.freeSince.delete(name)
       this.toldFree.delete(name)
       return
@@ -188,7 +208,9 @@ export class ServerWatch {
     const { locks, calm } = this.#scene
     const { redis } = this.#scene.server
     for (const name of locks) {
-      if (redis.database.get(name) !== undefined) this.#verdict.violation('left over', `the key '${name}'`)
+      const kept =
+        this.#kind.permits === undefined ? redis.database.get(name) !== undefined : this.holders(name).length > 0
+      if (kept) this.#verdict.violation('left over', `the key '${name}'`)
       const left = this.line?.line(name) ?? []
       // Who died in the line, or was closed out of reach, stands there until somebody else comes.
       const wrong = left.filter((wire) => (isStranger(wire) ? calm : !died))
@@ -201,7 +223,7 @@ export class ServerWatch {
 
   /** What its process does not know of must go away, and not only when its lease is over. */
   #checkGhost(name: string, wire: string): void {
-    const process = this.#scene.processes.find(({ client }) => client?.id === wire.slice(0, 36))
+    const process = this.#scene.processes.find(({ client }) => client?.id === this.clientOf(wire))
     const known = this.#scene.processes.some(({ holds }) => [...holds].some((held) => held.wire === wire))
     const onTrial = this.line?.line(name).includes(wire) === true
     if (known || onTrial || this.abandoned.has(wire) || process?.living !== true || process.machine.stopped) {

@@ -129,8 +129,15 @@ class History implements Fates {
     }
   }
 
+  /** What is there before anybody comes. */
+  #make(): void {
+    const { server, locks } = this.#cast
+    for (const name of locks) familyOf(this.#seed).kinds[0]?.make?.(server.redis, name)
+  }
+
   #setUp(): void {
     const world = this.#world
+    this.#make()
     for (const process of this.#cast.processes) {
       process.ends = (killed) => {
         this.#oracle.ended(process, killed)
@@ -258,6 +265,7 @@ class History implements Fates {
     if (fault === 'server wiped') {
       this.#oracle.wiped()
       redis.database.clear()
+      this.#make()
     }
     for (const { driver } of this.#cast.parties) {
       driver.cut()
@@ -267,8 +275,10 @@ class History implements Fates {
 
   #take(name: string, tell: boolean): void {
     this.#oracle.server.disturb(name)
-    this.#cast.server.redis.execute(['DEL', name])
-    const channel = familyOf(this.#seed).kinds[0]?.channel?.(name) ?? `redisson_lock__channel:{${name}}`
+    const kind = familyOf(this.#seed).kinds[0]
+    if (kind?.make === undefined) this.#cast.server.redis.execute(['DEL', name])
+    else kind.make(this.#cast.server.redis, name)
+    const channel = kind?.channel?.(name) ?? `redisson_lock__channel:{${name}}`
     if (tell) this.#cast.server.redis.execute(['PUBLISH', channel, '0'])
   }
 

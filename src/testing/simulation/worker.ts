@@ -64,7 +64,8 @@ export class Worker {
     if (held === undefined) return
     const inner = await this.#work(step, held)
     if (step.end === 'forget') return
-    if (step.end === 'detach') await this.#detach(held, step)
+    // A permit's id is a ticket by itself.
+    if (step.end === 'detach' && this.#process.kind.permits === undefined) await this.#detach(held, step)
     else await this.#release(held)
     if (inner === undefined || this.#process.closing !== undefined) return
     await work(this.#process, inner.hold, step, step.work / 2)
@@ -139,7 +140,7 @@ export class Worker {
       owner: owner ?? (step.owned ? this.#name : id),
       process,
       since: process.machine.time,
-      shared: step.shared && process.kind.shared === true,
+      shared: process.kind.permits !== undefined || (step.shared && process.kind.shared === true),
       waits: step.does === 'hold' && step.wait === undefined,
       // An adoption cannot be aborted.
       controller: name.endsWith('/adopt')
