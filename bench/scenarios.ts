@@ -8,6 +8,7 @@ import { i } from './scenarios/i.js'
 import { l } from './scenarios/l.js'
 import { m } from './scenarios/m.js'
 import { r } from './scenarios/r.js'
+import { rw } from './scenarios/rw.js'
 import { s } from './scenarios/s.js'
 import { u1 } from './scenarios/u1.js'
 import { u64 } from './scenarios/u64.js'
@@ -15,4 +16,4 @@ import { w } from './scenarios/w.js'
 import type { Scenario } from './support/bench.js'
 
 /** In the order in which they run and are shown. */
-export const scenarios: readonly Scenario[] = [u1, u64, c, h, cf, hf, f, s, l, d, r, w, m, i]
+export const scenarios: readonly Scenario[] = [u1, u64, c, h, cf, hf, f, s, rw, l, d, r, w, m, i]

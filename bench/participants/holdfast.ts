@@ -19,7 +19,7 @@ export const holdfast: Participant = {
   family: 'holdfast',
   file: 'bench/participants/holdfast.ts',
   setup: 'connect(url), all defaults: a lease of 30 s that the watchdog renews',
-  kinds: ['lock', 'fairLock', 'semaphore'],
+  kinds: ['lock', 'fairLock', 'semaphore', 'readLock', 'writeLock'],
   waits: true,
   memory: true,
   renews: true,
@@ -33,7 +33,12 @@ export const holdfast: Participant = {
     client.on('lost', () => troubles++)
     client.on('uncertain', () => troubles++)
     return {
-      lock: (kind, name, places = 1) => (kind === 'semaphore' ? permitsOf(client, name, places) : client[kind](name)),
+      lock(kind, name, places = 1) {
+        if (kind === 'semaphore') return permitsOf(client, name, places)
+        if (kind === 'readLock') return client.readWriteLock(name).read
+        if (kind === 'writeLock') return client.readWriteLock(name).write
+        return client[kind](name)
+      },
       troubles: () => troubles,
       intact: (held) => (held as Hold).state === 'held' && !(held as Hold).signal.aborted,
       close: () => client.close(),

@@ -1,7 +1,7 @@
 import type { Load } from '../support/load.js'
 
 /** The kinds of lock that scenarios ask for; of a semaphore each owner takes one permit. */
-export type Kind = 'lock' | 'fairLock' | 'semaphore'
+export type Kind = 'lock' | 'fairLock' | 'semaphore' | 'readLock' | 'writeLock'
 
 export interface Held {
   release(): Promise<unknown>

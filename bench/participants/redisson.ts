@@ -5,7 +5,7 @@ import { PATIENCE } from '../support/child.js'
 import type { Load, Sample, Slot } from '../support/load.js'
 import type { Member, Participant } from './participant.js'
 
-const KINDS = { lock: 'plain', fairLock: 'fair', semaphore: 'semaphore' } as const
+const KINDS = { lock: 'plain', fairLock: 'fair', semaphore: 'semaphore', readLock: 'read', writeLock: 'write' } as const
 
 type JavaSample = Omit<Sample, 'waits' | 'stays'> & Record<'waits' | 'stays', readonly number[]>
 
@@ -58,9 +58,9 @@ class JavaMember implements Member {
   }
 
   async #work({ startAt, warm, seconds }: Slot): Promise<Sample> {
-    const { kind, callers, holdMs, endless, places = 1 } = this.#load
+    const { kind, callers, holdMs, endless, places = 1, reads } = this.#load
     const { waits, stays, ...counts } = await this.#redisson.request<JavaSample>({
-      ...{ op: 'bench', kind: KINDS[kind], names: this.#names, callers, hold: holdMs, warm, seconds, places },
+      ...{ op: 'bench', kind: KINDS[kind], names: this.#names, callers, hold: holdMs, warm, seconds, places, reads },
       ...{ startAt: now() + startAt - Date.now(), drains: endless !== true },
     })
     return { ...counts, waits: Float64Array.from(waits), stays: Float64Array.from(stays) }
@@ -91,7 +91,7 @@ export const redisson: Participant = {
   setup:
     `Redisson ${NEWEST} in Java, one client in each process, one thread for each caller; defaults, but ` +
     'subscriptionsPerConnection as many as callers, a subscriptionTimeout of two minutes, and one idle connection',
-  kinds: ['lock', 'fairLock', 'semaphore'],
+  kinds: ['lock', 'fairLock', 'semaphore', 'readLock', 'writeLock'],
   waits: true,
   memory: false,
   renews: true,

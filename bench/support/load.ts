@@ -12,6 +12,8 @@ export interface Load {
   readonly holdMs: number
   /** How many may be inside at a time; 1 unless said. */
   readonly places?: number
+  /** Of a read-write lock: what part of the calls reads, in one place each; a write takes all places. */
+  readonly reads?: number
   /** The line is too long to be waited out: the processes answer when the time is over, and are killed. */
   readonly endless?: boolean
 }

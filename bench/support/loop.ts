@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Contender, Session } from '../participants/participant.js'
+import type { Session } from '../participants/participant.js'
 import type { Holding } from './hold.js'
 import type { Load, Sample, Slot } from './load.js'
 import { Recorder, machineTime } from './stats.js'
@@ -14,7 +14,9 @@ export interface Post {
 
 /** The callers of one process, for one slot. */
 export const runSlot = async ({ session, load, names, hold }: Post, slot: Slot): Promise<Sample> => {
-  const locks = names.map((name) => session.lock(load.kind, name, load.places))
+  const { places = 1, reads } = load
+  const locks = names.map((name) => session.lock(load.kind, name, places))
+  const readers = reads === undefined ? locks : names.map((name) => session.lock('readLock', name))
   const inside = new Int32Array(locks.length)
   const waits = new Recorder()
   const stays = new Recorder()
@@ -26,33 +28,33 @@ export const runSlot = async ({ session, load, names, hold }: Post, slot: Slot):
   const from = performance.now() + slot.warm * 1000
   const until = from + slot.seconds * 1000
 
-  const caller = async (lock: Contender, place: number): Promise<void> => {
+  const caller = async (place: number): Promise<void> => {
     for (let asked = performance.now(); asked < until; asked = performance.now()) {
-      const mine = await lock.acquire()
+      const isRead = reads !== undefined && Math.random() < reads
+      const takes = reads === undefined || isRead ? 1 : places
+      const mine = await (isRead ? readers : locks)[place]!.acquire()
       const had = performance.now()
-      if (++inside[place]! > (load.places ?? 1)) crowded++
+      inside[place]! += takes
+      if (inside[place]! > places) crowded++
       const entered = shared ? machineTime() : 0
       // One turn at least, or a second holder could not be seen.
       await hold()
-      inside[place]!--
+      inside[place]! -= takes
       total++
       if (had >= from && had < until) pairs++
       if (asked >= from) waits.add(had - asked)
       if (shared) {
         const left = machineTime()
         held += (left - entered) / 1000
-        stays.add(entered)
-        stays.add(left)
+        for (let i = 0; i < takes; i++) {
+          stays.add(entered)
+          stays.add(left)
+        }
       }
       await mine.release()
     }
   }
-  const callers = Promise.all(
-    Array.from({ length: load.callers }, (_, index) => {
-      const place = index % locks.length
-      return caller(locks[place]!, place)
-    }),
-  )
+  const callers = Promise.all(Array.from({ length: load.callers }, (_, index) => caller(index % locks.length)))
   await (load.endless === true ? Promise.race([callers, sleep(until - performance.now())]) : callers)
   const { user, system } = process.cpuUsage(cpu)
   return { pairs, total, waits: waits.values, stays: stays.values, crowded, held, cpu: user + system }
@@ -60,7 +62,8 @@ export const runSlot = async ({ session, load, names, hold }: Post, slot: Slot):
 
 /** Whether a lock that one client has, in all its places, stays closed to it and to another client, until it is given back. */
 export const excludes = async (one: Session, other: Session, load: Load, name: string): Promise<boolean> => {
-  const places = Array.from({ length: load.places ?? 1 }, () => one.lock(load.kind, name, load.places).acquire())
+  const wanted = load.reads === undefined ? (load.places ?? 1) : 1
+  const places = Array.from({ length: wanted }, () => one.lock(load.kind, name, load.places).acquire())
   const first = await Promise.all(places)
   let [early, freed] = [false, false]
   // Who does not wait is refused.

@@ -11,7 +11,7 @@ const participant = participants.find((one) => one.name === name)
 if (participant === undefined) throw new Error(`no participant '${name}'`)
 
 const session = await participant.open(url)
-const hold = holding(load.holdMs, load.places)
+const hold = holding(load.holdMs, Math.min(load.callers, load.places ?? 1))
 
 const probe = async (): Promise<boolean> => {
   const other = await participant.open(url)

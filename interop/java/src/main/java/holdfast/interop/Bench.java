@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -14,13 +15,16 @@ import org.redisson.api.RSemaphore;
 
 /**
  * Threads that take and give back locks as fast as they can, each its own or all of them one: names, callers, hold (ms),
- * startAt (ms, monotonic), warm and seconds (s), drains; of a semaphore, how many places it has. The answer has the same fields as that of one of Node's
+ * startAt (ms, monotonic), warm and seconds (s), drains; of a semaphore, how many places it has; of a read-write lock, what
+ * part of the calls reads, each in one place: a write takes all. The answer has the same fields as that of one of Node's
  * processes (bench/support/load.ts). It comes when all threads had their last turn; where the line shall not drain, when
  * the time is over: such a process is to be killed.
  */
 final class Bench {
     private final Request request;
     private final List<Object> locks;
+    private final List<Object> readers;
+    private final double reads;
     private final int places;
     private final Answers answers;
     private final AtomicInteger[] inside;
@@ -35,7 +39,9 @@ final class Bench {
     private int crowded;
     private double held;
 
-    Bench(Request request, List<Object> locks, Answers answers) {
+    Bench(Request request, List<Object> locks, List<Object> readers, Answers answers) {
+        this.readers = readers;
+        this.reads = request.number("reads", 0);
         this.request = request;
         this.places = (int) request.number("places", 1);
         this.locks = locks;
@@ -55,7 +61,7 @@ final class Bench {
             Thread thread = new Thread(null, () -> {
                 Work.until(startAt);
                 try {
-                    call(locks.get(place), inside[place]);
+                    call(locks.get(place), readers.get(place), inside[place]);
                 } catch (Throwable error) {
                     failure.compareAndSet(null, error);
                 } finally {
@@ -68,20 +74,23 @@ final class Bench {
         new Thread(() -> answer(startAt, running)).start();
     }
 
-    private void call(Object lock, AtomicInteger within) throws InterruptedException {
+    private void call(Object lock, Object reader, AtomicInteger within) throws InterruptedException {
         if (lock instanceof RSemaphore) {
             ((RSemaphore) lock).trySetPermits(places);
         }
         for (double asked = Answers.now(); asked < until; asked = Answers.now()) {
-            enter(lock);
+            boolean isRead = ThreadLocalRandom.current().nextDouble() < reads;
+            Object mine = isRead ? reader : lock;
+            int takes = reads > 0 && !isRead ? places : 1;
+            enter(mine);
             double had = Answers.now();
-            boolean rival = within.incrementAndGet() > places;
+            boolean rival = within.addAndGet(takes) > places;
             if (hold > 0) {
                 Work.until(Answers.now() + hold);
             }
-            within.decrementAndGet();
-            record(asked, had, Answers.now(), rival);
-            leave(lock);
+            within.addAndGet(-takes);
+            record(asked, had, Answers.now(), rival, takes);
+            leave(mine);
         }
     }
 
@@ -101,7 +110,7 @@ final class Bench {
         }
     }
 
-    private synchronized void record(double asked, double had, double left, boolean rival) {
+    private synchronized void record(double asked, double had, double left, boolean rival, int takes) {
         total++;
         pairs += had >= from && had < until ? 1 : 0;
         crowded += rival ? 1 : 0;
@@ -110,7 +119,7 @@ final class Bench {
             waits.add(had - asked);
         }
         // Stays at different locks may overlap.
-        if (locks.size() == 1) {
+        for (int i = 0; i < takes && locks.size() == 1; i++) {
             stays.add(1000 * had);
             stays.add(1000 * left);
         }

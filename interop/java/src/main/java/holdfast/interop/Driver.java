@@ -48,7 +48,7 @@ public final class Driver {
         operations.put("cancel", request -> answers.value(request, calls.cancel(request.whole("call"))));
         operations.put("work", request -> new Work(request, object(request), answers).start());
         operations.put("hear", request -> new Hearing(request, object(request), answers).start());
-        operations.put("bench", request -> new Bench(request, locks(request), answers).start());
+        operations.put("bench", this::bench);
         operations.put("close", request -> aside(request, () -> answers.value(request, clients.close(request))));
     }
 
@@ -56,10 +56,16 @@ public final class Driver {
         return clients.object(request.text("client"), request.text("kind"), request.text("name"));
     }
 
-    private List<Object> locks(Request request) throws Throwable {
+    private void bench(Request request) throws Throwable {
+        List<Object> locks = locks(request, request.text("kind"));
+        List<Object> readers = request.has("reads") ? locks(request, "read") : locks;
+        new Bench(request, locks, readers, answers).start();
+    }
+
+    private List<Object> locks(Request request, String kind) throws Throwable {
         List<Object> locks = new ArrayList<>();
         for (Object name : request.list("names")) {
-            locks.add(clients.object(request.text("client"), request.text("kind"), name.toString()));
+            locks.add(clients.object(request.text("client"), kind, name.toString()));
         }
         return locks;
     }
