@@ -29,6 +29,9 @@ export const readFacts = async (link: Link, clock: Clock): Promise<ServerFacts> 
   const warnings: string[] = []
   const policy = fields.get('maxmemory_policy')
   if (policy !== undefined && policy !== 'noeviction') warnings.push(evicting(policy))
+  if (fields.get('role') === 'slave') warnings.push('the server is a replica: it refuses every lock (READONLY)')
+  if (fields.get('redis_mode') === 'cluster' && !link.cluster) warnings.push(ONE_NODE)
+  if (link.cluster && !shards) warnings.push(UNCOUNTED)
   const off = clockOff(time, before, clock.now())
   if (Math.abs(off) > CLOCK_OFF) {
     warnings.push(`the server's clock is ${Math.abs(off)} ms ${off > 0 ? 'ahead of' : 'behind'} this machine's`)
@@ -41,6 +44,12 @@ export const readFacts = async (link: Link, clock: Clock): Promise<ServerFacts> 
     fencing: rewinding(fields),
   }
 }
+
+const ONE_NODE =
+  'the server is a node of a cluster, connected to as if it were alone: it refuses the names of other nodes (MOVED); ' +
+  'connect by redis+cluster:'
+const UNCOUNTED =
+  'the cluster has no sharded pub/sub: a release knows only of those who listen at its own node, so that others may wait for a poll'
 
 const yes = (): boolean => true
 const no = (): boolean => false

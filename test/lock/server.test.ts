@@ -258,6 +258,25 @@ void describe('trouble at the server', { concurrency: 4 }, () => {
     },
   )
 
+  onServer(
+    'a node of a cluster, connected to as if it were alone → a warning, told to the logger once',
+    async ({ open }) => {
+      const told: string[] = []
+      const note = (message: string): void => void told.push(message)
+      const client = await open({ logger: { debug: note, info: note, warn: note, error: note } })
+      assert.equal(client.warnings.filter((warning) => warning.includes('redis+cluster:')).length, 1)
+      assert.equal(told.filter((warning) => warning.includes('redis+cluster:')).length, 1)
+    },
+    ['--cluster-enabled', 'yes'],
+  )
+
+  onServer('a replica → a warning that says so, gone when it is none', async ({ redis, open }) => {
+    await redis.call('REPLICAOF', '127.0.0.1', '1')
+    assert.match(JSON.stringify((await open()).warnings), /is a replica/)
+    await redis.call('REPLICAOF', 'NO', 'ONE')
+    assert.doesNotMatch(JSON.stringify((await open()).warnings), /is a replica/)
+  })
+
   onServer('an evicting maxmemory-policy → a warning that names it', async ({ redis, open }) => {
     await redis.config('SET', 'maxmemory', '100mb')
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru')
