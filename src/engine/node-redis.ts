@@ -1,8 +1,24 @@
 import { slotOf } from '../keys.js'
-import { type Arg, type Driver, type DriverEvents, NoReply, NotSent, type Reply, type SendOptions } from './engine.js'
+import {
+  type Arg,
+  type Driver,
+  type DriverEvents,
+  NoReply,
+  NotSent,
+  type Reply,
+  type SendOptions,
+  type SubscriptionKind,
+} from './engine.js'
 import type { NodeRedisClient, NodeRedisNode } from './target.js'
 
 type Word = string | Buffer
+type Listener = (payload: Buffer, channel: Buffer) => void
+
+const WORDS = {
+  plain: ['subscribe', 'unsubscribe'],
+  sharded: ['sSubscribe', 'sUnsubscribe'],
+  pattern: ['pSubscribe', 'pUnsubscribe'],
+} as const
 
 /** What bulk strings become; by the first byte of their kind. */
 const BYTES = { typeMapping: { 36: Buffer } }
@@ -15,7 +31,11 @@ export class NodeRedisDriver implements Driver {
   readonly #client: NodeRedisClient
   readonly #sentinel: boolean
   readonly #handlers: [event: string, handler: (what: unknown) => void][] = []
-  readonly #channels = new Map<string, (payload: string) => void>()
+  readonly #listeners = {
+    plain: new Map<string, Listener>(),
+    sharded: new Map<string, Listener>(),
+    pattern: new Map<string, Listener>(),
+  }
   #messages: Promise<NodeRedisClient> | undefined
   #subscriber: NodeRedisClient | undefined
   #events: DriverEvents | undefined
@@ -102,26 +122,28 @@ export class NodeRedisDriver implements Driver {
     return this.#nodeOf(route)?.address
   }
 
-  async subscribe(channel: string, sharded: boolean): Promise<void> {
-    const listener = (payload: string): void => this.#events?.message(channel, payload)
-    this.#channels.set(channel, listener)
+  async subscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    const listener: Listener = (payload, channel) => {
+      this.#events?.message({ kind, name, channel: channel.toString(), payload })
+    }
+    const listeners = this.#listeners[kind]
+    listeners.set(name, listener)
     try {
       const client = await (this.#messages ??= this.#openMessages())
       // It was unsubscribed while the connection was being made.
-      if (this.#channels.get(channel) !== listener) return
-      await (sharded ? client.sSubscribe(channel, listener) : client.subscribe(channel, listener))
+      if (listeners.get(name) === listener) await client[WORDS[kind][0]](name, listener, true)
     } catch (error) {
       throw translated(error as Error)
     }
   }
 
-  async unsubscribe(channel: string, sharded: boolean): Promise<void> {
-    const listener = this.#channels.get(channel)
+  async unsubscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    const listener = this.#listeners[kind].get(name)
     const client = this.#subscriber
-    this.#channels.delete(channel)
+    this.#listeners[kind].delete(name)
     if (listener === undefined || client === undefined) return
     try {
-      await (sharded ? client.sUnsubscribe(channel, listener) : client.unsubscribe(channel, listener))
+      await client[WORDS[kind][1]](name, listener, true)
     } catch (error) {
       throw translated(error as Error)
     }

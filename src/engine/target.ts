@@ -67,10 +67,19 @@ export interface NodeRedisClient {
   duplicate?(): NodeRedisClient
   connect(): Promise<unknown>
   destroy(): unknown
-  subscribe(channel: string, listener: (message: string) => void): Promise<void>
-  unsubscribe(channel: string, listener: (message: string) => void): Promise<void>
-  sSubscribe(channel: string, listener: (message: string) => void): Promise<void>
-  sUnsubscribe(channel: string, listener: (message: string) => void): Promise<void>
+  readonly subscribe: NodeRedisListen
+  readonly unsubscribe: NodeRedisListen
+  readonly sSubscribe: NodeRedisListen
+  readonly sUnsubscribe: NodeRedisListen
+  readonly pSubscribe: NodeRedisListen
+  readonly pUnsubscribe: NodeRedisListen
   on(event: string, handler: (what: unknown) => void): unknown
   off(event: string, handler: (what: unknown) => void): unknown
 }
+
+/** With `bytes`, messages and channels come as they are. */
+type NodeRedisListen = (
+  name: string,
+  listener: (payload: Buffer, channel: Buffer) => void,
+  bytes: true,
+) => Promise<void>
