@@ -16,6 +16,15 @@ export const checkName = (name: unknown, what = 'name'): string => {
   return name
 }
 
+export const checkKeys = (keys: unknown): readonly string[] => {
+  if (!Array.isArray(keys)) throw new TypeError(`keys must be an array of strings, not ${show(keys)}`)
+  if (keys.length === 0) throw new RangeError('keys must be one at least, not 0')
+  keys.forEach((key, index) => {
+    if (typeof key !== 'string') throw new TypeError(`keys[${index}] must be a string, not ${show(key)}`)
+  })
+  return keys as string[]
+}
+
 const checkNumber = (value: unknown, what: string): number => {
   if (typeof value !== 'number') throw new TypeError(`${what} must be a number of milliseconds, not ${show(value)}`)
   return value

@@ -89,6 +89,8 @@ export interface HolderState {
   label?: string | undefined
   count: number
   mode: 'exclusive' | 'read' | 'write'
+  /** Keyed locks only: which of the keys asked about it holds. */
+  keys?: string[] | undefined
 }
 
 export interface WaiterState {

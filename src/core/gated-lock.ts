@@ -86,7 +86,10 @@ export class GatedLock implements Lock<TenureHold> {
     }
     const remaining = leftOf(ttl)
     return {
-      holders: holders.map(({ owner, count, mode = 'exclusive' as const }) => ({ ...who(owner), count, mode })),
+      holders: holders.map(({ owner, count, mode = 'exclusive' as const, keys }) => ({
+        ...{ ...who(owner), count, mode },
+        ...(keys !== undefined && { keys: [...keys] }),
+      })),
       waiting: waiting.map(({ owner, deadline }) => ({ ...who(owner), deadline })),
       ...(remaining !== undefined && { remaining }),
       ...(token !== undefined && { token }),

@@ -195,7 +195,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     this.runtime.detached(tenure)
     this.leaveLine(tenure)
     this.vacated()
-    return makeTicket({ kind: this.kind.name, name: this.name, wire: tenure.wire, ...terms })
+    return makeTicket({ kind: this.kind.ticket ?? this.kind.name, name: this.name, wire: tenure.wire, ...terms })
   }
 
   carries(): boolean {

@@ -19,6 +19,9 @@ export interface ServerState {
     readonly mode?: 'read' | 'write'
     /** Where it differs from the whole lock's, ms. */
     readonly left?: number
+    /** Where a lock is of several keys: which of them it has, and whether that is not all. */
+    readonly keys?: readonly string[]
+    readonly partial?: boolean
   }[]
   /** In order, where the server keeps a line; deadlines in ms since the epoch. */
   readonly waiting?: readonly { readonly owner: string; readonly deadline: number }[]
@@ -42,6 +45,12 @@ export interface LockProtocol {
   readonly shared?: boolean
   /** What the renewal of this owner's hold is to be given. Default: the key. */
   renewalKeys?(owner: string): readonly string[]
+  /** What it is to be told of this owner's hold. Default: the owner. */
+  renewalWords?(owner: string): string
+  /** A hold may be lost in part: what is left of it is given back. */
+  readonly divisible?: boolean
+  /** How much work a renewal is, where that is more than that of a plain lock: 1. */
+  readonly weight?: number
   /** `waits`: on behalf of somebody who goes on waiting when it is another's. */
   acquire(owner: string, lease: number, waits: boolean): Promise<Attempt>
   /** ms left (-1: no expiry), or undefined when it is not this owner's. */
@@ -101,6 +110,8 @@ export interface LockKind {
   readonly keysOf?: string
   /** What of the things under its key it takes, where that is not all: those that share none do not exclude one another. */
   readonly part?: readonly string[]
+  /** What a ticket calls it. Default: its name. */
+  readonly ticket?: string
   /** Whether an owner that holds it may take it again. */
   readonly reentrant: boolean
   /** Only where releases are told to nobody. */

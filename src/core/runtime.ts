@@ -157,6 +157,7 @@ export class Runtime implements Runner {
     const family = this.#gates.get(gate.kind.family)
     const { key } = gate.protocol
     if (family?.get(key) === gate) family.delete(key)
+    if (family?.size === 0) this.#gates.delete(gate.kind.family)
   }
 
   /** Where a lock of this name is on the server. */

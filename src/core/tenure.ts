@@ -194,7 +194,7 @@ export class Tenure implements Due {
     const error = new LockLostError(this.name, why, cause === undefined ? {} : { cause })
     this.#ended = 'lost'
     for (const hold of this.#holds) hold.end('lost', error)
-    this.#keeper.lost(this, error, ours)
+    this.#keeper.lost(this, error, ours || this.protocol.divisible === true)
   }
 
   /** Given back, passed to another owner on the server, or detached. */
@@ -299,7 +299,7 @@ export class Tenure implements Due {
     const { ttl, holders } = await this.protocol.inspect()
     if (this.over) return
     const mine = holders.find(({ owner }) => owner === this.wire)
-    if (mine === undefined) {
+    if (mine === undefined || mine.partial === true) {
       this.lose('somebody else released it, or its key was deleted', false)
       return
     }

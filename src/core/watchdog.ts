@@ -6,7 +6,7 @@ import type { RenewScript, Runner } from './protocol.js'
 import type { Tenure } from './tenure.js'
 import { type Moment, momentOf } from './trust.js'
 
-/** How many holds one script call renews. */
+/** How many holds one script call renews, each as much work as that of a plain lock. */
 const BATCH = 250
 /** How many one turn sends at most: the event loop must not stand still for all that are due at once. */
 const TURN = 8 * BATCH
@@ -174,19 +174,21 @@ export class Watchdog {
   /** Holds that one script call can renew together. */
   #batches(due: readonly Tenure[]): Tenure[][] {
     const batches: Tenure[][] = []
-    const open = new Map<RenewScript, Map<string, Tenure[]>>()
+    const open = new Map<RenewScript, Map<string, { readonly batch: Tenure[]; weight: number }>>()
     for (const tenure of due) {
-      const { renewal, key } = tenure.protocol
+      const { renewal, key, weight = 1 } = tenure.protocol
       const given = this.#given(tenure)
-      const alike = open.get(renewal) ?? new Map<string, Tenure[]>()
+      const alike = open.get(renewal) ?? new Map<string, { readonly batch: Tenure[]; weight: number }>()
       open.set(renewal, alike)
       const what = `${given} ${this.#options.cluster ? slotOf(key) : 0}`
-      const batch = given === undefined ? undefined : alike.get(what)
-      if (batch !== undefined && batch.length < BATCH) batch.push(tenure)
-      else {
-        const fresh = [tenure]
-        batches.push(fresh)
-        alike.set(what, fresh)
+      const last = given === undefined ? undefined : alike.get(what)
+      if (last !== undefined && last.weight + weight <= BATCH) {
+        last.batch.push(tenure)
+        last.weight += weight
+      } else {
+        const batch = [tenure]
+        batches.push(batch)
+        alike.set(what, { batch, weight })
       }
     }
     return batches
@@ -202,7 +204,7 @@ export class Watchdog {
       if (given === undefined) await first.verify()
       else {
         const keys = batch.flatMap((tenure) => tenure.protocol.renewalKeys?.(tenure.wire) ?? tenure.protocol.key)
-        const owners = batch.map((tenure) => tenure.wire)
+        const owners = batch.map((tenure) => tenure.protocol.renewalWords?.(tenure.wire) ?? tenure.wire)
         const renewed = await runner.run(first.protocol.renewal, keys, [given, ...owners])
         batch.forEach((tenure, i) => {
           this.#answered(tenure, sent, renewed[i] ?? -2)

@@ -333,6 +333,115 @@ export const fencedLockSetLevel: Script<
 )
 
 /**
+ * Takes all of these keys of a group when none is another's. Asked again by the owner that has them (a reply was lost), it is
+ * still one hold.
+ * Returns nil held | integer ms that one of them stays another's
+ */
+export const keyedLockAcquire: Script<
+  readonly [group: string],
+  readonly [owner: string, lease: number, ...fields: string[]],
+  null | number
+> = script(
+  'keyed-lock/acquire',
+  '4348b83700ee87d4c6dfd5ff25e49661156a27eb',
+  "local group=KEYS[1]local owner=ARGV[1]local lease=tonumber(ARGV[2])local fields=ARGV\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function keyLeft(group,field,owner,now)if redis.call('HGET',group,field)~=owner then\nreturn 0\nend\nlocal ends=redis.call('HGET',group,field..':'..owner..':expire_time')return math.max(0,(tonumber(ends or 0)or 0)-now)end\nlocal function giveKey(group,field,owner,ends,level)local own=field..':'..owner\nredis.call('HSET',group,field,owner,own..':expire_time',ends,own..':lock_count',level)end\nlocal function dropKey(group,field,owner)local own=field..':'..owner\nlocal gone=0\nif redis.call('HGET',group,field)==owner then\ngone=redis.call('HDEL',group,field)end\nredis.call('HDEL',group,own..':expire_time',own..':lock_count')return gone\nend\nlocal now=serverNow()local left,others=0,{}for i=3,#fields do\nlocal holder=redis.call('HGET',group,fields[i])if holder and holder~=owner then\nothers[i]=holder\nleft=math.max(left,keyLeft(group,fields[i],holder,now))end\nend\nif left>0 then\nreturn left\nend\nlocal ttl=redis.call('PTTL',group)for i=3,#fields do\nif others[i]then\ndropKey(group,fields[i],others[i])end\ngiveKey(group,fields[i],owner,now+lease,1)end\nif ttl==-2 or(ttl>=0 and ttl<lease)then\nredis.call('PEXPIRE',group,lease)end\nreturn nil",
+  1,
+)
+
+/**
+ * Takes these keys from whoever holds them.
+ * Returns integer 1 when one of them was held, 0 when all were free
+ */
+export const keyedLockForceRelease: Script<
+  readonly [group: string, channel: string],
+  readonly [publish: string, ...fields: string[]],
+  number
+> = script(
+  'keyed-lock/force-release',
+  '988871bb2931e56913a5fad0f9e257c39d40777d',
+  "local group=KEYS[1]local channel=KEYS[2]local publish=ARGV[1]local fields=ARGV\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function keyLeft(group,field,owner,now)if redis.call('HGET',group,field)~=owner then\nreturn 0\nend\nlocal ends=redis.call('HGET',group,field..':'..owner..':expire_time')return math.max(0,(tonumber(ends or 0)or 0)-now)end\nlocal function dropKey(group,field,owner)local own=field..':'..owner\nlocal gone=0\nif redis.call('HGET',group,field)==owner then\ngone=redis.call('HDEL',group,field)end\nredis.call('HDEL',group,own..':expire_time',own..':lock_count')return gone\nend\nlocal now=serverNow()local gone,held=0,0\nfor i=2,#fields do\nlocal holder=redis.call('HGET',group,fields[i])if holder then\nheld=keyLeft(group,fields[i],holder,now)>0 and 1 or held\ngone=gone+dropKey(group,fields[i],holder)end\nend\nif gone>0 then\nredis.pcall(publish,channel,'0')end\nreturn held",
+  2,
+)
+
+/**
+ * Who holds each of these keys, for how long, and how often.
+ * Returns [string[] owners, integer[] left (ms), integer[] counts] in the order of the fields; an empty owner: it is free
+ */
+export const keyedLockInspect: Script<
+  readonly [group: string],
+  readonly [...fields: string[]],
+  readonly [owners: readonly string[], left: readonly number[], counts: readonly number[]]
+> = script(
+  'keyed-lock/inspect',
+  'bc3d6d4b431d2c086dcc319375cb089178462157',
+  "local group=KEYS[1]local fields=ARGV\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function keyLeft(group,field,owner,now)if redis.call('HGET',group,field)~=owner then\nreturn 0\nend\nlocal ends=redis.call('HGET',group,field..':'..owner..':expire_time')return math.max(0,(tonumber(ends or 0)or 0)-now)end\nlocal now=serverNow()local owners,left,counts={},{},{}for i,field in ipairs(fields)do\nlocal owner=redis.call('HGET',group,field)or''left[i]=keyLeft(group,field,owner,now)owners[i]=left[i]>0 and owner or''counts[i]=tonumber(redis.call('HGET',group,field..':'..owner..':lock_count')or 0)end\nreturn{owners,left,counts}",
+  1,
+)
+
+/**
+ * Passes a hold of these keys on to another owner: to the next waiter of this process, or to whoever adopts a ticket.
+ * Asked again by the new owner (a reply was lost), it is still one hold.
+ * Returns integer 1 passed, 0 when they were not all one of theirs
+ */
+export const keyedLockPass: Script<
+  readonly [group: string],
+  readonly [from: string, to: string, lease: number, ...fields: string[]],
+  number
+> = script(
+  'keyed-lock/pass',
+  '88632f1e6cc8503ae4f7e3905090ef434a652af9',
+  "local group=KEYS[1]local from=ARGV[1]local to=ARGV[2]local lease=tonumber(ARGV[3])local fields=ARGV\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function keyLeft(group,field,owner,now)if redis.call('HGET',group,field)~=owner then\nreturn 0\nend\nlocal ends=redis.call('HGET',group,field..':'..owner..':expire_time')return math.max(0,(tonumber(ends or 0)or 0)-now)end\nlocal function giveKey(group,field,owner,ends,level)local own=field..':'..owner\nredis.call('HSET',group,field,owner,own..':expire_time',ends,own..':lock_count',level)end\nlocal function dropKey(group,field,owner)local own=field..':'..owner\nlocal gone=0\nif redis.call('HGET',group,field)==owner then\ngone=redis.call('HDEL',group,field)end\nredis.call('HDEL',group,own..':expire_time',own..':lock_count')return gone\nend\nlocal function outlast(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nlocal now=serverNow()for i=4,#fields do\nif keyLeft(group,fields[i],from,now)==0 and keyLeft(group,fields[i],to,now)==0 then\nreturn 0\nend\nend\nfor i=4,#fields do\ndropKey(group,fields[i],from)giveKey(group,fields[i],to,now+lease,1)end\noutlast(group,lease)return 1",
+  1,
+)
+
+/**
+ * Frees what its owner has of these keys, however often, and wakes one waiter of each process.
+ * Returns integer processes told, -1 when not all of them were this owner's still
+ */
+export const keyedLockRelease: Script<
+  readonly [group: string, channel: string],
+  readonly [owner: string, publish: string, ...fields: string[]],
+  number
+> = script(
+  'keyed-lock/release',
+  '56e835f522caa585461bedae9b19dbe462d6d857',
+  "local group=KEYS[1]local channel=KEYS[2]local owner=ARGV[1]local publish=ARGV[2]local fields=ARGV\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function keyLeft(group,field,owner,now)if redis.call('HGET',group,field)~=owner then\nreturn 0\nend\nlocal ends=redis.call('HGET',group,field..':'..owner..':expire_time')return math.max(0,(tonumber(ends or 0)or 0)-now)end\nlocal function dropKey(group,field,owner)local own=field..':'..owner\nlocal gone=0\nif redis.call('HGET',group,field)==owner then\ngone=redis.call('HDEL',group,field)end\nredis.call('HDEL',group,own..':expire_time',own..':lock_count')return gone\nend\nlocal now=serverNow()local freed,whole=0,true\nfor i=3,#fields do\nwhole=keyLeft(group,fields[i],owner,now)>0 and whole\nfreed=freed+dropKey(group,fields[i],owner)end\nif freed==0 then\nreturn-1\nend\nlocal told=redis.pcall(publish,channel,'0')if not whole then\nreturn-1\nend\nreturn type(told)=='number'and told or 0",
+  2,
+)
+
+/**
+ * Gives the holds that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
+ * A key that holds something else by now counts as lost and does not stop the others.
+ * Returns integer[] ms left, -2 lost, in the order of the groups
+ */
+export const keyedLockRenew: Script<
+  readonly [...groups: string[]],
+  readonly [lease: number, ...holds: string[]],
+  readonly number[]
+> = script(
+  'keyed-lock/renew',
+  '55d329575bf49700b3023851249285a37a12b7bc',
+  "local groups=KEYS\nlocal lease=tonumber(ARGV[1])local holds=ARGV\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function keyLeft(group,field,owner,now)if redis.call('HGET',group,field)~=owner then\nreturn 0\nend\nlocal ends=redis.call('HGET',group,field..':'..owner..':expire_time')return math.max(0,(tonumber(ends or 0)or 0)-now)end\nlocal function outlast(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nlocal now=serverNow()local renewed={}for i,group in ipairs(groups)do\nlocal words={}for word in string.gmatch(holds[i+1],'%S+')do\nwords[#words+1]=word\nend\nlocal whole=redis.call('TYPE',group).ok=='hash'for f=2,whole and#words or 0 do\nwhole=keyLeft(group,words[f],words[1],now)>0 and whole\nend\nfor f=2,whole and#words or 0 do\nlocal own=words[f]..':'..words[1]local ends=tonumber(redis.call('HGET',group,own..':expire_time'))if ends<now+lease then\nredis.call('HSET',group,own..':expire_time',now+lease)end\nend\nif whole then\noutlast(group,lease)end\nrenewed[i]=whole and lease or-2\nend\nreturn renewed",
+  0,
+)
+
+/**
+ * Sets how often its owner holds these keys: one more, one less, or as often as before to make the lease longer.
+ * Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
+ * Returns integer ms left, -2 not all of them are this owner's
+ */
+export const keyedLockSetLevel: Script<
+  readonly [group: string],
+  readonly [owner: string, level: number, lease: number, ...fields: string[]],
+  number
+> = script(
+  'keyed-lock/set-level',
+  'eabecf0fdc93d73364a7374d21f831d338e8d78e',
+  "local group=KEYS[1]local owner=ARGV[1]local level=ARGV[2]local lease=tonumber(ARGV[3])local fields=ARGV\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function keyLeft(group,field,owner,now)if redis.call('HGET',group,field)~=owner then\nreturn 0\nend\nlocal ends=redis.call('HGET',group,field..':'..owner..':expire_time')return math.max(0,(tonumber(ends or 0)or 0)-now)end\nlocal function giveKey(group,field,owner,ends,level)local own=field..':'..owner\nredis.call('HSET',group,field,owner,own..':expire_time',ends,own..':lock_count',level)end\nlocal function outlast(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nlocal now=serverNow()local left=math.huge\nfor i=4,#fields do\nlocal mine=keyLeft(group,fields[i],owner,now)if mine==0 then\nreturn-2\nend\nleft=math.min(left,mine)end\noutlast(group,lease)left=math.max(left,lease)for i=4,#fields do\ngiveKey(group,fields[i],owner,now+math.max(lease,keyLeft(group,fields[i],owner,now)),level)end\nlocal ttl=redis.call('PTTL',group)return ttl>=0 and math.min(left,ttl)or left",
+  1,
+)
+
+/**
  * One less to wait for; at none, it opens and all who wait are told. Asked again under the same note, it counts once.
  * Returns integer how many are left
  */

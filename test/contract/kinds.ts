@@ -29,6 +29,10 @@ export const kinds: readonly LockKind[] = [
   },
   ...classic,
   {
+    ...{ name: 'keyedLock', reentrant: true, keys: ['a', 'b'], channel },
+    make: (client, name) => client.keyedLock(name, ['b', 'a']),
+  },
+  {
     name: 'readWriteLock.read',
     whole: true,
     reentrant: true,

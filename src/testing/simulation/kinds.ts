@@ -10,6 +10,7 @@ import {
   readWriteGrants,
   readWriteQueue,
 } from '../../keys.js'
+import { fieldOf } from '../../sync/keyed-lock/fields.js'
 import type { Lock } from '../../types.js'
 import { PERMITS, PermitsAsLock, permitsHeld, permitsMade, permitsMissing } from './permits.js'
 
@@ -84,7 +85,16 @@ const REDISSON = ['acquire', 'try', 'cancel', 'unlock', 'force-release', 'renew'
 /** Kinds on the same keys meet one another in one history. */
 export interface Family {
   readonly name:
-    'plain' | 'fair' | 'mixed' | 'fenced' | 'spin' | 'classic' | 'read-write' | 'fair-read-write' | 'semaphores'
+    | 'plain'
+    | 'fair'
+    | 'mixed'
+    | 'fenced'
+    | 'spin'
+    | 'classic'
+    | 'read-write'
+    | 'fair-read-write'
+    | 'semaphores'
+    | 'keyed'
   readonly kinds: readonly SimKind[]
   /** Each a point where faults are counted. */
   readonly scripts: readonly string[]
@@ -260,6 +270,58 @@ const SEMAPHORE_KINDS: readonly SimKind[] = [
   },
 ]
 
+/** Two keys for each set, of which they share one: so all of them exclude one another. */
+const KEYED_SETS = ['b', 'c'].map((own) => ['a', own])
+const ALL_KEYS = ['a', 'b', 'c']
+
+const holderOf = (redis: MemoryServer, name: string, key: string): string | undefined => {
+  const fields = new Map(fieldsOf(redis, name))
+  const owner = fields.get(fieldOf(key))
+  const ends = Number(fields.get(`${fieldOf(key)}:${owner}:expire_time`))
+  return ends > redis.clock.now() ? owner : undefined
+}
+
+const holdersOfKeys = (redis: MemoryServer, name: string): string[] => {
+  const owners = ALL_KEYS.map((key) => holderOf(redis, name, key))
+  return [...new Set(owners.filter((owner) => owner !== undefined))]
+}
+
+/** All of a set or nothing; and Redisson counts on what belongs to an owner. */
+const malformedKeys = (redis: MemoryServer, name: string): string | undefined => {
+  const fields = new Map(fieldsOf(redis, name))
+  if (fields.size === 0) return undefined
+  if (redis.database.expiry(name) === undefined) return 'it has no expiry'
+  for (const key of ALL_KEYS) {
+    const owner = fields.get(fieldOf(key))
+    const own = [...fields.keys()].filter((field) => field.startsWith(`${fieldOf(key)}:`))
+    const expected = owner === undefined ? 0 : 2
+    if (own.length !== expected || own.some((field) => !field.startsWith(`${fieldOf(key)}:${owner}:`)))
+      return `'${key}' is ${owner}'s, and there are ${own.join(', ')}`
+  }
+  for (const owner of holdersOfKeys(redis, name)) {
+    const had = ALL_KEYS.filter((key) => holderOf(redis, name, key) === owner).join()
+    if (!KEYED_SETS.some((set) => set.join() === had)) return `…${owner.slice(-6)} has only '${had}'`
+  }
+  return undefined
+}
+
+const KEYED_KINDS: readonly SimKind[] = KEYED_SETS.map((set) => ({
+  name: `keyedLock of ${set.join()}`,
+  reentrant: true,
+  // By force all keys are taken: what is left of a hold when one of them is, is for tests that know of it.
+  open: (client: Client, name: string) => {
+    const whole = client.keyedLock(name, ALL_KEYS)
+    return Object.assign(client.keyedLock(name, set), { forceRelease: () => whole.forceRelease() })
+  },
+  holders: holdersOfKeys,
+  malformed: malformedKeys,
+  fair: false,
+}))
+
+const KEYED = ['acquire', 'set-level', 'release', 'pass', 'renew', 'inspect', 'force-release'].map(
+  (script) => `keyed-lock/${script}`,
+)
+
 /** In the order of their numbers: a new one comes last, so that old numbers stay what they are. */
 export const FAMILIES: readonly Family[] = [
   { name: 'plain', kinds: PLAIN_KINDS, scripts: PLAIN, strangers: false, told: true },
@@ -271,6 +333,7 @@ export const FAMILIES: readonly Family[] = [
   { name: 'read-write', kinds: READ_WRITE_KINDS, scripts: READ_WRITE, strangers: false, told: true },
   { name: 'fair-read-write', kinds: FAIR_READ_WRITE_KINDS, scripts: FAIR_READ_WRITE, strangers: false, told: true },
   { name: 'semaphores', kinds: SEMAPHORE_KINDS, scripts: SEMAPHORES, strangers: false, told: true },
+  { name: 'keyed', kinds: KEYED_KINDS, scripts: KEYED, strangers: false, told: true },
 ]
 
 /** Each family has as many numbers as anybody can try. */

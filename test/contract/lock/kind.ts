@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Hold, Lock, Owner } from 'holdfast'
 import { AcquireTimeoutError, NotOwnerError } from 'holdfast'
-import type { Client, Options, Scenario, World } from '../../engines.js'
+import { fieldOf } from '#src/sync/keyed-lock/fields.js'
+import type { Client, Options, Scenario, Word, World } from '../../engines.js'
 
 /** A row of the table: what a kind of lock does differently. */
 export interface LockKind {
@@ -23,6 +24,8 @@ export interface LockKind {
   readonly whole?: boolean
   /** Default: exclusive. */
   readonly mode?: 'read' | 'write'
+  /** It is taken by these keys of a group, each of which has an owner and an end of its own. */
+  readonly keys?: readonly string[]
 }
 
 /**
@@ -131,7 +134,12 @@ export const fieldsOf = async (world: World, name: string): Promise<Record<strin
   const flat = (await world.raw('HGETALL', name)) as string[]
   const fields: Record<string, number> = {}
   for (let i = 0; i < flat.length; i += 2) if (flat[i] !== 'mode') fields[String(flat[i])] = Number(flat[i + 1])
-  return fields
+  // Of keys of a group, `<key>:<owner>:lock_count` tells.
+  const counts = Object.entries(fields).flatMap(([field, count]) => {
+    const owner = /^[^:]+:(.*):lock_count$/.exec(field)?.[1]
+    return owner === undefined ? [] : [[owner, count] as const]
+  })
+  return counts.length > 0 ? Object.fromEntries(counts) : fields
 }
 
 export const pttl = async (world: World, name: string): Promise<number> => Number(await world.raw('PTTL', name))
@@ -147,13 +155,20 @@ export const held = async (world: World, hold: Hold): Promise<void> => {
 
 /** Somebody else's hold, written by hand. */
 export const foreign = async (
-  { mode }: LockKind,
+  { mode, keys = [] }: LockKind,
   world: World,
   name: string,
   lease: number,
   owner = 'foreign:1',
 ): Promise<void> => {
-  await world.raw('HSET', name, owner, 1, ...(mode === undefined ? [] : ['mode', mode]))
+  const [seconds = 0, micros = 0] = ((await world.raw('TIME')) as string[]).map(Number)
+  const ends = seconds * 1000 + Math.floor(micros / 1000) + lease
+  const own = (key: string): Word[] => {
+    const field = fieldOf(key)
+    return [field, owner, `${field}:${owner}:expire_time`, ends, `${field}:${owner}:lock_count`, 1]
+  }
+  const fields: Word[] = keys.length > 0 ? keys.flatMap(own) : [owner, 1]
+  await world.raw('HSET', name, ...fields, ...(mode === undefined ? [] : ['mode', mode]))
   await world.raw('PEXPIRE', name, lease)
 }
 

@@ -46,7 +46,7 @@ export interface Compared {
 
 /** One kind of lock on both sides. */
 interface LockKind extends Pick<Compared, 'listeners' | 'settled'> {
-  readonly kind: 'plain' | 'nonReentrant' | 'fair' | 'nonReentrantFair' | 'read' | 'write'
+  readonly kind: 'plain' | 'nonReentrant' | 'fair' | 'nonReentrantFair' | 'read' | 'write' | `keyed:${string}`
   readonly ours: (client: Client, name: string) => Lock
 }
 
@@ -85,6 +85,14 @@ export const NON_REENTRANT_FAIR = locks({
   listeners: fairListeners,
   settled: confirmed,
 })
+
+/** These keys of a group. */
+export const keyed = (...keys: readonly string[]): BothSides =>
+  locks({
+    kind: `keyed:${keys.join()}`,
+    ours: (client, name) => client.keyedLock(name, keys),
+    listeners: plainListeners,
+  })
 
 /** The same mistake has the same name on both sides; Redisson has one class for two of them. */
 const errorName = (error: unknown, operation: string): string => {

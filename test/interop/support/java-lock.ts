@@ -14,6 +14,8 @@ export type Kind =
   | 'permits'
   | 'latch'
   | 'limiter'
+  /** Behind the colon its keys, divided by commas; the name is the group's. */
+  | `keyed:${string}`
 
 /**
  * Who calls. A number: the asynchronous methods under that thread id, any number of them at once. A name: the blocking

@@ -1,5 +1,6 @@
 package holdfast.interop;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import org.redisson.api.RedissonClient;
@@ -28,6 +29,11 @@ final class Kinds {
     static Object find(RedissonClient client, String kind, String name) throws ReflectiveOperationException {
         if (kind.equals("script")) {
             return client.getScript();
+        }
+        if (kind.startsWith("keyed:")) {
+            // The overload for a group: the other one takes locks.
+            Object keys = List.of(kind.substring("keyed:".length()).split(",", -1));
+            return RedissonClient.class.getMethod("getMultiLock", String.class, Collection.class).invoke(client, name, keys);
         }
         String[] path = KINDS.get(kind);
         if (path == null) {

@@ -1,0 +1,40 @@
+-- Takes all of these keys of a group when none is another's. Asked again by the owner that has them (a reply was lost), it is
+-- still one hold.
+-- KEYS[1] group
+-- ARGV[1] owner
+-- ARGV[2] lease (ms)
+-- ARGV[3..] fields
+-- returns nil held | integer ms that one of them stays another's
+local group = KEYS[1]
+local owner = ARGV[1]
+local lease = tonumber(ARGV[2])
+local fields = ARGV
+--include server-now
+--include key-left
+--include give-key
+--include drop-key
+
+local now = serverNow()
+local left, others = 0, {}
+for i = 3, #fields do
+  local holder = redis.call('HGET', group, fields[i])
+  if holder and holder ~= owner then
+    others[i] = holder
+    left = math.max(left, keyLeft(group, fields[i], holder, now))
+  end
+end
+if left > 0 then
+  return left
+end
+local ttl = redis.call('PTTL', group)
+for i = 3, #fields do
+  if others[i] then
+    dropKey(group, fields[i], others[i])
+  end
+  giveKey(group, fields[i], owner, now + lease, 1)
+end
+-- The others of the group may have theirs for longer.
+if ttl == -2 or (ttl >= 0 and ttl < lease) then
+  redis.call('PEXPIRE', group, lease)
+end
+return nil

@@ -1,0 +1,118 @@
+import type { LockKind, LockProtocol, RenewScript, Runner, ServerState } from '../../core/protocol.js'
+import { lockChannel } from '../../keys.js'
+import {
+  keyedLockAcquire,
+  keyedLockForceRelease,
+  keyedLockInspect,
+  keyedLockPass,
+  keyedLockRelease,
+  keyedLockRenew,
+  keyedLockSetLevel,
+} from '../../lua/scripts.gen.js'
+import { fieldOf } from './fields.js'
+import { KeyedGate } from './keyed-gate.js'
+
+/**
+ * Redisson's RedissonFasterMultiLock: one hash for a group, with three fields for each key that is held: `h`, the owner;
+ * `h:<owner>:expire_time`, until when, in ms since the epoch; `h:<owner>:lock_count`, how often. Ours go by the server's clock.
+ */
+class KeyedLockProtocol implements LockProtocol {
+  readonly key: string
+  readonly renewal: RenewScript = keyedLockRenew
+  readonly divisible = true
+  readonly #runner: Runner
+  readonly #keys: readonly string[]
+  readonly #fields: readonly string[]
+
+  /** A field for each of the keys. */
+  constructor(runner: Runner, group: string, keys: readonly string[], fields: readonly string[]) {
+    this.#runner = runner
+    this.key = group
+    this.#keys = keys
+    this.#fields = fields
+  }
+
+  get channel(): string {
+    return lockChannel(this.key)
+  }
+
+  /** How much work a renewal is. */
+  get weight(): number {
+    return this.#fields.length
+  }
+
+  renewalWords(owner: string): string {
+    return [owner, ...this.#fields].join(' ')
+  }
+
+  async acquire(owner: string, lease: number): Promise<number | undefined> {
+    return (await this.#runner.run(keyedLockAcquire, [this.key], [owner, lease, ...this.#fields])) ?? undefined
+  }
+
+  async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
+    const left = await this.#runner.run(keyedLockSetLevel, [this.key], [owner, level, lease, ...this.#fields])
+    return left === -2 ? undefined : left
+  }
+
+  async release(owner: string): Promise<number | undefined> {
+    const args = [owner, this.#runner.publishCommand, ...this.#fields] as const
+    const told = await this.#runner.run(keyedLockRelease, [this.key, this.channel], args)
+    return told === -1 ? undefined : told
+  }
+
+  async pass(from: string, to: string, lease: number): Promise<boolean> {
+    return (await this.#runner.run(keyedLockPass, [this.key], [from, to, lease, ...this.#fields])) === 1
+  }
+
+  async forceRelease(): Promise<boolean> {
+    const args = [this.#runner.publishCommand, ...this.#fields] as const
+    return (await this.#runner.run(keyedLockForceRelease, [this.key, this.channel], args)) === 1
+  }
+
+  async inspect(): Promise<ServerState> {
+    const [owners, left, counts] = await this.#runner.run(keyedLockInspect, [this.key], this.#fields)
+    const places = (owner: string): number[] => [...owners.keys()].filter((place) => owners[place] === owner)
+    const holders = [...new Set(owners)]
+      .filter((owner) => owner !== '')
+      .map((owner) => {
+        const held = places(owner)
+        const least = (numbers: readonly number[]): number => Math.min(...held.map((place) => numbers[place] as number))
+        const keys = held.map((place) => this.#keys[place] as string)
+        return { owner, count: least(counts), left: least(left), keys, partial: keys.length < this.#keys.length }
+      })
+    return { ttl: Math.max(-2, ...left.filter((ms) => ms > 0)), holders }
+  }
+}
+
+const FAMILY = 'keyedLock'
+
+/** These keys of a group; a kind for each set of them. */
+export const keyedLock = (keys: readonly string[]): LockKind => {
+  const part = [...new Set(keys)].sort()
+  const fields = part.map(fieldOf)
+  // A queue for each set; and what a ticket calls it.
+  const family = `${FAMILY} ${JSON.stringify(part)}`
+  const kind: LockKind = {
+    name: FAMILY,
+    family,
+    ticket: family,
+    keysOf: FAMILY,
+    part,
+    reentrant: true,
+    protocol: (runner, group) => new KeyedLockProtocol(runner, group, part, fields),
+    gate: (runtime, name, key) => new KeyedGate(runtime, kind, name, key),
+  }
+  return kind
+}
+
+/** The kind that a ticket is of. */
+export const keyedLockOf = (ticket: string): LockKind | undefined => {
+  if (!ticket.startsWith(`${FAMILY} `)) return undefined
+  try {
+    const keys: unknown = JSON.parse(ticket.slice(FAMILY.length + 1))
+    const whole = Array.isArray(keys) && keys.length > 0 && keys.every((key) => typeof key === 'string')
+    return whole ? keyedLock(keys) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,31 @@
+-- Passes a hold of these keys on to another owner: to the next waiter of this process, or to whoever adopts a ticket.
+-- Asked again by the new owner (a reply was lost), it is still one hold.
+-- KEYS[1] group
+-- ARGV[1] from
+-- ARGV[2] to
+-- ARGV[3] lease (ms)
+-- ARGV[4..] fields
+-- returns integer 1 passed, 0 when they were not all one of theirs
+local group = KEYS[1]
+local from = ARGV[1]
+local to = ARGV[2]
+local lease = tonumber(ARGV[3])
+local fields = ARGV
+--include server-now
+--include key-left
+--include give-key
+--include drop-key
+--include outlast
+
+local now = serverNow()
+for i = 4, #fields do
+  if keyLeft(group, fields[i], from, now) == 0 and keyLeft(group, fields[i], to, now) == 0 then
+    return 0
+  end
+end
+for i = 4, #fields do
+  dropKey(group, fields[i], from)
+  giveKey(group, fields[i], to, now + lease, 1)
+end
+outlast(group, lease)
+return 1

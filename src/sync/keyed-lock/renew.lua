@@ -1,0 +1,38 @@
+-- Gives the holds that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
+-- A key that holds something else by now counts as lost and does not stop the others.
+-- KEYS[1..] groups
+-- ARGV[1] lease (ms)
+-- ARGV[2..] holds
+-- returns integer[] ms left, -2 lost, in the order of the groups
+local groups = KEYS
+local lease = tonumber(ARGV[1])
+local holds = ARGV
+--include server-now
+--include key-left
+--include outlast
+
+local now = serverNow()
+local renewed = {}
+for i, group in ipairs(groups) do
+  -- The owner, and the fields that it has.
+  local words = {}
+  for word in string.gmatch(holds[i + 1], '%S+') do
+    words[#words + 1] = word
+  end
+  local whole = redis.call('TYPE', group).ok == 'hash'
+  for f = 2, whole and #words or 0 do
+    whole = keyLeft(group, words[f], words[1], now) > 0 and whole
+  end
+  for f = 2, whole and #words or 0 do
+    local own = words[f] .. ':' .. words[1]
+    local ends = tonumber(redis.call('HGET', group, own .. ':expire_time'))
+    if ends < now + lease then
+      redis.call('HSET', group, own .. ':expire_time', now + lease)
+    end
+  end
+  if whole then
+    outlast(group, lease)
+  end
+  renewed[i] = whole and lease or -2
+end
+return renewed

@@ -1,0 +1,34 @@
+-- Sets how often its owner holds these keys: one more, one less, or as often as before to make the lease longer.
+-- Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
+-- KEYS[1] group
+-- ARGV[1] owner
+-- ARGV[2] level (count)
+-- ARGV[3] lease (ms)
+-- ARGV[4..] fields
+-- returns integer ms left, -2 not all of them are this owner's
+local group = KEYS[1]
+local owner = ARGV[1]
+local level = ARGV[2]
+local lease = tonumber(ARGV[3])
+local fields = ARGV
+--include server-now
+--include key-left
+--include give-key
+--include outlast
+
+local now = serverNow()
+local left = math.huge
+for i = 4, #fields do
+  local mine = keyLeft(group, fields[i], owner, now)
+  if mine == 0 then
+    return -2
+  end
+  left = math.min(left, mine)
+end
+outlast(group, lease)
+left = math.max(left, lease)
+for i = 4, #fields do
+  giveKey(group, fields[i], owner, now + math.max(lease, keyLeft(group, fields[i], owner, now)), level)
+end
+local ttl = redis.call('PTTL', group)
+return ttl >= 0 and math.min(left, ttl) or left

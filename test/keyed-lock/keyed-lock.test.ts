@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { describe } from 'node:test'
+import type { Hold } from 'holdfast'
+import { DeadlockError, LockLostError } from 'holdfast'
+import { exists, held, lasted, pttl, rejection, SHORT, timed, times, watch } from '../contract/lock/kind.js'
+import { type Client, engines, scenarios, type World } from '../engines.js'
+import { checkHistory, type Stay } from '../support/history.js'
+import { fieldOf } from '#src/sync/keyed-lock/fields.js'
+
+const hashOf = async (w: World): Promise<ReadonlyMap<string, string>> => {
+  const flat = (await w.raw('HGETALL', w.id)) as string[]
+  return new Map(times(flat.length / 2, (i) => [flat[2 * i] as string, String(flat[2 * i + 1])]))
+}
+
+/** The keys that are held, each by an owner whose end and count stand there, too; nothing else is in the hash. */
+const ownersOf = async (w: World, keys: readonly string[]): Promise<(string | undefined)[]> => {
+  const hash = await hashOf(w)
+  const owners = keys.map((key) => hash.get(fieldOf(key)))
+  owners.forEach((owner, index) => {
+    if (owner === undefined) return
+    const own = `${fieldOf(keys[index] as string)}:${owner}`
+    assert.match(hash.get(`${own}:expire_time`) ?? '', /^\d{13,16}$/)
+    assert.match(hash.get(`${own}:lock_count`) ?? '', /^\d+$/)
+  })
+  assert.equal(hash.size, 3 * owners.filter((owner) => owner !== undefined).length, 'something else is there')
+  return owners
+}
+
+for (const engine of engines) {
+  void describe(`keyed lock on ${engine.name}`, { concurrency: engine.concurrency }, () => {
+    const scenario = scenarios(engine)
+
+    scenario('G01: what stands on the server → three fields for each key, by Redisson’s hash', async (w) => {
+      const client = await w.connect()
+      assert.equal(fieldOf('student:001').length, 22)
+      const lock = client.keyedLock(w.id, ['a', 'b', 'a'])
+      assert.equal(lock.name, w.id)
+      const hold = await lock.acquire({ lease: 10_000 })
+      const [a, b] = await ownersOf(w, ['a', 'b'])
+      assert.ok(a?.startsWith(client.id) === true && a === b)
+      const [seconds = 0] = ((await w.raw('TIME')) as string[]).map(Number)
+      const ends = Number((await hashOf(w)).get(`${fieldOf('a')}:${a}:expire_time`))
+      assert.ok(Math.abs(ends - seconds * 1000 - 10_000) < 2000 + w.slack)
+      assert.ok((await pttl(w, w.id)) <= 10_000)
+      assert.equal(await hold.release(), true)
+      assert.equal(await exists(w, w.id), false)
+    })
+
+    scenario('sets that overlap → exclude; that do not → both; all or nothing', async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const hold = await one.keyedLock(w.id, ['a', 'b']).acquire({ lease: 9000 })
+      for (const client of [one, two]) {
+        assert.equal(await client.keyedLock(w.id, ['b', 'c']).tryAcquire(), undefined)
+        assert.equal(await client.keyedLock(w.id, ['c', 'b']).isLocked(), true)
+        assert.equal(await client.keyedLock(w.id, ['c']).isLocked(), false)
+      }
+      assert.deepEqual((await ownersOf(w, ['a', 'b', 'c']))[2], undefined)
+      const other = await two.keyedLock(w.id, ['c', 'd']).tryAcquire({ lease: 60_000 })
+      assert.ok(other !== undefined)
+      assert.ok((await pttl(w, w.id)) > 20_000, 'the group lasts as long as the longest')
+      const state = await two.keyedLock(w.id, ['b', 'c', 'd', 'e']).inspect()
+      assert.deepEqual(
+        state.holders.map(({ client, count, keys }) => [client, count, keys]),
+        [
+          [one.id, 1, ['b']],
+          [two.id, 1, ['c', 'd']],
+        ],
+      )
+      assert.ok((state.remaining ?? 0) > 50_000)
+      assert.ok(((await one.keyedLock(w.id, ['a']).remaining()) ?? 0) <= 9000)
+      assert.equal(await w.run(hold.release()), true)
+      assert.deepEqual((await ownersOf(w, ['a', 'b', 'c', 'd'])).map(Boolean), [false, false, true, true])
+      assert.equal(await w.run(other.release()), true)
+    })
+
+    scenario('who waits for keys of several holders → woken by each release, has it after the last', async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const holds = [await one.keyedLock(w.id, ['a']).acquire(), await two.keyedLock(w.id, ['b']).acquire()]
+      const waits = [one, two].map((client) => watch(client.keyedLock(w.id, ['a', 'b']).acquire()))
+      const apart = watch(two.keyedLock(w.id, ['a', 'c']).acquire())
+      await w.pass(300)
+      assert.equal(await w.run((holds[0] as Hold).release()), true)
+      const { value: first, ms } = await timed(w, () => apart.promise)
+      lasted(w, ms, 0, 100)
+      assert.equal(await w.run((holds[1] as Hold).release()), true)
+      await w.pass(100)
+      assert.ok(waits.every(({ settled }) => !settled))
+      assert.equal(await w.run(first.release()), true)
+      const next = await w.run(Promise.race(waits.map(({ promise }) => promise)))
+      assert.equal(await w.run(next.release()), true)
+      const last = (await w.run(Promise.all(waits.map(({ promise }) => promise)))).find((hold) => hold !== next)
+      assert.equal(await w.run((last as Hold).release()), true)
+    })
+
+    scenario('G04: several sets of one client → renewed together, and each lost for itself', async (w) => {
+      const client = await w.connect({ watchdog: 2 * SHORT })
+      const sets = [['a'], ['b', 'c'], times(300, (i) => `many:${i}`), ['d']]
+      const holds = await Promise.all(sets.map((keys) => client.keyedLock(w.id, keys).acquire()))
+      await w.pass(3 * SHORT)
+      for (const hold of holds) await held(w, hold)
+      await w.raw('HDEL', w.id, fieldOf('c'))
+      await w.eventually(() => (holds[1] as Hold).lost, 4 * SHORT)
+      assert.ok((holds[1] as Hold).signal.reason instanceof LockLostError)
+      assert.equal(await w.run((holds[1] as Hold).release()), false)
+      for (const hold of [0, 2, 3].map((index) => holds[index] as Hold)) {
+        assert.equal(hold.lost, false)
+        assert.equal(await w.run(hold.release()), true)
+      }
+      await w.eventually(async () => !(await exists(w, w.id)))
+    })
+
+    scenario('a key taken away by force → its holder is told, and waits for no other', async (w) => {
+      const [one, two] = [await w.connect({ watchdog: SHORT }), await w.connect()]
+      const hold = await one.keyedLock(w.id, ['a', 'b']).acquire()
+      assert.equal(await two.keyedLock(w.id, ['b', 'x']).forceRelease(), true)
+      assert.equal(await two.keyedLock(w.id, ['b', 'x']).forceRelease(), false)
+      const other = await two.keyedLock(w.id, ['b']).tryAcquire()
+      assert.ok(other !== undefined)
+      await w.eventually(() => hold.lost, 2 * SHORT)
+      await w.eventually(async () => (await ownersOf(w, ['a', 'b']))[0] === undefined)
+      assert.equal(await w.run(other.release()), true)
+    })
+
+    scenario('overdue → free for others, and nothing of the old owner stays', async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const keeps = await one.keyedLock(w.id, ['z']).acquire({ lease: 60_000 })
+      const over = await one.keyedLock(w.id, ['a']).acquire({ lease: 300 })
+      const { value, ms } = await timed(w, () => two.keyedLock(w.id, ['a', 'b']).acquire())
+      lasted(w, ms, 0, 1600)
+      assert.equal(over.state, 'lost')
+      const owners = await ownersOf(w, ['a', 'b', 'z'])
+      assert.ok(owners[0]?.startsWith(two.id) === true)
+      assert.equal(await w.run(value.release()), true)
+      assert.equal(await w.run(keeps.release()), true)
+    })
+
+    scenario('the same owner in a set that overlaps → DeadlockError, in every way; in the same → again', async (w) => {
+      const client = await w.connect()
+      const owner = client.owner()
+      const hold = await client.keyedLock(w.id, ['a', 'b']).acquire({ owner })
+      const again = await client.keyedLock(w.id, ['b', 'a']).acquire({ owner })
+      assert.equal((await client.keyedLock(w.id, ['a']).inspect()).holders[0]?.count, 2)
+      const calls: (() => Promise<unknown>)[] = [
+        () => client.keyedLock(w.id, ['a']).acquire({ owner }),
+        () => client.keyedLock(w.id, ['a', 'b', 'c']).tryAcquire({ owner }),
+        () => client.keyedLock(w.id, ['b', 'c']).for(owner).lock(),
+      ]
+      for (const call of calls) assert.ok((await rejection(w.run(call()))) instanceof DeadlockError)
+      const apart = await client.keyedLock(w.id, ['c']).acquire({ owner })
+      for (const one of [apart, again, hold]) assert.equal(await w.run(one.release()), true)
+      await w.run(
+        client.keyedLock(w.id, ['a', 'b']).using(async () => {
+          const nested = await rejection(client.keyedLock(w.id, ['b']).acquire())
+          assert.ok(nested instanceof DeadlockError)
+          assert.equal(await client.keyedLock(w.id, ['b']).tryAcquire(), undefined)
+          await client.keyedLock(w.id, ['c']).using(() => undefined)
+        }),
+      )
+    })
+
+    scenario('detached and adopted elsewhere → all keys go along', async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const ticket = await (await one.keyedLock(w.id, ['a', 'é {b}']).acquire()).detach()
+      const adopted = await two.adopt(ticket)
+      const owners = await ownersOf(w, ['a', 'é {b}'])
+      assert.ok(owners.every((owner) => owner?.startsWith(two.id)))
+      assert.ok((await rejection(w.run(one.adopt(ticket)))) instanceof LockLostError)
+      assert.equal(await w.run(adopted.release()), true)
+    })
+
+    scenario('members of a multi-lock: keys that overlap are refused, others are not', async (w) => {
+      const client = await w.connect()
+      const [ab, bc, c] = [['a', 'b'], ['b', 'c'], ['c']].map((keys) => client.keyedLock(w.id, keys))
+      assert.ok(ab !== undefined && bc !== undefined && c !== undefined)
+      assert.throws(() => client.multiLock(ab, bc), TypeError)
+      const hold = await w.run(client.multiLock(ab, c).acquire())
+      assert.equal(await w.run(hold.release()), true)
+    })
+
+    scenario('no keys, what is no key → refused', async (w) => {
+      const client = await w.connect()
+      assert.throws(() => client.keyedLock(w.id, []), RangeError)
+      assert.throws(() => client.keyedLock(w.id, ['a', 1 as unknown as string]), /keys\[1\].*1/)
+      assert.throws(() => client.keyedLock(w.id, 'a' as unknown as string[]), TypeError)
+      assert.throws(() => client.keyedLock('', ['a']), /group/)
+    })
+
+    scenario('sets drawn at random, in two clients → one inside each key at a time, nobody forgotten', async (w) => {
+      const clients = [await w.connect(), await w.connect()]
+      const stays = new Map<string, Stay[]>('abcde'.split('').map((key) => [key, []]))
+      let clock = 0n
+      const worker = async (index: number): Promise<void> => {
+        for (let round = 0; round < 8; round++) {
+          const keys = [...stays.keys()].filter((_, place) => ((index * 7 + round * 5 + place * 3) % 11) % 2 === 0)
+          const lock = (clients[index % 2] as Client).keyedLock(w.id, keys.length > 0 ? keys : ['a'])
+          await lock.using(async () => {
+            const from = (clock += 1n)
+            await w.pause(2)
+            const to = (clock += 1n)
+            for (const key of keys) stays.get(key)?.push({ who: `${index}/${round}/${key}`, from, to })
+          })
+        }
+      }
+      const { ms } = await timed(w, () => Promise.all(times(8, worker)))
+      assert.ok(ms < 40_000, `${ms} ms`)
+      for (const some of stays.values()) checkHistory(some)
+    })
+  })
+}
