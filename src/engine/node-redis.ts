@@ -3,6 +3,7 @@ import {
   type Arg,
   type Driver,
   type DriverEvents,
+  type Nodes,
   NoReply,
   NotSent,
   type Reply,
@@ -24,6 +25,9 @@ const WORDS = {
 const BYTES = { typeMapping: { 36: Buffer } }
 const TEXT = { typeMapping: {} }
 
+/** While a script runs the server takes nothing but what ends it: no SELECT, no CLIENT. */
+const BARE = { database: 0, disableClientInfo: true, socket: { reconnectStrategy: false } }
+
 /** A connection of node-redis that the caller owns, of one server, by sentinels or of a cluster: only its subscriber is ours. */
 export class NodeRedisDriver implements Driver {
   readonly address = 'the connection passed in'
@@ -36,6 +40,8 @@ export class NodeRedisDriver implements Driver {
     sharded: new Map<string, Listener>(),
     pattern: new Map<string, Listener>(),
   }
+  /** Connections made for one command. */
+  readonly #apart = new Set<NodeRedisClient>()
   #messages: Promise<NodeRedisClient> | undefined
   #subscriber: NodeRedisClient | undefined
   #events: DriverEvents | undefined
@@ -122,6 +128,36 @@ export class NodeRedisDriver implements Driver {
     return this.#nodeOf(route)?.address
   }
 
+  everywhere(argv: readonly Arg[], nodes: Nodes): Promise<Reply>[] {
+    if (!this.isUp) return [Promise.reject(new NotSent('not connected'))]
+    if (!this.cluster) return [nodes === 'apart' ? this.#sendApart(this.#client, argv) : this.send(argv)]
+    const { masters = [], replicas = [] } = this.#client
+    return (nodes === 'all' ? [...masters, ...replicas] : masters).map(async (node) => {
+      const client = await this.#client.nodeClient?.(node)
+      if (client === undefined) throw new NotSent('the node is not known')
+      return nodes === 'apart'
+        ? this.#sendApart(client, argv)
+        : client.sendCommand(argv.map(wordOf), TEXT).catch(refuse)
+    })
+  }
+
+  async #sendApart(beside: NodeRedisClient, argv: readonly Arg[]): Promise<Reply> {
+    // By sentinels there are no more connections than its pool has.
+    if (this.#sentinel || beside.duplicate === undefined) return this.send(argv)
+    const { socket } = beside.options ?? {}
+    const client = beside.duplicate({ ...BARE, socket: { ...socket, ...BARE.socket } })
+    client.on('error', () => undefined)
+    this.#apart.add(client)
+    try {
+      await client.connect()
+      return await client.sendCommand(argv.map(wordOf), TEXT)
+    } catch (error) {
+      return refuse(error as Error)
+    } finally {
+      if (this.#apart.delete(client)) client.destroy()
+    }
+  }
+
   async subscribe(name: string, kind: SubscriptionKind): Promise<void> {
     const listener: Listener = (payload, channel) => {
       this.#events?.message({ kind, name, channel: channel.toString(), payload })
@@ -152,6 +188,7 @@ export class NodeRedisDriver implements Driver {
   async close(): Promise<void> {
     this.#closed = true
     for (const [event, handler] of this.#handlers) this.#client.off(event, handler)
+    for (const client of this.#apart) if (this.#apart.delete(client)) client.destroy()
     if (this.#subscriber !== this.#client) await this.#subscriber?.destroy()
   }
 
@@ -183,6 +220,10 @@ export class NodeRedisDriver implements Driver {
 const wordOf = (word: Arg): Word => {
   if (typeof word === 'string') return word
   return typeof word === 'number' ? String(word) : Buffer.from(word.buffer, word.byteOffset, word.byteLength)
+}
+
+const refuse = (error: Error): never => {
+  throw translated(error)
 }
 
 /** Told apart for the link by their texts, since the classes are those of the caller's copy. */

@@ -54,17 +54,18 @@ export interface NodeRedisNode {
 export interface NodeRedisClient {
   readonly isOpen: boolean
   readonly isReady?: boolean
-  readonly options?: { readonly keyPrefix?: unknown }
+  readonly options?: { readonly keyPrefix?: unknown; readonly socket?: object }
   /** Only by sentinels. */
   readonly getSentinelNode?: () => unknown
   /** Only of a cluster. */
   readonly slots?: readonly ({ readonly master: NodeRedisNode } | undefined)[]
   readonly masters?: readonly NodeRedisNode[]
+  readonly replicas?: readonly NodeRedisNode[]
   nodeClient?(node: NodeRedisNode): Promise<NodeRedisClient>
   /** Each of the three has a form of its own. */
   sendCommand(...args: unknown[]): Promise<never>
   /** Not of a sentinel's of version 5, which has its own connection for messages. */
-  duplicate?(): NodeRedisClient
+  duplicate?(overrides?: object): NodeRedisClient
   connect(): Promise<unknown>
   destroy(): unknown
   readonly subscribe: NodeRedisListen

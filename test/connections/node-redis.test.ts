@@ -150,6 +150,21 @@ for (const version of ['node-redis5', 'node-redis6']) {
       await client.close()
     })
 
+    onServer(
+      'a script that does not end → stopped over a connection of its own',
+      async ({ server }) => {
+        const connection = await opened(library.createClient({ url: server.url }))
+        const client = await connect({ connection })
+        const endless = rejection(client.script('while true do end').run())
+        await sleep(100)
+        await client.scripts.kill()
+        assert.match(String(await endless), /killed/i)
+        await client.close()
+        connection.destroy()
+      },
+      ['--busy-reply-threshold', '50'],
+    )
+
     test('createCluster → each name on its node, messages too', { timeout: 60_000 }, async (t) => {
       let cluster: Awaited<ReturnType<typeof startCluster>> | undefined
       const skip = await started({ ...redisEngine, start: async () => void (cluster = await startCluster()) })
@@ -163,6 +178,11 @@ for (const version of ['node-redis5', 'node-redis6']) {
           await connect({ connection: connections[1]! }),
         ]
         await useBoth(one, other, ['a', 'b', 'c', 'x{tag}'])
+        const sha = await one.scripts.load('return 1')
+        assert.deepEqual(await other.scripts.exists(sha), [true])
+        for (const { redis } of cluster.nodes) assert.deepEqual(await redis.script('EXISTS', sha), [1])
+        await one.scripts.flush()
+        for (const { redis } of cluster.nodes) assert.deepEqual(await redis.script('EXISTS', sha), [0])
         await Promise.all([one.close(), other.close()])
         for (const { redis } of cluster.nodes) assert.deepEqual(await redis.keys('*'), [])
         assert.ok(connections.every(({ isOpen }) => isOpen))
