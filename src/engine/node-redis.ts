@@ -13,7 +13,7 @@ import {
 import type { NodeRedisClient, NodeRedisNode } from './target.js'
 
 type Word = string | Buffer
-type Listener = (payload: Buffer, channel: Buffer) => void
+type Listener = (payload: Uint8Array, channel: Uint8Array) => void
 
 const WORDS = {
   plain: ['subscribe', 'unsubscribe'],
@@ -160,7 +160,7 @@ export class NodeRedisDriver implements Driver {
 
   async subscribe(name: string, kind: SubscriptionKind): Promise<void> {
     const listener: Listener = (payload, channel) => {
-      this.#events?.message({ kind, name, channel: channel.toString(), payload })
+      this.#events?.message({ kind, name, channel: Buffer.from(channel).toString(), payload })
     }
     const listeners = this.#listeners[kind]
     listeners.set(name, listener)

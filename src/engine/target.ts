@@ -81,6 +81,6 @@ export interface NodeRedisClient {
 /** With `bytes`, messages and channels come as they are. */
 type NodeRedisListen = (
   name: string,
-  listener: (payload: Buffer, channel: Buffer) => void,
+  listener: (payload: Uint8Array, channel: Uint8Array) => void,
   bytes: true,
 ) => Promise<void>
