@@ -137,7 +137,9 @@ void describe('a password in a URL that cannot be read', { concurrency: 3 }, () 
     const queue = [...urls]
     const lane = async (): Promise<void> => {
       for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
-        await drive('refusedUrl', url, [/ConfigError|cannot connect to redis(:\/\/host:6379|\+sentinel:\/\/host:1\/MASTER)/])
+        await drive('refusedUrl', url, [
+          /ConfigError|cannot connect to redis(:\/\/host:6379|\+sentinel:\/\/host:1\/MASTER)/,
+        ])
       }
     }
     await Promise.all([lane(), lane()])
