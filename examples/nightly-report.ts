@@ -1,6 +1,6 @@
 // Every instance of a service wakes up at midnight; one writes the report, the others see that and go back to sleep.
 //
-//   node .build/examples/nightly-report.js            on the embedded engine, three instances in this process
+//   node .build/examples/nightly-report.js            (built by npm test) on the embedded engine, three instances in this process
 //   HOLDFAST_URL=redis://localhost:6379 node …        start it in several terminals at once
 import { connect } from 'holdfast'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -104,7 +104,8 @@ export interface Lock<H extends Hold = Hold> {
   readonly name: string
   /**
    * Waits for the lock. Aborting or timing out leaves nothing on the server, also when the lock was on its way already.
-   * Rejects: `AcquireTimeoutError`, the signal's reason, `BusyError`, `DeadlockError`, `ClosedError`, `EngineError`.
+   * Rejects: `AcquireTimeoutError`, the signal's reason, `BusyError`, `DeadlockError`, `ReplicationError`, `LockLostError` (the answer
+   * came after the lease), `ClosedError`, `EngineError`; of several locks `MembersError`, too.
    */
   acquire(options?: AcquireOptions): Promise<H>
   /** `undefined` when it is not had within `wait` (default 0). An abort still rejects. */
@@ -208,7 +209,7 @@ export interface Semaphore extends Kept {
   releaseIfExists(permits?: number): Promise<boolean>
   /**
    * Waits for the permits. Aborting or timing out leaves nothing taken, also when they were on their way already.
-   * Rejects: `AcquireTimeoutError`, the signal's reason, `BusyError`, `ClosedError`, `EngineError`.
+   * Rejects: `AcquireTimeoutError`, the signal's reason, `BusyError`, `ReplicationError`, `ClosedError`, `EngineError`.
    */
   acquire(options?: SemaphoreOptions): Promise<void>
   /** `false` when they are not had within `wait` (default 0). An abort still rejects. */
@@ -330,7 +331,7 @@ export interface RateLimiter extends Kept {
   updateRate(rate: RateOptions): Promise<boolean>
   /** `undefined`: none is set. */
   rate(): Promise<Rate | undefined>
-  /** Waits for the permits. Aborting or timing out leaves nothing taken. Rejects as a semaphore's. */
+  /** Waits for the permits. Aborting or timing out leaves nothing taken. Rejects as a semaphore's; it waits for no replicas. */
   acquire(options?: SemaphoreOptions): Promise<void>
   /** Not allowed when they are not had within `wait` (default 0). An abort still rejects. */
   tryAcquire(options?: SemaphoreOptions): Promise<RateDecision>

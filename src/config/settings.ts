@@ -18,7 +18,7 @@ export interface ClientOptions {
    * keys. Default 300 000, as Redisson's is; 5000 with `redisson: '3.8'`.
    */
   fairWaiterTimeout?: number | undefined
-  /** The oldest Redisson on these keys: fair locks then follow its rules, see the guide. Default '4'. */
+  /** The oldest Redisson on these keys: fair locks, ids of permits and rate limiters follow its rules, see the guide. Default '4'. */
   redisson?: RedissonVersion | undefined
   /** Redisson's NameMapper: from the name to the key. Default: as it is. */
   mapName?: ((name: string) => string) | undefined

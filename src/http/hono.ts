@@ -10,7 +10,10 @@ interface Context {
 /** Hono does not know whose a request is, each of its runtimes has a way of its own: so `key` must be given. */
 export type HonoRateLimitOptions<C> = RateLimitOptions<C> & Required<Pick<RateLimitOptions<C>, 'key'>>
 
-/** `app.use(rateLimit({ client, permits: 100, interval: 60_000, key: (c) => getConnInfo(c).remote.address }))` */
+/**
+ * `app.use(rateLimit({ client, permits: 100, interval: 60_000, key: (c: Context) => getConnInfo(c).remote.address ?? '' }))`,
+ * with Hono's own `Context`.
+ */
 export const rateLimit = <C extends Context = Context>(options: HonoRateLimitOptions<C>) => {
   const judged = judge(options, () => undefined)
   return async (context: C, next: () => Promise<void>): Promise<Response | undefined> => {
