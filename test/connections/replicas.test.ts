@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import process from 'node:process'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Lock } from 'holdfast'
 import { connect, ReplicationError } from 'holdfast'
 import { Redis } from 'ioredis'
 import { rejection, times } from '../contract/lock/kind.js'
@@ -81,7 +82,18 @@ const withReplicas = (name: string, count: number, body: (scene: Scene) => Promi
   })
 }
 
-const KINDS = ['lock', 'fairLock', 'fencedLock', 'spinLock'] as const
+/** By the name of its key. */
+const KINDS: Readonly<Record<string, (client: Client) => Lock>> = {
+  lock: (client) => client.lock('lock'),
+  fairLock: (client) => client.fairLock('fairLock'),
+  fencedLock: (client) => client.fencedLock('fencedLock'),
+  spinLock: (client) => client.spinLock('spinLock'),
+  keyedLock: (client) => client.keyedLock('keyedLock', ['a', 'b']),
+  readLock: (client) => client.readWriteLock('readLock').read,
+  writeLock: (client) => client.readWriteLock('writeLock').write,
+  fairReadLock: (client) => client.readWriteLock('fairReadLock', { fair: true }).read,
+  fairWriteLock: (client) => client.readWriteLock('fairWriteLock', { fair: true }).write,
+}
 
 void describe('replicas', { concurrency: 2 }, () => {
   withReplicas('no replica → nothing is waited for', 0, async ({ open, seen }) => {
@@ -97,8 +109,8 @@ void describe('replicas', { concurrency: 2 }, () => {
       const client = await open()
       const replica = new Redis(replicas[0]?.url ?? '')
       try {
-        for (const kind of KINDS) {
-          const lock = client[kind](kind)
+        for (const [kind, lockOf] of Object.entries(KINDS)) {
+          const lock = lockOf(client)
           // The scripts are known from then on.
           await lock.using(() => undefined)
           let there = 0
@@ -135,14 +147,14 @@ void describe('replicas', { concurrency: 2 }, () => {
       freeze(0)
       const waiting = rejection(other.fairLock('held').acquire())
       await sleep(100)
-      for (const kind of KINDS) {
+      for (const [kind, lockOf] of Object.entries(KINDS)) {
         const begun = performance.now()
-        const error = await rejection(client[kind](kind).acquire())
+        const error = await rejection(lockOf(client).acquire())
         assert.ok(error instanceof ReplicationError, `${kind}: ${String(error)}`)
         assert.equal(error.target, kind)
         assert.ok(performance.now() - begun >= 290, `${kind}: ${performance.now() - begun} ms`)
         await until(async () => (await redis.exists(kind)) === 0)
-        assert.ok((await rejection(client[kind](kind).tryAcquire())) instanceof ReplicationError)
+        assert.ok((await rejection(lockOf(client).tryAcquire())) instanceof ReplicationError)
       }
       const { read, write } = client.readWriteLock('rw')
       for (const side of [read, write]) assert.ok((await rejection(side.acquire())) instanceof ReplicationError)

@@ -50,8 +50,7 @@ export const kinds: readonly LockKind[] = [
   },
   ...(['read', 'write'] as const).map((mode) => ({
     name: `fairReadWriteLock.${mode}`,
-    // Who writes goes the ways of the fair lock and of the other read-write lock.
-    whole: mode === 'read',
+    // It goes the ways of the fair lock and of the other read-write lock.
     reentrant: true,
     mode,
     make: (client: Client, name: string) => client.readWriteLock(name, { fair: true })[mode],

@@ -121,7 +121,7 @@ void describe('a password in a URL that cannot be read', { concurrency: 3 }, () 
     `redis+cluster://${USER}:${P}@one:1,two:two`,
     `redis+cluster://${USER}:1/${SECRET}@one:1,two:2`,
     `rediss+cluster://${USER}:${SECRET}%@one:1`,
-    `redis+sentinel://${USER}:${P}@host:1/MASTER?sentinelPassword=${SECRET}`,
+    `redis+sentinel://${USER}:${P}@host:1/MASTER/db?sentinelPassword=${SECRET}`,
     `redis+unix://${USER}:${P}@`,
     `redis+unix://${USER}:${P}@/path?db=x`,
     `redis+unix://${USER}:${SECRET}/x@/path`,
@@ -137,9 +137,7 @@ void describe('a password in a URL that cannot be read', { concurrency: 3 }, () 
     const queue = [...urls]
     const lane = async (): Promise<void> => {
       for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
-        await drive('refusedUrl', url, [
-          /ConfigError|cannot connect to redis(:\/\/host:6379|\+sentinel:\/\/host:1\/MASTER)/,
-        ])
+        await drive('refusedUrl', url, [/ConfigError|cannot connect to redis:\/\/host:6379/])
       }
     }
     await Promise.all([lane(), lane()])

@@ -46,7 +46,7 @@ class KeyedLockProtocol implements LockProtocol {
   }
 
   async acquire(owner: string, lease: number): Promise<number | undefined> {
-    return (await this.#runner.run(keyedLockAcquire, [this.key], [owner, lease, ...this.#fields])) ?? undefined
+    return (await this.#runner.take(keyedLockAcquire, [this.key], [owner, lease, ...this.#fields])) ?? undefined
   }
 
   async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
@@ -61,7 +61,7 @@ class KeyedLockProtocol implements LockProtocol {
   }
 
   async pass(from: string, to: string, lease: number): Promise<boolean> {
-    return (await this.#runner.run(keyedLockPass, [this.key], [from, to, lease, ...this.#fields])) === 1
+    return (await this.#runner.take(keyedLockPass, [this.key], [from, to, lease, ...this.#fields])) === 1
   }
 
   async forceRelease(): Promise<boolean> {
