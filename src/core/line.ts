@@ -148,6 +148,8 @@ export class Line implements Polled {
     place.since = stamp
     if (!this.#admit(place.waiter)) {
       void this.#places.giveUp(place)
+      this.#shareOn(place.waiter)
+      this.#rest()
       return
     }
     if (state === 'behind others') {
@@ -226,7 +228,10 @@ export class Line implements Polled {
     const now = momentOf(this.#clock)
     const age = this.#serverTime.ageOf(grant.stamp)
     if (place.since === undefined || age === undefined || grant.stamp <= place.since || place.asked > 0) return false
-    if (this.#hasReplicas) return false
+    const { link, sharded } = this.#host.runtime
+    // There whoever grants it does not know who hears it, and may have granted it to the next as well.
+    const counted = sharded || !link.cluster
+    if (this.#hasReplicas || !counted) return false
     const left = TRIAL - age
     if (left < ENOUGH || !place.waiter.queued) return false
     this.#places.forget(place)

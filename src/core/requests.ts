@@ -8,6 +8,8 @@ import { passes } from './trouble.js'
 const LINGER = 1000
 const BATCH = 250
 
+/** No copy comes later than this after the last, ms. */
+const LATEST = 120_000
 /** How long a step may be repeated by its note after it may have been done, ms: half of what the longest notes last. */
 export const KEPT = 1_800_000
 
@@ -142,7 +144,12 @@ export class Requests {
     if ('error' in outcome) return outcome
     if (course.unanswered === undefined) this.forget(note)
     // A copy may come late still. Asked for once more, the note lasts for as long as that, and then it goes.
-    else this.#runtime.inBackground(() => step(note))
+    else {
+      this.#runtime.inBackground(async () => {
+        await step(note)
+        await this.#runtime.link.command(['PEXPIRE', note, LATEST], { route: note })
+      })
+    }
     return outcome
   }
 

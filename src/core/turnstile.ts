@@ -173,7 +173,10 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   }
 
   troubled(trouble: unknown): boolean {
-    return this.#room.troubled(trouble, this.#answeredAt)
+    const waiting = [...this.#room.all()]
+    const goesOn = this.#room.troubled(trouble, this.#answeredAt)
+    for (const waiter of waiting) if (!waiter.queued) this.passage.left?.(waiter)
+    return goesOn
   }
 
   cannotSubscribe(error: unknown): void {

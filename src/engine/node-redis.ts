@@ -21,12 +21,16 @@ const WORDS = {
   pattern: ['pSubscribe', 'pUnsubscribe'],
 } as const
 
-/** What bulk strings become; by the first byte of their kind. */
-const BYTES = { typeMapping: { 36: Buffer } }
+/** What bulk strings, statuses and verbatim strings become; by the first byte of their kind. */
+const BYTES = { typeMapping: { 36: Buffer, 43: Buffer, 61: Buffer } }
 const TEXT = { typeMapping: {} }
 
 /** While a script runs the server takes nothing but what ends it: no SELECT, no CLIENT. */
-const BARE = { database: 0, disableClientInfo: true, socket: { reconnectStrategy: false } }
+const BARE = {
+  ...{ url: undefined, name: undefined, database: 0, disableClientInfo: true },
+  ...{ clientSideCache: undefined, emitInvalidate: false, maintNotifications: 'disabled' },
+  socket: { reconnectStrategy: false },
+}
 
 /** A connection of node-redis that the caller owns, of one server, by sentinels or of a cluster: only its subscriber is ours. */
 export class NodeRedisDriver implements Driver {
@@ -154,7 +158,7 @@ export class NodeRedisDriver implements Driver {
     } catch (error) {
       return refuse(error as Error)
     } finally {
-      if (this.#apart.delete(client)) client.destroy()
+      if (this.#apart.delete(client) && client.isOpen) client.destroy()
     }
   }
 
@@ -188,7 +192,7 @@ export class NodeRedisDriver implements Driver {
   async close(): Promise<void> {
     this.#closed = true
     for (const [event, handler] of this.#handlers) this.#client.off(event, handler)
-    for (const client of this.#apart) if (this.#apart.delete(client)) client.destroy()
+    for (const client of this.#apart) if (this.#apart.delete(client) && client.isOpen) client.destroy()
     if (this.#subscriber !== this.#client) await this.#subscriber?.destroy()
   }
 

@@ -15,10 +15,13 @@ interface Response {
 export const rateLimit = <R extends Request = Request>(options: RateLimitOptions<R>) => {
   const judged = judge(options, ({ ip }) => ip)
   return (request: R, response: Response, next: (error?: unknown) => void): void => {
-    judged(request).then(({ headers, refusal }) => {
-      response.set(headers)
-      if (refusal === undefined) next()
-      else response.status(refusal.status).send(refusal.text)
-    }, next)
+    judged(request)
+      .then(({ headers, refusal }) => {
+        response.set(headers)
+        if (refusal === undefined) next()
+        else response.status(refusal.status).send(refusal.text)
+      })
+      // It may have been answered meanwhile, by a time-out of the application's.
+      .catch(next)
   }
 }

@@ -58,6 +58,9 @@ const check = <R>(options: RateLimitOptions<R>): void => {
     throw new TypeError(`whenAway must be 'open' or 'closed', not ${show(whenAway)}`)
 }
 
+/** They say where in a cluster a name belongs: that is not for whoever sends a request to choose. */
+const BRACES = /[{}%]/g
+
 /** Judges requests, for whatever framework. */
 export const judge = <R>(
   options: RateLimitOptions<R>,
@@ -71,7 +74,7 @@ export const judge = <R>(
 
   const ask = async (whose: string): Promise<RateDecision> => {
     // Another rate is another limiter: what runs with the old settings still goes by them.
-    const limiter = client.rateLimiter(`${name}:${permits}/${interval}:${whose}`)
+    const limiter = client.rateLimiter(`${name}:${permits}/${interval}:${whose.replace(BRACES, encodeURIComponent)}`)
     try {
       return await limiter.tryAcquire()
     } catch (error) {

@@ -900,8 +900,8 @@ export const readWriteLockReadRelease: Script<
   number
 > = script(
   'read-write-lock/read-release',
-  'f98a80e6ed3957a76419e2d72434bb2c40522666',
-  "local lock,channel,turn,levels=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,companion,grace,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4]local function readsLeft(fields,companion,enough)local longest=0\nfor i=#fields-1,1,-2 do\nfor level=tonumber(fields[i+1])or 0,1,-1 do\nif longest>=enough and longest>0 then\nreturn longest\nend\nlocal left=redis.call('PTTL',companion..':'..fields[i]..':rwlock_timeout:'..level)longest=math.max(longest,left)end\nend\nreturn longest\nend\nlocal function passTurn(turn,mode,grace)local whose=redis.call('GET',turn)if whose and string.sub(whose,1,#mode)==mode then\nredis.call('DEL',turn)elseif whose then\nredis.call('PEXPIRE',turn,grace)end\nend\nlocal count=redis.call('HGET',lock,owner)local level,gone=0,false\nrepeat\nlevel=level+1\ngone=redis.call('DEL',levels..':'..level)==0\nuntil level==tonumber(count or 0)or gone and not count\nif redis.call('HDEL',lock,owner)==0 then\nreturn-1\nend\nif redis.call('HGET',lock,'mode')=='write'then\nreturn 0\nend\nlocal left=redis.call('PTTL',lock)local longest=readsLeft(redis.call('HGETALL',lock),companion,left)if longest>0 then\nif longest~=left then\nredis.call('PEXPIRE',lock,longest)end\nreturn 0\nend\nredis.call('DEL',lock)passTurn(turn,'read',grace)local told=redis.pcall(publish,channel,'0')return type(told)=='number'and told or 0",
+  '7fccca2fadbb4649121df36e7aa33f8037a5f6d0',
+  "local lock,channel,turn,levels=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,companion,grace,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4]local function readsLeft(fields,companion,enough)local longest=0\nfor i=#fields-1,1,-2 do\nfor level=tonumber(fields[i+1])or 0,1,-1 do\nif longest>=enough and longest>0 then\nreturn longest\nend\nlocal left=redis.call('PTTL',companion..':'..fields[i]..':rwlock_timeout:'..level)longest=math.max(longest,left)end\nend\nreturn longest\nend\nlocal function passTurn(turn,mode,grace)local whose=redis.call('GET',turn)if whose and string.sub(whose,1,#mode)==mode then\nredis.call('DEL',turn)elseif whose then\nredis.call('PEXPIRE',turn,grace)end\nend\nlocal count=redis.call('HGET',lock,owner)local level,gone=0,false\nrepeat\nlevel=level+1\ngone=redis.call('DEL',levels..':'..level)==0\nuntil count and level>=(tonumber(count)or 0)or gone and not count\nif redis.call('HDEL',lock,owner)==0 then\nreturn-1\nend\nif redis.call('HGET',lock,'mode')=='write'then\nreturn 0\nend\nlocal left=redis.call('PTTL',lock)local longest=readsLeft(redis.call('HGETALL',lock),companion,left)if longest>0 then\nif longest~=left then\nredis.call('PEXPIRE',lock,longest)end\nreturn 0\nend\nredis.call('DEL',lock)passTurn(turn,'read',grace)local told=redis.pcall(publish,channel,'0')return type(told)=='number'and told or 0",
   4,
 )
 
@@ -1014,8 +1014,8 @@ export const semaphoreAdd: Script<
   number
 > = script(
   'semaphore/add',
-  'bb9b04fbed6b6c8cb10f54839d2101f63127449f',
-  "local permits,channel,note=KEYS[1],KEYS[2],KEYS[3]local amount,publish,always=ARGV[1],ARGV[2],ARGV[3]local function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nif redis.call('PEXPIRE',note,120000)==1 then\nreturn redis.call('GET',note)=='0'and-1 or 0\nend\nif always=='0'and redis.call('EXISTS',permits)==0 then\nredis.call('SET',note,0,'PX',120000)return-1\nend\nlocal available=redis.call('INCRBY',permits,amount)redis.call('SET',note,1,'PX',3600000)return tell(channel,publish,available)",
+  'd3d52525f49732db91e1759b5b0e82355ecee322',
+  "local permits,channel,note=KEYS[1],KEYS[2],KEYS[3]local amount,publish,always=ARGV[1],ARGV[2],ARGV[3]local function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nif redis.call('PEXPIRE',note,math.max(redis.call('PTTL',note),1))==1 then\nreturn redis.call('GET',note)=='0'and-1 or 0\nend\nif always=='0'and redis.call('EXISTS',permits)==0 then\nredis.call('SET',note,0,'PX',3600000)return-1\nend\nlocal available=redis.call('INCRBY',permits,amount)redis.call('SET',note,1,'PX',3600000)return tell(channel,publish,available)",
   3,
 )
 

@@ -223,6 +223,41 @@ void describe('rate limit for all frameworks', () => {
     }
   })
 
+  void test('Express: answered meanwhile by somebody else → told to the application, never thrown', async () => {
+    await using client = await connect('memory:')
+    const response = {
+      set: () => {
+        throw new Error('headers are sent')
+      },
+      status: () => ({ send: () => undefined }),
+    }
+    const told = await new Promise((next) => {
+      forExpress({ client, permits: 1, interval: 1000 })({ ip: '192.0.2.1' }, response, next)
+    })
+    assert.match(String(told), /headers are sent/)
+  })
+
+  void test('braces in a key → counted as any other, and no part of the name says where it belongs', async () => {
+    await using client = await connect('memory:')
+    const names: string[] = []
+    const limiter = client.rateLimiter.bind(client)
+    client.rateLimiter = (name) => {
+      names.push(name)
+      return limiter(name)
+    }
+    const app = new Hono()
+    app.use(forHono({ client, permits: 1, interval: 60_000, key: (c: Context) => String(c.req.header(WHO)) }))
+    app.get('/', (c) => c.text('in'))
+    const codes: number[] = []
+    for (const who of ['a}b{c', 'a}b{c', 'a%7Db%7Bc'])
+      codes.push((await app.request('/', { headers: { [WHO]: who } })).status)
+    assert.deepEqual(codes, [200, 429, 200])
+    assert.ok(
+      names.every((name) => !/[{}]/.test(name)),
+      names.join(' '),
+    )
+  })
+
   void test('another rate → another limiter; nobody asks → no key is left', async () => {
     const { virtualClock } = await import('holdfast/testing')
     const clock = virtualClock(1)

@@ -1,3 +1,4 @@
+import { onAbort } from '../../core/abort.js'
 import type { Clock } from '../../core/clock.js'
 import { GatedLock } from '../../core/gated-lock.js'
 import { UnitOfWork } from '../../core/owner.js'
@@ -173,15 +174,30 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
       const outcome = await this.attempt(wanted, last)
       if (outcome instanceof SeveralHolds) return outcome
       const { failures, answered } = (last = outcome)
+      // Cut short by the end of the wait, a round says nothing about the servers.
+      if (wanted.wait > 0 && this.left(wanted) === 0 && failures.every(({ error }) => passes(error))) return outcome
       this.#mustGoOn(failures, known)
       for (const index of answered) known.add(index)
       const most = failures.length > 0 ? Math.min(50 * 2 ** troubles++, TROUBLED) : Math.min(2 ** round, APART)
       const pause = this.clock.random() * most
       if (this.left(wanted) <= pause) return outcome
-      await this.runtime.pause(pause)
+      await this.#pause(pause, wanted.signal)
       wanted.signal?.throwIfAborted()
       this.runtime.checkOpen(this.name)
     }
+  }
+
+  /** Or until the call is aborted. */
+  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted === true) return
+    const over = this.runtime.pause(ms)
+    if (signal === undefined) return over
+    let stop: (() => void) | undefined
+    const aborted = new Promise<void>((resolve) => {
+      stop = onAbort(signal, resolve)
+    })
+    await Promise.race([over, aborted])
+    stop?.()
   }
 
   /** Trouble that passes rejects a call that the server has never answered, and is waited out by one that waits already. */

@@ -19,7 +19,7 @@ local level, gone = 0, false
 repeat
   level = level + 1
   gone = redis.call('DEL', levels .. ':' .. level) == 0
-until level == tonumber(count or 0) or gone and not count
+until count and level >= (tonumber(count) or 0) or gone and not count
 if redis.call('HDEL', lock, owner) == 0 then
   return -1
 end

@@ -12,11 +12,11 @@ local amount, publish, always = ARGV[1], ARGV[2], ARGV[3]
 --include tell
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
-if redis.call('PEXPIRE', note, 120000) == 1 then
+if redis.call('PEXPIRE', note, math.max(redis.call('PTTL', note), 1)) == 1 then
   return redis.call('GET', note) == '0' and -1 or 0
 end
 if always == '0' and redis.call('EXISTS', permits) == 0 then
-  redis.call('SET', note, 0, 'PX', 120000)
+  redis.call('SET', note, 0, 'PX', 3600000)
   return -1
 end
 local available = redis.call('INCRBY', permits, amount)

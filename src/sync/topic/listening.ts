@@ -104,7 +104,8 @@ export class Listening implements Subscription {
     try {
       message = this.#place.codec.decode(payload)
     } catch (cause) {
-      failed(new Error(`a message on '${channel}' cannot be read: ${(cause as Error).message}`, { cause }))
+      const why = cause instanceof Error ? cause.message : String(cause)
+      failed(new Error(`a message on '${channel}' cannot be read: ${why}`, { cause }))
       return
     }
     try {
