@@ -66,16 +66,25 @@ export class Line implements Polled {
   }
 
   /** A try beside another call of its owner shares that one's luck. */
-  asksFor({ owner, explicit }: Request): boolean {
-    if (!explicit) return false
-    for (const { waiter } of this.#places) if (waiter.queued && waiter.request.owner === owner) return true
-    return false
+  asksFor(request: Request): boolean {
+    return this.#placeOf(request) !== undefined
+  }
+
+  #placeOf({ owner, explicit }: Request): Place | undefined {
+    if (!explicit) return undefined
+    for (const place of this.#places) if (place.waiter.queued && place.waiter.request.owner === owner) return place
+    return undefined
   }
 
   /** `behind`: somebody here comes first. */
   enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject'], behind: boolean): void {
     // One owner stands in the line once; its other calls take the lock again when it has it.
-    const shares = this.asksFor(request)
+    const place = this.#placeOf(request)
+    const shares = place !== undefined
+    if (request.wait === 0 && place?.since !== undefined) {
+      resolve(undefined)
+      return
+    }
     const waiter = this.#room.enter(request, resolve, reject)
     if (behind && request.wait > 0 && !this.#admit(waiter)) return
     if (!shares) void this.#host.staying(() => this.#ask(waiter))
@@ -152,6 +161,7 @@ export class Line implements Polled {
       this.#rest()
       return
     }
+    this.#room.refuseTries(place.waiter)
     if (state === 'behind others') {
       this.#places.hearCalls(place, () => {
         this.#poll.in(0)

@@ -24,6 +24,10 @@ local function serveLine(line, mine)
       place = 0
     elseif not (mode and isIn(line, owner)) then
       if mode == 'write' or mode and side ~= '' then
+        -- Readers may go on for long: who has not been heard for as long as a trial is on trial now.
+        if mode == 'read' and line.allowance and deadline < line.now + line.allowance - 3000 then
+          redis.call('ZADD', line.deadlines, math.min(deadline, line.now + 3000.5), owner)
+        end
         return 'write'
       end
       local told = mine[owner] or redis.pcall(line.publish, line.grants .. ':' .. client .. side, owner .. ' ' .. line.stamp)

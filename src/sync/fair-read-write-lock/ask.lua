@@ -29,8 +29,12 @@ local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, companion = companion, grants = grants, publish = publish,
   client = string.sub(owners[7], 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
-  now = time[1] * 1000 + math.floor(time[2] / 1000),
+  now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = allowance,
 }
+-- Where one of the two keys was evicted all who live join anew.
+if redis.call('EXISTS', queue) == 0 then
+  redis.call('DEL', deadlines)
+end
 local mine, states, living = {}, {}, false
 for i = 7, #owners, 2 do
   local owner, lease = owners[i], tonumber(owners[i + 1])

@@ -27,11 +27,14 @@ local line = {
 }
 local writes = string.sub(owner, -6) == ':write'
 local waited, count = takeOut(line, owner), redis.call('HGET', lock, owner)
-local message = false
+local message, level = false, 1
+while not writes and not count and redis.call('DEL', companion .. ':' .. owner .. ':rwlock_timeout:' .. level) == 1 do
+  level = level + 1
+end
 if count then
   redis.call('HDEL', lock, owner)
-  for level = 1, writes and 0 or tonumber(count) do
-    redis.call('DEL', companion .. ':' .. owner .. ':rwlock_timeout:' .. level)
+  for own = 1, writes and 0 or tonumber(count) do
+    redis.call('DEL', companion .. ':' .. owner .. ':rwlock_timeout:' .. own)
   end
   -- Under a write of its own a read is nothing to wait for: that has no key but the lock to last by.
   if writes or redis.call('HGET', lock, 'mode') == 'read' then
