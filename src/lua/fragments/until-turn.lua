@@ -1,9 +1,10 @@
--- For how many ms it is still the turn of the others. However the lock came to be free, they have `grace` ms to come.
+-- In how many ms to ask again while it is the turn of the others. However the lock came to be free, they have `grace` ms to
+-- come; once they are in their turn is soon over, and who waits longer to say that it waits is overtaken.
 local function untilTurn(turn, free, grace)
   local left = redis.call('PTTL', turn)
   if free and left > grace then
     redis.call('PEXPIRE', turn, grace)
     left = grace
   end
-  return math.max(left, 1)
+  return math.max(math.min(left, 50), 1)
 end
