@@ -48,7 +48,7 @@ for i = 6, #owners, 2 do
     holder, left = owner, lease
   else
     mine[owner], states[owner] = lease, isOurs(tail or holder) and 0 or 2
-    if length == 0 or not redis.call('ZSCORE', deadlines, owner) then
+    if not redis.call('ZSCORE', deadlines, owner) then
       tail, length = owner, length + 1
       latest = math.max(line.now + left + allowance * length, math.floor(latest) + allowance)
       redis.call('RPUSH', queue, owner)
