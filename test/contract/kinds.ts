@@ -50,6 +50,7 @@ export const kinds: readonly LockKind[] = [
   },
   ...(['read', 'write'] as const).map((mode) => ({
     name: `fairReadWriteLock.${mode}`,
+    queues: true,
     // It goes the ways of the fair lock and of the other read-write lock.
     reentrant: true,
     mode,

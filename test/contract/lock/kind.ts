@@ -14,6 +14,8 @@ export interface LockKind {
   channel(name: string): string
   /** Waiters stand in a line on the server, and nobody but the next one is told. */
   readonly fair?: boolean
+  /** Who waits stands in a line on the server, of whatever kind. */
+  readonly queues?: boolean
   /** How long a waiter may take to notice that it is free, ms: nobody tells it. */
   readonly patience?: number
   /** Its holds have tokens, counted by a key that stays. */

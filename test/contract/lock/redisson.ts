@@ -19,7 +19,7 @@ import type { Part } from './kind.js'
 
 /** The lines of conformance.md that come from Redisson's own tests, for every kind of lock. */
 export const redissonLines: Part = (kind, scenario, excludes) => {
-  const { make, channel, fair = false, patience, keys } = kind
+  const { make, channel, fair = false, queues = false, patience, keys } = kind
   excludes('L01: many tasks of two clients over 5 names → all done, no channel left', async (w) => {
     const clients = [await w.connect(), await w.connect()]
     let done = 0
@@ -303,7 +303,7 @@ export const redissonLines: Part = (kind, scenario, excludes) => {
       const all = await Promise.all(times(clients, () => w.connect()))
       const inside = new Inside(w, `counter:${w.id}`)
       // Without messages each hand-over in a line takes a poll.
-      const turns = fair && w.patience > 0 ? Math.min(rounds, 2) : rounds
+      const turns = (fair || queues) && w.patience > 0 ? Math.min(rounds, 2) : rounds
       const task = async (index: number): Promise<void> => {
         const client = all[index % clients]
         assert.ok(client !== undefined)
