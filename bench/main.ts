@@ -1,18 +1,26 @@
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startRedis } from '../test/support/redis-server.js'
-import { asText, keep, writePage } from './report.js'
+import { guard } from './guard.js'
+import { holdfast } from './participants/holdfast.js'
+import { slowed } from './participants/trials.js'
+import { asText, keep as keepResult, summaryText, writePage } from './report.js'
 import { scenarios } from './scenarios.js'
 import type { Bench, Scenario } from './support/bench.js'
 import type { Conditions, Result } from './support/result.js'
 import { ServerMeter } from './support/server-meter.js'
 
 const USAGE = `npm run bench -- [SCENARIO…] [--quick] [--rounds N]
+npm run bench -- guard [SCENARIO…] [--trial | --keep]
 
 ${scenarios.map(({ id, title }) => `  ${id.padEnd(5)} ${title}`).join('\n')}
 
   --quick      each in seconds, less exact; nothing is kept
-  --rounds N   at least 3 (the default)`
+  --rounds N   at least 3 (the default)
+
+  guard        fails when a ratio is lower than what bench/guard.json keeps; a few minutes at most
+  --trial      the guard looks at one that is slowed on purpose, and has to fail
+  --keep       the guard writes down what it measures, instead of comparing`
 
 class UsageError extends Error {}
 
@@ -32,12 +40,17 @@ const readArguments = () => {
     options: {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string', default: '3' },
+      trial: { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
+  const [command, ...checks] = positionals
   const rounds = Number(values.rounds)
   if (!Number.isInteger(rounds) || rounds < 3) throw new UsageError('--rounds takes a number from 3')
-  return { ...values, rounds, chosen: choose(positionals) }
+  return command === 'guard'
+    ? { ...values, rounds, checks, chosen: [] }
+    : { ...values, rounds, checks: undefined, chosen: choose(positionals) }
 }
 
 const openServer = async (): Promise<Bench['server']> => {
@@ -75,26 +88,35 @@ const runAll = async (chosen: readonly Scenario[], bench: Bench): Promise<readon
     const from = performance.now()
     const result: Result = { id, title, about, conditions, ...(await run(bench)) }
     bench.log(`  ${((performance.now() - from) / 1000).toFixed(1)} s`)
-    keep(result)
+    keepResult(result)
     results.push(result)
     console.log(asText(result))
   }
   return results
 }
 
+/** Everything that was asked for, and a line for each at the end. */
+const measureAll = async (chosen: readonly Scenario[], bench: Bench): Promise<void> => {
+  const results = await runAll(chosen, bench)
+  const page = writePage(bench.quick)
+  console.log(`\n${summaryText(results)}`)
+  const targets = results.flatMap((result) => result.targets)
+  const reached = targets.filter((target) => target.reached).length
+  console.log(`\n${reached} of ${targets.length} targets reached. Written: ${page}`)
+}
+
 const main = async (): Promise<void> => {
-  const { chosen, quick, rounds, help } = readArguments()
+  const { chosen, checks, quick, rounds, trial, keep, help } = readArguments()
   if (help) {
     console.log(USAGE)
     return
   }
   const server = await openServer()
+  const bench = { quick, rounds, server, log: (text: string): void => console.error(text) }
+  process.once('SIGINT', () => void server?.redis.stop().finally(() => process.exit(130)))
   try {
-    const log = (text: string): void => console.error(text)
-    const results = await runAll(chosen, { quick, rounds, server, log })
-    const targets = results.flatMap((result) => result.targets)
-    const reached = targets.filter((target) => target.reached).length
-    console.log(`\n${reached} of ${targets.length} targets reached. Written: ${writePage(quick)}`)
+    if (checks === undefined) await measureAll(chosen, bench)
+    else if (!(await guard(bench, { checks, keep, subject: trial ? slowed.name : holdfast.name }))) process.exitCode = 1
   } finally {
     server?.meter.end()
     await server?.redis.stop()

@@ -1,15 +1,25 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { participants } from './participants.js'
+import type { Participant } from './participants/participant.js'
+import { picturesOf } from './pictures.js'
 import { scenarios } from './scenarios.js'
+import { type Headline, SUMMARY_HEADS, summaryOf } from './support/headline.js'
 import { readJson, root } from './support/paths.js'
 import { type Column, type Result, type Row, format } from './support/result.js'
+import { asLines, asMarkdown } from './support/table.js'
 
 /** Of a quick run nothing is kept. */
 const RESULTS = 'bench/results'
 const QUICK_RESULTS = 'bench/results/tmp'
 const PAGE = 'docs/benchmarks.md'
 const QUICK_PAGE = `${QUICK_RESULTS}/benchmarks.md`
+
+/** The columns of words in the summary. */
+const WORDS = [0, 3, 5, 6]
+const SHORT =
+  'One figure of each scenario; *times as good* is above 1 where holdfast is better than the best of its peers. Of several ' +
+  'targets the first that was missed is shown.'
 
 const write = (path: string, text: string): void => {
   mkdirSync(dirname(join(root, path)), { recursive: true })
@@ -38,44 +48,47 @@ const gridOf = ({ columns, rows }: Result): string[][] => {
 
 const mark = (reached: boolean): string => (reached ? 'reached' : 'MISSED')
 
-/** Headings above each other where they are long, so that the table fits a terminal. */
-const stacked = ([heads = [], ...rows]: string[][]): string[][] => {
-  const words = heads.map((head) => head.split(/ |(?<=\/)/))
-  const height = Math.max(...words.map(({ length }) => length))
-  const lines = Array.from({ length: height }, (_, line) =>
-    words.map((parts) => parts[line - (height - parts.length)] ?? ''),
-  )
-  return [...lines, ...rows]
-}
-
 export const asText = (result: Result): string => {
-  const grid = stacked(gridOf(result))
-  const widths = grid[0]!.map((_, column) => Math.max(...grid.map((line) => line[column]!.length)))
-  const last = result.columns.length + 1
-  const lines = grid.map((line) =>
-    line
-      .map((text, column) =>
-        column === 0 || column === last ? text.padEnd(widths[column]!) : text.padStart(widths[column]!),
-      )
-      .join('  '),
-  )
+  const lines = asLines(gridOf(result), [0, result.columns.length + 1])
   const targets = result.targets.map(
     ({ text, measured, reached }) => `  ${mark(reached).padEnd(7)}  ${text}: ${measured}`,
   )
-  return ['', result.title, ...lines.map((line) => line.trimEnd()), ...targets].join('\n')
+  return ['', result.title, ...lines, ...targets].join('\n')
 }
 
-const asMarkdown = (result: Result): string => {
-  const { about, conditions, targets, id } = result
-  const [heads = [], ...rows] = gridOf(result)
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-  const rule = line(heads.map((_, column) => (column === 0 ? '---' : '---:')))
+const headlineOf = (id: string): Headline | undefined => scenarios.find((scenario) => scenario.id === id)?.headline
+
+const summary = (results: readonly Result[]): string[][] => [
+  SUMMARY_HEADS,
+  ...results.map((result) => summaryOf(result, headlineOf(result.id))),
+]
+
+/** One line for each scenario. */
+export const summaryText = (results: readonly Result[]): string => asLines(summary(results), WORDS).join('\n')
+
+const targetTable = (results: readonly Result[]): string[][] => [
+  ['', 'target', 'measured', ''],
+  ...results.flatMap(({ id, targets }) =>
+    targets.map(({ text, measured, reached }) => [id.toUpperCase(), text, measured, mark(reached)]),
+  ),
+]
+
+/** Writes them beside the page. */
+const pictured = (result: Result, folder: string): string[] =>
+  picturesOf(result, headlineOf(result.id)).map(([name, svg]) => {
+    write(`${folder}/${name}.svg`, svg)
+    return `![${name}](benchmarks/${name}.svg)`
+  })
+
+const asSection = (result: Result, folder: string): string => {
+  const { about, conditions, targets, id, columns } = result
   const disturbed = conditions.load > 0.5 ? ` The machine was not idle (load ${format(conditions.load, 1)}).` : ''
   const rounds = conditions.rounds === 1 ? 'One round' : `Medians of ${conditions.rounds} rounds`
   return [
     `## ${result.title}`,
     about.measures,
-    [line(heads), rule, ...rows.map(line)].join('\n'),
+    ...pictured(result, folder),
+    asMarkdown(gridOf(result), [0, columns.length + 1]),
     targets.map(({ text, measured, reached }) => `- ${text}: **${measured}**, ${mark(reached)}`).join('\n'),
     `In what the participants differ: ${about.differs}`,
     `How it could mislead: ${about.misleads}`,
@@ -87,7 +100,10 @@ const asMarkdown = (result: Result): string => {
 const machineOf = ({ node, server, platform, cpu, cores }: Result['conditions']): string =>
   [`${cores} cores (${cpu}), ${platform}`, `Node ${node}`, server ?? 'no server'].join('; ')
 
-const page = (results: readonly Result[]): string => {
+const introduced = ({ name, file, setup, version, missing }: Participant): string =>
+  `- [${name}](../${file}), ${version() ?? missing ?? 'not installed'}: ${setup}`
+
+const page = (results: readonly Result[], pictures: string): string => {
   const machines = [...new Set(results.map(({ conditions }) => machineOf(conditions)))]
   return `${[
     '# Benchmarks',
@@ -99,11 +115,16 @@ const page = (results: readonly Result[]): string => {
       'too; *client* and *server* are the CPU of all client processes and of the server: each of these for one pair, acquisition or hand-off. *± %* is half the distance from the worst round to the best.',
     `Measured on: ${machines.join(' — ')}.`,
     '## How to repeat it',
-    '```sh\nnpm run bench                  # everything, a few minutes\nnpm run bench -- --quick       # less exact, nothing is kept\nnpm run bench -- u1 c          # some of it\nnpm run bench -- --rounds 7\n```',
+    '```sh\nnpm run bench                  # everything, about an hour\nnpm run bench -- --quick       # a look in a few minutes: less exact, one peer for each way to work, nothing is kept\nnpm run bench -- u1 c          # some of it\nnpm run bench -- --rounds 7\n```',
     `It needs \`redis-server\` on the PATH, and installs the peers into \`bench/peers\`; Redisson with Maven, where there is a JDK from 17 on. Let the machine rest.`,
     '## Who takes part',
-    participants.map(({ name, file, setup }) => `- [${name}](../${file}): ${setup}`).join('\n'),
-    ...results.map(asMarkdown),
+    participants.map(introduced).join('\n'),
+    '## In short',
+    SHORT,
+    asMarkdown(summary(results), WORDS),
+    '## Targets',
+    asMarkdown(targetTable(results), [0, 1, 2, 3]),
+    ...results.map((result) => asSection(result, pictures)),
   ].join('\n\n')}\n`
 }
 
@@ -112,6 +133,12 @@ export const writePage = (quick: boolean): string => {
   const folder = quick ? QUICK_RESULTS : RESULTS
   const results = scenarios.map(({ id }) => readJson(`${folder}/${id}.json`) as Result | undefined)
   const path = quick ? QUICK_PAGE : PAGE
-  write(path, page(results.filter((result) => result !== undefined)))
+  write(
+    path,
+    page(
+      results.filter((result) => result !== undefined),
+      path.replace(/\.md$/, ''),
+    ),
+  )
   return path
 }

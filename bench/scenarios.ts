@@ -1,7 +1,9 @@
+import { a } from './scenarios/a.js'
 import { c } from './scenarios/c.js'
 import { cf } from './scenarios/cf.js'
 import { d } from './scenarios/d.js'
 import { f } from './scenarios/f.js'
+import { g } from './scenarios/g.js'
 import { h } from './scenarios/h.js'
 import { hf } from './scenarios/hf.js'
 import { i } from './scenarios/i.js'
@@ -13,7 +15,8 @@ import { s } from './scenarios/s.js'
 import { u1 } from './scenarios/u1.js'
 import { u64 } from './scenarios/u64.js'
 import { w } from './scenarios/w.js'
+import { x } from './scenarios/x.js'
 import type { Scenario } from './support/bench.js'
 
 /** In the order in which they run and are shown. */
-export const scenarios: readonly Scenario[] = [u1, u64, c, h, cf, hf, f, s, rw, l, d, r, w, m, i]
+export const scenarios: readonly Scenario[] = [u1, u64, a, c, h, cf, hf, f, s, rw, l, g, d, r, w, x, m, i]

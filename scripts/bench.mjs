@@ -1,34 +1,15 @@
 #!/usr/bin/env node
 // @ts-check
-/** npm run bench -- [SCENARIO…] [--quick] [--rounds N]: installs what is missing, builds, measures. */
+/** npm run bench -- [SCENARIO…] [--quick] [--rounds N], or guard: installs what is missing, builds, measures. */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from './build.mjs'
-import { install, npm } from './install.mjs'
+import { installBeside } from './install.mjs'
+import { STAGED, stage } from './stage.mjs'
 
 const root = join(import.meta.dirname, '..')
 const peers = join(root, 'bench/peers')
-
-/** @param {string} file */
-const packagesOf = (file) => {
-  try {
-    return JSON.parse(readFileSync(join(peers, file), 'utf8')).packages
-  } catch {
-    return {}
-  }
-}
-
-/** Without them the bench runs all the same, and says so. */
-const installPeers = () => {
-  const installed = packagesOf('node_modules/.package-lock.json')
-  const wanted = Object.entries(packagesOf('package-lock.json')).filter(([path]) => path !== '')
-  if (wanted.every(([path, { version }]) => installed[path]?.version === version)) return
-  console.log('Installing the peers (bench/peers) …')
-  const { status } = npm(['ci', '--no-audit', '--no-fund'], { cwd: peers, stdio: 'inherit' })
-  if (status !== 0) console.error('The peers could not be installed: measuring without them.')
-}
 
 /** Redisson is built with Maven; without Java the bench says that it is not installed. */
 const buildRedisson = async () => {
@@ -42,10 +23,31 @@ const buildRedisson = async () => {
   }
 }
 
-if (!install()) process.exit(1)
-installPeers()
+/** Each a module of its own: where one cannot be fetched, the other one still can. */
+const GO_LIBRARIES = ['redsync', 'rueidislock']
+
+/** go build fetches what it needs, and does nothing where nothing has changed. */
+const buildGo = () => {
+  for (const library of GO_LIBRARIES) {
+    const cwd = join(peers, 'go', library)
+    const { status, error } = spawnSync('go', ['build', '-o', `../target/${library}`, '.'], { cwd, stdio: 'inherit' })
+    if (status === 0) continue
+    console.error(error ? 'There is no Go: measuring without its libraries.' : `Measuring without ${library}.`)
+    if (error) return
+  }
+}
+
+/** The guard compares with nobody who would have to be installed. */
+const guards = process.argv[2] === 'guard'
+// Without them the bench runs all the same, and says so.
+for (const folder of guards ? [] : ['bench/peers', 'test/connections/packages'])
+  if (!installBeside(folder)) console.error(`What ${folder} asks for could not be installed: measuring without it.`)
 if (!(await build({ tests: true }))) process.exit(1)
-await buildRedisson()
+await stage(STAGED)
+if (!guards) {
+  await buildRedisson()
+  buildGo()
+}
 const { status } = spawnSync(process.execPath, [join(root, '.build/bench/main.js'), ...process.argv.slice(2)], {
   stdio: 'inherit',
 })

@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * src/ → dist/. With --tests also test/, bench/ and examples/ → .build/.
+ * src/ → dist/, with packages that are missing installed before. With --tests also test/, bench/ and examples/ → .build/.
  * Each step runs whatever became of the one before, so that all mistakes are seen at once.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { buildLua } from './build-lua.mjs'
+import { install } from './install.mjs'
 import { isMain } from './is-main.mjs'
 
 const root = join(import.meta.dirname, '..')
@@ -46,6 +47,7 @@ const copyMemoryVm = () => {
 
 /** @param {{ tests?: boolean }} [options] @returns {Promise<boolean>} whether all went well */
 export const build = async ({ tests = false } = {}) => {
+  if (!install()) return false
   const steps = [
     () => buildLua(root),
     buildMemoryVm,

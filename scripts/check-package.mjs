@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { npm } from './install.mjs'
 import { isMain } from './is-main.mjs'
+import { stage } from './stage.mjs'
 import { callTool, root, runParts, summarize } from './test/parts.mjs'
 
 const PUBLISHED =
@@ -61,8 +62,10 @@ class Tarball {
     this.file = ''
   }
 
-  pack() {
-    const [packed] = JSON.parse(quietNpm(['pack', '--json', '--pack-destination', this.folder], root))
+  async pack() {
+    const staged = join(this.folder, 'staged')
+    await stage(staged)
+    const [packed] = JSON.parse(quietNpm(['pack', '--json', '--pack-destination', this.folder], staged))
     this.file = join(this.folder, packed.filename)
     const paths = packed.files.map((/** @type {{ path: string }} */ { path }) => path)
     const strange = paths.filter(

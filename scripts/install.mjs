@@ -47,6 +47,20 @@ export const npm = (args, options) => {
     : spawnSync('npm', args, { cwd: root, shell: process.platform === 'win32', ...options })
 }
 
+/** Installs what a folder of its own asks for, which is no part of the project's packages. @param {string} folder @returns {boolean} whether it is there now */
+export const installBeside = (folder) => {
+  const installed = readPackages(join(folder, 'node_modules/.package-lock.json')) ?? {}
+  const wanted = Object.entries(readPackages(join(folder, 'package-lock.json')) ?? {}).filter(([path]) => path !== '')
+  const isThere = wanted.every(
+    ([path, { version, optional }]) => installed[path]?.version === version || (optional && !installed[path]),
+  )
+  if (isThere && Object.keys(installed).length > 0) return true
+  console.log(`Installing the packages of ${folder} …`)
+  // npm ci refuses a lock file that lacks what is for other platforms, and registries may lack that.
+  const options = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund']
+  return npm(['install', ...options], { cwd: join(root, folder), stdio: 'inherit' }).status === 0
+}
+
 /** @returns {boolean} whether the packages are there now */
 export const install = () => {
   checkNode()

@@ -4,7 +4,8 @@
  * npm run test:mutants -- [WORD…]   breaks the library on purpose, one patch of test/mutants at a time, and looks who notices
  *
  * Before its first `---`, a patch says in a line what it breaks; with `Suite:` which test files look where the simulation
- * does not; with `Family:` which histories can show it. Everything happens in a copy.
+ * does not; with `Guard:` which checks of the bench see that it is slower; with `Family:` which histories can show it. Everything happens in a copy.
+ * A suite must pass there as long as nothing is broken: who does not run, or fails anyway, notices nothing.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -12,13 +13,12 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from './build.mjs'
 import { buildLua } from './build-lua.mjs'
-import { install } from './install.mjs'
 
 const root = join(import.meta.dirname, '..')
 const patches = join(root, 'test/mutants')
 const SECONDS = 60
 
-/** @typedef {{ name: string, what: string, suites: string[], family: string[], file: string, sources: string[] }} Mutant */
+/** @typedef {{ name: string, what: string, suites: string[], guard: string[], family: string[], file: string, sources: string[] }} Mutant */
 
 /** @param {string} file @returns {Mutant} */
 const read = (file) => {
@@ -30,16 +30,25 @@ const read = (file) => {
       .find((line) => line.startsWith(word))
       ?.slice(word.length)
       .split(' ') ?? []
-  const [suites, family] = [words('Suite: '), words('Family: ')]
+  const [suites, guard, family] = [words('Suite: '), words('Guard: '), words('Family: ')]
   const sources = [...text.matchAll(/^\+\+\+ b\/(\S+)/gm)].map((match) => match[1] ?? '')
-  return { name: file.replace(/\.patch$/, ''), what: head[0] ?? '', suites, family, file: join(patches, file), sources }
+  return {
+    name: file.replace(/\.patch$/, ''),
+    what: head[0] ?? '',
+    suites,
+    guard,
+    family,
+    file: join(patches, file),
+    sources,
+  }
 }
 
 /** @param {string} home */
 const copy = (home) => {
-  for (const part of ['src', 'dist', '.build', 'scripts', 'test', 'package.json']) {
+  for (const part of ['src', 'dist', '.build', 'scripts', 'test', 'package.json', 'SECURITY.md']) {
     cpSync(join(root, part), join(home, part), { recursive: true })
   }
+  for (const file of ['bench/guard.json', 'interop/java/pom.xml']) cpSync(join(root, file), join(home, file))
   symlinkSync(join(root, 'node_modules'), join(home, 'node_modules'))
 }
 
@@ -83,19 +92,62 @@ const simulate = (home, family) => {
   return `simulation: ${rule}, after ${histories} histories (${((Date.now() - began) / 1000).toFixed(0)} s)`
 }
 
+/**
+ * What became of a suite: the name of the first test that failed, undefined where none did, and whether any ran. Where the
+ * file itself ends badly it is named as a test of its own.
+ * @param {string} home @param {string} suite
+ */
+const runSuite = (home, suite) => {
+  const args = ['--test', '--test-reporter=tap', '--test-timeout=240000', `.build/test/${suite}.test.js`]
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: home, encoding: 'utf8', maxBuffer: 1 << 28 })
+  const tests = [...stdout.matchAll(/^\s*(not )?ok \d+ - (.*)$/gm)]
+    .map(([, not, name = '']) => ({ failed: not !== undefined, name }))
+    .filter(({ name }) => !name.endsWith(`${suite}.test.js`) && !/ # SKIP\b/.test(name))
+  const failed = tests.find((one) => one.failed)?.name ?? (status === 0 ? undefined : 'it ends before its time')
+  return { ran: tests.length > 0, failed }
+}
+
+/** @type {Map<string, string | undefined>} */
+const unfit = new Map()
+
+/** Why a suite cannot tell anything: nothing is broken yet. @param {string} home @param {string} suite */
+const whyUnfit = (home, suite) => {
+  if (!unfit.has(suite)) {
+    const { ran, failed } = runSuite(home, suite)
+    unfit.set(suite, ran ? failed && `fails when nothing is broken: ${failed.slice(0, 70)}` : 'does not run')
+  }
+  return unfit.get(suite)
+}
+
 /** @param {string} home @param {readonly string[]} suites */
 const test = (home, suites) => {
   for (const suite of suites) {
-    const args = ['--test', '--test-timeout=60000', `.build/test/${suite}.test.js`]
-    const { status, stdout } = spawnSync(process.execPath, args, { cwd: home, encoding: 'utf8', maxBuffer: 1 << 28 })
-    if (status === 0) continue
-    const failed = /^\s*not ok \d+ - (.*)$/m.exec(stdout)?.[1] ?? 'it does not run'
-    return `suite ${suite}: ${failed.slice(0, 70)}`
+    const { ran, failed } = runSuite(home, suite)
+    if (ran && failed !== undefined) return `suite ${suite}: ${failed.slice(0, 70)}`
   }
   return undefined
 }
 
-if (!install() || !(await build({ tests: true }))) process.exit(1)
+/** @param {string} home @param {readonly string[]} checks */
+const guard = (home, checks) => {
+  const args = ['.build/bench/main.js', 'guard', ...checks]
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: home,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  })
+  const low = /^(.*?)\s+TOO LOW$/m.exec(stdout)?.[1]?.replace(/\s+/g, ' ')
+  if (status !== 0 && low === undefined) console.error(stderr.slice(-2000))
+  return low && `guard: ${low}`
+}
+
+/** @param {string} home @param {Mutant} mutant */
+const find = (home, { suites, guard: checks, family }) => {
+  if (checks.length > 0) return guard(home, checks)
+  return test(home, suites) ?? simulate(home, family)
+}
+
+if (!(await build({ tests: true }))) process.exit(1)
 const words = process.argv.slice(2)
 const mutants = readdirSync(patches)
   .filter((file) => file.endsWith('.patch') && (words.length === 0 || words.some((word) => file.includes(word))))
@@ -106,14 +158,17 @@ let failed = 0
 try {
   copy(home)
   for (const mutant of mutants) {
-    const refused = apply(home, mutant)
-    if (refused !== undefined) {
+    const blind = mutant.suites.find((suite) => whyUnfit(home, suite) !== undefined)
+    const refused = blind === undefined ? apply(home, mutant) : undefined
+    if (blind !== undefined || refused !== undefined) {
       failed++
-      console.log(`✘ ${mutant.name}: the patch does not apply any more: ${refused}`)
+      const why =
+        blind === undefined ? `the patch does not apply any more: ${refused}` : `${blind} ${whyUnfit(home, blind)}`
+      console.log(`✘ ${mutant.name}: ${why}`)
       continue
     }
     await compile(home, mutant.sources)
-    const found = (mutant.suites.length > 0 ? test(home, mutant.suites) : undefined) ?? simulate(home, mutant.family)
+    const found = find(home, mutant)
     if (found === undefined) failed++
     console.log(
       `${found === undefined ? '✘' : '✔'} ${mutant.name.padEnd(34)} ${found ?? 'NOT FOUND'}\n    ${mutant.what}`,

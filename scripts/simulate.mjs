@@ -4,9 +4,8 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { build } from './build.mjs'
-import { install } from './install.mjs'
 
-if (!install() || !(await build())) process.exit(1)
+if (!(await build())) process.exit(1)
 const main = join(import.meta.dirname, '../dist/testing/simulation/main.js')
 const { status } = spawnSync(process.execPath, ['--enable-source-maps', main, ...process.argv.slice(2)], {
   stdio: 'inherit',

@@ -2,7 +2,8 @@
 // @ts-check
 /**
  * npm run soak -- --minutes N [--seed S]           many processes and every fault, on a server of its own
- * npm run interop:soak -- --minutes N [--seed S]   processes of ours and of Redisson on one fair lock
+ * npm run interop:soak -- --minutes N [--kind K]   processes of ours and of Redisson on one object
+ * npm run interop:tables                           the tables of interop/README.md, measured anew
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -12,12 +13,15 @@ import { root } from './test/parts.mjs'
 import { ensureRedis, tryFaketime } from './test/redis.mjs'
 
 const args = process.argv.slice(2)
-const beside = args[0] === 'interop'
+const beside = args[0] === 'interop' || args[0] === 'tables'
 ensureRedis()
 if (beside) ensureJava()
 else tryFaketime()
 if (!(await build({ tests: true }))) process.exit(1)
-const program = join(root, beside ? '.build/test/interop/soak.js' : '.build/test/soak/main.js')
+const program = join(
+  root,
+  beside ? `.build/test/interop/${args[0] === 'tables' ? 'tables' : 'soak'}.js` : '.build/test/soak/main.js',
+)
 const flags = ['--enable-source-maps', '--max-old-space-size=4096']
 const child = spawn(process.execPath, [...flags, program, ...args.slice(beside ? 1 : 0)], { stdio: 'inherit' })
 // The child hears Ctrl-C itself, and ends all that it started.

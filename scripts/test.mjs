@@ -6,10 +6,10 @@
  *
  * HOLDFAST_REQUIRE=redis,java,postgres   a skip for want of these is a failure
  * HOLDFAST_INSTALL=1            installs what is missing (Redis, PostgreSQL, Java) with the system's package manager
- * HOLDFAST_TEST_CONCURRENCY=2   test files at a time
+ * HOLDFAST_TEST_CONCURRENCY=3   test files at a time
  * HOLDFAST_TEST_TIMEOUT=300000  ms for each test file
  */
-import { install } from './install.mjs'
+import { install, installBeside } from './install.mjs'
 import { build } from './build.mjs'
 import { packageParts } from './check-package.mjs'
 import { findTests, runTests } from './test/node-tests.mjs'
@@ -17,8 +17,11 @@ import { call, callTool, runParts, summarize } from './test/parts.mjs'
 import { ensureJava } from './test/java.mjs'
 import { ensurePostgres } from './test/postgres.mjs'
 import { ensureRedis } from './test/redis.mjs'
+import { ensureNewer } from './test/servers.mjs'
 
 const patterns = process.argv.slice(2)
+/** Clients and runtimes of these tests alone. */
+const connections = patterns.some((pattern) => pattern.includes('connections'))
 const beside = patterns.some((pattern) => pattern.includes('interop'))
 
 /** @param {boolean} ok @param {string} problem */
@@ -47,12 +50,18 @@ const redisson = () => [
   { name: 'drivers of Redisson', run: () => call(process.execPath, ['.build/test/interop/build-drivers.js']) },
 ]
 
+const others = () => [
+  { name: 'clients and runtimes', run: () => orThrow(installBeside('test/connections/packages'), 'npm ci failed') },
+  { name: 'newer servers', run: ensureNewer },
+]
+
 const total = await runParts([
   { name: 'packages', run: () => orThrow(install(), 'npm ci failed'), essential: true },
   { name: 'redis', run: ensureRedis },
   ...(patterns.length > 0 ? [] : [{ name: 'postgres', run: ensurePostgres }]),
   { name: 'build and types', run: async () => orThrow(await build({ tests: true }), 'the build failed') },
   ...(patterns.length > 0 ? [] : checks()),
+  ...(connections ? others() : []),
   ...(beside ? redisson() : []),
   {
     name: 'tests',

@@ -1,6 +1,6 @@
-import { settle, type ClientOptions, type Settings } from './config/settings.js'
+import { readSettings, type ClientOptions, type Settings } from './config/settings.js'
 import { adopt } from './core/adopt.js'
-import { type ServerFacts, readFacts } from './core/facts.js'
+import { type ServerFacts, readFacts, refused } from './core/facts.js'
 import { GatedLock, type LockHome } from './core/gated-lock.js'
 import { newClientId } from './core/identity.js'
 import { UnitOfWork } from './core/owner.js'
@@ -133,7 +133,7 @@ const KINDS: readonly LockKind[] = [
 
 class ConnectedClient implements Client {
   readonly id: string
-  readonly warnings: string[]
+  readonly warnings: readonly string[]
   readonly scripts: Scripts
   /** What else is unsafe once fenced locks are used. */
   #fencing: readonly string[]
@@ -147,7 +147,7 @@ class ConnectedClient implements Client {
   constructor(runtime: Runtime, facts: ServerFacts, presence: Presence | undefined) {
     const { id, mapName } = runtime.options
     this.id = id
-    this.warnings = [...facts.warnings]
+    this.warnings = runtime.warnings
     this.#fencing = facts.fencing
     this.#runtime = runtime
     this.#presence = presence
@@ -175,8 +175,7 @@ class ConnectedClient implements Client {
 
   fencedLock(name: string): FencedLock {
     const lock: Lock = this.#lock(fencedLock, name)
-    for (const warning of this.#fencing) this.#runtime.options.logger.warn(warning)
-    this.warnings.push(...this.#fencing)
+    for (const warning of this.#fencing) this.#runtime.warn(warning)
     this.#fencing = []
     return lock as FencedLock
   }
@@ -275,6 +274,7 @@ class ConnectedClient implements Client {
     const runtime = this.#runtime
     runtime.closed = true
     this.#topics.close()
+    this.#scripting.close()
     await Promise.all([...runtime.gates.map((gate) => gate.close(release)), runtime.turnstiles.close(release)])
     await runtime.settled()
     await runtime.requests.flush()
@@ -288,24 +288,18 @@ class ConnectedClient implements Client {
   }
 }
 
-/**
- * Connects to a server, or opens the embedded one.
- *
- *     const client = await connect('redis://localhost:6379')
- *     const client = await connect({ url: 'memory:', watchdog: 10_000 })
- *     const client = await connect() // HOLDFAST_URL, else REDIS_URL
- */
-export const connect = async (from?: string | URL | ClientOptions): Promise<Client> => {
-  const settings = settle(from, environment())
+/** What `connect` does. */
+export const open = async (from?: string | URL | ClientOptions): Promise<Client> => {
+  const settings = await readSettings(from, environment())
   return start(settings, await openDriver(settings))
 }
 
 /** A client on this driver, whatever place the settings name. */
 export const start = async (settings: Settings, driver: Driver): Promise<Client> => {
-  const { clock, logger, mapName, redisson } = settings
+  const { clock, mapName, redisson } = settings
   const id = newClientId(clock, redisson)
   // Not where it connects to: what can be reached from a lock must not hold the password.
-  const { place: _place, ...shared } = settings
+  const { place: _place, tls: _tls, ...shared } = settings
   const runtime = new Runtime({ id, ...shared }, driver)
   const { link } = runtime
   await link.open()
@@ -313,16 +307,17 @@ export const start = async (settings: Settings, driver: Driver): Promise<Client>
   const presence = settings.presence
     ? new Presence(link, { clock, id, label, mapName, lease: settings.watchdog })
     : undefined
-  const [facts] = await Promise.all([readFacts(link, clock), presence?.announce()])
+  const [facts] = await Promise.all([readFacts(link, clock, settings.sharded), presence?.announce()])
   runtime.sharded = facts.sharded
-  await runtime.replicas.begin(facts.replicas)
-  for (const warning of facts.warnings) logger.warn(warning)
+  const untold = await runtime.replicas.begin(facts.replicas)
+  for (const warning of [...settings.warnings, ...facts.warnings]) runtime.warn(warning)
+  if (untold !== undefined) runtime.warn(refused(['CLUSTER', 'SLOTS'], untold, 'no replicas are waited for'))
   return new ConnectedClient(runtime, facts, presence)
 }
 
 /** Only what is needed is loaded: no Redis client for `memory:`, no Lua for a server. */
 const openDriver = async (settings: Settings): Promise<Driver> => {
-  const { place, clock, connectTimeout, commandTimeout } = settings
+  const { place, tls, clock, connectTimeout, commandTimeout } = settings
   if (place.engine === 'memory') {
     const [{ MemoryDriver }, { openMemoryServer }] = await Promise.all([
       import('./engine/memory/driver.js'),
@@ -334,9 +329,13 @@ const openDriver = async (settings: Settings): Promise<Driver> => {
     const { NodeRedisDriver } = await import('./engine/node-redis.js')
     return new NodeRedisDriver(place.connection)
   }
+  if (place.engine === 'glide') {
+    const { GlideDriver } = await import('./engine/glide.js')
+    return new GlideDriver(place.connection)
+  }
   const { IoredisDriver } = await import('./engine/ioredis.js')
   if (place.engine === 'ioredis') return new IoredisDriver(place.connection, 'the connection passed in', false)
-  return IoredisDriver.open(place.target, { connectTimeout, commandTimeout, random: () => clock.random() })
+  return IoredisDriver.open(place.target, { tls, connectTimeout, commandTimeout, random: () => clock.random() })
 }
 
 const environment = (): Readonly<Record<string, string | undefined>> =>

@@ -194,10 +194,18 @@ export class EngineError extends HoldfastError {
   }
 }
 
+/**
+ * What a server says of a command that it does not know has the command's arguments in it, those of AUTH or HELLO too; and newer
+ * servers name the user, whom who connects by URL has there beside the password.
+ */
+export const withoutSecrets = (text: string): string =>
+  text
+    .replace(/,? with args beginning with:.*$/s, '')
+    .replace(/\bUser \S+ has no permissions/, 'The user has no permissions')
+
 /** An error reply as an `EngineError`: its own text, its first word as the code. */
 export const serverError = (reply: string, target?: string): EngineError => {
-  // Newer servers name the user, and who connects by URL has it there beside the password.
-  const text = reply.replace(/\bUser \S+ has no permissions/, 'The user has no permissions')
+  const text = withoutSecrets(reply)
   // What a user may not do within a script Redis 7.0 says in other words than outside.
   const word = text.startsWith("ERR The user executing the script can't") ? 'NOPERM' : /^[A-Z]+\b/.exec(text)?.[0]
   return new EngineError(SERVER_CODES.find((code) => code === word) ?? 'SERVER', text, { target })

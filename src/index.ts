@@ -1,7 +1,9 @@
-export { type Client, type CloseOptions, type ReadWriteLockOptions, type SpinLockOptions, connect } from './client.js'
+export type { Client, CloseOptions, ReadWriteLockOptions, SpinLockOptions } from './client.js'
 export type { Codec, CodecName } from './codecs/codec.js'
 export type { ClientOptions } from './config/settings.js'
+export { connect } from './connect.js'
 export type { Clock, Timer, TimerOptions } from './core/clock.js'
+export type { TlsOptions } from './engine/target.js'
 export type { DiagnosticEvent, DiagnosticMessage } from './core/diagnostics.js'
 export {
   AcquireTimeoutError,

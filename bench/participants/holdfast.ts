@@ -19,7 +19,7 @@ export const holdfast: Participant = {
   family: 'holdfast',
   file: 'bench/participants/holdfast.ts',
   setup: 'connect(url), all defaults: a lease of 30 s that the watchdog renews',
-  kinds: ['lock', 'fairLock', 'semaphore', 'readLock', 'writeLock'],
+  kinds: ['lock', 'fairLock', 'semaphore', 'readLock', 'writeLock', 'fairWriteLock'],
   waits: true,
   memory: true,
   renews: true,
@@ -37,6 +37,7 @@ export const holdfast: Participant = {
         if (kind === 'semaphore') return permitsOf(client, name, places)
         if (kind === 'readLock') return client.readWriteLock(name).read
         if (kind === 'writeLock') return client.readWriteLock(name).write
+        if (kind === 'fairWriteLock') return client.readWriteLock(name, { fair: true }).write
         return client[kind](name)
       },
       troubles: () => troubles,

@@ -1,7 +1,7 @@
 import type { Load } from '../support/load.js'
 
 /** The kinds of lock that scenarios ask for; of a semaphore each owner takes one permit. */
-export type Kind = 'lock' | 'fairLock' | 'semaphore' | 'readLock' | 'writeLock'
+export type Kind = 'lock' | 'fairLock' | 'semaphore' | 'readLock' | 'writeLock' | 'fairWriteLock'
 
 export interface Held {
   release(): Promise<unknown>
@@ -16,6 +16,8 @@ export interface Contender {
 export interface Session {
   /** `places`: how many may have it at once; 1 for all but a semaphore. */
   lock(kind: Kind, name: string, places?: number): Contender
+  /** A lock that is renewed, where that is another call. */
+  kept?(name: string): Contender
   /** How often it has told of a hold that was lost or in doubt. */
   troubles(): number
   /** Whether its caller would think it held. */
@@ -37,6 +39,8 @@ export interface Participant {
   /** Rows of one family are one library in several settings: the best of them counts. */
   readonly family: string
   readonly file: string
+  /** Works as another one does, or is another setting of it: a quick run leaves it out. */
+  readonly variant?: boolean
   /** How it is set up, and where its documents say so. */
   readonly setup: string
   readonly kinds: readonly Kind[]
@@ -51,6 +55,8 @@ export interface Participant {
   readonly direct: readonly string[]
   /** Undefined: not installed. */
   version(): string | undefined
+  /** Why it is not, where npm is not the reason. */
+  readonly missing?: string
   /** Where its processes are none of Node: one that works as support/worker.ts does. */
   readonly start?: (url: string, load: Load, names: readonly string[]) => Promise<Member>
   /** `lease`: ms, 30 s unless told. */

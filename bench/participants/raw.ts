@@ -25,7 +25,7 @@ const rawWith = (name: string, enableAutoPipelining: boolean): Participant => ({
     const acquire = async (key: string, channel: string) => {
       const owner = `${id}:${(owners += 1)}`
       if ((await client.evalsha(lockAcquire.sha, 1, key, owner, lease)) !== null) throw new Error('taken')
-      return { release: () => client.evalsha(lockRelease.sha, 2, key, channel, owner, 'PUBLISH') }
+      return { release: () => client.evalsha(lockRelease.sha, 1, key, owner, channel, 'PUBLISH') }
     }
     return {
       lock: (_kind, key) => ({ acquire: () => acquire(key, `redisson_lock__channel:{${key}}`) }),

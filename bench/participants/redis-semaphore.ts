@@ -24,6 +24,7 @@ const OPTIONS = { acquireTimeout: Infinity, retryInterval: 1 }
 const redisSemaphoreWith = (name: string, enableAutoPipelining: boolean): Participant => ({
   name,
   family: 'redis-semaphore',
+  variant: enableAutoPipelining,
   file: 'bench/participants/redis-semaphore.ts',
   setup: `Mutex, or Semaphore, on ioredis${enableAutoPipelining ? ' with enableAutoPipelining' : ''}; lockTimeout 30 s, retryInterval 1 ms (its README, "Mutex")`,
   kinds: ['lock', 'semaphore'],

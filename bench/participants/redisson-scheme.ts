@@ -47,9 +47,10 @@ local head = redis.call('LINDEX', queue, 0)
 if head then redis.call('PUBLISH', channel .. head, '0') end
 return 1`
 
-/** An owner with a subscription of its own, which it keeps for its next turn. */
+/** One that may have the lock, with a channel of its own. */
 interface Owner {
   readonly id: string
+  subscribed: boolean
   calls: number
   wake: () => void
 }
@@ -73,16 +74,18 @@ class Scheme {
   readonly #ear: Redis
   readonly #lease: number
   readonly #allowance: number
+  readonly #keeps: boolean
   readonly #id = randomUUID()
   readonly #idle = new Map<string, Owner[]>()
   readonly #owners = new Map<string, Owner>()
   #count = 0
 
-  constructor(url: string, lease: number, allowance: number) {
+  constructor(url: string, { lease, allowance, keeps }: SchemeOptions) {
     this.#client = new Redis(url)
     this.#ear = new Redis(url)
     this.#lease = lease
     this.#allowance = allowance
+    this.#keeps = keeps
     this.#client.defineCommand('take', { numberOfKeys: 3, lua: ACQUIRE })
     this.#client.defineCommand('free', { numberOfKeys: 3, lua: RELEASE })
     this.#ear.on('message', (channel: string) => {
@@ -93,11 +96,22 @@ class Scheme {
     })
   }
 
-  async #owner(key: string): Promise<Owner> {
-    const owner = { id: `${this.#id}:${(this.#count += 1)}`, calls: 0, wake: () => undefined }
+  #owner(key: string): Owner {
+    const owner = { id: `${this.#id}:${(this.#count += 1)}`, subscribed: false, calls: 0, wake: () => undefined }
     this.#owners.set(fairCall(key, owner.id), owner)
-    await this.#ear.subscribe(fairCall(key, owner.id))
     return owner
+  }
+
+  /** Before an owner sleeps; what was told before that is not heard, and so it asks again. */
+  async #subscribe(key: string, owner: Owner): Promise<void> {
+    await this.#ear.subscribe(fairCall(key, owner.id))
+    owner.subscribed = true
+  }
+
+  #unsubscribe(key: string, owner: Owner): void {
+    if (this.#keeps || !owner.subscribed) return
+    owner.subscribed = false
+    void this.#ear.unsubscribe(fairCall(key, owner.id))
   }
 
   async acquire(key: string): Promise<Held> {
@@ -105,13 +119,16 @@ class Scheme {
     const keys = [key, fairQueue(key), fairDeadlines(key)]
     const idle = this.#idle.get(key) ?? []
     this.#idle.set(key, idle)
-    const owner = idle.pop() ?? (await this.#owner(key))
+    const owner = idle.pop() ?? this.#owner(key)
+    if (this.#keeps && !owner.subscribed) await this.#subscribe(key, owner)
     for (;;) {
       owner.calls = 0
       const left = await take!.call(this.#client, ...keys, owner.id, Date.now(), this.#lease, this.#allowance)
       if (left === null) break
-      await called(owner, left)
+      if (owner.subscribed) await called(owner, left)
+      else await this.#subscribe(key, owner)
     }
+    this.#unsubscribe(key, owner)
     return {
       release: async () => {
         await free!.call(this.#client, ...keys, owner.id, Date.now(), fairCall(key, ''))
@@ -126,9 +143,16 @@ class Scheme {
   }
 }
 
-/** `allowance`: how long each is let be silent in the line, ms. */
-export const openScheme = (url: string, lease = 30_000, allowance = 300_000) => {
-  const scheme = new Scheme(url, lease, allowance)
+interface SchemeOptions {
+  readonly lease: number
+  /** How long each is let be silent in the line, ms. */
+  readonly allowance: number
+  /** Whether an owner keeps its subscription for its next turn. */
+  readonly keeps: boolean
+}
+
+export const openScheme = (url: string, options: Partial<SchemeOptions> = {}) => {
+  const scheme = new Scheme(url, { lease: 30_000, allowance: 300_000, keeps: false, ...options })
   return {
     lock: (_kind: unknown, key: string) => ({ acquire: () => scheme.acquire(key) }),
     troubles: () => 0,
@@ -139,22 +163,31 @@ export const openScheme = (url: string, lease = 30_000, allowance = 300_000) => 
   }
 }
 
-/**
- * How Redisson's fair lock works since 3.46, with no library between: who frees it calls the next one, who then takes it.
- * Kinder than Redisson: an owner keeps its subscription, and so need not ask a second time before it sleeps.
- */
-export const redissonScheme: Participant = {
-  name: "Redisson's scheme",
+const participant = (name: string, keeps: boolean, setup: string): Participant => ({
+  name,
   family: 'scheme',
+  variant: keeps,
   file: 'bench/participants/redisson-scheme.ts',
-  setup:
-    "the same steps as Redisson's fair lock, in our own words, through ioredis with default options; renews nothing",
+  setup: `the same steps as Redisson's fair lock, in our own words, through ioredis with default options; renews nothing; ${setup}`,
   kinds: ['fairLock'],
   waits: true,
   memory: false,
   renews: false,
-  keyOf: (name) => name,
+  keyOf: (key) => key,
   direct: [],
   version: () => versionOf('node_modules/ioredis'),
-  open: (url, lease) => openScheme(url, lease),
-}
+  open: (url, lease) => openScheme(url, { keeps, ...(lease !== undefined && { lease }) }),
+})
+
+/**
+ * How Redisson's fair lock works since 3.46, with no library between: who frees it calls the next one, who then takes it.
+ * As Redisson does, each one who waits subscribes, asks again, and unsubscribes when it has the lock.
+ */
+export const redissonScheme = participant("Redisson's scheme", false, 'subscribes anew for each wait, as Redisson does')
+
+/** Kinder than Redisson: an owner need not ask a second time before it sleeps. */
+export const redissonSchemeKept = participant(
+  "Redisson's scheme, subscriptions kept",
+  true,
+  'keeps its subscriptions, as Redisson does not',
+)

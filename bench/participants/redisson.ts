@@ -5,7 +5,21 @@ import { PATIENCE } from '../support/child.js'
 import type { Load, Sample, Slot } from '../support/load.js'
 import type { Member, Participant } from './participant.js'
 
-const KINDS = { lock: 'plain', fairLock: 'fair', semaphore: 'semaphore', readLock: 'read', writeLock: 'write' } as const
+/** It has no fair read-write lock, and is never asked for one. */
+const KINDS = {
+  lock: 'plain',
+  fairLock: 'fair',
+  semaphore: 'semaphore',
+  readLock: 'read',
+  writeLock: 'write',
+  fairWriteLock: 'write',
+} as const
+
+/**
+ * When the time is over, each caller has one turn more; whoever has not had it after so many ms has missed its wake-up and sleeps
+ * for as long as a lease, 30 s.
+ */
+const LAST_TURNS = 5000
 
 type JavaSample = Omit<Sample, 'waits' | 'stays'> & Record<'waits' | 'stays', readonly number[]>
 
@@ -24,11 +38,17 @@ class JavaMember implements Member {
   }
 
   async ask(message: Slot | 'probe', limit = PATIENCE): Promise<unknown> {
-    const late = setTimeout(() => void this.kill(), limit)
+    let late = false
+    const alarm = setTimeout(() => {
+      late = true
+      void this.kill()
+    }, limit)
     try {
       return message === 'probe' ? await this.#excludes() : await this.#work(message)
+    } catch (error) {
+      throw late ? new Error('does not come to an end') : error
     } finally {
-      clearTimeout(late)
+      clearTimeout(alarm)
     }
   }
 
@@ -61,7 +81,7 @@ class JavaMember implements Member {
     const { kind, callers, holdMs, endless, places = 1, reads } = this.#load
     const { waits, stays, ...counts } = await this.#redisson.request<JavaSample>({
       ...{ op: 'bench', kind: KINDS[kind], names: this.#names, callers, hold: holdMs, warm, seconds, places, reads },
-      ...{ startAt: now() + startAt - Date.now(), drains: endless !== true },
+      ...{ startAt: now() + startAt - Date.now(), drains: endless !== true, patience: LAST_TURNS },
     })
     return { ...counts, waits: Float64Array.from(waits), stays: Float64Array.from(stays) }
   }
@@ -98,6 +118,7 @@ export const redisson: Participant = {
   keyOf: (name) => name,
   // The DEL that it sends after each release is not counted: its script calls one too.
   direct: [],
+  missing: 'no java',
   version: () => (isBuilt(NEWEST) ? NEWEST : undefined),
   start: async (url, load, names) =>
     new JavaMember(await startRedisson({ url, options: optionsOf(load) }), url, load, names),

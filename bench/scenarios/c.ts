@@ -11,6 +11,7 @@ const ms = (value: number): string => `${format(value, 1)} ms`
 export const c: Scenario = {
   id: 'c',
   title: 'C: one lock, 4 processes × 8 waiters, held for 2 ms',
+  headline: { what: 'one lock, 4 processes × 8, held 2 ms: acquisitions/s', key: 'rate', digits: 0 },
   about: {
     measures:
       'All 32 callers want one lock, all the time. The ratio is to 1 / (measured hold + one measured round trip), which a ' +

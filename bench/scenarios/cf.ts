@@ -21,6 +21,7 @@ const aboveUs = (rows: readonly Row[], columns: readonly Column[]): string[] => 
 export const cf: Scenario = {
   id: 'cf',
   title: 'CF: one fair lock, 4 processes × 8 waiters, held for 2 ms',
+  headline: { what: 'the same, fair: acquisitions/s', key: 'rate', digits: 0 },
   about: {
     measures:
       'As C, with the fair lock: all 32 callers want it all the time, and get it in the order in which they came. The ratio ' +

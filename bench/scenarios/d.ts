@@ -98,6 +98,7 @@ const seconds = (value: number): string => `${format(value, 2)} s`
 export const d: Scenario = {
   id: 'd',
   title: 'D: a process with 50 waiters dies, or stops, just before its turn',
+  headline: { what: 'next one in line dies: s until somebody has the lock', key: 'killed', digits: 3, less: true },
   about: {
     measures:
       'One process has a fair lock; a second one stands in its line 50 times, and a third one behind. The second is killed ' +

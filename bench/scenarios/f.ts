@@ -42,6 +42,7 @@ const comparison = (rows: readonly Row[], waiting: number, atLeast: number): Tar
 export const f: Scenario = {
   id: 'f',
   title: 'F: one fair lock, 32, 1,000 and 10,000 waiters in 4 processes, no hold time',
+  headline: { what: 'waiters in 4 processes, fair: hand-offs/s', key: 'rate', digits: 0, of: '1,000: ' },
   about: {
     measures:
       'How fast a fair lock goes from one to the next, and whether that depends on how many wait. Each is inside for one turn ' +

@@ -1,27 +1,15 @@
+import { promisesAlone } from '../support/alone.js'
 import type { Scenario } from '../support/bench.js'
-import { Child } from '../support/child.js'
 import { columnsFor, compared } from '../support/columns.js'
-import { digest } from '../support/digest.js'
-import type { Load, Sample } from '../support/load.js'
 import { type Figures, type Row, findRow, format, medians, target } from '../support/result.js'
 import { runRounds } from '../support/rounds.js'
 
 const SECONDS = 2
 
-/** No lock at all: what the engine's garbage collector alone does to whoever waits. */
-const promises = async (load: Load): Promise<Figures> => {
-  const child = await Child.open('promises.js', [JSON.stringify(load)])
-  try {
-    const sample = await child.ask({ startAt: Date.now(), warm: 1, seconds: SECONDS })
-    return digest([sample as Sample], SECONDS)
-  } finally {
-    await child.end()
-  }
-}
-
 export const h: Scenario = {
   id: 'h',
   title: 'H: one lock, one process × 256 waiters, no hold time',
+  headline: { what: 'one lock, 256 callers of one process: hand-offs/s', key: 'rate', digits: 0 },
   about: {
     measures:
       'How fast one lock goes round 256 callers of one process that ask for it again at once. Each is inside for one turn ' +
@@ -36,7 +24,7 @@ export const h: Scenario = {
   async run(bench) {
     const load = { kind: 'lock', engine: 'redis', processes: 1, callers: 256, names: 'one', holdMs: 0 } as const
     const floors: Figures[] = []
-    const beside = async (): Promise<void> => void floors.push(await promises(load))
+    const beside = async (): Promise<void> => void floors.push(await promisesAlone(load, SECONDS))
     const measured = await runRounds(bench, { load, seconds: SECONDS, beside })
     const floor: Row = { participant: 'floor: promises alone', family: 'floor', version: '', ...medians(floors) }
     const rows = compared([...measured, floor], () => undefined)

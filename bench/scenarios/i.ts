@@ -59,10 +59,11 @@ const ms = (value: number): string => `${format(value, 1)} ms`
 export const i: Scenario = {
   id: 'i',
   title: 'I: import, first connection, size',
+  headline: { what: 'import: ms', key: 'import', digits: 1, less: true },
   about: {
     measures:
       'In a fresh process, the import, and from then on the first connection until the server has answered. ' +
-      'Size and number of the packages that installing for production brings, in blocks of 4 KB.',
+      'Size and number of the packages that installing for production brings, in blocks of 4 KB. holdfast is as it is published.',
     differs:
       'holdfast loads its Redis client when it first connects, the others when they are imported: the two columns must be ' +
       'added to compare. Its connect also reads what the server is and writes a small key. ioredis alone is no lock.',

@@ -128,6 +128,7 @@ const rowOf = async (bench: Bench, limiter: Limiter): Promise<Row> => {
 export const l: Scenario = {
   id: 'l',
   title: 'L: a rate limiter, 100 and 10,000 permits in 10 s',
+  headline: { what: 'rate limiter, a call after 10,000 permits: µs', key: 'burst10k', digits: 0, less: true },
   about: {
     measures:
       `What a try of one permit costs the server, µs by its own count of the scripts. *Full*: the window is full of single grants, ` +

@@ -6,6 +6,7 @@ import { runRounds } from '../support/rounds.js'
 export const m: Scenario = {
   id: 'm',
   title: 'M: the embedded engine, lock and unlock',
+  headline: { what: 'embedded engine, lock + unlock: pairs/s', key: 'rate', digits: 0 },
   about: {
     measures:
       "One caller takes and frees one lock of 'memory:' in a loop; the same scripts run in the embedded interpreter.",

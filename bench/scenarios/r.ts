@@ -67,6 +67,7 @@ const whole = (value: number): string => format(value, 0)
 export const r: Scenario = {
   id: 'r',
   title: 'R: watchdog: one process keeps 100,000 locks for a minute',
+  headline: { what: '100,000 locks kept: % of one core, client', key: 'client', digits: 1, less: true },
   about: {
     measures:
       'One process takes 100,000 locks of 30 s, on one connection, and does nothing more; what it takes to keep them is ' +

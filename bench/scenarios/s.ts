@@ -17,6 +17,7 @@ const LOAD = {
 export const s: Scenario = {
   id: 's',
   title: 'S: one semaphore of 4 permits, 4 processes × 8 waiters, held for 2 ms',
+  headline: { what: 'semaphore of 4, 32 callers, 2 ms: acquisitions/s', key: 'rate', digits: 0 },
   about: {
     measures:
       'All 32 callers want one of 4 permits, all the time. The ratio is to 4 / (measured hold + one measured round trip). That ' +
@@ -26,7 +27,8 @@ export const s: Scenario = {
       'redis-semaphore polls (every 1 ms here): it wakes nobody and queues nobody, and each permit of it has a lease that is ' +
       'refreshed. Ours and Redisson’s have none: what a process that dies has taken stays taken, unless the permits have ids.',
     misleads:
-      'A permit goes through the server each time, there and back, and somebody has to be woken for it: see the floor of C. ' +
+      'Passing permits on within a process raises the rate at the price of the order between processes: look at p99 and max. ' +
+      'A permit that goes to another process goes through the server, there and back, and somebody is woken: see the floor of C. ' +
       'A round trip is measured with nothing else running. Eight threads of Redisson’s in each process block; ours do not. ' +
       'The CPU of the client includes the threads that sleep for the holds, alike for all.',
   },

@@ -6,6 +6,7 @@ import { runRounds } from '../support/rounds.js'
 export const u1: Scenario = {
   id: 'u1',
   title: 'U1: one caller, lock and unlock, nobody else',
+  headline: { what: 'one caller, lock + unlock: pairs/s', key: 'rate', digits: 0 },
   about: {
     measures: 'One caller in one process takes and frees one lock in a loop. Two round trips make a pair.',
     differs:

@@ -9,6 +9,7 @@ const over = (one: Row | undefined, other: Row | undefined, key: string): number
 export const u64: Scenario = {
   id: 'u64',
   title: 'U64: 64 callers, 64 locks, one connection',
+  headline: { what: '64 callers, 64 locks: pairs/s', key: 'rate', digits: 0 },
   about: {
     measures:
       '64 callers in one process, each with a lock of its own, on one connection: how much the client can keep going.',

@@ -29,6 +29,7 @@ const whole = (value: number): string => format(value, 0)
 export const w: Scenario = {
   id: 'w',
   title: 'W: 10,000 calls of one process wait for one lock, and nothing happens',
+  headline: { what: '10,000 calls wait: bytes each', key: 'bytes', digits: 0, less: true },
   about: {
     measures:
       'Another process has the lock. 10,000 acquires of one process, without time limit, wait for it; from when all do, ' +

@@ -1,4 +1,5 @@
 import type { RedisServer } from '../../test/support/redis-server.js'
+import type { Headline } from './headline.js'
 import type { About, Column, Row, Target } from './result.js'
 import type { ServerMeter } from './server-meter.js'
 
@@ -16,6 +17,8 @@ export interface Scenario {
   readonly id: string
   readonly title: string
   readonly about: About
+  /** Undefined: it has no single figure. */
+  readonly headline?: Headline
   readonly needsServer: boolean
   /** Where it does not go by those of the run. */
   readonly rounds?: number

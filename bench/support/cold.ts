@@ -1,10 +1,15 @@
 /** A fresh process: `cold.js PARTICIPANT [URL]` says how long the import, and the first connection, took (ms). */
-import { requirePeer } from './paths.js'
+import { join } from 'node:path'
+import type * as Published from 'holdfast'
+import { requirePeer, root, STAGED } from './paths.js'
 
 const [what = '', url] = process.argv.slice(2)
 
 const ready = async (): Promise<(url: string) => Promise<unknown>> => {
-  if (what === 'holdfast') return (await import('holdfast')).connect
+  if (what === 'holdfast') {
+    const { connect } = (await import(join(root, STAGED, 'dist/index.js'))) as Pick<typeof Published, 'connect'>
+    return connect
+  }
   if (what === 'redis-semaphore') requirePeer('redis-semaphore')
   const { Redis } = await import('ioredis')
   return (address) => new Redis(address).ping()

@@ -8,6 +8,7 @@ const RATE = (unit: string): Column[] => [
 const WAITS: readonly Column[] = [
   { key: 'p50', title: 'wait p50 ms', digits: 3 },
   { key: 'p99', title: 'p99', digits: 3 },
+  { key: 'p999', title: 'p99.9', digits: 2 },
   { key: 'max', title: 'max', digits: 2 },
 ]
 /** For each of what is counted. */

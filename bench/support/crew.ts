@@ -1,11 +1,11 @@
-import { participants } from '../participants.js'
+import { placeOf } from '../participants.js'
 import type { Member, Participant } from '../participants/participant.js'
 import { Child, PATIENCE } from './child.js'
 import type { Load, Sample, Slot } from './load.js'
 
 /** The lock of all callers of all processes, or that of each caller of one. */
 export const namesOf = (participant: Participant, load: Load, index: number): string[] => {
-  const prefix = `bench:${participants.indexOf(participant)}:${load.names}`
+  const prefix = `bench:${placeOf(participant)}:${load.names}`
   if (load.names === 'one') return [prefix]
   return Array.from({ length: load.callers }, (_, caller) => `${prefix}:${index}:${caller}`)
 }
@@ -34,8 +34,9 @@ export class Crew {
     return this.#processes[0]!.ask('probe') as Promise<boolean>
   }
 
-  work(slot: Slot): Promise<Sample[]> {
-    const limit = (slot.warm + slot.seconds) * 1000 + PATIENCE
+  /** `patience`: how long the last of them may take when the time is over, ms. */
+  work(slot: Slot, patience = PATIENCE): Promise<Sample[]> {
+    const limit = (slot.warm + slot.seconds) * 1000 + patience
     return Promise.all(this.#processes.map((child) => child.ask(slot, limit) as Promise<Sample>))
   }
 

@@ -4,15 +4,14 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
-import { participants } from '../participants.js'
-import type { Held } from '../participants/participant.js'
+import { participantNamed } from '../participants.js'
+import type { Contender, Held } from '../participants/participant.js'
 import { type CrowdMessage, SHARED, namesOf } from './crowd.js'
 
 const [name = '', url = '', lease = '', number = ''] = process.argv.slice(2)
 const count = Number(number)
-const participant = participants.find((one) => one.name === name)
-if (participant === undefined) throw new Error(`no participant '${name}'`)
-const session = await participant.open(url, Number(lease))
+const session = await participantNamed(name).open(url, Number(lease))
+const keep = (key: string): Contender => session.kept?.(key) ?? session.lock('lock', key)
 
 const heap = async (): Promise<number> => {
   // What this turn has left behind is no part of it.
@@ -33,7 +32,7 @@ const waiting = new Array<Promise<Held> | undefined>(count)
 const hold = async (many: readonly string[]): Promise<void> => {
   for (let from = 0; from < many.length; from += ABREAST) {
     const some = many.slice(from, from + ABREAST)
-    const got = await Promise.all(some.map((one) => session.lock('lock', one).acquire()))
+    const got = await Promise.all(some.map((one) => keep(one).acquire()))
     got.forEach((one, index) => (held[from + index] = one))
   }
 }
@@ -82,4 +81,6 @@ process.on('message', (message: CrowdMessage | 'end') => {
   if (message === 'end') process.exit()
   void (async () => process.send?.((await answers[message]()) ?? 'done'))()
 })
+// The bench was interrupted, or is through with this one.
+process.once('disconnect', () => process.exit())
 process.send?.('ready')

@@ -1,4 +1,4 @@
-import { participants } from '../participants.js'
+import { takingPart } from '../participants.js'
 import type { Participant } from '../participants/participant.js'
 import type { Bench } from './bench.js'
 import { Child } from './child.js'
@@ -39,11 +39,12 @@ export const inTurn = async (
   measure: (participant: Participant) => Promise<Figures>,
 ): Promise<Row[]> => {
   const rows: Row[] = []
-  for (const participant of participants) {
+  for (const participant of takingPart(bench.quick)) {
     const { name, family } = participant
     const version = participant.version()
     const row = { participant: name, family, version: version ?? '' }
-    const reason = version === undefined ? 'not installed' : (whyNot(participant) ?? notInNode(participant))
+    const reason =
+      version === undefined ? (participant.missing ?? 'not installed') : (whyNot(participant) ?? notInNode(participant))
     if (reason === undefined) bench.log(`  ${name}`)
     try {
       const figures = reason === undefined ? [await measure(participant)] : []

@@ -3,8 +3,20 @@ import type { Figures } from './result.js'
 import { type Reading, requestsBetween } from './server-meter.js'
 import { concat, quantile } from './stats.js'
 
-export const totalOf = (samples: readonly Sample[], key: 'pairs' | 'total' | 'held' | 'cpu'): number =>
-  samples.reduce((sum, sample) => sum + sample[key], 0)
+export const totalOf = (samples: readonly Sample[], key: 'pairs' | 'total' | 'held' | 'cpu' | 'asleep'): number =>
+  samples.reduce((sum, sample) => sum + (sample[key] ?? 0), 0)
+
+/** Of the waits that were kept, all of them: no histogram stands between. */
+export const WAIT_QUANTILES: readonly (readonly [string, number])[] = [
+  ['p10', 0.1],
+  ['p25', 0.25],
+  ['p50', 0.5],
+  ['p75', 0.75],
+  ['p90', 0.9],
+  ['p99', 0.99],
+  ['p999', 0.999],
+  ['max', 1],
+]
 
 /** What the callers saw. */
 export const digest = (samples: readonly Sample[], seconds: number): Figures => {
@@ -13,7 +25,7 @@ export const digest = (samples: readonly Sample[], seconds: number): Figures => 
   const waits = concat(samples.map((sample) => sample.waits)).sort()
   return {
     rate: totalOf(samples, 'pairs') / seconds,
-    ...(waits.length > 0 && { p50: quantile(waits, 0.5), p99: quantile(waits, 0.99), max: quantile(waits, 1) }),
+    ...(waits.length > 0 && Object.fromEntries(WAIT_QUANTILES.map(([key, part]) => [key, quantile(waits, part)]))),
     ...(held > 0 && { hold: held / total }),
     clientCpu: totalOf(samples, 'cpu') / total,
   }

@@ -39,9 +39,14 @@ export const holding = (ms: number, places = 1): Holding => {
   if (ms === 0) return Object.assign(() => Promise.resolve(), { end: () => Promise.resolve() })
   const idle = Array.from({ length: places }, () => sleeperOf(ms))
   const all = [...idle]
+  /** For who came in where all places are taken: it is to be seen, and not to fail. */
+  const another = (): Sleeper => {
+    const sleeper = sleeperOf(ms)
+    all.push(sleeper)
+    return sleeper
+  }
   const hold = async (): Promise<void> => {
-    // Nobody holds who has no place.
-    const sleeper = idle.pop() as Sleeper
+    const sleeper = idle.pop() ?? another()
     await sleeper.sleep()
     idle.push(sleeper)
   }

@@ -43,11 +43,13 @@ export interface Sample {
   readonly held: number
   /** µs of CPU, user and system. */
   readonly cpu: number
+  /** How many callers had not had their last turn long after the time was over: what they wait for nobody holds any more. */
+  readonly asleep?: number
 }
 
 /** Undefined: it can. */
 export const whyNot = (participant: Participant, load: Load): string | undefined => {
-  if (participant.version() === undefined) return 'not installed'
+  if (participant.version() === undefined) return participant.missing ?? 'not installed'
   if (!participant.kinds.includes(load.kind)) return `has no ${load.kind}`
   if (load.engine === 'memory' && !participant.memory) return 'needs a server'
   if (load.names === 'one' && load.processes * load.callers > 1 && !participant.waits) return 'does not wait'

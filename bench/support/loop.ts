@@ -60,23 +60,26 @@ export const runSlot = async ({ session, load, names, hold }: Post, slot: Slot):
   return { pairs, total, waits: waits.values, stays: stays.values, crowded, held, cpu: user + system }
 }
 
-/** Whether a lock that one client has, in all its places, stays closed to it and to another client, until it is given back. */
-export const excludes = async (one: Session, other: Session, load: Load, name: string): Promise<boolean> => {
+/** Whether a lock that one client has, in all its places, stays closed to another call until it is given back. */
+const closedTo = async (rival: Session, one: Session, load: Load, name: string): Promise<boolean> => {
   const wanted = load.reads === undefined ? (load.places ?? 1) : 1
   const places = Array.from({ length: wanted }, () => one.lock(load.kind, name, load.places).acquire())
   const first = await Promise.all(places)
   let [early, freed] = [false, false]
+  const attempt = async (): Promise<void> => {
+    const held = await rival.lock(load.kind, name, load.places).acquire()
+    early = !freed
+    await held.release()
+  }
   // Who does not wait is refused.
-  const rivals = Promise.allSettled(
-    [one, other].map(async (session) => {
-      const held = await session.lock(load.kind, name, load.places).acquire()
-      early ||= !freed
-      await held.release()
-    }),
-  )
+  const over = attempt().catch(() => undefined)
   await sleep(30)
   freed = true
   await Promise.all(first.map((held) => held.release()))
-  await rivals
+  await over
   return !early
 }
+
+/** To the client that has it and to another one; one after the other, as a peer may lose a wake-up where two wait. */
+export const excludes = async (one: Session, other: Session, load: Load, name: string): Promise<boolean> =>
+  (await closedTo(one, one, load, name)) && (await closedTo(other, one, load, name))

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { readJson, root } from './paths.js'
+import { readJson, root, STAGED } from './paths.js'
 
 interface LockFile {
   readonly packages: Readonly<Record<string, { readonly dependencies?: Readonly<Record<string, string>> }>>
@@ -57,7 +57,7 @@ export const redisSemaphore = (): Footprint =>
 
 export const holdfast = (): Footprint => {
   const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    cwd: root,
+    cwd: join(root, STAGED),
     encoding: 'utf8',
     shell: process.platform === 'win32',
   })

@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url'
 /** Of the repository: what is compiled runs in .build/bench/support. */
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
+/** Laid out as it is published, by scripts/stage.mjs. */
+export const STAGED = 'node_modules/.cache/holdfast/package'
+
 export const readJson = (path: string): unknown => {
   try {
     return JSON.parse(readFileSync(join(root, path), 'utf8'))

@@ -32,4 +32,6 @@ process.on('message', (message: Slot | 'end') => {
   if (message === 'end') process.exit()
   void runSlot({ session, load, names: ['a'], hold: holding(0) }, message).then((sample) => process.send?.(sample))
 })
+// The bench was interrupted, or is through with this one.
+process.once('disconnect', () => process.exit())
 process.send?.('ready')

@@ -1,5 +1,5 @@
 /** One process that takes a fair lock, or stands in its line many times: `queue-process.js PARTICIPANT URL NAME`. */
-import { participants } from '../participants.js'
+import { participantNamed } from '../participants.js'
 import type { Held } from '../participants/participant.js'
 import { machineTime } from './stats.js'
 
@@ -7,9 +7,7 @@ import { machineTime } from './stats.js'
 export type QueueMessage = 'take' | 'free' | 'had' | 'entered'
 
 const [name = '', url = '', key = ''] = process.argv.slice(2)
-const participant = participants.find((one) => one.name === name)
-if (participant === undefined) throw new Error(`no participant '${name}'`)
-const session = await participant.open(url)
+const session = await participantNamed(name).open(url)
 const lock = session.lock('fairLock', key)
 
 let held: Held | undefined
@@ -47,4 +45,6 @@ process.on('message', (message: QueueMessage | number | 'end') => {
   if (typeof message === 'number') queue(message)
   void (async () => process.send?.(typeof message === 'number' ? 'done' : ((await answers[message]()) ?? 'done')))()
 })
+// The bench was interrupted, or is through with this one.
+process.once('disconnect', () => process.exit())
 process.send?.('ready')

@@ -25,7 +25,7 @@ const take = async (): Promise<void> => {
 }
 
 const give = (): Promise<unknown> =>
-  by === 'message' ? client.publish(channel, '0') : client.evalsha(lockRelease.sha, 2, KEY, channel, place, 'PUBLISH')
+  by === 'message' ? client.publish(channel, '0') : client.evalsha(lockRelease.sha, 1, KEY, place, channel, 'PUBLISH')
 
 const turn = async (): Promise<void> => {
   await take()
@@ -51,4 +51,6 @@ process.on('message', (message: 'start' | 'end') => {
 await client.script('LOAD', lockAcquire.text)
 await client.script('LOAD', lockRelease.text)
 await ear.subscribe(channel)
+// The bench was interrupted, or is through with this one.
+process.once('disconnect', () => process.exit())
 process.send?.('ready')

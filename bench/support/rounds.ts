@@ -1,4 +1,4 @@
-import { participants } from '../participants.js'
+import { participantNamed, takingPart } from '../participants.js'
 import type { Participant } from '../participants/participant.js'
 import type { Bench } from './bench.js'
 import { Crew } from './crew.js'
@@ -11,12 +11,16 @@ export interface Plan {
   readonly load: Load
   /** Seconds that count, of one participant in one round. */
   readonly seconds: number
+  /** Who takes part, by name; everybody unless told. */
+  readonly who?: readonly string[]
   /** What else is measured in each round. */
   readonly beside?: () => Promise<void>
 }
 
 /** For all rounds of all participants of one quick scenario, in seconds. */
 const QUICK = 5
+/** How long the last caller may take in a quick one, ms: a peer that loses a wake-up would hold up all the rest. */
+const QUICK_PATIENCE = 8000
 /** Before what counts, in each slot; and once at first, so that code is compiled and subscriptions stand. */
 const WARM = 0.3
 const FIRST = 0.7
@@ -29,6 +33,7 @@ class Entry {
   crew: Crew | undefined
   note: string | undefined
   violated = false
+  asleep = 0
 
   constructor(participant: Participant, load: Load) {
     this.participant = participant
@@ -52,7 +57,8 @@ class Entry {
   }
 
   row(): Row {
-    const note = this.violated ? 'VIOLATED' : this.note
+    const slept = `${this.asleep} callers slept on when all was over, having missed their wake-up; their waits are left out`
+    const note = this.violated ? 'VIOLATED' : (this.note ?? (this.asleep > 0 ? slept : undefined))
     const { name, family } = this.participant
     const version = this.participant.version() ?? ''
     return { participant: name, family, version, ...medians(this.figures), ...(note !== undefined && { note }) }
@@ -63,8 +69,10 @@ class Entry {
  * Everyone in turn within a round, and in another order in the next: whatever else the machine does meets all alike.
  * The processes of those whose turn it is not stay, and rest.
  */
-export const runRounds = async (bench: Bench, { load, seconds, beside }: Plan): Promise<Row[]> => {
-  const entries = participants.map((participant) => new Entry(participant, load))
+export const runRounds = async (bench: Bench, { load, seconds, who, beside }: Plan): Promise<Row[]> => {
+  const entries = (who?.map(participantNamed) ?? takingPart(bench.quick)).map(
+    (participant) => new Entry(participant, load),
+  )
   const active = entries.filter((entry) => entry.takesPart)
   const url = load.engine === 'memory' ? 'memory:bench' : bench.server!.redis.url
   const length = bench.quick ? Math.max(0.25, QUICK / active.length / bench.rounds - WARM) : seconds
@@ -74,7 +82,7 @@ export const runRounds = async (bench: Bench, { load, seconds, beside }: Plan): 
         if (load.endless === true) return
         entry.crew = await Crew.open(entry.participant, url, load)
         entry.violated = !(await entry.crew.probe())
-        await work(entry, FIRST / (bench.quick ? 2 : 1), 0, load.places)
+        await work(bench, entry, load, [FIRST / (bench.quick ? 2 : 1), 0])
       })
     }
     for (let round = 0; round < bench.rounds; round++) {
@@ -91,9 +99,16 @@ export const runRounds = async (bench: Bench, { load, seconds, beside }: Plan): 
   return entries.map((entry) => entry.row())
 }
 
-const work = async (entry: Entry, warm: number, seconds: number, places?: number): Promise<Sample[]> => {
-  const samples = await entry.crew!.work({ startAt: Date.now() + LEAD, warm, seconds })
+const work = async (
+  { quick }: Bench,
+  entry: Entry,
+  { places }: Load,
+  [warm, seconds]: readonly [number, number],
+): Promise<Sample[]> => {
+  const slot = { startAt: Date.now() + LEAD, warm, seconds }
+  const samples = await entry.crew!.work(slot, quick ? QUICK_PATIENCE : undefined)
   if (violations(samples, places) > 0) entry.violated = true
+  entry.asleep += totalOf(samples, 'asleep')
   return samples
 }
 
@@ -101,7 +116,7 @@ const measure = async (bench: Bench, entry: Entry, load: Load, seconds: number):
   const meter = load.engine === 'memory' ? undefined : bench.server!.meter
   const trip = await meter?.trip()
   const before = await meter?.read()
-  const samples = await work(entry, WARM, seconds, load.places)
+  const samples = await work(bench, entry, load, [WARM, seconds])
   const after = await meter?.read()
   const figures = digest(samples, seconds)
   if (trip !== undefined) figures['trip'] = trip

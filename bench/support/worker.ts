@@ -1,5 +1,5 @@
 /** One process of one participant: `worker.js PARTICIPANT URL LOAD NAMES`. Does what the parent says by messages. */
-import { participants } from '../participants.js'
+import { participantNamed } from '../participants.js'
 import { holding } from './hold.js'
 import type { Load, Slot } from './load.js'
 import { excludes, runSlot } from './loop.js'
@@ -7,9 +7,7 @@ import { excludes, runSlot } from './loop.js'
 const [name = '', url = '', text = '{}', list = '[]'] = process.argv.slice(2)
 const load = JSON.parse(text) as Load
 const names = JSON.parse(list) as string[]
-const participant = participants.find((one) => one.name === name)
-if (participant === undefined) throw new Error(`no participant '${name}'`)
-
+const participant = participantNamed(name)
 const session = await participant.open(url)
 const hold = holding(load.holdMs, Math.min(load.callers, load.places ?? 1))
 
@@ -33,4 +31,6 @@ const obey = async (message: Slot | 'probe' | 'end'): Promise<void> => {
 }
 
 process.on('message', (message: Slot | 'probe' | 'end') => void obey(message))
+// The bench was interrupted, or is through with this one.
+process.once('disconnect', () => process.exit())
 process.send?.('ready')

@@ -113,7 +113,7 @@ const runFile = async (file, timeout) => {
 export const runTests = async (files) => {
   const flags = '--enable-source-maps --unhandled-rejections=strict'
   process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} ${flags}`.trim()
-  const concurrency = Number(process.env['HOLDFAST_TEST_CONCURRENCY'] ?? 2)
+  const concurrency = Number(process.env['HOLDFAST_TEST_CONCURRENCY'] ?? 3)
   const timeout = Number(process.env['HOLDFAST_TEST_TIMEOUT'] ?? FILE_TIMEOUT)
   /** @type {FileReport[]} */
   const reports = []

@@ -1,16 +1,27 @@
 import { type Codec, type CodecName, codecOf } from '../codecs/codec.js'
 import { type Clock, systemClock } from '../core/clock.js'
-import type { IoredisClient, NodeRedisClient } from '../engine/target.js'
+import type { FullTlsOptions, TlsOptions } from '../engine/target.js'
 import { ConfigError } from '../errors.js'
 import { checkCount, checkFlag, checkFunction, checkLease, checkMethods, checkText, show } from '../options.js'
 import type { Logger, RedissonVersion } from '../types.js'
+import { borrowed, type Borrowed } from './borrowed.js'
+import { tlsOf } from './tls.js'
 import { type Place, parseUrl } from './url.js'
 
 export interface ClientOptions {
   /** Where: see `connect`. Default: HOLDFAST_URL, else REDIS_URL. */
   url?: string | undefined
-  /** A client of ioredis (5, 6) or node-redis (5, 6) that the caller owns and closes. Instead of `url`. */
+  /** A client of ioredis (5, 6), node-redis (5, 6) or Valkey GLIDE (2.3) that the caller owns and closes. Instead of `url`. */
   connection?: object | undefined
+  /** With `rediss:`, `valkeys:` or `rediss+…:`: who is believed, and this client's certificate. */
+  tls?: TlsOptions | undefined
+  /**
+   * Redisson's own configuration, YAML or JSON, or Spring's application.yml that holds it or names it. Instead of `url`; what
+   * other options say goes before it.
+   */
+  file?: string | undefined
+  /** What stands for the Java classes that a file may name as `nameMapper`, by their names. */
+  nameMappers?: Readonly<Record<string, (name: string) => string>> | undefined
   /** Lease of holds taken without one; renewed every third of it while the hold lives. Default 30 000. */
   watchdog?: number | undefined
   /**
@@ -50,10 +61,8 @@ export interface ClientOptions {
 
 /** Every option with its value. */
 export interface Settings {
-  readonly place:
-    | Place
-    | { readonly engine: 'ioredis'; readonly connection: IoredisClient }
-    | { readonly engine: 'node-redis'; readonly connection: NodeRedisClient }
+  readonly place: Place | Borrowed
+  readonly tls: FullTlsOptions
   readonly watchdog: number
   readonly fairWaiterTimeout: number
   readonly redisson: RedissonVersion
@@ -67,6 +76,19 @@ export interface Settings {
   readonly label: string | undefined
   readonly presence: boolean
   readonly logger: Logger
+  /** Whether releases are told by SPUBLISH; undefined: where the server can. */
+  readonly sharded: boolean | undefined
+  /** What of a file is not used, or not safe. */
+  readonly warnings: readonly string[]
+}
+
+/** What a file says. */
+export interface Filed {
+  readonly place: Place
+  readonly tls: FullTlsOptions
+  readonly options: ClientOptions
+  readonly sharded: boolean | undefined
+  readonly warnings: readonly string[]
 }
 
 const ignore = (): void => undefined
@@ -75,6 +97,9 @@ const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignor
 const KNOWN: readonly (keyof ClientOptions)[] = [
   'url',
   'connection',
+  'tls',
+  'file',
+  'nameMappers',
   'watchdog',
   'fairWaiterTimeout',
   'redisson',
@@ -94,7 +119,32 @@ const VERSIONS: readonly RedissonVersion[] = ['3.8', '3.16', '3.17', '4']
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-export const settle = (from: string | URL | ClientOptions | undefined, env: Environment): Settings => {
+type From = string | URL | ClientOptions | undefined
+
+/** Reads the file, where one is named; only then what reads it is loaded. */
+export const readSettings = async (from: From, env: Environment): Promise<Settings> => {
+  const { file, nameMappers = {}, ...options } = optionsOf(from)
+  checkMappers(nameMappers)
+  if (file === undefined) return settle(options, env)
+  checkText(file, 'file')
+  if (options.url !== undefined || options.connection !== undefined)
+    throw new ConfigError('one of a file, a url and a connection, not two')
+  const { readConfig } = await import('./file/read.js')
+  const filed = await readConfig(file, env, { ...options, nameMappers })
+  return settle({ ...given(filed.options), ...given(options) }, env, filed)
+}
+
+/** `undefined` means omitted. */
+const given = (options: ClientOptions): ClientOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+
+const checkMappers = (mappers: unknown): void => {
+  if (typeof mappers !== 'object' || mappers === null)
+    throw new TypeError(`nameMappers must be functions by the names of classes, not ${show(mappers)}`)
+  for (const [name, mapper] of Object.entries(mappers)) checkFunction(mapper, `nameMappers['${name}']`)
+}
+
+export const settle = (from: From, env: Environment, filed?: Filed): Settings => {
   const options = optionsOf(from)
   const {
     mapName = (name) => name,
@@ -113,8 +163,10 @@ export const settle = (from: string | URL | ClientOptions | undefined, env: Envi
   const redisson = versionOf(options.redisson)
   // As long as the waiters of that Redisson may.
   const { fairWaiterTimeout = redisson === '3.8' ? 5000 : 300_000 } = options
+  const place = filed?.place ?? placeOf(options, env)
   return {
-    place: placeOf(options, env),
+    place,
+    tls: { ...filed?.tls, ...tlsOf(options.tls, 'connection' in place ? undefined : place) },
     watchdog: checkLease(watchdog, 'watchdog'),
     fairWaiterTimeout: checkLease(fairWaiterTimeout, 'fairWaiterTimeout'),
     redisson,
@@ -128,8 +180,13 @@ export const settle = (from: string | URL | ClientOptions | undefined, env: Envi
     label,
     presence,
     logger: guarded(logger),
+    sharded: filed?.sharded ?? shardedBeside(redisson),
+    warnings: filed?.warnings ?? [],
   }
 }
+
+/** Redisson before 3.22 neither tells nor hears so. */
+const shardedBeside = (redisson: RedissonVersion): boolean | undefined => (redisson === '4' ? undefined : false)
 
 const versionOf = (wanted: unknown = '4'): RedissonVersion => {
   const version = VERSIONS.find((one) => one === wanted)
@@ -179,43 +236,15 @@ const optionsOf = (from: unknown): ClientOptions => {
 }
 
 const placeOf = (options: ClientOptions, env: Environment): Settings['place'] => {
-  if (options.connection !== undefined) return borrowed(options)
+  if (options.connection !== undefined) return borrowed(options.connection, options.url)
   if (options.url !== undefined) checkText(options.url, 'url')
   // An empty variable is one that somebody meant to leave out.
   const url =
     options.url ?? [env['HOLDFAST_URL'], env['REDIS_URL']].find((value) => value !== undefined && value !== '')
   if (url === undefined || url === '') {
     throw new ConfigError(
-      "no server to connect to: pass a URL ('redis://host:6379', 'memory:'), or set HOLDFAST_URL or REDIS_URL",
+      "no server to connect to: pass a URL ('redis://host:6379', 'memory:') or a file, or set HOLDFAST_URL or REDIS_URL",
     )
   }
   return parseUrl(url)
-}
-
-/** Both are known by what they can do: nothing of them is loaded here. */
-const borrowed = ({ connection, url }: ClientOptions): Settings['place'] => {
-  if (url !== undefined) throw new ConfigError('either a url or a connection, not both')
-  const client = (connection ?? {}) as Partial<IoredisClient> & Partial<NodeRedisClient>
-  const has = (...methods: (keyof typeof client)[]): boolean =>
-    methods.every((method) => typeof client[method] === 'function')
-  const ioredis = has('callBuffer', 'duplicate')
-  if (!ioredis && !has('sendCommand', 'sSubscribe')) {
-    throw new ConfigError(
-      'connection must be an ioredis client (version 5 or 6) or a node-redis client (version 5 or 6)',
-    )
-  }
-  const { keyPrefix, redisOptions } = (client.options ?? {}) as Prefixed & { redisOptions?: Prefixed }
-  if ([keyPrefix, redisOptions?.keyPrefix].some((prefix) => prefix !== undefined && prefix !== '')) {
-    throw new ConfigError(
-      'the connection adds a keyPrefix to keys but not to channels, so waiters would not be woken: ' +
-        'connect without it and pass mapName instead',
-    )
-  }
-  return ioredis
-    ? { engine: 'ioredis', connection: connection as IoredisClient }
-    : { engine: 'node-redis', connection: connection as NodeRedisClient }
-}
-
-interface Prefixed {
-  readonly keyPrefix?: unknown
 }

@@ -19,6 +19,10 @@ export interface Contest<W extends { readonly request: Patience } = Waiter> {
   look?(): Promise<number | undefined>
   /** Somebody is to be answered at once: nobody has a turn before us. */
   hurried?(): boolean
+  /** Our turn has lasted for long enough: others who wait have theirs before we ask. */
+  overstays?(): boolean
+  /** They have had it. */
+  stoodBack?(): void
   /** The server says that another has it: a single try is over, another call begins to wait. */
   refused(waiter: W): void
   /** Rejects those for whom it is over. True: somebody waits on. */
@@ -40,18 +44,24 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
   /** How many others waited when we last freed it, and how often it was freed since. */
   #others = 0
   #rounds = 0
-  /** The message of our own release is on its way: it gives nobody a turn. */
-  #echo = false
+  /** How many messages of our own releases are on their way: they give nobody a turn. */
+  #echoes = 0
   /** Others shall have their turn before we ask. */
   #courteous = false
   /** They are having it. */
   #standsBack = false
-  #listening = false
+  #ear: Ear | undefined
 
   /** What it sleeps for has come, or nobody is left to ask for. */
   wake(): void {
     this.#heard++
     this.interrupt()
+  }
+
+  /** Somebody new is there to ask for. Others who are having their turn go on with it. */
+  rouse(): void {
+    this.#heard++
+    if (!this.#standsBack) this.interrupt()
   }
 
   /** Whether others are known to wait. */
@@ -62,22 +72,29 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
   /** It is being freed though we wait for it ourselves. */
   freeing(): void {
     this.#rounds = 0
-    this.#echo = this.contest.wakeups.hears(this.contest.channel)
+    if (this.contest.wakeups.hears(this.contest.channel)) this.#echoes++
   }
 
-  /** So many processes were told, and all in this one who listen for it at other gates. */
-  freed(told: number): void {
+  /** So many processes were told, and all in this one who listen for it at other gates. They have a turn before us, or not yet. */
+  freed(told: number, courteous = true): void {
     const { wakeups, channel } = this.contest
-    this.#others = told - (wakeups.hears(channel) ? 1 : 0) + wakeups.listeners(channel) - (this.#listening ? 1 : 0)
-    this.#courteous = this.#others > 0
+    this.#others =
+      told - (wakeups.hears(channel) ? 1 : 0) + wakeups.listeners(channel) - (this.#ear === undefined ? 0 : 1)
+    this.#courteous = this.#others > 0 && (courteous || this.#courteous)
+    if (told === 0) this.#echoes = 0
     // It sleeps when the hold came by adoption: it was another's when it asked.
-    this.wake()
+    this.rouse()
+  }
+
+  /** Some of it is ours now, and more may be given to others. */
+  hadTurn(): void {
+    this.#rounds = 0
   }
 
   protected async run(refused: boolean): Promise<void> {
     const { contest } = this
-    let ear = contest.wakeups.hears(contest.channel) ? this.#listen() : undefined
-    if (refused) ear ??= await this.#subscribe()
+    if (contest.wakeups.hears(contest.channel)) this.#listen()
+    else if (refused) await this.#subscribe()
     let troubles = 0
     for (let waiter = contest.next(); waiter !== undefined; waiter = contest.next()) {
       const heard = this.#heard
@@ -96,27 +113,25 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
       if (next === undefined) break
       // A single try that came while another call was asked for is asked for at once.
       if (next !== waiter && next.request.wait === 0) continue
-      if (ear === undefined) {
-        ear = await this.#subscribe()
-        // What is released before the subscription stands is not heard: ask once more when it does.
-        if (ear !== undefined) continue
-      }
+      // What is released before the subscription stands is not heard: ask once more when it does.
+      if (this.#ear === undefined && (await this.#subscribe())) continue
       if (this.#heard === heard) await this.sleep(this.#untilPoll(outcome))
       // Redis wakes all in the same order each time. So that nobody is starved, each of the others has a turn before us.
       this.#courteous = this.#heard !== heard && this.#rounds < this.#others
     }
-    ear?.close()
+    this.#ear?.close()
     this.over()
   }
 
   /** Those whose turn it is were woken by the same release: they have a moment to ask in, and then we look first. */
   async #ask(waiter: W): Promise<Outcome> {
-    if (!this.#courteous) return this.contest.attempt(waiter)
+    if (!this.#courteous && this.contest.overstays?.() !== true) return this.contest.attempt(waiter)
     this.#courteous = false
     if (this.contest.hurried?.() !== true) {
       this.#standsBack = true
       await this.sleep(COURTESY)
       this.#standsBack = false
+      this.contest.stoodBack?.()
       const left = this.contest.hurried?.() === true ? undefined : await this.contest.look?.()
       if (left !== undefined) return left
       if (this.contest.next() !== waiter) return 'served'
@@ -125,33 +140,40 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
   }
 
   #listen(): Ear {
-    const ear = this.contest.wakeups.listen(this.contest.channel, (payload) => {
+    const attended = this.contest.wakeups.listen(this.contest.channel, (payload) => {
       this.#heard++
-      if (this.#echo) this.#echo = false
-      else if (payload !== undefined) this.#rounds++
+      if (payload === undefined) this.#echoes = 0
+      else if (this.#echoes > 0) this.#echoes--
+      else this.#rounds++
       if (!this.#standsBack) this.interrupt()
     })
-    this.#listening = true
-    return {
-      ready: ear.ready,
+    const ear: Ear = {
+      ready: attended.ready,
       close: () => {
-        this.#listening = false
-        ear.close()
+        if (this.#ear === ear) this.#ear = undefined
+        attended.close()
       },
     }
+    return (this.#ear = ear)
   }
 
-  /** Undefined: it cannot be had. */
-  async #subscribe(): Promise<Ear | undefined> {
+  /** False: it cannot be had. One that is not answered keeps nobody from asking; when it is, we ask once more. */
+  async #subscribe(): Promise<boolean> {
     const ear = this.#listen()
-    try {
-      await ear.ready
-      return ear
-    } catch (error) {
-      this.contest.cannotSubscribe(error)
-      ear.close()
-      return undefined
-    }
+    const ready = Promise.resolve(ear.ready).then(
+      () => {
+        this.wake()
+        return true
+      },
+      (error: unknown) => {
+        ear.close()
+        this.contest.cannotSubscribe(error)
+        return false
+      },
+    )
+    const goesOn = await Promise.race([ready, this.sleep(POLL).then(() => true)])
+    this.interrupt()
+    return goesOn
   }
 
   #untilPoll(left: number): number {

@@ -1,3 +1,4 @@
+import type { Reply } from '../engine/engine.js'
 import type { Link } from '../engine/link.js'
 import type { Clock } from './clock.js'
 import { replicasIn } from './replicas.js'
@@ -18,20 +19,26 @@ export interface ServerFacts {
 /** How far a clock may be off before it is worth a warning. */
 const CLOCK_OFF = 1000
 
-export const readFacts = async (link: Link, clock: Clock): Promise<ServerFacts> => {
+/** `sharded`: what was asked for, where anything was. */
+export const readFacts = async (link: Link, clock: Clock, sharded?: boolean): Promise<ServerFacts> => {
   const before = clock.now()
+  const warnings: string[] = []
+  const ask = (argv: readonly string[], consequence: string): Promise<Reply> =>
+    link.command(argv, { route: '' }).catch((error: unknown) => {
+      warnings.push(refused(argv, error, consequence))
+      return null
+    })
   const [info, time, shards] = await Promise.all([
-    link.command(['INFO'], { route: '' }).catch(() => ''),
-    link.command(['TIME'], { route: '' }).catch(() => undefined),
-    link.cluster ? link.command(['PUBSUB', 'SHARDNUMSUB']).then(yes, no) : false,
+    ask(['INFO'], UNSEEN),
+    ask(['TIME'], 'nobody looks whether its clock is off'),
+    link.cluster && sharded === undefined ? ask(['PUBSUB', 'SHARDNUMSUB'], UNCOUNTED) : null,
   ])
   const fields = readInfo(typeof info === 'string' ? info : '')
-  const warnings: string[] = []
   const policy = fields.get('maxmemory_policy')
   if (policy !== undefined && policy !== 'noeviction') warnings.push(evicting(policy))
   if (fields.get('role') === 'slave') warnings.push('the server is a replica: it refuses every lock (READONLY)')
   if (fields.get('redis_mode') === 'cluster' && !link.cluster) warnings.push(ONE_NODE)
-  if (link.cluster && !shards) warnings.push(UNCOUNTED)
+  if (link.cluster && sharded === false) warnings.push(UNCOUNTED)
   const off = clockOff(time, before, clock.now())
   if (Math.abs(off) > CLOCK_OFF) {
     warnings.push(`the server's clock is ${Math.abs(off)} ms ${off > 0 ? 'ahead of' : 'behind'} this machine's`)
@@ -39,20 +46,23 @@ export const readFacts = async (link: Link, clock: Clock): Promise<ServerFacts> 
   return {
     replicas: replicasIn(String(info)),
     version: fields.get('redis_version'),
-    sharded: shards,
+    sharded: link.cluster && (sharded ?? shards !== null),
     warnings,
     fencing: rewinding(fields),
   }
 }
 
+const UNSEEN =
+  'nobody looks whether it evicts keys, keeps what it has, or is a replica or the node of a cluster, and no replicas are waited for'
 const ONE_NODE =
   'the server is a node of a cluster, connected to as if it were alone: it refuses the names of other nodes (MOVED); ' +
   'connect by redis+cluster:'
 const UNCOUNTED =
-  'the cluster has no sharded pub/sub: a release knows only of those who listen at its own node, so that others may wait for a poll'
+  'sharded pub/sub is not used: a release knows only of those who listen at its own node, and others may wait for a poll'
 
-const yes = (): boolean => true
-const no = (): boolean => false
+/** What cannot be looked at is said, and nothing is refused for it. */
+export const refused = (argv: readonly string[], error: unknown, consequence: string): string =>
+  `${argv.join(' ')} is not to be had, so ${consequence}: ${(error as Error).message}`
 
 const evicting = (policy: string): string =>
   policy.startsWith('volatile')

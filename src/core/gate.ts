@@ -197,7 +197,7 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
     this.forget(tenure)
     this.inFlight++
     const wanted = this.#contention?.first !== undefined
-    if (wanted) this.#contention?.freeing()
+    this.#contention?.freeing()
     const freeing = this.setFree(tenure, () => this.#contention?.freed(undefined))
     // Where nobody else is known to wait, the next of us asks right behind.
     this.#contention?.start()

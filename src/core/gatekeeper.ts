@@ -11,6 +11,7 @@ import { Speaker } from './speaker.js'
 import { Tenure } from './tenure.js'
 import { type Terms, marginOf } from './terms.js'
 import { makeTicket } from './ticket.js'
+import { mayHaveRun } from './trouble.js'
 import { type Moment, momentOf } from './trust.js'
 
 /** One lock in this process, while somebody here holds it or waits for it: what is so for every kind of gate. */
@@ -133,7 +134,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     this.runtime.begun()
     const step = (): Promise<number | undefined> => this.protocol.release(tenure.wire, tenure.served)
     const result = await this.runtime.insist(step, tenure.lostAt, (error) => {
-      unanswered ||= error instanceof EngineError && error.code === 'NO_REPLY'
+      unanswered ||= error instanceof EngineError && mayHaveRun(error)
       missed?.()
     })
     this.runtime.ended()

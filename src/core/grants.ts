@@ -1,4 +1,3 @@
-import { wireOwner } from '../keys.js'
 import type { LineHost, LineProtocol } from './line-protocol.js'
 import type { Runtime } from './runtime.js'
 import type { Ear } from './wakeups.js'
@@ -10,17 +9,25 @@ export interface Grant {
   readonly stamp: number
   /** Those of this client who stood right behind it. */
   readonly behind: readonly string[]
+  /** Others stand behind those. */
+  readonly followed: boolean
+}
+
+/** It may be its turn: who tells it knows of nobody who hears that, and has granted nothing. */
+export interface Call {
+  readonly wire: string
+  readonly stamp: undefined
 }
 
 /** Where this client hears of its grants. */
 export class GrantEar {
   readonly #host: LineHost
   readonly #channel: string | undefined
-  readonly #heard: (grant: Grant | undefined) => void
+  readonly #heard: (grant: Grant | Call | undefined) => void
   #ear: Ear | undefined
 
   /** `heard` is told `undefined` when messages may have been missed. */
-  constructor(host: LineHost, protocol: LineProtocol, heard: (grant: Grant | undefined) => void) {
+  constructor(host: LineHost, protocol: LineProtocol, heard: (grant: Grant | Call | undefined) => void) {
     this.#host = host
     this.#channel = protocol.grants(host.runtime.options.id)
     this.#heard = heard
@@ -29,9 +36,13 @@ export class GrantEar {
   /** They are heard from now on. */
   async listen(): Promise<void> {
     if (this.#channel === undefined) return
-    const { wakeups, options } = this.#host.runtime
+    const { wakeups, options, counting, link, sharded } = this.#host.runtime
+    // Else it is known that it does not.
+    const counts = sharded || !link.cluster
     this.#ear ??= wakeups.listen(this.#channel, (payload) => {
-      this.#heard(payload === undefined ? undefined : grantOf(payload, options.id))
+      const grant = payload === undefined ? undefined : grantOf(payload, options.id)
+      if (grant !== undefined && counts) counting.heard(grant.stamp !== undefined)
+      this.#heard(grant)
     })
     try {
       await this.#ear.ready
@@ -46,9 +57,12 @@ export class GrantEar {
   }
 }
 
-const grantOf = (payload: string, client: string): Grant => {
+const grantOf = (payload: string, client: string): Grant | Call => {
   const [wire = '', stamp, ...behind] = payload.split(' ')
-  return { wire, stamp: Number(stamp), behind: behind.map((number) => wireOwner(client, Number(number))) }
+  if (stamp === undefined) return { wire, stamp }
+  const followed = behind.at(-1) === '+'
+  if (followed) behind.pop()
+  return { wire, stamp: Number(stamp), behind: behind.map((rest) => `${client}:${rest}`), followed }
 }
 
 /** Whether grants are heard, and told from old ones, already: a free lock is worth no subscription. */

@@ -1,9 +1,10 @@
 import { EngineError } from '../errors.js'
 import { checkLease } from '../options.js'
 import { coreClearExpire, coreExpire } from '../lua/scripts.gen.js'
+import { noteKey } from '../keys.js'
 import type { Kept } from '../types.js'
 import type { Runner } from './protocol.js'
-import type { Runtime } from './runtime.js'
+import { type Runtime, mustShareSlot } from './runtime.js'
 import { Speaker } from './speaker.js'
 
 /** What many share and nobody owns: its keys stay on the server until they are deleted. */
@@ -25,14 +26,26 @@ export abstract class KeptObject implements Kept {
     return [this.key]
   }
 
+  /** Where its changes are told. */
+  protected abstract readonly channel: string
+
+  /** Before anything is sent, also where one of the keys would do. */
+  protected checkUsable(): void {
+    this.runtime.checkOpen(this.name)
+    if (!this.runtime.link.cluster) return
+    const { key } = this
+    // A latch's channel has braces of its own, its notes have not.
+    for (const channel of [this.channel, noteKey(key, this.runtime.options.id, 0)]) mustShareSlot({ key, channel })
+  }
+
   /** Who speaks for it, while the client is open. */
   protected get runner(): Runner {
-    this.runtime.checkOpen(this.name)
+    this.checkUsable()
     return this.#speaker
   }
 
   async delete(): Promise<boolean> {
-    this.runtime.checkOpen(this.name)
+    this.checkUsable()
     const deleted = await this.runtime.link.command(['DEL', ...this.keys], { route: this.key, target: this.name })
     return Number(deleted) > 0
   }
@@ -48,7 +61,7 @@ export abstract class KeptObject implements Kept {
 
   /** The number that is its value; 0 where there is none. */
   protected async count(): Promise<number> {
-    this.runtime.checkOpen(this.name)
+    this.checkUsable()
     const text = await this.runtime.link.command(['GET', this.key], { route: this.key, target: this.name })
     const count = text === '' ? NaN : Number(text ?? 0)
     if (Number.isInteger(count)) return count

@@ -31,6 +31,7 @@ export class LinePoll {
   #timer: Timer | undefined
   #due = Infinity
   #asking = false
+  #calls = 0
 
   constructor(host: LineHost, protocol: LineProtocol, line: Polled) {
     this.#host = host
@@ -52,6 +53,12 @@ export class LinePoll {
     }, wait)
   }
 
+  /** Somebody here was called. What is being asked may have been answered before that. */
+  now(): void {
+    this.#calls += 1
+    if (!this.#asking) void this.#host.staying(() => this.#ask())
+  }
+
   stop(): void {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -61,7 +68,9 @@ export class LinePoll {
   async #ask(): Promise<void> {
     const places = this.#line.standing()
     if (places.length === 0 || this.#asking) return
+    this.stop()
     this.#asking = true
+    const calls = this.#calls
     let left = POLL
     try {
       for (let from = 0; from < places.length; from += BATCH) {
@@ -72,7 +81,8 @@ export class LinePoll {
     } finally {
       this.#asking = false
     }
-    this.in(left)
+    if (calls === this.#calls) this.in(left)
+    else void this.#host.staying(() => this.#ask())
   }
 
   async #askAbout(places: readonly Place[]): Promise<number> {

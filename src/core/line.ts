@@ -1,6 +1,6 @@
 import { ReplicationError } from '../errors.js'
 import type { Clock } from './clock.js'
-import { type Grant, GrantEar, hearsGrants } from './grants.js'
+import { type Call, type Grant, GrantEar, hearsGrants } from './grants.js'
 import { HandToHand } from './hand-to-hand.js'
 import { LineJoin } from './line-join.js'
 import { LinePoll, POLL, type Polled, type Told } from './line-poll.js'
@@ -13,6 +13,7 @@ import { GRACE, type Request } from './request.js'
 import { isLate, lateError, serve } from './serve.js'
 import type { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
+import { Trials } from './trials.js'
 import { isAway, passes } from './trouble.js'
 import { type Moment, TRIAL, momentOf } from './trust.js'
 import { WaitingRoom } from './waiting-room.js'
@@ -35,7 +36,11 @@ export class Line implements Polled {
   readonly #places: Places
   readonly #grants: GrantEar
   readonly #hands: HandToHand
+  readonly #trials: Trials
   #troubles = 0
+  #calls = 0
+  /** Who has it, or had it last, was told that others stand behind. */
+  #followed = false
   readonly passesOn = false
   readonly keepsTurns = false
   readonly running = undefined
@@ -49,6 +54,7 @@ export class Line implements Polled {
     this.#places = new Places(host, protocol)
     this.#joining = new LineJoin(host, protocol, (place) => this.#places.has(place))
     this.#hands = new HandToHand(host, this.#places)
+    this.#trials = new Trials(host, protocol)
     this.#grants = new GrantEar(host, protocol, (grant) => {
       this.#hear(grant)
     })
@@ -140,6 +146,7 @@ export class Line implements Polled {
 
   async #join(place: Place): Promise<void> {
     place.joining = true
+    const calls = this.#calls
     const standing = await this.#joining.join(place)
     place.joining = false
     if (standing === undefined) return
@@ -149,7 +156,10 @@ export class Line implements Polled {
     if (state === 'held') this.#had(place, told.stamp, sent)
     else if (!place.waiter.queued) this.#places.abandon(place)
     else if (state === 'late') await this.#join(place)
-    else this.#waits(place, state, told)
+    else {
+      this.#waits(place, state, told)
+      if (calls !== this.#calls) this.#poll.now()
+    }
   }
 
   #waits(place: Place, state: State, { stamp, left }: Told): void {
@@ -164,7 +174,7 @@ export class Line implements Polled {
     this.#room.refuseTries(place.waiter)
     if (state === 'behind others') {
       this.#places.hearCalls(place, () => {
-        this.#poll.in(0)
+        this.#poll.now()
       })
     }
     this.#poll.in(left < 0 ? POLL : left + 1)
@@ -212,16 +222,23 @@ export class Line implements Polled {
   // ---- being granted -----------------------------------------------------------------------------------------------
 
   /** Undefined: messages may have been missed. */
-  #hear(grant: Grant | undefined): void {
-    if (grant === undefined) {
-      this.#poll.in(0)
+  #hear(grant: Grant | Call | undefined): void {
+    const place = grant && this.#places.at(grant.wire)
+    if (grant?.stamp === undefined) {
+      if (grant !== undefined && place === undefined) this.#places.decline(grant.wire)
+      else this.#called()
       return
     }
-    const place = this.#places.at(grant.wire)
     if (place !== undefined && this.#isFresh(place, grant)) return
     this.#doubt(grant)
     if (place === undefined) this.#places.decline(grant.wire)
     else void this.#host.staying(() => this.#confirmFirst(place))
+  }
+
+  /** Also while somebody is joining, who cannot be asked about yet. */
+  #called(): void {
+    this.#calls += 1
+    this.#poll.now()
   }
 
   /** It was free then: so what is held here was taken by force, unless this word is old. */
@@ -238,10 +255,7 @@ export class Line implements Polled {
     const now = momentOf(this.#clock)
     const age = this.#serverTime.ageOf(grant.stamp)
     if (place.since === undefined || age === undefined || grant.stamp <= place.since || place.asked > 0) return false
-    const { link, sharded } = this.#host.runtime
-    // There whoever grants it does not know who hears it, and may have granted it to the next as well.
-    const counted = sharded || !link.cluster
-    if (this.#hasReplicas || !counted) return false
+    if (this.#hasReplicas) return false
     const left = TRIAL - age
     if (left < ENOUGH || !place.waiter.queued) return false
     this.#places.forget(place)
@@ -249,12 +263,9 @@ export class Line implements Polled {
     const tenure = this.#host.begin(place.wire, terms, now)
     tenure.onTrial(now, Math.min(left, terms.lease))
     this.#hands.begin(grant, now.mono - age)
+    this.#followed = grant.followed
     this.#serve(place.waiter, tenure)
-    void this.#host.staying(async () => {
-      const confirmed = await tenure.confirm((lease) => this.#protocol.confirm(place.wire, lease))
-      // Gone: but it may stand in the line still.
-      if (confirmed === 0) await this.#host.runtime.undo(this.#protocol, place.wire, terms.lease, undefined)
-    })
+    this.#trials.begin(tenure)
     this.#rest()
     return true
   }
@@ -288,7 +299,7 @@ export class Line implements Polled {
       else {
         // What was granted before now is no grant any more.
         place.since = this.#serverTime.latest ?? Infinity
-        this.#poll.in(0)
+        this.#poll.now()
       }
     } catch (trouble) {
       if (trouble instanceof ReplicationError) this.troubled(place, trouble)
@@ -320,6 +331,7 @@ export class Line implements Polled {
     const { waiter, wire } = place
     const { terms } = waiter.request
     this.#places.forget(place)
+    this.#followed = false
     const late = isLate(this.#clock, sent, terms.lease)
     if (waiter.queued && !late && !this.#host.runtime.closed) {
       this.#serve(waiter, this.#host.begin(wire, terms, sent))
@@ -398,11 +410,11 @@ export class Line implements Polled {
   }
 
   freeing(): void {
-    // The server grants it to the next.
+    if (this.#followed) this.#joining.hold()
   }
 
   freed(): void {
-    // The next has been told.
+    this.#joining.go()
   }
 
   close(reason: Error): void {

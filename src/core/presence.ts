@@ -28,7 +28,7 @@ export class Presence {
     const { label, lease, clock } = this.#options
     this.#timer?.cancel()
     try {
-      await this.#link.command(['SET', this.#key, JSON.stringify({ label }), 'PX', lease])
+      await this.#link.command(['SET', this.#key, JSON.stringify({ label }), 'PX', lease], { route: this.#key })
     } catch {
       // A server that refuses it (an ACL, say) only makes this client nameless to others.
     }
@@ -39,7 +39,7 @@ export class Presence {
   async end(): Promise<void> {
     this.#ended = true
     this.#timer?.cancel()
-    await this.#link.command(['DEL', this.#key]).catch(() => undefined)
+    await this.#link.command(['DEL', this.#key], { route: this.#key }).catch(() => undefined)
   }
 
   /** The labels of the clients that have one. */
@@ -50,7 +50,8 @@ export class Presence {
   ): Promise<Map<string, string>> {
     const labels = new Map<string, string>()
     const read = async (client: string): Promise<void> => {
-      const text = await link.command(['GET', mapName(presenceKey(client))])
+      const key = mapName(presenceKey(client))
+      const text = await link.command(['GET', key], { route: key })
       const label = labelOf(text)
       if (label !== undefined) labels.set(client, label)
     }

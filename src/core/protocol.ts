@@ -82,6 +82,10 @@ export interface Fleet {
 /** ms until a waiter that was refused so many times asks again; `random` gives numbers from 0 to below 1. */
 export type Backoff = (refusals: number, random: () => number) => number
 
+/** What a script says to whoever has it now: to one that asks for it, and to one that takes over another's hold. */
+export const isHeld = (left: number | null): boolean => left === null
+export const isPassed = (passed: number): boolean => passed === 1
+
 /** What a protocol needs to speak: see `Link.run`. */
 export interface Runner {
   run<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
@@ -89,11 +93,12 @@ export interface Runner {
     keys: K,
     args: A,
   ): Promise<R>
-  /** Runs a script by which somebody comes to have something, and waits for the replicas: see `Replicas`. */
+  /** Runs a script by which somebody may come to have something. Where the reply says so, the replicas are waited for: see `Replicas`. */
   take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
     script: Script<K, A, R>,
     keys: K,
     args: A,
+    took: (reply: R) => boolean,
   ): Promise<R>
   /** PUBLISH, or SPUBLISH where Redisson would use it. */
   readonly publishCommand: string

@@ -40,11 +40,21 @@ export class Replicas {
     this.#heardAt = clock.monotonic()
   }
 
-  /** `count`: what the server said when it was connected to; undefined: it has none, or would not say. */
-  async begin(count: number | undefined): Promise<void> {
+  /**
+   * `count`: what the server said when it was connected to; undefined: it has none, or would not say.
+   * Of a cluster it asks; why it was not told, if so.
+   */
+  async begin(count: number | undefined): Promise<unknown> {
+    if (!this.#on) return undefined
+    if (this.#link.cluster) {
+      return this.#readSlots().then(
+        (spans) => void (this.#spans = spans),
+        (error: unknown) => error,
+      )
+    }
     if (count === undefined) this.#on = false
-    else if (this.#link.cluster) await this.look()
     else this.#spans = everywhere(count)
+    return undefined
   }
 
   /** How many replicas the server of this key has, as far as is known. */
@@ -80,18 +90,21 @@ export class Replicas {
     }))
   }
 
-  /** Runs a script that takes something; rejects when it may be on the master alone. */
+  /** Runs a script that may take something; rejects when what it `took` may be on the master alone. */
   async take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
     script: Script<K, A, R>,
     keys: K,
     args: A,
+    took: (reply: R) => boolean,
     options: SendOptions = {},
   ): Promise<R> {
     const key = keys[0] ?? ''
     const replicas = this.of(key)
     if (replicas === 0) return this.#link.run(script, keys, args, options)
     const wait = { replicas, timeout: this.#timeout }
-    const [reply, reached] = await this.#link.run(script, keys, args, { ...options, wait })
+    const [reply, behind] = await this.#link.run(script, keys, args, { ...options, wait })
+    if (!took(reply)) return reply
+    const reached = await behind
     // One of several is enough.
     if (typeof reached === 'number' && reached > 0) {
       if (reached !== replicas) void this.look()

@@ -60,14 +60,16 @@ export class Requests {
   }
 
   /**
-   * Without an answer it is asked for again, within a minute. Rejects when it was surely not done; or else with the error of
-   * the first copy that was not answered.
+   * Without an answer it is asked for again, within a minute; while its slot moves from node to node, too. Rejects when it was
+   * surely not done; or else with the error of the first copy that was not answered.
    */
   async once<T>(key: string, step: (note: string) => Promise<T>): Promise<T> {
     const course = this.#course()
-    const outcome = await this.#ask(key, step, course, () =>
-      course.unanswered === undefined ? -Infinity : course.unansweredAt + UNDO_TIME,
-    )
+    const began = this.#runtime.options.clock.monotonic()
+    const outcome = await this.#ask(key, step, course, () => {
+      if (course.unanswered !== undefined) return course.unansweredAt + UNDO_TIME
+      return isMoving(course.latest) ? began + UNDO_TIME : -Infinity
+    })
     if ('answer' in outcome) return outcome.answer
     throw course.unanswered ?? outcome.error
   }
@@ -176,6 +178,10 @@ export class Requests {
 }
 
 const isUnanswered = (error: unknown): boolean => error instanceof EngineError && error.code === 'NO_REPLY'
+
+/** No node does what has several keys before all of them are at the same. */
+const isMoving = (error: unknown): boolean =>
+  error instanceof EngineError && ['TRYAGAIN', 'ASK', 'MOVED'].includes(error.code)
 
 /** Who answers in words of its own may be a proxy, which knows as little as we do. */
 const mayHaveRun = (cause: unknown): boolean =>

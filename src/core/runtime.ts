@@ -5,6 +5,7 @@ import { Link } from '../engine/link.js'
 import { slotOf, wireOwner } from '../keys.js'
 import type { Script } from '../lua/script.js'
 import type { ClientEvents, Logger } from '../types.js'
+import { Counting } from './counting.js'
 import { Teller } from './diagnostics.js'
 import { Emitter } from './emitter.js'
 import { Gate } from './gate.js'
@@ -15,6 +16,7 @@ import { Requests } from './requests.js'
 import { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
 import type { Terms } from './terms.js'
+import { mayHaveRun } from './trouble.js'
 import { Turnstiles } from './turnstiles.js'
 import { Wakeups } from './wakeups.js'
 import { Watchdog } from './watchdog.js'
@@ -60,10 +62,16 @@ export class Runtime implements Runner {
   closed = false
   /** Whether releases are told by SPUBLISH. */
   sharded = false
+  /** What is unsafe about the server. */
+  readonly warnings: string[] = []
+  readonly counting: Counting
 
   constructor(options: RuntimeOptions, driver: Driver) {
     this.options = options
     const { clock } = options
+    this.counting = new Counting(clock, (warning) => {
+      this.warn(warning)
+    })
     this.watched = { lease: options.watchdog, watched: true }
     this.events = new Emitter((error) => {
       options.logger.error('a listener threw', error)
@@ -101,6 +109,11 @@ export class Runtime implements Runner {
   /** The terms of a hold that the watchdog renews. */
   readonly watched: Terms
 
+  warn(warning: string): void {
+    this.warnings.push(warning)
+    this.options.logger.warn(warning)
+  }
+
   checkOpen(name?: string): void {
     if (this.closed) throw new ClosedError(name)
   }
@@ -125,8 +138,9 @@ export class Runtime implements Runner {
     script: Script<K, A, R>,
     keys: K,
     args: A,
+    took: (reply: R) => boolean,
   ): Promise<R> {
-    return this.replicas.take(script, keys, args)
+    return this.replicas.take(script, keys, args, took)
   }
 
   /** An owner's name on the server: for one tenure, never used again. */
@@ -310,10 +324,6 @@ export class Runtime implements Runner {
     return leaving
   }
 }
-
-/** Whether the server may hold what we were not told of. */
-const mayHaveRun = ({ code, message }: EngineError): boolean =>
-  code === 'NO_REPLY' || code === 'SERVER' || (code === 'NOPERM' && message.includes(' script: '))
 
 /** Redisson's rule for names with braces makes companions of another slot where the braces are no tag. */
 export const mustShareSlot = ({ key, channel }: { readonly key: string; readonly channel: string }): void => {

@@ -33,7 +33,8 @@ export class Speaker implements Runner {
     script: Script<K, A, R>,
     keys: K,
     args: A,
+    took: (reply: R) => boolean,
   ): Promise<R> {
-    return this.#runtime.replicas.take(script, keys, args, this.#options)
+    return this.#runtime.replicas.take(script, keys, args, took, this.#options)
   }
 }

@@ -154,20 +154,24 @@ export class Tenure implements Due {
     this.#keeper.moved(this)
   }
 
-  /** Confirms what is on trial; until somebody answers, or the trial is over. 0: it was gone. */
-  confirm(step: (lease: number) => Promise<number>): Promise<number | undefined> {
-    return (this.#confirming = this.#confirm(step))
+  /**
+   * Confirms what is on trial, and is not over by `then`; until somebody answers, or the trial is over. 0: it was gone.
+   */
+  confirm(step: (lease: number) => Promise<number>, then?: Promise<void>): Promise<number | undefined> {
+    return (this.#confirming = this.#confirm(step, then))
   }
 
-  async #confirm(step: (lease: number) => Promise<number>): Promise<number | undefined> {
+  async #confirm(step: (lease: number) => Promise<number>, then?: Promise<void>): Promise<number | undefined> {
+    if (then !== undefined) await then
     let sent = this.now()
-    const confirmed = await this.#keeper.insist(this, () => {
+    const ask = (): Promise<number> => {
       sent = this.now()
       return step(this.lease).catch((error: unknown) => {
         this.doubt(error)
         throw error
       })
-    })
+    }
+    const confirmed = this.over ? undefined : await this.#keeper.insist(this, ask)
     if (this.over || confirmed === undefined) return confirmed
     this.trial = false
     if (confirmed === 0) this.lose('somebody else released it, or its key was deleted', false)

@@ -1,17 +1,18 @@
 import { ClosedError } from '../errors.js'
-import type { Clock } from './clock.js'
+import type { Clock, Timer } from './clock.js'
 import { Contender, type Contest, type Outcome } from './contender.js'
 import type { Told } from './diagnostics.js'
 import type { Waiter } from './queue.js'
 import { GRACE, type Patience } from './request.js'
 import type { Runtime } from './runtime.js'
+import { PASS_TIME, Turns } from './turns.js'
 import { WaitingRoom } from './waiting-room.js'
 import type { Wakeups } from './wakeups.js'
 
 /** What several calls, asked for in their order, have got: the first so many of them, one each. */
 export interface Answer<G> {
   readonly granted: readonly G[]
-  /** When nobody got anything: for how many ms that is sure to stay so; -1: until somebody changes it. */
+  /** When not all got theirs: for how many ms that is sure to stay so; -1: until somebody changes it. */
   readonly left: number
 }
 
@@ -22,29 +23,42 @@ export interface Passage<Q extends Patience, G> extends Told {
   readonly channel: string
   /** How much of one question a call takes up: 1 unless said otherwise. */
   weight?(request: Q): number
+  /** What a call is granted, where that is nothing but an amount: then it may be passed on within the process. */
+  amount?(request: Q): G & number
   /** One question for all. When it rejects, whatever it did is being undone. */
   ask(waiters: readonly Waiter<Q, G>[]): Promise<Answer<G>>
   /** Who was to have it has left. Never rejects. */
   giveBack(granted: G): Promise<void>
-  /** It waits no longer and got nothing. */
+  /** It waits no longer, and the server does not know. */
   left?(waiter: Waiter<Q, G>): void
 }
 
 /** How much is asked for at once: so many calls, unless their weights are said. */
 const QUESTION = 100
+/** For how long it is remembered that others wait, after the last of us has gone through, ms. */
+const LINGER = 1000
 
-/** Those in one process who wait at one passage, first come, first served. It is there only while somebody waits. */
+/**
+ * Those in one process who wait at one passage, first come, first served. It is there only while somebody waits, and for a
+ * little longer where other processes do: who comes back at once goes on with the turn that this process has had.
+ */
 export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   readonly passage: Passage<Q, G>
   readonly #runtime: Runtime
   readonly #room: WaitingRoom<Q, G>
   readonly #contender = new Contender<Waiter<Q, G>>(this)
+  readonly #turns = new Turns()
   readonly #rested: () => void
   /** For whom the question on its way is, in order. */
   #asked: readonly Waiter<Q, G>[] = []
   /** Those of them who have left: told when what they were to have is given back. */
   #leaving: (() => void)[] = []
   #answeredAt = -Infinity
+  /** Some have come who are not counted among those that wait: they may not have to. */
+  #newcomers = false
+  /** Since when this process has taken what it could without standing back for others. */
+  #since: number | undefined
+  #lingers: Timer | undefined
 
   constructor(runtime: Runtime, passage: Passage<Q, G>, rested: () => void) {
     this.#runtime = runtime
@@ -67,14 +81,21 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     return this.#runtime.wakeups
   }
 
-  /** Undefined: not had within the wait. */
-  enter(request: Q): Promise<G | undefined> {
+  /** Undefined: not had within the wait. `taken` is called in the turn in which it is granted: nothing comes between. */
+  enter(request: Q, taken?: (granted: G) => void): Promise<G | undefined> {
     return new Promise((resolve, reject) => {
-      const waits = this.#room.first?.counted === true
-      const waiter = this.#room.enter(request, resolve, reject)
+      const { first } = this.#room
+      const settle = (granted: G | undefined): void => {
+        if (granted !== undefined) taken?.(granted)
+        resolve(granted)
+      }
+      const waiter = this.#room.enter(request, settle, reject)
       this.#runtime.teller.asked(this.passage)
+      // Where all got theirs from one another, the contender may be asleep still.
       if (request.wait === 0) this.#contender.wake()
-      else if (waits) this.#admit(waiter)
+      else if (first === undefined) this.#contender.rouse()
+      else if (first.counted) this.#admit(waiter)
+      this.#newcomers ||= !waiter.counted
       this.#contender.start()
     })
   }
@@ -103,8 +124,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
 
   /** A single try is not kept waiting. */
   hurried(): boolean {
-    for (const { request } of this.#room.all()) if (request.wait === 0) return true
-    return false
+    return this.#room.firstTry !== undefined
   }
 
   /** Those in front whose question is not too long for one. */
@@ -127,8 +147,9 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     try {
       const { granted, left } = await this.passage.ask(asked)
       this.#answeredAt = sent
+      if (granted.length > 0) this.#begin(granted, sent)
       back = this.#deal(asked, granted)
-      return granted.length > 0 ? 'served' : left
+      return granted.length === asked.length ? 'served' : left
     } catch (trouble) {
       return { trouble }
     } finally {
@@ -141,6 +162,17 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     }
   }
 
+  #begin(granted: readonly G[], sent: number): void {
+    this.#contender.hadTurn()
+    this.#since ??= sent
+    if (this.passage.amount === undefined) return
+    const amounts = granted as readonly (G & number)[]
+    this.#turns.begin(
+      amounts.reduce<number>((sum, amount) => sum + amount, 0),
+      sent,
+    )
+  }
+
   /** Resolves when what nobody is there for any more was given back. */
   #deal(asked: readonly Waiter<Q, G>[], granted: readonly G[]): Promise<unknown> {
     const back: G[] = []
@@ -149,9 +181,8 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
       const mine = place < granted.length
       if (mine && !queued) back.push(granted[place] as G)
       if (!queued || (!mine && request.wait > 0)) continue
-      this.#room.remove(waiter)
-      if (mine) this.#runtime.teller.granted(this.passage, undefined, waiter.since, false)
-      waiter.resolve(mine ? granted[place] : undefined)
+      if (mine) this.#serve(waiter, granted[place] as G, false)
+      else this.#refuse(waiter)
     }
     // A single try behind so many is refused with those before it.
     if (granted.length < asked.length) this.#refuseTries()
@@ -160,15 +191,51 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
 
   #refuseTries(): void {
     for (const waiter of this.#room.all()) {
-      if (waiter.request.wait > 0 || waiter.since > this.#answeredAt) continue
-      this.#room.remove(waiter)
-      waiter.resolve(undefined)
+      if (waiter.request.wait === 0 && waiter.since <= this.#answeredAt) this.#refuse(waiter)
     }
   }
 
+  #serve(waiter: Waiter<Q, G>, granted: G, local: boolean): void {
+    this.#room.remove(waiter)
+    this.#runtime.teller.granted(this.passage, undefined, waiter.since, local)
+    waiter.resolve(granted)
+  }
+
+  #refuse(waiter: Waiter<Q, G>): void {
+    this.#room.remove(waiter)
+    waiter.resolve(undefined)
+  }
+
+  /** What is given back here goes to those who wait first, where it is just what they want and is still in its turn. */
+  pass(amount: number): boolean {
+    const takers: [Waiter<Q, G>, G & number][] = []
+    let rest = this.#runtime.closed || this.overstays() ? 0 : amount
+    for (const waiter of this.#room.all()) {
+      if (rest <= 0) break
+      const wanted = this.passage.amount?.(waiter.request)
+      if (wanted === undefined) break
+      takers.push([waiter, wanted])
+      rest -= wanted
+    }
+    const now = this.clock.monotonic()
+    if (!this.#turns.pass(amount, rest === 0 ? takers.length : 0, now)) return false
+    this.#answeredAt = now
+    for (const [waiter, wanted] of takers) {
+      this.#serve(waiter, wanted, true)
+      this.passage.left?.(waiter)
+    }
+    return true
+  }
+
+  /** What was granted until now goes to the server when it is given back. */
+  endTurns(): void {
+    this.#turns.clear()
+  }
+
   /** The first has to wait, and so has everybody behind it. */
-  refused(waiter: Waiter<Q, G>): void {
-    if (waiter.counted) return
+  refused(): void {
+    if (!this.#newcomers) return
+    this.#newcomers = false
     for (const other of this.#room.all()) if (other.request.wait > 0) this.#admit(other)
   }
 
@@ -184,20 +251,47 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   }
 
   rested(): void {
-    if (this.#room.first === undefined) this.#rested()
+    if (!this.idle) return
+    this.#lingers?.cancel()
+    this.#lingers = undefined
+    if (this.#runtime.closed || !this.#contender.othersWait) this.#rested()
+    else this.#lingers = this.clock.setTimer(() => this.#leave(), LINGER, { background: true })
   }
 
-  /** Something is being given back by this process, which waits itself. */
+  #leave(): void {
+    this.#lingers = undefined
+    // Who came meanwhile waits here still.
+    if (this.idle) this.#rested()
+  }
+
+  /** Nobody here waits. */
+  get idle(): boolean {
+    return this.#room.first === undefined && this.#contender.running === undefined
+  }
+
+  /** Something is being given back by this process. Where nobody listens, nobody hears the echo of it. */
   freeing(): void {
-    this.#contender.freeing()
+    if (!this.idle) this.#contender.freeing()
   }
 
-  /** So many processes were told. */
+  /** So many processes were told. Who waits here stands back for them; who takes it again later does so when our turn is over. */
   freed(told: number): void {
-    this.#contender.freed(told)
+    this.#since ??= this.clock.monotonic()
+    this.#contender.freed(told, this.#room.first !== undefined)
+    this.rested()
+  }
+
+  overstays(): boolean {
+    if (!this.#contender.othersWait || this.#since === undefined) return false
+    return this.clock.monotonic() - this.#since >= PASS_TIME
+  }
+
+  stoodBack(): void {
+    this.#since = undefined
   }
 
   async close(): Promise<void> {
+    this.#lingers?.cancel()
     for (const waiter of this.#room.all()) this.passage.left?.(waiter)
     this.#room.rejectAll(new ClosedError(this.passage.name))
     this.#contender.wake()

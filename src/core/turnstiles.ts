@@ -3,7 +3,11 @@ import type { Patience } from './request.js'
 import { type Runtime, mustShareSlot } from './runtime.js'
 import { type Passage, Turnstile } from './turnstile.js'
 
-type AnyTurnstile = Pick<Turnstile<Patience, unknown>, 'freeing' | 'freed' | 'close'>
+type AnyTurnstile = Pick<Turnstile<Patience, unknown>, 'idle' | 'freeing' | 'freed' | 'pass' | 'endTurns' | 'close'>
+
+type AnyPassage = Pick<Passage<never, never>, 'kind' | 'key'>
+
+const placeOf = ({ kind, key }: AnyPassage): string => `${kind.name} ${key}`
 
 /** Where calls of one client wait for what many may have at once; and what they have got that only closing would give back. */
 export class Turnstiles {
@@ -16,22 +20,40 @@ export class Turnstiles {
     this.#runtime = runtime
   }
 
-  /** Undefined: not had within the wait. */
-  async enter<Q extends Patience, G>(passage: Passage<Q, G>, request: Q): Promise<G | undefined> {
+  /** Undefined: not had within the wait. `taken` is called in the turn in which it is granted: nothing comes between. */
+  async enter<Q extends Patience, G>(
+    passage: Passage<Q, G>,
+    request: Q,
+    taken?: (granted: G) => void,
+  ): Promise<G | undefined> {
     if (this.#runtime.closed) throw new ClosedError(passage.name)
     request.signal?.throwIfAborted()
-    const place = `${passage.kind.name} ${passage.key}`
-    const there = this.#open.get(place) as Turnstile<Q, G> | undefined
-    if (there !== undefined) return there.enter(request)
     if (this.#runtime.link.cluster) mustShareSlot(passage)
-    const turnstile = new Turnstile(this.#runtime, passage, () => this.#open.delete(place))
-    this.#open.set(place, turnstile)
-    return turnstile.enter(request)
+    const there = this.at(passage) as Turnstile<Q, G> | undefined
+    return (there ?? this.#make(passage)).enter(request, taken)
   }
 
-  /** Where somebody here waits at this passage. */
-  at({ kind, key }: Pick<Passage<never, never>, 'kind' | 'key'>): AnyTurnstile | undefined {
-    return this.#open.get(`${kind.name} ${key}`)
+  #make<Q extends Patience, G>(passage: Passage<Q, G>): Turnstile<Q, G> {
+    const place = placeOf(passage)
+    const turnstile = new Turnstile(this.#runtime, passage, () => {
+      if (this.#open.get(place) === turnstile) this.#open.delete(place)
+    })
+    this.#open.set(place, turnstile)
+    return turnstile
+  }
+
+  /** Where somebody here waits at this passage, or has lately while others did. */
+  at(passage: AnyPassage): AnyTurnstile | undefined {
+    return this.#open.get(placeOf(passage))
+  }
+
+  /** Gives something back that others may wait for too. `step` says how many processes were told, -1 when nothing was done. */
+  async give<Q extends Patience, G>(passage: Passage<Q, G>, step: () => Promise<number>): Promise<number> {
+    this.at(passage)?.freeing()
+    const told = await step()
+    const here = this.at(passage) ?? (told > 0 && !this.#runtime.closed ? this.#make(passage) : undefined)
+    here?.freed(Math.max(0, told))
+    return told
   }
 
   /** Called when the client closes, unless it is let go before. */

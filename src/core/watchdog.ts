@@ -12,8 +12,8 @@ const BATCH = 250
 const TURN = 8 * BATCH
 /** While anything is held, the two clocks are compared this often: a suspended machine stops the timers too. */
 const LOOK = 1000
-/** What a whole batch may be refused for the sake of one of its keys. */
-const OF_ONE_KEY: ReadonlySet<string> = new Set(['NOPERM', 'CROSSSLOT', 'SERVER'])
+/** What a whole batch may be refused for the sake of one of its keys: while a slot moves, a node has some of them only. */
+const OF_ONE_KEY: ReadonlySet<string> = new Set(['NOPERM', 'CROSSSLOT', 'SERVER', 'TRYAGAIN'])
 /** How far the clocks may part between two looks before every hold is looked at. */
 const JUMP = 250
 /** From here on the wall clock has not been set right a little: the machine stood still. */

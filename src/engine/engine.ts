@@ -16,6 +16,10 @@ export interface SendOptions {
   readonly route?: string | undefined
   /** Only reads, so a replica may answer where the topology has some. */
   readonly readOnly?: boolean | undefined
+  /** The node itself, as `nodeOf` and `redirected` name it; one that is not known is not sent to. */
+  readonly node?: string | undefined
+  /** Told which node the command was sent on to, by one that has its key no more or is handing it over. */
+  readonly redirected?: ((node: string) => void) | undefined
   /** The object whose name an error shall carry. */
   readonly target?: string | undefined
 }
@@ -72,6 +76,9 @@ export interface Driver {
   /** Ends what `open` opened. Unanswered commands reject. */
   close(): Promise<void>
 }
+
+/** Where a node of a cluster says that a command belongs. */
+export const redirection = (error: string): string | undefined => /^(?:MOVED|ASK) \d+ (\S+)/.exec(error)?.[1]
 
 /** The command left, and no answer will come: it may have run, may run late, or may never run. */
 export class NoReply extends Error {

@@ -7,11 +7,13 @@ import {
   type Nodes,
   NoReply,
   NotSent,
+  redirection,
   type Reply,
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
-import { type ConnectionOptions, ownClient } from './own-client.js'
+import { type ConnectionOptions, ownClient, reasonOf } from './own-client.js'
+import { SentinelNews } from './sentinel-news.js'
 import type { IoredisClient, Target } from './target.js'
 import { slotOf } from '../keys.js'
 
@@ -36,6 +38,9 @@ export class IoredisDriver implements Driver {
   readonly #own: boolean
   /** After a reconnection the server may be another. */
   readonly #moves: boolean
+  readonly #news: SentinelNews | undefined
+  /** Who was said to be the master while another was being connected to. */
+  #told: [host: string, port: number] | undefined
   /** Messages come on a connection of their own, made when first needed. Of a cluster of ours, ioredis keeps it itself. */
   #messages: IoredisClient | undefined
   #messagesReady: Promise<unknown> = Promise.resolve()
@@ -50,16 +55,19 @@ export class IoredisDriver implements Driver {
   #joined = 0
   #closed = false
 
-  constructor(client: IoredisClient, address: string, own: boolean) {
+  /** `news`: of whom it connects to. */
+  constructor(client: IoredisClient, address: string, own: boolean, news?: SentinelNews) {
     this.#commands = client
     this.address = address
+    this.#news = news
     this.cluster = client.isCluster === true
     this.#own = own
-    this.#moves = (client.options?.sentinels ?? []).length > 0
+    this.#moves = (client.options?.sentinels ?? []).length > 0 || client.options?.Connector !== undefined
   }
 
   static open(target: Target, options: ConnectionOptions): IoredisDriver {
-    return new IoredisDriver(ownClient(target, options), target.address, true)
+    const news = target.topology === 'sentinel' ? new SentinelNews(target, options) : undefined
+    return new IoredisDriver(ownClient(target, options), target.address, true, news)
   }
 
   get isUp(): boolean {
@@ -77,12 +85,16 @@ export class IoredisDriver implements Driver {
       if (this.#wasUp && this.#own && !this.#closed) events.error(withoutCommand(error))
     })
     this.#listenTo('close', () => {
-      events.down(new Error('the connection was cut'))
+      const why = last === undefined ? '' : `: ${withoutCommand(last).message}`
+      events.down(new Error(`the connection was cut${why}`))
     })
     const ready = new Promise<void>((resolve) => {
       this.#listenTo('ready', () => {
         const again = this.#wasUp
         this.#wasUp = true
+        last = undefined
+        if (!again) this.#news?.listen((host, port) => this.#goTo(host, port))
+        if (this.#told !== undefined) this.#goTo(...this.#told)
         // The server of before may live on, with nobody to tell of releases there.
         if (again && this.#moves && this.#messages?.status === 'ready') this.#messages.disconnect(true)
         events.up(again)
@@ -101,24 +113,37 @@ export class IoredisDriver implements Driver {
     }
   }
 
+  /** Connects again where it is not there. A connection that is being made is looked at when it stands: cut short, it would end for good. */
+  #goTo(host: string, port: number): void {
+    this.#told = this.#commands.status === 'ready' ? undefined : [host, port]
+    for (const client of [this.#commands, this.#messages]) {
+      if (client?.status !== 'ready') continue
+      const { remoteAddress, remotePort } = client.stream ?? {}
+      if (remoteAddress !== host || remotePort !== port) client.disconnect(true)
+    }
+  }
+
   #listenTo(event: string, handler: (error: Error) => void): void {
     this.#handlers.push([event, handler])
     this.#commands.on(event, handler)
   }
 
-  send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {
+  send(argv: readonly Arg[], options: SendOptions = {}): Promise<Reply> {
     if (!this.isUp) return Promise.reject(new NotSent('not connected'))
-    const [name, args] = wordsOf(argv)
-    const client = this.#commands
     this.#join()
-    const binary = options?.binary === true
-    const reply =
-      this.cluster && options?.route !== undefined && isKeyless(argv)
-        ? this.#follow(name, args, { route: options.route, binary })
-        : binary
-          ? client.callBuffer(name, ...args)
-          : client.call(name, ...args)
-    return (reply as Promise<Reply>).catch(rethrow)
+    return this.#sent(argv, options).catch(rethrow)
+  }
+
+  #sent(argv: readonly Arg[], options: SendOptions): Promise<Reply> {
+    const client = this.#commands
+    if (this.cluster) {
+      if (options.node !== undefined) return this.#sendTo(options.node, argv)
+      const route = isKeyless(argv) ? options.route : undefined
+      if (route !== undefined || options.redirected !== undefined) return this.#follow(argv, route, options)
+    }
+    const [name, args] = wordsOf(argv)
+    const reply = options.binary === true ? client.callBuffer(name, ...args) : client.call(name, ...args)
+    return reply as Promise<Reply>
   }
 
   nodeOf(route: string): string | undefined {
@@ -142,12 +167,27 @@ export class IoredisDriver implements Driver {
     this.#joined++
   }
 
+  #sendTo(node: string, argv: readonly Arg[]): Promise<Reply> {
+    const known = this.#commands.nodes?.('master').find(({ options }) => `${options?.host}:${options?.port}` === node)
+    if (known === undefined) return Promise.reject(new NotSent('the node is not known'))
+    const [name, args] = wordsOf(argv)
+    return known.call(name, ...args) as Promise<Reply>
+  }
+
   /** A command that has no key of its own goes where that of another goes. */
-  #follow(name: string, args: (string | number | Buffer)[], to: { route: string; binary: boolean }): Promise<unknown> {
-    const command = new Command(name, args, { replyEncoding: to.binary ? null : 'utf8' })
-    return (this.#commands as unknown as Cluster).sendCommand(command, undefined, {
-      slot: slotOf(to.route),
-    }) as Promise<unknown>
+  #follow(argv: readonly Arg[], route: string | undefined, { binary, redirected }: SendOptions): Promise<Reply> {
+    const [name, args] = wordsOf(argv)
+    const command = new Command(name, args, { replyEncoding: binary === true ? null : 'utf8' })
+    const slot = route === undefined ? undefined : { slot: slotOf(route) }
+    const reply = (this.#commands as unknown as Cluster).sendCommand(command, undefined, slot) as Promise<Reply>
+    // ioredis sends it on from there, and tells nobody.
+    const reject = command.reject.bind(command)
+    command.reject = (error) => {
+      const to = redirection(error.message)
+      if (to !== undefined) redirected?.(to)
+      reject(error)
+    }
+    return reply
   }
 
   everywhere(argv: readonly Arg[], nodes: Nodes): Promise<Reply>[] {
@@ -192,6 +232,7 @@ export class IoredisDriver implements Driver {
 
   close(): Promise<void> {
     this.#closed = true
+    this.#news?.close()
     for (const [event, handler] of this.#handlers) this.#commands.off(event, handler)
     const ours = new Set([this.#messages, this.#own ? this.#commands : undefined, ...this.#apart])
     for (const client of ours) {
@@ -208,10 +249,12 @@ export class IoredisDriver implements Driver {
     const client = shared ? this.#commands : this.#subscriber()
     this.#messages = client
     this.#hear(client)
+    const again = (): void => void this.#resubscribe(client)
+    // ioredis has begun to subscribe to all of them with the nodes that have the slots by now.
+    const follow = (): unknown => client.on('subscribersReady', again)
     if (shared) {
-      // ioredis has begun to subscribe to all of them with the nodes that have the slots by now.
-      client.on('subscribersReady', () => void this.#resubscribe(client))
-      client.on('ready', () => void this.#resubscribe(client))
+      follow()
+      client.on('ready', again)
       return this.#messagesReady
     }
     client.on('error', (error: Error) => {
@@ -219,10 +262,10 @@ export class IoredisDriver implements Driver {
     })
     let first = true
     client.on('ready', () => {
-      if (!first) void this.#resubscribe(client)
+      if (!first) again()
       first = false
     })
-    return (this.#messagesReady = client.connect().catch((error: unknown) => {
+    return (this.#messagesReady = client.connect().then(follow, (error: unknown) => {
       this.#messages = undefined
       client.disconnect()
       throw new NotSent(withoutCommand(error as Error).message)
@@ -261,6 +304,8 @@ export class IoredisDriver implements Driver {
       enableOfflineQueue: true,
       autoResubscribe: false,
       maxRetriesPerRequest: null,
+      // Without it one node is asked for all of them, and refuses those of the others.
+      shardedSubscribers: true,
     }
     return this.cluster ? this.#commands.duplicate(undefined, overrides) : this.#commands.duplicate(overrides)
   }
@@ -298,7 +343,7 @@ const wordsOf = ([name, ...args]: readonly Arg[]): [name: string, args: (string 
 /** ioredis hangs the command on its errors, and AUTH's arguments hold the password. */
 const withoutCommand = (error: Error): Error => {
   const source = (error as { lastNodeError?: Error }).lastNodeError ?? error
-  return new Error(source.message === '' ? ((source as { code?: string }).code ?? source.name) : source.message)
+  return new Error(reasonOf(source))
 }
 
 /** Where ioredis gave up asking on, the server's last answer is within words of its own. */
@@ -306,6 +351,7 @@ const GAVE_UP = /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/
 
 /** Told apart for the link: never sent, sent and unanswered, or answered with an error. */
 const rethrow = (error: Error): never => {
+  if (error instanceof NotSent) throw error
   if (error.name === 'ReplyError') throw withoutCommand(error)
   const answer = GAVE_UP.exec(error.message)?.[1]
   if (answer !== undefined) throw new Error(answer)

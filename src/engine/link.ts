@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../core/clock.js'
-import { ClosedError, EngineError, serverError } from '../errors.js'
+import { ClosedError, EngineError, serverError, withoutSecrets } from '../errors.js'
 import type { Script } from '../lua/script.js'
 import {
   type Arg,
@@ -35,6 +35,9 @@ const STALL = 20
 /** For what was not read, or not even sent, because of that. */
 const LATE_READING = 50
 
+/** What a script answered, and the WAIT behind it. */
+type Both = [Reply, Promise<Reply>]
+
 interface Pending {
   readonly due: number
   readonly reject: (error: Error) => void
@@ -56,6 +59,8 @@ export class Link {
   #oldest = 0
   #timer: Timer | undefined
   #upWaiters: (() => void)[] = []
+  /** While the first answer is waited for. */
+  #whenCut: ((reason: Error) => void) | undefined
   /** By node. */
   readonly #waits = new Map<string, Waits>()
   #closed = false
@@ -98,18 +103,25 @@ export class Link {
 
   /** Whoever accepts a connection need not be a server, or may not be well: only an answer tells. */
   async #greet(): Promise<void> {
+    const cut = new Promise<never>((_resolve, reject) => {
+      this.#whenCut = (reason) => {
+        reject(new NoReply(reason.message))
+      }
+    })
     try {
-      await this.#driver.send(['PING'])
+      await Promise.race([this.#driver.send(['PING']), cut])
     } catch (error) {
       const { message } = error as Error
       if (error instanceof NoReply || error instanceof NotSent || serverError(message).code === 'NOAUTH') throw error
+    } finally {
+      this.#whenCut = undefined
     }
   }
 
   #connectError(error: Error): EngineError {
     const known = serverError(error.message)
     const code = known.code === 'SERVER' ? 'OFFLINE' : known.code
-    return new EngineError(code, `cannot connect to ${this.address}: ${error.message}`)
+    return new EngineError(code, `cannot connect to ${this.address}: ${known.message}`)
   }
 
   #events(): Parameters<Driver['open']>[0] {
@@ -124,21 +136,22 @@ export class Link {
         if (again) this.#listener.reconnected()
       },
       down: (reason) => {
-        this.#failPending(reason)
+        this.#whenCut?.(reason)
+        this.#failPending((target) => this.#noReply(`(${reason.message})`, target))
       },
       gap: () => {
         this.#listener.gap()
       },
       error: (error) => {
-        this.#listener.error(new EngineError('OFFLINE', `${this.address}: ${error.message}`))
+        this.#listener.error(new EngineError('OFFLINE', `${this.address}: ${withoutSecrets(error.message)}`))
       },
     }
   }
 
   /**
    * Runs a script by its SHA, and once more with its text when the server does not know it.
-   * With `wait`, a WAIT follows behind it on the same connection; how many replicas it named, or why it failed, is the second
-   * of the two. What was sent before a WAIT is among what it is about, so those sent while one is on its way share the next.
+   * With `wait`, a WAIT follows behind it on the same connection; how many replicas it names, or why it failed, is the second
+   * of the two, and may come later. What was sent before a WAIT is among what it is about, so those sent while one is on its way share the next.
    */
   run<K extends readonly string[], A extends readonly Arg[], R>(
     script: Script<K, A, R>,
@@ -151,7 +164,7 @@ export class Link {
     keys: K,
     args: A,
     options: SendOptions & { readonly wait: WaitFor },
-  ): Promise<readonly [reply: R, replicas: number | Error]>
+  ): Promise<readonly [reply: R, replicas: Promise<number | Error>]>
   run(
     script: Script,
     keys: readonly string[],
@@ -166,28 +179,33 @@ export class Link {
     return this.#whenUp(() => this.#exchange(call, sending, script), sending.target)
   }
 
-  #runAndWait(call: Arg[], script: Script, sending: SendOptions, wait: WaitFor): Promise<[Reply, Reply]> {
-    const both = (argv: Arg[]): Promise<[Reply, Reply]> =>
-      Promise.all([
-        this.#exchange(argv, sending),
-        this.#waitsFor(sending.route)
-          .join(wait)
-          .catch((error: unknown) => error as Error),
-      ])
+  #runAndWait(call: Arg[], script: Script, sending: SendOptions, wait: WaitFor): Promise<Both> {
+    const both = async (argv: Arg[]): Promise<Both> => {
+      let elsewhere: string | undefined
+      const redirected = (node: string): void => {
+        elsewhere = node
+      }
+      const node = this.#driver.nodeOf?.(sending.route ?? '')
+      const answered = this.#exchange(argv, { ...sending, redirected })
+      const behind = this.#waitFor(wait, node)
+      const reply = await answered
+      // The WAIT behind it was about the node of before.
+      return [reply, elsewhere === undefined ? behind : this.#waitFor(wait, elsewhere)]
+    }
     return both(call).catch((error: unknown) => {
       if (!(error instanceof EngineError && error.code === 'NOSCRIPT')) throw error
       return both(withText(call, script))
     })
   }
 
-  #waitsFor(route = ''): Waits {
-    const node = this.#driver.nodeOf?.(route) ?? (this.#driver.cluster ? route : '')
+  /** To be called in the turn that sent what it is about, or when that was answered. */
+  #waitFor(wait: WaitFor, node = ''): Promise<Reply> {
     let waits = this.#waits.get(node)
     if (waits === undefined) {
-      waits = new Waits(({ replicas, timeout }) => this.#exchange(['WAIT', replicas, timeout], { route }))
+      waits = new Waits(({ replicas, timeout }) => this.#exchange(['WAIT', replicas, timeout], { node }))
       this.#waits.set(node, waits)
     }
-    return waits
+    return waits.join(wait).catch((error: unknown) => error as Error)
   }
 
   /** One plain command. */
@@ -214,7 +232,7 @@ export class Link {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    this.#failPending(new Error('closed'))
+    this.#failPending((target) => new ClosedError(target))
     await this.#driver.close().catch(() => undefined)
     for (const wake of this.#upWaiters) wake()
   }
@@ -326,7 +344,7 @@ export class Link {
     if (next !== undefined) this.#timer = this.#arm(next.due - now)
   }
 
-  #failPending(reason: Error): void {
+  #failPending(errorOf: (target: string | undefined) => Error): void {
     const failed = this.#pending.slice(this.#oldest).filter((pending) => !pending.settled)
     this.#pending = []
     this.#oldest = 0
@@ -334,7 +352,7 @@ export class Link {
     this.#timer = undefined
     for (const pending of failed) {
       pending.settled = true
-      pending.reject(this.#noReply(`(${reason.message})`, pending.target))
+      pending.reject(errorOf(pending.target))
     }
   }
 

@@ -6,20 +6,15 @@ import {
   type Nodes,
   NoReply,
   NotSent,
+  redirection,
   type Reply,
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
+import { NodeRedisMessages } from './node-redis-messages.js'
 import type { NodeRedisClient, NodeRedisNode } from './target.js'
 
 type Word = string | Buffer
-type Listener = (payload: Uint8Array, channel: Uint8Array) => void
-
-const WORDS = {
-  plain: ['subscribe', 'unsubscribe'],
-  sharded: ['sSubscribe', 'sUnsubscribe'],
-  pattern: ['pSubscribe', 'pUnsubscribe'],
-} as const
 
 /** What bulk strings, statuses and verbatim strings become; by the first byte of their kind. */
 const BYTES = { typeMapping: { 36: Buffer, 43: Buffer, 61: Buffer } }
@@ -32,23 +27,20 @@ const BARE = {
   socket: { reconnectStrategy: false },
 }
 
-/** A connection of node-redis that the caller owns, of one server, by sentinels or of a cluster: only its subscriber is ours. */
+/** A connection of node-redis that the caller owns, of one server, by sentinels or of a cluster: those for messages are ours. */
 export class NodeRedisDriver implements Driver {
   readonly address = 'the connection passed in'
   readonly cluster: boolean
   readonly #client: NodeRedisClient
   readonly #sentinel: boolean
   readonly #handlers: [event: string, handler: (what: unknown) => void][] = []
-  readonly #listeners = {
-    plain: new Map<string, Listener>(),
-    sharded: new Map<string, Listener>(),
-    pattern: new Map<string, Listener>(),
-  }
   /** Connections made for one command. */
   readonly #apart = new Set<NodeRedisClient>()
-  #messages: Promise<NodeRedisClient> | undefined
-  #subscriber: NodeRedisClient | undefined
-  #events: DriverEvents | undefined
+  #messages: NodeRedisMessages | undefined
+  /** By sentinels: how many masters there were; what is beside one of before tells nothing any more. */
+  #masters = 1
+  /** By sentinels: resolves when the last command has left. */
+  #left: Promise<unknown> = Promise.resolve()
   #closed = false
 
   constructor(client: NodeRedisClient) {
@@ -63,8 +55,9 @@ export class NodeRedisDriver implements Driver {
   }
 
   async open(events: DriverEvents): Promise<void> {
-    this.#events = events
     const client = this.#client
+    const messages = new NodeRedisMessages(this.#sources(), events)
+    this.#messages = messages
     let wasUp = this.isUp
     // Without a listener node-redis throws them; they are told to the owner's, and come to us with the commands.
     this.#listenTo('error', () => undefined)
@@ -82,9 +75,16 @@ export class NodeRedisDriver implements Driver {
     if (!this.cluster) this.#listenTo('reconnecting', cut)
     this.#listenTo('topology-change', (change) => {
       if ((change as { type?: unknown } | undefined)?.type !== 'MASTER_CHANGE') return
+      this.#masters++
       cut()
-      events.up(true)
-      events.gap()
+      // Version 6 says itself when it is ready for the new one.
+      if (this.isUp) events.up(true)
+      void messages.follow()
+    })
+    // Version 5 does not look who has the slots of a node that is gone.
+    this.#listenTo('node-reconnecting', (node) => {
+      const { host, port } = node as { host?: string; port?: number }
+      void this.#relearn(`${host}:${port}`).catch(() => undefined)
     })
     if (this.isUp) return
     if (!client.isOpen) await client.connect()
@@ -102,30 +102,74 @@ export class NodeRedisDriver implements Driver {
     const words = argv.map(wordOf)
     const how = options.binary === true ? BYTES : TEXT
     try {
-      if (this.#sentinel) return await this.#client.sendCommand(false, words, how)
+      if (this.#sentinel) return await this.#sendInTurn(words, how)
       if (!this.cluster) return await this.#client.sendCommand(words, how)
-      return await this.#sendToNode(options.route ?? '', words, how)
+      return await this.#sendToNode(words, how, options)
     } catch (error) {
       throw translated(error as Error)
     }
   }
 
+  /**
+   * What is sent while no command is under way waits for a connection of the pool, and what comes a little later overtakes it
+   * there: so each waits until the one before has left.
+   */
+  #sendInTurn(words: Word[], how: object): Promise<Reply> {
+    const before = this.#left
+    return new Promise<Reply>((resolve, reject) => {
+      this.#left = new Promise<void>((left) => {
+        let failure: Error | undefined
+        const send = (): Promise<Reply> =>
+          this.#beside(async (master) => {
+            left()
+            if (this.#closed) throw new NotSent('closed')
+            // Asked to send it again: only what the server refused was surely not done.
+            if (failure !== undefined && !failure.message.startsWith('READONLY')) throw failure
+            return master.sendCommand(words, how).catch((error: unknown) => {
+              throw (failure = error as Error)
+            })
+          })
+        const failed = (error: unknown): void => {
+          left()
+          reject(error)
+        }
+        void before.then(() => send().then(resolve, failed))
+      })
+    })
+  }
+
+  /** By sentinels: with the caller's connection to the master. */
+  #beside<T>(use: (master: NodeRedisClient) => Promise<T>): Promise<T> {
+    const execute = this.#client._execute?.bind(this.#client)
+    return execute === undefined ? Promise.reject(new NotSent('no connection to the master')) : execute(false, use)
+  }
+
   /** Straight to the node, so that what is meant for one leaves in its order; the cluster itself knows the way round. */
-  async #sendToNode(route: string, words: Word[], how: object): Promise<Reply> {
-    const node = this.#nodeOf(route)
-    if (node === undefined || this.#client.nodeClient === undefined) throw new NotSent('the node is not known')
-    const client = await this.#client.nodeClient(node)
+  async #sendToNode(words: Word[], how: object, { route = '', node, redirected }: SendOptions): Promise<Reply> {
+    const place =
+      node === undefined ? this.#nodeOf(route) : this.#client.masters?.find(({ address }) => address === node)
+    const client = await this.#clientOf(place)
     try {
       return await client.sendCommand(words, how)
     } catch (error) {
       // It was not done there.
-      if (route === '' || !/^(MOVED|ASK) /.test((error as Error).message)) throw error
-      return this.#client.sendCommand(route, false, words, how)
+      const to = redirection((error as Error).message)
+      if (to === undefined || node !== undefined) throw error
+      redirected?.(to)
+      const reply = await this.#client.sendCommand(route, false, words, how)
+      void this.#messages?.follow()
+      return reply
     }
   }
 
+  #clientOf(node: NodeRedisNode | undefined): Promise<NodeRedisClient> {
+    if (node === undefined || this.#client.nodeClient === undefined)
+      return Promise.reject(new NotSent('the node is not known'))
+    return this.#client.nodeClient(node)
+  }
+
   #nodeOf(route: string): NodeRedisNode | undefined {
-    return route === '' ? this.#client.masters?.[0] : this.#client.slots?.[slotOf(route)]?.master
+    return this.#client.slots?.[slotOf(route)]?.master
   }
 
   nodeOf(route: string): string | undefined {
@@ -134,22 +178,20 @@ export class NodeRedisDriver implements Driver {
 
   everywhere(argv: readonly Arg[], nodes: Nodes): Promise<Reply>[] {
     if (!this.isUp) return [Promise.reject(new NotSent('not connected'))]
-    if (!this.cluster) return [nodes === 'apart' ? this.#sendApart(this.#client, argv) : this.send(argv)]
+    if (!this.cluster) return [nodes === 'apart' ? this.#sendApart(argv) : this.send(argv)]
     const { masters = [], replicas = [] } = this.#client
-    return (nodes === 'all' ? [...masters, ...replicas] : masters).map(async (node) => {
-      const client = await this.#client.nodeClient?.(node)
-      if (client === undefined) throw new NotSent('the node is not known')
-      return nodes === 'apart'
-        ? this.#sendApart(client, argv)
-        : client.sendCommand(argv.map(wordOf), TEXT).catch(refuse)
-    })
+    return (nodes === 'all' ? [...masters, ...replicas] : masters).map(async (node) =>
+      nodes === 'apart'
+        ? this.#sendApart(argv, node)
+        : this.#clientOf(node).then((client) => client.sendCommand(argv.map(wordOf), TEXT).catch(refuse)),
+    )
   }
 
-  async #sendApart(beside: NodeRedisClient, argv: readonly Arg[]): Promise<Reply> {
-    // By sentinels there are no more connections than its pool has.
-    if (this.#sentinel || beside.duplicate === undefined) return this.send(argv)
+  async #sendApart(argv: readonly Arg[], node?: NodeRedisNode): Promise<Reply> {
+    const beside = node === undefined ? await this.#anyOf() : await this.#clientOf(node)
     const { socket } = beside.options ?? {}
-    const client = beside.duplicate({ ...BARE, socket: { ...socket, ...BARE.socket } })
+    const client = beside.duplicate?.({ ...BARE, socket: { ...socket, ...BARE.socket } })
+    if (client === undefined) throw new NotSent('no second connection can be made')
     client.on('error', () => undefined)
     this.#apart.add(client)
     try {
@@ -162,62 +204,43 @@ export class NodeRedisDriver implements Driver {
     }
   }
 
-  async subscribe(name: string, kind: SubscriptionKind): Promise<void> {
-    const listener: Listener = (payload, channel) => {
-      this.#events?.message({ kind, name, channel: Buffer.from(channel).toString(), payload })
-    }
-    const listeners = this.#listeners[kind]
-    listeners.set(name, listener)
-    try {
-      const client = await (this.#messages ??= this.#openMessages())
-      // It was unsubscribed while the connection was being made.
-      if (listeners.get(name) === listener) await client[WORDS[kind][0]](name, listener, true)
-    } catch (error) {
-      throw translated(error as Error)
-    }
+  /** The one connection there is, or to the master. */
+  #anyOf(): Promise<NodeRedisClient> {
+    return this.#sentinel ? this.#beside((master) => Promise.resolve(master)) : Promise.resolve(this.#client)
+  }
+
+  subscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    return this.#messages?.subscribe(name, kind).catch(refuse) ?? Promise.reject(new NotSent('not connected'))
   }
 
   async unsubscribe(name: string, kind: SubscriptionKind): Promise<void> {
-    const listener = this.#listeners[kind].get(name)
-    const client = this.#subscriber
-    this.#listeners[kind].delete(name)
-    if (listener === undefined || client === undefined) return
-    try {
-      await client[WORDS[kind][1]](name, listener, true)
-    } catch (error) {
-      throw translated(error as Error)
-    }
+    await this.#messages?.unsubscribe(name, kind).catch(refuse)
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#closed = true
     for (const [event, handler] of this.#handlers) this.#client.off(event, handler)
     for (const client of this.#apart) if (this.#apart.delete(client) && client.isOpen) client.destroy()
-    if (this.#subscriber !== this.#client) await this.#subscriber?.destroy()
+    this.#messages?.close()
+    return Promise.resolve()
   }
 
-  /** It subscribes again by itself. */
-  async #openMessages(): Promise<NodeRedisClient> {
-    const client = this.#client.duplicate?.() ?? this.#client
-    this.#subscriber = client
-    if (client === this.#client) return client
-    client.on('error', (error: unknown) => {
-      if (!this.#closed) this.#events?.error(error instanceof Error ? error : new Error(String(error)))
-    })
-    const gap = (): void => this.#events?.gap()
-    let first = true
-    client.on('ready', () => {
-      if (!first) gap()
-      first = false
-    })
-    for (const event of ['node-reconnecting', 'topology-change', 'sharded-channel-moved']) client.on(event, gap)
-    try {
-      await client.connect()
-      return client
-    } catch (error) {
-      this.#messages = undefined
-      throw new NotSent((error as Error).message)
+  #sources(): ConstructorParameters<typeof NodeRedisMessages>[0] {
+    const nodeNamed = (source: string): NodeRedisNode | undefined =>
+      this.#client.masters?.find(({ address }) => address === source)
+    return {
+      sourceOf: (name, kind) =>
+        this.cluster ? (this.nodeOf(kind === 'sharded' ? name : '') ?? '') : String(this.#masters),
+      beside: (source) => (this.cluster ? this.#clientOf(nodeNamed(source)) : this.#anyOf()),
+      relearn: (source) => this.#relearn(source),
     }
+  }
+
+  /** Of another node than this one, which may be gone. */
+  async #relearn(gone: string): Promise<void> {
+    const { masters = [], _slots: table } = this.#client
+    const live = masters.find(({ address, client }) => address !== gone && client?.isReady === true)?.client
+    if (live !== undefined) await table?.rediscover(live)
   }
 }
 

@@ -1,23 +1,46 @@
-import { Cluster, Redis } from 'ioredis'
-import type { IoredisClient, Node, Target } from './target.js'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { connectorTo } from './replicated.js'
+import type { IoredisClient, Node, Target, TlsOptions } from './target.js'
 
 export interface ConnectionOptions {
+  readonly tls?: TlsOptions | undefined
   readonly connectTimeout: number
   readonly commandTimeout: number
   /** Jitter of the reconnection, in [0, 1). */
   readonly random: () => number
 }
 
+/** OpenSSL's own words stand among numbers and paths. */
+interface OpenSslError extends Error {
+  readonly code?: string
+  readonly reason?: string
+}
+
+/** For people. */
+export const reasonOf = ({ name, message, code, reason }: OpenSslError): string => {
+  if (reason?.includes('certificate required') === true) {
+    return 'the server wants a certificate of this client: pass tls: { cert, key }'
+  }
+  if (reason !== undefined && /unknown ca|bad certificate|certificate (unknown|expired|revoked)/.test(reason)) {
+    return `the server does not accept the certificate of this client (${reason})`
+  }
+  return reason ?? (message === '' ? (code ?? name) : message)
+}
+
 type Address = Extract<Node, { readonly host: string }>
 
 /** A client that queues nothing while offline and never sends a command twice. */
 export const ownClient = (target: Target, connection: ConnectionOptions): IoredisClient => {
-  const { nodes, username, password, database, tls } = target
+  const { nodes, username, password, database, tls, clientName, keepAlive, noDelay } = target
   const { connectTimeout, random } = connection
   const options = {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
-    ...(tls && { tls: {} }),
+    ...(clientName !== undefined && { connectionName: clientName }),
+    // None at all is what ioredis takes for no number.
+    ...(keepAlive !== undefined && { keepAlive: keepAlive === false ? (null as unknown as number) : keepAlive }),
+    ...(noDelay !== undefined && { noDelay }),
+    ...(tls && { tls: secured(connection) }),
     connectTimeout,
     protocol: 2 as const,
     lazyConnect: true,
@@ -27,51 +50,88 @@ export const ownClient = (target: Target, connection: ConnectionOptions): Ioredi
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     maxRetriesPerRequest: null,
-    retryStrategy: (attempt: number) => pause(attempt) * (0.75 + 0.5 * random()),
+    retryStrategy: withJitter(random),
   }
-  if (target.topology === 'cluster') return clusterClient(nodes as Address[], options)
+  if (target.topology === 'cluster') return clusterClient(target, options)
   const select = database !== undefined && { db: database }
   if (target.topology === 'sentinel') return sentinelClient(target, connection, { ...options, ...select })
+  if (target.topology === 'replicated') return replicatedClient(nodes, connection, { ...options, ...select })
   return lent(new Redis({ ...options, ...nodes[0], ...select }))
 }
 
+/** Its types know of a Buffer only. */
+const secured = ({ tls = {} }: ConnectionOptions): Secured => tls as Secured
+type Secured = NonNullable<RedisOptions['tls']>
+
 const pause = (attempt: number): number => Math.min(20 * 2 ** Math.min(attempt, 7), 2000)
+
+const withJitter = (random: () => number) => (attempt: number) => pause(attempt) * (0.75 + 0.5 * random())
 
 /** What is used of ioredis is written down in one place, for the versions that callers bring too. */
 const lent = (client: Redis | Cluster): IoredisClient => client as unknown as IoredisClient
 
+/** A master that becomes a replica is left, and so is one that says nothing any more: another may be the master by now. */
+const leaving = (commandTimeout: number): object => ({
+  reconnectOnError: ({ message }: Error) => message.includes('READONLY'),
+  socketTimeout: commandTimeout,
+})
+
+const replicatedClient = (nodes: readonly Node[], { commandTimeout }: ConnectionOptions, options: object) =>
+  lent(new Redis({ ...options, ...leaving(commandTimeout), Connector: connectorTo(nodes) }))
+
 /** Who is the master is asked at each connection. */
 const sentinelClient = (
-  { nodes, master = '', sentinelPassword, tls }: Target,
-  { connectTimeout, commandTimeout }: ConnectionOptions,
+  { nodes, master = '', sentinelUsername, sentinelPassword, sentinelsDiscovery, natMap, tls }: Target,
+  connection: ConnectionOptions,
   options: object,
 ): IoredisClient => {
+  const { connectTimeout, commandTimeout } = connection
   let found = false
   const client = new Redis({
     ...options,
     sentinels: nodes as Address[],
     name: master,
+    ...(sentinelUsername !== undefined && { sentinelUsername }),
     ...(sentinelPassword !== undefined && { sentinelPassword }),
-    ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    ...(sentinelsDiscovery === false && { updateSentinels: false }),
+    ...(natMap !== undefined && { natMap }),
+    ...(tls && { sentinelTLS: secured(connection), enableTLSForSentinelMode: true }),
     // One that accepts and says nothing leaves time to ask the others.
     sentinelCommandTimeout: Math.ceil(connectTimeout / (nodes.length + 1)),
     // Whoever connects is told that none answers; later on they are asked until one does.
     sentinelRetryStrategy: (attempt: number) => (found ? pause(attempt) : null),
     // A sentinel that has not heard yet leads to the master of before: its role is looked at,
     enableReadyCheck: true,
-    // a master that becomes a replica is left,
-    reconnectOnError: ({ message }: Error) => message.includes('READONLY'),
-    // and so is one that says nothing any more: another may be the master by now.
-    socketTimeout: commandTimeout,
+    ...leaving(commandTimeout),
   })
   client.once('ready', () => (found = true))
   return lent(client)
 }
 
-const clusterClient = (nodes: readonly Address[], redisOptions: object): IoredisClient =>
+/** A connection to each of the sentinels, for what they tell. */
+export const sentinelEars = (
+  { nodes, sentinelUsername, sentinelPassword, tls }: Target,
+  connection: ConnectionOptions,
+): Redis[] => {
+  const options = {
+    ...(sentinelUsername !== undefined && { username: sentinelUsername }),
+    ...(sentinelPassword !== undefined && { password: sentinelPassword }),
+    ...(tls && { tls: secured(connection) }),
+    connectTimeout: connection.connectTimeout,
+    protocol: 2 as const,
+    disableClientInfo: true,
+    enableReadyCheck: false,
+    maxRetriesPerRequest: null,
+    retryStrategy: withJitter(connection.random),
+  }
+  return (nodes as readonly Address[]).map((node) => new Redis({ ...options, ...node }))
+}
+
+const clusterClient = ({ nodes, natMap }: Target, redisOptions: object): IoredisClient =>
   lent(
-    new Cluster([...nodes], {
+    new Cluster([...(nodes as Address[])], {
       redisOptions,
+      ...(natMap !== undefined && { natMap }),
       lazyConnect: true,
       // Only what is meant for a node whose connection is being made waits for it; otherwise ioredis would reject it as cut.
       enableOfflineQueue: true,

@@ -1,7 +1,8 @@
 import type { Client } from '../client.js'
+import { systemClock } from '../core/clock.js'
 import { EngineError, NotInitializedError } from '../errors.js'
 import { checkAmount, checkFunction, checkLease, show } from '../options.js'
-import type { Rate, RateDecision } from '../types.js'
+import type { Rate, RateDecision, RateLimiter } from '../types.js'
 
 export interface RateLimitOptions<R> {
   readonly client: Pick<Client, 'rateLimiter'>
@@ -14,6 +15,8 @@ export interface RateLimitOptions<R> {
   readonly key?: ((request: R) => string | Promise<string>) | undefined
   /** When the server cannot be asked: `open` lets all through, `closed` refuses all with 503. Default `open`. */
   readonly whenAway?: 'open' | 'closed' | undefined
+  /** For how long a request waits for the server's word, ms; then the server counts as away. Default 1000. */
+  readonly timeout?: number | undefined
 }
 
 /** What is to be done with a request. */
@@ -47,7 +50,7 @@ export const networkOf = (address: string): string => {
 }
 
 const check = <R>(options: RateLimitOptions<R>): void => {
-  const { client, permits, interval, name, key, whenAway } = options
+  const { client, permits, interval, name, key, whenAway, timeout } = options
   checkFunction((client as Partial<Client> | undefined)?.rateLimiter, 'client.rateLimiter')
   checkAmount(permits, 'permits', 1)
   checkLease(interval, 'interval')
@@ -56,10 +59,41 @@ const check = <R>(options: RateLimitOptions<R>): void => {
   if (key !== undefined) checkFunction(key, 'key')
   if (!([undefined, 'open', 'closed'] as unknown[]).includes(whenAway))
     throw new TypeError(`whenAway must be 'open' or 'closed', not ${show(whenAway)}`)
+  if (timeout !== undefined) checkLease(timeout, 'timeout')
 }
 
 /** They say where in a cluster a name belongs: that is not for whoever sends a request to choose. */
 const BRACES = /[{}%]/g
+
+/** By a limiter that is made with this rate where there is none. */
+const decide = async (limiter: RateLimiter, rate: Rate): Promise<RateDecision> => {
+  const attempt = (): Promise<RateDecision | undefined> =>
+    limiter.tryAcquire().catch((error: unknown) => {
+      if (error instanceof NotInitializedError) return undefined
+      throw error
+    })
+  const decision = await attempt()
+  if (decision !== undefined) return decision
+  const set = limiter.trySetRate(rate)
+  set.catch(() => undefined)
+  // Sent behind it. Setting is repeated for a minute where nobody answers: a request does not wait for that.
+  return (await attempt()) ?? set.then(() => limiter.tryAcquire())
+}
+
+/** What came of it in time. Undefined: nothing yet, or the server could not be asked. */
+const inTime = <T>(work: Promise<T>, ms: number): Promise<T | undefined> =>
+  new Promise((resolve, reject) => {
+    const timer = systemClock.setTimer(() => {
+      resolve(undefined)
+    }, ms)
+    const failed = (error: unknown): void => {
+      if (error instanceof EngineError) resolve(undefined)
+      else reject(error)
+    }
+    void work.then(resolve, failed).finally(() => {
+      timer.cancel()
+    })
+  })
 
 /** Judges requests, for whatever framework. */
 export const judge = <R>(
@@ -67,36 +101,25 @@ export const judge = <R>(
   addressOf: (request: R) => string | undefined,
 ): ((request: R) => Promise<Verdict>) => {
   check(options)
-  const { client, permits, interval, name = 'default', whenAway = 'open' } = options
+  const { client, permits, interval, name = 'default', whenAway = 'open', timeout = 1000 } = options
   const { key = (request: R) => networkOf(addressOf(request) ?? '') } = options
   const rate: Rate = { permits, interval, keepAlive: Math.max(interval, KEPT) }
   const policy = { 'RateLimit-Policy': `"${name}";q=${permits};w=${seconds(interval)}` }
+  const unasked: Verdict['refusal'] = whenAway === 'open' ? undefined : { status: 503, text: 'Service Unavailable' }
 
-  const ask = async (whose: string): Promise<RateDecision> => {
-    // Another rate is another limiter: what runs with the old settings still goes by them.
-    const limiter = client.rateLimiter(`${name}:${permits}/${interval}:${whose.replace(BRACES, encodeURIComponent)}`)
-    try {
-      return await limiter.tryAcquire()
-    } catch (error) {
-      if (!(error instanceof NotInitializedError)) throw error
-      await limiter.trySetRate(rate)
-      return limiter.tryAcquire()
-    }
-  }
+  // Another rate is another limiter: what runs with the old settings still goes by them.
+  const limiterOf = (whose: string): RateLimiter =>
+    client.rateLimiter(`${name}:${permits}/${interval}:${whose.replace(BRACES, encodeURIComponent)}`)
 
   return async (request) => {
     const whose = await key(request)
-    try {
-      const { allowed, remaining, retryAfter } = await ask(whose)
-      const quota = `"${name}";r=${remaining}`
-      if (allowed) return { headers: { ...policy, RateLimit: quota }, refusal: undefined }
-      const wait = seconds(retryAfter)
-      const headers = { ...policy, RateLimit: `${quota};t=${wait}`, 'Retry-After': String(wait) }
-      return { headers, refusal: { status: 429, text: 'Too Many Requests' } }
-    } catch (error) {
-      if (!(error instanceof EngineError)) throw error
-      const refusal = whenAway === 'open' ? undefined : ({ status: 503, text: 'Service Unavailable' } as const)
-      return { headers: policy, refusal }
-    }
+    const decision = await inTime(decide(limiterOf(whose), rate), timeout)
+    if (decision === undefined) return { headers: policy, refusal: unasked }
+    const { allowed, remaining, retryAfter } = decision
+    const quota = `"${name}";r=${remaining}`
+    if (allowed) return { headers: { ...policy, RateLimit: quota }, refusal: undefined }
+    const wait = seconds(retryAfter)
+    const headers = { ...policy, RateLimit: `${quota};t=${wait}`, 'Retry-After': String(wait) }
+    return { headers, refusal: { status: 429, text: 'Too Many Requests' } }
   }
 }

@@ -10,8 +10,9 @@ import { waiting as semaphoreWaiting } from '../contract/semaphore/waiting.js'
 import type { Client } from '../engines.js'
 import { lentEngine, redisEngine, scenarios, started } from '../engines.js'
 import { startCluster } from '../support/redis-cluster.js'
-import { startWatched, until } from '../support/redis-sentinel.js'
+import { startWatched } from '../support/redis-sentinel.js'
 import { onServer } from '../support/server.js'
+import { until } from '../support/until.js'
 
 /** What these tests use of either version. */
 interface Connection {

@@ -8,17 +8,18 @@ import { Redis } from 'ioredis'
 import { rejection, times } from '../contract/lock/kind.js'
 import type { Client, Options } from '../engines.js'
 import { redisEngine, started } from '../engines.js'
-import { until } from '../support/redis-sentinel.js'
 import type { RedisServer } from '../support/redis-server.js'
 import { startRedis } from '../support/redis-server.js'
+import { until } from '../support/until.js'
 
 interface Scene {
   readonly master: RedisServer
   readonly replicas: readonly RedisServer[]
   readonly redis: Redis
   open(options?: Partial<Options>): Promise<Client>
-  /** Stops the process; it goes on when the test is over. */
+  /** Stops the process; it goes on when the test is over, or before. */
   freeze(replica: number): void
+  thaw(replica: number): void
   /** The commands that the server saw meanwhile, without those of scripts. */
   seen(during: () => Promise<void>): Promise<string[]>
 }
@@ -54,6 +55,9 @@ const withReplicas = (name: string, count: number, body: (scene: Scene) => Promi
         const { pid } = replicas[replica] ?? assert.fail()
         frozen.push(pid)
         process.kill(pid, 'SIGSTOP')
+      },
+      thaw(replica) {
+        process.kill((replicas[replica] ?? assert.fail()).pid, 'SIGCONT')
       },
       async seen(during) {
         const monitor = await redis.monitor()
@@ -167,6 +171,46 @@ void describe('replicas', { concurrency: 2 }, () => {
       assert.equal(await held.release(), true)
       assert.ok((await waiting) instanceof ReplicationError)
       await until(async () => (await redis.keys('*held*')).length === 0)
+    },
+  )
+
+  withReplicas(
+    'the only replica stands still, and another holds it → a try says so at once, who waits waits on and is served later',
+    1,
+    async ({ open, redis, freeze, thaw }) => {
+      const replicas = { timeout: 1500 }
+      const client = await open({ replicas })
+      await client.semaphore('s').trySetPermits(1)
+      await client.permitSemaphore('p').trySetPermits(1)
+      // A second reader would take something.
+      const kinds = Object.entries(KINDS).filter(([kind]) => !/read/i.test(kind))
+      const holds = await Promise.all(kinds.map(([, lockOf]) => lockOf(client).acquire()))
+      await client.semaphore('s').acquire()
+      const permit = await client.permitSemaphore('p').acquire({ lease: 60_000 })
+      freeze(0)
+      const attempts = [
+        ...kinds.map(
+          ([kind, lockOf]) => [kind, (other: Client, wait: number) => lockOf(other).tryAcquire({ wait })] as const,
+        ),
+        ['s', (other: Client, wait: number) => other.semaphore('s').tryAcquire({ wait })] as const,
+        ['p', (other: Client, wait: number) => other.permitSemaphore('p').tryAcquire({ wait })] as const,
+      ]
+      for (const [kind, attempt] of attempts) {
+        // A WAIT keeps all that is behind it on its connection waiting.
+        const other = await open({ replicas })
+        const begun = performance.now()
+        assert.ok(!(await attempt(other, 0)), kind)
+        const took = performance.now() - begun
+        assert.ok(took < 1200, `${kind}: ${took} ms: nothing was taken that a replica could have`)
+      }
+      const others = await Promise.all(attempts.map(() => open({ replicas })))
+      const waiting = attempts.map(([, attempt], i) => attempt(others[i] ?? assert.fail(), 60_000))
+      for (const had of waiting) had.catch(() => undefined)
+      await sleep(3500)
+      thaw(0)
+      await until(async () => (await redis.wait(1, 1000)) === 1)
+      await Promise.all([...holds.map((hold) => hold.release()), client.semaphore('s').release(), permit.release()])
+      for (const had of waiting) assert.ok(await had)
     },
   )
 

@@ -1,6 +1,7 @@
 import type { Lock } from 'holdfast'
 import type { Client } from '../engines.js'
 import type { LockKind } from './lock.contract.js'
+import { keyedLockLines, readLockLines, spinLockLines } from './lock/lines.js'
 
 const channel = (name: string): string =>
   name.includes('{') ? `redisson_lock__channel:${name}` : `redisson_lock__channel:{${name}}`
@@ -18,7 +19,10 @@ export const kinds: readonly LockKind[] = [
   { name: 'lock', reentrant: true, whole: true, make: (client, name) => client.lock(name), channel },
   { name: 'nonReentrantLock', reentrant: false, make: (client, name) => client.nonReentrantLock(name), channel },
   { name: 'fencedLock', reentrant: true, fenced: true, make: (client, name) => client.fencedLock(name), channel },
-  { name: 'spinLock', reentrant: true, patience: 150, make: (client, name) => client.spinLock(name), channel },
+  {
+    ...{ name: 'spinLock', reentrant: true, patience: 150, lines: spinLockLines, channel },
+    make: (client, name) => client.spinLock(name),
+  },
   { name: 'fairLock', reentrant: true, whole: true, fair: true, make: fair, channel },
   {
     name: 'nonReentrantFairLock',
@@ -29,15 +33,20 @@ export const kinds: readonly LockKind[] = [
   },
   ...classic,
   {
-    ...{ name: 'keyedLock', reentrant: true, keys: ['a', 'b'], channel },
+    ...{ name: 'keyedLock', reentrant: true, keys: ['a', 'b'], lines: keyedLockLines, channel },
     make: (client, name) => client.keyedLock(name, ['b', 'a']),
   },
+  ...(['multiLock', 'redLock'] as const).map((name) => ({
+    ...{ name, reentrant: true, several: true, patience: 150, channel },
+    make: (client: Client, of: string) => client[name](client.lock(of)),
+  })),
   {
     name: 'readWriteLock.read',
     whole: true,
     reentrant: true,
     mode: 'read',
     make: (client, name) => client.readWriteLock(name).read,
+    lines: readLockLines,
     channel: (name) => (name.includes('{') ? `redisson_rwlock:${name}` : `redisson_rwlock:{${name}}`),
   },
   {

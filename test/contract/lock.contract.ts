@@ -3,9 +3,10 @@ import type { Engine, Scenario } from '../engines.js'
 import { scenarios } from '../engines.js'
 import { badArguments } from './lock/arguments.js'
 import { clients } from './lock/clients.js'
-import { fairLines, ofFairLock } from './lock/fair.js'
+import { fairLines } from './lock/fair.js'
 import { holds } from './lock/holds.js'
 import type { LockKind, Part } from './lock/kind.js'
+import { fairLockLines, named } from './lock/lines.js'
 import { ownership } from './lock/ownership.js'
 import { redissonLines } from './lock/redisson.js'
 import { reentrance } from './lock/reentrance.js'
@@ -42,7 +43,10 @@ export const lockContract = (kind: LockKind, engine: Engine): void => {
   ]) {
     void describe(`${kind.name} on ${engine.name}`, { concurrency }, () => {
       const add = scenarios(engine, kind.options, kind.patience)
-      const scenario: Scenario = kind.fair === true ? (name, ...rest) => add(ofFairLock(name), ...rest) : add
+      const lines = kind.lines ?? (kind.fair === true ? fairLockLines : {})
+      const scenario: Scenario = (name, ...rest) => {
+        add(named(name, lines), ...rest)
+      }
       const excludes: Scenario = kind.mode === 'read' ? () => undefined : scenario
       for (const part of parts) part(kind, scenario, excludes)
     })

@@ -111,6 +111,20 @@ const answers = (scenario: Scenario): void => {
       assert.deepEqual(await read(w, lua), { value, boolean, integer, status, list }, lua)
   })
 
+  scenario(
+    'a status, by a codec that has no such value → its text; what else it cannot read → its error',
+    async (w) => {
+      const client = await w.connect()
+      for (const codec of ['json', 'jackson', 'long'] as const) {
+        const run = (lua: string): Promise<unknown> => w.run(client.script(lua, { codec }).run({ keys: ['k'] }))
+        assert.equal(await run("return redis.call('SET', KEYS[1], '5')"), 'OK')
+        assert.deepEqual(await run("return {redis.status_reply('OK'), redis.call('GET', KEYS[1])}"), ['OK', 5])
+        await assert.rejects(run("return 'no value'"))
+      }
+      await w.raw('DEL', 'k')
+    },
+  )
+
   scenario('an error among what is answered → an error with its code there; alone it rejects', async (w) => {
     const client = await w.connect()
     const [one, error] = (await client.script("return {1, redis.error_reply('OOM no room')}").run()) as unknown[]

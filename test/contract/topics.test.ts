@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import type { Subscription } from 'holdfast'
 import { ClosedError } from 'holdfast'
-import type { Scenario, World } from '../engines.js'
+import type { Client, Scenario, World } from '../engines.js'
 import { engines, scenarios } from '../engines.js'
 import { isBadArgument, rejection, times, watch } from './lock/kind.js'
 
@@ -19,7 +19,7 @@ const count = async (w: World, name: string, sharded = false): Promise<number> =
 
 /** Redisson's own tests of its topics. */
 const redissonLines = (scenario: Scenario): void => {
-  scenario('T02, T03: subscribers and listeners are counted, each topic for itself', async (w) => {
+  scenario('T02, T03, T13: subscribed and left when told so; counted, each topic for itself', async (w) => {
     const [one, two] = [await w.connect(), await w.connect()]
     const topic = one.topic(w.id)
     assert.deepEqual([await topic.subscribers(), topic.listeners()], [0, 0])
@@ -124,6 +124,26 @@ const redissonLines = (scenario: Scenario): void => {
     assert.equal(await client.topic(w.id).publish(1), 0)
     assert.deepEqual(await next.promise, { done: true, value: undefined })
     assert.deepEqual([heard, client.topic(w.id).listeners()], [[], 0])
+  })
+
+  scenario('T06: many come, publish and leave at once → each hears its own, nobody is left', async (w) => {
+    const clients = await Promise.all([w.connect(), w.connect()])
+    const task = async (index: number): Promise<void> => {
+      const client = clients[index % 2] as Client
+      for (let round = 0; round < 20; round += 1) {
+        const { heard, listener } = hearing()
+        const subscription = await client.topic(w.id).subscribe(listener)
+        const mine = `${index}/${round}`
+        assert.ok((await client.topic(w.id).publish(mine)) >= 1)
+        for (let waits = 0; !heard.includes(mine); waits += 1) {
+          assert.ok(waits < 2000, `${mine} was not heard`)
+          await w.pause(5)
+        }
+        await subscription.unsubscribe()
+      }
+    }
+    await w.run(Promise.all(times(16, task)))
+    assert.deepEqual([await count(w, w.id), ...clients.map((client) => client.topic(w.id).listeners())], [0, 0, 0])
   })
 
   scenario('T22: thousands of messages → all, in their order', async (w) => {

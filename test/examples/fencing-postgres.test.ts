@@ -14,12 +14,13 @@ const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const required = (process.env['HOLDFAST_REQUIRE'] ?? '').includes('postgres')
 
-/** As somebody's project would have it: its packages from the registry, save that holdfast is the one built here. */
+/** As its `prepare.mjs` has it: the driver from the registry, holdfast as it is built here. */
 const installIn = async (folder: string): Promise<string | undefined> => {
   await cp(join(root, 'examples/fencing-postgres'), folder, { recursive: true })
   const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>
   }
+  assert.equal(dependencies['holdfast'], 'file:../..')
   await rm(join(folder, 'package.json'))
   const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder]
   try {

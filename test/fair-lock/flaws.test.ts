@@ -9,7 +9,7 @@ import { decode, MemoryDriver } from '#src/engine/memory/driver.js'
 import { toBytes } from '#src/engine/memory/reply.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import { type Script } from '#src/lua/script.js'
-import { fairLockEnqueue, fairLockPoll } from '#src/lua/scripts.gen.js'
+import { classicFairLockAsk, fairLockEnqueue, fairLockPoll } from '#src/lua/scripts.gen.js'
 import { redissonAcquire, redissonUnlock } from '#src/testing/simulation/redisson/scripts.gen.js'
 
 const TRIAL = 3000
@@ -46,8 +46,24 @@ class Site {
     return this.run('EVAL', script.text, 3, ...KEYS, ...args)
   }
 
-  client(driver = new MemoryDriver(this.redis, undefined)): Promise<Client> {
-    return start(settle({ url: 'memory:', clock: this.clock, commandTimeout: 1000 }, {}), driver)
+  client(driver = new MemoryDriver(this.redis, undefined), fairWaiterTimeout = ALLOWANCE): Promise<Client> {
+    return start(settle({ url: 'memory:', clock: this.clock, commandTimeout: 1000, fairWaiterTimeout }, {}), driver)
+  }
+
+  /** Somebody hears what is told there, and does nothing about it. */
+  hears(channel: string): string[] {
+    const heard: string[] = []
+    const message = (_: string, payload: string): number => heard.push(payload)
+    this.redis.pubsub.subscribe({ message }, toBytes(channel), 'plain')
+    return heard
+  }
+
+  /** The first one’s hold is renewed all the while. */
+  async held(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 30_000) {
+      this.run('PEXPIRE', 'a', '60000')
+      await this.clock.advance(30_000)
+    }
   }
 
   /** Joins the line; when the lock is had, says so. */
@@ -207,6 +223,22 @@ void describe('what the fair lock’s design rules out', () => {
     assert.deepEqual(site.run('KEYS', '*'), [])
   })
 
+  void test('a question comes late, and its owner has taken the lock again for longer since → no shorter (FG20)', () => {
+    const site = new Site()
+    const owner = `${OURS}:1`
+    site.run('DEL', 'a')
+    site.run('HSET', 'a', owner, '2')
+    for (const ask of [
+      () => site.eval(fairLockPoll, ALLOWANCE, ...VOICES, owner, 1000),
+      () => site.eval(fairLockEnqueue, ALLOWANCE, site.clock.now() - 1, ...VOICES, owner, 1000),
+      () => site.eval(classicFairLockAsk, 1, 0, 0, owner, 1000, ALLOWANCE),
+    ]) {
+      site.run('PEXPIRE', 'a', '30000')
+      assert.deepEqual((ask() as unknown[])[2], [1])
+      assert.equal(site.run('PTTL', 'a'), 30_000)
+    }
+  })
+
   void test('a client that was stopped polls, overdue on trial → it and its siblings keep their places (FG8)', async () => {
     const site = new Site()
     const client = await site.client()
@@ -307,6 +339,48 @@ void describe('what the fair lock’s design rules out', () => {
     leaving.abort()
     await site.clock.advance(AT_ONCE)
     assert.ok(next.has)
+  })
+
+  void test('one of ours that lives is ahead of an overdue one of Redisson’s → who comes after them is not sent to sleep for ever (FG19)', async () => {
+    const site = new Site()
+    await site.waits(await site.client())
+    site.redissonAsks(REDISSONS, ALLOWANCE)
+    await site.held(3 * ALLOWANCE)
+    assert.equal(site.line()[1], REDISSONS)
+    const pause = site.redissonAsks(`${REDISSONS}3`, ALLOWANCE)
+    assert.ok(Number(pause) >= 0, `${String(pause)} ms`)
+  })
+
+  void test('a trial lasts longer than the allowance → nobody behind is overdue before it is over (FG19)', async () => {
+    const [site, allowance] = [new Site(), 1000]
+    site.hears(`${GRANTS}:${OURS}`)
+    for (const number of [1, 2]) site.stands(`${OURS}:${number}`, site.clock.now() + allowance * number)
+    for (const number of [3, 4]) site.redissonAsks(`${REDISSONS}${number}`, allowance)
+    await (await site.client(undefined, allowance)).fairLock('a').forceRelease()
+    await site.clock.advance(TRIAL - 1)
+    const pause = site.redissonAsks(`${REDISSONS}5`, allowance)
+    assert.ok(Number(pause) >= 0, `${String(pause)} ms`)
+    await site.clock.advance(2)
+    site.run('LREM', QUEUE, 0, `${OURS}:2`)
+    site.run('ZREM', DEADLINES, `${OURS}:2`)
+    assert.equal(site.redissonAsks(`${REDISSONS}3`, allowance), null)
+  })
+
+  void test('one of Redisson’s is overdue and dropped → it is told, and asks again if it lives (FG19)', async () => {
+    const site = new Site()
+    const client = await site.client()
+    const overdue = (owner: string): string[] => {
+      site.stands(owner, site.clock.now() - 1)
+      return site.hears(`${CHANNEL}:${owner}`)
+    }
+    const heard = [overdue(`${REDISSONS}3`)]
+    const waiter = await site.waits(client)
+    site.run('DEL', 'a')
+    await site.clock.advance(1100)
+    await waiter.hold?.release()
+    heard.push(overdue(`${REDISSONS}4`))
+    assert.ok(await client.fairLock('a').tryAcquire())
+    assert.deepEqual(heard, [['0'], ['0']])
   })
 
   void test('who has gone joins late → it is out again when no copy can come any more (FG18)', async () => {

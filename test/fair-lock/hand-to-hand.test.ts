@@ -5,6 +5,7 @@ import type { Client, DiagnosticMessage } from 'holdfast'
 import { connect } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { openMemoryServer } from '#src/engine/memory/registry.js'
+import { onServer } from '../support/server.js'
 
 const NAME = 'a'
 
@@ -157,4 +158,50 @@ void test('taken by force while the next here waits → the one before is told a
   const next = await waiting
   assert.deepEqual([first.state, next.state], ['lost', 'held'])
   await Promise.all([one.close(), two.close()])
+})
+
+onServer(
+  'who comes again at once → joins the line together with those of its process who had it before',
+  async ({ open }) => {
+    const clients = [await open(), await open()]
+    const grants: boolean[] = []
+    const listener = (message: unknown): void => void grants.push((message as DiagnosticMessage).local === true)
+    subscribe('holdfast:grant', listener)
+    const loop = async (client: Client): Promise<void> => {
+      for (let round = 0; round < 100; round++) await (await client.fairLock(NAME).acquire()).release()
+    }
+    try {
+      await Promise.all(clients.flatMap((client) => times(4, () => loop(client))))
+    } finally {
+      unsubscribe('holdfast:grant', listener)
+    }
+    // Where they are torn apart, it is no more than one in five.
+    const local = grants.filter(Boolean).length / grants.length
+    assert.ok(local > 0.4, `${Math.round(100 * local)} % from hand to hand`)
+  },
+)
+
+onServer('the answer to a release is late → who comes meanwhile joins the line without it', async (broken) => {
+  const one = (await broken.open()).fairLock(NAME)
+  const direct = await connect(broken.server.url)
+  const two = direct.fairLock(NAME)
+  const first = await two.acquire()
+  const mine = one.acquire()
+  await broken.until(async () => (await two.inspect()).waiting.length === 1)
+  const theirs = two.acquire()
+  await broken.until(async () => (await two.inspect()).waiting.length === 2)
+  await first.release()
+  const hold = await mine
+  broken.proxy.held = 'replies'
+  let answered = false
+  const released = hold.release().finally(() => (answered = true))
+  const next = one.acquire()
+  const theirHold = await theirs
+  await broken.until(async () => (await two.inspect()).waiting.length === 1, 1000)
+  assert.equal(answered, false)
+  broken.proxy.held = 'nothing'
+  assert.equal(await released, true)
+  await theirHold.release()
+  await (await next).release()
+  await direct.close()
 })

@@ -185,6 +185,109 @@ void describe('the fair read-write lock on the wire', async () => {
     assert.equal(await next.release(), true)
   })
 
+  const serverTime = async (): Promise<number> => {
+    const stats = await redis.info('commandstats')
+    return [...stats.matchAll(/cmdstat_eval(?:sha)?:calls=\d+,usec=(\d+)/g)].reduce(
+      (sum, [, us]) => sum + Number(us),
+      0,
+    )
+  }
+
+  const published = async (): Promise<number> =>
+    Number(/cmdstat_publish:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0)
+
+  void test('writers of one process right behind one another → handed on without the server, in order', async () => {
+    const [one, two] = [await sides(), await sides()]
+    const holder = await two.write.acquire()
+    const order: string[] = []
+    const comes = (side: 'one' | 'two', mode: 'read' | 'write', name: string): Promise<void> =>
+      (side === 'one' ? one : two)[mode].using(() => {
+        order.push(name)
+      })
+    const waiting: { promise: Promise<void> }[] = []
+    for (const [i, side, mode] of [
+      ...times(10, (i) => [i, 'one', 'write'] as const),
+      [10, 'two', 'read'] as const,
+      [11, 'one', 'read'] as const,
+      ...times(10, (i) => [12 + i, 'one', 'write'] as const),
+    ]) {
+      waiting.push(await queues(() => comes(side, mode, `${i}`)))
+    }
+    const before = await scripts()
+    assert.equal(await holder.release(), true)
+    await Promise.all(waiting.map(({ promise }) => promise))
+    // The two readers are in together.
+    assert.deepEqual(
+      [...order.slice(0, 10), ...order.slice(10, 12).sort(), ...order.slice(12)].map(Number),
+      times(22, (i) => i),
+    )
+    const asked = (await scripts()) - before
+    // One round for each of three groups, and not for each of 22: released, confirmed, and a poll now and then.
+    assert.ok(asked <= 14, `${asked} scripts`)
+    await until(async () => (await redis.exists(NAME, QUEUE, DEADLINES)) === 0)
+  })
+
+  void test('a client that hears nothing → is tried once in a walk along the line, whatever it has there', async () => {
+    const [one, two] = [await sides(), await sides()]
+    const writer = await one.write.acquire()
+    const gone = '00000000-0000-8000-8000-000000000001'
+    for (let i = 0; i < 20; i++) {
+      await redis.rpush(QUEUE, `${gone}:${i}`)
+      await redis.zadd(DEADLINES, Date.now() + 300_000, `${gone}:${i}`)
+    }
+    const reading = await queues(() => two.read.acquire())
+    const before = await published()
+    assert.equal(await writer.release(), true)
+    const reader = await reading.promise
+    // That one, the one who is in, and all others.
+    assert.equal((await published()) - before, 3)
+    const marked = (await redis.zrange(DEADLINES, '0', '-1', 'WITHSCORES')).filter((_, i) => i % 2 === 1).map(Number)
+    assert.equal(marked.filter((score) => score % 1 !== 0 && score < Date.now() + TRIAL + 1000).length, 20)
+    await sleep(TRIAL)
+    assert.equal(await reader.release(), true)
+    assert.equal(await (await one.write.acquire()).release(), true)
+  })
+
+  void test('out of memory when it goes to the next → refused before anybody is told', async () => {
+    const [one, two, three] = [await sides(), await sides(), await sides()]
+    const holder = await one.write.acquire()
+    const reading = await queues(() => two.read.acquire())
+    const ear = new Redis(server.url)
+    const grants: string[] = []
+    ear.on('message', (_channel: string, payload: string) => grants.push(payload))
+    await ear.subscribe(`${GRANTS}:${two.client.id}`)
+    try {
+      await redis.config('SET', 'maxmemory', '1')
+      await redis.del(NAME)
+      await assert.rejects(three.write.tryAcquire(), /OOM/)
+      await sleep(100)
+      assert.deepEqual(grants, [])
+      assert.equal(await redis.exists(NAME), 0)
+    } finally {
+      await redis.config('SET', 'maxmemory', '0')
+      ear.disconnect()
+    }
+    assert.equal(await holder.release(), false)
+    assert.equal(await (await reading.promise).release(), true)
+  })
+
+  void test('2,000 readers behind one writer → let in and given back, each at the cost of one of 200', async () => {
+    const costOf = async (count: number): Promise<number> => {
+      const [one, two] = [await sides(), await sides()]
+      const writer = await one.write.acquire()
+      const waiting = times(count, (i) => (i % 2 === 0 ? one : two).read.acquire())
+      await until(async () => (await redis.llen(QUEUE)) === count)
+      const before = await serverTime()
+      assert.equal(await writer.release(), true)
+      const readers = await Promise.all(waiting)
+      assert.deepEqual(new Set(await Promise.all(readers.map((hold) => hold.release()))), new Set([true]))
+      return ((await serverTime()) - before) / count
+    }
+    await costOf(200)
+    const [few, many] = [await costOf(200), await costOf(2000)]
+    assert.ok(many < 2.5 * few, `${few} µs each, then ${many} µs`)
+  })
+
   void test('names with a brace → all keys of one slot', async () => {
     const one = await sides({}, 'a:{b}:c')
     const writer = await one.write.acquire()

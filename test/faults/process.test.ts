@@ -35,8 +35,11 @@ class Holder {
     this.#child.once('exit', () => process.off('exit', kill))
   }
 
-  static async start({ proxy, until }: Broken, { lease = 0, env = {} } = {}): Promise<Holder> {
+  static async start({ proxy, until, after }: Broken, { lease = 0, env = {} } = {}): Promise<Holder> {
     const holder = new Holder(proxy.url, lease, env)
+    after(() => {
+      holder.kill()
+    })
     await until(() => holder.turns.some(({ what }) => what === 'held'), 20_000)
     return holder
   }

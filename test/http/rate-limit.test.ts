@@ -5,13 +5,14 @@ import { createRequire } from 'node:module'
 import { after, describe, test } from 'node:test'
 import fastify, { type FastifyRequest } from 'fastify'
 import { type Context, Hono } from 'hono'
-import { ClosedError, connect, EngineError } from 'holdfast'
+import { ClosedError, connect, EngineError, NotInitializedError } from 'holdfast'
 import { rateLimit as forExpress } from 'holdfast/express'
 import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
-import { networkOf } from '#src/http/rate-limit.js'
-import type { Client } from '../engines.js'
+import { judge, networkOf } from '#src/http/rate-limit.js'
+import { type Client, redisEngine, started } from '../engines.js'
 import { times } from '../contract/lock/kind.js'
+import { type RedisServer, startRedis } from '../support/redis-server.js'
 
 interface Settings {
   readonly client: Pick<Client, 'rateLimiter'>
@@ -19,6 +20,7 @@ interface Settings {
   readonly interval: number
   readonly name?: string
   readonly whenAway?: 'open' | 'closed'
+  readonly timeout?: number
 }
 
 /** What is used of it here: it comes without types. */
@@ -116,6 +118,11 @@ const listening = async (
   return { url: `http://127.0.0.1:${port}`, end }
 }
 
+/** A server that takes what it is sent and says nothing. */
+const silent = {
+  rateLimiter: () => ({ tryAcquire: () => new Promise(() => undefined) }),
+} as unknown as Pick<Client, 'rateLimiter'>
+
 const failing = (error: Error): Pick<Client, 'rateLimiter'> =>
   ({ rateLimiter: () => ({ tryAcquire: () => Promise.reject(error) }) }) as unknown as Client
 
@@ -200,6 +207,24 @@ for (const framework of frameworks) {
       }
     })
 
+    void test('the server says nothing → answered in time, let through or not, as was said', async () => {
+      for (const [whenAway, status] of [
+        ['open', 200],
+        ['closed', 503],
+      ] as const) {
+        const settings: Settings = { client: silent, permits: 1, interval: 1000, name: 'mute', whenAway, timeout: 60 }
+        await asking(settings, 'address', async (ask) => {
+          const begun = performance.now()
+          const answer = await ask()
+          const took = performance.now() - begun
+          assert.equal(answer.status, status)
+          assert.ok(took >= 55 && took < 1500, `${took} ms`)
+          assert.equal(answer.headers.get('ratelimit-policy'), '"mute";q=1;w=1')
+          assert.equal(answer.headers.get('ratelimit'), null)
+        })
+      }
+    })
+
     void test('what is no trouble of the server’s → the framework’s own way with errors', async () => {
       const settings = { client: failing(new ClosedError('a')), permits: 1, interval: 1000 }
       await asking(settings, 'address', async (ask) => assert.equal((await ask()).status, 500))
@@ -218,9 +243,81 @@ void describe('rate limit for all frameworks', () => {
       [{ ...good, key: 'ip' }, /key/],
       [{ ...good, whenAway: 'ajar' }, /whenAway/],
       [{ ...good, client: {} }, /client/],
+      [{ ...good, timeout: 0 }, /timeout/],
     ] as const) {
       assert.throws(() => forFastify(bad as never), message)
     }
+  })
+
+  void test('no rate is set yet, and the server falls silent → nobody waits until setting it is given up', async () => {
+    let asked = 0
+    const silence = new EngineError('NO_REPLY', 'no answer')
+    const limiter = {
+      tryAcquire: () => Promise.reject(asked++ === 0 ? new NotInitializedError('a') : silence),
+      trySetRate: () => new Promise(() => undefined),
+    }
+    const client = { rateLimiter: () => limiter } as unknown as Client
+    const { refusal } = await judge({ client, permits: 1, interval: 1000, whenAway: 'closed' }, () => '::1')({})
+    assert.equal(refusal?.status, 503)
+    assert.equal(asked, 2)
+  })
+
+  void test('the server stands still, or is gone → each request is answered in time; it is back → limited as before', async (t) => {
+    let server = undefined as unknown as RedisServer
+    const start = async (): Promise<void> => {
+      server = await startRedis()
+    }
+    const reason = await started({ ...redisEngine, start })
+    if (reason !== undefined) {
+      t.skip(reason)
+      return
+    }
+    const client = await connect({ url: server.url, presence: false })
+    client.on('error', () => undefined)
+    const judged = judge(
+      { client, permits: 1, interval: 600_000, whenAway: 'closed', timeout: 150 },
+      (who: string) => who,
+    )
+    const ask = async (who: string): Promise<number | undefined> => {
+      const begun = performance.now()
+      const { refusal } = await judged(who)
+      // The client's own limit for a command is three seconds, and setting a rate is tried for a minute.
+      assert.ok(performance.now() - begun < 1500, `${who}: ${performance.now() - begun} ms`)
+      return refusal?.status
+    }
+    try {
+      assert.deepEqual([await ask('ada'), await ask('ada')], [undefined, 429])
+      process.kill(server.pid, 'SIGSTOP')
+      assert.deepEqual(
+        await Promise.all(times(20, (n) => ask(n % 2 ? 'ada' : `new ${n}`))),
+        times(20, () => 503),
+      )
+      process.kill(server.pid, 'SIGCONT')
+      while ((await ask('bob')) === 503);
+      assert.deepEqual([await ask('ada'), await ask('bob')], [429, 429])
+    } finally {
+      await server.stop()
+    }
+    assert.deepEqual(
+      await Promise.all(times(20, (n) => ask(n % 2 ? 'ada' : `other ${n}`))),
+      times(20, () => 503),
+    )
+    await client.close()
+  })
+
+  void test('no rate is set yet, and setting it takes longer than asking → asked once more', async () => {
+    let set: (done: boolean) => void = () => undefined
+    const setting = new Promise<boolean>((resolve) => (set = resolve))
+    let asked = 0
+    const tryAcquire = (): Promise<unknown> => {
+      if (++asked === 3) return Promise.resolve({ allowed: true, remaining: 0, retryAfter: 0 })
+      if (asked === 2) setTimeout(set, 10, true)
+      return Promise.reject(new NotInitializedError('a'))
+    }
+    const client = { rateLimiter: () => ({ tryAcquire, trySetRate: () => setting }) } as unknown as Client
+    const { refusal } = await judge({ client, permits: 1, interval: 1000 }, () => '::1')({})
+    assert.equal(refusal, undefined)
+    assert.equal(asked, 3)
   })
 
   void test('Express: answered meanwhile by somebody else → told to the application, never thrown', async () => {

@@ -291,6 +291,35 @@ void describe(`the fair lock, when things go wrong, beside Redisson ${NEWEST}`, 
     },
   )
 
+  scenario(
+    'ours waits for long ahead of two of Redisson’s, and one of those is dropped and comes back → it is not asleep for ever',
+    async ({ url, java, redis }, client) => {
+      const name = 'asleep'
+      const hold = await client.fairLock(name).acquire()
+      const other = await startNode(url, OURS)
+      const theirs = java.fair(name)
+      const ours = other.lock(name, 1)
+      await queued(redis, name, 1)
+      const ahead = theirs.lock('ahead')
+      await queued(redis, name, 2)
+      const dropped = theirs.lock('dropped')
+      await queued(redis, name, 3)
+      await sleep(LEASE + 3 * ALLOWANCE + 500)
+      const owner = (await redis.lrange(fairQueue(name), -1, -1))[0] ?? ''
+      await redis.multi().lrem(fairQueue(name), 1, owner).zrem(fairDeadlines(name), owner).exec()
+      // When the lease that it was told of is over it asks again.
+      await queued(redis, name, 3)
+      await hold.release()
+      await ours
+      await other.unlock(name, 1)
+      await ahead
+      await theirs.unlock('ahead')
+      await dropped
+      await theirs.unlock('dropped')
+      await other.kill()
+    },
+  )
+
   // ---- watchdogs -----------------------------------------------------------------------------------------------------
 
   scenario(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { describe } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Hold } from 'holdfast'
-import { DeadlockError, LockLostError } from 'holdfast'
+import { connect, DeadlockError, LockLostError } from 'holdfast'
 import { exists, held, lasted, pttl, rejection, SHORT, timed, times, watch } from '../contract/lock/kind.js'
 import { type Client, engines, scenarios, type World } from '../engines.js'
 import { checkHistory, type Stay } from '../support/history.js'
@@ -158,6 +158,101 @@ for (const engine of engines) {
       )
     })
 
+    scenario(
+      'one owner waits for two sets that overlap → has the first, and is told that it waits for itself',
+      async (w) => {
+        const [client, other] = [await w.connect(), await w.connect()]
+        const owner = client.owner()
+        for (const waits of [undefined, 30_000]) {
+          const before = await other.keyedLock(w.id, ['b']).acquire()
+          const sets = [['a', 'b'], ['b', 'c'], ['d']].map((keys) =>
+            client.keyedLock(w.id, keys).acquire({ owner, ...(waits !== undefined && { wait: waits }) }),
+          )
+          const outcomes = Promise.allSettled(sets)
+          await w.pass(100)
+          assert.equal(await w.run(before.release()), true)
+          const settled = await w.run(outcomes)
+          const had = settled.filter((outcome) => outcome.status === 'fulfilled')
+          assert.equal(had.length, 2)
+          const refused = settled.find((outcome) => outcome.status === 'rejected')
+          assert.ok(refused?.reason instanceof DeadlockError, String(refused?.reason))
+          for (const { value } of had) assert.equal(await w.run(value.release()), true)
+        }
+      },
+    )
+
+    scenario(
+      'G02: taken twice by one owner, through two objects → a count for each key, gone with the second',
+      async (w) => {
+        const client = await w.connect()
+        const owner = client.owner()
+        const [one, two] = [
+          client.keyedLock(w.id, ['a', 'b']).for(owner),
+          client.keyedLock(w.id, ['b', 'a']).for(owner),
+        ]
+        const counts = async (): Promise<(string | undefined)[]> => {
+          const [of] = await ownersOf(w, ['a', 'b'])
+          const hash = await hashOf(w)
+          return ['a', 'b'].map((key) => hash.get(`${fieldOf(key)}:${of}:lock_count`))
+        }
+        await one.lock()
+        await two.lock()
+        assert.deepEqual(await counts(), ['2', '2'])
+        assert.equal(await one.holdCount(), 2)
+        await one.unlock()
+        assert.deepEqual(await counts(), ['1', '1'])
+        await two.unlock()
+        assert.equal(await exists(w, w.id), false)
+      },
+    )
+
+    scenario('G03: forced open → nothing of the group is left', async (w) => {
+      const client = await w.connect()
+      const lock = client.keyedLock(w.id, ['a', 'b'])
+      const me = lock.for(client.owner())
+      await me.lock()
+      assert.equal(await me.forceUnlock(), true)
+      assert.equal(await exists(w, w.id), false)
+      assert.equal(await me.forceUnlock(), false)
+    })
+
+    scenario('G04: held without a lease → the ends that stand there move on', async (w) => {
+      const client = await w.connect({ watchdog: 3 * SHORT })
+      const hold = await client.keyedLock(w.id, ['a', 'b']).acquire()
+      const ends = async (): Promise<number[]> => {
+        const hash = await hashOf(w)
+        return ['a', 'b'].map((key) => Number(hash.get(`${fieldOf(key)}:${hash.get(fieldOf(key))}:expire_time`)))
+      }
+      const first = await ends()
+      await w.pass(1.5 * SHORT)
+      await w.eventually(async () => (await ends()).every((end, index) => end > (first[index] as number)), SHORT)
+      assert.equal(await w.run(hold.release()), true)
+    })
+
+    scenario('G05 G07: a try, and another owner’s → had, not had; locked and held as long as it is', async (w) => {
+      const client = await w.connect()
+      const lock = client.keyedLock(w.id, ['a', 'b'])
+      const [me, other] = [lock.for(client.owner()), lock.for(client.owner())]
+      assert.deepEqual([await me.isLocked(), await me.isHeld()], [false, false])
+      assert.equal(await me.tryLock(), true)
+      assert.equal(await other.tryLock(), false)
+      assert.deepEqual([await me.isLocked(), await me.isHeld(), await other.isHeld()], [true, true, false])
+      await me.unlock()
+      assert.deepEqual([await me.isLocked(), await me.isHeld()], [false, false])
+    })
+
+    scenario('G06: a lease of 500 ms that nobody ends → who waits for it is in after that', async (w) => {
+      const client = await w.connect()
+      const lock = client.keyedLock(w.id, ['a', 'b'])
+      const begun = w.now()
+      assert.equal(await lock.for(client.owner()).tryLock(-1, 500), true)
+      const other = lock.for(client.owner())
+      const { value } = await timed(w, () => other.tryLock(3000 + w.slack, 5000))
+      assert.equal(value, true)
+      lasted(w, w.now() - begun, 500, 1700)
+      await other.unlock()
+    })
+
     scenario('detached and adopted elsewhere → all keys go along', async (w) => {
       const [one, two] = [await w.connect(), await w.connect()]
       const ticket = await (await one.keyedLock(w.id, ['a', 'é {b}']).acquire()).detach()
@@ -207,3 +302,24 @@ for (const engine of engines) {
     })
   })
 }
+
+void test('thousands of sets held → one more taken and given back costs as much as without them', async () => {
+  const client = await connect('memory:')
+  const owner = client.owner()
+  const visits = 300
+  const cost = async (): Promise<number> => {
+    const begun = performance.now()
+    for (let i = 0; i < visits; i++) {
+      const hold = await client.keyedLock(`group:${i % 7}`, [`visit:${i}`]).acquire({ owner })
+      assert.equal(await hold.release(), true)
+    }
+    return (performance.now() - begun) / visits
+  }
+  await cost()
+  const alone = await cost()
+  const holds = await Promise.all(times(5000, (i) => client.keyedLock(`group:${i % 7}`, [`held:${i}`]).acquire()))
+  const beside = await cost()
+  assert.ok(beside < 4 * alone + 0.5, `${alone} ms each, then ${beside} ms`)
+  await Promise.all(holds.map((hold) => hold.release()))
+  await client.close()
+})

@@ -244,7 +244,7 @@ void describe('what is no connection', () => {
     test(`connection: ${typeof connection} ${JSON.stringify(connection)} → ConfigError`, async () => {
       const error = await rejection(connect({ connection: connection as object }))
       assert.ok(error instanceof ConfigError, String(error))
-      assert.match(error.message, /connection must be an ioredis client .* or a node-redis client/)
+      assert.match(error.message, /connection must be an ioredis client .* a node-redis client .* or a GlideClient/)
     })
   }
 

@@ -9,6 +9,7 @@ import { parseUrl } from '#src/config/url.js'
 import { systemClock } from '#src/core/clock.js'
 import { IoredisDriver } from '#src/engine/ioredis.js'
 import { Link } from '#src/engine/link.js'
+import { slotOf } from '#src/keys.js'
 import { lockAcquire, lockRenew } from '#src/lua/scripts.gen.js'
 import { times } from '../contract/lock/kind.js'
 import type { Client, Options } from '../engines.js'
@@ -16,6 +17,7 @@ import { redisEngine, started } from '../engines.js'
 import type { RedisCluster } from '../support/redis-cluster.js'
 import { startCluster } from '../support/redis-cluster.js'
 import { channelOf } from '../support/redisson-actor.js'
+import { until } from '../support/until.js'
 
 interface Seen {
   readonly words: string[]
@@ -53,12 +55,6 @@ void describe('the plain lock on a cluster of three nodes', () => {
   const keys = async (): Promise<string[]> => {
     const all = (await onEach((redis) => redis.keys('*'))).flat()
     return all.filter((key) => !key.startsWith('holdfast:client:')).sort()
-  }
-
-  const until = async (condition: () => Promise<boolean> | boolean, limit = 10_000): Promise<void> => {
-    for (const end = performance.now() + limit; !(await condition()); await sleep(10)) {
-      assert.ok(performance.now() < end, `not so within ${limit} ms`)
-    }
   }
 
   afterEach(async () => {
@@ -120,28 +116,34 @@ void describe('the plain lock on a cluster of three nodes', () => {
     assert.equal(await second?.release(), true)
   })
 
-  on('a release → wakes the other client by SPUBLISH, long before its lease or its next poll', async () => {
-    const [one, other] = [await open(), await open()]
-    const rounds = 15
-    let waited = 0
-    for (let round = 0; round < rounds; round += 1) {
-      const name = `wake:${round}`
-      const hold = await one.lock(name).acquire({ lease: 60_000 })
-      const waiting = other.lock(name).acquire({ lease: 60_000 })
-      const channel = channelOf(name)
-      await until(async () =>
-        (await onEach((redis) => list(redis, 'PUBSUB', 'SHARDCHANNELS'))).flat().includes(channel),
-      )
-      assert.deepEqual((await onEach((redis) => list(redis, 'PUBSUB', 'CHANNELS'))).flat(), [])
-      await sleep(60)
-      const begun = performance.now()
-      assert.equal(await hold.release(), true)
-      const next = await waiting
-      waited += performance.now() - begun
-      assert.equal(await next.release(), true)
-    }
-    assert.ok(waited < rounds * 250, `${waited / rounds} ms on average`)
-  })
+  for (const [redisson, way, other] of [
+    ['4', 'SHARDCHANNELS', 'CHANNELS'],
+    ['3.17', 'CHANNELS', 'SHARDCHANNELS'],
+  ] as const) {
+    on(
+      `a release beside Redisson ${redisson} → wakes the other client by ${way}, long before its lease or its next poll`,
+      async () => {
+        const [one, two] = [await open({ redisson }), await open({ redisson })]
+        const rounds = 15
+        let waited = 0
+        for (let round = 0; round < rounds; round += 1) {
+          const name = `wake:${round}`
+          const hold = await one.lock(name).acquire({ lease: 60_000 })
+          const waiting = two.lock(name).acquire({ lease: 60_000 })
+          const channel = channelOf(name)
+          await until(async () => (await onEach((redis) => list(redis, 'PUBSUB', way))).flat().includes(channel))
+          assert.deepEqual((await onEach((redis) => list(redis, 'PUBSUB', other))).flat(), [])
+          await sleep(60)
+          const begun = performance.now()
+          assert.equal(await hold.release(), true)
+          const next = await waiting
+          waited += performance.now() - begun
+          assert.equal(await next.release(), true)
+        }
+        assert.ok(waited < rounds * 250, `${waited / rounds} ms on average`)
+      },
+    )
+  }
 
   on('the channel of a lock → on the node of its slot, with Redisson’s message', async () => {
     const one = await open()
@@ -186,6 +188,30 @@ void describe('the plain lock on a cluster of three nodes', () => {
     for (const hold of [reader, writer]) assert.equal(await hold.release(), true)
     assert.deepEqual(await keys(), [])
   })
+
+  on(
+    'L17: thirty tries while the slot goes from node to node → each is answered, nobody is beside another',
+    async () => {
+      const client = await open()
+      const slot = String(await cluster.nodes[0]?.redis.call('CLUSTER', 'KEYSLOT', 'moves'))
+      const home = cluster.nodes[Math.floor((Number(slot) * 3) / 16_384)]
+      const give = async (node: RedisCluster['nodes'][number] | undefined): Promise<void> => {
+        assert.ok(node !== undefined)
+        const id = String(await node.redis.call('CLUSTER', 'MYID'))
+        for (const { redis } of [node, ...cluster.nodes]) await redis.call('CLUSTER', 'SETSLOT', slot, 'NODE', id)
+      }
+      for (let round = 0; round < 30; round += 1) {
+        // A slot moves without its keys here, and so only while there are none.
+        if (round % 10 === 5) await give(cluster.nodes.find((node) => node !== home))
+        if (round % 10 === 9) await give(home)
+        const hold = await client.lock('moves').tryAcquire()
+        assert.ok(hold !== undefined, `round ${round}`)
+        assert.equal(await client.lock('moves').tryAcquire(), undefined)
+        assert.equal(await hold.release(), true)
+      }
+      await give(home)
+    },
+  )
 
   on('200 names over all slots at once, twice each → all had, a fair part on each node, nothing left', async () => {
     const [one, other] = [await open(), await open()]
@@ -239,6 +265,43 @@ void describe('the plain lock on a cluster of three nodes', () => {
     assert.deepEqual(await onEach((redis) => redis.dbsize()), [0, 0, 0])
   })
 
+  for (const { id, lockOf } of [
+    { id: 'L11: the plain lock', lockOf: (client: Client, name: string) => client.lock(name) },
+    { id: 'SP06: the spin lock', lockOf: (client: Client, name: string) => client.spinLock(name) },
+    { id: 'G14: keys of a group', lockOf: (client: Client, name: string) => client.keyedLock(name, ['x', 'y']) },
+  ]) {
+    on(`${id}, three rounds on each node → locked, excluded, not locked`, async () => {
+      const [one, other] = [await open({ replicas: { timeout: 3000 }, commandTimeout: 5000 }), await open()]
+      const rounds = ['a', 'b', 'c'].flatMap((name) => times(3, () => name))
+      assert.equal(new Set(rounds.map((name) => Math.floor(slotOf(name) / 5462))).size, 3)
+      for (const name of rounds) {
+        const hold = await lockOf(one, name).acquire()
+        assert.equal(await lockOf(other, name).isLocked(), true)
+        assert.equal(await lockOf(other, name).tryAcquire(), undefined)
+        assert.equal(await hold.release(), true)
+        assert.equal(await lockOf(other, name).isLocked(), false)
+      }
+    })
+  }
+
+  on('sets of keys in groups of every node, for longer than two leases → each renewed where it is', async () => {
+    const client = await open({ watchdog: 1500 })
+    const errors: unknown[] = []
+    client.on('error', (error) => errors.push(error))
+    const sets = times(15, (group) => times(3, (set) => client.keyedLock(`g${group}`, [`${set}:a`, `${set}:b`]))).flat()
+    const holds = await Promise.all(sets.map((set) => set.acquire()))
+    for (const size of await onEach((redis) => redis.dbsize())) assert.ok(size > 0, 'a node has none')
+    const seen = await monitored(() => sleep(3500))
+    assert.ok(holds.every(({ state }) => state === 'held'))
+    // In batches: a script for each group that is due, not for each set of it.
+    const scripts = seen.filter(({ words, source }) => source !== 'lua' && words[0]?.toLowerCase() === 'evalsha')
+    assert.ok(scripts.length > 0 && scripts.length < 10 * 45, `${scripts.length} scripts`)
+    await onEach((redis) => redis.script('FLUSH'))
+    await sleep(1000)
+    assert.deepEqual(new Set(await Promise.all(holds.map((hold) => hold.release()))), new Set([true]))
+    assert.deepEqual(errors, [])
+  })
+
   on('SCRIPT FLUSH on one node after the other → acquire, renewal and release go on', async () => {
     const client = await open({ watchdog: 1500 })
     const names = times(30, (i) => `f${i}`)
@@ -284,7 +347,7 @@ void describe('the plain lock on a cluster of three nodes', () => {
       const seen = await monitored(async () => {
         const runs = names.map((name) => link.run(lockAcquire, [name], ['me', 5000], { wait }))
         assert.deepEqual(
-          await Promise.all(runs),
+          await Promise.all(runs.map(async (run) => [(await run)[0], await (await run)[1]])),
           names.map(() => [null, 0]),
         )
         await Promise.all(names.map((name) => link.command(['DEL', name], { route: name })))

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { createPrivateKey } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +15,8 @@ import { startCluster } from '../support/redis-cluster.js'
 import { freePort } from '../support/redis-server.js'
 import type { Broken } from '../support/server.js'
 import { onServer } from '../support/server.js'
+import type { TlsServer } from '../support/tls-server.js'
+import { startTlsServer } from '../support/tls-server.js'
 
 const PROGRAM = fileURLToPath(new URL('../support/secret-process.js', import.meta.url))
 
@@ -188,6 +192,12 @@ void describe('a password on a server', { concurrency: 3 }, () => {
     },
   )
 
+  onServer(
+    'a server that does not know AUTH and says all of what it was sent → not shown',
+    (broken) => drive('plain', at(broken, INFO), [/unknown command/]),
+    ['--rename-command', 'AUTH', ''],
+  )
+
   const path = join(tmpdir(), `holdfast-${process.pid}.sock`)
   onServer(
     'through a socket, right or wrong → not shown',
@@ -224,6 +234,51 @@ void describe('a password on a server', { concurrency: 3 }, () => {
     await drive('borrowed', at(broken, INFO), [/event reconnect/, /CLOSED/], broken.server.url)
   })
 })
+
+test(
+  'the word for the key of this client: right, wrong, none; by options and by a file → not shown',
+  { timeout: 120_000 },
+  async (t) => {
+    const opened: TlsServer[] = []
+    const start = async (): Promise<void> => void opened.push(await startTlsServer())
+    const reason = await started({ ...redisEngine, start })
+    const [server] = opened
+    if (reason !== undefined || server === undefined) {
+      t.skip(reason ?? 'no server')
+      return
+    }
+    const { authority, client, port } = server
+    const cipher = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: PASSWORD } as const
+    const key = createPrivateKey(client.key).export(cipher)
+    const folder = await mkdtemp(join(tmpdir(), 'holdfast-secrets-'))
+    const written = async (name: string, content: string): Promise<string> => {
+      await writeFile(join(folder, name), content)
+      return join(folder, name)
+    }
+    try {
+      const store = await written('client.pem', `${key.toString()}${client.cert}`)
+      const url = `rediss://127.0.0.1:${port}`
+      for (const [passphrase, sign] of [
+        [PASSWORD, /CLOSED/],
+        [`${SECRET}-wrong`, /OFFLINE/],
+        [undefined, /OFFLINE/],
+      ] as const) {
+        const tls = { ca: authority.cert, cert: client.cert, key, passphrase }
+        await drive('secured', url, [sign], await written('tls.json', JSON.stringify(tls)))
+        const lines = [
+          `singleServerConfig: {address: "${url}"}`,
+          `sslTruststore: ${authority.files.cert}`,
+          `sslKeystore: ${store}`,
+          ...(passphrase === undefined ? [] : [`sslKeystorePassword: ${JSON.stringify(passphrase)}`]),
+        ]
+        await drive('filed', await written('redisson.yml', lines.join('\n')), [sign])
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+      await server.stop()
+    }
+  },
+)
 
 test('a password on a cluster: right, wrong, connections killed → not shown', { timeout: 120_000 }, async (t) => {
   const opened: RedisCluster[] = []

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, EngineError, LockLostError } from 'holdfast'
 import type { Hold } from 'holdfast'
 import { isNotOwner, rejection } from '../contract/lock/kind.js'
+import type { Client } from '../engines.js'
 import type { Broken } from '../support/server.js'
 import { onServer } from '../support/server.js'
 
@@ -158,37 +159,57 @@ void describe('trouble at the server', { concurrency: 4 }, () => {
     ['--cluster-enabled', 'yes'],
   )
 
-  onServer('L04: the server stopped before a timed try → rejects with an EngineError, not false', async (broken) => {
-    const client = await broken.open({ commandTimeout: 500 })
-    const hold = await client.lock('held').acquire({ lease: 60_000 })
-    await broken.server.stop()
-    await sleep(200)
-    const error = await rejection(client.lock('a').tryAcquire({ wait: 1500, lease: 10_000 }))
-    assert.ok(error instanceof EngineError, String(error))
-    assert.match(error.code, /OFFLINE|NO_REPLY/)
-    assert.equal(hold.state === 'held' || hold.state === 'uncertain', true)
-  })
+  for (const { id, lockOf } of [
+    { id: 'L04', lockOf: (client: Client, name: string) => client.lock(name) },
+    { id: 'SP01', lockOf: (client: Client, name: string) => client.spinLock(name) },
+    { id: 'G11', lockOf: (client: Client, name: string) => client.keyedLock(name, ['x', 'y']) },
+  ]) {
+    onServer(
+      `${id}: the server stopped before a timed try → rejects with an EngineError, not false`,
+      async (broken) => {
+        const client = await broken.open({ commandTimeout: 500 })
+        const hold = await lockOf(client, 'held').acquire({ lease: 60_000 })
+        await broken.server.stop()
+        await sleep(200)
+        const error = await rejection(lockOf(client, 'a').tryAcquire({ wait: 1500, lease: 10_000 }))
+        assert.ok(error instanceof EngineError, String(error))
+        assert.match(error.code, /OFFLINE|NO_REPLY/)
+        assert.equal(hold.state === 'held' || hold.state === 'uncertain', true)
+      },
+    )
+  }
 
-  onServer('E03: the server restarted without its data → the hold is lost, later ones are renewed', async (broken) => {
-    const client = await broken.open({ watchdog: 3000 })
-    let reconnects = 0
-    client.on('reconnect', () => (reconnects += 1))
-    client.on('error', () => undefined)
-    const lock = client.lock('a')
-    const hold = await lock.acquire()
-    const me = client.lock('b').for(client.owner())
-    await me.lock()
-    await broken.restart()
-    await broken.until(() => hold.lost)
-    assert.ok(hold.signal.reason instanceof LockLostError)
-    await broken.until(() => reconnects > 0)
-    assert.equal(await hold.release(), false)
-    assert.ok(isNotOwner('b')(await rejection(me.unlock())))
-    const next = await lock.acquire()
-    await sleep(4000)
-    assert.equal(next.lost, false)
-    assert.equal(await next.release(), true)
-  })
+  for (const { id, lockOf } of [
+    { id: 'E01: written', lockOf: (client: Client, name: string) => client.readWriteLock(name).write },
+    { id: 'E02: read', lockOf: (client: Client, name: string) => client.readWriteLock(name).read },
+    { id: 'E03: locked', lockOf: (client: Client, name: string) => client.lock(name) },
+  ]) {
+    onServer(
+      `${id}, the server restarted without its data → lost, and told; later ones are renewed`,
+      async (broken) => {
+        const client = await broken.open({ watchdog: 3000 })
+        let reconnects = 0
+        client.on('reconnect', () => (reconnects += 1))
+        client.on('error', () => undefined)
+        const lock = lockOf(client, 'a')
+        const hold = await lock.acquire()
+        const me = lockOf(client, 'b').for(client.owner())
+        await me.lock()
+        await broken.restart()
+        await broken.until(() => hold.lost)
+        assert.ok(hold.signal.reason instanceof LockLostError)
+        await broken.until(() => reconnects > 0)
+        assert.equal(await hold.release(), false)
+        assert.ok(isNotOwner('b')(await rejection(me.unlock())))
+        for (let round = 0; round < 2; round += 1) {
+          const next = await lock.acquire()
+          await sleep(4000)
+          assert.equal(next.lost, false)
+          assert.equal(await next.release(), true)
+        }
+      },
+    )
+  }
 
   onServer(
     'G-02: no renewal is answered for longer than the lease → uncertain, then lost before the expiry, for good',
@@ -276,6 +297,18 @@ void describe('trouble at the server', { concurrency: 4 }, () => {
     await redis.call('REPLICAOF', 'NO', 'ONE')
     assert.doesNotMatch(JSON.stringify((await open()).warnings), /is a replica/)
   })
+
+  onServer(
+    'INFO and TIME not allowed → connected all the same, and a warning each that says what nobody looks at',
+    async ({ server, redis, open }) => {
+      await redis.call('ACL', 'SETUSER', 'narrow', 'on', '>pass', '~*', '&*', '+@all', '-info', '-time')
+      const client = await open({ url: server.url.replace('//', '//narrow:pass@') })
+      assert.equal(client.warnings.length, 2, client.warnings.join('\n'))
+      assert.match(client.warnings.join('\n'), /INFO .*evicts keys.*no replicas are waited for: NOPERM/)
+      assert.match(client.warnings.join('\n'), /TIME .*clock is off: NOPERM/)
+      assert.equal(await client.lock('a').using(() => 'done'), 'done')
+    },
+  )
 
   onServer('an evicting maxmemory-policy → a warning that names it', async ({ redis, open }) => {
     await redis.config('SET', 'maxmemory', '100mb')

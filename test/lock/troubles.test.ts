@@ -8,9 +8,12 @@ import { rejection, watch } from '../contract/lock/kind.js'
 import type { Client } from '../engines.js'
 import { redisEngine, started } from '../engines.js'
 import type { Trouble } from '../support/troubles.js'
-import { Site, troubles, until } from '../support/troubles.js'
+import { Site, troubles } from '../support/troubles.js'
+import { until } from '../support/until.js'
 
 const WATCHDOG = 3000
+/** What is waited for is free after so long, ms: not before the trouble has begun, for a spin lock asks all the while. */
+const FREE_AFTER = 1500
 
 /** One whose scripts are not all the plain lock's. */
 interface Kind {
@@ -118,7 +121,7 @@ const waiter = async (
   const acquiring = lock(name).acquire({ wait })
   acquiring.catch(() => undefined)
   await waiting
-  await site.redis.pexpire(name, 300)
+  await site.redis.pexpire(name, FREE_AFTER)
   return { acquiring }
 }
 

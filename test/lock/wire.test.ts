@@ -288,7 +288,7 @@ const onThisWire = (wire: Wire): void => {
     await wire.redis.del('counter')
   })
 
-  void test('L26: keyspace events → exactly one del or expired event per hold', async () => {
+  void test('L26 X03: keyspace events → exactly one del or expired event per hold', async () => {
     await wire.redis.config('SET', 'notify-keyspace-events', 'Egx')
     const events: string[] = []
     const spy = new Redis(wire.url)

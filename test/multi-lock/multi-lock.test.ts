@@ -5,6 +5,7 @@ import {
   AcquireTimeoutError,
   BusyError,
   ClosedError,
+  connect,
   DeadlockError,
   HoldfastError,
   LockLostError,
@@ -79,6 +80,71 @@ for (const engine of engines) {
       const { value, ms } = await timed(w, () => next.promise)
       lasted(w, ms, 0, 1200)
       assert.equal(await w.run(value.release()), true)
+    })
+
+    scenario('X01: taken → each of its members is locked', async (w) => {
+      const client = await w.connect()
+      const names = namesOf(w, 2)
+      const hold = await w.run(client.multiLock(...plain(client, names)).acquire())
+      for (const lock of plain(client, names)) assert.equal(await lock.isLocked(), true)
+      assert.equal(await w.run(hold.release()), true)
+      for (const lock of plain(client, names)) assert.equal(await lock.isLocked(), false)
+    })
+
+    scenario('G-21: members of every kind and of two clients, in opposite orders → one inside at a time', async (w) => {
+      const [one, two, elsewhere] = [await w.connect(), await w.connect(), await connect('memory:')]
+      const owners: readonly ((client: Client) => Lock)[] = [
+        (client) => client.lock(`${w.id}:plain`),
+        (client) => client.fairLock(`${w.id}:fair`),
+        (client) => client.readWriteLock(`${w.id}:rw`).write,
+        (client) => client.readWriteLock(`${w.id}:frw`, { fair: true }).write,
+        (client) => client.spinLock(`${w.id}:spin`),
+        (client) => client.fencedLock(`${w.id}:fenced`),
+        (client) => client.keyedLock(`${w.id}:keyed`, ['a', 'b']),
+      ]
+      const stays: Stay[] = []
+      let clock = 0n
+      const visit = async (index: number): Promise<void> => {
+        const own = owners.map((open, place) => open((place + index) % 2 === 0 ? one : two))
+        // The embedded engine has a clock of its own: it is one more member, of another kind of server.
+        const members = [...own, ...(w.virtual ? [] : [elsewhere.lock('elsewhere')])]
+        const lock = one.multiLock(...(index % 2 === 0 ? members : members.reverse()))
+        for (let round = 0; round < 3; round++) {
+          await lock.using(async (hold) => {
+            assert.equal(hold.members.length, members.length)
+            const from = (clock += 1n)
+            await w.pause(2)
+            stays.push({ who: `${index}/${round}`, from, to: (clock += 1n) })
+          })
+        }
+      }
+      try {
+        const { ms } = await timed(w, () => Promise.all(times(4, visit)))
+        assert.ok(ms < 40_000, `${ms} ms`)
+        assert.equal(stays.length, 12)
+        checkHistory(stays)
+      } finally {
+        await elsewhere.close()
+      }
+    })
+
+    scenario('G-21: reads beside one another, a write alone, as members of several locks', async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const [reads, alsoReads] = [one, two].map((client) =>
+        client.multiLock(client.readWriteLock(w.id).read, client.lock(`${w.id}:${client.id}`)),
+      )
+      const writes = two.multiLock(two.lock(`${w.id}:x`), two.readWriteLock(w.id).write)
+      assert.ok(reads !== undefined && alsoReads !== undefined)
+      const holds = [await w.run(reads.acquire()), await w.run(alsoReads.acquire())]
+      assert.equal(await w.run(writes.tryAcquire()), undefined)
+      assert.equal(await exists(w, `${w.id}:x`), false, 'all or nothing')
+      const waiting = watch(writes.acquire())
+      await w.pass(200)
+      assert.equal(waiting.settled, false)
+      for (const hold of holds) assert.equal(await w.run(hold.release()), true)
+      const hold = await w.run(waiting.promise)
+      assert.equal(await w.run(reads.tryAcquire()), undefined)
+      assert.equal(await w.run(hold.release()), true)
     })
 
     scenario('G-21: opposite and overlapping orders → all end, one inside at a time', async (w) => {

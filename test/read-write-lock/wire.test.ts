@@ -6,6 +6,7 @@ import { Redis } from 'ioredis'
 import { times } from '../contract/lock/kind.js'
 import type { Client, Options } from '../engines.js'
 import { redisEngine, started } from '../engines.js'
+import { seeded } from '../support/random.js'
 import { startRedis } from '../support/redis-server.js'
 import { RedissonReadWriteActor } from '../support/redisson-rw-actor.js'
 
@@ -69,6 +70,10 @@ void describe('the read-write lock on the wire', async () => {
     await work()
     return (await calls()) - before
   }
+
+  /** All that the server has done, also within scripts. */
+  const callsOf = (stats: string): number =>
+    [...stats.matchAll(/:calls=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0)
 
   const told = async (...messages: string[]): Promise<void> => {
     for (let wait = 0; wait < 200 && heard.length < messages.length; wait += 1) await sleep(10)
@@ -179,6 +184,37 @@ void describe('the read-write lock on the wire', async () => {
     assert.ok(renewals >= 2 && renewals <= 8, `${renewals} scripts`)
     for (const owner of await owners()) assert.ok((await redis.pttl(level(owner, 1))) > 800, owner)
     assert.ok(holds.every(({ state }) => state === 'held'))
+  })
+
+  void test('300 readers with leases of their own, in any order → the lock lasts as long as the longest, and hardly longer', async () => {
+    const { read } = await sides()
+    const random = seeded(7)
+    const holds = await Promise.all(times(300, () => read.acquire({ lease: Math.floor(30_000 + 60_000 * random()) })))
+    const longest = async (): Promise<number> => {
+      const ask = redis.pipeline()
+      for (const owner of await owners()) ask.pttl(level(owner, 1))
+      return Math.max(...((await ask.exec()) ?? []).map(([, left]) => left as number))
+    }
+    while (holds.length > 1) {
+      const [hold] = holds.splice(Math.floor(random() * holds.length), 1)
+      assert.equal(await hold?.release(), true)
+      const [lock, reads] = [await redis.pttl('doc'), await longest()]
+      assert.ok(lock > reads - 50 && lock < reads + 250 + 500, `${lock} ms, its longest read ${reads} ms`)
+    }
+    assert.equal(await holds[0]?.release(), true)
+    await told('0')
+  })
+
+  void test('2,000 readers → each given back at the cost of one of 200', async () => {
+    const costOf = async (count: number): Promise<number> => {
+      const { read } = await sides()
+      const readers = await Promise.all(times(count, () => read.acquire()))
+      const before = await redis.info('commandstats')
+      assert.deepEqual(new Set(await Promise.all(readers.map((hold) => hold.release()))), new Set([true]))
+      return (callsOf(await redis.info('commandstats')) - callsOf(before)) / count
+    }
+    const [few, many] = [await costOf(200), await costOf(2000)]
+    assert.ok(many < 1.5 * few, `${few} calls of the script each, then ${many}`)
   })
 
   void test('beside a reader of Redisson’s → each keeps the other’s time; the last one frees it and says so', async () => {

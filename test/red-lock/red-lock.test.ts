@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { AcquireOptions, MultiHold, MultiLock } from 'holdfast'
 import { AcquireTimeoutError, EngineError, LockLostError, MembersError, NotOwnerError } from 'holdfast'
 import { rejection, times, watch } from '../contract/lock/kind.js'
 import type { Client } from '../engines.js'
@@ -8,6 +9,8 @@ import { checkHistory, type Stay } from '../support/history.js'
 import { ringOf } from './servers.js'
 
 const LEASE = 4000
+/** What a loaded machine takes. */
+const SLACK = 1000
 
 const timed = async <T>(work: Promise<T>): Promise<{ value: T; ms: number }> => {
   const begun = performance.now()
@@ -61,6 +64,27 @@ for (const count of [3, 5]) {
       assert.equal(freed.value, true)
       assert.ok(freed.ms < 1000, `${freed.ms} ms`)
     })
+
+    scenario(
+      'a minority is silent → had, or not where one more is another’s, within the wait asked for',
+      async (ring) => {
+        const [one, two] = [await ring.seat(), await ring.seat()]
+        const lock = one.lock(ring.name)
+        for (let index = 0; index < most; index++) ring.stop(index)
+        const { value: hold, ms } = await timed(lock.acquire({ wait: 1500, lease: LEASE }))
+        assert.ok(ms < 1500, `${ms} ms`)
+        assert.equal(hold.state, 'held')
+        assert.equal(await hold.release(), true)
+        const others = (two.clients[count - 1] as Client).lock(ring.name)
+        const other = await others.acquire({ lease: 20_000 })
+        for (const wait of [100, 900]) {
+          const missed = await timed(rejection(lock.acquire({ wait, lease: LEASE })))
+          assert.ok(missed.value instanceof AcquireTimeoutError, String(missed.value))
+          assert.ok(missed.ms < wait + SLACK, `${missed.ms} ms of ${wait}`)
+        }
+        assert.equal(await other.release(), true)
+      },
+    )
 
     scenario('a majority is silent → told in time which, and nothing is left on the others', async (ring) => {
       const lock = (await ring.seat()).lock(ring.name)
@@ -136,7 +160,7 @@ for (const count of [3, 5]) {
       for (const other of others.slice(1)) assert.equal(await other.release(), true)
     })
 
-    scenario('R01: contenders in opposite orders → all end, one inside at a time', async (ring) => {
+    scenario('G-21: contenders in opposite orders → all end, one inside at a time', async (ring) => {
       const seats = [await ring.seat(), await ring.seat()]
       const order = times(count, (index) => index)
       const stays: Stay[] = []
@@ -159,6 +183,29 @@ for (const count of [3, 5]) {
       await Promise.all(times(4, work))
       checkHistory(stays)
       assert.equal(stays.length, 20)
+    })
+
+    scenario('two of five, or one of three, are silent → asked with a wait: had in time', async (ring) => {
+      const lock = (await ring.seat()).lock(ring.name)
+      for (let index = 0; index < most; index++) ring.stop(count - 1 - index)
+      for (const options of [{ wait: 2000 }, { wait: 2000, lease: LEASE }, { wait: 300, lease: LEASE }]) {
+        const { value: hold, ms } = await timed(lock.acquire(options))
+        assert.ok(ms < options.wait + SLACK, `${ms} ms`)
+        assert.equal(hold.state, 'held')
+        assert.equal(await hold.release(), true)
+      }
+    })
+
+    scenario('two of five, or one of three, are silent, and others have the rest → not had, in time', async (ring) => {
+      const [one, two] = [await ring.seat(), await ring.seat()]
+      const other = await two.lock(ring.name).acquire()
+      for (let index = 0; index < most; index++) ring.stop(index)
+      for (const wait of [300, 1000]) {
+        const { value, ms } = await timed(rejection(one.lock(ring.name).acquire({ wait })))
+        assert.ok(value instanceof AcquireTimeoutError, String(value))
+        assert.ok(ms >= wait - 2 && ms < wait + SLACK, `${ms} ms`)
+      }
+      assert.equal(await other.release(), true)
     })
 
     scenario('aborted, also where servers are silent → the reason, at once, and nothing is left', async (ring) => {
@@ -202,3 +249,53 @@ for (const count of [3, 5]) {
     })
   })
 }
+
+void describe('what Redisson’s tests say of a red-lock of three servers', () => {
+  const scenario = ringOf(3)
+  const untilHad = async (lock: MultiLock, options: AcquireOptions): Promise<MultiHold> =>
+    (await lock.tryAcquire(options)) ?? untilHad(lock, options)
+  for (const { id, options } of [
+    { id: 'R01: leases of 2,000 ms', options: { lease: 2000 } },
+    { id: 'R02: leases of 2 seconds', options: { lease: 2 * 1000 } },
+    { id: 'R03: leases of a minute', options: { lease: 60 * 1000 } },
+    { id: 'R04: tries of 4 s, again until had', options: { wait: 4000, lease: 2000 } },
+  ]) {
+    scenario(`${id}, ten owners × 5 rounds of read, wait and write → no update is lost`, async (ring) => {
+      const seats = [await ring.seat(), await ring.seat()]
+      let total = 0
+      const work = async (index: number): Promise<void> => {
+        const lock = (seats[index % 2] as (typeof seats)[number]).lock(ring.name)
+        for (let round = 0; round < 5; round++) {
+          const hold = await untilHad(lock, { wait: 60_000, ...options })
+          const seen = total
+          await sleep(5)
+          total = seen + 1
+          assert.equal(await hold.release(), true)
+        }
+      }
+      await Promise.all(times(10, work))
+      assert.equal(total, 50)
+    })
+  }
+
+  scenario('M04: a multi-lock with a member on each of three servers → all or none', async (ring) => {
+    const [one, two] = [await ring.seat(), await ring.seat()]
+    const locks = [one, two].map(({ clients }) =>
+      (clients[0] as Client).multiLock(...clients.map((client) => client.lock(ring.name))),
+    )
+    const hold = await (locks[0] as MultiLock).acquire()
+    assert.equal(await ring.held(), 3)
+    for (let tries = 0; tries < 2; tries++) {
+      const { value, ms } = await timed((locks[1] as MultiLock).tryAcquire())
+      assert.equal(value, undefined)
+      assert.ok(ms < 5000, `${ms} ms`)
+    }
+    assert.equal(await hold.release(), true)
+    assert.equal(await ring.held(), 0)
+    // Where one cannot be had, none is kept.
+    const other = await (two.clients[1] as Client).lock(ring.name).acquire()
+    assert.equal(await (locks[0] as MultiLock).tryAcquire(), undefined)
+    assert.equal(await ring.held(), 1)
+    assert.equal(await other.release(), true)
+  })
+})

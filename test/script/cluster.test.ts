@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, EngineError } from 'holdfast'
 import { rejection } from '../contract/lock/kind.js'
 import { type Client, redisEngine, started } from '../engines.js'
 import { type RedisCluster, startCluster } from '../support/redis-cluster.js'
+import { until } from '../support/until.js'
 
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f']
-
-const until = async (condition: () => Promise<boolean> | boolean): Promise<void> => {
-  for (const end = performance.now() + 20_000; !(await condition()); await sleep(20))
-    assert.ok(performance.now() < end, 'not so within 20 s')
-}
 
 describe('scripts and topics on a cluster of three nodes', () => {
   let cluster: RedisCluster

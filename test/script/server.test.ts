@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EngineError } from 'holdfast'
+import { ClosedError, EngineError } from 'holdfast'
 import { rejection, watch } from '../contract/lock/kind.js'
 import { type Broken, onServer } from '../support/server.js'
 import { ofScripts, onWire, requests } from '../support/wire.js'
@@ -39,6 +39,29 @@ describe('a script that does not end, on a server', () => {
       const before = await connections()
       assert.equal(await codeOf(runner.scripts.kill()), 'NOTBUSY')
       await broken.until(async () => (await connections()) <= before)
+    },
+    IMPATIENT,
+  )
+
+  onServer(
+    'the client is closed meanwhile → all its calls reject with ClosedError, within 1 s',
+    async (broken) => {
+      const client = await broken.open({ commandTimeout: 3000 })
+      const calls = [client.script('while true do end').run()]
+      await broken.until(() => isBusy(broken))
+      broken.proxy.deaf = true
+      calls.push(
+        client.script('return 1').run(),
+        client.scripts.load('return 2').then(() => undefined),
+      )
+      const begun = performance.now()
+      const outcomes = Promise.all(calls.map(rejection))
+      const closing = client.close()
+      for (const error of await outcomes) assert.ok(error instanceof ClosedError, String(error))
+      assert.ok(performance.now() - begun < 1000, `${performance.now() - begun} ms`)
+      broken.proxy.deaf = false
+      await broken.redis.script('KILL')
+      await closing
     },
     IMPATIENT,
   )
@@ -104,7 +127,60 @@ describe('a topic whose connection was away', () => {
     assert.deepEqual([...heard].sort(), [1, 2, 3])
   })
 
-  onServer('away when one subscribes → rejects; when it is back, the next stands (T24, T25)', async (broken) => {
+  onServer(
+    '10,000 messages to 3 subscribers whose connections are killed → each reconnect a gap, nothing twice, in order',
+    async (broken) => {
+      const KILLS = 10
+      const clients = await Promise.all([broken.open(), broken.open(), broken.open()])
+      const heard = await Promise.all(
+        clients.map(async (client) => {
+          client.on('error', () => undefined)
+          const all: (number | 'gap')[] = []
+          const subscription = await client.topic('p').subscribe((message) => void all.push(message as number))
+          subscription.on('gap', () => all.push('gap'))
+          return all
+        }),
+      )
+      const gapsOf = (all: readonly unknown[]): number => all.filter((one) => one === 'gap').length
+      for (let part = 0; part < KILLS; part++) {
+        for (let i = 0; i < 1000; i++) {
+          // In the midst of what is published, and behind none of it.
+          if (i === 500) void broken.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+          void broken.redis.publish('p', String(1000 * part + i))
+          if (i % 20 === 0) await sleep(1)
+        }
+        await broken.until(() => heard.every((all) => gapsOf(all) > part))
+      }
+      await broken.until(async () => (await broken.redis.publish('p', '10000')) === 3)
+      await broken.until(() => heard.every((all) => all.at(-1) === 10_000))
+      for (const all of heard) {
+        const numbers = all.filter((one) => one !== 'gap')
+        const missed = numbers.filter((n, place) => n !== (numbers[place - 1] ?? -1) + 1)
+        assert.ok(
+          numbers.every((n, place) => n > (numbers[place - 1] ?? -1)),
+          'out of order, or twice',
+        )
+        assert.equal(gapsOf(all), KILLS, 'a reconnect is a gap, and nothing else is')
+        assert.ok(missed.length <= KILLS, `missed without a gap: before ${missed.join()}`)
+        assert.ok(numbers.length > 5000, `${numbers.length} heard`)
+      }
+    },
+  )
+
+  onServer('T04: seconds of messages, one at a time, beside commands → all, in their order', async (broken) => {
+    const [listener, publisher] = [await broken.open(), await broken.open()]
+    const heard: unknown[] = []
+    await listener.topic('p').subscribe((message) => void heard.push(message))
+    const sent = Array.from({ length: 300 }, (_, i) => i)
+    for (const i of sent) {
+      await Promise.all([publisher.topic('p').publish(i), listener.topic('p').subscribers()])
+      await sleep(5)
+    }
+    await broken.until(() => heard.length === sent.length)
+    assert.deepEqual(heard, sent)
+  })
+
+  onServer('T24 T25: away when one subscribes → rejects; when it is back, the next stands', async (broken) => {
     const client = await broken.open({ commandTimeout: 400 })
     client.on('error', () => undefined)
     const heard: unknown[] = []

@@ -101,8 +101,9 @@ export const report = ({ seed, minutes, history, faults, violations, left, misha
     (fair) => longestWait(history.filter(({ name }) => isFair(name ?? '') === fair)) ?? [],
   )
   const injected = [...faults.values()].reduce((sum, count) => sum + count, 0)
-  for (const violation of violations.slice(0, 5)) console.log(`\n${explain(violation)}`)
-  for (const mishap of mishaps) console.log(`\n${mishap}`)
+  for (const violation of violations.slice(0, 5)) console.log(`\n✘ ${explain(violation)}`)
+  for (const mishap of mishaps) console.log(`\n✘ ${mishap}`)
+  if (left.length > 0) console.log(`\n✘ left on the server: ${left.join(' ')}`)
   const lines = [
     '',
     `soak of ${minutes} minutes, seed ${seed}`,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Client, SpinBackoff } from 'holdfast'
 import { connect } from 'holdfast'
-import { isBadArgument, lasted, rejection, timed, times } from '../contract/lock/kind.js'
+import { isBadArgument, lasted, rejection, timed, times, watch } from '../contract/lock/kind.js'
 import { engines, scenarios } from '../engines.js'
 import { backoffOf } from '#src/sync/spin-lock/backoff.js'
 
@@ -68,6 +68,39 @@ for (const engine of engines) {
       const { value, ms } = await timed(w, () => waiting)
       assert.equal((value as Error).message, 'enough')
       lasted(w, ms, 0, 50)
+      assert.equal(await hold.release(), true)
+    })
+
+    scenario('SP19 SP20: another’s, then given back → had within the longest pause', async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      for (const options of [{}, { wait: 60_000, lease: 30_000 }]) {
+        const hold = await one.spinLock(w.id).acquire()
+        const waiting = watch(two.spinLock(w.id).acquire(options))
+        await w.pass(500)
+        assert.equal(waiting.settled, false)
+        const { value, ms } = await timed(w, () => hold.release().then(() => waiting.promise))
+        lasted(w, ms, 0, 50)
+        assert.equal(value.state, 'held')
+        assert.equal(await two.spinLock(w.id).forceRelease(), true)
+        assert.equal(await w.run(value.release()), false)
+      }
+    })
+
+    scenario('SP21 SP22: another’s all the while → not had: at once, and after the wait', async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const hold = await one.spinLock(w.id).acquire()
+      for (const wait of [0, 500]) {
+        const { value, ms } = await timed(w, () => two.spinLock(w.id).tryAcquire({ wait, lease: 30_000 }))
+        assert.equal(value, undefined)
+        lasted(w, ms, wait, wait + 20)
+      }
+      assert.equal(await hold.release(), true)
+    })
+
+    scenario('SP23: a try where it is free → had', async (w) => {
+      const client = await w.connect()
+      const hold = await client.spinLock(w.id).tryAcquire()
+      assert.equal(hold?.state, 'held')
       assert.equal(await hold.release(), true)
     })
 

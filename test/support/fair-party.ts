@@ -4,10 +4,11 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { CallEvent, CallStep, HistoryEvent } from 'holdfast/testing'
-import { checkHistory, explain } from 'holdfast/testing'
+import { checkHistory } from 'holdfast/testing'
 import { Redis } from 'ioredis'
 import { machineTime } from '../soak/log.js'
 import type { Order } from './fair-process.js'
+import { assertNone } from './violations.js'
 
 const PROGRAM = fileURLToPath(new URL('fair-process.js', import.meta.url))
 const LONGEST = 40_000
@@ -18,6 +19,10 @@ export interface MemberOptions {
   readonly watchdog?: number
   /** How far its wall clock is off, ms. */
   readonly off?: number
+  /** Whether it waits for replicas. */
+  readonly sync?: boolean
+  /** Another build's. */
+  readonly program?: string
 }
 
 /** A process that waits for the lock. */
@@ -27,11 +32,15 @@ export class Member {
   readonly #child
   readonly #ended
 
-  constructor(party: Party, name: string, { url, watchdog = 1500, off = 0 }: MemberOptions) {
+  constructor(
+    party: Party,
+    name: string,
+    { url, watchdog = 1500, off = 0, sync = true, program = PROGRAM }: MemberOptions,
+  ) {
     this.name = name
     this.#party = party
-    const words = [name, url, String(watchdog), String(off), party.kind, party.lock]
-    this.#child = spawn(process.execPath, ['--unhandled-rejections=strict', PROGRAM, ...words], {
+    const words = [name, url, String(watchdog), String(off), party.kind, party.lock, String(sync)]
+    this.#child = spawn(process.execPath, ['--unhandled-rejections=strict', program, ...words], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
     this.#ended = once(this.#child, 'exit') as Promise<[number | null, string | null]>
@@ -42,7 +51,7 @@ export class Member {
 
   async ready(): Promise<this> {
     await once(this.#child, 'message')
-    this.#child.on('message', (event: CallEvent) => this.#party.events.push(event))
+    this.#child.on('message', (event: CallEvent) => this.#party.heard(event))
     return this
   }
 
@@ -76,14 +85,16 @@ export class Party {
   readonly events: HistoryEvent[] = []
   readonly redis: Redis
   readonly lock: string
-  readonly kind: 'fairLock' | 'nonReentrantFairLock' | 'readWriteLock'
+  readonly kind: 'fairLock' | 'nonReentrantFairLock' | 'readWriteLock' | 'lock' | 'fencedLock'
   readonly members: Member[] = []
   readonly #url: string
+  readonly #ended = new Set<string>()
   #calls = 0
 
-  constructor(url: string, lock: string, kind: Party['kind'] = 'fairLock') {
+  /** `server`: the one that has the line, where the url leads to several. */
+  constructor(url: string, lock: string, kind: Party['kind'] = 'fairLock', server = url) {
     this.#url = url
-    this.redis = new Redis(url, { retryStrategy: () => 50, maxRetriesPerRequest: null })
+    this.redis = new Redis(server, { retryStrategy: () => 50, maxRetriesPerRequest: null })
     this.redis.on('error', () => undefined)
     this.lock = lock
     this.kind = kind
@@ -112,9 +123,26 @@ export class Party {
   }
 
   acquire(member: Member, keep: boolean, lease?: number, shared = false): string {
+    return this.#order(member, { keep, lease, shared })
+  }
+
+  #order(member: Member, how: Omit<Extract<Order, { readonly acquire: string }>, 'acquire'>): string {
     const call = `${member.name}/${(this.#calls += 1)}`
-    member.order({ acquire: call, keep, lease, shared })
+    member.order({ acquire: call, ...how })
     return call
+  }
+
+  /** It comes again and again, each time for so many ms, until told that it is `over`; resolves when it has left. */
+  async visits(member: Member, stay: number, over: () => boolean): Promise<void> {
+    while (!over()) {
+      const call = this.#order(member, { keep: false, stay })
+      await this.until(() => this.#ended.has(call))
+    }
+  }
+
+  heard(event: CallEvent): void {
+    this.events.push(event)
+    if (ENDS.has(event.what)) this.#ended.add(event.call)
   }
 
   /** It holds the lock until it is told to release it. */
@@ -176,8 +204,7 @@ export class Party {
     // Whoever has released it may be told so after the next has it.
     await this.until(() => this.#open().size === 0)
     await Promise.all(this.members.map((member) => member.end()))
-    const violations = checkHistory(this.events, { fair: true, noticedWithin: 3000 })
-    assert.equal(violations.map(explain).join('\n\n'), '')
+    assertNone(checkHistory(this.events, { fair: true, noticedWithin: 3000 }))
     await this.until(async () => (await this.redis.dbsize()) === 0, 5000)
     assert.deepEqual(await this.redis.pubsub('CHANNELS', '*'), [])
   }

@@ -1,7 +1,9 @@
 /**
- * A process that waits for a fair lock, and is told what to do: `fair-process.js <process> <url> <watchdog> <ms that its wall
- * clock is off> <kind> <lock>`. Each step of each call goes to the parent.
+ * A process that waits for a lock, and is told what to do: `fair-process.js <process> <url> <watchdog> <ms that its wall
+ * clock is off> <kind> <lock> <whether replicas are waited for>`. Each step of each call goes to the parent.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FencedHold } from 'holdfast'
 import { connect } from 'holdfast'
 import type { CallEvent, CallStep } from 'holdfast/testing'
 import { systemClock } from '#src/core/clock.js'
@@ -13,29 +15,36 @@ export type Order =
       readonly acquire: string
       readonly keep: boolean
       readonly lease?: number | undefined
+      /** Where it is not kept: how long it is held all the same, ms. */
+      readonly stay?: number | undefined
       /** Of a read-write lock: to read. */
       readonly shared?: boolean | undefined
     }
   | { readonly release: string }
   | 'end'
 
-const [name = '', url = '', watchdog = '', off = '0', kind = 'fairLock', lockName = ''] = process.argv.slice(2)
+const [name = '', url = '', watchdog = '', off = '0', kind = 'fairLock', lockName = '', sync = 'true'] =
+  process.argv.slice(2)
 const clock = { ...systemClock, now: () => systemClock.now() + Number(off) }
-const client = await connect({ url, watchdog: Number(watchdog), clock, presence: false, commandTimeout: 1000 })
+const client = await connect({
+  ...{ url, watchdog: Number(watchdog), clock, presence: false, commandTimeout: 1000 },
+  replicas: { sync: sync === 'true' },
+})
 client.on('error', () => undefined)
 const lockOf = (shared: boolean) => {
   if (kind === 'readWriteLock') return client.readWriteLock(lockName, { fair: true })[shared ? 'read' : 'write']
-  return kind === 'fairLock' ? client.fairLock(lockName) : client.nonReentrantFairLock(lockName)
+  return client[kind as 'fairLock' | 'nonReentrantFairLock' | 'lock' | 'fencedLock'](lockName)
 }
+type Visit = Extract<Order, { readonly acquire: string }>
 const readers = new Set<string>()
 const releases = new Map<string, () => void>()
 
-const tell = (what: CallStep, call: string, at = machineTime(), until?: number): void => {
+const tell = (what: CallStep, call: string, at = machineTime(), until?: number, token?: string): void => {
   const mode = readers.has(call) ? 'shared' : 'exclusive'
-  process.send?.({ at, what, process: name, call, name: lockName, mode, until } satisfies CallEvent)
+  process.send?.({ at, what, process: name, call, name: lockName, mode, until, token } satisfies CallEvent)
 }
 
-const visit = async (call: string, keep: boolean, lease: number | undefined, shared = false): Promise<void> => {
+const visit = async ({ acquire: call, keep, lease, stay = 0, shared = false }: Visit): Promise<void> => {
   if (shared) readers.add(call)
   tell('invoke', call)
   let hold
@@ -46,7 +55,7 @@ const visit = async (call: string, keep: boolean, lease: number | undefined, sha
     return
   }
   const at = machineTime()
-  tell('granted', call, at, at + hold.remaining())
+  tell('granted', call, at, at + hold.remaining(), (hold as Partial<FencedHold>).token?.toString())
   if (keep) {
     const { signal } = hold
     const ended = new Promise<void>((resolve) => {
@@ -60,7 +69,7 @@ const visit = async (call: string, keep: boolean, lease: number | undefined, sha
     }, 50)
     await ended
     clearInterval(checks)
-  }
+  } else if (stay > 0) await sleep(stay)
   const kept = !hold.lost
   if (kept) tell('releasing', call)
   tell((await hold.release()) && kept ? 'released' : 'lost', call)
@@ -75,6 +84,6 @@ process.on('message', (order: Order) => {
       process.disconnect()
     })
   } else if ('release' in order) releases.get(order.release)?.()
-  else void visit(order.acquire, order.keep, order.lease, order.shared)
+  else void visit(order)
 })
 process.send?.('ready')

@@ -1,5 +1,5 @@
-import assert from 'node:assert/strict'
 import * as testing from 'holdfast/testing'
+import { assertNone } from './violations.js'
 
 /** One stay inside: nanoseconds of the machine's monotonic clock, comparable between its processes. */
 export interface Stay {
@@ -24,5 +24,5 @@ export const checkHistory = (stays: readonly Stay[]): void => {
       { at: end, what: 'released', ...step },
     ]
   })
-  assert.equal(testing.checkHistory(events).map(testing.explain).join('\n\n'), '')
+  assertNone(testing.checkHistory(events))
 }

@@ -8,8 +8,12 @@ const permitsOf = (member: string): number => {
   return Buffer.from(bytes).readUInt32LE(bytes.length - 4)
 }
 
-/** What the server's scripts added to the log of grants. */
-export const grantsIn = (seen: readonly { words: string[]; source: string }[]): Grant[] =>
-  seen
-    .filter(({ words, source }) => source === 'lua' && words[0]?.toUpperCase() === 'ZADD')
-    .map(({ words }) => ({ at: Number(words.at(-2)), permits: permitsOf(words.at(-1) ?? '') }))
+/** What the server's scripts added to the log of grants and did not take out again because whoever it was for had left. */
+export const grantsIn = (seen: readonly { words: string[]; source: string }[]): Grant[] => {
+  const calls = seen.filter(({ source }) => source === 'lua').map(({ words }) => words)
+  const named = (name: string): string[][] => calls.filter(([word]) => word?.toUpperCase() === name)
+  const takenBack = new Set(named('ZREM').map((words) => words.at(-1)))
+  return named('ZADD')
+    .filter((words) => !takenBack.has(words.at(-1)))
+    .map((words) => ({ at: Number(words.at(-2)), permits: permitsOf(words.at(-1) ?? '') }))
+}

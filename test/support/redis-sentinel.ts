@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { RedisServer } from './redis-server.js'
 import { startRedis, startSentinel } from './redis-server.js'
+import { until } from './until.js'
 
 export interface Passwords {
   readonly server?: string
@@ -25,17 +25,15 @@ export interface Watched {
   stop(): Promise<void>
 }
 
-export const until = async (condition: () => Promise<boolean> | boolean, limit = 30_000): Promise<void> => {
-  for (const end = performance.now() + limit; !(await condition()); await sleep(20)) {
-    assert.ok(performance.now() < end, `not so within ${limit} ms`)
-  }
-}
-
 /** What the redundancy does not say is not waited for: the sentinels need a second to believe that a master is down. */
 const DOWN_AFTER = 1000
 
 /** A master, its replicas, and three sentinels, two of which must agree. Rejects with code `NO_REDIS` as `startRedis` does. */
-export const startWatched = async (replicas: number, { server, sentinel }: Passwords = {}): Promise<Watched> => {
+export const startWatched = async (
+  replicas: number,
+  { server, sentinel }: Passwords = {},
+  more: readonly string[] = [],
+): Promise<Watched> => {
   const servers: RedisServer[] = []
   const sentinels: RedisServer[] = []
   const connections: Redis[] = []
@@ -53,6 +51,7 @@ export const startWatched = async (replicas: number, { server, sentinel }: Passw
     const settings = [
       '--repl-diskless-sync-delay',
       '0',
+      ...more,
       ...(server ? ['--requirepass', server, '--masterauth', server] : []),
     ]
     const first = await startRedis(settings)
@@ -99,13 +98,15 @@ export const startWatched = async (replicas: number, { server, sentinel }: Passw
       movedFrom,
       async failOver() {
         const old = await master()
-        // At first none of the replicas counts as good enough.
-        await until(() =>
-          watchers[0]!.call('SENTINEL', 'FAILOVER', 'main').then(
-            () => true,
-            () => false,
-          ),
-        )
+        const [leader] = watchers as [Redis, ...Redis[]]
+        await until(async () => {
+          const { port, flags = '' } = await seen(leader)
+          if (port !== String(old.port)) return true
+          // Refused while no replica counts as good enough, and given up where that one does not become the master in time.
+          const underWay = flags.includes('failover_in_progress')
+          if (!underWay) await leader.call('SENTINEL', 'FAILOVER', 'main').catch(() => undefined)
+          return false
+        }, 60_000)
         await movedFrom(old)
       },
       ask: (one) => connect(one, server),

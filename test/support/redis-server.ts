@@ -36,10 +36,10 @@ const answers = async (port: number): Promise<boolean> => {
 }
 
 /** A server of its own on a free port, without persistence. Rejects with code `NO_REDIS` when there is none to start. */
-export const startRedis = async (args: readonly string[] = []): Promise<RedisServer> => {
+export const startRedis = async (args: readonly string[] = [], program?: string): Promise<RedisServer> => {
   for (let tries = 1; ; tries++) {
     try {
-      return await start(args)
+      return await start(args, program)
     } catch (error) {
       // Between the look and the start, another process may have taken the port.
       if ((error as { code?: unknown }).code !== ENDED || args.includes('--port') || tries === 3) throw error
@@ -49,7 +49,7 @@ export const startRedis = async (args: readonly string[] = []): Promise<RedisSer
 
 const ENDED = 'REDIS_ENDED'
 
-const start = async (args: readonly string[]): Promise<RedisServer> => {
+const start = async (args: readonly string[], program?: string): Promise<RedisServer> => {
   const given = args.indexOf('--port')
   const port = given === -1 ? await freePort() : Number(args[given + 1])
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-redis-'))
@@ -69,7 +69,7 @@ const start = async (args: readonly string[]): Promise<RedisServer> => {
       ? ['--cluster-port', String(await freePort())]
       : []),
   ]
-  return launch([...settings, ...args], port, directory)
+  return launch([...settings, ...args], port, directory, program)
 }
 
 /** One that watches a master, with two more to agree with; `settings` are lines of its file. */
@@ -82,8 +82,13 @@ export const startSentinel = async (settings: readonly string[]): Promise<RedisS
 }
 
 /** Ends when this process does; its directory goes with it. */
-const launch = async (argv: readonly string[], port: number, directory: string): Promise<RedisServer> => {
-  const server = spawn('redis-server', argv, { stdio: 'ignore' })
+const launch = async (
+  argv: readonly string[],
+  port: number,
+  directory: string,
+  program = 'redis-server',
+): Promise<RedisServer> => {
+  const server = spawn(program, argv, { stdio: 'ignore' })
   const kill = (): void => void server.kill('SIGKILL')
   process.once('exit', kill)
   const ended = new Promise<void>((resolve) => server.once('close', () => resolve()))

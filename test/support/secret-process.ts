@@ -3,6 +3,7 @@
  * hidden property, events, log lines, diagnostics, warnings. `secret-process.js <path> <url> <admin's url>`.
  */
 import { subscribe } from 'node:diagnostics_channel'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import type { Client, ClientOptions } from 'holdfast'
@@ -113,6 +114,15 @@ const user = /^[a-z+]+:\/\/([^:@/]+):[^/]*@/.exec(url)?.[1] ?? 'default'
 const paths: Record<string, () => Promise<void>> = {
   /** connect, use, close: whatever comes of it. */
   plain: async () => useAndClose(await open({ url })),
+
+  /** The third argument is a file with what TLS needs. */
+  secured: async () => {
+    const tls = JSON.parse(readFileSync(adminUrl, 'utf8')) as NonNullable<ClientOptions['tls']>
+    await useAndClose(await open({ url, tls }))
+  },
+
+  /** The second argument is a file that says it all. */
+  filed: async () => useAndClose(await open({ file: url })),
 
   refusedUrl: async () => {
     await open({ url })

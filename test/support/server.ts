@@ -19,6 +19,8 @@ export interface Broken {
   open(options?: Partial<Options>): Promise<Client>
   restart(): Promise<void>
   until(condition: () => Promise<boolean> | boolean, limit?: number): Promise<void>
+  /** When the test is over, however it ended. */
+  after(work: () => unknown): void
 }
 
 export const onServer = (name: string, body: (broken: Broken) => Promise<void>, args: readonly string[] = []): void => {
@@ -36,6 +38,7 @@ export const onServer = (name: string, body: (broken: Broken) => Promise<void>, 
     const redis = new Redis(server.url, { retryStrategy: () => 50, maxRetriesPerRequest: null })
     redis.on('error', () => undefined)
     const clients: Client[] = []
+    const rest: (() => unknown)[] = []
     const broken: Broken = {
       server,
       redis,
@@ -57,15 +60,17 @@ export const onServer = (name: string, body: (broken: Broken) => Promise<void>, 
           await sleep(10)
         }
       },
+      after: (work) => void rest.push(work),
     }
-    try {
-      await body(broken)
-    } finally {
+    // A body that never ends has no `finally`: what it left would keep the whole file, long after its time-out.
+    t.after(async () => {
+      await Promise.all(rest.map((work) => work()))
       await Promise.all(clients.map((client) => client.close()))
       redis.disconnect()
       await proxy.close()
       await broken.server.stop()
-    }
+    })
+    await body(broken)
   })
 }
 

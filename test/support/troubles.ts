@@ -1,12 +1,11 @@
-import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineErrorCode } from 'holdfast'
 import { Redis } from 'ioredis'
 import type { RedisServer } from './redis-server.js'
 import { startRedis } from './redis-server.js'
+import { until } from './until.js'
 
 /** What the server's trouble does to a step of ours. */
 export type Effect = 'refuses' | 'lets through'
@@ -28,14 +27,6 @@ export interface Trouble {
   readonly begin: (site: Site) => Promise<unknown>
   readonly end: (site: Site) => Promise<unknown>
   readonly url?: (port: number) => string
-}
-
-export const until = async (condition: () => Promise<boolean> | boolean, limit = 15_000): Promise<void> => {
-  const end = performance.now() + limit
-  while (!(await condition())) {
-    assert.ok(performance.now() < end, `not so within ${limit} ms`)
-    await sleep(10)
-  }
 }
 
 /** A server that one trouble comes and goes on. */

@@ -9,6 +9,44 @@ import { startCluster } from '../support/redis-cluster.js'
 /** Names whose keys go to several nodes, between them. */
 const NAMES = ['a', 'b', 'c', 'of {several} parts', 'p:q']
 
+/** What may be asked of each. */
+const CALLS: Readonly<Record<string, (client: Client, name: string) => (() => Promise<unknown>)[]>> = {
+  semaphore(client, name) {
+    const s = client.semaphore(name)
+    return [
+      ...[() => s.trySetPermits(1), () => s.addPermits(1), () => s.available(), () => s.drain(), () => s.release()],
+      ...[() => s.releaseIfExists(), () => s.acquire(), () => s.acquire({ permits: 0 }), () => s.tryAcquire()],
+      ...[() => s.using(() => 1), () => s.expire(1000), () => s.clearExpire(), () => s.delete()],
+    ]
+  },
+  permitSemaphore(client, name) {
+    const p = client.permitSemaphore(name)
+    const id = '0'.repeat(32)
+    return [
+      ...[() => p.trySetPermits(1), () => p.setPermits(1), () => p.addPermits(1), () => p.available()],
+      ...[() => p.acquired(), () => p.permits(), () => p.acquire(), () => p.acquireMany(2), () => p.tryAcquire()],
+      ...[() => p.release(id), () => p.tryRelease([id]), () => p.extend(id, 1000), () => p.leaseTime(id)],
+      ...[() => p.expire(1000), () => p.clearExpire(), () => p.delete()],
+    ]
+  },
+  countDownLatch(client, name) {
+    const l = client.countDownLatch(name)
+    return [
+      ...[() => l.trySetCount(1), () => l.countDown(), () => l.count(), () => l.wait(), () => l.wait({ wait: 0 })],
+      ...[() => l.expire(1000), () => l.clearExpire(), () => l.delete()],
+    ]
+  },
+  rateLimiter(client, name) {
+    const r = client.rateLimiter(name)
+    const rate = { permits: 1, interval: 1000 }
+    return [
+      ...[() => r.trySetRate(rate), () => r.setRate(rate), () => r.updateRate(rate), () => r.rate()],
+      ...[() => r.tryAcquire(), () => r.tryAcquire({ wait: 100 }), () => r.acquire(), () => r.available()],
+      ...[() => r.release(), () => r.expire(1000), () => r.clearExpire(), () => r.delete()],
+    ]
+  },
+}
+
 void describe('synchronizers on a cluster of three nodes, under mapped names', () => {
   let cluster: RedisCluster
   let reason: string | undefined
@@ -83,4 +121,18 @@ void describe('synchronizers on a cluster of three nodes, under mapped names', (
       assert.equal(await waiting, true)
     }
   })
+
+  /** A brace in their names makes no tag, or an empty one, or only the companions of the name have it. */
+  const ASTRAY = ['a{b', '{}a', 'a}b', '}{']
+
+  for (const [kind, calls] of Object.entries(CALLS)) {
+    on(`${kind}: a brace that makes no hash tag → each call rejects and says so, nothing is sent`, async (one) => {
+      for (const name of ASTRAY) {
+        for (const call of calls(one, name)) {
+          const said = { name: 'RangeError', message: /brace that makes no hash tag/ }
+          await assert.rejects(call, said, `${String(call)} of '${name}'`)
+        }
+      }
+    })
+  }
 })

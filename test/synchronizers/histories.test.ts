@@ -8,6 +8,7 @@ import { NoReply } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { openMemoryServer } from '#src/engine/memory/registry.js'
 import { times } from '../contract/lock/kind.js'
+import { type Grant, exceeding } from '../support/grants.js'
 import { seeded } from '../support/random.js'
 
 /** How often what goes wrong goes wrong. */
@@ -107,6 +108,8 @@ interface History {
   /** Lets time pass until it has settled. */
   run<T>(promise: Promise<T> | undefined): Promise<T | undefined>
   keys(): Promise<string[]>
+  /** A command of nobody's. */
+  raw(...words: string[]): unknown
 }
 
 let histories = 0
@@ -138,17 +141,21 @@ const history = async (seed: number, processes: number): Promise<History> => {
     clients.push(client)
     driver.calm = false
   }
-  const spy = new MemoryDriver(openMemoryServer(name, clock), name)
-  await spy.open({
-    message: () => undefined,
-    up: () => undefined,
-    down: () => undefined,
-    gap: () => undefined,
-    error: () => undefined,
-  })
+  const server = openMemoryServer(name, clock)
   const pause = (ms: number): Promise<void> => new Promise((resolve) => void clock.setTimer(resolve, ms))
-  const keys = async (): Promise<string[]> => (await spy.send(['KEYS', '*'])) as string[]
-  return { clock, clients, drivers, random, pause, run, keys }
+  const raw = (...words: string[]): unknown => server.execute(words)
+  const keys = (): Promise<string[]> => Promise.resolve(raw('KEYS', '*') as string[])
+  return { clock, clients, drivers, random, pause, run, keys, raw }
+}
+
+/** What a limiter's sorted set says was granted: the last four bytes of an entry are how many permits. */
+const grantsOf = (entries: readonly string[]): Map<string, Grant> => {
+  const all = new Map<string, Grant>()
+  for (let i = 0; i < entries.length; i += 2) {
+    const call = entries[i] as string
+    all.set(call, { at: Number(entries[i + 1]), permits: Buffer.from(call, 'latin1').readUInt32LE(call.length - 4) })
+  }
+  return all
 }
 
 const HISTORIES = 60
@@ -261,6 +268,48 @@ void describe('histories of synchronizers on a network that loses and delays', (
       })
       await h.run(Promise.all([...waits, ...counting]))
       await quiet(h)
+      await h.run(Promise.all(h.clients.map((client) => client.close())))
+      assert.deepEqual(await h.keys(), [], `seed ${seed}`)
+    }
+  })
+
+  void test(`rate limiter, ${HISTORIES} seeds → no window holds more than the rate, and each grant is in one`, async () => {
+    const interval = 1000
+    for (const seed of seeds) {
+      const h = await history(seed, 1 + (seed % 3))
+      const permits = 2 + (seed % 4)
+      await h.run(h.clients[0]?.rateLimiter('r').trySetRate({ permits, interval }))
+      const log = new Map<string, Grant>()
+      let [over, had] = [false, 0]
+      const watching = async (): Promise<void> => {
+        for (; !over; await h.pause(20)) {
+          const there = grantsOf(h.raw('ZRANGE', '{r}:permits', '0', '-1', 'WITHSCORES') as string[])
+          // What leaves before its time was taken back.
+          for (const [call, { at }] of log) if (!there.has(call) && at > h.clock.now() - interval) log.delete(call)
+          for (const [call, grant] of there) log.set(call, grant)
+        }
+      }
+      const worker = async (client: SimClient): Promise<void> => {
+        for (let round = 0; round < 5; round++) {
+          const wanted = 1 + Math.floor(h.random() * permits)
+          const signal = h.random() < 0.3 ? new AbortController() : undefined
+          if (signal !== undefined) void h.pause(300 * h.random()).then(() => signal.abort('left'))
+          const wait = h.random() < 0.3 ? 0 : 3000 * h.random()
+          const asked = client.rateLimiter('r').tryAcquire({ permits: wanted, wait, signal: signal?.signal })
+          if ((await asked.catch(() => undefined))?.allowed === true) had += wanted
+        }
+      }
+      const watched = watching()
+      await h.run(Promise.all(h.clients.flatMap((client) => times(3, () => worker(client)))))
+      await h.run(h.pause(50))
+      over = true
+      await h.run(watched)
+      const grants = [...log.values()]
+      const granted = grants.reduce((sum, { permits }) => sum + permits, 0)
+      assert.equal(exceeding(grants, permits, interval), undefined, `seed ${seed}`)
+      assert.ok(had > 0 && had <= granted, `seed ${seed}: ${had} had, ${granted} granted`)
+      await quiet(h)
+      await h.run(h.clients[0]?.rateLimiter('r').delete())
       await h.run(Promise.all(h.clients.map((client) => client.close())))
       assert.deepEqual(await h.keys(), [], `seed ${seed}`)
     }

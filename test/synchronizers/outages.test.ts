@@ -1,66 +1,8 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe } from 'node:test'
 import { EngineError } from 'holdfast'
-import { virtualClock, type VirtualClock } from 'holdfast/testing'
-import { start } from '#src/client.js'
-import { settle } from '#src/config/settings.js'
-import { MemoryDriver } from '#src/engine/memory/driver.js'
-import { closeMemoryServer, openMemoryServer } from '#src/engine/memory/registry.js'
-import { rejection, watch } from '../contract/lock/kind.js'
-import { SwitchedDriver } from '../support/switched-driver.js'
-
-type Client = Awaited<ReturnType<typeof start>>
-
-interface Stage {
-  readonly clock: VirtualClock
-  readonly driver: SwitchedDriver
-  readonly client: Client
-  readonly errors: Error[]
-  raw(...words: (string | number)[]): unknown
-  run<T>(promise: Promise<T>): Promise<T>
-}
-
-let stages = 0
-const MINUTE = 60_000
-
-/** The server knows the scripts: what it is asked for, it does when it is asked. */
-const warm = async (client: Client, run: Stage['run']): Promise<void> => {
-  const [s, p, latch] = [client.semaphore('warm'), client.permitSemaphore('warm'), client.countDownLatch('warm')]
-  const steps: (() => Promise<unknown>)[] = [
-    ...[() => latch.trySetCount(1), () => latch.countDown(), () => p.trySetPermits(1)],
-    ...[() => p.acquire().then((permit) => permit.release()), () => p.delete(), () => s.trySetPermits(1)],
-    ...[() => s.using(() => 0), () => s.drain(), () => s.delete()],
-  ]
-  for (const step of steps) await run(step())
-}
-
-/** One client on a server of its own, in virtual time. Nothing but `keeps` is left in the end. */
-const onStage = (name: string, body: (stage: Stage) => Promise<void>, keeps: readonly string[] = []): void => {
-  void test(name, async () => {
-    const clock = virtualClock((stages += 1))
-    const id = `outage${stages}-${process.pid}`
-    const server = openMemoryServer(id, clock)
-    const driver = new SwitchedDriver(new MemoryDriver(server, id))
-    const run = async <T>(promise: Promise<T>): Promise<T> => {
-      const seen = watch(promise)
-      for (await clock.advance(0); !seen.settled; await clock.advance(10)) {
-        assert.ok(clock.now() < 1e15)
-      }
-      return promise
-    }
-    const settings = settle({ url: `memory:${id}`, clock, presence: false, commandTimeout: 500 }, {})
-    const client = await run(start(settings, driver))
-    const errors: Error[] = []
-    client.on('error', (error) => errors.push(error))
-    const raw = (...words: (string | number)[]): unknown => server.execute(words.map(String))
-    await warm(client, run)
-    await body({ clock, driver, client, errors, raw, run })
-    await run(client.close())
-    await clock.advance(2 * MINUTE)
-    assert.deepEqual(raw('KEYS', '*'), keeps)
-    closeMemoryServer(server)
-  })
-}
+import { rejection } from '../contract/lock/kind.js'
+import { MINUTE, onStage } from './stage.js'
 
 const isUnanswered = (error: unknown): void => {
   assert.ok(error instanceof EngineError && error.code === 'NO_REPLY', String(error))
@@ -233,6 +175,38 @@ void describe('outages of synchronizers', () => {
       await clock.advance(1000)
     },
     ['s'],
+  )
+
+  onStage(
+    'a subscription that nobody answers → asked each second all the same, and heard when it stands',
+    async ({ clock, driver, client, raw, run }) => {
+      const subscribe = driver.subscribe.bind(driver)
+      let answer: () => void = () => undefined
+      driver.subscribe = (name, kind) =>
+        new Promise((resolve, reject) => {
+          answer = () => void subscribe(name, kind).then(resolve, reject)
+        })
+      const s = client.semaphore('s')
+      const took = async (change: () => unknown): Promise<number> => {
+        const had = s.acquire()
+        await clock.advance(1500)
+        const from = clock.now()
+        await change()
+        await run(had)
+        return clock.now() - from
+      }
+      const polled = await took(() => raw('SET', 's', 1))
+      assert.ok(polled <= 1200, `${polled} ms`)
+      const heard = await took(async () => {
+        answer()
+        await clock.advance(10)
+        raw('SET', 's', 1)
+        raw('PUBLISH', 'redisson_sc:{s}', 1)
+      })
+      assert.ok(heard <= 50, `${heard} ms`)
+    },
+    ['s'],
+    30_000,
   )
 
   onStage('hundreds wait for a latch → one look frees them all', async ({ clock, driver, client, run }) => {

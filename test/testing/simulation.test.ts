@@ -48,6 +48,25 @@ void describe('simulation', () => {
     assert.ok(grants > 150, `${grants} grants`)
   })
 
+  for (const [first, what] of [
+    [
+      10_000_000_000,
+      'permits that nothing tells apart → each counted on by one, none made or lost, first come first served',
+    ],
+    [11_000_000_000, 'latches → nobody passes before they are open, nobody waits when they are, each call counts once'],
+    [12_000_000_000, 'rate limiters → no window of the interval holds more than the rate, nothing is granted in vain'],
+  ] as const) {
+    void it(what, async () => {
+      let grants = 0
+      for (let n = 1; n <= 40; n++) {
+        const outcome = await simulate(first + n)
+        assert.deepEqual(outcome.violations, [], `seed ${outcome.seed}`)
+        grants += outcome.grants
+      }
+      assert.ok(grants > 60, `${grants} grants`)
+    })
+  }
+
   void it('a part that is left out does not happen', async () => {
     const whole = await simulate(8, { trace: true })
     const step = whole.parts.find((part) => part.startsWith('p0.')) as string

@@ -18,4 +18,10 @@ export const commands: readonly Entry[] = [
     summary: 'eight workers, three locks, one crash: live',
     load: () => import('./demo.js'),
   },
+  {
+    name: 'config',
+    usage: 'config check FILE [--json] [--strict]',
+    summary: 'what a redisson.yml would come to, and what is unsafe',
+    load: () => import('./config.js'),
+  },
 ]

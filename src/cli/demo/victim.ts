@@ -33,7 +33,7 @@ const abandoned = (connect: Connect, { url, watchdog, lock }: Job): Victim => {
 /** A process of its own, killed. */
 const killed = (job: Job): Victim => {
   // The address goes by message: it may hold a password, and arguments and environments can be read by others.
-  const child = fork(fileURLToPath(new URL('./doomed.js', import.meta.url)), [], {
+  const child = fork(fileURLToPath(import.meta.resolve('#src/cli/demo/doomed.js')), [], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })

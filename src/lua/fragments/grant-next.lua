@@ -1,14 +1,12 @@
 -- The lock is free: the first in the line who can be reached has it from now on, and is told, together with the numbers of
--- those of its client who stand right behind it. `mine`: the owners who ask, with their leases; such a one has it at once.
--- One of ours has it on trial, until it confirms, and stays in the line till then; a fraction marks its deadline. Whose
--- client nobody hears is passed over and has a short lease to be heard again. One of Redisson's is woken and takes it
--- itself; its allowance begins. Returns who of `mine` has it.
+-- those of its client who stand right behind it, and a + where another's follow. `mine`: the owners who ask, with their
+-- leases; such a one has it at once. One of ours has it on trial, until it confirms, and stays in the line till then; a
+-- fraction marks its deadline. Whose client nobody hears is passed over and has a short lease to be heard again. One of
+-- Redisson's is woken and takes it itself; its allowance begins. Returns who of `mine` has it.
 local function grantNext(line, mine)
-  local waiting = redis.call('LRANGE', line.queue, 0, 63)
-  local deaf = {}
+  local waiting, deaf = redis.call('LRANGE', line.queue, 0, 63), {}
   for place, owner in ipairs(waiting) do
-    local client = string.sub(owner, 1, 36)
-    local trial = line.now + 3000.5
+    local client, trial = string.sub(owner, 1, 36), line.now + 3000.5
     if mine[owner] then
       bound(line, owner, waiting, place + 1, mine[owner])
       takeOut(line, owner)
@@ -17,13 +15,14 @@ local function grantNext(line, mine)
       return owner
     elseif not isOurs(owner) then
       if place > 1 then
-        bound(line, waiting[place - 1], waiting, place, line.lease)
+        bound(line, waiting[place - 1], waiting, place, math.min(line.lease, 3000))
         redis.call('LREM', line.queue, 1, owner)
         redis.call('LPUSH', line.queue, owner)
         -- When it has the lock it takes its allowance off all deadlines, also off those that it was moved ahead of.
         for i = 1, place - 1 do
           redis.call('ZADD', line.deadlines, trial + line.allowance, waiting[i])
         end
+        keepOrder(line, waiting, place + 1, trial + line.allowance)
       elseif waiting[2] then
         -- Where those ahead of it were dropped it may be due much later. Alone it is left so: who joins counts from it.
         local known = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
@@ -35,12 +34,13 @@ local function grantNext(line, mine)
     local words = { owner, line.stamp }
     -- Who was passed over may come back in between.
     for i = 2, place == 1 and #waiting or 0 do
-      if string.sub(waiting[i], 1, 36) ~= client then break end
-      words[#words + 1] = string.sub(waiting[i], 38)
+      local same = string.sub(waiting[i], 1, 36) == client
+      words[#words + 1] = same and string.sub(waiting[i], 38) or '+'
+      if not same then break end
     end
-    local told = deaf[client] and 0 or redis.pcall(line.publish, line.grants .. ':' .. client, table.concat(words, ' '))
-    if told ~= 0 then
-      bound(line, owner, waiting, place + 1, line.lease)
+    if not deaf[client] and tellWhose(line, line.grants .. ':' .. client, words) then
+      bound(line, owner, waiting, place + 1, math.max(line.lease, 3000))
+      keepOrder(line, waiting, place + 1, trial)
       redis.call('HSET', line.lock, owner, 1)
       redis.call('PEXPIRE', line.lock, 3000)
       redis.call('ZADD', line.deadlines, trial, owner)
@@ -50,5 +50,4 @@ local function grantNext(line, mine)
     local known = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
     redis.call('ZADD', line.deadlines, math.min(known, trial), owner)
   end
-  return nil
 end

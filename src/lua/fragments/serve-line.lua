@@ -6,41 +6,44 @@
 local function serveLine(line, mine)
   -- What has no mode is another kind of lock's.
   local mode = redis.call('HGET', line.lock, 'mode') or redis.call('EXISTS', line.lock) == 1 and 'write'
-  local place = 0
+  line.deaf = {}
+  -- A part of the line at a time, and where in the line it ends.
+  local some, place, till = {}, 0, 0
   while true do
-    local owner = redis.call('LINDEX', line.queue, place)
-    if not owner then
-      return mode
+    if place == #some then
+      some, place = redis.call('LRANGE', line.queue, till, till + 63), 0
+      till = till + #some
+      if #some == 0 then
+        return mode
+      end
     end
-    local client, side = string.sub(owner, 1, 36), string.sub(owner, -6) == ':write' and ':write' or ''
-    local deadline = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
     place = place + 1
+    local owner = some[place]
+    local client, writes = string.sub(owner, 1, 36), string.sub(owner, -6) == ':write'
+    local deadline = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
     if deadline <= line.now then
       redis.call('LREM', line.queue, 1, owner)
       redis.call('ZREM', line.deadlines, owner)
+      till = till - 1
       if deadline % 1 ~= 0 and client ~= line.client then
         dropClient(line, client)
+        some, place, till = {}, 0, 0
       end
-      place = 0
     elseif not (mode and isIn(line, owner)) then
-      if mode == 'write' or mode and side ~= '' then
+      if mode == 'write' or mode and writes then
         -- Readers may go on for long: who has not been heard for as long as a trial is on trial now.
         if mode == 'read' and line.allowance and deadline < line.now + line.allowance - 3000 then
           redis.call('ZADD', line.deadlines, math.min(deadline, line.now + 3000.5), owner)
         end
         return 'write'
       end
-      local told = mine[owner] or redis.pcall(line.publish, line.grants .. ':' .. client .. side, owner .. ' ' .. line.stamp)
-      if told ~= 0 then
-        letIn(line, owner, mine[owner] or 3000)
-        mode = side ~= '' and 'write' or 'read'
-      end
       if mine[owner] then
+        letIn(line, owner, mine[owner])
         takeOut(line, owner)
-        place = place - 1
-      else
-        local trial = line.now + 3000.5
-        redis.call('ZADD', line.deadlines, told ~= 0 and trial or math.min(deadline, trial), owner)
+        till = till - 1
+      end
+      if mine[owner] or callIn(line, owner, deadline, some, place) then
+        mode = writes and 'write' or 'read'
       end
     end
   end

@@ -33,7 +33,8 @@ local function take(owner, lease, allowance, holds)
     end
     redis.call('HSET', lock, owner, 1)
   end
-  redis.call('PEXPIRE', lock, lease)
+  -- What it has had longer, since it has taken the lock again, is not made shorter.
+  redis.call('PEXPIRE', lock, math.max(lease, holds and redis.call('PTTL', lock) or 0))
   return true
 end
 
@@ -59,7 +60,7 @@ for i = 4, #asked, 3 do
   local holds = redis.call('HEXISTS', lock, owner) == 1
   local deadline = redis.call('ZSCORE', deadlines, owner)
   if holds or deadline or now <= notAfter then
-    if take(owner, asked[i + 1], allowance, holds) then
+    if take(owner, tonumber(asked[i + 1]), allowance, holds) then
       state = 1
     elseif deadline or joins == '1' then
       local left = stand(owner, allowance, deadline)

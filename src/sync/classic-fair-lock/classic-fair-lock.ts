@@ -66,7 +66,8 @@ export class ClassicFairProtocol extends PlainLockProtocol implements LineProtoc
 
   /** Nobody is granted it on trial: who has it has it. */
   async confirm(owner: string, lease: number): Promise<number> {
-    return Math.max(0, await this.runner.take(lockSetLevel, [this.key], [owner, 1, lease]))
+    const left = await this.runner.take(lockSetLevel, [this.key], [owner, 1, lease], (ms) => ms > 0)
+    return Math.max(0, left)
   }
 
   async leave({ owner, wait }: Pick<Asker, 'owner' | 'wait'>): Promise<number | undefined> {

@@ -9,14 +9,9 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease = ARGV[1], tonumber(ARGV[2])
 --include take-out
+--include let-have
 
-local level = redis.call('HGET', lock, owner)
-if not level then
+if redis.call('HEXISTS', lock, owner) == 0 then
   return 0
 end
-local onTrial = takeOut({ queue = queue, deadlines = deadlines }, owner)
-if level ~= '1' or not onTrial then
-  lease = math.max(lease, redis.call('PTTL', lock))
-end
-redis.call('PEXPIRE', lock, lease)
-return lease
+return letHave({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)

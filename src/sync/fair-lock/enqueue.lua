@@ -16,10 +16,13 @@ local allowance, notAfter, channel, grants, publish = tonumber(ARGV[1]), tonumbe
 local owners = ARGV
 --include is-ours
 --include take-out
+--include let-have
 --include keep-line
 --include drop-client
 --include drop-stale
+--include keep-order
 --include bound
+--include tell-whose
 --include grant-next
 
 local time = redis.call('TIME')
@@ -38,8 +41,7 @@ local mine, states = {}, {}
 for i = 6, #owners, 2 do
   local owner, lease = owners[i], tonumber(owners[i + 1])
   if owner == holder then
-    takeOut(line, owner)
-    redis.call('PEXPIRE', lock, lease)
+    letHave(line, owner, lease)
   elseif line.now > notAfter then
     states[owner] = 3
   elseif not holder and length == 0 then

@@ -1,5 +1,5 @@
 import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/line-protocol.js'
-import type { LockKind, ServerState } from '../../core/protocol.js'
+import { isHeld, type LockKind, type ServerState } from '../../core/protocol.js'
 import { fairCall, grantChannel } from '../../keys.js'
 import {
   fairLockConfirm,
@@ -46,7 +46,8 @@ class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
   }
 
   override async acquire(owner: string, lease: number): Promise<number | undefined> {
-    return (await this.runner.take(fairLockTry, this.#keys, [owner, lease])) ?? undefined
+    const args = [owner, lease, this.channel, this.runner.publishCommand] as const
+    return (await this.runner.take(fairLockTry, this.#keys, args, isHeld)) ?? undefined
   }
 
   async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
@@ -62,7 +63,7 @@ class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
   }
 
   async confirm(owner: string, lease: number): Promise<number> {
-    return this.runner.take(fairLockConfirm, this.#keys, [owner, lease])
+    return this.runner.take(fairLockConfirm, this.#keys, [owner, lease], (left) => left > 0)
   }
 
   override async release(owner: string, served: readonly string[] = []): Promise<number | undefined> {

@@ -15,7 +15,9 @@ local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(A
 --include keep-line
 --include drop-client
 --include drop-stale
+--include keep-order
 --include bound
+--include tell-whose
 --include grant-next
 
 local time = redis.call('TIME')

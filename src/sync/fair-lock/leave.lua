@@ -20,7 +20,9 @@ local served = ARGV
 --include keep-line
 --include drop-client
 --include drop-stale
+--include keep-order
 --include bound
+--include tell-whose
 --include grant-next
 
 local time = redis.call('TIME')
@@ -30,14 +32,14 @@ local line = {
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
 local held = redis.call('HDEL', lock, owner) == 1
-if redis.call('LINDEX', queue, 0) == owner then
-  bound(line, owner, redis.call('LRANGE', queue, 1, 64), 1, math.max(redis.call('PTTL', lock), lease))
+if not held and redis.call('LINDEX', queue, 0) == owner then
+  bound(line, owner, redis.call('LRANGE', queue, 0, 64), 2, math.max(redis.call('PTTL', lock), lease))
 end
 local waited = takeOut(line, owner)
 local freed = held
 for i = 7, #served do
   if i == #served and held then
-    bound(line, served[i], redis.call('LRANGE', queue, 1, 64), 1, 0)
+    bound(line, served[i], redis.call('LRANGE', queue, 0, 64), 2, 0)
   end
   -- Whoever released it by force has granted it to somebody who had had it, or has called that one.
   freed = takeOut(line, served[i]) or freed

@@ -15,10 +15,13 @@ local allowance, channel, grants, publish = tonumber(ARGV[1]), ARGV[2], ARGV[3],
 local owners = ARGV
 --include is-ours
 --include take-out
+--include let-have
 --include keep-line
 --include drop-client
 --include drop-stale
+--include keep-order
 --include bound
+--include tell-whose
 --include grant-next
 
 local time = redis.call('TIME')
@@ -33,12 +36,17 @@ local mine, states, ahead = {}, {}, holder
 for i = 5, #owners, 2 do
   mine[owners[i]] = tonumber(owners[i + 1])
 end
-for place, owner in ipairs(redis.call('LRANGE', queue, 0, -1)) do
+local waiting = redis.call('LRANGE', queue, 0, -1)
+for place, owner in ipairs(waiting) do
   if mine[owner] then
     local deadline = line.now + math.max(left, 0) + allowance * place
     -- Also where it is later already: on trial or deaf it is no more.
     local known = tonumber(redis.call('ZSCORE', deadlines, owner) or 0)
-    redis.call('ZADD', deadlines, math.max(math.ceil(known), deadline), owner)
+    deadline = math.max(math.ceil(known), deadline)
+    redis.call('ZADD', deadlines, deadline, owner)
+    if not mine[waiting[place + 1] or owner] then
+      keepOrder(line, waiting, place + 1, deadline)
+    end
     states[owner] = isOurs(ahead or owner) and 0 or 2
   end
   ahead = owner
@@ -48,8 +56,7 @@ dropStale(line, string.sub(owners[5], 1, 36))
 if not holder then
   holder = grantNext(line, mine)
 elseif mine[holder] then
-  takeOut(line, holder)
-  redis.call('PEXPIRE', lock, mine[holder])
+  letHave(line, holder, mine[holder])
 end
 local told = {}
 for i = 5, #owners, 2 do

@@ -4,9 +4,11 @@
 -- KEYS[3] deadlines
 -- ARGV[1] owner
 -- ARGV[2] lease (ms)
+-- ARGV[3] channel
+-- ARGV[4] publish
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is another's turn
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease = ARGV[1], ARGV[2]
+local owner, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --include is-ours
 --include keep-line
 --include drop-client
@@ -19,7 +21,8 @@ end
 if left == -2 then
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  dropStale({ queue = queue, deadlines = deadlines, now = now }, string.sub(owner, 1, 36))
+  local line = { queue = queue, deadlines = deadlines, channel = channel, publish = publish, now = now }
+  dropStale(line, string.sub(owner, 1, 36))
   if redis.call('EXISTS', queue) == 1 then
     return left
   end

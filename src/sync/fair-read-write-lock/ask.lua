@@ -23,6 +23,8 @@ local owners = ARGV
 --include drop-client
 --include let-in
 --include settle
+--include tell-whose
+--include call-in
 --include serve-line
 
 local time = redis.call('TIME')

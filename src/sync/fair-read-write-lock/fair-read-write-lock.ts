@@ -1,5 +1,5 @@
 import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/line-protocol.js'
-import type { LockKind, Runner, ServerState } from '../../core/protocol.js'
+import { isHeld, type LockKind, type Runner, type ServerState } from '../../core/protocol.js'
 import { ReadGate } from '../../core/read-gate.js'
 import { WriteGate } from '../../core/write-gate.js'
 import { readLevels, readWriteDeadlines, readWriteGrants, readWriteQueue } from '../../keys.js'
@@ -61,7 +61,9 @@ const inLine = <S extends new (...args: any[]) => Side>(PlainSide: S) =>
     ): Promise<Answer<number>> {
       const words = askers.flatMap(({ owner, lease }) => [owner, String(lease)])
       const args = [String(joins), notAfter, this.runner.fleet.fairWaiterTimeout, ...this.#voices, ...words] as const
-      const [stamp, left, states] = await this.runner[how](fairReadWriteLockAsk, this.#keys, args)
+      const [stamp, left, states] = await (how === 'run'
+        ? this.runner.run(fairReadWriteLockAsk, this.#keys, args)
+        : this.runner.take(fairReadWriteLockAsk, this.#keys, args, ([, , [state]]) => state === 1))
       return { stamp: Number(stamp), left, states }
     }
 
@@ -81,21 +83,23 @@ const inLine = <S extends new (...args: any[]) => Side>(PlainSide: S) =>
     }
 
     confirm(owner: string, lease: number): Promise<number> {
-      return this.runner.take(fairReadWriteLockConfirm, this.#keys, [owner, lease, this.companion])
+      const args = [owner, lease, this.companion] as const
+      return this.runner.take(fairReadWriteLockConfirm, this.#keys, args, (left) => left > 0)
     }
 
-    override async release(owner: string): Promise<number | undefined> {
+    override async release(owner: string, served: readonly string[] = []): Promise<number | undefined> {
       // Who only stood in the line had lost it while it was on trial.
-      return (await this.#leave(owner)) === 1 ? 1 : undefined
+      return (await this.#leave(owner, served)) === 1 ? 1 : undefined
     }
 
     async leave({ owner }: Asker): Promise<number | undefined> {
-      const left = await this.#leave(owner)
+      const left = await this.#leave(owner, [])
       return left === -1 ? undefined : left
     }
 
-    #leave(owner: string): Promise<number> {
-      return this.runner.run(fairReadWriteLockLeave, [...this.#keys, this.channel], [owner, ...this.#voices])
+    #leave(owner: string, served: readonly string[]): Promise<number> {
+      const args = [...this.#voices, owner, ...served] as const
+      return this.runner.run(fairReadWriteLockLeave, [...this.#keys, this.channel], args)
     }
 
     override async forceRelease(): Promise<boolean> {
@@ -118,7 +122,7 @@ class FairReadSide extends inLine(ReadSide) {
     writer: string,
   ): Promise<number | undefined> {
     const keys = [this.key, readLevels(this.key, owner)] as const
-    return (await this.runner.take(fairReadWriteLockReadUnder, keys, [writer, owner, lease])) ?? undefined
+    return (await this.runner.take(fairReadWriteLockReadUnder, keys, [writer, owner, lease], isHeld)) ?? undefined
   }
 }
 

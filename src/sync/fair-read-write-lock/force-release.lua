@@ -16,6 +16,8 @@ local mode, message, companion, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARG
 --include keep-line
 --include drop-client
 --include let-in
+--include tell-whose
+--include call-in
 --include serve-line
 
 local time = redis.call('TIME')

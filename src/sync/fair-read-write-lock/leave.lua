@@ -1,23 +1,59 @@
--- Ends a read or a write, whatever its count, or takes who waits out of the line; who is next enters. A write whose owner
--- reads, too, goes on as that read. Readers that died do not count.
+-- Ends a read or a write, whatever its count, or takes who waits out of the line; who is next enters. Those who stood right
+-- behind a writer and have had their turn in its process meanwhile leave with it.
 -- KEYS[1] lock
 -- KEYS[2] queue
 -- KEYS[3] deadlines
 -- KEYS[4] channel
--- ARGV[1] owner
--- ARGV[2] companion
--- ARGV[3] grants
--- ARGV[4] publish
+-- ARGV[1] companion
+-- ARGV[2] grants
+-- ARGV[3] publish
+-- ARGV[4] owner
+-- ARGV[5..] served
 -- returns integer 1 ended, 0 only waited, -1 neither
 local lock, queue, deadlines, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local owner, companion, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local companion, grants, publish, owner = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local served = ARGV
 --include is-in
 --include take-out
 --include keep-line
 --include drop-client
 --include let-in
+--include tell-whose
+--include call-in
 --include serve-line
 --include reads-left
+--include outlives
+
+-- Ends what an owner reads or writes, whatever its count, and takes it out of the line. A write whose owner reads, too, goes
+-- on as that read; readers that died do not count. Returns how often it had it, or false; whether it stood in the line; and
+-- what all others are to be told, or false.
+local function giveUp(line, owner)
+  local writes = string.sub(owner, -6) == ':write'
+  local waited, count = takeOut(line, owner), redis.call('HGET', line.lock, owner)
+  local levels, level = line.companion .. ':' .. owner .. ':rwlock_timeout:', 1
+  local left = redis.call('PTTL', line.lock)
+  local own = writes and left or readsLeft({ owner, count or 0 }, line.companion, left)
+  -- Of a read whose lock is gone they may be there still, whatever their number.
+  while not writes and (redis.call('DEL', levels .. level) == 1 or level < tonumber(count or 0)) do
+    level = level + 1
+  end
+  if not count then
+    return false, waited, false
+  end
+  redis.call('HDEL', line.lock, owner)
+  -- Under a write of its own a read is nothing to wait for: that has no key but the lock to last by.
+  if not writes and redis.call('HGET', line.lock, 'mode') ~= 'read' then
+    return count, waited, false
+  end
+  local longest = outlives(line.lock, line.companion, left, own, 0)
+  if longest > 0 then
+    redis.call('HSET', line.lock, 'mode', 'read')
+    redis.call('PEXPIRE', line.lock, longest)
+  else
+    redis.call('DEL', line.lock)
+  end
+  return count, waited, writes and '1' or longest == 0 and '0'
+end
 
 local time = redis.call('TIME')
 local line = {
@@ -25,31 +61,15 @@ local line = {
   client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
-local writes = string.sub(owner, -6) == ':write'
-local waited, count = takeOut(line, owner), redis.call('HGET', lock, owner)
-local message, level = false, 1
-while not writes and not count and redis.call('DEL', companion .. ':' .. owner .. ':rwlock_timeout:' .. level) == 1 do
-  level = level + 1
+local count, waited, message = giveUp(line, owner)
+-- Where one on trial leaves, all behind it that could enter have.
+local room = waited and not count
+for i = 5, #served do
+  -- Whoever released it by force may have let in one who had had it.
+  local _, stood, said = giveUp(line, served[i])
+  room, message = room or stood, message or said
 end
-if count then
-  redis.call('HDEL', lock, owner)
-  for own = 1, writes and 0 or tonumber(count) do
-    redis.call('DEL', companion .. ':' .. owner .. ':rwlock_timeout:' .. own)
-  end
-  -- Under a write of its own a read is nothing to wait for: that has no key but the lock to last by.
-  if writes or redis.call('HGET', lock, 'mode') == 'read' then
-    local left = redis.call('PTTL', lock)
-    local longest = readsLeft(redis.call('HGETALL', lock), companion, left)
-    if longest == 0 then
-      redis.call('DEL', lock)
-    else
-      redis.call('HSET', lock, 'mode', 'read')
-      redis.call('PEXPIRE', lock, longest)
-    end
-    message = writes and '1' or longest == 0 and '0'
-  end
-end
-if message or waited then
+if room or message then
   serveLine(line, {})
 end
 if message then

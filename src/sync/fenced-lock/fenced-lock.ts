@@ -37,7 +37,8 @@ class FencedLockProtocol extends PlainLockProtocol {
   }
 
   override async acquire(owner: string, lease: number): Promise<number | undefined> {
-    const reply = await this.runner.take(fencedLockAcquire, this.#keys, [owner, lease, this.#known])
+    const args = [owner, lease, this.#known] as const
+    const reply = await this.runner.take(fencedLockAcquire, this.#keys, args, (token) => typeof token === 'string')
     if (typeof reply === 'number') return reply
     this.#brought(owner, reply)
     return undefined
@@ -60,7 +61,8 @@ class FencedLockProtocol extends PlainLockProtocol {
   }
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
-    const token = await this.runner.take(fencedLockPass, this.#keys, [from, to, lease, this.#known])
+    const args = [from, to, lease, this.#known] as const
+    const token = await this.runner.take(fencedLockPass, this.#keys, args, (reply) => reply !== null)
     if (token !== null) this.#brought(to, token)
     return token !== null
   }

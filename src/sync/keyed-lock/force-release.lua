@@ -1,12 +1,12 @@
 -- Takes these keys from whoever holds them.
 -- KEYS[1] group
--- KEYS[2] channel
--- ARGV[1] publish
--- ARGV[2..] fields
+-- ARGV[1] channel
+-- ARGV[2] publish
+-- ARGV[3..] fields
 -- returns integer 1 when one of them was held, 0 when all were free
 local group = KEYS[1]
-local channel = KEYS[2]
-local publish = ARGV[1]
+local channel = ARGV[1]
+local publish = ARGV[2]
 local fields = ARGV
 --include server-now
 --include key-left
@@ -14,7 +14,7 @@ local fields = ARGV
 
 local now = serverNow()
 local gone, held = 0, 0
-for i = 2, #fields do
+for i = 3, #fields do
   local holder = redis.call('HGET', group, fields[i])
   if holder then
     held = keyLeft(group, fields[i], holder, now) > 0 and 1 or held

@@ -1,23 +1,53 @@
 import { Gate } from '../../core/gate.js'
 import type { TenureHold } from '../../core/hold.js'
+import type { UnitOfWork } from '../../core/owner.js'
 import type { Request } from '../../core/request.js'
+import type { Tenure } from '../../core/tenure.js'
 import { DeadlockError } from '../../errors.js'
+
+/** The gates at which an owner has something or has asked for it, as long as they are in use. */
+const gatesOf = new WeakMap<UnitOfWork, readonly KeyedGate[]>()
 
 /** The gate of one set of keys. Sets that overlap have gates of their own, and exclude one another on the server. */
 export class KeyedGate extends Gate {
   override acquire(request: Request): Promise<TenureHold | undefined> {
-    // Each hold has a name of its own on the server: its owner would wait for itself.
-    const own = request.explicit && this.runtime.gates.some((gate) => this.#overlaps(gate, request))
-    if (!own) return super.acquire(request)
-    this.rested()
-    const why = 'its owner holds some of these keys in another set: take all of them at once'
-    return Promise.reject(new DeadlockError(this.name, why))
+    if (!request.explicit) return super.acquire(request)
+    const hopeless = this.hopeless(request)
+    if (hopeless !== undefined) {
+      this.rested()
+      return Promise.reject(hopeless)
+    }
+    this.#note(request.owner)
+    return super.acquire(request)
   }
 
-  #overlaps(gate: Pick<Gate, 'kind' | 'protocol' | 'tenureOf'>, { owner }: Request): boolean {
-    const { part = [] } = this.kind
-    const other = gate.kind
-    if (gate === this || other.keysOf !== this.kind.keysOf || gate.protocol.key !== this.protocol.key) return false
-    return other.part?.some((key) => part.includes(key)) === true && gate.tenureOf(owner) !== undefined
+  /** Each hold has a name of its own on the server: its owner would wait for itself. */
+  protected override hopeless({ owner, explicit }: Request): DeadlockError | undefined {
+    if (!explicit || !this.#overlapping(owner).some((gate) => gate.tenureOf(owner) !== undefined)) return undefined
+    return new DeadlockError(this.name, 'its owner holds some of these keys in another set: take all of them at once')
+  }
+
+  /** What its owner waits for in sets that overlap it would wait for in vain. */
+  given(_tenure: Tenure, owner: UnitOfWork): void {
+    this.#note(owner)
+    for (const gate of this.#overlapping(owner)) gate.reconsider(owner)
+  }
+
+  #note(owner: UnitOfWork): void {
+    const others = gatesOf.get(owner)?.filter((gate) => gate !== this && gate.#inUse) ?? []
+    gatesOf.set(owner, [...others, this])
+  }
+
+  get #inUse(): boolean {
+    return this.runtime.gateInUse(this.kind, this.name) === this
+  }
+
+  #overlapping(owner: UnitOfWork): readonly KeyedGate[] {
+    return gatesOf.get(owner)?.filter((gate) => gate !== this && gate.#inUse && gate.#sharesKeysOf(this)) ?? []
+  }
+
+  #sharesKeysOf({ runtime, protocol, kind: { part = [] } }: KeyedGate): boolean {
+    if (this.runtime !== runtime || this.protocol.key !== protocol.key) return false
+    return this.kind.part?.some((key) => part.includes(key)) === true
   }
 }

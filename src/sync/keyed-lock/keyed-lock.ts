@@ -1,4 +1,12 @@
-import type { LockKind, LockProtocol, RenewScript, Runner, ServerState } from '../../core/protocol.js'
+import {
+  isHeld,
+  isPassed,
+  type LockKind,
+  type LockProtocol,
+  type RenewScript,
+  type Runner,
+  type ServerState,
+} from '../../core/protocol.js'
 import { lockChannel } from '../../keys.js'
 import {
   keyedLockAcquire,
@@ -46,7 +54,8 @@ class KeyedLockProtocol implements LockProtocol {
   }
 
   async acquire(owner: string, lease: number): Promise<number | undefined> {
-    return (await this.#runner.take(keyedLockAcquire, [this.key], [owner, lease, ...this.#fields])) ?? undefined
+    const args = [owner, lease, ...this.#fields] as const
+    return (await this.#runner.take(keyedLockAcquire, [this.key], args, isHeld)) ?? undefined
   }
 
   async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
@@ -55,18 +64,19 @@ class KeyedLockProtocol implements LockProtocol {
   }
 
   async release(owner: string): Promise<number | undefined> {
-    const args = [owner, this.#runner.publishCommand, ...this.#fields] as const
-    const told = await this.#runner.run(keyedLockRelease, [this.key, this.channel], args)
+    const args = [owner, this.channel, this.#runner.publishCommand, ...this.#fields] as const
+    const told = await this.#runner.run(keyedLockRelease, [this.key], args)
     return told === -1 ? undefined : told
   }
 
   async pass(from: string, to: string, lease: number): Promise<boolean> {
-    return (await this.#runner.take(keyedLockPass, [this.key], [from, to, lease, ...this.#fields])) === 1
+    const args = [from, to, lease, ...this.#fields] as const
+    return isPassed(await this.#runner.take(keyedLockPass, [this.key], args, isPassed))
   }
 
   async forceRelease(): Promise<boolean> {
-    const args = [this.#runner.publishCommand, ...this.#fields] as const
-    return (await this.#runner.run(keyedLockForceRelease, [this.key, this.channel], args)) === 1
+    const args = [this.channel, this.#runner.publishCommand, ...this.#fields] as const
+    return (await this.#runner.run(keyedLockForceRelease, [this.key], args)) === 1
   }
 
   async inspect(): Promise<ServerState> {

@@ -1,14 +1,14 @@
 -- Frees what its owner has of these keys, however often, and wakes one waiter of each process.
 -- KEYS[1] group
--- KEYS[2] channel
 -- ARGV[1] owner
--- ARGV[2] publish
--- ARGV[3..] fields
+-- ARGV[2] channel
+-- ARGV[3] publish
+-- ARGV[4..] fields
 -- returns integer processes told, -1 when not all of them were this owner's still
 local group = KEYS[1]
-local channel = KEYS[2]
 local owner = ARGV[1]
-local publish = ARGV[2]
+local channel = ARGV[2]
+local publish = ARGV[3]
 local fields = ARGV
 --include server-now
 --include key-left
@@ -16,7 +16,7 @@ local fields = ARGV
 
 local now = serverNow()
 local freed, whole = 0, true
-for i = 3, #fields do
+for i = 4, #fields do
   whole = keyLeft(group, fields[i], owner, now) > 0 and whole
   freed = freed + dropKey(group, fields[i], owner)
 end

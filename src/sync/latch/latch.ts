@@ -38,6 +38,7 @@ export class Latch extends KeptObject implements CountDownLatch, Passage<Patienc
 
   async wait(options?: WaitOptions): Promise<boolean> {
     const { wait = Infinity, signal } = checkWaiting(options)
+    this.checkUsable()
     return (await this.runtime.turnstiles.enter(this, { wait, signal })) === true
   }
 

@@ -1,11 +1,11 @@
 -- Takes the lock from whoever holds it.
 -- KEYS[1] lock
--- KEYS[2] channel
--- ARGV[1] publish
+-- ARGV[1] channel
+-- ARGV[2] publish
 -- returns integer 1 when it was held, 0 when it was free
 local lock = KEYS[1]
-local channel = KEYS[2]
-local publish = ARGV[1]
+local channel = ARGV[1]
+local publish = ARGV[2]
 
 if redis.call('DEL', lock) == 0 then
   return 0

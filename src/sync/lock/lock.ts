@@ -1,4 +1,12 @@
-import type { LockKind, LockProtocol, RenewScript, Runner, ServerState } from '../../core/protocol.js'
+import {
+  isHeld,
+  isPassed,
+  type LockKind,
+  type LockProtocol,
+  type RenewScript,
+  type Runner,
+  type ServerState,
+} from '../../core/protocol.js'
 import { lockChannel } from '../../keys.js'
 import {
   lockAcquire,
@@ -29,7 +37,7 @@ export class PlainLockProtocol implements LockProtocol {
   }
 
   async acquire(owner: string, lease: number, _waits: boolean): Promise<number | undefined> {
-    return (await this.runner.take(lockAcquire, [this.key], [owner, lease])) ?? undefined
+    return (await this.runner.take(lockAcquire, [this.key], [owner, lease], isHeld)) ?? undefined
   }
 
   async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
@@ -38,17 +46,17 @@ export class PlainLockProtocol implements LockProtocol {
   }
 
   async release(owner: string): Promise<number | undefined> {
-    const told = await this.runner.run(lockRelease, [this.key, this.channel], [owner, this.runner.publishCommand])
+    const args = [owner, this.channel, this.runner.publishCommand] as const
+    const told = await this.runner.run(lockRelease, [this.key], args)
     return told === -1 ? undefined : told
   }
 
   async pass(from: string, to: string, lease: number): Promise<boolean> {
-    return (await this.runner.take(lockPass, [this.key], [from, to, lease])) === 1
+    return isPassed(await this.runner.take(lockPass, [this.key], [from, to, lease], isPassed))
   }
 
   async forceRelease(): Promise<boolean> {
-    const { key, channel } = this
-    return (await this.runner.run(lockForceRelease, [key, channel], [this.runner.publishCommand])) === 1
+    return (await this.runner.run(lockForceRelease, [this.key], [this.channel, this.runner.publishCommand])) === 1
   }
 
   async inspect(): Promise<ServerState> {

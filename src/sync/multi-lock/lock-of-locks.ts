@@ -64,6 +64,12 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
   abstract get needed(): number
   /** How far the servers' clocks may part in the course of a lease, ms. */
   protected abstract drift(lease: number): number
+  /** From now on the call waits, unless it must not; what it returns says that it does not any more. */
+  protected waits(_wanted: Wanted): () => void {
+    // Whoever waits for one of its members is counted there.
+    return () => undefined
+  }
+
   /** One round: takes all of it, or gives everything back. `last`: what the round before brought. */
   protected abstract attempt(wanted: Wanted, last: Missed | undefined): Promise<SeveralHolds | Missed>
 
@@ -170,20 +176,27 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
     const known = new Set<number>()
     let last: Missed | undefined
     let troubles = 0
-    for (let round = 0; ; round++) {
-      const outcome = await this.attempt(wanted, last)
-      if (outcome instanceof SeveralHolds) return outcome
-      const { failures, answered } = (last = outcome)
-      // Cut short by the end of the wait, a round says nothing about the servers.
-      if (wanted.wait > 0 && this.left(wanted) === 0 && failures.every(({ error }) => passes(error))) return outcome
-      this.#mustGoOn(failures, known)
-      for (const index of answered) known.add(index)
-      const most = failures.length > 0 ? Math.min(50 * 2 ** troubles++, TROUBLED) : Math.min(2 ** round, APART)
-      const pause = this.clock.random() * most
-      if (this.left(wanted) <= pause) return outcome
-      await this.#pause(pause, wanted.signal)
-      wanted.signal?.throwIfAborted()
-      this.runtime.checkOpen(this.name)
+    let over: (() => void) | undefined
+    try {
+      for (let round = 0; ; round++) {
+        const outcome = await this.attempt(wanted, last)
+        if (outcome instanceof SeveralHolds) return outcome
+        const { failures, answered } = (last = outcome)
+        // Cut short by the end of the wait, a round says nothing about the servers.
+        if (wanted.wait > 0 && this.left(wanted) === 0 && failures.every(({ error }) => passes(error))) return outcome
+        this.#mustGoOn(failures, known)
+        for (const index of answered) known.add(index)
+        const most = failures.length > 0 ? Math.min(50 * 2 ** troubles++, TROUBLED) : Math.min(2 ** round, APART)
+        const left = this.left(wanted)
+        if (left === 0) return outcome
+        over ??= this.waits(wanted)
+        await this.#pause(Math.min(this.clock.random() * most, left), wanted.signal)
+        wanted.signal?.throwIfAborted()
+        this.runtime.checkOpen(this.name)
+        if (this.left(wanted) === 0) return outcome
+      }
+    } finally {
+      over?.()
     }
   }
 

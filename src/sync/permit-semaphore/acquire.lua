@@ -6,8 +6,8 @@
 -- KEYS[4] note
 -- ARGV[1] publish
 -- ARGV[2..] calls (any)
--- returns [integer calls, integer left] how many of the calls have theirs; ms until a permit is given back by its expiry, -1
--- when none will be. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
+-- returns [integer calls, integer left] how many of the calls have theirs; where not all, ms until a permit is given back by its
+-- expiry, -1 when none will be. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
 local permits, timeouts, channel, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local publish = ARGV[1]
 local calls = ARGV
@@ -45,7 +45,9 @@ if served > 0 then
   if left > 0 then
     redis.call('PEXPIRE', timeouts, left)
   end
+end
+if not calls[place] then
   return { served, -1 }
 end
 local first = redis.call('ZRANGE', timeouts, 0, 0, 'WITHSCORES')[2]
-return { 0, first and first ~= '922337203685477' and tonumber(first) - now or -1 }
+return { served, first and first ~= '922337203685477' and tonumber(first) - now or -1 }

@@ -11,7 +11,7 @@ import {
 import { checkAmount, checkFlag, checkLease, checkText, checkWaiting, show } from '../../options.js'
 import type { Permit, PermitOptions, PermitSemaphore } from '../../types.js'
 import { HeldPermit, heldOf } from './held-permit.js'
-import { type Grant, IdentifiedPermits, type PermitsRequest } from './permits.js'
+import { IdentifiedPermits, type PermitsRequest } from './permits.js'
 
 /** So many at a time: one script takes them all, and others wait for it. */
 const MOST = 10_000
@@ -32,19 +32,23 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
     return [this.key, this.#permits.timeouts]
   }
 
+  protected get channel(): string {
+    return this.#permits.channel
+  }
+
   async trySetPermits(permits: number): Promise<boolean> {
     checkAmount(permits, 'permits', 0)
-    const { runner, key } = this
+    const { runner, key, channel } = this
     const made = await this.runtime.requests.once(key, (note) =>
-      runner.run(semaphoreTrySetPermits, [key, this.#permits.channel, note], [permits, 0, runner.publishCommand]),
+      runner.run(semaphoreTrySetPermits, [key, channel, note], [permits, 0, runner.publishCommand]),
     )
     return made === 1
   }
 
   async setPermits(permits: number): Promise<void> {
     checkAmount(permits, 'permits', 0)
-    const { runner, key } = this
-    const { channel, timeouts } = this.#permits
+    const { runner, key, channel } = this
+    const { timeouts } = this.#permits
     await this.runtime.requests.once(key, (note) =>
       runner.run(permitSemaphoreSetPermits, [key, channel, timeouts, note], [permits, runner.publishCommand]),
     )
@@ -53,9 +57,9 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   async addPermits(permits: number): Promise<void> {
     checkAmount(permits, 'permits', -2_147_483_647)
     if (permits === 0) return
-    const { runner, key } = this
+    const { runner, key, channel } = this
     await this.runtime.requests.once(key, (note) =>
-      runner.run(semaphoreAdd, [key, this.#permits.channel, note], [permits, runner.publishCommand, 1]),
+      runner.run(semaphoreAdd, [key, channel, note], [permits, runner.publishCommand, 1]),
     )
   }
 
@@ -73,7 +77,7 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   }
 
   #count(): ReturnType<IdentifiedPermits['count']> {
-    this.runtime.checkOpen(this.name)
+    this.checkUsable()
     return this.#permits.count()
   }
 
@@ -100,17 +104,17 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
 
   async #enter(request: PermitsRequest): Promise<HeldPermit[] | undefined> {
     if (request.count === 0) {
-      this.runtime.checkOpen(this.name)
+      this.checkUsable()
       request.signal?.throwIfAborted()
       return []
     }
-    const grant = await this.runtime.turnstiles.enter(this.#permits, request)
-    return grant === undefined ? undefined : this.#hold(grant, request)
-  }
-
-  async #hold({ ids, sent }: Grant, { terms }: PermitsRequest): Promise<HeldPermit[]> {
-    const held = ids.map((id) => new HeldPermit(this.#permits, id, terms, sent))
-    if (held.every(({ lost }) => !lost)) return held
+    const { terms } = request
+    let held: HeldPermit[] | undefined
+    await this.runtime.turnstiles.enter(this.#permits, request, ({ ids, sent }) => {
+      held = ids.map((id) => new HeldPermit(this.#permits, id, terms, sent))
+    })
+    if (held === undefined || held.every(({ lost }) => !lost)) return held
+    this.runtime.checkOpen(this.name)
     await Promise.all(held.map((permit) => permit.release()))
     throw new LockLostError(this.name, `its lease of ${terms.lease} ms was over before the server's answer came`)
   }
@@ -143,7 +147,7 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   async #release(given: string | readonly string[]): Promise<number | undefined> {
     const ids = [...new Set(typeof given === 'string' ? [given] : checkIds(given))]
     for (const id of ids) checkText(id, 'id')
-    this.runtime.checkOpen(this.name)
+    this.checkUsable()
     if (ids.length === 0) return 0
     if (!ids.every((id) => ID.test(id))) return undefined
     const released = await this.runtime.requests.once(this.key, (note) => this.#permits.release(ids, note))

@@ -77,7 +77,8 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     })
     try {
       const keys = [this.key, this.timeouts, this.channel, note] as const
-      const [served, left] = await runner.take(permitSemaphoreAcquire, keys, [runner.publishCommand, ...calls])
+      const args = [runner.publishCommand, ...calls] as const
+      const [served, left] = await runner.take(permitSemaphoreAcquire, keys, args, ([count]) => count > 0)
       return { granted: grants.slice(0, served), left }
     } catch (error) {
       const ids = grants.flatMap((grant) => grant.ids.map((id) => this.marked(id)))
@@ -97,11 +98,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   async release(ids: readonly string[], note: string): Promise<boolean> {
     const keys = [this.key, this.channel, this.timeouts, note] as const
     const args = [this.runner.publishCommand, ...ids.map((id) => this.marked(id))] as const
-    const here = this.runtime.turnstiles.at(this)
-    here?.freeing()
-    const told = await this.runner.run(permitSemaphoreRelease, keys, args)
-    here?.freed(Math.max(0, told))
-    return told !== -1
+    return (await this.runtime.turnstiles.give(this, () => this.runner.run(permitSemaphoreRelease, keys, args))) !== -1
   }
 
   async giveBack({ ids }: Grant): Promise<void> {

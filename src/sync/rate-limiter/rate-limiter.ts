@@ -30,6 +30,10 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     return this.#window.keys
   }
 
+  protected get channel(): string {
+    return this.#window.channel
+  }
+
   async trySetRate(rate: Rate): Promise<boolean> {
     const args = argsOf(checkRate(rate))
     const { runner, key } = this
@@ -48,8 +52,8 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   async #setRate(rate: RateOptions, keeps: boolean, always: boolean): Promise<boolean> {
     const { keepState = keeps } = checkRate(rate)
     const args = [...argsOf(rate), keepState ? 1 : 0, always ? 1 : 0] as const
-    const { runner } = this
-    const { keys, channel } = this.#window
+    const { runner, channel } = this
+    const { keys } = this.#window
     const set = await this.runtime.requests.once(this.key, (note) =>
       runner.run(rateLimiterSetRate, [...keys, note, channel], [...args, runner.publishCommand]),
     )
@@ -57,7 +61,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   }
 
   async rate(): Promise<Rate | undefined> {
-    this.runtime.checkOpen(this.name)
+    this.checkUsable()
     const fields = ['HMGET', this.key, 'rate', 'interval', 'type', 'keepAliveTime']
     const reply = await this.runtime.link.command(fields, { route: this.key, target: this.name })
     const [permits, interval, scope, keepAlive] = reply as (string | null)[]
@@ -67,21 +71,20 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   }
 
   async available(): Promise<number> {
-    this.runtime.checkOpen(this.name)
+    this.checkUsable()
     return this.#window.available(Number.MAX_SAFE_INTEGER)
   }
 
   async release(permits = 1): Promise<void> {
     checkAmount(permits, 'permits', 0)
-    const { runner } = this
+    const { runner, channel } = this
     if (permits === 0) return
-    const { keys, channel } = this.#window
-    const here = this.runtime.turnstiles.at(this.#window)
-    here?.freeing()
-    const told = await this.runtime.requests.once(this.key, (note) =>
-      runner.run(rateLimiterRelease, [...keys, note, channel], [permits, runner.publishCommand]),
+    const { keys } = this.#window
+    const told = await this.runtime.turnstiles.give(this.#window, () =>
+      this.runtime.requests.once(this.key, (note) =>
+        runner.run(rateLimiterRelease, [...keys, note, channel], [permits, runner.publishCommand]),
+      ),
     )
-    here?.freed(Math.max(0, told))
     if (told === -1) throw new NotInitializedError(this.name)
   }
 
@@ -108,14 +111,14 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
 
   async #enter(request: WindowRequest): Promise<Grant | undefined> {
     const { turnstiles } = this.runtime
-    const alone = request.wait === 0 && turnstiles.at(this.#window) === undefined
+    const alone = request.wait === 0 && turnstiles.at(this.#window)?.idle !== false
     return alone ? this.#try(request) : turnstiles.enter(this.#window, request)
   }
 
   /** Nobody here waits before it: it asks by itself, so that it has no others to wait for. */
   async #try(request: WindowRequest): Promise<Grant | undefined> {
     const { teller, options } = this.runtime
-    this.runtime.checkOpen(this.name)
+    this.checkUsable()
     request.signal?.throwIfAborted()
     const since = options.clock.monotonic()
     teller.asked(this.#window)

@@ -1,5 +1,6 @@
 -- Ends a read, whatever its count; also what is left of one whose lock is gone. The last one frees the lock and wakes one
--- waiter of each process; else the lock lasts as long as the reads that go on. Readers that died do not count.
+-- waiter of each process; else the lock lasts as long as the reads that go on, where they are many a little longer. Readers
+-- that died do not count.
 -- KEYS[1] lock
 -- KEYS[2] channel
 -- KEYS[3] turn
@@ -12,9 +13,11 @@
 local lock, channel, turn, levels = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, companion, grace, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --include reads-left
+--include outlives
 --include pass-turn
 
-local count = redis.call('HGET', lock, owner)
+local count, left = redis.call('HGET', lock, owner), redis.call('PTTL', lock)
+local own = readsLeft({ owner, count or 0 }, companion, left)
 local level, gone = 0, false
 repeat
   level = level + 1
@@ -27,8 +30,7 @@ end
 if redis.call('HGET', lock, 'mode') == 'write' then
   return 0
 end
-local left = redis.call('PTTL', lock)
-local longest = readsLeft(redis.call('HGETALL', lock), companion, left)
+local longest = outlives(lock, companion, left, own, 64)
 if longest > 0 then
   if longest ~= left then
     redis.call('PEXPIRE', lock, longest)

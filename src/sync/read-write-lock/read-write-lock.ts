@@ -1,4 +1,4 @@
-import type { Attempt, LockKind, Runner, ServerState } from '../../core/protocol.js'
+import { type Attempt, isHeld, isPassed, type LockKind, type Runner, type ServerState } from '../../core/protocol.js'
 import { ReadGate } from '../../core/read-gate.js'
 import type { ReadProtocol } from '../../core/read-protocol.js'
 import { WriteGate } from '../../core/write-gate.js'
@@ -119,7 +119,7 @@ export class ReadSide extends Side implements ReadProtocol {
     const levels = owners.map(([owner]) => readLevels(this.key, owner))
     const told = owners.flatMap(([owner, lease]) => [owner, String(lease)])
     const args = [writer, this.markOf(first, waits), PATIENCE, GRACE, ...told] as const
-    const left = await this.runner.take(readWriteLockReadAcquire, [this.key, this.turn, ...levels], args)
+    const left = await this.runner.take(readWriteLockReadAcquire, [this.key, this.turn, ...levels], args, isHeld)
     return this.answered(left, waits)
   }
 
@@ -142,7 +142,8 @@ export class ReadSide extends Side implements ReadProtocol {
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
     const keys = [this.key, readLevels(this.key, from), readLevels(this.key, to)] as const
-    return (await this.runner.take(readWriteLockReadPass, keys, [from, to, lease, this.companion])) === 1
+    const args = [from, to, lease, this.companion] as const
+    return isPassed(await this.runner.take(readWriteLockReadPass, keys, args, isPassed))
   }
 }
 
@@ -151,7 +152,7 @@ export class WriteSide extends Side {
 
   override async acquire(owner: string, lease: number, waits: boolean): Promise<Attempt> {
     const args = [owner, lease, this.markOf(owner, waits), PATIENCE, GRACE] as const
-    return this.answered(await this.runner.take(readWriteLockWriteAcquire, [this.key, this.turn], args), waits)
+    return this.answered(await this.runner.take(readWriteLockWriteAcquire, [this.key, this.turn], args, isHeld), waits)
   }
 
   override async release(owner: string): Promise<number | undefined> {
@@ -162,7 +163,7 @@ export class WriteSide extends Side {
   }
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
-    return (await this.runner.take(readWriteLockWritePass, [this.key], [from, to, lease])) === 1
+    return isPassed(await this.runner.take(readWriteLockWritePass, [this.key], [from, to, lease], isPassed))
   }
 }
 

@@ -1,11 +1,12 @@
 import { LATE } from '../../core/request.js'
-import { EngineError, type MemberFailure } from '../../errors.js'
+import { enclosing } from '../../core/scope.js'
+import { BusyError, DeadlockError, EngineError, type MemberFailure } from '../../errors.js'
 import type { Hold } from '../../types.js'
 import { LockOfLocks, type Missed, type Wanted } from '../multi-lock/lock-of-locks.js'
 import type { SeveralHolds } from '../multi-lock/several-holds.js'
 
 /** A member that has not answered within a tenth of the lease counts as down; or within these, ms. */
-const LEAST = 50
+const LEAST = 250
 const MOST = 1000
 
 /**
@@ -20,6 +21,23 @@ export class RedLock extends LockOfLocks {
   /** As Redlock has it: a hundredth, and what servers count in. */
   protected drift(lease: number): number {
     return lease / 100 + 2
+  }
+
+  /** It only ever tries its members, so none of them sees that it waits. */
+  protected override waits({ owner, wait, signal }: Wanted): () => void {
+    const { runtime, name } = this
+    const { maxWaiters } = runtime.options
+    const around = enclosing((lock) => this.isSame(lock))
+    // Any signal but that of the hold itself, which fires when it is lost only, is a limit.
+    const limited = wait < Infinity || (signal !== undefined && signal !== around?.signal)
+    if (around !== undefined && around.owner !== owner && !limited) {
+      throw new DeadlockError(name, 'the enclosing using() of another owner holds it until this code has ended')
+    }
+    if (runtime.waiting >= maxWaiters) throw new BusyError(name, maxWaiters)
+    runtime.waiting++
+    return () => {
+      runtime.waiting--
+    }
   }
 
   protected async attempt(wanted: Wanted): Promise<SeveralHolds | Missed> {

@@ -12,9 +12,19 @@ const not = (what: keyof Returns, reply: Reply): TypeError =>
 
 const value = (reply: Reply, codec: Codec): unknown => {
   if (reply === null) return undefined
-  if (reply instanceof Uint8Array) return codec.decode(reply)
+  if (reply instanceof Uint8Array) return decoded(reply, codec)
   if (Array.isArray(reply)) return reply.map((item) => value(item, codec))
   return reply instanceof Error ? serverError(reply.message) : reply
+}
+
+/** A status comes as bytes, too, and is no value of the codec: `redis.status_reply('OK')`, or what SET says. */
+const decoded = (data: Uint8Array, codec: Codec): unknown => {
+  try {
+    return codec.decode(data)
+  } catch (error) {
+    if (utf8(data) === 'OK') return 'OK'
+    throw error
+  }
 }
 
 /** What a script answered, asked for in binary: all text comes as bytes. */

@@ -1,5 +1,5 @@
 import { allOf } from '../../core/everywhere.js'
-import type { Reply } from '../../engine/engine.js'
+import type { Nodes, Reply } from '../../engine/engine.js'
 import { EngineError } from '../../errors.js'
 import { checkName } from '../../options.js'
 import type { Returns, ScriptInput, ScriptOptions, Scripts } from '../../script-types.js'
@@ -42,16 +42,18 @@ export class ServerScripts implements Scripts {
 
   /** Where one of the nodes had one to end, what the others say does not matter; else why it could not be ended. */
   async kill(): Promise<void> {
-    this.#scripting.runtime.checkOpen()
-    const outcomes = await this.#scripting.runtime.link.everywhere(['SCRIPT', 'KILL'], 'apart')
+    const outcomes = await this.#ask(['KILL'], 'apart')
     if (outcomes.some(({ status }) => status === 'fulfilled')) return
     const errors: unknown[] = outcomes.map((outcome) => (outcome as PromiseRejectedResult).reason as unknown)
     throw errors.find((error) => !(error instanceof EngineError && error.code === 'NOTBUSY')) ?? errors[0]
   }
 
   async #everywhere(words: readonly string[]): Promise<Reply[]> {
-    const { runtime } = this.#scripting
-    runtime.checkOpen()
-    return allOf(await runtime.link.everywhere(['SCRIPT', ...words], 'masters'))
+    return allOf(await this.#ask(words, 'masters'))
+  }
+
+  #ask(words: readonly string[], nodes: Nodes): Promise<PromiseSettledResult<Reply>[]> {
+    const { link } = this.#scripting.runtime
+    return this.#scripting.untilClosed(() => link.everywhere(['SCRIPT', ...words], nodes))
   }
 }

@@ -5,14 +5,17 @@
 -- KEYS[1] permits
 -- KEYS[2] note
 -- KEYS[3] reservation
+-- KEYS[4] channel
 -- ARGV[1] client
 -- ARGV[2] reserve (ms)
--- ARGV[3..] wanted (count)
+-- ARGV[3] publish
+-- ARGV[4..] wanted (count)
 -- returns [integer calls, integer left, integer reserved] how many of the calls have theirs; ms for which permits are saved up
 -- for others, -1 when there are just not enough; 1 when they are saved up for the first of these
-local permits, note, reservation = KEYS[1], KEYS[2], KEYS[3]
-local client, reserve = ARGV[1], tonumber(ARGV[2])
+local permits, note, reservation, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local client, reserve, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local wanted = ARGV
+--include tell
 
 local notes = redis.call('MGET', note, reservation)
 local before, savedFor = notes[1], notes[2]
@@ -24,9 +27,9 @@ if not available then
   return redis.error_reply('WRONGTYPE value is not an integer or out of range')
 end
 local calls, taken = 0, 0
-while wanted[calls + 3] and taken + tonumber(wanted[calls + 3]) <= available do
+while wanted[calls + 4] and taken + tonumber(wanted[calls + 4]) <= available do
   calls = calls + 1
-  taken = taken + tonumber(wanted[calls + 2])
+  taken = taken + tonumber(wanted[calls + 3])
 end
 if before then
   return { calls, -1, 0 }
@@ -38,8 +41,15 @@ if calls == 0 then
   return { 0, -1, reserve > 0 and 1 or 0 }
 end
 redis.call('SET', note, taken, 'PX', 3600000)
-redis.call('DECRBY', permits, taken)
+-- What a user may not do leaves nothing done.
+local done = redis.pcall('DECRBY', permits, taken)
+if type(done) == 'table' then
+  redis.call('SET', note, 0, 'PX', 3600000)
+  return done
+end
+-- Others left these permits to it, and may have what is left of them.
 if savedFor then
-  redis.call('DEL', reservation)
+  redis.pcall('DEL', reservation)
+  tell(channel, publish, done)
 end
 return { calls, -1, 0 }

@@ -17,10 +17,13 @@ type PermitsWaiter = Waiter<PermitsRequest, number>
 /** Permits are saved up for a call that has waited so long, ms, and for no longer than this at a time. */
 const PATIENT = 1000
 const SAVED_AT_MOST = 60_000
+/** They are so for the others unless it says again that it waits. */
+const BELIEVED = 3000
 
-/** For whom permits are saved up, and from when on they may be again. */
+/** For whom permits are saved up, until when, and from when on they may be again. */
 interface Turn {
   readonly waiter: PermitsWaiter
+  until: number
   again: number
   /** How often they were. */
   turns: number
@@ -50,9 +53,10 @@ export class Permits implements Passage<PermitsRequest, number> {
     const wanted = waiters.map(({ request }) => request.permits)
     const first = waiters[0] as PermitsWaiter
     const reserve = this.#reserve(first)
-    const keys = [this.key, note, reservationKey(this.key)] as const
+    const keys = [this.key, note, reservationKey(this.key), this.channel] as const
+    const args = [options.id, Math.min(reserve, BELIEVED), this.#runner.publishCommand, ...wanted] as const
     try {
-      const [calls, left, reserved] = await this.#runner.take(semaphoreAcquire, keys, [options.id, reserve, ...wanted])
+      const [calls, left, reserved] = await this.#runner.take(semaphoreAcquire, keys, args, ([served]) => served > 0)
       if (calls > 0) requests.forget(note)
       if (reserved === 1) this.#reserved(first, reserve)
       return { granted: wanted.slice(0, calls), left }
@@ -73,9 +77,11 @@ export class Permits implements Passage<PermitsRequest, number> {
   #reserve(waiter: PermitsWaiter): number {
     const { request, since } = waiter
     if (request.permits === 1 || request.wait === 0) return 0
-    if (this.#turn?.waiter !== waiter) this.#turn = { waiter, again: since + PATIENT, turns: 0 }
+    if (this.#turn?.waiter !== waiter) this.#turn = { waiter, until: -Infinity, again: since + PATIENT, turns: 0 }
     const now = this.#runtime.options.clock.monotonic()
-    return now < this.#turn.again ? 0 : Math.ceil(Math.min(now - since, SAVED_AT_MOST))
+    const { until, again } = this.#turn
+    if (now < until) return Math.ceil(until - now)
+    return now < again ? 0 : Math.ceil(Math.min(now - since, SAVED_AT_MOST))
   }
 
   /** They are saved up, or may be: only then was it its turn. */
@@ -86,7 +92,10 @@ export class Permits implements Passage<PermitsRequest, number> {
       if (!waiter.queued) this.#unreserve()
       return
     }
-    turn.again = this.#runtime.options.clock.monotonic() + saved * (1 + 2 ** ++turn.turns)
+    const now = this.#runtime.options.clock.monotonic()
+    if (now < turn.until) return
+    turn.until = now + saved
+    turn.again = turn.until + saved * 2 ** ++turn.turns
   }
 
   left(waiter: PermitsWaiter): void {
@@ -102,18 +111,29 @@ export class Permits implements Passage<PermitsRequest, number> {
     this.#runtime.inBackground(() => this.#runner.run(semaphoreUnreserve, keys, [id, this.#runner.publishCommand]))
   }
 
+  amount({ permits }: PermitsRequest): number {
+    return permits
+  }
+
+  /** Those who wait here have them, without the server. False: they do not. */
+  pass(permits: number): boolean {
+    return this.#runtime.turnstiles.at(this)?.pass(permits) === true
+  }
+
+  /** What is taken now shall be seen by the server when it is given back. */
+  endTurns(): void {
+    this.#runtime.turnstiles.at(this)?.endTurns()
+  }
+
   /** False: there is no such semaphore, and it is not to be made. */
   async add(amount: number, always: boolean, note: string): Promise<boolean> {
     const keys = [this.key, this.channel, note] as const
-    const here = this.#runtime.turnstiles.at(this)
-    here?.freeing()
-    const told = await this.#runner.run(semaphoreAdd, keys, [amount, this.#runner.publishCommand, always ? 1 : 0])
-    here?.freed(Math.max(0, told))
-    return told !== -1
+    const args = [amount, this.#runner.publishCommand, always ? 1 : 0] as const
+    return (await this.#runtime.turnstiles.give(this, () => this.#runner.run(semaphoreAdd, keys, args))) !== -1
   }
 
   async giveBack(permits: number): Promise<void> {
-    if (permits === 0) return
+    if (permits === 0 || this.pass(permits)) return
     await this.#runtime.requests.surely(this.key, (note) => this.add(permits, false, note), { kept: KEPT })
   }
 }

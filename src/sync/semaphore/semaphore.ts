@@ -15,18 +15,23 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
     this.#permits = new Permits(runtime, name, this.key)
   }
 
+  protected get channel(): string {
+    return this.#permits.channel
+  }
+
   async trySetPermits(permits: number, ttl?: number): Promise<boolean> {
     checkAmount(permits, 'permits', 0)
     const expiry = ttl === undefined ? 0 : checkLease(ttl, 'ttl')
-    const { runner, key } = this
+    const { runner, key, channel } = this
     const made = await this.runtime.requests.once(key, (note) =>
-      runner.run(semaphoreTrySetPermits, [key, this.#permits.channel, note], [permits, expiry, runner.publishCommand]),
+      runner.run(semaphoreTrySetPermits, [key, channel, note], [permits, expiry, runner.publishCommand]),
     )
     return made === 1
   }
 
   async addPermits(permits: number): Promise<void> {
     checkAmount(permits, 'permits', -2_147_483_647)
+    if (permits < 0) this.#permits.endTurns()
     if (permits !== 0) await this.#add(permits, true)
   }
 
@@ -41,7 +46,8 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
 
   async release(permits = 1): Promise<void> {
     checkAmount(permits, 'permits', 0)
-    if (permits > 0) await this.#add(permits, true)
+    this.checkUsable()
+    if (permits > 0 && !this.#permits.pass(permits)) await this.#add(permits, true)
   }
 
   async releaseIfExists(permits = 1): Promise<boolean> {
@@ -49,13 +55,18 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
     return permits > 0 && (await this.#add(permits, false))
   }
 
+  override delete(): Promise<boolean> {
+    this.#permits.endTurns()
+    return super.delete()
+  }
+
   async #add(amount: number, always: boolean): Promise<boolean> {
-    this.runtime.checkOpen(this.name)
+    this.checkUsable()
     return this.runtime.requests.once(this.key, (note) => this.#permits.add(amount, always, note))
   }
 
   async acquire(options?: SemaphoreOptions): Promise<void> {
-    await this.#acquire(options)
+    await this.#acquire(this.#request(options, Infinity))
   }
 
   async tryAcquire(options?: SemaphoreOptions): Promise<boolean> {
@@ -69,14 +80,15 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
   ): Promise<T> {
     const [options, work] = typeof first === 'function' ? [undefined, first] : [first, second]
     checkFunction(work, 'work')
-    const permits = await this.#acquire(options)
+    const request = this.#request(options, Infinity)
     const { turnstiles } = this.runtime
     let given: Promise<void> | undefined
     // Also when the client closes meanwhile: no lease would end what nobody gives back.
-    const giveBack = (): Promise<void> => (given ??= this.#permits.giveBack(permits))
-    turnstiles.hold(giveBack)
+    const giveBack = (): Promise<void> => (given ??= this.#permits.giveBack(request.permits))
+    await this.#acquire(request, () => turnstiles.hold(giveBack))
     let result: T
     try {
+      this.runtime.checkOpen(this.name)
       result = await (work as () => Promise<T> | T)()
     } finally {
       await giveBack()
@@ -86,16 +98,14 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
     return result
   }
 
-  async #acquire(options: SemaphoreOptions | undefined): Promise<number> {
-    const request = this.#request(options, Infinity)
-    const taken = await this.#enter(request)
-    if (taken === undefined) throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
-    return taken
+  async #acquire(request: PermitsRequest, taken?: () => void): Promise<void> {
+    if ((await this.#enter(request, taken)) !== undefined) return
+    throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
   }
 
-  async #enter(request: PermitsRequest): Promise<number | undefined> {
-    if (request.permits > 0) return this.runtime.turnstiles.enter(this.#permits, request)
-    this.runtime.checkOpen(this.name)
+  async #enter(request: PermitsRequest, taken?: () => void): Promise<number | undefined> {
+    if (request.permits > 0) return this.runtime.turnstiles.enter(this.#permits, request, taken)
+    this.checkUsable()
     request.signal?.throwIfAborted()
     return 0
   }

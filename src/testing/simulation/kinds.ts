@@ -12,7 +12,10 @@ import {
 } from '../../keys.js'
 import { fieldOf } from '../../sync/keyed-lock/fields.js'
 import type { Lock } from '../../types.js'
+import { COUNTS } from './counts.js'
 import { PERMITS, PermitsAsLock, permitsHeld, permitsMade, permitsMissing } from './permits.js'
+import type { Scene, Verdict } from './verdict.js'
+import type { Watch } from './watch.js'
 
 /** Where a line is on the server. */
 export interface LineKeys {
@@ -95,6 +98,9 @@ export interface Family {
     | 'fair-read-write'
     | 'semaphores'
     | 'keyed'
+    | 'counted'
+    | 'latches'
+    | 'limiters'
   readonly kinds: readonly SimKind[]
   /** Each a point where faults are counted. */
   readonly scripts: readonly string[]
@@ -102,6 +108,8 @@ export interface Family {
   readonly strangers: boolean
   /** Who waits is told of releases. */
   readonly told: boolean
+  /** Who plays it and judges it, where it is no lock. */
+  watch?(scene: Scene, verdict: Verdict): Watch
 }
 
 const PLAIN_KINDS: readonly SimKind[] = [
@@ -273,11 +281,14 @@ const SEMAPHORE_KINDS: readonly SimKind[] = [
 /** Two keys for each set, of which they share one: so all of them exclude one another. */
 const KEYED_SETS = ['b', 'c'].map((own) => ['a', own])
 const ALL_KEYS = ['a', 'b', 'c']
+/** Asked for after each thing that happens: the hash takes longer than all else there. */
+const FIELDS: ReadonlyMap<string, string> = new Map(ALL_KEYS.map((key) => [key, fieldOf(key)]))
+const fieldAt = (key: string): string => FIELDS.get(key) as string
 
 const holderOf = (redis: MemoryServer, name: string, key: string): string | undefined => {
   const fields = new Map(fieldsOf(redis, name))
-  const owner = fields.get(fieldOf(key))
-  const ends = Number(fields.get(`${fieldOf(key)}:${owner}:expire_time`))
+  const owner = fields.get(fieldAt(key))
+  const ends = Number(fields.get(`${fieldAt(key)}:${owner}:expire_time`))
   return ends > redis.clock.now() ? owner : undefined
 }
 
@@ -292,10 +303,10 @@ const malformedKeys = (redis: MemoryServer, name: string): string | undefined =>
   if (fields.size === 0) return undefined
   if (redis.database.expiry(name) === undefined) return 'it has no expiry'
   for (const key of ALL_KEYS) {
-    const owner = fields.get(fieldOf(key))
-    const own = [...fields.keys()].filter((field) => field.startsWith(`${fieldOf(key)}:`))
+    const owner = fields.get(fieldAt(key))
+    const own = [...fields.keys()].filter((field) => field.startsWith(`${fieldAt(key)}:`))
     const expected = owner === undefined ? 0 : 2
-    if (own.length !== expected || own.some((field) => !field.startsWith(`${fieldOf(key)}:${owner}:`)))
+    if (own.length !== expected || own.some((field) => !field.startsWith(`${fieldAt(key)}:${owner}:`)))
       return `'${key}' is ${owner}'s, and there are ${own.join(', ')}`
   }
   for (const owner of holdersOfKeys(redis, name)) {
@@ -334,6 +345,7 @@ export const FAMILIES: readonly Family[] = [
   { name: 'fair-read-write', kinds: FAIR_READ_WRITE_KINDS, scripts: FAIR_READ_WRITE, strangers: false, told: true },
   { name: 'semaphores', kinds: SEMAPHORE_KINDS, scripts: SEMAPHORES, strangers: false, told: true },
   { name: 'keyed', kinds: KEYED_KINDS, scripts: KEYED, strangers: false, told: true },
+  ...COUNTS,
 ]
 
 /** Each family has as many numbers as anybody can try. */

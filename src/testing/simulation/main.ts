@@ -102,7 +102,7 @@ const show = async (seed: number): Promise<void> => {
   const { outcome, masked } = await shrink(seed)
   say(`\nSeed ${seed}; ${outcome.parts.length - masked.size} of its steps and faults are enough:`)
   for (const line of outcome.trace.slice(-80)) say(line)
-  say(outcome.violations.join('\n'))
+  for (const violation of outcome.violations) say(`✘ seed ${seed}: ${violation}`)
   say(`Again: npm run simulate -- --seed ${seed} --trace`)
 }
 
@@ -155,7 +155,7 @@ const many = async (): Promise<number> => {
   say(
     `\n${(histories / seconds).toFixed(0)} histories/s on ${cores} cores, ${grants} acquisitions, ${PAIRS.length} pairs`,
   )
-  if (missed.length > 0) say(`${missed.length} pairs never happened: ${missed.join('; ')}`)
+  if (missed.length > 0) say(`✘ ${missed.length} pairs never happened: ${missed.join('; ')}`)
   const wrong = failed.length + (long ? missed.length : 0)
   say(`${histories} histories, ${failed.length} violations`)
   return wrong > 0 ? 1 : 0

@@ -1,25 +1,19 @@
 import type { TenureHold } from '../../core/hold.js'
-import {
-  AcquireTimeoutError,
-  BusyError,
-  ClosedError,
-  DeadlockError,
-  EngineError,
-  HoldfastError,
-  LockLostError,
-  NotOwnerError,
-} from '../../errors.js'
+import type { Reply } from '../../engine/engine.js'
+import { LockLostError } from '../../errors.js'
+import type { Flight } from './fates.js'
+import { checkClosed, checkError, checkIdle, checkTimely } from './any-call.js'
 import { isStranger } from './line-watch.js'
+import type { Party } from './party.js'
 import { Aborted, type Call, type Held, type SimProcess } from './process.js'
+import type { Step } from './program.js'
 import { ServerWatch } from './server-watch.js'
 import type { Scene, Verdict } from './verdict.js'
+import type { Watch } from './watch.js'
+import { Worker } from './worker.js'
 
 /** How long a hold may go from hand to hand in one process, with a little for the server's side of it. */
 const PASS_TIME = 92
-/** Of an idle client: for its label, and for the reply to its last command. */
-const MOST_TIMERS = 2
-/** A call that is aborted or too late may wait so long for the reply that is on its way, and then for its timer. */
-const GRACE = 50 + 5
 /** Timers that were due while it stood still come so much later at most. */
 const TIMER_LATE = 2
 /** How often clocks are compared, and a little. */
@@ -29,7 +23,7 @@ const FORGOTTEN = 1500
 const FORGOTTEN_WHEN_CALM = 60
 
 /** Watches everything, and says what should not have been. Each rule is a line of "Always true", or follows from one. */
-export class Oracle {
+export class Oracle implements Watch {
   readonly server: ServerWatch
   readonly #scene: Scene
   readonly #verdict: Verdict
@@ -54,7 +48,7 @@ export class Oracle {
 
   granted(call: Call, hold: TenureHold, mayReenter: boolean): Held | undefined {
     const { process, name, id } = call
-    this.#timely(call, undefined)
+    checkTimely(call, undefined, this.#verdict)
     if (call.controller?.signal.aborted === true)
       this.#verdict.violation('abort', `${id} has it although it was aborted before`)
     if (process.closing !== undefined) return undefined
@@ -111,6 +105,30 @@ export class Oracle {
     this.#tokens.set(name, { wire, token })
   }
 
+  run(worker: string, process: SimProcess, steps: readonly Step[]): Promise<void> {
+    return new Worker(worker, process, this, this.#scene.processes).run(steps)
+  }
+
+  sent(process: Party, flight: Flight): void {
+    this.server.sent(process, flight)
+  }
+
+  executing(flight: Flight): void {
+    this.server.executing(flight)
+  }
+
+  executed(process: Party, flight: Flight, reply: Reply | Error): void {
+    this.server.executed(process, flight, reply)
+  }
+
+  taken(name: string): void {
+    this.server.disturb(name)
+  }
+
+  gone(died: boolean): void {
+    this.server.gone(died)
+  }
+
   /** Whatever the server kept is gone. */
   wiped(): void {
     this.#tokens.clear()
@@ -130,7 +148,7 @@ export class Oracle {
   failed(call: Call, wait: number | undefined, error: unknown): void {
     this.#verdict.tell(call, 'refused')
     this.#scene.note(call.process.name, `${call.id} fails: ${String(error)}`)
-    this.#timely(call, wait)
+    checkTimely(call, wait, this.#verdict)
     if (error instanceof Aborted && call.abortedAt === undefined)
       this.#verdict.violation('abort', `${call.id} was not aborted`)
   }
@@ -189,33 +207,7 @@ export class Oracle {
   }
 
   judge(process: SimProcess, step: string, error: unknown): void {
-    const faulty = !this.#scene.calm
-    const closed = this.#scene.processes.some(({ closing }) => closing !== undefined)
-    if (error instanceof ClosedError && closed) return
-    // A step may take again what an earlier one of its worker never gave back.
-    if (error instanceof HoldfastError && error.code === 'NESTED_HOLD') return
-    if (error instanceof AcquireTimeoutError || error instanceof LockLostError || error instanceof Aborted) return
-    if (error instanceof NotOwnerError || error instanceof DeadlockError) return
-    if (error instanceof BusyError && process.plan.maxWaiters !== Infinity) return
-    if (error instanceof EngineError && faulty) return
-    this.#verdict.violation(
-      'error',
-      `${step} met ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    )
-  }
-
-  /** Limits hold at every await. */
-  #timely(call: Call, wait: number | undefined): void {
-    const { process } = call
-    if (process.machine.dead || process.machine.lastWokenAt > call.since) return
-    const now = process.machine.time
-    if (wait !== undefined && wait > 0 && now - call.since > wait + GRACE)
-      this.#verdict.violation(
-        'limit',
-        `${call.id} came back after ${(now - call.since).toFixed(0)} ms, its limit was ${wait}`,
-      )
-    if (call.abortedAt !== undefined && now - call.abortedAt > GRACE)
-      this.#verdict.violation('limit', `${call.id} came back ${(now - call.abortedAt).toFixed(0)} ms after its abort`)
+    checkError({ process, step, error }, this.#scene, this.#verdict)
   }
 
   // ---- what is looked at after everything that happens -------------------------------------------------------------
@@ -284,7 +276,7 @@ export class Oracle {
 
   /** Everybody is done, and nothing went wrong lately: nothing may be kept for what is over. */
   idle(): void {
-    const { processes, locks, server } = this.#scene
+    const { processes, locks } = this.#scene
     const known = new Set(processes.flatMap(({ holds }) => [...holds].map(({ wire }) => wire)))
     const dead = new Set(
       processes.filter((p) => p.machine.dead || p.closing !== undefined).map((p) => p.client?.id ?? ''),
@@ -304,22 +296,10 @@ export class Oracle {
         )
       }
     }
-    for (const process of processes) {
-      if (!process.living || process.holds.size > 0) continue
-      const { gates } = process.runtime
-      if (gates.length > 0) this.#verdict.violation('left over', `${process.name} keeps a gate for '${gates[0]?.name}'`)
-      if (process.machine.timers > MOST_TIMERS)
-        this.#verdict.violation('left over', `${process.name} keeps ${process.machine.timers} timers`)
-    }
-    const heard = server.redis.pubsub.channels(false)
-    const waited = processes.some(({ living, holds, calls }) => living && (holds.size > 0 || calls.size > 0))
-    if (heard.length > 0 && !waited)
-      this.#verdict.violation('left over', `somebody still listens to ${heard.join(', ')}`)
+    checkIdle(this.#scene, this.#verdict)
   }
 
-  /** All clients are closed. */
   closed(process: SimProcess): void {
-    if (process.machine.timers > 0)
-      this.#verdict.violation('left over', `${process.name} is closed and keeps ${process.machine.timers} timers`)
+    checkClosed(process, this.#verdict)
   }
 }

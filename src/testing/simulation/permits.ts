@@ -1,6 +1,5 @@
 import type { Client } from '../../client.js'
 import { whileHeld } from '../../core/using.js'
-import type { Runtime } from '../../core/runtime.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import { permitTimeouts } from '../../keys.js'
 import type { HeldPermit } from '../../sync/permit-semaphore/held-permit.js'
@@ -12,13 +11,11 @@ export const PERMITS = 2
 /** A semaphore whose permits have ids, in the words of a lock: each hold is one permit, and its id the owner on the wire. */
 export class PermitsAsLock implements Lock {
   readonly name: string
-  readonly runtime: Runtime
   readonly #permits: PermitSemaphore
 
   constructor(client: Client, name: string) {
     this.name = name
     this.#permits = client.permitSemaphore(name)
-    this.runtime = (this.#permits as unknown as { runtime: Runtime }).runtime
   }
 
   async acquire(options: AcquireOptions = {}): Promise<Hold> {

@@ -58,6 +58,8 @@ export class SimProcess implements Party {
   readonly driver: SimDriver
   readonly calls = new Set<Call>()
   readonly holds = new Set<Held>()
+  /** What its workers have that is no hold, by call. */
+  readonly visits = new Set<Call>()
   client: Client | undefined
   closing: Promise<void> | undefined
   closedAt: number | undefined
@@ -104,7 +106,12 @@ export class SimProcess implements Party {
   }
 
   get runtime(): Runtime {
-    return (this.lock('a') as GatedLock).runtime
+    return ((this.client as Client).lock('a') as GatedLock).runtime
+  }
+
+  /** Some worker has something. */
+  get busy(): boolean {
+    return this.holds.size > 0 || this.visits.size > 0
   }
 
   /** Where it is: the commands on their way, whether somebody waits, whether somebody holds. */
@@ -112,7 +119,7 @@ export class SimProcess implements Party {
     const flights = this.driver.flights(this.machine.time - this.plan.commandTimeout)
     const points = flights.map(({ op }) => op)
     if (this.calls.size > 0) points.push('waiting')
-    if (this.holds.size > 0) points.push('holding')
+    if (this.busy) points.push('holding')
     return points
   }
 
@@ -166,6 +173,7 @@ export class SimProcess implements Party {
     this.machine.kill()
     this.driver.kill()
     this.holds.clear()
+    this.visits.clear()
     this.calls.clear()
     this.#die()
   }

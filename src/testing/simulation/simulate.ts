@@ -11,8 +11,8 @@ import { Oracle } from './oracle.js'
 import type { SimProcess } from './process.js'
 import { StrangersWitness } from './redisson/witness.js'
 import { Timeline } from './timeline.js'
-import { Verdict } from './verdict.js'
-import { Worker } from './worker.js'
+import { type Scene, Verdict } from './verdict.js'
+import type { Watch } from './watch.js'
 import { World } from './world.js'
 
 export interface HistoryOutcome {
@@ -65,7 +65,7 @@ class History implements Fates {
   readonly #cast: Cast
   readonly #chaos: Chaos
   readonly #verdict: Verdict
-  readonly #oracle: Oracle
+  readonly #oracle: Watch
   readonly #calm: boolean
   readonly #aimsAtTheEnd: boolean
 
@@ -88,21 +88,19 @@ class History implements Fates {
       witness: new StrangersWitness(this.#verdict, this.#timeline.note),
     })
     this.#chaos = new Chaos(weather, this.#random.fork('chaos'), this.#cast.locks, masked)
-    this.#oracle = new Oracle(
-      {
-        world: this.#world,
-        server: this.#cast.server,
-        processes: this.#cast.processes,
-        strangers: this.#cast.strangers,
-        modest: this.#cast.strangers.every(({ modest }) => modest),
-        kinds: family.kinds,
-        locks: this.#cast.locks,
-        calm: this.#calm,
-        probing: this.#random.fork('probing').chance(0.6),
-        note: this.#timeline.note,
-      },
-      this.#verdict,
-    )
+    const scene: Scene = {
+      world: this.#world,
+      server: this.#cast.server,
+      processes: this.#cast.processes,
+      strangers: this.#cast.strangers,
+      modest: this.#cast.strangers.every(({ modest }) => modest),
+      kinds: family.kinds,
+      locks: this.#cast.locks,
+      calm: this.#calm,
+      probing: this.#random.fork('probing').chance(0.6),
+      note: this.#timeline.note,
+    }
+    this.#oracle = family.watch?.(scene, this.#verdict) ?? new Oracle(scene, this.#verdict)
     this.#timeline.note(
       '·',
       `seed ${seed}, ${weather.name}${weather.aim ? `: ${weather.aim.fault} × ${weather.aim.point}` : ''}`,
@@ -209,10 +207,7 @@ class History implements Fates {
   async #start(process: SimProcess): Promise<void> {
     await process.connect()
     this.#timeline.note(process.name, `connected: ${process.kind.name}, watchdog ${process.plan.watchdog}`)
-    const others = this.#cast.processes
-    const workers = process.plan.workers.map((steps, w) =>
-      new Worker(`${process.name}.w${w}`, process, this.#oracle, others).run(steps),
-    )
+    const workers = process.plan.workers.map((steps, w) => this.#oracle.run(`${process.name}.w${w}`, process, steps))
     await Promise.all(workers)
     this.#timeline.note(process.name, 'is done')
   }
@@ -239,7 +234,7 @@ class History implements Fates {
       () => false,
       () => undefined,
     )
-    this.#oracle.server.gone(died)
+    this.#oracle.gone(died)
   }
 
   #historyChecked(): void {
@@ -274,7 +269,7 @@ class History implements Fates {
   }
 
   #take(name: string, tell: boolean): void {
-    this.#oracle.server.disturb(name)
+    this.#oracle.taken(name)
     const kind = familyOf(this.#seed).kinds[0]
     if (kind?.make === undefined) this.#cast.server.redis.execute(['DEL', name])
     else kind.make(this.#cast.server.redis, name)
@@ -298,16 +293,16 @@ class History implements Fates {
 
   sent(...[driver, flight]: Parameters<Fates['sent']>): void {
     this.#timeline.sent(this.#cast.of(driver).name, flight)
-    this.#oracle.server.sent(this.#cast.of(driver), flight)
+    this.#oracle.sent(this.#cast.of(driver), flight)
   }
 
   executing(...[, flight]: Parameters<Fates['executing']>): void {
-    this.#oracle.server.executing(flight)
+    this.#oracle.executing(flight)
   }
 
   executed(...[driver, flight, reply]: Parameters<Fates['executed']>): void {
     this.#timeline.executed(this.#cast.of(driver).name, flight, reply)
-    this.#oracle.server.executed(this.#cast.of(driver), flight, reply)
+    this.#oracle.executed(this.#cast.of(driver), flight, reply)
   }
 
   heard(driver: SimDriver, channel: string): void {

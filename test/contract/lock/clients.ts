@@ -116,7 +116,8 @@ export const clients: Part = ({ make, options }, scenario, excludes) => {
 
   scenario('`presence` → one small key with a lease while the client lives, none when false', async (w) => {
     const [shown, hidden] = [await w.connect({ label: 'shown' }), await w.connect({ presence: false })]
-    for (const client of [shown, hidden]) assert.equal(await (await make(client, client.id).acquire()).release(), true)
+    for (const client of [shown, hidden])
+      assert.equal(await (await make(client, w.prefix + client.id).acquire()).release(), true)
     const key = `holdfast:client:${shown.id}`
     await w.eventually(() => exists(w, key))
     assert.ok(Number(await w.raw('PTTL', key)) > 0, 'it goes by itself when the process dies')

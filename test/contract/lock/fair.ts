@@ -6,31 +6,6 @@ import type { Part } from './kind.js'
 
 const ALLOWANCE = 300_000
 
-/** Lines of Redisson's fair lock that say of it what others say of the plain one. */
-const SAME: Readonly<Record<string, string>> = {
-  L06: 'F11',
-  L08: 'F12',
-  L09: 'F13',
-  L12: 'F14',
-  L13: 'F15',
-  L14: 'F16',
-  L15: 'F17',
-  L16: 'F18',
-  L18: 'F19',
-  L19: 'F20',
-  L20: 'F21',
-  L21: 'F22',
-  L23: 'F23',
-  L24: 'F24',
-  L25: 'F25',
-  N01: 'NF01',
-  N02: 'NF02',
-  N03: 'NF03',
-}
-
-/** A test's name with the lines that it is for where it runs for a fair lock. */
-export const ofFairLock = (name: string): string => name.replace(/\b[LN]\d\d\b/g, (id) => SAME[id] ?? id)
-
 const queueOf = (name: string): string => `redisson_lock_queue:{${name}}`
 const deadlinesOf = (name: string): string => `redisson_lock_timeout:{${name}}`
 
@@ -252,14 +227,14 @@ export const fairLines: Part = (kind, scenario) => {
   })
 
   scenario('F27: a name mapper → the line, its deadlines and the channels bear the mapped name', async (w) => {
-    const client = await w.connect({ mapName: (name) => `test::${name}` })
+    const client = await w.connect({ mapName: (name) => `${w.prefix}test::${name}` })
     const lock = make(client, w.id)
     assert.equal(await lock.isLocked(), false)
     const hold = await lock.acquire()
     assert.equal(await lock.isLocked(), true)
-    assert.ok(await exists(w, `test::${w.id}`))
-    const [next] = await oneByOne(w, `test::${w.id}`, 1, () => lock.acquire())
-    assert.equal(await exists(w, deadlinesOf(`test::${w.id}`)), true)
+    assert.ok(await exists(w, `${w.prefix}test::${w.id}`))
+    const [next] = await oneByOne(w, `${w.prefix}test::${w.id}`, 1, () => lock.acquire())
+    assert.equal(await exists(w, deadlinesOf(`${w.prefix}test::${w.id}`)), true)
     assert.equal(await w.run(hold.release()), true)
     assert.equal(await w.run((await w.run(next ?? assert.fail())).release()), true)
     assert.equal(await lock.isLocked(), false)

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Hold, Lock, Owner } from 'holdfast'
 import { AcquireTimeoutError, NotOwnerError } from 'holdfast'
+import { semaphoreChannel, slotOf } from '#src/keys.js'
 import { fieldOf } from '#src/sync/keyed-lock/fields.js'
 import type { Client, Options, Scenario, Word, World } from '../../engines.js'
+import type { Lines } from './lines.js'
 
 /** A row of the table: what a kind of lock does differently. */
 export interface LockKind {
@@ -24,8 +26,12 @@ export interface LockKind {
   readonly options?: Partial<Options>
   /** It goes its own way through the core, and not only by scripts of its own: it is tried on every clock. */
   readonly whole?: boolean
+  /** It is made of locks of other kinds: what it has is theirs. */
+  readonly several?: boolean
   /** Default: exclusive. */
   readonly mode?: 'read' | 'write'
+  /** Redisson's tests of it have lines of their own. */
+  readonly lines?: Lines
   /** It is taken by these keys of a group, each of which has an owner and an end of its own. */
   readonly keys?: readonly string[]
 }
@@ -173,6 +179,10 @@ export const foreign = async (
   await world.raw('HSET', name, ...fields, ...(mode === undefined ? [] : ['mode', mode]))
   await world.raw('PEXPIRE', name, lease)
 }
+
+/** Where slots are, some names are of two, as with Redisson. */
+export const isName = (world: World, name: string): boolean =>
+  !world.slotted || slotOf(name) === slotOf(semaphoreChannel(name))
 
 export const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { BusyError, ClosedError, EngineError } from 'holdfast'
 import type { Client, Scenario } from '../../engines.js'
-import { isBadArgument, isTimeout, lasted, rejection, timed, times, watch } from '../lock/kind.js'
+import { isBadArgument, isName, isTimeout, lasted, rejection, timed, times, watch } from '../lock/kind.js'
 
 const channels = async (w: { raw(...argv: string[]): Promise<unknown>; id: string }): Promise<string[]> =>
   ((await w.raw('PUBSUB', 'CHANNELS', '*')) as string[]).filter((name) => name.includes(w.id))
@@ -259,7 +259,9 @@ export const waiting = (scenario: Scenario): void => {
     'G-14, G-15: names of every sort, a foreign value under one → apart, or the server’s own word',
     async (w) => {
       const client = await w.connect()
-      for (const name of [' ', 'a:b', 'a b', '*?[', '😀', '{tag}x', `${w.id}}`]) {
+      for (const sort of [' ', 'a:b', 'a b', '*?[', '😀', '{tag}x', `${w.id}}`]) {
+        const name = w.prefix + sort
+        if (!isName(w, name)) continue
         const s = client.semaphore(name)
         assert.equal(await s.trySetPermits(2), true, name)
         await w.run(s.acquire())

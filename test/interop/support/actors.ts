@@ -45,8 +45,8 @@ export interface Compared {
 }
 
 /** One kind of lock on both sides. */
-interface LockKind extends Pick<Compared, 'listeners' | 'settled'> {
-  readonly kind: 'plain' | 'nonReentrant' | 'fair' | 'nonReentrantFair' | 'read' | 'write' | `keyed:${string}`
+export interface LockKind extends Pick<Compared, 'listeners' | 'settled'> {
+  readonly kind: Kind
   readonly ours: (client: Client, name: string) => Lock
 }
 
@@ -85,6 +85,36 @@ export const NON_REENTRANT_FAIR = locks({
   listeners: fairListeners,
   settled: confirmed,
 })
+
+export const SPIN = locks({
+  kind: 'spin',
+  ours: (client, name) => client.spinLock(name),
+  // Nobody is told: who waits asks again and again.
+  listeners: () => Promise.resolve(Infinity),
+})
+
+/** With the token of whoever holds it. */
+export const FENCED: Compared = ((): Compared => {
+  const both = locks({
+    kind: 'fenced',
+    ours: (client, name) => client.fencedLock(name),
+    listeners: plainListeners,
+  })
+  const withToken = (actor: Actor, token: (name: string) => Promise<unknown>): Actor => ({
+    ...actor,
+    run: (name, operation, args) => (operation === 'getToken' ? token(name) : actor.run(name, operation, args)),
+  })
+  return {
+    ...both,
+    operations: [...both.operations, 'getToken'],
+    java: (redisson) => withToken(both.java(redisson), (name) => redisson.lock('fenced', name).call('getToken', [])),
+    async node(url, options) {
+      const client = await connect({ ...options, url, presence: false })
+      const actor = ownerActor(client, client.owner(), both.ours)
+      return withToken(actor, async (name) => Number((await client.fencedLock(name).inspect()).token ?? 0))
+    },
+  }
+})()
 
 /** These keys of a group. */
 export const keyed = (...keys: readonly string[]): BothSides =>

@@ -11,6 +11,13 @@ const missing = (error: unknown): string | undefined => {
   return error.code === 'NO_REDIS' ? 'redis' : undefined
 }
 
+/** Why there is nothing to compare with; throws where that must not be. */
+export const excuse = (error: unknown): string => {
+  const what = missing(error)
+  if (what === undefined || (process.env['HOLDFAST_REQUIRE'] ?? '').includes(what)) throw error
+  return (error as Error).message
+}
+
 /** One server, one Java process, and what is needed to look at them; for all tests of one `describe`. */
 export interface Arena {
   readonly url: string
@@ -31,9 +38,7 @@ export const arena = (version: string, options: Readonly<Record<string, unknown>
       const java = await startRedisson({ url, version, options })
       made = { url, redis: new Redis(url), java }
     } catch (error) {
-      const what = missing(error)
-      if (what === undefined || (process.env['HOLDFAST_REQUIRE'] ?? '').includes(what)) throw error
-      reason = (error as Error).message
+      reason = excuse(error)
     }
   })
 

@@ -5,54 +5,56 @@ import type { Actor, Compared } from './actors.js'
 import { latchChannel, listenersOf, semaphoreChannel } from './names.js'
 import { JavaError, type Redisson } from './redisson.js'
 
-type Step = (name: string, args: readonly number[]) => Promise<unknown>
-type Steps = Readonly<Record<string, Step>>
+export type Step = (name: string, args: readonly number[]) => Promise<unknown>
+export type Steps = Readonly<Record<string, Step>>
 
 const MS = 'MILLISECONDS'
 
 /** What Redisson's blocking methods say of an error of its own. */
 const NOT_THERE = /doesn't exist|Unexpected exception while processing command/
 
-/** The same mistake has the same name on both sides. */
-const outcome = async (step: Promise<unknown>): Promise<unknown> => {
-  try {
-    return (await step) ?? 'done'
-  } catch (error) {
-    const unknown = error instanceof NotOwnerError || (error instanceof JavaError && NOT_THERE.test(error.message))
-    return unknown ? 'not there' : String(error)
-  }
+const notThere = (error: unknown): string | undefined => {
+  const unknown = error instanceof NotOwnerError || (error instanceof JavaError && NOT_THERE.test(error.message))
+  return unknown ? 'not there' : undefined
 }
 
 interface Sides {
-  readonly kind: 'semaphore' | 'permits' | 'latch'
+  readonly kind: 'semaphore' | 'permits' | 'latch' | 'limiter'
   readonly channel: (name: string) => string
+  /** What the same mistake is called on both sides. */
+  readonly mistake?: (error: unknown) => string | undefined
   readonly frees: RegExp
   theirs(redisson: Redisson): Steps
   ours(client: Client): Steps
 }
 
-const actor = (side: Actor['side'], id: string, steps: Steps, close: () => Promise<void>): Actor => ({
-  side,
-  id,
-  run: (name, operation, args) => outcome((steps[operation] as Step)(name, args)),
-  close,
+const actor = (who: Pick<Actor, 'side' | 'id' | 'close'>, steps: Steps, mistake = notThere): Actor => ({
+  ...who,
+  async run(name, operation, args) {
+    try {
+      return (await (steps[operation] as Step)(name, args)) ?? 'done'
+    } catch (error) {
+      return mistake(error) ?? String(error)
+    }
+  },
 })
 
-const compared = ({ kind, channel, frees, theirs, ours }: Sides): Compared => ({
+export const compared = ({ kind, channel, frees, mistake, theirs, ours }: Sides): Compared => ({
   kind,
   // What can be done is the same for all: nobody is asked for it.
   operations: Object.keys(ours(undefined as never)),
   frees,
   listeners: (redis: Redis, name: string) => listenersOf(redis, channel(name)),
-  java: (redisson) => actor('java', redisson.id, theirs(redisson), () => redisson.shutdown()),
+  java: (redisson) =>
+    actor({ side: 'java', id: redisson.id, close: () => redisson.shutdown() }, theirs(redisson), mistake),
   node: async (url: string, options?: ClientOptions) => {
     const client = await connect({ ...options, url, presence: false })
-    return actor('node', client.id, ours(client), () => client.close())
+    return actor({ side: 'node', id: client.id, close: () => client.close() }, ours(client), mistake)
   },
 })
 
 /** What Redisson has for all of them. */
-const kept = (redisson: Redisson, kind: Sides['kind']) => {
+export const kept = (redisson: Redisson, kind: Sides['kind']) => {
   const call =
     (method: string, ...last: string[]): Step =>
     (name, args) =>
@@ -60,7 +62,7 @@ const kept = (redisson: Redisson, kind: Sides['kind']) => {
   return { call, delete: call('delete'), expire: call('expire', MS), clearExpire: call('clearExpire') }
 }
 
-const ourKept = (
+export const ourKept = (
   open: (name: string) => {
     delete(): Promise<boolean>
     expire(ms: number): Promise<boolean>
@@ -163,7 +165,11 @@ export const PERMITS = compared({
         ),
       ),
       acquire: async (name, lease) => one(name, await call('acquire', ...(lease.length > 0 ? [MS] : []))(name, lease)),
-      tryAcquire: async (name) => one(name, await call('tryAcquire')(name, [])),
+      tryAcquire: async (name, [lease]) =>
+        one(
+          name,
+          await (lease === undefined ? call('tryAcquire')(name, []) : call('tryAcquire', MS)(name, [0, lease])),
+        ),
       acquireMany: async (name, args) =>
         numbered(name, (await call('acquire', ...(args.length > 1 ? [MS] : []))(name, args)) as string[]),
       release: (name, which) =>
@@ -194,8 +200,8 @@ export const PERMITS = compared({
       acquiredPermits: (name) => open(name).acquired(),
       getPermits: (name) => open(name).permits(),
       acquire: async (name, [lease]) => numbered(name, [(await open(name).acquire({ lease })).id]),
-      tryAcquire: async (name) => {
-        const permit = await open(name).tryAcquire()
+      tryAcquire: async (name, [lease]) => {
+        const permit = await open(name).tryAcquire({ lease })
         return numbered(name, permit === undefined ? null : [permit.id])
       },
       acquireMany: async (name, [count = 0, lease]) =>

@@ -14,8 +14,12 @@ export type Kind =
   | 'permits'
   | 'latch'
   | 'limiter'
+  | 'topic'
   /** Behind the colon its keys, divided by commas; the name is the group's. */
   | `keyed:${string}`
+  /** Behind the colon the kinds of its members, divided by commas; they are named `<name>:0` and on. */
+  | `multi:${string}`
+  | `red:${string}`
 
 /**
  * Who calls. A number: the asynchronous methods under that thread id, any number of them at once. A name: the blocking
@@ -33,6 +37,8 @@ export interface WorkEvent {
   readonly event: 'invoke' | 'granted' | 'checked' | 'releasing' | 'released' | 'refused' | 'failed' | 'lost' | 'orphan'
   readonly at: number
   readonly lease?: number
+  /** Of `invoke`: where a part of the visits reads, whether this one does. */
+  readonly mode?: 'read' | 'write'
   /** Until when ours says that it holds it. */
   readonly until?: number
   readonly reason?: string
@@ -49,6 +55,8 @@ export interface WorkOptions {
   readonly hold?: Range
   readonly pause?: Range
   readonly leases?: readonly number[]
+  /** Of a read-write lock: what part of the visits reads. */
+  readonly reads?: number | undefined
   readonly timeouts?: number
   readonly wait?: Range
   readonly aborts?: number

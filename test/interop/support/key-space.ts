@@ -26,12 +26,14 @@ const valueOf = async (redis: Redis, key: string, type: string): Promise<unknown
   if (type === 'hash') return Object.entries(await redis.hgetall(key)).sort()
   if (type === 'list') return redis.lrange(key, 0, -1)
   if (type === 'set') return (await redis.smembers(key)).sort()
-  if (type === 'zset') return pairs(await redis.zrange(key, '0', '-1', 'WITHSCORES'))
+  // Byte by byte: grants of a rate limiter are no text.
+  if (type === 'zset')
+    return pairs((await redis.zrangeBuffer(key, '0', '-1', 'WITHSCORES')).map((item) => item.toString('latin1')))
   return type
 }
 
 /** Redisson's private mark that an unlock was done, which it deletes without waiting for that. */
-const withoutLatches = async (redis: Redis): Promise<string[]> => {
+const afterLatches = async (redis: Redis): Promise<string[]> => {
   const end = performance.now() + 3000
   for (;;) {
     const keys = (await redis.keys('*')).sort()
@@ -39,10 +41,17 @@ const withoutLatches = async (redis: Redis): Promise<string[]> => {
   }
 }
 
-/** Everything on the server. */
-export const keySpace = async (redis: Redis, labels: ReadonlyMap<string, string>): Promise<Entry[]> => {
+const withoutLatches = async (redis: Redis): Promise<string[]> =>
+  (await redis.keys('*')).filter((key) => !key.startsWith(LATCH)).sort()
+
+/** Everything on the server. `latches`: some versions leave theirs until they expire. */
+export const keySpace = async (
+  redis: Redis,
+  labels: ReadonlyMap<string, string>,
+  latches: 'go' | 'stay' = 'go',
+): Promise<Entry[]> => {
   const entries: Entry[] = []
-  for (const key of await withoutLatches(redis)) {
+  for (const key of await (latches === 'go' ? afterLatches : withoutLatches)(redis)) {
     const type = await redis.type(key)
     const [value, ttl] = [await valueOf(redis, key, type), await redis.pttl(key)]
     if (key.startsWith(NOTE) && ttl !== -1) continue

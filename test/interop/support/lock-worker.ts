@@ -1,9 +1,10 @@
 /**
- * Takes and gives back a lock for some seconds, and tells each step as a JSON line, as the driver's `work` does:
+ * Takes and gives back a lock, or one of several places, for some seconds, and tells each step as a JSON line, as the driver's
+ * `work` does:
  * `lock-worker.js <url> <kind> <name> <options>`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client, ClientOptions, Hold, Lock } from 'holdfast'
+import type { AcquireOptions, Client, ClientOptions, Hold, Lock, ReadWriteLock } from 'holdfast'
 import { AcquireTimeoutError, connect } from 'holdfast'
 import { seeded } from '../../support/random.js'
 import type { Range, WorkEvent, WorkOptions } from './java-lock.js'
@@ -14,29 +15,66 @@ const options = JSON.parse(json) as WorkOptions & { readonly ours?: ClientOption
 const { workers, seconds, startAt = now(), seed = 1, leases = [0], timeouts = 0, aborts = 0 } = options
 const end = startAt + 1000 * seconds
 
-const kinds: Record<string, (client: Client) => Lock> = {
-  plain: (client) => client.lock(name),
-  nonReentrant: (client) => client.nonReentrantLock(name),
-  fair: (client) => client.fairLock(name),
-  read: (client) => client.readWriteLock(name).read,
-  write: (client) => client.readWriteLock(name).write,
+/** What is had of a lock, or of a place. */
+type Had = Pick<Hold, 'lost' | 'remaining' | 'release'>
+type Enter = (terms: AcquireOptions, reads: boolean) => Promise<Had>
+
+const ofLock =
+  (lock: { acquire(terms: AcquireOptions): Promise<Had> }): Enter =>
+  (terms) =>
+    lock.acquire(terms)
+
+const ofSides =
+  ({ read, write }: ReadWriteLock): Enter =>
+  (terms, reads) =>
+    (reads ? read : write).acquire(terms)
+
+const members = (client: Client, count: number): Lock[] =>
+  Array.from({ length: count }, (_, place) => client.lock(`${name}:${place}`))
+
+const kinds: Record<string, (client: Client) => Enter> = {
+  plain: (client) => ofLock(client.lock(name)),
+  nonReentrant: (client) => ofLock(client.nonReentrantLock(name)),
+  spin: (client) => ofLock(client.spinLock(name)),
+  fenced: (client) => ofLock(client.fencedLock(name)),
+  fair: (client) => ofLock(client.fairLock(name)),
+  nonReentrantFair: (client) => ofLock(client.nonReentrantFairLock(name)),
+  keyed: (client) => ofLock(client.keyedLock(name, kind.split(':')[1]?.split(',') ?? [])),
+  multi: (client) => ofLock(client.multiLock(...members(client, 2))),
+  red: (client) => ofLock(client.redLock(...members(client, 3))),
+  read: (client) => ofLock(client.readWriteLock(name).read),
+  write: (client) => ofLock(client.readWriteLock(name).write),
+  fairRead: (client) => ofLock(client.readWriteLock(name, { fair: true }).read),
+  fairWrite: (client) => ofLock(client.readWriteLock(name, { fair: true }).write),
+  readWrite: (client) => ofSides(client.readWriteLock(name)),
+  fairReadWrite: (client) => ofSides(client.readWriteLock(name, { fair: true })),
+  semaphore: (client) => async (terms) => {
+    const semaphore = client.semaphore(name)
+    await semaphore.acquire({ wait: terms.wait, signal: terms.signal })
+    return { lost: false, remaining: () => Infinity, release: () => semaphore.release().then(() => true) }
+  },
+  permits: (client) => (terms) =>
+    client.permitSemaphore(name).acquire(terms.lease === undefined ? { ...terms, renew: true } : terms),
 }
 
 const tell = (event: WorkEvent): void => void process.stdout.write(`${JSON.stringify(event)}\n`)
 
-const worker = async (lock: Lock, index: number): Promise<void> => {
+/** JSON knows no infinity. */
+const until = (hold: Had): number => now() + Math.min(hold.remaining(), 1e9)
+
+const worker = async (enter: Enter, index: number): Promise<void> => {
   const random = seeded(seed * 1000 + index)
   const between = ([least, most]: Range): number => least + random() * (most - least)
   const say = (event: WorkEvent['event'], more: Partial<WorkEvent> = {}): void =>
     tell({ worker: `w${index}`, event, at: now(), ...more })
 
-  const acquire = async (lease: number): Promise<Hold | undefined> => {
+  const acquire = async (lease: number, reads: boolean): Promise<Had | undefined> => {
     const draw = random()
     const wait = draw < timeouts ? between(options.wait ?? [10, 10]) : undefined
     const abort = draw >= timeouts && draw < timeouts + aborts ? new AbortController() : undefined
     const alarm = abort && setTimeout(() => abort.abort('abort'), between(options.abortAfter ?? [10, 10]))
     try {
-      return await lock.acquire({ wait, signal: abort?.signal, ...(lease > 0 && { lease }) })
+      return await enter({ wait, signal: abort?.signal, ...(lease > 0 && { lease }) }, reads)
     } catch (error) {
       const reason = error instanceof AcquireTimeoutError ? 'timeout' : String(error)
       say('refused', { reason })
@@ -48,13 +86,13 @@ const worker = async (lock: Lock, index: number): Promise<void> => {
 
   const visit = async (): Promise<void> => {
     const lease = leases[Math.floor(random() * leases.length)] ?? 0
-    say('invoke', { lease })
-    const hold = await acquire(lease)
+    const reads = options.reads !== undefined && random() < options.reads
+    say('invoke', { lease, mode: reads ? 'read' : 'write' })
+    const hold = await acquire(lease, reads)
     if (hold === undefined) return
-    say('granted', { lease, until: now() + hold.remaining() })
+    say('granted', { lease, until: until(hold) })
     await sleep(between(options.hold ?? [1, 1]))
-    const until = now() + hold.remaining()
-    say(hold.lost ? 'lost' : 'checked', { until })
+    say(hold.lost ? 'lost' : 'checked', { until: until(hold) })
     if (hold.lost) return void hold.release()
     say('releasing')
     const released = await hold.release()
@@ -69,7 +107,7 @@ const worker = async (lock: Lock, index: number): Promise<void> => {
 }
 
 const client = await connect({ ...options.ours, url, presence: false })
-const lock = kinds[kind]?.(client)
-if (lock === undefined) throw new Error(`no such kind: ${kind}`)
-await Promise.all(Array.from({ length: workers }, (_, index) => worker(lock, index)))
+const enter = kinds[kind.split(':')[0] ?? '']?.(client)
+if (enter === undefined) throw new Error(`no such kind: ${kind}`)
+await Promise.all(Array.from({ length: workers }, (_, index) => worker(enter, index)))
 await client.close()

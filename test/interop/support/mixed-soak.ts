@@ -6,9 +6,11 @@ import { Redis } from 'ioredis'
 import { RECOVERY } from '../../soak/settings.js'
 import { seeded } from '../../support/random.js'
 import { startRedis } from '../../support/redis-server.js'
+import { hearCalls, lastFacts } from './last-facts.js'
 import { fairQueue } from './names.js'
 import { now } from './redisson.js'
-import { ALLOWANCE, LEASE, NAME, Seat, WORKERS } from './soak-seats.js'
+import { LEASE, NAME, SOAKED, type Soaked } from './soak-kinds.js'
+import { ALLOWANCE, Seat } from './soak-seats.js'
 import { callsOf, type Life } from './work-history.js'
 
 /** A moment comes each so many ms; of a hundred moments so many bring a fault. */
@@ -20,16 +22,16 @@ const FAULTS = [
   ['stop', 'node', 3],
   ['kill', 'java', 1.5],
 ] as const
-/**
- * A process of ours that is stopped has the lock on trial for 3 s when its turn comes, for each of its workers if Redisson's
- * scripts are the first to see that the trial is over. What dead waiters of Redisson's cost is not counted in.
- */
-const FORGOTTEN_AFTER = WORKERS * 3000 + 2 * LEASE + 3000
-
 /** Its allowance, from the next poll of ours on; all of ours may be stopped just then. */
 const DEAD_HEAD = ALLOWANCE + 1000 + STOPPED + RECOVERY
 
+/** How long what the dead left may stay after the last visit, ms: a hold has a lease, a turn is kept for less than 3 s. */
+const REMAINS = 2 * LEASE + 2000
+
 export interface SoakOptions {
+  readonly kind: Soaked
+  /** What part of the visits reads, where that can be. */
+  readonly reads?: number | undefined
   readonly seconds: number
   readonly seed: number
   /** How many processes of each side. */
@@ -47,8 +49,10 @@ export interface Outcome extends SoakOptions {
   /** Keys that stay on the server. */
   readonly left: readonly string[]
   readonly mishaps: readonly string[]
-  /** For how long a dead waiter of Redisson's was the head of a free lock's queue at most, ms. */
-  readonly deadHead: number
+  /** What was known at last of those who did not come to an end. */
+  readonly facts: readonly string[]
+  /** Of the fair lock: for how long a dead waiter of Redisson's was the head of its queue at most while it was free, ms. */
+  readonly deadHead: number | undefined
 }
 
 /** Lets faults happen until the time is over. */
@@ -96,50 +100,62 @@ const watchDeadHeads = async (redis: Redis, seats: readonly Seat[], world: World
   return longest
 }
 
-/** What the dead left in the queue goes when somebody comes whose turn it would be. */
-const leftovers = async (redis: Redis, url: string): Promise<string[]> => {
+/** What stays on the server when everybody has gone, and one more has been there. */
+const leftovers = async (redis: Redis, url: string, kind: Soaked): Promise<string[]> => {
   const client = await connect({ url, presence: false })
   try {
-    await client.fairLock(NAME).using({ wait: 60_000 }, () => undefined)
+    await SOAKED[kind].sweep(client)
   } finally {
     await client.close()
   }
-  await sleep(100)
-  return (await redis.keys('*')).filter((key) => !key.startsWith('redisson_unlock_latch:'))
+  const keys = async (): Promise<string[]> =>
+    (await redis.keys('*')).filter((key) => !key.startsWith('redisson_unlock_latch:'))
+  for (const end = now() + REMAINS; now() < end && (await keys()).length > 0;) await sleep(50)
+  return keys()
 }
 
-/** Processes of both sides take one fair lock, and some are killed and stopped. */
+/** Processes of both sides take one lock, and some are killed and stopped. */
 export const mixedSoak = async (options: SoakOptions): Promise<Outcome> => {
-  const { seconds, seed, java, node } = options
+  const { kind, reads, seconds, seed, java, node } = options
   const server = await startRedis()
   const { url } = server
   const redis = new Redis(url)
   const world: WorldEvent[] = []
   const end = now() + 1000 * seconds
   const sides = [...Array<'java'>(java).fill('java'), ...Array<'node'>(node).fill('node')]
-  const seats = sides.map((side, index) => new Seat({ url, index, side, seed: 1000 * seed, end }))
+  const seats = sides.map((side, index) => new Seat({ url, kind, reads, index, side, seed: 1000 * seed, end }))
+  const calls = await hearCalls(redis, NAME)
+  const facts: string[] = []
+  const look: Parameters<Seat['end']>[1] = async (life, pid) => {
+    facts.push(...(await lastFacts(redis, NAME, calls.at, { ...life, pid })))
+  }
   let over = false
-  const watching = watchDeadHeads(redis, seats, world, () => over)
+  const watching = kind === 'fair' ? watchDeadHeads(redis, seats, world, () => over) : undefined
   try {
     await Promise.all(seats.map((seat) => seat.begin()))
     const faulty = options.killJava ? seats : seats.filter((seat) => seat.side === 'node')
     const faults = await disturb(faulty, end, seeded(seed), world)
-    await Promise.all(seats.map((seat) => seat.end(60_000)))
+    await Promise.all(seats.map((seat) => seat.end(60_000, look)))
     over = true
     const deadHead = await watching
     const lives = seats.flatMap((seat) => seat.lives)
     const history = [...lives.flatMap((life) => callsOf(life, NAME, LEASE)), ...world]
-    const violations = checkHistory(history, { forgottenAfter: FORGOTTEN_AFTER })
-    const late = deadHead > DEAD_HEAD ? [`a dead waiter of Redisson’s stopped all for ${deadHead.toFixed(0)} ms`] : []
+    const violations = checkHistory(history, { forgottenAfter: SOAKED[kind].forgottenAfter })
+    const late =
+      deadHead !== undefined && deadHead > DEAD_HEAD
+        ? [`a dead waiter of Redisson’s stopped all for ${deadHead.toFixed(0)} ms`]
+        : []
     const mishaps = [
       ...seats.flatMap((seat) => seat.mishaps),
       ...lives.flatMap((life) => strangeRefusals(life, world)),
       ...late,
     ]
-    return { ...options, deadHead, lives, history, faults, violations, left: await leftovers(redis, url), mishaps }
+    const left = await leftovers(redis, url, kind)
+    return { ...options, deadHead, lives, history, faults, violations, left, mishaps, facts }
   } finally {
     over = true
     for (const seat of seats) await seat.end(0)
+    calls.stop()
     redis.disconnect()
     await server.stop()
   }

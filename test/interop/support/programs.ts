@@ -28,6 +28,8 @@ export interface Stage {
   readonly name: string
   readonly actors: Readonly<Record<string, Actor>>
   readonly both: Compared
+  /** See `keySpace`. */
+  readonly latches?: 'go' | 'stay' | undefined
 }
 
 export const stepsOf = (program: Program): string[] =>
@@ -38,12 +40,16 @@ export const stepsOf = (program: Program): string[] =>
 
 /** Runs a program, and says what was seen after each step; the lock's name is `N` in it. */
 export const play = async (program: Program, stage: Stage): Promise<Seen[]> => {
-  const { redis, spy, name, actors, both } = stage
+  const { redis, spy, name, actors, both, latches } = stage
   const labels = new Map(Object.entries(actors).map(([label, { id }]) => [id, label]))
   const waiting = new Map<string, Promise<unknown>>()
   const anonymous = (text: string): string => text.replaceAll(name, 'N')
-  const told = (message: string): string =>
-    [...labels].reduce((text, [id, label]) => text.replaceAll(id, label), anonymous(labelled(message, labels)))
+  const named = (text: string): string =>
+    [...labels].reduce((rest, [id, label]) => rest.replaceAll(id, label), anonymous(labelled(text, labels)))
+  const look = async (): Promise<Entry[]> => {
+    const entries = await keySpace(redis, labels, latches)
+    return entries.map((entry) => ({ ...entry, key: named(entry.key) })).sort((a, b) => (a.key < b.key ? -1 : 1))
+  }
 
   const take = async (step: string): Promise<unknown> => {
     const [who = '', what = '', ...rest] = step.split(' ')
@@ -67,8 +73,8 @@ export const play = async (program: Program, stage: Stage): Promise<Seen[]> => {
     // Freed while another waits: it has it any moment now.
     const racing = waiting.size > 0 && both.frees.test(step)
     if (!racing) await both.settled?.(redis, name)
-    const keys = (racing ? [] : await keySpace(redis, labels)).map((entry) => ({ ...entry, key: anonymous(entry.key) }))
-    seen.push({ step, result, keys, messages: (await spy.take()).map(told), at: Date.now() })
+    const keys = racing ? [] : await look()
+    seen.push({ step, result, keys, messages: (await spy.take()).map(named), at: Date.now() })
   }
   return seen
 }

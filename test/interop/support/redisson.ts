@@ -7,13 +7,15 @@ export { type Answer, JavaError, now, type Times } from './java-process.js'
 export { type JavaLock, type WorkEvent } from './java-lock.js'
 
 export interface RedissonOptions {
-  readonly url: string
+  readonly url?: string
+  /** A configuration in YAML, instead of all below but the flags. */
+  readonly file?: string
   /** Default: the newest. */
   readonly version?: string
   /** Setters of Redisson's Config and SingleServerConfig by name: `lockWatchdogTimeout`, `fairLockWaitTimeout`… */
   readonly options?: Readonly<Record<string, unknown>>
   /** Default `string`. */
-  readonly codec?: 'string' | 'long' | 'json'
+  readonly codec?: 'string' | 'long' | 'json' | undefined
   /** Flags of the Java machine. */
   readonly java?: readonly string[]
 }
@@ -29,9 +31,9 @@ export class Redisson {
     readonly id: string,
   ) {}
 
-  static async open(java: JavaProcess, { url, options, codec }: RedissonOptions): Promise<Redisson> {
+  static async open(java: JavaProcess, { url, file, options, codec }: RedissonOptions): Promise<Redisson> {
     const client = `c${(instances += 1)}`
-    return new Redisson(java, client, await java.request<string>({ op: 'open', client, url, options, codec }))
+    return new Redisson(java, client, await java.request<string>({ op: 'open', client, url, file, options, codec }))
   }
 
   get version(): string {

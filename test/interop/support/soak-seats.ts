@@ -5,15 +5,11 @@ import { RECOVERY } from '../../soak/settings.js'
 import { startNodeWork } from './contention.js'
 import type { WorkOptions } from './java-lock.js'
 import { now, startRedisson } from './redisson.js'
+import { LEASE, NAME, SOAKED, type Soaked, WORKERS } from './soak-kinds.js'
 import type { Life } from './work-history.js'
 
-/** The lock that all work on. */
-export const NAME = 'soak'
-/** Of the watchdogs, and the fixed one, ms. */
-export const LEASE = 1500
 /** How long a waiter that died unseen stops those behind it, ms. */
 export const ALLOWANCE = 1000
-export const WORKERS = 3
 
 const THEIRS = { lockWatchdogTimeout: LEASE, fairLockWaitTimeout: ALLOWANCE }
 const OURS: ClientOptions = { watchdog: LEASE, fairWaiterTimeout: ALLOWANCE }
@@ -32,28 +28,32 @@ const NODE_WORK = { ...WORK, aborts: 0.1, abortAfter: [0, 100], ours: OURS } as 
 /** One process at work, until the time is over or it is killed. */
 interface Running {
   readonly life: Life
+  readonly pid: number
   readonly ended: Promise<unknown>
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void
   kill(): Promise<void>
 }
 
-type Start = (url: string, who: string, options: Pick<WorkOptions, 'seconds' | 'seed'>) => Promise<Running>
+type Task = Pick<WorkOptions, 'seconds' | 'seed' | 'reads'>
+type Start = (url: string, who: string, kind: Soaked, task: Task) => Promise<Running>
 
-const startJava: Start = async (url, who, options) => {
+const startJava: Start = async (url, who, kind, task) => {
   const redisson = await startRedisson({ url, options: THEIRS })
   const life: Life = { who, side: 'java', client: redisson.id, events: [] }
   return {
     life,
-    ended: redisson.fair(NAME).work({ ...WORK, ...options }, (event) => life.events.push(event)),
+    pid: redisson.pid,
+    ended: redisson.lock(SOAKED[kind].java, NAME).work({ ...WORK, ...task }, (event) => life.events.push(event)),
     signal: (signal) => void process.kill(redisson.pid, signal),
     kill: () => redisson.kill(),
   }
 }
 
-const startNode: Start = (url, who, options) => {
-  const { child, events, ended } = startNodeWork(url, 'fair', NAME, { ...NODE_WORK, ...options })
+const startNode: Start = (url, who, kind, task) => {
+  const { child, events, ended } = startNodeWork(url, SOAKED[kind].node, NAME, { ...NODE_WORK, ...task })
   return Promise.resolve({
     life: { who, side: 'node', events },
+    pid: child.pid ?? 0,
     ended,
     signal: (signal) => void child.kill(signal),
     kill: async () => {
@@ -65,6 +65,8 @@ const startNode: Start = (url, who, options) => {
 
 export interface SeatOptions {
   readonly url: string
+  readonly kind: Soaked
+  readonly reads: number | undefined
   readonly index: number
   readonly side: Life['side']
   readonly seed: number
@@ -88,11 +90,11 @@ export class Seat {
   }
 
   async begin(): Promise<void> {
-    const { url, index, seed, end } = this.#options
+    const { url, kind, reads, index, seed, end } = this.#options
     const who = `${this.side} ${index}.${this.lives.length}`
     const start = this.side === 'java' ? startJava : startNode
     const seconds = Math.max(0, (end - now()) / 1000)
-    const running = await start(url, who, { seconds, seed: seed + 10 * this.lives.length + index })
+    const running = await start(url, who, kind, { seconds, reads, seed: seed + 10 * this.lives.length + index })
     this.#running = running
     this.lives.push(running.life)
     running.ended.catch((error: unknown) => {
@@ -130,12 +132,13 @@ export class Seat {
     })
   }
 
-  /** When its work is over, or it has taken too long. */
-  async end(limit: number): Promise<void> {
+  /** When its work is over, or it has taken too long: then it is looked at first. */
+  async end(limit: number, look?: (life: Life, pid: number) => Promise<void>): Promise<void> {
     while (this.#busy) await sleep(50)
     const late = sleep(limit, 'late', { ref: false })
     if ((await Promise.race([this.#running?.ended.catch(() => undefined), late])) === 'late') {
       this.mishaps.push(`${this.lives.at(-1)?.who} did not end within ${limit} ms`)
+      if (this.#running !== undefined) await look?.(this.#running.life, this.#running.pid)
     }
     await this.#running?.kill()
   }

@@ -32,7 +32,8 @@ export class ProgramWriter {
       case 1:
         return `b = ${value};`
       case 2:
-        return `t[key(${this.#any(1)})] = ${value};`
+        // Answered, a table within itself nests deeper than clients of Redis can read.
+        return `t[key(${this.#any(1)})] = ${/\bt\b(?![[.])/.test(value) ? 'n' : value};`
       case 3:
         return `for i = ${this.#below(3)}, ${this.#below(6)} do n = n + i; put(${value}) end;`
       case 4:

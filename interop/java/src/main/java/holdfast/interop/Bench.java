@@ -17,8 +17,8 @@ import org.redisson.api.RSemaphore;
  * Threads that take and give back locks as fast as they can, each its own or all of them one: names, callers, hold (ms),
  * startAt (ms, monotonic), warm and seconds (s), drains; of a semaphore, how many places it has; of a read-write lock, what
  * part of the calls reads, each in one place: a write takes all. The answer has the same fields as that of one of Node's
- * processes (bench/support/load.ts). It comes when all threads had their last turn; where the line shall not drain, when
- * the time is over: such a process is to be killed.
+ * processes (bench/support/load.ts). It comes when all threads had their last turn, or `patience` ms after the time is over;
+ * where the line shall not drain, when the time is over: such a process is to be killed.
  */
 final class Bench {
     private final Request request;
@@ -129,21 +129,18 @@ final class Bench {
         Work.until(startAt);
         long cpu = cpuTime();
         try {
-            if (request.is("drains")) {
-                running.await();
-            } else {
-                running.await((long) (until - Answers.now()), TimeUnit.MILLISECONDS);
-            }
+            double patience = request.is("drains") ? request.number("patience", 0) : 0;
+            running.await((long) (until + patience - Answers.now()), TimeUnit.MILLISECONDS);
             if (failure.get() != null) {
                 throw failure.get();
             }
-            answers.value(request, sample((cpuTime() - cpu) / 1e3));
+            answers.value(request, sample((cpuTime() - cpu) / 1e3, running.getCount()));
         } catch (Throwable error) {
             answers.error(request, error);
         }
     }
 
-    private synchronized Map<String, Object> sample(double cpu) {
+    private synchronized Map<String, Object> sample(double cpu, long asleep) {
         Map<String, Object> sample = new LinkedHashMap<>();
         sample.put("pairs", pairs);
         sample.put("total", total);
@@ -152,6 +149,7 @@ final class Bench {
         sample.put("crowded", crowded);
         sample.put("held", held);
         sample.put("cpu", cpu);
+        sample.put("asleep", asleep);
         return sample;
     }
 

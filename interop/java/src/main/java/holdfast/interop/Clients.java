@@ -1,5 +1,7 @@
 package holdfast.interop;
 
+import java.io.File;
+import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.List;
@@ -8,11 +10,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.Codec;
+import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.SingleServerConfig;
 
 /** The Redisson instances of this process, by the names that the caller gave them. */
 final class Clients {
+    private static final String CLUSTER = "redis+cluster://";
     /** By name: not every version has what each of them needs. */
     private static final Map<String, String> CODECS = Map.of(
         "string", "org.redisson.client.codec.StringCodec",
@@ -36,23 +40,47 @@ final class Clients {
         return object;
     }
 
-    /** Each option is a setter of Config or of SingleServerConfig, except `codec`. */
     String open(Request request) throws Exception {
+        RedissonClient client = Redisson.create(request.has("file") ? config(request.text("file")) : config(request));
+        open.put(request.text("client"), client);
+        return id(client);
+    }
+
+    static Config config(String file) throws IOException {
+        return Config.fromYAML(new File(file));
+    }
+
+    /** Each option is a setter of Config or of the servers' own, except `codec`. */
+    private static Config config(Request request) throws Exception {
         Config config = new Config();
         Class<?> codec = Class.forName(CODECS.get(request.text("codec", "string")));
         config.setCodec((Codec) codec.getConstructor().newInstance());
-        SingleServerConfig server = config.useSingleServer();
-        server.setAddress(request.text("url"));
-        server.setConnectionMinimumIdleSize(1);
-        server.setSubscriptionConnectionMinimumIdleSize(1);
+        Object server = servers(config, request.text("url"));
         for (Map.Entry<String, Object> option : request.map("options").entrySet()) {
             if (!set(config, option) && !set(server, option)) {
                 throw new NoSuchMethodException("this version has no option " + option.getKey());
             }
         }
-        RedissonClient client = Redisson.create(config);
-        open.put(request.text("client"), client);
-        return id(client);
+        return config;
+    }
+
+    /** One server, or those of a cluster: `redis+cluster://host:port,host:port`. */
+    private static Object servers(Config config, String url) {
+        if (!url.startsWith(CLUSTER)) {
+            SingleServerConfig server = config.useSingleServer();
+            server.setAddress(url);
+            server.setConnectionMinimumIdleSize(1);
+            server.setSubscriptionConnectionMinimumIdleSize(1);
+            return server;
+        }
+        ClusterServersConfig cluster = config.useClusterServers();
+        for (String address : url.substring(CLUSTER.length()).split(",")) {
+            cluster.addNodeAddress("redis://" + address);
+        }
+        cluster.setMasterConnectionMinimumIdleSize(1);
+        cluster.setSlaveConnectionMinimumIdleSize(1);
+        cluster.setSubscriptionConnectionMinimumIdleSize(1);
+        return cluster;
     }
 
     boolean close(Request request) {

@@ -17,6 +17,8 @@ import java.util.Map;
  * order. The end of the input ends the process.
  *
  *   open       client, url, options            one Redisson instance; the value is its id
+ *   open       client, file                    the same, by a configuration in YAML
+ *   yaml       file                            that configuration in Redisson's own words, with all that it left out
  *   call       client, kind, name, method, args [, on]
  *   thread     on                              the id of the real thread of that name
  *   interrupt  on
@@ -42,11 +44,12 @@ public final class Driver {
 
     private Driver() {
         operations.put("open", request -> answers.value(request, clients.open(request)));
+        operations.put("yaml", request -> answers.value(request, Clients.config(request.text("file")).toYAML()));
         operations.put("call", request -> calls.make(request, object(request)));
         operations.put("thread", request -> answers.value(request, threads.id(request.text("on"))));
         operations.put("interrupt", request -> answers.value(request, threads.interrupt(request.text("on"))));
         operations.put("cancel", request -> answers.value(request, calls.cancel(request.whole("call"))));
-        operations.put("work", request -> new Work(request, object(request), answers).start());
+        operations.put("work", request -> new Work(request, object(request), reader(request), answers).start());
         operations.put("hear", request -> new Hearing(request, object(request), answers).start());
         operations.put("bench", this::bench);
         operations.put("close", request -> aside(request, () -> answers.value(request, clients.close(request))));
@@ -54,6 +57,11 @@ public final class Driver {
 
     private Object object(Request request) throws Throwable {
         return clients.object(request.text("client"), request.text("kind"), request.text("name"));
+    }
+
+    /** Where a part of the visits reads, the kind is the writing side of a read-write lock. */
+    private Object reader(Request request) throws Throwable {
+        return request.has("reads") ? clients.object(request.text("client"), "read", request.text("name")) : object(request);
     }
 
     private void bench(Request request) throws Throwable {

@@ -3,6 +3,9 @@ package holdfast.interop;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import org.redisson.RedissonMultiLock;
+import org.redisson.RedissonRedLock;
+import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
 /** Kinds of objects: by which method of the client one is got, and by which method of that one. */
@@ -35,6 +38,12 @@ final class Kinds {
             Object keys = List.of(kind.substring("keyed:".length()).split(",", -1));
             return RedissonClient.class.getMethod("getMultiLock", String.class, Collection.class).invoke(client, name, keys);
         }
+        if (kind.startsWith("multi:")) {
+            return new RedissonMultiLock(members(client, kind, name));
+        }
+        if (kind.startsWith("red:")) {
+            return new RedissonRedLock(members(client, kind, name));
+        }
         String[] path = KINDS.get(kind);
         if (path == null) {
             throw new IllegalArgumentException("no such kind: " + kind);
@@ -44,5 +53,15 @@ final class Kinds {
             found = Calls.choose(found.getClass(), path[i], List.of()).invoke(found);
         }
         return found;
+    }
+
+    /** Of the kinds behind the colon, named `name:0` and on. */
+    private static RLock[] members(RedissonClient client, String kind, String name) throws ReflectiveOperationException {
+        String[] kinds = kind.substring(kind.indexOf(':') + 1).split(",");
+        RLock[] locks = new RLock[kinds.length];
+        for (int i = 0; i < locks.length; i++) {
+            locks[i] = (RLock) find(client, kinds[i], name + ":" + i);
+        }
+        return locks;
     }
 }

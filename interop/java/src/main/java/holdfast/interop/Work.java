@@ -14,27 +14,30 @@ import org.redisson.api.RLock;
 import org.redisson.client.RedisException;
 
 /**
- * Workers that take and give back one lock for some seconds, and tell each step as it happens.
+ * Workers that take and give back one lock, or one of several places, for some seconds, and tell each step as it happens.
  *
  *   workers, seconds, startAt (ms, monotonic), seed
  *   hold, pause   [least, most] ms inside, and between two visits
  *   leases        one is drawn for each visit; 0 is the watchdog
  *   timeouts      share of visits that wait at most `wait` ([least, most] ms)
- *   aborts        share of visits that are interrupted after `abortAfter` ([least, most] ms)
+ *   reads         share of visits that read; the object is the writing side of a read-write lock then
+ *   aborts        share of visits that are interrupted after `abortAfter` ([least, most] ms); of locks only
  *
- * Lines: {work, worker, event, at [, lease] [, reason]}; event: invoke, granted, releasing, released, refused, failed, and orphan
+ * Lines: {work, worker, event, at [, lease] [, mode] [, reason]}; event: invoke, granted, releasing, released, refused, failed, and orphan
  * where an interrupted acquire left a hold behind.
  */
 final class Work {
     private final Request request;
-    private final RLock lock;
+    private final Place place;
+    private final Place readers;
     private final Answers answers;
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private final double end;
 
-    Work(Request request, Object lock, Answers answers) {
+    Work(Request request, Object object, Object reader, Answers answers) {
         this.request = request;
-        this.lock = (RLock) lock;
+        this.place = Place.of(object);
+        this.readers = Place.of(reader);
         this.answers = answers;
         this.end = request.number("startAt", Answers.now()) + 1000 * request.number("seconds", 1);
     }
@@ -87,12 +90,14 @@ final class Work {
         }
 
         private void visit() {
+            boolean reads = random.nextDouble() < request.number("reads", 0);
+            Place place = reads ? readers : Work.this.place;
             List<Object> leases = request.list("leases");
             long lease = leases.isEmpty() ? 0 : ((Number) leases.get(random.nextInt(leases.size()))).longValue();
-            tell("invoke", "lease", lease);
+            tell("invoke", "lease", lease, "mode", reads ? "read" : "write");
             String refused;
             try {
-                refused = acquire(lease <= 0 ? -1 : lease);
+                refused = acquire(place, lease <= 0 ? -1 : lease);
             } catch (Throwable error) {
                 tell("refused", "reason", Answers.cause(error).toString());
                 return;
@@ -103,30 +108,30 @@ final class Work {
             }
             tell("granted", "lease", lease);
             until(Answers.now() + between("hold", 1));
-            tell("releasing", null, null);
+            tell("releasing");
             try {
-                lock.unlock();
-                tell("released", null, null);
+                place.leave();
+                tell("released");
             } catch (Throwable error) {
                 tell("failed", "reason", Answers.cause(error).toString());
             }
         }
 
         /** Null when it was had. */
-        private String acquire(long lease) throws InterruptedException {
+        private String acquire(Place place, long lease) throws InterruptedException {
             double draw = random.nextDouble();
             double timeouts = request.number("timeouts", 0);
             if (draw < timeouts) {
-                return lock.tryLock((long) between("wait", 10), lease, TimeUnit.MILLISECONDS) ? null : "timeout";
+                return place.enter((long) between("wait", 10), lease) ? null : "timeout";
             }
             if (draw < timeouts + request.number("aborts", 0)) {
-                return acquireOrBeInterrupted(lease);
+                return acquireOrBeInterrupted(((Place.Locked) place).lock, lease);
             }
-            lock.lock(lease, TimeUnit.MILLISECONDS);
+            place.enter(-1, lease);
             return null;
         }
 
-        private String acquireOrBeInterrupted(long lease) {
+        private String acquireOrBeInterrupted(RLock lock, long lease) {
             Thread thread = Thread.currentThread();
             boolean[] over = {false};
             ScheduledFuture<?> alarm = timer.schedule(() -> {
@@ -154,16 +159,16 @@ final class Work {
                 Thread.interrupted();
             }
             if (aborted) {
-                giveBackOrphan();
+                giveBackOrphan(lock);
             }
             return aborted ? "abort" : null;
         }
 
         /** Interrupted while its command was on its way, Redisson throws and holds the lock all the same. */
-        private void giveBackOrphan() {
+        private void giveBackOrphan(RLock lock) {
             until(Answers.now() + 5);
             if (lock.isHeldByCurrentThread()) {
-                tell("orphan", null, null);
+                tell("orphan");
                 lock.unlock();
             }
         }
@@ -177,14 +182,15 @@ final class Work {
             return least + random.nextDouble() * (((Number) ends.get(1)).doubleValue() - least);
         }
 
-        private void tell(String event, String detail, Object value) {
+        /** Names and values in turn. */
+        private void tell(String event, Object... details) {
             Map<String, Object> line = new LinkedHashMap<>();
             line.put("work", request.id());
             line.put("worker", name);
             line.put("event", event);
             line.put("at", Answers.now());
-            if (detail != null) {
-                line.put(detail, value);
+            for (int i = 0; i < details.length; i += 2) {
+                line.put(details[i].toString(), details[i + 1]);
             }
             answers.print(line);
         }

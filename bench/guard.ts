@@ -1,0 +1,162 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Bench } from './support/bench.js'
+import { promisesAlone } from './support/alone.js'
+import type { Load } from './support/load.js'
+import { readJson, root } from './support/paths.js'
+import { type Figures, type Row, bestOf, format, medians } from './support/result.js'
+import { runRounds } from './support/rounds.js'
+import { median } from './support/stats.js'
+import { asLines } from './support/table.js'
+
+/** What is kept: a slower machine, or a busy one, moves both sides of a ratio. What goes by the clock all the same is kept low. */
+const KEPT = 'bench/guard.json'
+/** Below this part of it a ratio is too low. */
+const ENOUGH = 0.85
+const ATTEMPTS = 3
+const SECONDS = 1
+
+interface Seen {
+  readonly ours: Row
+  /** The fastest of the others, or a queue of promises and nothing else. */
+  readonly other: Row
+}
+
+interface Check {
+  readonly name: string
+  readonly load: Load
+  /** None: a queue of promises, in the same rounds. */
+  readonly others: readonly string[]
+  /** More is better, and none has a unit. */
+  readonly ratios: Readonly<Record<string, (seen: Seen) => number>>
+}
+
+const RAW = ['raw', 'raw, auto-pipelining']
+const SCHEME = ["Redisson's scheme"]
+const one = { kind: 'lock', engine: 'redis', processes: 1, callers: 1, names: 'one', holdMs: 0 } as const
+
+/** Round by round, so that what slows both leaves it alone. */
+const byRound = (one: readonly number[] = [], other: readonly number[] = []): number =>
+  median(one.map((value, round) => value / (other[round] ?? NaN)))
+
+const timesAsFast = ({ ours, other }: Seen): number => byRound(ours.rounds['rate'], other.rounds['rate'])
+
+/** Other programs make it last longer, and its share of the CPU not larger. */
+const timesAsCheap =
+  (key: 'cpu' | 'clientCpu') =>
+  ({ ours, other }: Seen): number =>
+    byRound(other.rounds[key], ours.rounds[key])
+
+/** How little one acquisition asks of the server. */
+const perCommand = ({ ours }: Seen): number => 1 / ours.cells['commands']!
+const perRequest = ({ ours }: Seen): number => 1 / ours.cells['requests']!
+
+const CHECKS: readonly Check[] = [
+  {
+    ...{ name: 'u1', load: { ...one, names: 'each' }, others: RAW },
+    ratios: {
+      'pairs/s, × raw': timesAsFast,
+      'pairs for the CPU of one of raw': timesAsCheap('cpu'),
+      'pairs for each command': perCommand,
+    },
+  },
+  {
+    ...{ name: 'u64', load: { ...one, callers: 64, names: 'each' }, others: RAW },
+    ratios: { 'pairs/s, × raw': timesAsFast, 'pairs for the CPU of one of raw': timesAsCheap('cpu') },
+  },
+  {
+    ...{ name: 'h', load: { ...one, callers: 256 }, others: [] },
+    ratios: { 'hand-offs for the CPU of one of promises alone': timesAsCheap('clientCpu') },
+  },
+  {
+    ...{ name: 'hf', load: { ...one, kind: 'fairLock', callers: 256 }, others: SCHEME },
+    ratios: {
+      "hand-offs for the CPU of one by Redisson's scheme": timesAsCheap('cpu'),
+      'hand-offs for each command': perCommand,
+    },
+  },
+  {
+    ...{ name: 'c', load: { ...one, processes: 4, callers: 8, holdMs: 2 }, others: [] },
+    ratios: { 'acquisitions for each request': perRequest },
+  },
+  {
+    ...{ name: 'cf', load: { ...one, kind: 'fairLock', processes: 4, callers: 8, holdMs: 2 }, others: SCHEME },
+    ratios: {
+      "acquisitions/s, × Redisson's scheme": timesAsFast,
+      "acquisitions for the CPU of one by Redisson's scheme": timesAsCheap('cpu'),
+      'acquisitions for each command': perCommand,
+    },
+  },
+  {
+    ...{ name: 's', load: { ...one, kind: 'semaphore', processes: 4, callers: 8, places: 4, holdMs: 2 }, others: [] },
+    ratios: { 'acquisitions for each request': perRequest },
+  },
+  {
+    ...{ name: 'm', load: { ...one, engine: 'memory', names: 'each' }, others: [] },
+    ratios: { 'pairs for the CPU of a hundred promises handed over': (seen) => 100 * timesAsCheap('clientCpu')(seen) },
+  },
+]
+
+const measure = async (
+  bench: Bench,
+  { name, load, others, ratios }: Check,
+  subject: string,
+): Promise<[string, number][]> => {
+  const floors: Figures[] = []
+  const beside = async (): Promise<void> => void floors.push(await promisesAlone({ ...load, callers: 256 }, SECONDS))
+  const plan = { load, seconds: SECONDS, who: [subject, ...others], ...(others.length === 0 && { beside }) }
+  const [ours, ...rest] = (await runRounds(bench, plan)) as [Row, ...Row[]]
+  if (ours.note !== undefined) throw new Error(`${name}: ${ours.note}`)
+  const floor: Row = { participant: 'promises alone', family: 'floor', version: '', ...medians(floors) }
+  const other = bestOf([...rest, floor], () => true, 'rate') ?? floor
+  return Object.entries(ratios).map(([text, ratio]) => [`${name}: ${text}`, ratio({ ours, other })])
+}
+
+const kept = (): Record<string, number> => (readJson(KEPT) ?? {}) as Record<string, number>
+
+const tooLow = (name: string, ratio: number): boolean => !(ratio >= ENOUGH * (kept()[name] ?? NaN))
+
+/** What is too low is measured again: a machine that did something else meanwhile is no slower program. */
+const settle = async (bench: Bench, check: Check, subject: string): Promise<Map<string, number>> => {
+  const best = new Map<string, number>()
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    bench.log(`  ${check.name}${attempt > 1 ? `, once more (${attempt} of ${ATTEMPTS})` : ''}`)
+    for (const [name, ratio] of await measure(bench, check, subject)) {
+      best.set(name, Math.max(best.get(name) ?? 0, ratio))
+    }
+    if (![...best].some(([name, ratio]) => tooLow(name, ratio))) break
+  }
+  return best
+}
+
+export interface GuardOptions {
+  readonly checks: readonly string[]
+  /** By name: who is looked at. */
+  readonly subject: string
+  /** Writes what was measured down as what is to be kept. */
+  readonly keep: boolean
+}
+
+/** Resolves to whether all ratios are as good as those that are kept, or nearly. */
+export const guard = async (bench: Bench, { checks, subject, keep }: GuardOptions): Promise<boolean> => {
+  const quiet = { ...bench, log: (): void => undefined }
+  const rows: string[][] = []
+  const measured: Record<string, number> = {}
+  const low: string[] = []
+  for (const check of CHECKS.filter(({ name }) => checks.length === 0 || checks.includes(name))) {
+    bench.log(check.name)
+    const found = keep ? new Map(await measure(quiet, check, subject)) : await settle(quiet, check, subject)
+    for (const [name, ratio] of found) {
+      const good = keep || !tooLow(name, ratio)
+      measured[name] = Number(ratio.toPrecision(3))
+      const row = [name, format(ratio, 3), format(kept()[name] ?? NaN, 3), good ? 'good' : 'TOO LOW']
+      rows.push(row)
+      if (!good) low.push(`✘ ${row.join('  ')}`)
+    }
+  }
+  console.log(asLines([['', 'measured', 'kept', ''], ...rows], [0, 3]).join('\n'))
+  if (keep) writeFileSync(join(root, KEPT), `${JSON.stringify({ ...kept(), ...measured }, undefined, 2)}\n`)
+  else console.log(`\nA ratio may fall to ${100 * ENOUGH} % of what is kept in ${KEPT}.`)
+  for (const line of low) console.log(line)
+  return low.length === 0
+}

@@ -1,0 +1,72 @@
+import { type Bar, type Line, type Look, bars, lines } from './support/chart.js'
+import { WAIT_QUANTILES } from './support/digest.js'
+import { type Headline, competitors } from './support/headline.js'
+import { type Result, type Row, format } from './support/result.js'
+
+const lookOf = ({ family }: Row): Look =>
+  family === 'holdfast' ? 'ours' : family === 'raw' || family === 'floor' ? 'floor' : 'peer'
+
+const nameOf = ({ participant, note }: Row): string => (note === 'VIOLATED' ? `${participant} (VIOLATED)` : participant)
+
+/** Who can do it, by the figure that counts. */
+const headlinePicture = (result: Result, headline: Headline): string => {
+  const { key, digits, what, less, of = '' } = headline
+  const all = competitors(result.rows, headline)
+    .sort((one, other) => (less ? 1 : -1) * (one.cells[key]! - other.cells[key]!))
+    .map((row): Bar => ({
+      ...{ label: nameOf(row), value: row.cells[key]!, look: lookOf(row) },
+      shown: format(row.cells[key]!, digits),
+    }))
+  return bars(result.title, `${of}${what}; ${less ? 'less' : 'more'} is better`, all)
+}
+
+/** Of each library the setting that is fastest. */
+const families = (rows: readonly Row[]): Row[] => {
+  const best = new Map<string, Row>()
+  for (const row of rows) {
+    const known = best.get(row.family)
+    if (known === undefined || row.cells['rate']! > known.cells['rate']!) best.set(row.family, row)
+  }
+  return [...best.values()]
+}
+
+const waitPicture = (result: Result): string => {
+  const all = families(result.rows.filter(({ cells }) => cells['p999'] !== undefined)).map((row): Line => ({
+    ...{ label: nameOf(row), look: lookOf(row) },
+    values: WAIT_QUANTILES.map(([key]) => row.cells[key]),
+  }))
+  const places = WAIT_QUANTILES.map(([, part]) => (part === 1 ? 'max' : `${100 * part} %`))
+  return lines(`${result.title}: how long one waits`, 'ms; this part of the acquisitions waits no longer', places, all)
+}
+
+/** Points of a row are named "what number: participant". */
+const growthPictures = (result: Result): [string, string][] => {
+  const points = result.rows.flatMap((row) => {
+    const [, what, at, name] = /^(\w+) ([\d,]+): (.*)$/.exec(row.participant) ?? []
+    return what === undefined || row.cells['cpu'] === undefined ? [] : [{ what, at: at!, name: name!, row }]
+  })
+  return [...new Set(points.map(({ what }) => what))].map((what) => {
+    const mine = points.filter((point) => point.what === what)
+    const places = [...new Set(mine.map(({ at }) => at))]
+    const all = [...new Set(mine.map(({ name }) => name))].map((name): Line => ({
+      ...{ label: name, look: name === 'holdfast' ? 'ours' : 'peer' },
+      values: places.map((place) => mine.find((point) => point.at === place && point.name === name)?.row.cells['cpu']),
+    }))
+    return [
+      `${result.id}-${what}`,
+      lines(`What it costs as ${what} grow`, 'µs of CPU, client and server, for each', places, all),
+    ]
+  })
+}
+
+/** By name. */
+export const picturesOf = (result: Result, headline: Headline | undefined): readonly (readonly [string, string])[] => {
+  const found: (readonly [string, string])[] = []
+  if (headline !== undefined && competitors(result.rows, headline).length > 1) {
+    found.push([result.id, headlinePicture(result, headline)])
+  }
+  if (result.rows.some(({ cells }) => cells['p999'] !== undefined && cells['hold'] !== undefined)) {
+    found.push([`${result.id}-waits`, waitPicture(result)])
+  }
+  return [...found, ...(headline === undefined ? growthPictures(result) : [])]
+}

@@ -1,0 +1,134 @@
+import { readFile, stat } from 'node:fs/promises'
+import { readConfig } from '../../config/file/read.js'
+import { type Settings, settle } from '../../config/settings.js'
+import type { Target } from '../../engine/target.js'
+import { parse, UsageError } from '../usage.js'
+
+const HELP = `Usage: holdfast config check FILE [--json] [--strict]
+
+Reads Redisson's configuration (YAML, JSON, or Spring's application.yml) as
+connect({ file }) does, without connecting: what would be used, what of the file is
+not used, and what is unsafe. Secrets are not shown.
+
+  --json    the same as JSON
+  --strict  the exit code is 1 also when something is unsafe
+
+The exit code is 0 when the file can be used, 1 when it cannot, 2 when the command
+was wrong.
+`
+
+interface Report {
+  readonly used: Readonly<Record<string, string | number | boolean>>
+  readonly unused: readonly string[]
+  readonly unsafe: readonly string[]
+}
+
+export const run = async (args: readonly string[]): Promise<number> => {
+  const { values, positionals } = parse({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      json: { type: 'boolean', default: false },
+      strict: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
+  if (values.help) {
+    process.stdout.write(HELP)
+    return 0
+  }
+  const [word, file, ...more] = positionals
+  if (word !== 'check' || file === undefined || more.length > 0) {
+    throw new UsageError('it is holdfast config check FILE; try holdfast config --help')
+  }
+  const report = await check(file)
+  process.stdout.write(values.json ? `${JSON.stringify(report, undefined, 2)}\n` : page(file, report))
+  return values.strict && report.unsafe.length > 0 ? 1 : 0
+}
+
+const check = async (file: string): Promise<Report> => {
+  // What stands for a Java class is in the program that connects: here any name does.
+  const mappers: string[] = []
+  const get = (_: object, name: string) => (mappers.push(name), String)
+  const nameMappers = new Proxy({}, { get })
+  const filed = await readConfig(file, process.env, { nameMappers })
+  const options = Object.fromEntries(Object.entries(filed.options).filter(([, value]) => value !== undefined))
+  const settings = settle(options, {}, filed)
+  const { place } = settings
+  const target = place.engine === 'redis' ? place.target : undefined
+  if (target === undefined) return { used: {}, unused: filed.warnings, unsafe: [] }
+  const used = {
+    ...usedOf(settings, target),
+    codec: typeof options['codec'] === 'string' ? options['codec'] : 'json',
+    ...(mappers.length > 0 && { nameMapper: `${mappers.join()}, of nameMappers in the program` }),
+  }
+  return { used, unused: filed.warnings, unsafe: await unsafeOf(settings, target, file) }
+}
+
+const usedOf = (settings: Settings, target: Target): Report['used'] => ({
+  server: target.address,
+  ...(target.database !== undefined && { database: target.database }),
+  ...(target.username !== undefined && { username: target.username }),
+  ...(target.password !== undefined && { password: MASK }),
+  ...(target.sentinelUsername !== undefined && { sentinelUsername: target.sentinelUsername }),
+  ...(target.sentinelPassword !== undefined && { sentinelPassword: MASK }),
+  ...(target.clientName !== undefined && { clientName: target.clientName }),
+  tls: target.tls ? verification(settings) : 'no',
+  ...(settings.tls.passphrase !== undefined && { sslKeystorePassword: MASK }),
+  ...(target.natMap !== undefined && { natMap: 'yes' }),
+  ...(settings.sharded !== undefined && { sharded: settings.sharded }),
+  watchdog: settings.watchdog,
+  fairWaiterTimeout: settings.fairWaiterTimeout,
+  commandTimeout: settings.commandTimeout,
+  connectTimeout: settings.connectTimeout,
+  'replicas.sync': settings.replicas.sync,
+  'replicas.timeout': settings.replicas.timeout,
+})
+
+const MASK = '••••••'
+
+const verification = ({ tls: { rejectUnauthorized, checkServerIdentity, cert, pfx } }: Settings): string => {
+  const server =
+    rejectUnauthorized === false ? 'not checked' : checkServerIdentity ? 'checked but for its name' : 'checked'
+  return `the server is ${server}${(cert ?? pfx) ? ', with a certificate of our own' : ''}`
+}
+
+const unsafeOf = async (settings: Settings, target: Target, file: string): Promise<string[]> => {
+  const { tls, password, sentinelPassword, nodes } = target
+  const { rejectUnauthorized, checkServerIdentity, passphrase } = settings.tls
+  const far = nodes.some((node) => !('path' in node) && !/^(localhost|127\..*|::1)$/.test(node.host))
+  const text = await readFile(file, 'utf8')
+  const written = [password, sentinelPassword, passphrase].some(
+    (secret) => secret !== undefined && text.includes(secret),
+  )
+  const everybodys = ((await stat(file)).mode & 0o004) !== 0
+  const dangers: readonly (readonly [boolean, string])[] = [
+    [far && !tls, 'whoever is on the way can read and change what is sent, a password too: rediss:// is TLS'],
+    [far && password === undefined, 'there is no password: whoever reaches the server can take and free any lock'],
+    [rejectUnauthorized === false, 'sslVerificationMode NONE: whoever is on the way can pretend to be the server'],
+    [
+      checkServerIdentity !== undefined,
+      'sslVerificationMode CA_ONLY: any server with a certificate of that authority is believed',
+    ],
+    [!settings.replicas.sync, 'checkLockSyncedSlaves false: a failover may give a lock to two'],
+    [written && everybodys, `${file} holds a password, and every user of this machine can read it`],
+  ]
+  return dangers.filter(([is]) => is).map(([, what]) => what)
+}
+
+const page = (file: string, { used, unused, unsafe }: Report): string => {
+  const width = Math.max(...Object.keys(used).map((name) => name.length))
+  const lines = Object.entries(used).map(([name, value]) => `${name.padEnd(width)}  ${escaped(String(value))}`)
+  const parts = [
+    section(`${file} can be used:`, lines),
+    section('Not used, or not as it stands there:', unused.map(escaped)),
+    section('Unsafe:', unsafe),
+  ]
+  return parts.filter((part) => part !== '').join('\n')
+}
+
+const section = (title: string, lines: readonly string[]): string =>
+  lines.length === 0 ? '' : [title, ...lines.map((line) => `  ${line}`), ''].join('\n')
+
+/** It comes from a file that somebody else may have written. */
+const escaped = (text: string): string => text.replace(/\p{Cc}/gu, (sign) => JSON.stringify(sign).slice(1, -1))

@@ -1,0 +1,91 @@
+import type { Codec, CodecName } from '../../codecs/codec.js'
+import type { NatMap } from '../../engine/target.js'
+import { type Tree, wrong } from './tree.js'
+import { type Reading, simpleName, type Values } from './values.js'
+
+/** What Java's classes are here. */
+const CODECS: Readonly<Record<string, CodecName>> = {
+  StringCodec: 'string',
+  LongCodec: 'long',
+  IntegerCodec: 'long',
+  ByteArrayCodec: 'bytes',
+  JsonJacksonCodec: 'jackson',
+  JsonJackson3Codec: 'jackson',
+}
+
+/** Locks need none; so a codec that only Java has is in nobody's way until a value needs it. */
+export const codecIn = (
+  values: Values,
+  { warn }: Reading,
+  given: CodecName | Codec | undefined,
+): CodecName | Codec | undefined => {
+  const name = values.className('codec')
+  if (name === undefined || given !== undefined) return given
+  const known = CODECS[simpleName(name) ?? '']
+  if (known !== undefined) return known
+  const at = values.at('codec')
+  const why = `${shown(name)} is read and written by Java alone: pass a codec to connect where topics or scripts need one`
+  warn(at, `codec: ${why}`)
+  const refuse = (): never => {
+    throw wrong(at, `codec: ${why}`)
+  }
+  return { encode: () => refuse(), decode: () => refuse() }
+}
+
+type Mapper = (name: string) => string
+
+/** Keys would differ without it. */
+export const nameMapperIn = (
+  values: Values,
+  registered: Readonly<Record<string, Mapper>>,
+  given: Mapper | undefined,
+): Mapper | undefined => {
+  const name = values.className('nameMapper')
+  if (name === undefined || simpleName(name) === 'DefaultNameMapper') return undefined
+  const mapper = given ?? registered[name] ?? registered[simpleName(name) ?? '']
+  if (mapper !== undefined) return mapper
+  const own = shown(name)
+  throw wrong(
+    values.at('nameMapper'),
+    `nameMapper ${own} is Java code: pass connect the function that does the same, nameMappers: { '${own}': (name) => … }`,
+  )
+}
+
+/** From the address that a server tells to the one that it has for us. */
+export const natMapIn = (values: Values): NatMap | undefined => {
+  const field = values.has('natMapper') ? 'natMapper' : 'natMap'
+  const tree = values.tree(field)
+  if (tree === undefined) return undefined
+  const kind = field === 'natMap' ? 'HostPortNatMapper' : simpleName(tree.tag)
+  if (kind === 'DefaultNatMapper') return undefined
+  const inner = field === 'natMap' ? tree : entry(tree, kind === 'HostNatMapper' ? 'hostsMap' : 'hostsPortMap')
+  if (inner?.kind !== 'map' || (kind !== 'HostNatMapper' && kind !== 'HostPortNatMapper')) {
+    throw wrong(tree.at, `${field} must be a HostPortNatMapper with hostsPortMap, or a HostNatMapper with hostsMap`)
+  }
+  const map = new Map(inner.entries.map(({ name, value }) => [name, textOf(value)]))
+  return (address) => {
+    const [host, port] = split(address)
+    if (kind === 'HostNatMapper') return named(map.get(host), port)
+    const [to, toPort] = split(map.get(address) ?? '')
+    return named(to === '' ? undefined : to, toPort)
+  }
+}
+
+const entry = (tree: Tree, name: string): Tree | undefined =>
+  tree.kind === 'map' ? tree.entries.find((one) => one.name === name)?.value : undefined
+
+const textOf = (tree: Tree): string => {
+  if (tree.kind === 'text') return tree.text
+  throw wrong(tree.at, 'an address is expected here')
+}
+
+const split = (address: string): [host: string, port: string] => {
+  const colon = address.lastIndexOf(':')
+  return [address.slice(0, colon), address.slice(colon + 1)]
+}
+
+const named = (host: string | undefined, port: string): { host: string; port: number } | null =>
+  host === undefined ? null : { host, port: Number(port) }
+
+/** What is no class may be something that slipped. */
+const shown = (name: string): string => (/^[\w.$]{1,200}$/.test(name) ? name : 'the class named here')

@@ -1,0 +1,149 @@
+import type { NatMap, Target } from '../../engine/target.js'
+import { type Place, parseUrl } from '../url.js'
+import { natMapIn } from './java.js'
+import { wrong } from './tree.js'
+import type { Values } from './values.js'
+
+/** Where the file leads: the URL that says the same, and what no URL can say. */
+export const placeIn = (values: Values): Place => {
+  const natMap = natMapIn(values)
+  const servers = serversIn(values)
+  const [first] = servers.nodes
+  if (first === undefined) throw wrong(values.at(servers.field), `${servers.field} must name a server`)
+  if (servers.nodes.some(({ tls }) => tls !== first.tls)) {
+    throw wrong(values.at(servers.field), `${servers.field} must have TLS for all (rediss:) or for none`)
+  }
+  const place = parseUrl(urlOf(values, servers.nodes))
+  if (place.engine !== 'redis') return place
+  const { target } = place
+  const more: Partial<Target> = {
+    ...credentialsIn(values, servers.nodes),
+    ...databaseIn(values),
+    ...sentinelsIn(values),
+    ...socketIn(values),
+    ...optional('clientName', values.text('clientName')),
+    ...optional('natMap', natMap),
+    ...(values.mode === 'replicated' && replicated(target, natMap)),
+  }
+  return { engine: 'redis', target: { ...target, ...more } }
+}
+
+interface Server {
+  /** As it stands in a URL. */
+  readonly host: string
+  readonly tls: boolean
+  readonly socket: boolean
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+}
+
+const FIELD = {
+  single: 'address',
+  masterSlave: 'masterAddress',
+  sentinel: 'sentinelAddresses',
+  cluster: 'nodeAddresses',
+  replicated: 'nodeAddresses',
+} as const
+
+const serversIn = (values: Values): { readonly field: string; readonly nodes: readonly Server[] } => {
+  const field = FIELD[values.mode]
+  if (!values.has(field)) throw wrong(values.section, `${field} is missing: redis://host:port`)
+  const nodes = values.list(field, COMMA).map(({ at, text }) => serverAt(text, at, field))
+  if (nodes.length > 1 && (values.mode === 'single' || values.mode === 'masterSlave')) {
+    throw wrong(values.at(field), `${field} must be one server`)
+  }
+  return { field, nodes }
+}
+
+/** A password may have one, too. */
+const COMMA = /,(?=\s*[a-z+]+:\/\/)/
+
+/** Redisson's forms; a port is needed, and an IPv6 address may stand without brackets. */
+const serverAt = (text: string, at: string, field: string): Server => {
+  const match = /^(?:redis|valkey)(?:(s)|(\+uds))?:\/\/(?:(.*)@)?([^@]+)$/.exec(text)
+  const [, tls, uds, info, rest = ''] = match ?? []
+  const [, host, port] = /^([^\s,/?#]+):(\d+)\/?$/.exec(rest) ?? []
+  if (match === null || (uds === undefined && host === undefined)) {
+    throw wrong(at, `${field} must be of the form redis://host:port (or rediss:, valkey:, valkeys:, redis+uds:///path)`)
+  }
+  const bare = host?.includes(':') === true && !host.startsWith('[')
+  return {
+    host: uds === undefined ? `${bare ? `[${host}]` : host}:${port}` : rest,
+    tls: tls !== undefined,
+    socket: uds !== undefined,
+    ...userOf(info, at, field),
+  }
+}
+
+const userOf = (info: string | undefined, at: string, field: string): Pick<Server, 'username' | 'password'> => {
+  if (info === undefined) return {}
+  try {
+    // The one reader of addresses knows which word is what.
+    const place = parseUrl(`redis://${info.replaceAll('/', '%2F')}@host:1`)
+    return place.engine === 'redis' ? { username: place.target.username, password: place.target.password } : {}
+  } catch {
+    throw wrong(at, `the user or password of ${field} is not percent-encoded as it should be`)
+  }
+}
+
+const urlOf = (values: Values, nodes: readonly Server[]): string => {
+  const [first] = nodes
+  if (first?.socket === true) {
+    if (nodes.length === 1 && values.mode === 'single') return `redis+unix://${first.host}`
+    throw wrong(values.at(FIELD[values.mode]), 'a socket can be the address of a single server alone')
+  }
+  const hosts = nodes.map(({ host }) => host).join(',')
+  const scheme = first?.tls === true ? 'rediss' : 'redis'
+  if (values.mode === 'cluster') return `${scheme}+cluster://${hosts}`
+  if (values.mode !== 'sentinel') return `${scheme}://${hosts}`
+  const master = values.text('masterName')
+  if (master === undefined) throw wrong(values.section, 'masterName is missing: what the sentinels call the servers')
+  return `${scheme}+sentinel://${hosts}/${encodeURIComponent(master)}`
+}
+
+/** What stands in an address goes before what stands in a field. */
+const credentialsIn = (values: Values, nodes: readonly Server[]): Partial<Target> => {
+  const inFields = { username: values.text('username'), password: values.secret('password') }
+  const { username, password } = nodes.find((node) => node.password !== undefined) ?? inFields
+  // A user without a password cannot say who it is.
+  return password === undefined ? {} : { password, ...optional('username', username) }
+}
+
+const databaseIn = (values: Values): Partial<Target> => {
+  const database = values.number('database', 0)
+  if (values.mode !== 'cluster') return optional('database', database)
+  if (database === undefined || database === 0) return {}
+  throw wrong(values.at('database'), 'a cluster has database 0 alone: tell programs apart by nameMapper')
+}
+
+const sentinelsIn = (values: Values): Partial<Target> => {
+  if (values.mode !== 'sentinel') return {}
+  const discovery = values.flag('sentinelsDiscovery')
+  return {
+    ...optional('sentinelUsername', values.text('sentinelUsername')),
+    ...optional('sentinelPassword', values.secret('sentinelPassword')),
+    ...(discovery === false && { sentinelsDiscovery: false }),
+  }
+}
+
+const socketIn = (values: Values): Partial<Target> => {
+  const [now, before] = [values.flag('tcpKeepAlive'), values.flag('keepAlive')]
+  const idle = values.number('tcpKeepAliveIdle', 0, 'a whole number of seconds')
+  const noDelay = values.flag('tcpNoDelay')
+  return {
+    ...((now ?? before) === false
+      ? { keepAlive: false }
+      : idle !== undefined && idle > 0 && { keepAlive: idle * 1000 }),
+    ...(noDelay === false && { noDelay }),
+  }
+}
+
+/** One alone is a server like any other. */
+const replicated = ({ address, nodes }: Target, natMap: NatMap | undefined): Partial<Target> => {
+  if (nodes.length < 2) return {}
+  const mapped = nodes.map((node) => ('path' in node ? node : (natMap?.(`${node.host}:${node.port}`) ?? node)))
+  return { topology: 'replicated', address: address.replace('://', '+replicated://'), nodes: mapped }
+}
+
+const optional = <K extends keyof Target>(name: K, value: Target[K] | undefined): { [P in K]?: Target[P] } =>
+  value === undefined ? {} : ({ [name]: value } as { [P in K]?: Target[P] })

@@ -1,0 +1,190 @@
+import { type Field, fieldOf, type Mode, modeOf } from './fields.js'
+import { leftOver } from './placeholders.js'
+import { type Entry, type Tree, wrong } from './tree.js'
+
+/** How names are compared, and who is told of what is not used. */
+export interface Reading {
+  /** Spring's names: `single-server-config`. */
+  readonly loose: boolean
+  readonly warn: (at: string, what: string) => void
+}
+
+/** What a file says of the fields that are honoured, each looked at by its name. */
+export class Values {
+  readonly mode: Mode
+  /** Where it begins. */
+  readonly section: string
+  readonly #found: Map<string, Entry>
+  readonly #taken = new Set<string>()
+  readonly #reading: Reading
+
+  private constructor(mode: Mode, section: string, found: Map<string, Entry>, reading: Reading) {
+    this.mode = mode
+    this.section = section
+    this.#found = found
+    this.#reading = reading
+  }
+
+  static of(root: Tree, reading: Reading): Values {
+    if (root.kind !== 'map') throw wrong(root.at, `fields are expected here, as singleServerConfig: with an address`)
+    const sections = root.entries.flatMap((entry) => {
+      const mode = modeOf(entry.name, reading.loose)
+      return mode === undefined || entry.value.kind === 'nothing' ? [] : [{ mode, entry }]
+    })
+    // In the order in which Redisson looks for them.
+    const chosen = ORDER.map((mode) => sections.find((one) => one.mode === mode)).find((one) => one !== undefined)
+    const fields = root.entries.filter(({ name }) => modeOf(name, reading.loose) === undefined)
+    const found = new Map<string, Entry>()
+    if (chosen !== undefined) sort(entriesOf(chosen.entry), chosen.mode, found, reading)
+    // What is said in the root goes before what is said in the section.
+    sort(fields, 'root', found, reading)
+    if (chosen === undefined) throw wrong(root.at, NO_SECTION)
+    for (const { entry } of sections.filter((one) => one !== chosen)) {
+      reading.warn(entry.at, `${entry.name} is not used: ${chosen.entry.name} goes before it`)
+    }
+    const values = new Values(chosen.mode, chosen.entry.at, found, reading)
+    values.#settleAuthentication()
+    return values
+  }
+
+  /** It would know the password; only beside one it can be left out. */
+  #settleAuthentication(): void {
+    const resolver = this.#found.get('credentialsResolver')
+    if (resolver === undefined) return
+    this.#found.delete('credentialsResolver')
+    if (simpleName(resolver.value.tag) === 'DefaultCredentialsResolver') return
+    if (!this.has('password')) throw refusal(resolver, fieldOf('credentialsResolver', 'root', false)?.note ?? '')
+    this.#reading.warn(resolver.at, 'credentialsResolver is not used: it is Java code, and there is a password')
+  }
+
+  has(name: string): boolean {
+    return this.#found.has(name)
+  }
+
+  /** Where it stands. */
+  at(name: string): string {
+    return this.#found.get(name)?.at ?? ''
+  }
+
+  tree(name: string): Tree | undefined {
+    this.#taken.add(name)
+    return this.#found.get(name)?.value
+  }
+
+  text(name: string): string | undefined {
+    const tree = this.tree(name)
+    if (tree === undefined) return undefined
+    if (tree.kind !== 'text') throw wrong(tree.at, `${name} must be a text`)
+    const missing = leftOver(tree.text)
+    if (missing !== undefined) this.#reading.warn(tree.at, `${name} stays as it is written: ${missing} is not set`)
+    return tree.text === '' ? undefined : tree.text
+  }
+
+  /** One of Redisson PRO's cannot be read. */
+  secret(name: string): string | undefined {
+    const text = this.text(name)
+    if (text?.startsWith('{aes}') !== true) return text
+    throw wrong(this.at(name), `${name} is encrypted by Redisson PRO: take it from the environment, as \${NAME}`)
+  }
+
+  number(name: string, least: number, unit = 'a whole number'): number | undefined {
+    const text = this.text(name)
+    if (text === undefined) return undefined
+    const value = Number(text.trim())
+    if (Number.isSafeInteger(value) && value >= least) return value
+    throw wrong(this.at(name), `${name} must be ${unit}, ${least} or more`)
+  }
+
+  ms(name: string): number | undefined {
+    return this.number(name, 1, 'a whole number of milliseconds')
+  }
+
+  flag(name: string): boolean | undefined {
+    const text = this.text(name)?.trim().toLowerCase()
+    if (text === undefined) return undefined
+    // The words of YAML 1.1, which Redisson's reader knows.
+    if (['true', 'yes', 'on'].includes(text)) return true
+    if (['false', 'no', 'off'].includes(text)) return false
+    throw wrong(this.at(name), `${name} must be true or false`)
+  }
+
+  choice<T extends string>(name: string, of: readonly T[]): T | undefined {
+    const text = this.text(name)?.trim().toUpperCase()
+    const choice = of.find((one) => one === text)
+    if (choice !== undefined || text === undefined) return choice
+    throw wrong(this.at(name), `${name} must be one of ${of.join(', ')}`)
+  }
+
+  /** One alone may stand without being a list, several with commas between them. */
+  list(name: string, comma: string | RegExp = ','): readonly { readonly at: string; readonly text: string }[] {
+    const tree = this.tree(name)
+    if (tree === undefined) return []
+    const items = tree.kind === 'list' ? tree.items : [tree]
+    return items.flatMap((item) => {
+      if (item.kind !== 'text') throw wrong(item.at, `${name} must be a text, or a list of them`)
+      const parts = tree.kind === 'list' ? [item.text] : item.text.split(comma)
+      return parts.map((part) => ({ at: item.at, text: part.trim() }))
+    })
+  }
+
+  /** The class that it names. */
+  className(name: string): string | undefined {
+    const tree = this.tree(name)
+    return tree?.tag ?? (tree?.kind === 'text' ? tree.text : undefined)
+  }
+
+  /** Honoured elsewhere, but with these others it says nothing. */
+  tellUnused(): void {
+    for (const [name, { at }] of this.#found) {
+      if (!this.#taken.has(name)) this.#reading.warn(at, `${name} is not used: it says nothing for these addresses`)
+    }
+  }
+}
+
+const ORDER: readonly Mode[] = ['masterSlave', 'single', 'sentinel', 'cluster', 'replicated']
+
+const NO_SECTION =
+  'no servers are named: one of singleServerConfig, sentinelServersConfig, clusterServersConfig, replicatedServersConfig, ' +
+  'masterSlaveServersConfig must be there'
+
+const entriesOf = ({ name, value }: Entry): readonly Entry[] => {
+  if (value.kind === 'map') return value.entries
+  throw wrong(value.at, `${name} must hold fields, one a line and indented`)
+}
+
+/** Every field has its fate: it is kept, told of, or refused. */
+const sort = (entries: readonly Entry[], place: 'root' | Mode, found: Map<string, Entry>, reading: Reading): void => {
+  for (const entry of entries) {
+    if (entry.value.kind === 'nothing' && entry.value.tag === undefined) continue
+    const field = fieldOf(entry.name, place, reading.loose)
+    if (field === undefined) reading.warn(entry.at, unknown(entry.name, place, reading.loose))
+    else if (field.name === 'credentialsResolver') found.set(field.name, entry)
+    else if (field.fate === 'refused') throw refusal(entry, field.note)
+    else if (field.fate === 'ignored' || !isWhatIsDone(field, entry.value)) {
+      if (field.only === undefined || field.fate === 'ignored')
+        reading.warn(entry.at, `${field.name} is not used: ${plain(field.note)}`)
+      else reading.warn(entry.at, `${field.name} is ${field.only} here: ${plain(field.note)}`)
+    } else if (field.only === undefined) found.set(field.name, entry)
+  }
+}
+
+const isWhatIsDone = ({ only }: Field, value: Tree): boolean => {
+  if (only === undefined) return true
+  const said = simpleName(value.tag) ?? (value.kind === 'text' ? value.text : '')
+  return said.toLowerCase() === only.toLowerCase()
+}
+
+const refusal = ({ name, at }: Entry, note: string): Error => wrong(at, `${name} cannot be used: ${plain(note)}`)
+
+/** Where it belongs, if anywhere. What is no name may be a password that slipped. */
+const unknown = (name: string, place: 'root' | Mode, loose: boolean): string => {
+  if (!/^[A-Za-z][A-Za-z-]{0,60}$/.test(name)) return 'this is no field of Redisson: it is not used'
+  const elsewhere = place === 'root' ? ORDER.some((mode) => fieldOf(name, mode, loose)) : fieldOf(name, 'root', loose)
+  if (!elsewhere) return `${name} is no field that Redisson knows here: it is not used`
+  return `${name} belongs ${place === 'root' ? 'into the section of the servers' : 'to the left, beside the section'}: it is not used`
+}
+
+/** Without what is for the page of the docs. */
+const plain = (note: string): string => note.replaceAll('`', '')
+
+export const simpleName = (className: string | undefined): string | undefined => className?.replace(/^.*\./, '')

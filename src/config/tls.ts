@@ -1,0 +1,39 @@
+import type { TlsOptions } from '../engine/target.js'
+import { ConfigError } from '../errors.js'
+import { checkFlag, checkText, show } from '../options.js'
+import type { Place } from './url.js'
+
+const KNOWN: readonly (keyof TlsOptions)[] = ['ca', 'cert', 'key', 'passphrase', 'servername', 'rejectUnauthorized']
+
+/** Nothing of it is ever shown: it may hold a key. */
+export const tlsOf = (wanted: unknown, place: Place | undefined): TlsOptions => {
+  if (wanted === undefined) return {}
+  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) {
+    throw new TypeError(`tls must be { ${KNOWN.join(', ')} }, not ${show(wanted)}`)
+  }
+  const unknown = Object.keys(wanted).find((key) => !(KNOWN as readonly string[]).includes(key))
+  if (unknown !== undefined) throw new TypeError(`tls has no '${unknown}'; it has ${KNOWN.join(', ')}`)
+  if (place?.engine !== 'redis' || !place.target.tls) {
+    throw new ConfigError(
+      'tls is for URLs that begin with rediss:, valkeys: or rediss+…: the one given is not encrypted',
+    )
+  }
+  const { ca, cert, key, passphrase, servername, rejectUnauthorized } = wanted as TlsOptions
+  for (const authority of Array.isArray(ca) ? (ca as unknown[]) : [ca]) checkPem(authority, 'tls.ca')
+  checkPem(cert, 'tls.cert')
+  checkPem(key, 'tls.key')
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new ConfigError('tls.cert and tls.key belong together: the certificate of this client, and its key')
+  }
+  if (passphrase !== undefined && typeof passphrase !== 'string') throw new TypeError('tls.passphrase must be a string')
+  if (servername !== undefined) checkText(servername, 'tls.servername')
+  if (rejectUnauthorized !== undefined) checkFlag(rejectUnauthorized, 'tls.rejectUnauthorized')
+  return wanted
+}
+
+const checkPem = (value: unknown, what: string): void => {
+  if (value === undefined || value instanceof Uint8Array) return
+  if (typeof value !== 'string') throw new TypeError(`${what} must be text or bytes in PEM, not ${typeof value}`)
+  // Somebody's path would be an error of OpenSSL that names nothing.
+  if (!value.includes('-----BEGIN ')) throw new TypeError(`${what} must be what is in the PEM file, not where it is`)
+}

@@ -1,0 +1,16 @@
+import type { Client } from './client.js'
+import type { ClientOptions } from './config/settings.js'
+
+/**
+ * Connects to a server, or opens the embedded one.
+ *
+ *     const client = await connect('redis://localhost:6379')
+ *     const client = await connect({ url: 'memory:', watchdog: 10_000 })
+ *     const client = await connect({ file: 'redisson.yml' }) // Redisson's own configuration
+ *     const client = await connect() // HOLDFAST_URL, else REDIS_URL
+ */
+export const connect = async (from?: string | URL | ClientOptions): Promise<Client> => {
+  // Whoever imports the package and never connects, such as a command line that prints its help, loads no kind of lock.
+  const { open } = await import('./client.js')
+  return open(from)
+}

@@ -1,0 +1,194 @@
+import {
+  type Arg,
+  type Driver,
+  type DriverEvents,
+  type Nodes,
+  NoReply,
+  NotSent,
+  type Reply,
+  type SendOptions,
+  type SubscriptionKind,
+} from './engine.js'
+import type { GlideClient, GlideMessage } from './target.js'
+
+/** As its enumeration says; nothing of it is imported. */
+const BYTES = 0
+const TEXT = 1
+const RESP3 = 0
+
+/** How each kind of subscription is begun and ended. */
+const WORDS = {
+  plain: ['subscribe', 'unsubscribe'],
+  pattern: ['psubscribe', 'punsubscribe'],
+} as const
+
+/** Until the server has confirmed a subscription. The link waits for less. */
+const CONFIRMED = 10_000
+
+/**
+ * A client of Valkey GLIDE that the caller owns, of one server. It takes a callback for messages only where it is made, so
+ * a second one is made by its own class and with its own settings: that one is ours.
+ */
+export class GlideDriver implements Driver {
+  readonly address = 'the connection passed in'
+  readonly cluster = false
+  readonly #client: GlideClient
+  /** Commands on their way. */
+  readonly #unanswered = new Set<Promise<unknown>>()
+  #messages: GlideClient | undefined
+  #events: DriverEvents | undefined
+  /** It connects again by itself and tells nobody: the commands show it. */
+  #cut = false
+  #closed = false
+
+  constructor(client: GlideClient) {
+    this.#client = client
+  }
+
+  get isUp(): boolean {
+    return !this.#client.isClosed && !this.#closed
+  }
+
+  async open(events: DriverEvents): Promise<void> {
+    this.#events = events
+    const { constructor: Glide, config } = this.#client
+    const settings = {
+      ...config,
+      protocol: RESP3,
+      defaultDecoder: BYTES,
+      lazyConnect: false,
+      pubsubSubscriptions: { channelsAndPatterns: {}, callback: (message: GlideMessage) => this.#hear(message) },
+    }
+    const messages = await Glide.createClient(settings).catch(refuse)
+    this.#messages = messages
+    if (this.#closed) messages.close()
+  }
+
+  #hear({ message, channel, pattern }: GlideMessage): void {
+    const from = textOf(channel)
+    const [kind, name] =
+      pattern === null || pattern === undefined ? ['plain' as const, from] : ['pattern' as const, textOf(pattern)]
+    this.#events?.message({ kind, name, channel: from, payload: bytesOf(message) })
+  }
+
+  async send(argv: readonly Arg[], options: SendOptions = {}): Promise<Reply> {
+    // The order in which its commands leave is not promised, and WAIT is about those that left before it.
+    if (argv[0] === 'WAIT') await Promise.allSettled(this.#unanswered)
+    if (!this.isUp) throw new NotSent('not connected')
+    return this.#exchange(this.#client, argv, options.binary === true)
+  }
+
+  async #exchange(client: GlideClient, argv: readonly Arg[], binary: boolean): Promise<Reply> {
+    const sent = client.customCommand(argv.map(wordOf), { decoder: binary ? BYTES : TEXT })
+    this.#unanswered.add(sent)
+    try {
+      const reply = replyOf(await sent, binary)
+      if (this.#cut) this.#restored()
+      return reply
+    } catch (error) {
+      if ((error as Error).name === 'ConnectionError') this.#lost(error as Error)
+      throw translated(error as Error)
+    } finally {
+      this.#unanswered.delete(sent)
+    }
+  }
+
+  #lost(reason: Error): void {
+    if (this.#cut || this.#closed) return
+    this.#cut = true
+    this.#events?.down(reason)
+  }
+
+  /** What came before the subscriptions were restored, too, was not heard. */
+  #restored(): void {
+    this.#cut = false
+    if (this.#closed) return
+    this.#events?.up(true)
+    this.#events?.gap()
+  }
+
+  /** The second connection does not stand behind a script of the first. */
+  everywhere(argv: readonly Arg[], nodes: Nodes): Promise<Reply>[] {
+    if (nodes !== 'apart' || this.#messages === undefined) return [this.send(argv)]
+    return [this.#exchange(this.#messages, argv, false)]
+  }
+
+  async subscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    if (kind === 'sharded') throw new Error('ERR a client of Valkey GLIDE for one server has no sharded channels')
+    if (this.#messages === undefined) throw new NotSent('not connected')
+    await this.#messages[WORDS[kind][0]]([name], CONFIRMED).catch(refuse)
+  }
+
+  async unsubscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    if (kind === 'sharded' || !this.isUp) return
+    await this.#messages?.[WORDS[kind][1]]([name], CONFIRMED).catch(refuse)
+  }
+
+  close(): Promise<void> {
+    this.#closed = true
+    this.#messages?.close()
+    return Promise.resolve()
+  }
+}
+
+const wordOf = (word: Arg): string | Buffer => {
+  if (typeof word === 'string') return word
+  return typeof word === 'number' ? String(word) : Buffer.from(word.buffer, word.byteOffset, word.byteLength)
+}
+
+const textOf = (value: string | Uint8Array): string =>
+  typeof value === 'string' ? value : Buffer.from(value).toString()
+const bytesOf = (value: string | Uint8Array): Uint8Array => (typeof value === 'string' ? Buffer.from(value) : value)
+
+/** As RESP2 has it: GLIDE knows some commands, and makes maps and booleans of their replies. */
+const replyOf = (value: unknown, binary: boolean): Reply => {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (typeof value === 'bigint') return Number(value)
+  if (typeof value === 'string') return binary ? Buffer.from(value) : value
+  if (value instanceof Error) return new Error(serverText(value.message) ?? value.message)
+  if (Array.isArray(value)) return value.flatMap((item: unknown) => itemsOf(item, binary))
+  return value as Reply
+}
+
+const itemsOf = (item: unknown, binary: boolean): Reply[] =>
+  isEntry(item) ? [replyOf(item.key, binary), replyOf(item.value, binary)] : [replyOf(item, binary)]
+
+const isEntry = (item: unknown): item is { key: unknown; value: unknown } =>
+  typeof item === 'object' && item !== null && 'key' in item && 'value' in item
+
+/** What the first words of the server's errors are called there; it keeps those that it does not know. */
+const KINDS: Readonly<Record<string, string>> = {
+  ResponseError: 'ERR',
+  ExecAbortError: 'EXECABORT',
+  BusyLoadingError: 'LOADING',
+  NoScriptError: 'NOSCRIPT',
+  Moved: 'MOVED',
+  Ask: 'ASK',
+  TryAgain: 'TRYAGAIN',
+  ClusterDown: 'CLUSTERDOWN',
+  CrossSlot: 'CROSSSLOT',
+  MasterDown: 'MASTERDOWN',
+  ReadOnly: 'READONLY',
+  NotBusy: 'NOTBUSY',
+  PermissionDenied: 'NOPERM',
+}
+
+/** The server's own words; undefined: they are not the server's. */
+const serverText = (text: string): string | undefined => {
+  const [, kind = '', detail = ''] = /^An error was signalled by the server:? - (\w+)(?:: (.*))?$/s.exec(text) ?? []
+  if (kind in KINDS) return `${KINDS[kind]} ${detail}`
+  const [, word, rest] = /^([A-Z]{2,}): (.*)$/s.exec(text) ?? []
+  return word === undefined ? undefined : `${word} ${rest}`
+}
+
+const refuse = (error: unknown): never => {
+  throw translated(error as Error)
+}
+
+/** Told apart for the link by names and texts, since the classes are those of the caller's copy. */
+const translated = ({ name, message }: Error): Error => {
+  const said = serverText(message)
+  if (said !== undefined) return new Error(said)
+  return name === 'ClosingError' || message.includes('inflight') ? new NotSent(message) : new NoReply(message)
+}

@@ -1,0 +1,191 @@
+import { type DriverEvents, NotSent, redirection, type SubscriptionKind } from './engine.js'
+import type { NodeRedisClient } from './target.js'
+
+const WORDS = {
+  plain: ['subscribe', 'unsubscribe'],
+  sharded: ['sSubscribe', 'sUnsubscribe'],
+  pattern: ['pSubscribe', 'pUnsubscribe'],
+} as const
+
+/** Where messages come from. */
+export interface Sources {
+  /** Which node tells of this channel, as far as is known. */
+  sourceOf(name: string, kind: SubscriptionKind): string
+  /** A connection to it that the caller owns. */
+  beside(source: string): Promise<NodeRedisClient>
+  /** Learns anew which node tells of what; this one does not answer, or has told of a channel that it has no more. */
+  relearn(source: string): Promise<void>
+}
+
+interface Channel {
+  readonly name: string
+  readonly kind: SubscriptionKind
+  readonly listener: (payload: Uint8Array, channel: Uint8Array) => void
+  source: string | undefined
+}
+
+/** Connections for messages: one beside each connection of the caller's to a node that has some to tell, ours to end. */
+export class NodeRedisMessages {
+  readonly #sources: Sources
+  readonly #events: DriverEvents
+  readonly #channels = {
+    plain: new Map<string, Channel>(),
+    sharded: new Map<string, Channel>(),
+    pattern: new Map<string, Channel>(),
+  }
+  readonly #opening = new Map<string, Promise<NodeRedisClient>>()
+  readonly #open = new Map<string, NodeRedisClient>()
+  /** Some have no connection that tells of them. */
+  #stray = false
+  #closed = false
+
+  constructor(sources: Sources, events: DriverEvents) {
+    this.#sources = sources
+    this.#events = events
+  }
+
+  async subscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    const listener: Channel['listener'] = (payload, channel) => {
+      this.#events.message({ kind, name, channel: Buffer.from(channel).toString(), payload })
+    }
+    const channel: Channel = { name, kind, listener, source: undefined }
+    this.#channels[kind].set(name, channel)
+    const source = this.#sources.sourceOf(name, kind)
+    try {
+      await this.#attach(channel)
+    } catch (error) {
+      if (redirection((error as Error).message) === undefined) throw error
+      await this.#sources.relearn(source)
+      await this.#attach(channel)
+    }
+    if (this.#stray) await this.follow()
+  }
+
+  async unsubscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    const channel = this.#channels[kind].get(name)
+    this.#channels[kind].delete(name)
+    if (channel !== undefined) await this.#detach(channel)
+  }
+
+  /** Some channels may be told of by other nodes than before. */
+  async follow(): Promise<void> {
+    const strays = this.#all.filter(({ name, kind, source }) => source !== this.#sources.sourceOf(name, kind))
+    this.#stray = false
+    if (strays.length === 0) return
+    const attached = await Promise.allSettled(
+      strays.map((channel) => {
+        void this.#detach(channel).catch(() => undefined)
+        return this.#attach(channel)
+      }),
+    )
+    this.#stray ||= attached.some(({ status }) => status === 'rejected')
+    this.#endIdle()
+    this.#events.gap()
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const client of this.#open.values()) if (client.isOpen) client.destroy()
+    this.#open.clear()
+  }
+
+  get #all(): Channel[] {
+    const { plain, sharded, pattern } = this.#channels
+    return [...plain.values(), ...sharded.values(), ...pattern.values()]
+  }
+
+  async #attach(channel: Channel): Promise<void> {
+    const { name, kind, listener } = channel
+    const source = this.#sources.sourceOf(name, kind)
+    channel.source = source
+    try {
+      const client = await this.#at(source)
+      // It was unsubscribed, or went to another node, while the connection was being made.
+      if (this.#channels[kind].get(name) !== channel || channel.source !== source) return
+      await client[WORDS[kind][0]](name, listener, true)
+    } catch (error) {
+      if (channel.source === source) channel.source = undefined
+      throw error
+    }
+  }
+
+  async #detach({ name, kind, listener, source = '' }: Channel): Promise<void> {
+    await this.#open.get(source)?.[WORDS[kind][1]](name, listener, true)
+  }
+
+  /** A node that has nothing to tell any more may be gone for good. */
+  #endIdle(): void {
+    const used = new Set(this.#all.map(({ source }) => source))
+    for (const [source, client] of this.#open) {
+      if (used.has(source)) continue
+      this.#forget(source)
+      if (client.isOpen) client.destroy()
+    }
+  }
+
+  #forget(source: string): void {
+    this.#open.delete(source)
+    this.#opening.delete(source)
+  }
+
+  #at(source: string): Promise<NodeRedisClient> {
+    let opening = this.#opening.get(source)
+    if (opening === undefined) this.#opening.set(source, (opening = this.#connect(source)))
+    return opening
+  }
+
+  /** Nobody would end what is begun after that. */
+  #mustBeOpen(): void {
+    if (this.#closed) throw new NotSent('closed')
+  }
+
+  async #connect(source: string): Promise<NodeRedisClient> {
+    try {
+      const beside = await this.#sources.beside(source)
+      this.#mustBeOpen()
+      const client = beside.duplicate?.({ clientSideCache: undefined })
+      if (client === undefined) throw new NotSent('no second connection can be made')
+      this.#open.set(source, client)
+      this.#watch(client, source)
+      await client.connect()
+      if (this.#closed && client.isOpen) client.destroy()
+      return client
+    } catch (error) {
+      this.#forget(source)
+      throw new NotSent((error as Error).message)
+    }
+  }
+
+  /** It subscribes again by itself before it is ready again; what was told meanwhile is missed. */
+  #watch(client: NodeRedisClient, source: string): void {
+    let first = true
+    client.on('ready', () => {
+      if (!first) this.#events.gap()
+      first = false
+    })
+    client.on('error', (error) => {
+      if (!this.#closed) this.#events.error(error instanceof Error ? error : new Error(String(error)))
+    })
+    const relearn = (): void => {
+      if (this.#closed || this.#open.get(source) !== client) return
+      void this.#sources
+        .relearn(source)
+        .then(() => this.follow())
+        .catch(() => undefined)
+    }
+    client.on('reconnecting', relearn)
+    // Its subscriptions have ended: of one channel, or, when it wanted to renew them, of all.
+    client.on('sharded-channel-moved', (name) => {
+      this.#ended((channel) => channel.kind === 'sharded' && channel.name === String(name), source)
+      relearn()
+    })
+    client.on('__MOVED', () => {
+      this.#ended(() => true, source)
+      relearn()
+    })
+  }
+
+  #ended(which: (channel: Channel) => boolean, source: string): void {
+    for (const channel of this.#all) if (channel.source === source && which(channel)) channel.source = undefined
+  }
+}

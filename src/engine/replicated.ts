@@ -1,0 +1,63 @@
+import { connect as connectPlain, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
+import type { Node } from './target.js'
+
+type Options = Omit<RedisOptions, 'replyMapping'>
+
+/** A connector that leads to whichever of the nodes says that it is the master; all are asked, at each connection. */
+export const connectorTo = (nodes: readonly Node[]): new (options: unknown) => AbstractConnector =>
+  class extends AbstractConnector {
+    readonly #options: Options
+
+    constructor(options: unknown) {
+      const known = options as Options & { readonly disconnectTimeout: number }
+      super(known.disconnectTimeout)
+      this.#options = known
+    }
+
+    override async connect(): Promise<Socket> {
+      this.connecting = true
+      const { tls } = this.#options
+      const master = await masterOf(nodes, this.#options)
+      if (this.#isOver()) throw new Error('closed')
+      const stream = tls === undefined ? connectPlain({ ...master }) : connectTls({ ...master, ...tls })
+      stream.once('error', (error: Error) => (this.firstError = error))
+      this.stream = stream
+      return stream
+    }
+
+    /** It was told to stop meanwhile. */
+    #isOver(): boolean {
+      return !this.connecting
+    }
+  }
+
+const masterOf = async (nodes: readonly Node[], options: Options): Promise<Node> => {
+  const asked = nodes.map(async (node) => ((await isMaster(node, options)) ? node : Promise.reject(NO_MASTER)))
+  try {
+    return await Promise.any(asked)
+  } catch (error) {
+    // What one of them said is more than that none of them is it.
+    const errors = (error as AggregateError).errors as readonly Error[]
+    throw errors.find((one) => one !== NO_MASTER) ?? NO_MASTER
+  }
+}
+
+const NO_MASTER = new Error('none of the nodes is a master')
+
+/** As Redisson asks it. */
+const isMaster = async (node: Node, options: Options): Promise<boolean> => {
+  const bare = { Connector: undefined, db: 0, lazyConnect: true, enableReadyCheck: false, retryStrategy: null }
+  const client = new Redis({ ...options, ...bare, ...node, enableOfflineQueue: true })
+  let last: Error | undefined
+  client.on('error', (error) => (last = error))
+  try {
+    await client.connect()
+    return (await client.info('replication')).includes('role:master')
+  } catch (error) {
+    throw last ?? error
+  } finally {
+    client.disconnect()
+  }
+}

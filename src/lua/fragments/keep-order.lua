@@ -1,0 +1,17 @@
+-- Deadlines never fall along the line: who stands behind is not due before `latest`, and keeps its distance from those ahead.
+-- Else the last could be overdue while the first is not, and a Redisson's that comes behind it, after it was dropped, reads
+-- from the difference how long to sleep: for ever.
+local function keepOrder(line, waiting, first, latest)
+  local behind = waiting[first]
+  if not behind or tonumber(redis.call('ZSCORE', line.deadlines, behind) or latest) >= latest then
+    return
+  end
+  local later = 0
+  for _, owner in ipairs(redis.call('LRANGE', line.queue, first - 1, -1)) do
+    local deadline = tonumber(redis.call('ZSCORE', line.deadlines, owner) or latest)
+    -- In whole ms: a fraction is a mark.
+    later = math.max(later, math.ceil(latest - deadline))
+    latest = deadline + later
+    redis.call('ZADD', line.deadlines, latest, owner)
+  end
+end

@@ -1,0 +1,62 @@
+import type { Client } from 'holdfast'
+import type { Kind } from './java-lock.js'
+
+/** The lock that all work on. */
+export const NAME = 'soak'
+/** Of the watchdogs, and the fixed one, ms. */
+export const LEASE = 1500
+/** How many workers each process has. */
+export const WORKERS = 3
+/** How long one of ours that was granted its turn in a line may stand still, ms. */
+const TRIAL = 3000
+/** How long a writer's or the readers' turn is kept for who does not ask again, ms. */
+const TURN = 2500
+
+/** What processes of both sides share while they are killed and stopped. */
+export interface SoakKind {
+  readonly java: Kind
+  /** What a worker of ours calls it. */
+  readonly node: string
+  /** Whether a part of the visits reads. */
+  readonly modes: boolean
+  /** For how long nobody may have it though somebody waits, ms. What dead waiters of Redisson's cost is not counted in. */
+  readonly forgottenAfter: number
+  /** What the dead left in a queue goes when somebody comes whose turn it would be. */
+  sweep(client: Client): Promise<unknown>
+}
+
+const nothing = (): undefined => undefined
+const PATIENT = { wait: 60_000 } as const
+/** A hold that nobody knew of, an attempt that nobody heard the answer of, and a machine that is busy. */
+const LEASES = 2 * LEASE + 3000
+/** A process of ours that is stopped has a turn for each of its workers, if others' scripts are the first to see that it is over. */
+const IN_LINE = WORKERS * TRIAL + LEASES
+
+export const SOAKED = {
+  fair: {
+    java: 'fair',
+    node: 'fair',
+    modes: false,
+    forgottenAfter: IN_LINE,
+    sweep: (client) => client.fairLock(NAME).using(PATIENT, nothing),
+  },
+  readWrite: {
+    java: 'write',
+    node: 'readWrite',
+    modes: true,
+    forgottenAfter: TURN + LEASES,
+    sweep: (client) => client.readWriteLock(NAME).write.using(PATIENT, nothing),
+  },
+  /** Beside Redisson's ordinary one. */
+  fairReadWrite: {
+    java: 'write',
+    node: 'fairReadWrite',
+    modes: true,
+    forgottenAfter: IN_LINE,
+    sweep: (client) => client.readWriteLock(NAME, { fair: true }).write.using(PATIENT, nothing),
+  },
+} satisfies Record<string, SoakKind>
+
+export type Soaked = keyof typeof SOAKED
+
+export const isSoaked = (kind: string): kind is Soaked => Object.hasOwn(SOAKED, kind)
