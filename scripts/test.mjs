@@ -8,6 +8,7 @@
  * HOLDFAST_INSTALL=1            installs what is missing (Redis, PostgreSQL, Java) with the system's package manager
  * HOLDFAST_TEST_CONCURRENCY=3   test files at a time
  * HOLDFAST_TEST_TIMEOUT=300000  ms for each test file
+ * HOLDFAST_TEST_AGAIN=1         a file that failed beside others passes if it does so alone, three times (two files at most)
  */
 import { install, installBeside } from './install.mjs'
 import { build } from './build.mjs'

@@ -73,6 +73,8 @@ export interface Ways {
 }
 
 export const PATIENCE = 60_000
+/** As many as the longest call makes that is about to wait: it subscribes, and asks once more. */
+const TRIPS = 3
 let worlds = 0
 
 export const within = async <T>(promise: Promise<T>, ms: number): Promise<T> => {
@@ -118,7 +120,10 @@ export const build = (engine: string, id: string, ways: Ways): World => {
     return promise
   }
   const pass = async (ms: number): Promise<void> => {
-    await (clock === undefined ? sleep(ms) : clock.advance(ms))
+    if (clock !== undefined) return clock.advance(ms)
+    await sleep(ms)
+    // What was sent before it is answered by now, however busy this machine is.
+    for (let trip = 0; trip < TRIPS; trip++) await raw('PING')
   }
   const world: World = {
     engine,
@@ -155,11 +160,16 @@ export const build = (engine: string, id: string, ways: Ways): World => {
       }
     },
     async finish() {
-      await run(Promise.all(clients.map((client) => client.close())))
-      await ways.silence()
-      const channels = (await raw('PUBSUB', 'CHANNELS', '*')) as string[]
-      const keys = ((await world.raw('KEYS', '*')) as string[]).filter((key) => !isCounter(key))
-      await ways.end()
+      let channels: string[]
+      let keys: string[]
+      try {
+        await run(Promise.all(clients.map((client) => client.close())))
+        await ways.silence()
+        channels = (await raw('PUBSUB', 'CHANNELS', '*')) as string[]
+        keys = ((await world.raw('KEYS', '*')) as string[]).filter((key) => !isCounter(key))
+      } finally {
+        await ways.end()
+      }
       assert.deepEqual(
         channels.filter((channel) => channel.includes(id)),
         [],
@@ -317,8 +327,9 @@ export const redis = ({ name, lend, prefix = '', concurrency = 32, silent = fals
         },
         async end() {
           for (const one of lent) one.end()
-          await connection.flushdb()
-          connection.disconnect()
+          await connection.flushdb().finally(() => {
+            connection.disconnect()
+          })
         },
       })
     },

@@ -6,6 +6,7 @@ import { AcquireTimeoutError, EngineError, LockLostError, MembersError, NotOwner
 import { rejection, times, watch } from '../contract/lock/kind.js'
 import type { Client } from '../engines.js'
 import { checkHistory, type Stay } from '../support/history.js'
+import { until } from '../support/until.js'
 import { ringOf } from './servers.js'
 
 const LEASE = 4000
@@ -18,18 +19,21 @@ const timed = async <T>(work: Promise<T>): Promise<{ value: T; ms: number }> => 
   return { value, ms: performance.now() - begun }
 }
 
+/** A majority has granted it; from here on all have. */
+const whole = (hold: MultiHold, count: number): Promise<void> => until(() => hold.members.length === count)
+
 for (const count of [3, 5]) {
   const most = Math.floor(count / 2)
-  void describe(`red-lock of ${count} servers`, () => {
+  // Each has servers of its own, and mostly waits for those that are silent.
+  void describe(`red-lock of ${count} servers`, { concurrency: 4 }, () => {
     const scenario = ringOf(count)
 
     scenario('taken and given back → on all of them, with what is certain less than the lease', async (ring) => {
       const lock = (await ring.seat()).lock(ring.name)
       const hold = await lock.acquire({ lease: LEASE })
       assert.equal(hold.state, 'held')
-      await sleep(100)
+      await whole(hold, count)
       assert.equal(await ring.held(), count)
-      assert.equal(hold.members.length, count)
       // Its own margin, and a hundredth for the clocks.
       assert.ok(hold.remaining() <= LEASE - LEASE / 20 - LEASE / 100, String(hold.remaining()))
       assert.equal(await lock.isLocked(), true)
@@ -64,6 +68,22 @@ for (const count of [3, 5]) {
       assert.equal(freed.value, true)
       assert.ok(freed.ms < 1000, `${freed.ms} ms`)
     })
+
+    scenario(
+      'one answers after its time → joins the hold that was had without it, and is given back with it',
+      async (ring) => {
+        const lock = (await ring.seat()).lock(ring.name)
+        ring.stop(0)
+        const hold = await lock.acquire({ lease: LEASE })
+        await sleep(700)
+        assert.equal(hold.members.length, count - 1)
+        ring.go(0)
+        await whole(hold, count)
+        assert.equal(await ring.held(), count)
+        assert.equal(await hold.release(), true)
+        await until(async () => (await ring.held()) === 0)
+      },
+    )
 
     scenario(
       'a minority is silent → had, or not where one more is another’s, within the wait asked for',
@@ -132,6 +152,7 @@ for (const count of [3, 5]) {
       const watchdog = 1800
       const lock = (await ring.seat({ watchdog })).lock(ring.name)
       const hold = await lock.acquire()
+      await whole(hold, count)
       await ring.kill(0)
       await sleep(2 * watchdog)
       assert.equal(hold.state, 'held')
@@ -199,6 +220,7 @@ for (const count of [3, 5]) {
     scenario('two of five, or one of three, are silent, and others have the rest → not had, in time', async (ring) => {
       const [one, two] = [await ring.seat(), await ring.seat()]
       const other = await two.lock(ring.name).acquire()
+      await whole(other, count)
       for (let index = 0; index < most; index++) ring.stop(index)
       for (const wait of [300, 1000]) {
         const { value, ms } = await timed(rejection(one.lock(ring.name).acquire({ wait })))
@@ -211,6 +233,7 @@ for (const count of [3, 5]) {
     scenario('aborted, also where servers are silent → the reason, at once, and nothing is left', async (ring) => {
       const [one, two] = [await ring.seat(), await ring.seat()]
       const other = await two.lock(ring.name).acquire()
+      await whole(other, count)
       const controller = new AbortController()
       const waiting = rejection(one.lock(ring.name).acquire({ signal: controller.signal }))
       await sleep(200)

@@ -18,6 +18,8 @@ export interface Ring {
   seat(options?: ClientOptions): Promise<Seat>
   kill(index: number): Promise<void>
   stop(index: number): void
+  /** On from there. */
+  go(index: number): void
   /** On how many of the servers that live it is held. */
   held(): Promise<number>
 }
@@ -68,6 +70,10 @@ export const ringOf = (count: number): ((title: string, body: (ring: Ring) => Pr
         stop(index) {
           stopped.add(index)
           process.kill((servers[index] as RedisServer).pid, 'SIGSTOP')
+        },
+        go(index) {
+          stopped.delete(index)
+          process.kill((servers[index] as RedisServer).pid, 'SIGCONT')
         },
         async held() {
           const found = await Promise.all(living().map((server) => ask(server, ['EXISTS', name])))

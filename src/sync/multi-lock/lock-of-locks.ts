@@ -226,15 +226,15 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
     return Math.max(0, wait - (this.clock.monotonic() - since))
   }
 
-  /** Tries one member, for a limited time; what it brings after that is given back. */
+  /** Tries one member, for a limited time; what it brings after that is given back, unless somebody has a use for it. */
   protected async try(
     index: number,
     { lease, signal, owner }: Wanted,
     limit: number,
+    late: (hold: Hold) => unknown = (hold) => hold.release(),
   ): Promise<Hold | undefined | typeof LATE> {
     const trying = (this.members[index] as Lock).tryAcquire({ lease, signal, owner })
-    const release = async (hold: Hold | undefined): Promise<unknown> => hold?.release()
-    return abortable(trying, { signal, wait: limit }, this.clock, release)
+    return abortable(trying, { signal, wait: limit }, this.clock, async (hold) => hold && late(hold))
   }
 
   /** What was taken, as one hold; never one that is over already. */

@@ -44,11 +44,11 @@ export class RedLock extends LockOfLocks {
     const { lease = this.runtime.options.watchdog, wait, signal } = wanted
     const left = wait === 0 ? Infinity : Math.max(1, this.left(wanted))
     const share = Math.min(Math.max(lease / 10, LEAST), MOST, left)
-    const tries = this.members.map((_, index) => this.try(index, wanted, share))
-    const round = new Round(this, share, tries)
+    const tries = this.members.map((_, index) => this.try(index, wanted, share, (hold) => round.late(hold, index)))
+    const round: Round = new Round(this, share, tries)
     if (await round.won) {
       const together = this.together(round.holds, wanted)
-      // Who grants it after that is one more.
+      // Who grants it after that is one more, however late.
       round.close((late, index) => {
         void together.then(
           (hold) => {
@@ -106,12 +106,14 @@ class Round {
   }
 
   #answered(index: number, hold: Hold | undefined): void {
-    if (hold !== undefined && this.#late !== undefined) {
-      this.#late(hold, index)
-      return
-    }
+    if (hold !== undefined && this.#late !== undefined) return this.#late(hold, index)
     this.answered.push(index)
     this.holds[index] = hold
+  }
+
+  /** Granted after its time: of use only to a round that was won without it. */
+  late(hold: Hold, index: number): unknown {
+    return this.#late === undefined ? hold.release() : this.#late(hold, index)
   }
 
   /** From here on what is granted goes elsewhere. */

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-again-'))
+after(() => {
+  rmSync(folder, { recursive: true })
+})
+
+/** A test file that fails so many times, and so. */
+const failing = (name: string, times: number, message: string): string => {
+  const file = join(folder, `${name}.test.mjs`)
+  const runs = JSON.stringify(join(folder, `${name}.runs`))
+  writeFileSync(
+    file,
+    `import { appendFileSync, statSync } from 'node:fs'
+     import { test } from 'node:test'
+     test('a test', () => {
+       appendFileSync(${runs}, '.')
+       if (statSync(${runs}).size <= ${times}) throw new Error('${message}')
+     })`,
+  )
+  return file
+}
+
+const outcome = (files: readonly string[], again: string): { passed: number; failed: number; output: string } => {
+  const runner = pathToFileURL(resolve('scripts/test/node-tests.mjs')).href
+  const program = join(folder, 'run.mjs')
+  writeFileSync(
+    program,
+    `import { runTests } from '${runner}'
+     const { passed, failed } = await runTests(${JSON.stringify(files)})
+     console.log(JSON.stringify({ passed, failed }))`,
+  )
+  // Node's runner refuses to begin in one of its own tests.
+  const env = { ...process.env, HOLDFAST_TEST_AGAIN: again, NODE_TEST_CONTEXT: undefined }
+  const { stdout } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' })
+  const last = stdout.trim().split('\n').at(-1) ?? ''
+  return { ...(JSON.parse(last) as { passed: number; failed: number }), output: stdout }
+}
+
+void describe('a test file that failed', () => {
+  test('where it passes alone, three times → passed, and told as unsteady', () => {
+    const { passed, failed, output } = outcome([failing('once', 1, 'too late')], '1')
+    assert.deepEqual([passed, failed], [1, 0])
+    assert.match(output, /^⚠ UNSTEADY, a bug to be found: .*once\.test\.m?ts: a test$/m)
+  })
+
+  test('where it fails again, or nobody asked to look again → failed', () => {
+    assert.equal(outcome([failing('twice', 3, 'too late')], '1').failed, 1)
+    assert.equal(outcome([failing('strict', 1, 'too late')], '').failed, 1)
+  })
+
+  test('of what must not happen even once, or with too many others → failed', () => {
+    assert.equal(outcome([failing('grave', 1, 'two inside')], '1').failed, 1)
+    const files = [1, 2, 3].map((one) => failing(`many${one}`, 1, 'too late'))
+    assert.equal(outcome(files, '1').failed, 3)
+  })
+})
