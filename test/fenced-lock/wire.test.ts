@@ -23,7 +23,7 @@ await onWire('the fenced lock on the wire', (wire) => {
       assert.equal(await wire.redis.pttl(counter), -1)
       assert.equal(await hold.release(), true)
       assert.deepEqual(await wire.redis.keys('*'), [counter])
-      await sleep(20)
+      await wire.told()
       assert.ok(wire.heard.includes(`redisson_lock__channel:${name.includes('{') ? name : `{${name}}`} 0`))
       await wire.redis.del(counter)
     }

@@ -27,7 +27,7 @@ await onWire('the keyed lock on the wire', (wire) => {
       assert.ok((await wire.redis.pttl(group)) > 3000)
       assert.equal(await hold.release(), true)
       assert.deepEqual(await wire.redis.keys('*'), [])
-      await sleep(20)
+      await wire.told()
       assert.ok(wire.heard.includes(`redisson_lock__channel:${group.includes('{') ? group : `{${group}}`} 0`))
     }
   })

@@ -91,7 +91,7 @@ const onThisWire = (wire: Wire): void => {
         /^\w+ ('?orders|redisson_lock__channel:\{orders\}|redisson_unlock_latch:\{orders\}:|holdfast)/,
       )
     }
-    await sleep(20)
+    await wire.told()
     assert.deepEqual(wire.heard, ['redisson_lock__channel:{orders} 0'])
   })
 
@@ -99,7 +99,7 @@ const onThisWire = (wire: Wire): void => {
     const client = await open()
     const lock = client.lock('orders')
     await lock.using(() => undefined)
-    await sleep(20)
+    await wire.told()
     wire.heard = []
     const seen = await wire.monitored(async () => {
       for (let round = 0; round < 10; round += 1) await lock.using(() => undefined)
@@ -109,7 +109,7 @@ const onThisWire = (wire: Wire): void => {
       times(20, () => 'evalsha'),
     )
     assert.ok(ofScripts(seen).length <= 80, `${ofScripts(seen).length} commands in scripts`)
-    await sleep(20)
+    await wire.told()
     assert.deepEqual(
       wire.heard,
       times(10, () => 'redisson_lock__channel:{orders} 0'),
@@ -165,7 +165,7 @@ const onThisWire = (wire: Wire): void => {
       assert.ok(before.length === 0 || name === '{x}')
       assert.equal(await hold.release(), true)
       assert.equal(await (await waiting).release(), true)
-      await sleep(20)
+      await wire.told()
       assert.ok(wire.heard.length >= 1)
       for (const message of wire.heard) assert.equal(message, `${channel} 0`)
     }
@@ -177,7 +177,7 @@ const onThisWire = (wire: Wire): void => {
     await lock.acquire()
     assert.equal(await lock.forceRelease(), true)
     assert.equal(await lock.forceRelease(), false)
-    await sleep(20)
+    await wire.told()
     assert.deepEqual(wire.heard, ['redisson_lock__channel:{orders} 0'])
   })
 
@@ -189,7 +189,7 @@ const onThisWire = (wire: Wire): void => {
     await rejection(client.lock('orders').for(client.owner()).unlock())
     assert.deepEqual(await wire.redis.hgetall('orders'), before[0])
     assert.ok((await wire.redis.pttl('orders')) <= before[1])
-    await sleep(20)
+    await wire.told()
     assert.deepEqual(wire.heard, [])
     assert.equal(await redisson.release(), 1)
   })

@@ -21,7 +21,7 @@ await onWire('the spin lock on the wire', (wire) => {
       await waiting
       assert.equal(await one.spinLock('orders').forceRelease(), true)
     })
-    await sleep(20)
+    await wire.told()
     assert.deepEqual(wire.heard, [])
     assert.ok(!requests(seen).some((command) => command.includes('subscribe')), requests(seen).join())
     assert.ok(!ofScripts(seen).some((command) => command.startsWith('publish')))

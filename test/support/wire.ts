@@ -6,6 +6,9 @@ import { Redis } from 'ioredis'
 import type { Client, Options } from '../engines.js'
 import { redisEngine, started } from '../engines.js'
 import { startRedis } from './redis-server.js'
+import { until } from './until.js'
+
+const MARK = 'holdfast-test:told'
 
 interface Seen {
   readonly words: string[]
@@ -18,6 +21,8 @@ export interface Wire {
   readonly redis: Redis
   /** `<channel> <payload>`, all of them. */
   heard: string[]
+  /** When all that was published before has been heard. */
+  told(): Promise<void>
   /** Closed after the test. */
   open(options?: Partial<Options>): Promise<Client>
   /** All of them, now. */
@@ -41,6 +46,7 @@ export const requests = (seen: readonly Seen[]): string[] =>
 
 class Tap implements Wire {
   heard: string[] = []
+  #marks = { sent: 0, heard: 0 }
   readonly #clients: Client[] = []
   #server: Awaited<ReturnType<typeof startRedis>> | undefined
   #redis: Redis | undefined
@@ -51,9 +57,10 @@ class Tap implements Wire {
     this.#redis = new Redis(this.url)
     this.#listener = new Redis(this.url)
     await this.#listener.psubscribe('*')
-    this.#listener.on('pmessage', (_pattern: string, channel: string, payload: string) =>
-      this.heard.push(`${channel} ${payload}`),
-    )
+    this.#listener.on('pmessage', (_pattern: string, channel: string, payload: string) => {
+      if (channel === MARK) this.#marks.heard += 1
+      else this.heard.push(`${channel} ${payload}`)
+    })
   }
 
   async stop(): Promise<void> {
@@ -70,6 +77,12 @@ class Tap implements Wire {
   get redis(): Redis {
     assert.ok(this.#redis !== undefined)
     return this.#redis
+  }
+
+  async told(): Promise<void> {
+    const mark = (this.#marks.sent += 1)
+    await this.redis.publish(MARK, String(mark))
+    await until(() => this.#marks.heard >= mark)
   }
 
   async open(options: Partial<Options> = {}): Promise<Client> {
