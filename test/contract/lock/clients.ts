@@ -165,7 +165,7 @@ export const clients: Part = ({ make, options }, scenario, excludes) => {
       const client = await w.connect({ watchdog: SHORT, maxWaiters: 3 })
       const lock = make(client, w.id)
       await lock.acquire()
-      await make(client, `${w.id}:b`).acquire({ lease: 50 })
+      await make(client, `${w.id}:b`).acquire({ lease: 1000 })
       const controller = new AbortController()
       const waits = times(4, () => lock.acquire({ signal: controller.signal }).catch(() => undefined))
       await w.raw('DEL', w.id, `${w.id}:b`)
