@@ -106,14 +106,18 @@ class Round {
   }
 
   #answered(index: number, hold: Hold | undefined): void {
-    if (hold !== undefined && this.#late !== undefined) return this.#late(hold, index)
+    if (hold !== undefined && this.#late !== undefined) {
+      this.#late(hold, index)
+      return
+    }
     this.answered.push(index)
     this.holds[index] = hold
   }
 
   /** Granted after its time: of use only to a round that was won without it. */
-  late(hold: Hold, index: number): unknown {
-    return this.#late === undefined ? hold.release() : this.#late(hold, index)
+  async late(hold: Hold, index: number): Promise<void> {
+    if (this.#late === undefined) await hold.release()
+    else this.#late(hold, index)
   }
 
   /** From here on what is granted goes elsewhere. */

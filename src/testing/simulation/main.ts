@@ -155,7 +155,8 @@ const many = async (): Promise<number> => {
   say(
     `\n${(histories / seconds).toFixed(0)} histories/s on ${cores} cores, ${grants} acquisitions, ${PAIRS.length} pairs`,
   )
-  if (missed.length > 0) say(`✘ ${missed.length} pairs never happened: ${missed.join('; ')}`)
+  if (long && missed.length > 0) say(`✘ ${missed.length} pairs never happened: ${missed.join('; ')}`)
+  else if (missed.length > 0) say(`${missed.length} pairs did not happen in so short a time`)
   const wrong = failed.length + (long ? missed.length : 0)
   say(`${histories} histories, ${failed.length} violations`)
   return wrong > 0 ? 1 : 0
