@@ -8,6 +8,8 @@ import { median } from '../support/stats.js'
 
 const COLD = fileURLToPath(new URL('../support/cold.js', import.meta.url))
 const TIMES = 7
+/** What importing it took on the machine for which the target of the first connection was set, ms: others are slower or faster. */
+const IOREDIS = 64
 
 interface Candidate {
   readonly name: string
@@ -74,8 +76,7 @@ export const i: Scenario = {
   run(bench): Promise<Measured> {
     const rows = measure(bench)
     const cells = findRow(rows, 'holdfast')?.cells ?? {}
-    const bare = findRow(rows, 'ioredis')?.cells ?? {}
-    const floor = Number(bare['import']) + Number(bare['connect'])
+    const bare = Number(findRow(rows, 'ioredis')?.cells['import'])
     return Promise.resolve({
       columns: [
         { key: 'import', title: 'import ms', digits: 1 },
@@ -88,9 +89,9 @@ export const i: Scenario = {
       targets: [
         target('import ≤ 25 ms', cells['import'], (value) => value <= 25, ms),
         target(
-          `first connect ≤ 120 ms, or a tenth more than ioredis alone (${ms(floor)})`,
+          `first connect ≤ 120 ms where ioredis takes ${IOREDIS} ms to import (here ${ms(bare)})`,
           cells['connect'],
-          (value) => value <= Math.max(120, 1.1 * floor),
+          (value) => value <= 120 * Math.max(1, bare / IOREDIS),
           ms,
         ),
         target(

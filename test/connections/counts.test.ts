@@ -63,7 +63,7 @@ const contend = async (url: string, lockOf: (client: Client) => Lock): Promise<n
   const visits = async (lock: Lock): Promise<void> => {
     while (Date.now() < end) {
       await lock.using({ wait: 30_000 }, async () => {
-        assert.equal((inside += 1), 1)
+        assert.equal((inside += 1), 1, 'two inside')
         await sleep(10)
         inside -= 1
       })

@@ -158,7 +158,7 @@ void describe('four processes on one lock of a cluster', { concurrency: 1 }, () 
         },
       )
       shown(`${kind}, a slot that moves`, outcome)
-      assert.equal(outcome.overlaps, 0)
+      assert.equal(outcome.overlaps, 0, 'overlaps')
       assert.deepEqual(outcome.lost, [])
       await assertEmpty(cluster)
     })
@@ -174,7 +174,7 @@ void describe('four processes on one lock of a cluster', { concurrency: 1 }, () 
         },
       )
       shown(`${kind}, CLUSTER FAILOVER`, outcome)
-      assert.equal(outcome.overlaps, 0)
+      assert.equal(outcome.overlaps, 0, 'overlaps')
       assert.deepEqual(outcome.lost, [])
     })
 
@@ -189,7 +189,7 @@ void describe('four processes on one lock of a cluster', { concurrency: 1 }, () 
         },
       )
       shown(`${kind}, its master killed`, outcome)
-      assert.equal(outcome.overlaps, 0)
+      assert.equal(outcome.overlaps, 0, 'overlaps')
     })
   }
 })
@@ -258,7 +258,7 @@ void describe('four processes on one lock by sentinels', { concurrency: 1 }, () 
           await place.movedFrom(old)
         })
         shown(`${kind}, the sentinels' master killed`, outcome)
-        assert.equal(outcome.overlaps, 0)
+        assert.equal(outcome.overlaps, 0, 'overlaps')
       } finally {
         await place.stop()
       }

@@ -59,7 +59,7 @@ const useBoth = async (one: Client, other: Client, names: readonly string[]): Pr
   const calls = times(30, (i) =>
     (i % 2 === 0 ? one : other).lock('all').using(async () => {
       inside += 1
-      assert.equal(inside, 1)
+      assert.equal(inside, 1, 'two inside')
       await sleep(2)
       inside -= 1
     }),

@@ -12,4 +12,6 @@ export const explained = (violations: readonly Violation[]): string => {
 }
 
 /** Fails with a short text. */
-export const assertNone = (violations: readonly Violation[]): void => assert.equal(explained(violations), '')
+export const assertNone = (violations: readonly Violation[]): void => {
+  if (violations.length > 0) assert.fail(`violations of what must be so:\n${explained(violations)}`)
+}

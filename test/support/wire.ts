@@ -58,7 +58,7 @@ class Tap implements Wire {
     this.#listener = new Redis(this.url)
     await this.#listener.psubscribe('*')
     this.#listener.on('pmessage', (_pattern: string, channel: string, payload: string) => {
-      if (channel === MARK) this.#marks.heard += 1
+      if (channel === MARK) this.#marks.heard = Number(payload)
       else this.heard.push(`${channel} ${payload}`)
     })
   }

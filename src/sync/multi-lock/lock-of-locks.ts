@@ -99,10 +99,7 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
     const hold = await this.acquire(options)
     // Who takes a member in there re-enters, too.
     const inside = this.members.reduceRight<() => Promise<T>>(
-      (inner, member, index) => {
-        const part = hold.part(index)
-        return part === undefined ? inner : () => within(member, { owner: hold.owner, signal: part.signal }, inner)
-      },
+      (inner, member, index) => () => within(member, hold.scope(index), inner),
       async () => (work as (hold: MultiHold) => Promise<T> | T)(hold),
     )
     return whileHeld(hold, () => within(this, hold, inside))

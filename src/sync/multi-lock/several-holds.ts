@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../core/clock.js'
 import type { UnitOfWork } from '../../core/owner.js'
 import type { Runtime } from '../../core/runtime.js'
+import type { Scoped } from '../../core/scope.js'
 import type { UsedHold } from '../../core/using.js'
 import {
   ClosedError,
@@ -67,6 +68,17 @@ export class SeveralHolds implements MultiHold, UsedHold {
   /** The hold of the lock at this place. */
   part(index: number): Hold | undefined {
     return this.#parts.holds[index]
+  }
+
+  /** What it is to who takes the lock at this place inside of it, which may be had only later. */
+  scope(index: number): Scoped {
+    const signal = (): AbortSignal => (this.part(index) ?? this).signal
+    return {
+      owner: this.owner,
+      get signal() {
+        return signal()
+      },
+    }
   }
 
   /** One more that was asked for and came late. */

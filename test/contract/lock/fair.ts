@@ -77,7 +77,7 @@ export const fairLines: Part = (kind, scenario) => {
     const owners = w.patience > 0 ? 8 : 40
     const visits = times(owners, (index) =>
       make(clients[index % 2] as (typeof clients)[0], w.id).using({ lease: 5000 }, async () => {
-        assert.equal((inside += 1), 1)
+        assert.equal((inside += 1), 1, 'two inside')
         await w.pause(10)
         inside -= 1
         done += 1

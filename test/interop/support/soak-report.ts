@@ -7,7 +7,7 @@ import type { Life } from './work-history.js'
 
 /** What must not be, as text for people; empty: all was well. */
 export const problemsOf = ({ violations, mishaps, left, facts }: Outcome): string[] => [
-  ...(violations.length > 0 ? [explained(violations)] : []),
+  ...(violations.length > 0 ? [`violations of what must be so:\n${explained(violations)}`] : []),
   ...some(mishaps.map((text) => text.split('\n', 1)[0] ?? '')),
   ...facts,
   ...some(left.map((key) => `left on the server: ${key}`)),
