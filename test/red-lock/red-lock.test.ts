@@ -177,6 +177,16 @@ for (const count of [3, 5]) {
       assert.equal(await hold.release(), true)
     })
 
+    scenario('waits of a millisecond or two, over before all have answered → not had, no error', async (ring) => {
+      const [one, two] = [await ring.seat(), await ring.seat()]
+      const other = await two.lock(ring.name).acquire()
+      for (let round = 0; round < 300; round++) {
+        const wait = 1 + (round % 3)
+        assert.equal(await one.lock(ring.name).tryAcquire({ wait, lease: LEASE }), undefined)
+      }
+      assert.equal(await other.release(), true)
+    })
+
     scenario('R05, R06: a majority held elsewhere → not had, a minority → had', async (ring) => {
       const [one, two] = [await ring.seat(), await ring.seat()]
       const lock = one.lock(ring.name)

@@ -37,6 +37,8 @@ export interface Missed {
   readonly answered: readonly number[]
   /** The place of the one to wait for. */
   readonly next: number
+  /** Members had less time than they need, as the wait was nearly over. */
+  readonly cut?: boolean
 }
 
 /** Several locks as one, of whatever kinds and clients. What it takes to have it, and how it is tried, is the subclass's. */
@@ -173,27 +175,28 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
     const known = new Set<number>()
     let last: Missed | undefined
     let troubles = 0
-    let over: (() => void) | undefined
+    let waitsNoMore: (() => void) | undefined
     try {
       for (let round = 0; ; round++) {
         const outcome = await this.attempt(wanted, last)
         if (outcome instanceof SeveralHolds) return outcome
         const { failures, answered } = (last = outcome)
         // Cut short by the end of the wait, a round says nothing about the servers.
-        if (wanted.wait > 0 && this.left(wanted) === 0 && failures.every(({ error }) => passes(error))) return outcome
+        const over = outcome.cut === true || this.left(wanted) === 0
+        if (wanted.wait > 0 && over && failures.every(({ error }) => passes(error))) return outcome
         this.#mustGoOn(failures, known)
         for (const index of answered) known.add(index)
         const most = failures.length > 0 ? Math.min(50 * 2 ** troubles++, TROUBLED) : Math.min(2 ** round, APART)
         const left = this.left(wanted)
         if (left === 0) return outcome
-        over ??= this.waits(wanted)
+        waitsNoMore ??= this.waits(wanted)
         await this.#pause(Math.min(this.clock.random() * most, left), wanted.signal)
         wanted.signal?.throwIfAborted()
         this.runtime.checkOpen(this.name)
         if (this.left(wanted) === 0) return outcome
       }
     } finally {
-      over?.()
+      waitsNoMore?.()
     }
   }
 

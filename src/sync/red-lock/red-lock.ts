@@ -43,7 +43,8 @@ export class RedLock extends LockOfLocks {
   protected async attempt(wanted: Wanted): Promise<SeveralHolds | Missed> {
     const { lease = this.runtime.options.watchdog, wait, signal } = wanted
     const left = wait === 0 ? Infinity : Math.max(1, this.left(wanted))
-    const share = Math.min(Math.max(lease / 10, LEAST), MOST, left)
+    const enough = Math.min(Math.max(lease / 10, LEAST), MOST)
+    const share = Math.min(enough, left)
     const tries = this.members.map((_, index) => this.try(index, wanted, share, (hold) => round.late(hold, index)))
     const round: Round = new Round(this, share, tries)
     if (await round.won) {
@@ -62,7 +63,7 @@ export class RedLock extends LockOfLocks {
     round.close((late) => void late.release())
     await this.giveBack(round.holds, wanted)
     signal?.throwIfAborted()
-    return { failures: round.failures, answered: round.answered, next: 0 }
+    return { failures: round.failures, answered: round.answered, next: 0, cut: share < enough && round.overdue }
   }
 }
 
@@ -71,6 +72,8 @@ class Round {
   readonly holds: (Hold | undefined)[]
   readonly failures: MemberFailure[] = []
   readonly answered: number[] = []
+  /** Whether there was one whose time was over. */
+  overdue = false
   /** Whether enough have granted. */
   readonly won: Promise<boolean>
   #late: ((hold: Hold, index: number) => void) | undefined
@@ -95,8 +98,10 @@ class Round {
           look()
         }
         trying.then((outcome) => {
-          if (outcome === LATE) failed(new EngineError('NO_REPLY', `no answer within ${share} ms`, { target: name }))
-          else {
+          if (outcome === LATE) {
+            this.overdue = true
+            failed(new EngineError('NO_REPLY', `no answer within ${share} ms`, { target: name }))
+          } else {
             this.#answered(index, outcome)
             look()
           }
