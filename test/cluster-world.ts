@@ -71,8 +71,11 @@ class Whole {
   }
 }
 
-/** Three nodes, whose keys all tests of the column share. */
-export const cluster = ({ name, lend, concurrency = 32 }: Column): Engine => {
+/**
+ * Three nodes, whose keys all tests of the column share. To connect takes a processor some 20 ms, and many tests at once
+ * would have answers wait for that longer than a short lease is.
+ */
+export const cluster = ({ name, lend, concurrency = 8 }: Column): Engine => {
   let running: Running | undefined
   let whole: Whole | undefined
   let count = 0

@@ -97,7 +97,6 @@ export const ROWS: readonly Engine[] = [
   cluster({
     name: 'node-redis, Cluster',
     lend: nodeRedis(({ createCluster }, url) => createCluster({ rootNodes: nodesOf(url) })),
-    concurrency: SOME,
   }),
   redis({ name: 'GLIDE, one server', lend: glide, concurrency: SOME }),
   redis({ name: 'ioredis, Valkey 8', start: newer('valkey-server') }),

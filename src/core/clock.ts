@@ -25,6 +25,10 @@ export interface Timer {
 }
 
 const LONGEST_TIMER = 2_147_483_647
+/** A timer that comes so much too late tells of a blocked event loop. */
+const STALL = 20
+/** For what was not read, or not even sent, because of that. */
+const LATE_READING = 50
 
 class SystemTimer implements Timer {
   #handle: ReturnType<typeof setTimeout>
@@ -53,4 +57,22 @@ export const systemClock: Clock = {
   setTimer: (callback, ms, options) => new SystemTimer(callback, ms, options?.background === true),
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
   random: () => Math.random(),
+}
+
+/**
+ * For who limits how long an answer may take. Timers come before what the sockets have: where this process stood still,
+ * the answers may be there already, and are read first.
+ */
+export const limitAnswers = (clock: Clock, callback: () => void, ms: number, options?: TimerOptions): Timer => {
+  const due = clock.monotonic() + ms
+  const look = (): void => {
+    if (clock.monotonic() - due <= STALL) callback()
+    else timer = clock.setTimer(callback, LATE_READING, options)
+  }
+  let timer = clock.setTimer(look, ms, options)
+  return {
+    cancel() {
+      timer.cancel()
+    },
+  }
 }

@@ -1,5 +1,5 @@
 import { onAbort } from './abort.js'
-import type { Clock, Timer } from './clock.js'
+import { type Clock, limitAnswers, type Timer } from './clock.js'
 import type { UnitOfWork } from './owner.js'
 import type { Backoff } from './protocol.js'
 import type { Terms } from './terms.js'
@@ -66,9 +66,13 @@ export const abortable = async <T>(
     }
     if (limited)
       timers.push(
-        clock.setTimer(() => {
-          end(() => LATE)
-        }, wait),
+        limitAnswers(
+          clock,
+          () => {
+            end(() => LATE)
+          },
+          wait,
+        ),
       )
     if (signal !== undefined)
       unlisten = onAbort(signal, () => {

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../core/clock.js'
+import { type Clock, limitAnswers, type Timer } from '../core/clock.js'
 import { ClosedError, EngineError, serverError, withoutSecrets } from '../errors.js'
 import type { Script } from '../lua/script.js'
 import {
@@ -29,11 +29,6 @@ export interface LinkOptions {
   readonly connectTimeout: number
   readonly commandTimeout: number
 }
-
-/** A timer that comes so much too late tells of a blocked event loop. */
-const STALL = 20
-/** For what was not read, or not even sent, because of that. */
-const LATE_READING = 50
 
 /** What a script answered, and the WAIT behind it. */
 type Both = [Reply, Promise<Reply>]
@@ -317,25 +312,14 @@ export class Link {
     }
   }
 
-  #arm(ms: number, again = false): Timer {
-    return this.#options.clock.setTimer(
-      () => {
-        this.#timer = undefined
-        this.#expire(again)
-      },
-      ms,
-      { background: true },
-    )
+  #arm(ms: number): Timer {
+    return limitAnswers(this.#options.clock, () => this.#expire(), ms, { background: true })
   }
 
-  #expire(again = false): void {
+  #expire(): void {
+    this.#timer = undefined
     const now = this.#options.clock.monotonic()
     let next = this.#pending[this.#oldest]
-    if (!again && next !== undefined && now - next.due > STALL) {
-      // This process stood still: the replies may be there, or the commands have left only now.
-      this.#timer = this.#arm(LATE_READING, true)
-      return
-    }
     while (next !== undefined && (next.settled || next.due <= now)) {
       if (!next.settled) next.reject(this.#noReply(`within ${this.#options.commandTimeout} ms`, next.target))
       this.#settle(next)

@@ -349,3 +349,23 @@ void describe('what Redisson’s tests say of a red-lock of three servers', () =
     assert.equal(await other.release(), true)
   })
 })
+
+// Alone: it stops the others too.
+void describe('red-lock and a busy process', () => {
+  const scenario = ringOf(3)
+
+  scenario(
+    'this process stands still for longer than members have → their answers are there, and are read',
+    async (ring) => {
+      const lock = (await ring.seat()).lock(ring.name)
+      const first = await lock.acquire({ lease: LEASE })
+      await first.release()
+      const trying = lock.tryAcquire({ lease: LEASE })
+      await new Promise(setImmediate)
+      for (const until = performance.now() + LEASE / 4; performance.now() < until;);
+      const hold = await trying
+      assert.equal(hold?.state, 'held')
+      assert.equal(await hold.release(), true)
+    },
+  )
+})
