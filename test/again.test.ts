@@ -17,12 +17,16 @@ const failing = (name: string, times: number, message: string): string => {
   const runs = JSON.stringify(join(folder, `${name}.runs`))
   writeFileSync(
     file,
-    `import { appendFileSync, statSync } from 'node:fs'
+    `import { appendFileSync, existsSync, statSync } from 'node:fs'
      import { test } from 'node:test'
-     test('a test', () => {
+     import { describe } from 'node:test'
+     test('a test that passes once', () => {
+       if (existsSync(${runs})) throw new Error('not chosen')
+     })
+     describe('of several', () => test('a test (of two)', () => {
        appendFileSync(${runs}, '.')
        if (statSync(${runs}).size <= ${times}) throw new Error('${message}')
-     })`,
+     }))`,
   )
   return file
 }
@@ -43,11 +47,11 @@ const outcome = (files: readonly string[], again: string): { passed: number; fai
   return { ...(JSON.parse(last) as { passed: number; failed: number }), output: stdout }
 }
 
-void describe('a test file that failed', () => {
+void describe('a test that failed', () => {
   test('where it passes alone, three times → passed, and told as unsteady', () => {
     const { passed, failed, output } = outcome([failing('once', 1, 'too late')], '1')
-    assert.deepEqual([passed, failed], [1, 0])
-    assert.match(output, /^⚠ UNSTEADY, a bug to be found: .*once\.test\.m?ts: a test$/m)
+    assert.deepEqual([passed, failed], [2, 0])
+    assert.match(output, /^⚠ UNSTEADY, a bug to be found: .*once\.test\.m?ts: of several › a test \(of two\)$/m)
   })
 
   test('where it fails again, or nobody asked to look again → failed', () => {

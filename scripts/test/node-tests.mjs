@@ -12,11 +12,14 @@ const BUILT = join(root, '.build')
 const FILE_TIMEOUT = 300_000
 const TOTALS = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /
 
-/** CI looks again at so many files, so often each, when they failed beside others on a busy machine. */
+/** CI looks again at so many tests, so often each, when they failed beside others on a busy machine. */
 const MOST_AGAIN = 2
 const AGAIN = 3
 /** What no load excuses: two at a time, and what a history says. */
 const GRAVE = /inside|overlap|exclusion|violation|in at once|beside another|update was lost/i
+
+/** What the runner says of those that it was not asked for. */
+const NOT_CHOSEN = 'test name does not match pattern'
 
 /** Slow, and so run only when asked for. */
 const APART = ['test/faults/', 'test/interop/', 'test/connections/']
@@ -51,6 +54,8 @@ class FileReport {
   failures = []
   /** The reasons. @type {string[]} */
   skipped = []
+  /** Of the tests that failed, or else of nothing: the file failed as a whole. @type {string[]} */
+  failed = []
   /** Whether something was seen that must not happen even once. */
   grave = false
   #output = ''
@@ -77,6 +82,7 @@ class FileReport {
 
   /** @param {string | true | undefined} skip */
   #pass(skip) {
+    if (skip === NOT_CHOSEN) return
     if (skip === undefined) this.passed += 1
     else this.skipped.push(typeof skip === 'string' && skip !== '' ? skip : 'marked so in the test')
   }
@@ -94,6 +100,7 @@ class FileReport {
     const title = `${this.name}: ${names.join(' › ')}`
     const story = inspect(ownError(error), { depth: 4 })
     this.failures.push(title)
+    if (name !== this.built) this.failed.push(name)
     if (GRAVE.test(story)) this.grave = true
     console.log(`  ✘ ${title}\n${story.replace(/^/gm, '      ')}`)
   }
@@ -109,37 +116,38 @@ class FileReport {
   }
 }
 
-/** @param {string} file @param {number} timeout */
-const runFile = async (file, timeout) => {
+/** @param {string} file @param {number} timeout @param {readonly string[]} [names] of the tests; all, if there are none */
+const runFile = async (file, timeout, names = []) => {
   const report = new FileReport(file)
   const began = performance.now()
+  const testNamePatterns = names.map((name) => new RegExp(`^${name.replace(/[^\w\s]/g, '\\$&')}$`))
   const signal = AbortSignal.timeout(timeout)
-  for await (const event of run({ files: [file], concurrency: 1, signal })) report.take(event)
+  for await (const event of run({ files: [file], concurrency: 1, signal, testNamePatterns })) report.take(event)
   report.print(performance.now() - began)
   return report
 }
 
 /**
- * Whether it passes when nothing else runs, every time. A failure that stays one is told as one.
+ * Whether what failed passes when nothing else runs, every time.
  *
  * @param {FileReport} report @param {number} timeout
  */
-const passesAlone = async ({ built, name, grave, skipped }, timeout) => {
-  if (grave) return false
+const passesAlone = async ({ built, name, failures, failed }, timeout) => {
+  const names = failed.length < failures.length ? [] : failed
   for (let time = 0; time < AGAIN; time++) {
-    console.log(`  again, alone: ${name}`)
-    const { failures, skipped: now } = await runFile(built, timeout)
-    if (failures.length > 0 || now.length > skipped.length) return false
+    console.log(`  again, alone: ${names.join('; ') || name}`)
+    const now = await runFile(built, timeout, names)
+    if (now.failures.length > 0 || now.skipped.length > 0 || now.passed < failures.length) return false
   }
   return true
 }
 
-/** @param {FileReport[]} reports @param {number} timeout */
+/** A failure that stays one is told as one. @param {FileReport[]} reports @param {number} timeout */
 const lookAgain = async (reports, timeout) => {
   const failed = reports.filter(({ failures }) => failures.length > 0)
-  if (failed.length > MOST_AGAIN) return
+  if (failed.flatMap(({ failures }) => failures).length > MOST_AGAIN) return
   for (const report of failed) {
-    if (!(await passesAlone(report, timeout))) continue
+    if (report.grave || !(await passesAlone(report, timeout))) continue
     for (const title of report.failures) console.log(`⚠ UNSTEADY, a bug to be found: ${title}`)
     report.passed += report.failures.splice(0).length
   }
