@@ -20,11 +20,19 @@ export interface Relay {
 
 const FIRST = 20
 
+/** ms from giving it away to having it again, for who has so many in line: what their turns take, and nothing else. */
+const waitsOf = ({ had, freed }: Turns, line: number): Figures => {
+  const waits = had.slice(line).map((at, turn) => (at - freed[turn]!) / 1000)
+  const sorted = waits.sort((one, other) => one - other)
+  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) }
+}
+
 /**
  * What a switch costs at least: two processes, or one and itself, hand a lock to and fro by the scripts alone, or no more
  * than the word that it is the other's turn. From just before it is given until the other one has it.
+ * And how long one of so many in `line` would wait.
  */
-export const switchFloor = async (url: string, times: number, relay: Relay): Promise<Figures> => {
+export const switchFloor = async (url: string, times: number, relay: Relay, line?: number): Promise<Figures> => {
   const places = Array.from({ length: relay.processes }, (_, place) => String(place))
   const plan = JSON.stringify(relay)
   const team = await Promise.all(
@@ -42,7 +50,8 @@ export const switchFloor = async (url: string, times: number, relay: Relay): Pro
     const holds = freed.map((at, turn) => (at - had[turn]!) / 1000)
     const rate = (1e6 * switches.length) / (had.at(-1)! - had[0]!)
     const sorted = switches.sort((one, other) => one - other)
-    return { rate, hold: mean(holds), switch: median(switches), switch99: quantile(sorted, 0.99) }
+    const spread = { switch: median(switches), switch99: quantile(sorted, 0.99) }
+    return { rate, hold: mean(holds), ...spread, ...(line !== undefined && waitsOf({ had, freed }, line)) }
   } finally {
     await Promise.all(team.map((child) => child.end()))
   }

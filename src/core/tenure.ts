@@ -224,6 +224,7 @@ export class Tenure implements Due {
   enter(owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
     const { passes } = this
     return this.#inTurn(async () => {
+      await this.#tried()
       // While it waited its turn, it may have been passed on to another owner.
       if (this.status() === 'lost' || this.passes !== passes) return undefined
       const sent = this.now()
@@ -276,6 +277,7 @@ export class Tenure implements Due {
   /** The time left becomes at least `lease`. Rejects when it is lost, or when the server does not answer. */
   extend(hold: TenureHold, lease: number): Promise<Moment> {
     return this.#inTurn(async () => {
+      await this.#tried()
       const sent = this.now()
       if (!this.#has(hold) || !(await this.setLevel(this.level, lease)) || !this.#has(hold)) throw this.gone()
       return sent
@@ -310,8 +312,8 @@ export class Tenure implements Due {
     // It can be read, but not written: the renewals that fail count, not this.
     if (this.watched && this.doubtful) return
     this.failures = 0
-    // A change of level on its way may have proven more by now.
-    if (sent.mono >= this.provenAt) this.proved(sent, mine.left ?? ttl)
+    // A change of level on its way may have proven more by now; of a trial its confirmation tells.
+    if (sent.mono >= this.provenAt && !this.trial) this.proved(sent, mine.left ?? ttl)
     this.#keeper.moved(this)
   }
 
@@ -319,7 +321,7 @@ export class Tenure implements Due {
     return this.#inTurn(async () => {
       const terms = this.#terms
       // Whoever adopts it must not find it in the line still.
-      if (this.trial) await this.#confirming
+      await this.#tried()
       if (!this.#has(hold)) throw this.gone()
       this.#mustNotBeNested()
       if (!(await this.setLevel(1, this.lease)) || !this.#has(hold)) throw this.gone()
@@ -330,6 +332,11 @@ export class Tenure implements Due {
       this.end()
       return ticket
     })
+  }
+
+  /** A confirmation on its way may still shorten what the server says of the trial, or is told of it. */
+  async #tried(): Promise<void> {
+    if (this.trial) await this.#confirming
   }
 
   #mustNotBeNested(): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Hold } from 'holdfast'
+import type { AcquireOptions, Hold } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { type Client, start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
@@ -9,7 +9,7 @@ import { decode, MemoryDriver } from '#src/engine/memory/driver.js'
 import { toBytes } from '#src/engine/memory/reply.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import { type Script } from '#src/lua/script.js'
-import { classicFairLockAsk, fairLockEnqueue, fairLockPoll } from '#src/lua/scripts.gen.js'
+import { classicFairLockAsk, fairLockConfirm, fairLockEnqueue, fairLockPoll } from '#src/lua/scripts.gen.js'
 import { redissonAcquire, redissonUnlock } from '#src/testing/simulation/redisson/scripts.gen.js'
 
 const TRIAL = 3000
@@ -67,13 +67,13 @@ class Site {
   }
 
   /** Joins the line; when the lock is had, says so. */
-  async waits(client: Client, signal?: AbortSignal): Promise<{ has: boolean; hold?: Hold }> {
+  async waits(client: Client, options: AcquireOptions = {}): Promise<{ has: boolean; hold?: Hold }> {
     const places = (): number => this.line().filter((owner) => owner.startsWith(client.id)).length
     const before = places()
     const waiter: { has: boolean; hold?: Hold } = { has: false }
     client
       .fairLock('a')
-      .acquire(signal === undefined ? {} : { signal })
+      .acquire(options)
       .then((hold) => Object.assign(waiter, { has: true, hold }))
       .catch(() => undefined)
     while (places() === before) await this.clock.advance(1)
@@ -123,6 +123,22 @@ class LateDriver extends MemoryDriver {
       void super.send(argv)
     }, 200)
     return Promise.reject(new NoReply('cut'))
+  }
+}
+
+/** A confirmation takes its time, and is not done before what was asked after it; then all is as it should be. */
+class OvertakenDriver extends MemoryDriver {
+  readonly #clock: Site['clock']
+
+  constructor({ redis, clock }: Site) {
+    super(redis, undefined)
+    this.#clock = clock
+    redis.execute(['SCRIPT', 'LOAD', fairLockConfirm.text].map(toBytes))
+  }
+
+  override async send(argv: readonly Arg[]): Promise<Reply> {
+    if (argv[1] === fairLockConfirm.sha) await new Promise<void>((resolve) => void this.#clock.setTimer(resolve, 300))
+    return super.send(argv)
   }
 }
 
@@ -333,7 +349,7 @@ void describe('what the fair lock’s design rules out', () => {
   void test('the lock is free, and the head that should take it leaves → it tells the next (FG13)', async () => {
     const site = new Site()
     const leaving = new AbortController()
-    await site.waits(await site.client(), leaving.signal)
+    await site.waits(await site.client(), { signal: leaving.signal })
     const next = await site.waits(await site.client())
     site.run('DEL', 'a')
     leaving.abort()
@@ -393,5 +409,21 @@ void describe('what the fair lock’s design rules out', () => {
     await assert.rejects(call)
     await site.clock.advance(3000)
     assert.deepEqual(site.line(), [])
+  })
+  void test('extended before the server hears that a grant goes on → trusted no longer than the server does (FG22)', async () => {
+    const site = new Site()
+    site.run('DEL', 'a')
+    const first = await (await site.client()).fairLock('a').acquire()
+    const waiter = await site.waits(await site.client(new OvertakenDriver(site)), { lease: 1000 })
+    await site.clock.advance(AT_ONCE)
+    await first.release()
+    await site.clock.advance(1)
+    const hold = waiter.hold!
+    let done = false
+    void hold.extend(5000).then(() => (done = true))
+    while (!done) await site.clock.advance(10)
+    await site.clock.advance(400)
+    assert.ok(hold.remaining() > 3000)
+    assert.ok(hold.remaining() <= Number(site.run('PTTL', 'a')), `${hold.remaining()} ms are trusted`)
   })
 })
