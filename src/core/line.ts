@@ -264,8 +264,8 @@ export class Line implements Polled {
     tenure.onTrial(now, Math.min(left, terms.lease))
     this.#hands.begin(grant, now.mono - age)
     this.#followed = grant.followed
-    this.#serve(place.waiter, tenure)
     this.#trials.begin(tenure)
+    this.#serve(place.waiter, tenure)
     this.#rest()
     return true
   }

@@ -426,4 +426,23 @@ void describe('what the fair lock’s design rules out', () => {
     assert.ok(hold.remaining() > 3000)
     assert.ok(hold.remaining() <= Number(site.run('PTTL', 'a')), `${hold.remaining()} ms are trusted`)
   })
+  void test('two calls of one owner wait, and one is granted → the other has it when the server has heard (FG22)', async () => {
+    const site = new Site()
+    site.run('DEL', 'a')
+    const first = await (await site.client()).fairLock('a').acquire()
+    const client = await site.client(new OvertakenDriver(site))
+    const owner = client.owner()
+    const waiter = await site.waits(client, { owner, lease: 1000 })
+    let line: string[] | undefined
+    void client
+      .fairLock('a')
+      .acquire({ owner, lease: 1000 })
+      .then(() => (line = site.line()))
+    await site.clock.advance(AT_ONCE)
+    await first.release()
+    await site.clock.advance(1)
+    assert.ok(waiter.has)
+    while (line === undefined) await site.clock.advance(10)
+    assert.deepEqual(line, [])
+  })
 })
