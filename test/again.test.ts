@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -11,18 +11,18 @@ after(() => {
   rmSync(folder, { recursive: true })
 })
 
+const besideOf = (name: string): string => join(folder, `${name}.beside`)
+
 /** A test file that fails so many times, and so. */
 const failing = (name: string, times: number, message: string): string => {
   const file = join(folder, `${name}.test.mjs`)
   const runs = JSON.stringify(join(folder, `${name}.runs`))
   writeFileSync(
     file,
-    `import { appendFileSync, existsSync, statSync } from 'node:fs'
+    `import { appendFileSync, statSync } from 'node:fs'
      import { test } from 'node:test'
      import { describe } from 'node:test'
-     test('a test that passes once', () => {
-       if (existsSync(${runs})) throw new Error('not chosen')
-     })
+     test('beside it', () => appendFileSync(${JSON.stringify(besideOf(name))}, '.'))
      describe('of several', () => test('a test (of two)', () => {
        appendFileSync(${runs}, '.')
        if (statSync(${runs}).size <= ${times}) throw new Error('${message}')
@@ -51,6 +51,7 @@ void describe('a test that failed', () => {
   test('where it passes alone, three times → passed, and told as unsteady', () => {
     const { passed, failed, output } = outcome([failing('once', 1, 'too late')], '1')
     assert.deepEqual([passed, failed], [2, 0])
+    assert.equal(readFileSync(besideOf('once'), 'utf8'), '..', 'not by itself, but at last with the rest of its file')
     assert.match(output, /^⚠ UNSTEADY, a bug to be found: .*once\.test\.m?ts: of several › a test \(of two\)$/m)
   })
 

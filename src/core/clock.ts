@@ -61,13 +61,20 @@ export const systemClock: Clock = {
 
 /**
  * For who limits how long an answer may take. Timers come before what the sockets have: where this process stood still,
- * the answers may be there already, and are read first.
+ * the answers may be there already, and are read first. `callback` is told the moment of which that is true.
  */
-export const limitAnswers = (clock: Clock, callback: () => void, ms: number, options?: TimerOptions): Timer => {
+export const limitAnswers = (
+  clock: Clock,
+  callback: (then: number) => void,
+  ms: number,
+  options?: TimerOptions,
+): Timer => {
   const due = clock.monotonic() + ms
   const look = (): void => {
-    if (clock.monotonic() - due <= STALL) callback()
-    else timer = clock.setTimer(callback, LATE_READING, options)
+    const then = clock.monotonic()
+    const over = (): void => callback(then)
+    if (then - due <= STALL) over()
+    else timer = clock.setTimer(over, LATE_READING, options)
   }
   let timer = clock.setTimer(look, ms, options)
   return {

@@ -336,7 +336,9 @@ export class Tenure implements Due {
 
   /** A confirmation on its way may still shorten what the server says of the trial, or is told of it. */
   async #tried(): Promise<void> {
-    if (this.trial) await this.#confirming
+    const answered = !this.trial || (await this.#confirming) !== undefined
+    // What nobody answered may be done yet.
+    if (!answered && !this.over) this.lose('its grant could not be confirmed', true)
   }
 
   #mustNotBeNested(): void {

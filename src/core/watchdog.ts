@@ -87,8 +87,9 @@ export class Watchdog {
   }
 
   #schedule(tenure: Tenure): void {
-    const regular = tenure.trial ? Infinity : this.#upkeepAt(tenure)
-    tenure.renewAt = tenure.renewing ? Infinity : Math.min(tenure.askAgain, tenure.failures === 0 ? regular : Infinity)
+    const regular = tenure.failures === 0 ? this.#upkeepAt(tenure) : Infinity
+    // Of a trial its confirmation tells, and what a renewal proved that might take off again.
+    tenure.renewAt = tenure.renewing || tenure.trial ? Infinity : Math.min(tenure.askAgain, regular)
     tenure.due = Math.min(tenure.renewAt, tenure.lostAt, tenure.lapseAt, this.#overdueAt(tenure))
   }
 

@@ -313,19 +313,19 @@ export class Link {
   }
 
   #arm(ms: number): Timer {
-    return limitAnswers(this.#options.clock, () => this.#expire(), ms, { background: true })
+    return limitAnswers(this.#options.clock, (then) => this.#expire(then), ms, { background: true })
   }
 
-  #expire(): void {
+  /** What was due `then`. */
+  #expire(then: number): void {
     this.#timer = undefined
-    const now = this.#options.clock.monotonic()
     let next = this.#pending[this.#oldest]
-    while (next !== undefined && (next.settled || next.due <= now)) {
+    while (next !== undefined && (next.settled || next.due <= then)) {
       if (!next.settled) next.reject(this.#noReply(`within ${this.#options.commandTimeout} ms`, next.target))
       this.#settle(next)
       next = this.#pending[this.#oldest]
     }
-    if (next !== undefined) this.#timer = this.#arm(next.due - now)
+    if (next !== undefined) this.#timer = this.#arm(next.due - this.#options.clock.monotonic())
   }
 
   #failPending(errorOf: (target: string | undefined) => Error): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { AcquireOptions, Hold } from 'holdfast'
+import { type AcquireOptions, type Hold, LockLostError } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { type Client, start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
@@ -126,18 +126,23 @@ class LateDriver extends MemoryDriver {
   }
 }
 
-/** A confirmation takes its time, and is not done before what was asked after it; then all is as it should be. */
+/** A confirmation takes its time, and is not done before what was asked after it; then all is as it should be. Or it is lost. */
 class OvertakenDriver extends MemoryDriver {
   readonly #clock: Site['clock']
+  readonly #lost: boolean
 
-  constructor({ redis, clock }: Site) {
+  constructor({ redis, clock }: Site, lost = false) {
     super(redis, undefined)
     this.#clock = clock
+    this.#lost = lost
     redis.execute(['SCRIPT', 'LOAD', fairLockConfirm.text].map(toBytes))
   }
 
   override async send(argv: readonly Arg[]): Promise<Reply> {
-    if (argv[1] === fairLockConfirm.sha) await new Promise<void>((resolve) => void this.#clock.setTimer(resolve, 300))
+    if (argv[1] === fairLockConfirm.sha) {
+      await new Promise<void>((resolve) => void this.#clock.setTimer(resolve, this.#lost ? 1 : 300))
+      if (this.#lost) throw new NoReply('cut')
+    }
     return super.send(argv)
   }
 }
@@ -444,5 +449,19 @@ void describe('what the fair lock’s design rules out', () => {
     assert.ok(waiter.has)
     while (line === undefined) await site.clock.advance(10)
     assert.deepEqual(line, [])
+  })
+  void test('extended when nobody answered whether a grant goes on → lost and told, not longer by a word that may be taken back (FG22)', async () => {
+    const site = new Site()
+    site.run('DEL', 'a')
+    const first = await (await site.client()).fairLock('a').acquire()
+    const waiter = await site.waits(await site.client(new OvertakenDriver(site, true)), { lease: 1000 })
+    await site.clock.advance(AT_ONCE)
+    await first.release()
+    await site.clock.advance(1)
+    const extended = waiter.hold!.extend(5000)
+    extended.catch(() => undefined)
+    await site.clock.advance(1000)
+    await assert.rejects(extended, LockLostError)
+    assert.equal(waiter.hold?.state, 'lost')
   })
 })
