@@ -162,7 +162,8 @@ describe('a topic whose connection was away', () => {
         )
         assert.equal(gapsOf(all), KILLS, 'a reconnect is a gap, and nothing else is')
         assert.ok(missed.length <= KILLS, `missed without a gap: before ${missed.join()}`)
-        assert.ok(numbers.length > 5000, `${numbers.length} heard`)
+        // Of each part at least what the server had sent before the kill; who is back late misses the other half.
+        assert.ok(numbers.length > 2500, `${numbers.length} heard`)
       }
     },
   )
