@@ -42,7 +42,7 @@ const simulate = (...args) =>
 
 const simulation = () => [
   { name: 'histories that failed once', run: () => simulate('--seeds', 'test/testing/seeds.json') },
-  { name: 'a little simulation', run: () => simulate('--seconds', '12') },
+  { name: 'half a minute of simulation', run: () => simulate('--seconds', '30') },
 ]
 
 /** Built before the tests begin: the first time Maven downloads for longer than a test may take. */

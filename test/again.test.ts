@@ -20,8 +20,7 @@ const failing = (name: string, times: number, message: string): string => {
   writeFileSync(
     file,
     `import { appendFileSync, statSync } from 'node:fs'
-     import { test } from 'node:test'
-     import { describe } from 'node:test'
+     import { describe, test } from 'node:test'
      test('beside it', () => appendFileSync(${JSON.stringify(besideOf(name))}, '.'))
      describe('of several', () => test('a test (of two)', () => {
        appendFileSync(${runs}, '.')

@@ -54,7 +54,7 @@ class FileReport {
   failures = []
   /** The reasons. @type {string[]} */
   skipped = []
-  /** Of the tests that failed, or else of nothing: the file failed as a whole. @type {string[]} */
+  /** The tests that failed, by name; of `failures`, those that are not the file's as a whole. @type {string[]} */
   failed = []
   /** Whether something was seen that must not happen even once. */
   grave = false

@@ -415,6 +415,7 @@ void describe('what the fair lock’s design rules out', () => {
     await site.clock.advance(3000)
     assert.deepEqual(site.line(), [])
   })
+
   void test('extended before the server hears that a grant goes on → trusted no longer than the server does (FG22)', async () => {
     const site = new Site()
     site.run('DEL', 'a')
@@ -431,6 +432,7 @@ void describe('what the fair lock’s design rules out', () => {
     assert.ok(hold.remaining() > 3000)
     assert.ok(hold.remaining() <= Number(site.run('PTTL', 'a')), `${hold.remaining()} ms are trusted`)
   })
+
   void test('two calls of one owner wait, and one is granted → the other has it when the server has heard (FG22)', async () => {
     const site = new Site()
     site.run('DEL', 'a')
@@ -450,6 +452,7 @@ void describe('what the fair lock’s design rules out', () => {
     while (line === undefined) await site.clock.advance(10)
     assert.deepEqual(line, [])
   })
+
   void test('extended when nobody answered whether a grant goes on → lost and told, not longer by a word that may be taken back (FG22)', async () => {
     const site = new Site()
     site.run('DEL', 'a')
