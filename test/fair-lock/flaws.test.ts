@@ -351,6 +351,29 @@ void describe('what the fair lock’s design rules out', () => {
     assert.ok(living.has)
   })
 
+  for (const wait of [1000, ALLOWANCE]) {
+    void test(`Redisson’s, who wait ${String(wait)} ms, have turn upon turn → who is dead ahead of them goes after one trial (FG23)`, async () => {
+      const site = new Site()
+      for (const number of [1, 2]) site.stands(`${OURS}:${number}`)
+      const theirs = [1, 2, 3, 4, 5].map((number) => `${REDISSONS}${number}`)
+      for (const owner of theirs) site.redissonAsks(owner, wait)
+      const living = await site.waits(await site.client())
+      const took = (owner: string): void => assert.equal(site.redissonAsks(owner, wait), null)
+      let holder = HOLDER
+      for (const [turn, owner] of theirs.entries()) {
+        site.redissonUnlocks(holder)
+        await site.clock.advance(1100)
+        if (turn < 3) assert.equal(site.line().length, 8 - turn)
+        took(owner)
+        holder = owner
+      }
+      assert.deepEqual(site.line().length, 1)
+      site.redissonUnlocks(holder)
+      await site.clock.advance(AT_ONCE)
+      assert.ok(living.has)
+    })
+  }
+
   void test('the lock is free, and the head that should take it leaves → it tells the next (FG13)', async () => {
     const site = new Site()
     const leaving = new AbortController()

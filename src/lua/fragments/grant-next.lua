@@ -1,12 +1,13 @@
 -- The lock is free: the first in the line who can be reached has it from now on, and is told, together with the numbers of
 -- those of its client who stand right behind it, and a + where another's follow. `mine`: the owners who ask, with their
 -- leases; such a one has it at once. One of ours has it on trial, until it confirms, and stays in the line till then; a
--- fraction marks its deadline. Whose client nobody hears is passed over and has a short lease to be heard again. One of
--- Redisson's is woken and takes it itself; its allowance begins. Returns who of `mine` has it.
+-- fraction marks its deadline and says since when. Whose client nobody hears is passed over and has a short lease to be heard
+-- again. One of Redisson's is woken and takes it itself; its allowance begins. Returns who of `mine` has it.
 local function grantNext(line, mine)
   local waiting, deaf = redis.call('LRANGE', line.queue, 0, 63), {}
+  local trial = line.now + 3000 + (1 + math.floor(line.now / 4) % 4095) / 4096
   for place, owner in ipairs(waiting) do
-    local client, trial = string.sub(owner, 1, 36), line.now + 3000.5
+    local client = string.sub(owner, 1, 36)
     if mine[owner] then
       bound(line, owner, waiting, place + 1, mine[owner])
       takeOut(line, owner)
@@ -20,7 +21,8 @@ local function grantNext(line, mine)
         redis.call('LPUSH', line.queue, owner)
         -- When it has the lock it takes its allowance off all deadlines, also off those that it was moved ahead of.
         for i = 1, place - 1 do
-          redis.call('ZADD', line.deadlines, trial + line.allowance, waiting[i])
+          local since = redis.call('ZSCORE', line.deadlines, waiting[i]) % 1
+          redis.call('ZADD', line.deadlines, line.now + 3000 + line.allowance + since, waiting[i])
         end
         keepOrder(line, waiting, place + 1, trial + line.allowance)
       elseif waiting[2] then
@@ -48,6 +50,6 @@ local function grantNext(line, mine)
     end
     deaf[client] = true
     local known = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
-    redis.call('ZADD', line.deadlines, math.min(known, trial), owner)
+    redis.call('ZADD', line.deadlines, math.min(known, known % 1 == 0 and trial or line.now + 3000 + known % 1), owner)
   end
 end
