@@ -9,7 +9,7 @@ import { startRedis } from '../../support/redis-server.js'
 import { hearCalls, lastFacts } from './last-facts.js'
 import { fairQueue } from './names.js'
 import { now } from './redisson.js'
-import { LEASE, NAME, SOAKED, type Soaked, TRIAL } from './soak-kinds.js'
+import { LEASE, NAME, SOAKED, type Soaked } from './soak-kinds.js'
 import { ALLOWANCE, Seat } from './soak-seats.js'
 import { callsOf, type Life } from './work-history.js'
 
@@ -100,15 +100,10 @@ const watchDeadHeads = async (redis: Redis, seats: readonly Seat[], world: World
   return longest
 }
 
-/**
- * What stays on the server when everybody has gone, and others have been there: the first may pass those who died in the line,
- * and the next, when their time to be heard again is over, takes them out.
- */
+/** What stays on the server when everybody has gone, and one more has been there. */
 const leftovers = async (redis: Redis, url: string, kind: Soaked): Promise<string[]> => {
   const client = await connect({ url, presence: false })
   try {
-    await SOAKED[kind].sweep(client)
-    await sleep(TRIAL + ALLOWANCE + 500)
     await SOAKED[kind].sweep(client)
   } finally {
     await client.close()

@@ -8,7 +8,7 @@ export const LEASE = 1500
 /** How many workers each process has. */
 export const WORKERS = 3
 /** How long one of ours that was granted its turn in a line may stand still, ms. */
-export const TRIAL = 3000
+const TRIAL = 3000
 /** How long a writer's or the readers' turn is kept for who does not ask again, ms. */
 const TURN = 2500
 
