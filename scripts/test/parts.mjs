@@ -12,7 +12,7 @@
  * @property {number} failed
  * @property {Map<string, number>} skipped how many of each reason
  */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
 export const root = join(import.meta.dirname, '../..')
@@ -33,6 +33,25 @@ export const callTool = (script, args) => {
     stdio: 'inherit',
   })
   if (status !== 0) throw new Error(`${script.split('/')[0]} is not content`)
+}
+
+/**
+ * Begins to run a tool of this project's packages beside what follows. What it returns waits for it, shows what it said, and
+ * throws when it failed.
+ *
+ * @param {string} script below node_modules @param {string[]} args
+ */
+export const startTool = (script, args) => {
+  const tool = spawn(process.execPath, [join(root, 'node_modules', script), ...args], { cwd: root })
+  let said = ''
+  for (const stream of [tool.stdout, tool.stderr]) stream.on('data', (chunk) => (said += chunk))
+  /** @type {Promise<number | null>} */
+  const ended = new Promise((resolve) => tool.once('close', resolve))
+  return async () => {
+    const status = await ended
+    process.stdout.write(said)
+    if (status !== 0) throw new Error(`${script.split('/')[0]} is not content`)
+  }
 }
 
 /** What must not be skipped, as HOLDFAST_REQUIRE=redis,java says. */
