@@ -20,7 +20,8 @@ export const stage = async (folder) => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const isStaged = (/** @type {string} */ path) =>
-    !/node_modules/.test(path.slice(root.length)) && !(path.startsWith(join(root, 'dist')) && path.endsWith('.js'))
+    !/node_modules/.test(path.slice(root.length)) &&
+    !(path.startsWith(join(root, 'dist')) && /\.(js|tsbuildinfo)$/.test(path))
   // What those who install it have no use for.
   for (const part of ['scripts', 'devDependencies']) delete manifest[part]
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)

@@ -76,13 +76,10 @@ export const idsOf = ({ ids }: Section): string[] =>
 export const REASONS: Readonly<Record<string, string>> = {
   SC01: 'Java only: Redisson’s client can rename commands, also within the text of a script; there is no such thing here',
   SC02: 'Java only: as SC01',
-  SC07: 'not offered: a script runs where its keys are, not on all masters with its answers added up',
-  T01: 'not offered: events of keys are each node’s own, and a topic of a cluster is heard at one of them',
   T05: 'switched off in Redisson itself',
-  T17: 'Java only: no pool of connections for messages that could be used up; a client has one',
   T26: 'Java only: no names are watched in the background; each reconnect resolves them anew',
-  T30: 'not offered: messages are heard at masters',
-  T35: 'Java only: as T17 and T30',
+  T30: 'Java only: connections for messages may be with replicas there; here they are with masters',
+  T35: 'Java only: as T30',
 }
 
 /** Where Redisson and holdfast differ on purpose. */

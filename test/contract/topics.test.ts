@@ -146,6 +146,25 @@ const redissonLines = (scenario: Scenario): void => {
     assert.deepEqual([await count(w, w.id), ...clients.map((client) => client.topic(w.id).listeners())], [0, 0, 0])
   })
 
+  scenario(
+    'T17: more topics than connections could have places for → each is heard; one is left, another joins',
+    async (w) => {
+      const client = await w.connect()
+      const { heard, listener } = hearing()
+      const names = times(1100, (i) => `${w.id}/${i}`)
+      const join = (name: string) => client.topic(name).subscribe(listener)
+      const [first] = await Promise.all(names.slice(1).map(join))
+      await first?.unsubscribe()
+      await join(names[0] as string)
+      assert.deepEqual(
+        await Promise.all(names.map((name, i) => client.topic(name).publish(i))),
+        times(1100, (i) => (i === 1 ? 0 : 1)),
+      )
+      await w.eventually(() => heard.length === 1099)
+      assert.equal(new Set(heard).size, 1099)
+    },
+  )
+
   scenario('T22: thousands of messages → all, in their order', async (w) => {
     const [one, two] = [await w.connect(), await w.connect()]
     const { heard, listener } = hearing()

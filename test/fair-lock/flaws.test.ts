@@ -351,10 +351,14 @@ void describe('what the fair lock’s design rules out', () => {
     assert.ok(living.has)
   })
 
-  for (const wait of [1000, ALLOWANCE]) {
-    void test(`Redisson’s, who wait ${String(wait)} ms, have turn upon turn → who is dead ahead of them goes after one trial (FG23)`, async () => {
+  for (const [wait, due] of [
+    [1000, ALLOWANCE],
+    [ALLOWANCE, ALLOWANCE],
+    [ALLOWANCE, 2500],
+  ] as const) {
+    void test(`Redisson’s, who wait ${wait} ms, have turn upon turn → who is dead ahead of them, due in ${due} ms, goes after one trial (FG23)`, async () => {
       const site = new Site()
-      for (const number of [1, 2]) site.stands(`${OURS}:${number}`)
+      for (const number of [1, 2]) site.stands(`${OURS}:${number}`, site.clock.now() + due)
       const theirs = [1, 2, 3, 4, 5].map((number) => `${REDISSONS}${number}`)
       for (const owner of theirs) site.redissonAsks(owner, wait)
       const living = await site.waits(await site.client())
@@ -367,12 +371,29 @@ void describe('what the fair lock’s design rules out', () => {
         took(owner)
         holder = owner
       }
-      assert.deepEqual(site.line().length, 1)
+      assert.equal(site.line().length, 1)
       site.redissonUnlocks(holder)
       await site.clock.advance(AT_ONCE)
       assert.ok(living.has)
     })
   }
+
+  void test('Redisson takes its long wait off the deadline of who is not heard → that has its trial all the same (FG23)', async () => {
+    const site = new Site()
+    site.stands(`${OURS}:1`)
+    site.redissonAsks(REDISSONS, 4 * ALLOWANCE)
+    const living = await site.client()
+    await site.waits(living)
+    site.redissonUnlocks(HOLDER)
+    await site.clock.advance(1100)
+    assert.equal(site.redissonAsks(REDISSONS, 4 * ALLOWANCE), null)
+    assert.ok(site.deadline(`${OURS}:1`) < site.clock.now())
+    await site.clock.advance(1000)
+    await site.waits(living)
+    assert.equal(site.line()[0], `${OURS}:1`)
+    await site.clock.advance(TRIAL)
+    assert.ok(!site.line().includes(`${OURS}:1`))
+  })
 
   void test('the lock is free, and the head that should take it leaves → it tells the next (FG13)', async () => {
     const site = new Site()

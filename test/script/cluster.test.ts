@@ -61,6 +61,43 @@ describe('scripts and topics on a cluster of three nodes', () => {
     },
   )
 
+  /** A client of each node, as if it were alone. */
+  const onEach = async (body: (clients: readonly Client[]) => Promise<void>): Promise<void> => {
+    const clients = await Promise.all(cluster.nodes.map(({ port }) => connect({ url: `redis://127.0.0.1:${port}` })))
+    try {
+      await body(clients)
+    } finally {
+      await Promise.all(clients.map((client) => client.close()))
+    }
+  }
+
+  on('SC07: a script that reads, on every master by a client of its own → the answers added up are 3', () =>
+    onEach(async (clients) => {
+      const answers = clients.map((client) => client.script('return 1', { readOnly: true }).run({ returns: 'integer' }))
+      let sum = 0
+      for (const answer of await Promise.all(answers)) sum += answer ?? 0
+      assert.equal(sum, 3)
+    }),
+  )
+
+  on('T01: events of keys, heard by a client of each master → those of all nodes, once each', (client) =>
+    onEach(async (each) => {
+      const heard: unknown[] = []
+      for (const { redis } of cluster.nodes) await redis.config('SET', 'notify-keyspace-events', 'Eg')
+      const topics = each.map((one) => one.patternTopic('__keyevent@*:del', { codec: 'string' }))
+      await Promise.all(topics.map((topic) => topic.subscribe((message) => void heard.push(message))))
+      const script = client.script("redis.call('SET', KEYS[1], 1) return redis.call('DEL', KEYS[1])")
+      for (const key of KEYS) assert.equal(await script.run({ keys: [key] }), 1)
+      await until(() => heard.length >= KEYS.length)
+      assert.deepEqual(heard.sort(), KEYS)
+      await Promise.all(topics.map((topic) => topic.unsubscribeAll()))
+      for (const key of KEYS) await script.run({ keys: [key] })
+      for (const one of each) await one.script('return 1').run()
+      assert.equal(heard.length, KEYS.length)
+      for (const { redis } of cluster.nodes) await redis.config('SET', 'notify-keyspace-events', '')
+    }),
+  )
+
   on('load, exists, flush → on all nodes', async (client) => {
     const sha = await client.scripts.load("return redis.call('EXISTS', KEYS[1])")
     for (const key of KEYS) assert.equal(await client.scripts.run(sha, { keys: [key] }), 0)

@@ -1,17 +1,17 @@
 -- Takes out what is overdue at the head of the line. One of ours that was granted the lock, or was found deaf, and has not
--- stirred since takes all of its client with it; any other goes alone. Never the whole of the client that asks. One of
+-- stirred for 3 s takes all of its client with it; any other goes alone. Never the whole of the client that asks. One of
 -- Redisson's is told, and asks again where it lives: it may be asleep until it is told.
 local function dropStale(line, client)
   local head = redis.call('LINDEX', line.queue, 0)
   while head do
-    local deadline, gone = tonumber(redis.call('ZSCORE', line.deadlines, head) or 0), string.sub(head, 1, 36)
-    -- The mark says how long ago it was made, modulo 16 s: turns of Redisson's waiters put off the deadline itself. What seems
-    -- very old was made by a clock that has been set back since.
+    local deadline = tonumber(redis.call('ZSCORE', line.deadlines, head) or 0)
+    local late, marked = deadline <= line.now, isOurs(head) and deadline % 1 ~= 0 and string.sub(head, 1, 36) ~= client
+    -- The mark says how long ago it was made, modulo 16 s, for turns of Redisson's waiters move the deadline itself. What seems
+    -- older than 7 s and is not late may have been made before the server's clock was set back.
     local silent = (math.floor(line.now / 4) + 1 - deadline % 1 * 4096) % 4095 * 4
-    local marked = isOurs(head) and deadline % 1 ~= 0 and gone ~= client
-    if marked and (deadline <= line.now or silent > 3000 and silent < 12000) then
-      dropClient(line, gone)
-    elseif deadline <= line.now then
+    if marked and silent >= 3000 and (late or silent > 3000 and silent < 7000) then
+      dropClient(line, string.sub(head, 1, 36))
+    elseif late and not marked then
       redis.call('LPOP', line.queue)
       redis.call('ZREM', line.deadlines, head)
       if not isOurs(head) then

@@ -21,8 +21,8 @@ local function grantNext(line, mine)
         redis.call('LPUSH', line.queue, owner)
         -- When it has the lock it takes its allowance off all deadlines, also off those that it was moved ahead of.
         for i = 1, place - 1 do
-          local since = redis.call('ZSCORE', line.deadlines, waiting[i]) % 1
-          redis.call('ZADD', line.deadlines, line.now + 3000 + line.allowance + since, waiting[i])
+          local mark = redis.call('ZSCORE', line.deadlines, waiting[i]) % 1
+          redis.call('ZADD', line.deadlines, line.now + 3000 + line.allowance + mark, waiting[i])
         end
         keepOrder(line, waiting, place + 1, trial + line.allowance)
       elseif waiting[2] then
@@ -50,6 +50,8 @@ local function grantNext(line, mine)
     end
     deaf[client] = true
     local known = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
-    redis.call('ZADD', line.deadlines, math.min(known, known % 1 == 0 and trial or line.now + 3000 + known % 1), owner)
+    -- As soon as it has been marked the mark stays.
+    local mark = (known % 1 == 0 and trial or known) % 1
+    redis.call('ZADD', line.deadlines, math.min(math.floor(known), line.now + 3000) + mark, owner)
   end
 end

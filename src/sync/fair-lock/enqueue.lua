@@ -34,8 +34,7 @@ local line = {
 dropStale(line, string.sub(owners[6], 1, 36))
 local holder = redis.call('HKEYS', lock)[1]
 local left = math.max(redis.call('PTTL', lock), 0)
-local length = redis.call('LLEN', queue)
-local tail = redis.call('LINDEX', queue, -1)
+local length, tail = redis.call('LLEN', queue), redis.call('LINDEX', queue, -1)
 local latest = tonumber(tail and redis.call('ZSCORE', deadlines, tail) or 0)
 local mine, states = {}, {}
 for i = 6, #owners, 2 do
