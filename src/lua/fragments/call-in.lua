@@ -1,5 +1,6 @@
 -- Lets an owner in on trial where its client hears it; whether that is so. A writer is told, too, which writers of its client
--- stand right behind it, in this part of the line. `line.deaf`: where nobody listened a moment ago.
+-- stand right behind it in this part of the line, and a + where others follow. `line.deaf`: where nobody listened a moment
+-- ago.
 local function callIn(line, owner, deadline, some, place)
   local client, side = string.sub(owner, 1, 36), string.sub(owner, -6) == ':write' and ':write' or ''
   local voice, trial = line.grants .. ':' .. client .. side, line.now + 3000.5
@@ -8,8 +9,9 @@ local function callIn(line, owner, deadline, some, place)
   local words = { owner, line.stamp }
   -- Who was passed over may come back in between.
   for i = place + 1, side ~= '' and not next(line.deaf) and #some or 0 do
-    if string.sub(some[i], 1, 36) ~= client or string.sub(some[i], -6) ~= side then break end
-    words[#words + 1] = string.sub(some[i], 38)
+    local same = string.sub(some[i], 1, 36) == client and string.sub(some[i], -6) == side
+    words[#words + 1] = same and string.sub(some[i], 38) or '+'
+    if not same then break end
   end
   if line.deaf[voice] or not tellWhose(line, voice, words) then
     line.deaf[voice] = true
