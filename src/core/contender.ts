@@ -69,10 +69,12 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
     return this.#others > 0
   }
 
-  /** It is being freed though we wait for it ourselves. */
-  freeing(): void {
+  /** It is being freed though we wait for it ourselves. True: others wait too, or have had it since we last freed it. */
+  freeing(): boolean {
+    const others = this.othersWait || this.#rounds > 0
     this.#rounds = 0
     if (this.contest.wakeups.hears(this.contest.channel)) this.#echoes++
+    return others
   }
 
   /** So many processes were told, and all in this one who listen for it at other gates. They have a turn before us, or not yet. */

@@ -229,8 +229,7 @@ export class Contention extends Crowd<Host> {
   /** It is being freed openly, for all to compete. */
   freeing(): void {
     if (this.room.first === undefined) return
-    this.#yielding = this.contender.othersWait
-    this.contender.freeing()
+    this.#yielding = this.contender.freeing()
   }
 
   /** So many processes were told; undefined: not known. */

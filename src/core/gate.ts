@@ -11,11 +11,9 @@ import type { Waiter } from './queue.js'
 import { LATE, type Request, abortable } from './request.js'
 import type { Tenure } from './tenure.js'
 import { alike } from './terms.js'
+import { PASS_TIME } from './turns.js'
 
-/** How long a hold may go from hand to hand here before other processes get their turn, ms; and where none is known to wait. */
-const PASS_TIME = 60
-const PASS_TIME_ALONE = 90
-/** How often it may. */
+/** How often a hold may go from hand to hand here before other processes get their turn. */
 const PASSES = 65_536
 
 /**
@@ -173,8 +171,7 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
     if (contention === undefined || next === undefined) return this.free(tenure)
     const now = this.clock.monotonic()
     contention.answeredAt = now
-    const turn = contention.keepsTurns ? PASS_TIME : PASS_TIME_ALONE
-    const mayPass = !this.runtime.closed && tenure.passes < PASSES && now - tenure.opened < turn
+    const mayPass = !this.runtime.closed && tenure.passes < PASSES && now - tenure.opened < PASS_TIME
     if (!mayPass || tenure !== this.#tenure) return this.free(tenure)
     const half = tenure.lease / 2
     // On trial the server gives it for less, and that is looked at by the status.

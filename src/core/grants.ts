@@ -35,20 +35,30 @@ export class GrantEar {
 
   /** They are heard from now on. */
   async listen(): Promise<void> {
-    if (this.#channel === undefined) return
-    const { wakeups, options, counting, link, sharded } = this.#host.runtime
-    // Else it is known that it does not.
-    const counts = sharded || !link.cluster
-    this.#ear ??= wakeups.listen(this.#channel, (payload) => {
-      const grant = payload === undefined ? undefined : grantOf(payload, options.id)
-      if (grant !== undefined && counts) counting.heard(grant.stamp !== undefined)
-      this.#heard(grant)
-    })
+    const { options } = this.#host.runtime
     try {
-      await this.#ear.ready
+      await this.#attend()?.ready
     } catch (error) {
       options.logger.warn(`cannot subscribe for '${this.#host.name}': waiting by polling`, error)
     }
+  }
+
+  /** They are heard from now on: true where nothing has to be waited for. */
+  listens(): boolean {
+    this.#attend()
+    return this.#channel === undefined || this.#host.runtime.wakeups.hears(this.#channel)
+  }
+
+  #attend(): Ear | undefined {
+    if (this.#channel === undefined) return undefined
+    const { wakeups, options, counting, link, sharded } = this.#host.runtime
+    // Else it is known that it does not.
+    const counts = sharded || !link.cluster
+    return (this.#ear ??= wakeups.listen(this.#channel, (payload) => {
+      const grant = payload === undefined ? undefined : grantOf(payload, options.id)
+      if (grant !== undefined && counts) counting.heard(grant.stamp !== undefined)
+      this.#heard(grant)
+    }))
   }
 
   close(): void {

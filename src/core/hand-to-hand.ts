@@ -5,9 +5,7 @@ import type { LineHost } from './line-protocol.js'
 import type { Place, Places } from './place.js'
 import type { Waiter } from './queue.js'
 import type { Tenure } from './tenure.js'
-
-/** How long after a grant, ms. */
-const TURN = 90
+import { PASS_TIME } from './turns.js'
 
 /**
  * Who stands right behind a grant in the line of the server, in this process: nobody can come between them, so for a short
@@ -32,7 +30,7 @@ export class HandToHand {
   begin({ wire, behind }: Grant, at: number): void {
     this.#of = wire
     this.#next = [...behind]
-    this.#until = at + TURN
+    this.#until = at + PASS_TIME
   }
 
   /** What the line was may not be so any more. */
@@ -53,7 +51,8 @@ export class HandToHand {
 
   /** It has its turn. */
   served({ wire }: Place, tenure: Tenure): void {
-    tenure.served = [...tenure.served, wire]
+    if (tenure.served.length === 0) tenure.served = [wire]
+    else tenure.served.push(wire)
     this.#tidying ??= this.#host.runtime.options.clock.setTimer(() => {
       this.#tidying = undefined
       if (this.#host.tenure !== undefined) this.#host.leaveLine(this.#host.tenure)

@@ -12,15 +12,15 @@ const SOON = 50
 /** No server's clock has come so far. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
-interface Answered {
-  readonly states: ReadonlyMap<Place, Joined>
-  readonly told: Told
-  readonly sent: Moment
-}
-
-interface Group {
-  readonly places: Place[]
-  readonly answered: Promise<Answered | undefined>
+/** The line that is joined. */
+export interface Joinable {
+  /** Whether its caller has not given it up. */
+  stays(place: Place): boolean
+  /** The server has answered a question that was sent at this moment; its time, µs. */
+  heard(stamp: number, sent: Moment): void
+  /** How one of them stood then, and for how many ms the lock stays another's. */
+  joined(place: Place, state: Joined, told: Told, sent: Moment): void
+  troubled(place: Place, trouble: unknown): void
 }
 
 /** Until the answer to a release is here. */
@@ -38,24 +38,19 @@ interface Release {
 export class LineJoin {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
-  readonly #stays: (place: Place) => boolean
-  #coming: Group | undefined
+  readonly #line: Joinable
+  #coming: Place[] | undefined
   #release: Release | undefined
 
-  /** `stays`: whether its caller has not given it up. */
-  constructor(host: LineHost, protocol: LineProtocol, stays: (place: Place) => boolean) {
+  constructor(host: LineHost, protocol: LineProtocol, line: Joinable) {
     this.#host = host
     this.#protocol = protocol
-    this.#stays = stays
+    this.#line = line
   }
 
-  /** How it stands now; undefined: it was given up before it was asked for. */
-  async join(place: Place): Promise<(Told & { readonly state: Joined; readonly sent: Moment }) | undefined> {
-    const { places, answered } = (this.#coming ??= this.#gather())
+  join(place: Place): void {
+    const places = (this.#coming ??= this.#gather())
     if (places.push(place) === BATCH) this.#coming = undefined
-    const answer = await answered
-    const state = answer?.states.get(place)
-    return answer && state && { ...answer.told, sent: answer.sent, state }
   }
 
   /** The lock is being freed. */
@@ -76,9 +71,9 @@ export class LineJoin {
     this.#release = undefined
   }
 
-  #gather(): Group {
+  #gather(): Place[] {
     const places: Place[] = []
-    const answered = new Promise<Answered | undefined>((resolve) => {
+    const joined = new Promise<void>((resolve) => {
       const ask = (): void => {
         resolve(this.#ask(places))
       }
@@ -90,19 +85,25 @@ export class LineJoin {
           })
       })
     })
-    return { places, answered }
+    void this.#host.staying(() => joined)
+    return places
   }
 
-  async #ask(all: readonly Place[]): Promise<Answered | undefined> {
-    if (this.#coming?.places === all) this.#coming = undefined
-    const places = all.filter(this.#stays)
-    if (places.length === 0) return undefined
+  async #ask(all: readonly Place[]): Promise<void> {
+    if (this.#coming === all) this.#coming = undefined
+    const places = all.filter((place) => this.#line.stays(place))
+    if (places.length === 0) return
     const { clock, commandTimeout } = this.#host.runtime.options
     const sent = momentOf(clock)
     const now = this.#host.runtime.serverTime(this.#protocol.key).latest
     // Executed later than its reply is waited for, it would put somebody into the line who has gone.
     const notAfter = now === undefined ? NEVER : Math.ceil(now / 1000) + Math.min(commandTimeout, PUNCTUAL)
-    const { states, ...told } = await this.#protocol.enqueue(places.map(askerOf), notAfter)
-    return { states: new Map(places.map((place, i) => [place, states[i] ?? 'late'])), told, sent }
+    try {
+      const { states, ...told } = await this.#protocol.enqueue(places.map(askerOf), notAfter)
+      this.#line.heard(told.stamp, sent)
+      for (const [i, place] of places.entries()) this.#line.joined(place, states[i] ?? 'late', told, sent)
+    } catch (trouble) {
+      for (const place of places) this.#line.troubled(place, trouble)
+    }
   }
 }

@@ -2,9 +2,9 @@ import { ReplicationError } from '../errors.js'
 import type { Clock } from './clock.js'
 import { type Call, type Grant, GrantEar, hearsGrants } from './grants.js'
 import { HandToHand } from './hand-to-hand.js'
-import { LineJoin } from './line-join.js'
+import { type Joinable, LineJoin } from './line-join.js'
 import { LinePoll, POLL, type Polled, type Told } from './line-poll.js'
-import type { LineHost, LineProtocol, Place as State } from './line-protocol.js'
+import type { Joined, LineHost, LineProtocol, Place as State } from './line-protocol.js'
 import type { LoneCall } from './lone-call.js'
 import type { UnitOfWork } from './owner.js'
 import { type Place, Places } from './place.js'
@@ -26,7 +26,7 @@ const ENOUGH = 500
  * processes. Whoever frees the lock grants it to the next in the same step and tells its client; it starts on that word
  * when the word is provably fresh, and confirms behind its back.
  */
-export class Line implements Polled {
+export class Line implements Polled, Joinable {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #room: WaitingRoom
@@ -39,6 +39,8 @@ export class Line implements Polled {
   readonly #trials: Trials
   #troubles = 0
   #calls = 0
+  /** So many are still to join: each asks first, or waits until grants can be heard. */
+  #approaching = 0
   /** Who has it, or had it last, was told that others stand behind. */
   #followed = false
   readonly passesOn = false
@@ -52,7 +54,7 @@ export class Line implements Polled {
     this.#serverTime = host.runtime.serverTime(protocol.key)
     this.#poll = new LinePoll(host, protocol, this)
     this.#places = new Places(host, protocol)
-    this.#joining = new LineJoin(host, protocol, (place) => this.#places.has(place))
+    this.#joining = new LineJoin(host, protocol, this)
     this.#hands = new HandToHand(host, this.#places)
     this.#trials = new Trials(host, protocol)
     this.#grants = new GrantEar(host, protocol, (grant) => {
@@ -93,14 +95,14 @@ export class Line implements Polled {
     }
     const waiter = this.#room.enter(request, resolve, reject)
     if (behind && request.wait > 0 && !this.#admit(waiter)) return
-    if (!shares) void this.#host.staying(() => this.#ask(waiter))
+    if (!shares) this.#ask(waiter)
   }
 
   /** Has asked already, before all who wait here: it is to join the line. */
   enterFirst({ request, resolve, reject, sent }: LoneCall): void {
     this.answeredAt = sent.mono
     const waiter = this.#room.enter(request, resolve, reject, sent.mono)
-    if (this.#admit(waiter)) void this.#host.staying(() => this.#ask(waiter, true))
+    if (this.#admit(waiter)) this.#ask(waiter, true)
   }
 
   /** From here on the call waits. False: too many do, or it does not any more. */
@@ -112,19 +114,30 @@ export class Line implements Polled {
   // ---- joining -----------------------------------------------------------------------------------------------------
 
   /** Takes it where it is free; else joins the line, once grants can be heard. */
-  async #ask(waiter: Waiter, refused = false): Promise<void> {
+  #ask(waiter: Waiter, refused = false): void {
     const place = this.#places.add(waiter)
+    const joins = waiter.request.wait > 0 && (refused || hearsGrants(this.#host.runtime, this.#protocol))
+    // Nobody goes past those who are on their way.
+    if (joins && this.#approaching === 0 && this.#grants.listens()) this.#join(place)
+    else void this.#host.staying(() => this.#approach(place, joins))
+  }
+
+  async #approach(place: Place, joins: boolean): Promise<void> {
+    const { waiter } = place
+    this.#approaching++
     try {
       if (waiter.request.wait === 0) {
         if (!(await this.#try(place))) this.#refuse(place)
-      } else if (refused || hearsGrants(this.#host.runtime, this.#protocol) || !(await this.#try(place))) {
+      } else if (joins || !(await this.#try(place))) {
         await this.#grants.listen()
-        if (waiter.queued) await this.#join(place)
+        if (waiter.queued) this.#join(place)
       }
       // It was rejected, or served as another call of its owner.
       if (!waiter.queued && this.#places.has(place)) void this.#places.giveUp(place)
     } catch (trouble) {
       this.troubled(place, trouble)
+    } finally {
+      this.#approaching--
     }
   }
 
@@ -144,21 +157,25 @@ export class Line implements Polled {
     this.#rest()
   }
 
-  async #join(place: Place): Promise<void> {
+  #join(place: Place): void {
     place.joining = true
-    const calls = this.#calls
-    const standing = await this.#joining.join(place)
+    place.calls = this.#calls
+    this.#joining.join(place)
+  }
+
+  stays(place: Place): boolean {
+    return this.#places.has(place)
+  }
+
+  joined(place: Place, state: Joined, told: Told, sent: Moment): void {
     place.joining = false
-    if (standing === undefined) return
-    const { state, sent, ...told } = standing
-    this.heard(told.stamp, sent)
     this.#troubles = 0
     if (state === 'held') this.#had(place, told.stamp, sent)
     else if (!place.waiter.queued) this.#places.abandon(place)
-    else if (state === 'late') await this.#join(place)
+    else if (state === 'late') this.#join(place)
     else {
       this.#waits(place, state, told)
-      if (calls !== this.#calls) this.#poll.now()
+      if (place.calls !== this.#calls) this.#poll.now()
     }
   }
 
@@ -195,7 +212,7 @@ export class Line implements Polled {
       const pause = Math.min(50 * 2 ** this.#troubles++, POLL)
       void this.#host.staying(async () => {
         await runtime.pause(pause)
-        if (waiter.queued) await this.#ask(waiter)
+        if (waiter.queued) this.#ask(waiter)
       })
       return
     }
@@ -358,17 +375,13 @@ export class Line implements Polled {
     else if (!this.#places.has(place)) return
     else if (state !== 'gone') this.#waits(place, state, told)
     // Taken for dead, or everything was deleted: it queues again, at the end.
-    else if (!place.joining) void this.#host.staying(() => this.#again(place))
+    else if (!place.joining) this.#again(place)
   }
 
-  async #again(place: Place): Promise<void> {
+  #again(place: Place): void {
     this.#hands.stop()
     place.since = undefined
-    try {
-      await this.#join(place)
-    } catch (trouble) {
-      this.troubled(place, trouble)
-    }
+    this.#join(place)
   }
 
   // ---- leaving -----------------------------------------------------------------------------------------------------
@@ -393,7 +406,7 @@ export class Line implements Polled {
   /** Another call of the same owner has stood behind this one: it stands for itself now. */
   #shareOn(waiter: Waiter): void {
     const [next] = this.#room.of(waiter.request.owner)
-    if (next !== undefined) void this.#host.staying(() => this.#ask(next))
+    if (next !== undefined) this.#ask(next)
   }
 
   #rest(): void {

@@ -12,6 +12,8 @@ export interface Place {
   since: number | undefined
   /** A question about joining is on its way, or was never answered. */
   joining: boolean
+  /** How often somebody here had been called when that question was sent. */
+  calls: number
   /** Polls that were not answered: each may have confirmed a grant already, and so have set the lease going. */
   asked: number
   /** Listens as a Redisson client would: whoever is ahead knows no other way. */
@@ -29,7 +31,7 @@ export class Places {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #byWire = new Map<string, Place>()
-  readonly #byWaiter = new WeakMap<Waiter, Place>()
+  readonly #byWaiter = new Map<Waiter, Place>()
 
   constructor(host: LineHost, protocol: LineProtocol) {
     this.#host = host
@@ -47,7 +49,7 @@ export class Places {
   /** For a waiter who is to join, under a new name. */
   add(waiter: Waiter): Place {
     const wire = this.#host.nextWire()
-    const place: Place = { waiter, wire, since: undefined, joining: true, asked: 0, ear: undefined }
+    const place: Place = { waiter, wire, since: undefined, joining: true, calls: 0, asked: 0, ear: undefined }
     this.#byWire.set(wire, place)
     this.#byWaiter.set(waiter, place)
     return place
@@ -62,8 +64,7 @@ export class Places {
   }
 
   of(waiter: Waiter): Place | undefined {
-    const place = this.#byWaiter.get(waiter)
-    return place !== undefined && this.has(place) ? place : undefined
+    return this.#byWaiter.get(waiter)
   }
 
   /** It hears who calls as Redisson does. */
@@ -80,6 +81,7 @@ export class Places {
   /** Its waiter has the lock, or has gone. */
   forget(place: Place): void {
     this.#byWire.delete(place.wire)
+    if (this.#byWaiter.get(place.waiter) === place) this.#byWaiter.delete(place.waiter)
     place.ear?.close()
     place.ear = undefined
   }

@@ -20,8 +20,9 @@ export class Spinner extends WaitLoop<Waiter> {
   }
 
   /** Who else waits pauses just now, and would never find it free between our release and our next question. */
-  freeing(): void {
+  freeing(): boolean {
     this.#courteous = true
+    return false
   }
 
   freed(): void {

@@ -28,7 +28,7 @@ export class Tenure implements Due {
   trial = false
   passes = 0
   /** Who had it after the first, and has a place in the line of the server still: it goes with the tenure. */
-  served: readonly string[] = NOBODY
+  served: string[] = NOBODY
   /** The newest fencing token that came for it, where the kind has them. */
   token: bigint | undefined
   #holds: readonly TenureHold[] = NONE
@@ -384,4 +384,4 @@ export class Tenure implements Due {
 }
 
 const NONE: readonly TenureHold[] = []
-const NOBODY: readonly string[] = []
+const NOBODY: string[] = []

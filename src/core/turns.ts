@@ -1,5 +1,5 @@
 /** How long what the server granted may go from hand to hand here before other processes get their turn, ms; and how often. */
-export const PASS_TIME = 60
+export const PASS_TIME = 58
 const PASSES = 4096
 
 interface Turn {

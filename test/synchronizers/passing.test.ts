@@ -154,7 +154,7 @@ void describe('permits that go from hand to hand', () => {
           await clock.advance(30)
           const asked = clock.now()
           assert.equal(await run(other.tryAcquire({ wait: 5000 })), true, 'it starves')
-          // Our turn of 60 ms, the permit that is out, the 6 ms, and ten for how `run` looks.
+          // Our turn of 58 ms, the permit that is out, the 6 ms, and ten for how `run` looks.
           assert.ok(clock.now() - asked <= 100, `${clock.now() - asked} ms`)
           await run(other.release())
         }

@@ -13,7 +13,7 @@ import type { Watch } from './watch.js'
 import { Worker } from './worker.js'
 
 /** How long a hold may go from hand to hand in one process, with a little for the server's side of it. */
-const PASS_TIME = 92
+const PASS_TIME = 60
 /** Timers that were due while it stood still come so much later at most. */
 const TIMER_LATE = 2
 /** How often clocks are compared, and a little. */
