@@ -11,14 +11,14 @@ export interface Turns {
 }
 
 export interface Relay {
-  /** Two, or one that wakes itself. */
-  readonly processes: 1 | 2
+  /** One wakes itself; each of more is woken by the one before it, and all hear of each turn. */
+  readonly processes: 1 | 2 | 4
   readonly holdMs: number
   /** A lock by our scripts: release, message, acquire. Or the message alone. */
   readonly by: 'scripts' | 'message'
+  /** Turns of each that do not count. */
+  readonly first?: number
 }
-
-const FIRST = 20
 
 /** ms from giving it away to having it again, for who has so many in line: what their turns take, and nothing else. */
 const waitsOf = ({ had, freed }: Turns, line: number): Figures => {
@@ -28,15 +28,16 @@ const waitsOf = ({ had, freed }: Turns, line: number): Figures => {
 }
 
 /**
- * What a switch costs at least: two processes, or one and itself, hand a lock to and fro by the scripts alone, or no more
- * than the word that it is the other's turn. From just before it is given until the other one has it.
+ * What a switch costs at least: some processes, or one and itself, hand a lock round by the scripts alone, or no more than
+ * the word that it is the next one's turn. From just before it is given until the other one has it.
  * And how long one of so many in `line` would wait.
  */
 export const switchFloor = async (url: string, times: number, relay: Relay, line?: number): Promise<Figures> => {
   const places = Array.from({ length: relay.processes }, (_, place) => String(place))
   const plan = JSON.stringify(relay)
+  const { first = 20 } = relay
   const team = await Promise.all(
-    places.map((place) => Child.open('relay.js', [url, place, String(FIRST + times), plan])),
+    places.map((place) => Child.open('relay.js', [url, place, String(first + times), plan])),
   )
   try {
     const turns = (await Promise.all(team.map((child) => child.ask('start')))) as Turns[]
@@ -44,7 +45,7 @@ export const switchFloor = async (url: string, times: number, relay: Relay, line
       turns
         .flatMap((one) => one[key])
         .sort((one, other) => one - other)
-        .slice(relay.processes * FIRST),
+        .slice(relay.processes * first),
     ) as [number[], number[]]
     const switches = had.slice(1).map((at, turn) => (at - freed[turn]!) / 1000)
     const holds = freed.map((at, turn) => (at - had[turn]!) / 1000)
