@@ -5,11 +5,10 @@ import type { LineHost } from './line-protocol.js'
 import type { Place, Places } from './place.js'
 import type { Waiter } from './queue.js'
 import type { Tenure } from './tenure.js'
-import { PASS_TIME } from './turns.js'
 
 /**
- * Who stands right behind a grant in the line of the server, in this process: nobody can come between them, so for a short
- * while the hold goes from one to the next without the server. Their places there go with the tenure.
+ * Who stands right behind a grant in the line of the server, in this process: nobody can come between them, so within the
+ * bounds of the gate the hold goes from one to the next without the server. Their places there go with the tenure.
  */
 export class HandToHand {
   readonly #host: LineHost
@@ -17,7 +16,6 @@ export class HandToHand {
   /** Whose grant it was, and who comes next. */
   #of = ''
   #next: string[] = []
-  #until = 0
   /** Until those who were served leave the line, if the hold lasts. */
   #tidying: Timer | undefined
 
@@ -26,21 +24,19 @@ export class HandToHand {
     this.#places = places
   }
 
-  /** `at`: when it was granted, on the monotonic clock. */
-  begin({ wire, behind }: Grant, at: number): void {
+  begin({ wire, behind }: Grant): void {
     this.#of = wire
     this.#next = [...behind]
-    this.#until = at + PASS_TIME
   }
 
   /** What the line was may not be so any more. */
   stop(): void {
-    this.#until = -Infinity
+    this.#of = ''
   }
 
   /** Who may have it next without the server's word. */
   heir({ wire }: Tenure): Waiter | undefined {
-    if (this.#of !== wire || this.#host.runtime.options.clock.monotonic() > this.#until) return undefined
+    if (this.#of !== wire) return undefined
     for (let next = this.#next.shift(); next !== undefined; next = this.#next.shift()) {
       const place = this.#places.at(next)
       // Who does not know yet that it waits may be about to leave; who is not there has left.

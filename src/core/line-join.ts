@@ -23,15 +23,15 @@ export interface Joinable {
   troubled(place: Place, trouble: unknown): void
 }
 
-/** Until the answer to a release is here. */
-interface Release {
-  readonly answered: Promise<void>
+/** Who joins in one step. */
+interface Group {
+  readonly places: Place[]
+  /** Asks for them all. */
   readonly go: () => void
-  readonly timer: Timer
 }
 
 /**
- * Those who come to a line within one turn of the event loop join it in one step, one behind the other. Who comes while this
+ * Those who come to a line before the next tick join it in one step, one behind the other. Who comes while this
  * process gives the lock back to others joins together with whoever gave it back, if that one comes again: who stand together
  * have their turns from hand to hand.
  */
@@ -39,8 +39,10 @@ export class LineJoin {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #line: Joinable
-  #coming: Place[] | undefined
-  #release: Release | undefined
+  /** The oldest first: all but the last are full. */
+  #coming: Group[] = []
+  /** Until the answer to a release is here, but not for long. */
+  #release: Timer | undefined
 
   constructor(host: LineHost, protocol: LineProtocol, line: Joinable) {
     this.#host = host
@@ -49,48 +51,52 @@ export class LineJoin {
   }
 
   join(place: Place): void {
-    const places = (this.#coming ??= this.#gather())
-    if (places.push(place) === BATCH) this.#coming = undefined
+    let group = this.#coming.at(-1)
+    if (group === undefined || group.places.length === BATCH) group = this.#gather()
+    group.places.push(place)
   }
 
   /** The lock is being freed. */
   hold(): void {
-    this.go()
-    let go = (): void => undefined
-    const answered = new Promise<void>((resolve) => {
-      go = resolve
-    })
-    const timer = this.#host.runtime.options.clock.setTimer(go, SOON)
-    this.#release = { answered, go, timer }
+    this.#release?.cancel()
+    this.#release = this.#host.runtime.options.clock.setTimer(() => {
+      this.go()
+    }, SOON)
   }
 
   /** It has been freed, and whoever did so goes on. */
   go(): void {
-    this.#release?.timer.cancel()
-    this.#release?.go()
+    if (this.#release === undefined) return
+    this.#release.cancel()
     this.#release = undefined
+    nextTick(() => {
+      this.#askAll()
+    })
   }
 
-  #gather(): Place[] {
+  #gather(): Group {
     const places: Place[] = []
+    let go = (): void => undefined
     const joined = new Promise<void>((resolve) => {
-      const ask = (): void => {
+      go = () => {
         resolve(this.#ask(places))
       }
-      nextTick(() => {
-        if (this.#release === undefined) ask()
-        else
-          void this.#release.answered.then(() => {
-            nextTick(ask)
-          })
-      })
     })
+    const group = { places, go }
+    this.#coming.push(group)
     void this.#host.staying(() => joined)
-    return places
+    nextTick(() => {
+      this.#askAll()
+    })
+    return group
+  }
+
+  #askAll(): void {
+    if (this.#release !== undefined) return
+    for (const { go } of this.#coming.splice(0)) go()
   }
 
   async #ask(all: readonly Place[]): Promise<void> {
-    if (this.#coming === all) this.#coming = undefined
     const places = all.filter((place) => this.#line.stays(place))
     if (places.length === 0) return
     const { clock, commandTimeout } = this.#host.runtime.options
@@ -98,12 +104,21 @@ export class LineJoin {
     const now = this.#host.runtime.serverTime(this.#protocol.key).latest
     // Executed later than its reply is waited for, it would put somebody into the line who has gone.
     const notAfter = now === undefined ? NEVER : Math.ceil(now / 1000) + Math.min(commandTimeout, PUNCTUAL)
+    let answer
     try {
-      const { states, ...told } = await this.#protocol.enqueue(places.map(askerOf), notAfter)
-      this.#line.heard(told.stamp, sent)
-      for (const [i, place] of places.entries()) this.#line.joined(place, states[i] ?? 'late', told, sent)
+      answer = await this.#protocol.enqueue(places.map(askerOf), notAfter)
     } catch (trouble) {
       for (const place of places) this.#line.troubled(place, trouble)
+      return
+    }
+    const { states, ...told } = answer
+    this.#line.heard(told.stamp, sent)
+    for (const [i, place] of places.entries()) {
+      try {
+        this.#line.joined(place, states[i] ?? 'late', told, sent)
+      } catch (trouble) {
+        this.#line.troubled(place, trouble)
+      }
     }
   }
 }

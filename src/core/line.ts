@@ -115,6 +115,8 @@ export class Line implements Polled, Joinable {
 
   /** Takes it where it is free; else joins the line, once grants can be heard. */
   #ask(waiter: Waiter, refused = false): void {
+    // While it paused, it may have come to stand for another call of its owner.
+    if (this.#places.of(waiter) !== undefined) return
     const place = this.#places.add(waiter)
     const joins = waiter.request.wait > 0 && (refused || hearsGrants(this.#host.runtime, this.#protocol))
     // Nobody goes past those who are on their way.
@@ -279,7 +281,7 @@ export class Line implements Polled, Joinable {
     const { terms } = place.waiter.request
     const tenure = this.#host.begin(place.wire, terms, now)
     tenure.onTrial(now, Math.min(left, terms.lease))
-    this.#hands.begin(grant, now.mono - age)
+    this.#hands.begin(grant)
     this.#followed = grant.followed
     this.#trials.begin(tenure)
     this.#serve(place.waiter, tenure)

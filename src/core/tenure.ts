@@ -21,6 +21,7 @@ export class Tenure implements Due {
   askAgain = Infinity
   readonly wire: string
   readonly #keeper: Keeper
+  /** When it was known to be granted: from then on others here may have it without the server. */
   readonly opened: number
   /** Where among all moments it was asked for. */
   readonly order: number
@@ -43,7 +44,7 @@ export class Tenure implements Due {
   constructor(keeper: Keeper, wire: string, terms: Terms, sent: Moment, from?: Tenure) {
     this.#keeper = keeper
     this.wire = wire
-    this.opened = from?.opened ?? sent.mono
+    this.opened = from?.opened ?? keeper.clock.monotonic()
     this.order = from?.order ?? sent.order
     this.passes = from === undefined ? 0 : from.passes + 1
     this.#terms = terms

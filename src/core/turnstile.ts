@@ -169,7 +169,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     const amounts = granted as readonly (G & number)[]
     this.#turns.begin(
       amounts.reduce<number>((sum, amount) => sum + amount, 0),
-      sent,
+      this.clock.monotonic(),
     )
   }
 

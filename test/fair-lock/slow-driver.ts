@@ -32,12 +32,15 @@ export class SlowDriver implements Driver {
   readonly cluster = false
   readonly #inner: MemoryDriver
   readonly #clock: VirtualClock
+  readonly #ms: number
   readonly #ways: Record<'there' | 'back' | 'told', Promise<void>>
   stop: Stop | undefined
   /** Commands that are not answered yet. */
   readonly flying: string[] = []
 
-  constructor(server: MemoryServer, clock: VirtualClock) {
+  /** `ms`: what each way takes. */
+  constructor(server: MemoryServer, clock: VirtualClock, ms = 1) {
+    this.#ms = ms
     this.#inner = new MemoryDriver(server, undefined)
     this.#clock = clock
     this.#ways = { there: Promise.resolve(), back: Promise.resolve(), told: Promise.resolve() }
@@ -82,7 +85,7 @@ export class SlowDriver implements Driver {
 
   #pass(way: 'there' | 'back' | 'told', op: string, key: string, phase: Phase): Promise<void> {
     const passed = this.#ways[way].then(async () => {
-      await new Promise<void>((resolve) => void this.#clock.setTimer(resolve, 1))
+      await new Promise<void>((resolve) => void this.#clock.setTimer(resolve, this.#ms))
       await this.#stopAt(op, key, phase)
       if (phase === 'reply') await this.#stopAt(op, key, 'answered')
     })

@@ -12,7 +12,7 @@ import type { Scene, Verdict } from './verdict.js'
 import type { Watch } from './watch.js'
 import { Worker } from './worker.js'
 
-/** How long a hold may go from hand to hand in one process, with a little for the server's side of it. */
+/** How long a hold may go from hand to hand in one process, with a little for timers. */
 const PASS_TIME = 60
 /** Timers that were due while it stood still come so much later at most. */
 const TIMER_LATE = 2
@@ -29,6 +29,8 @@ export class Oracle implements Watch {
   readonly #verdict: Verdict
   /** Wire owners that somebody has had. */
   readonly #given = new Set<string>()
+  /** When what the server granted to a process at a moment was first told there, on its own clock. */
+  readonly #firstTold = new Map<string, number>()
   /** The newest fencing token of each lock, and whose it is. */
   readonly #tokens = new Map<string, { readonly wire: string; readonly token: bigint }>()
   grants = 0
@@ -55,13 +57,13 @@ export class Oracle implements Watch {
     const { wire } = hold.tenure
     this.grants++
     this.server.finished.delete(wire)
-    const passedAt = process.machine.time - (this.server.grantedAt.get(wire) ?? Infinity)
+    const passedAt = process.machine.time - this.#toldAt(process, name, wire)
     const others = [...process.holds].some((held) => held.wire === wire)
     if (!mayReenter && !others && passedAt > PASS_TIME && this.#inStep(process, wire)) {
       if (call.since < process.machine.time - 1 && this.#given.has(wire))
         this.#verdict.violation(
           'turns',
-          `${id} had '${name}' passed on ${passedAt.toFixed(1)} ms after the server granted it`,
+          `${id} had '${name}' passed on ${passedAt.toFixed(1)} ms after it was first had here`,
         )
     }
     this.#given.add(wire)
@@ -88,6 +90,13 @@ export class Oracle implements Watch {
     this.#scene.note(process.name, `${id} has '${name}' as …${wire.slice(-6)}, ${remaining.toFixed(0)} ms`)
     if (remaining > 0 && !this.server.isDisturbed(held)) this.#checkToken(held)
     return held
+  }
+
+  #toldAt({ name, machine }: SimProcess, lock: string, wire: string): number {
+    const granted = `${name} ${lock} ${this.server.grantedAt.get(wire)}`
+    const told = this.#firstTold.get(granted) ?? machine.time
+    this.#firstTold.set(granted, told)
+    return told
   }
 
   /** They grow in the order of holding; levels of one hold may be told of in one turn. */
