@@ -77,8 +77,8 @@ class JavaMember implements Member {
     return !taken
   }
 
-  async #work({ startAt, warm, seconds }: Slot): Promise<Sample> {
-    const { kind, callers, holdMs, endless, places = 1, reads } = this.#load
+  async #work({ startAt, warm, seconds, holdMs = this.#load.holdMs }: Slot): Promise<Sample> {
+    const { kind, callers, endless, places = 1, reads } = this.#load
     const { waits, stays, ...counts } = await this.#redisson.request<JavaSample>({
       ...{ op: 'bench', kind: KINDS[kind], names: this.#names, callers, hold: holdMs, warm, seconds, places, reads },
       ...{ startAt: now() + startAt - Date.now(), drains: endless !== true, patience: LAST_TURNS },

@@ -25,6 +25,8 @@ export interface Slot {
   /** Seconds that do not count, then seconds that do. */
   readonly warm: number
   readonly seconds: number
+  /** Instead of what the load says. */
+  readonly holdMs?: number
 }
 
 /** What one process saw in a slot. */

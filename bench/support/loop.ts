@@ -38,7 +38,7 @@ export const runSlot = async ({ session, load, names, hold }: Post, slot: Slot):
       if (inside[place]! > places) crowded++
       const entered = shared ? machineTime() : 0
       // One turn at least, or a second holder could not be seen.
-      await hold()
+      await hold(slot.holdMs)
       inside[place]! -= takes
       total++
       if (had >= from && had < until) pairs++

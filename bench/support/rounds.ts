@@ -4,7 +4,7 @@ import type { Bench } from './bench.js'
 import { Crew } from './crew.js'
 import { digest, serverSide, totalOf, violations } from './digest.js'
 import { workInLine } from './full-line.js'
-import { type Load, type Sample, whyNot } from './load.js'
+import { type Load, type Sample, type Slot, whyNot } from './load.js'
 import { type Figures, type Row, medians } from './result.js'
 
 export interface Plan {
@@ -21,9 +21,11 @@ export interface Plan {
 const QUICK = 5
 /** How long the last caller may take in a quick one, ms: a peer that loses a wake-up would hold up all the rest. */
 const QUICK_PATIENCE = 8000
-/** Before what counts, in each slot; and once at first, so that code is compiled and subscriptions stand. */
+/** Before what counts, in each slot, so that subscriptions stand. */
 const WARM = 0.3
-const FIRST = 0.7
+/** And once at first, with short holds: so code is compiled as it is in a process that has worked for a while. */
+const FIRST = 3
+const SHORT = 0.1
 /** Until all processes have heard of the start, in ms. */
 const LEAD = 30
 
@@ -75,6 +77,7 @@ export const runRounds = async (bench: Bench, { load, seconds, who, beside }: Pl
   )
   const active = entries.filter((entry) => entry.takesPart)
   const url = load.engine === 'memory' ? 'memory:bench' : bench.server!.redis.url
+  const first = { warm: bench.quick ? 0.35 : FIRST, seconds: 0, holdMs: Math.min(load.holdMs, SHORT) }
   const length = bench.quick ? Math.max(0.25, QUICK / active.length / bench.rounds - WARM) : seconds
   try {
     for (const entry of active) {
@@ -82,7 +85,7 @@ export const runRounds = async (bench: Bench, { load, seconds, who, beside }: Pl
         if (load.endless === true) return
         entry.crew = await Crew.open(entry.participant, url, load)
         entry.violated = !(await entry.crew.probe())
-        await work(bench, entry, load, [FIRST / (bench.quick ? 2 : 1), 0])
+        await work(bench, entry, load, first)
       })
     }
     for (let round = 0; round < bench.rounds; round++) {
@@ -103,9 +106,9 @@ const work = async (
   { quick }: Bench,
   entry: Entry,
   { places }: Load,
-  [warm, seconds]: readonly [number, number],
+  times: Omit<Slot, 'startAt'>,
 ): Promise<Sample[]> => {
-  const slot = { startAt: Date.now() + LEAD, warm, seconds }
+  const slot = { startAt: Date.now() + LEAD, ...times }
   const samples = await entry.crew!.work(slot, quick ? QUICK_PATIENCE : undefined)
   if (violations(samples, places) > 0) entry.violated = true
   entry.asleep += totalOf(samples, 'asleep')
@@ -116,7 +119,7 @@ const measure = async (bench: Bench, entry: Entry, load: Load, seconds: number):
   const meter = load.engine === 'memory' ? undefined : bench.server!.meter
   const trip = await meter?.trip()
   const before = await meter?.read()
-  const samples = await work(bench, entry, load, [WARM, seconds])
+  const samples = await work(bench, entry, load, { warm: WARM, seconds })
   const after = await meter?.read()
   const figures = digest(samples, seconds)
   if (trip !== undefined) figures['trip'] = trip

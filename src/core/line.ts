@@ -116,7 +116,7 @@ export class Line implements Polled, Joinable {
   /** Takes it where it is free; else joins the line, once grants can be heard. */
   #ask(waiter: Waiter, refused = false): void {
     // While it paused, it may have come to stand for another call of its owner.
-    if (this.#places.of(waiter) !== undefined) return
+    if (waiter.place !== undefined) return
     const place = this.#places.add(waiter)
     const joins = waiter.request.wait > 0 && (refused || hearsGrants(this.#host.runtime, this.#protocol))
     // Nobody goes past those who are on their way.
@@ -225,7 +225,7 @@ export class Line implements Polled, Joinable {
   #reject(waiter: Waiter, reason: unknown): void {
     this.#room.remove(waiter)
     waiter.reject(reason)
-    const place = this.#places.of(waiter)
+    const { place } = waiter
     if (place !== undefined) void this.#places.giveUp(place)
     this.#shareOn(waiter)
     this.#rest()
@@ -295,7 +295,7 @@ export class Line implements Polled, Joinable {
 
   /** It has its turn; its place goes when the tenure does. */
   hand(waiter: Waiter, tenure: Tenure): void {
-    const place = this.#places.of(waiter)
+    const { place } = waiter
     if (place !== undefined) {
       this.#places.forget(place)
       this.#hands.served(place, tenure)
@@ -390,7 +390,7 @@ export class Line implements Polled, Joinable {
 
   /** The wait ended without the lock: the place is given up before the caller hears of it, or the grace is over. */
   #left(waiter: Waiter, settle: () => void): void {
-    const place = this.#places.of(waiter)
+    const { place } = waiter
     if (place === undefined) {
       settle()
       this.#rest()

@@ -1,5 +1,6 @@
 import { EngineError } from '../errors.js'
 import type { Asker, LineHost, LineProtocol } from './line-protocol.js'
+import { PlaceTable, numberOf } from './place-table.js'
 import type { Waiter } from './queue.js'
 import { TRIAL } from './trust.js'
 import type { Ear } from './wakeups.js'
@@ -8,6 +9,7 @@ import type { Ear } from './wakeups.js'
 export interface Place {
   readonly waiter: Waiter
   readonly wire: string
+  readonly number: number
   /** Server time of the reply that said it waits, µs: a grant from before is of an earlier round. */
   since: number | undefined
   /** A question about joining is on its way, or was never answered. */
@@ -18,6 +20,8 @@ export interface Place {
   asked: number
   /** Listens as a Redisson client would: whoever is ahead knows no other way. */
   ear: Ear | undefined
+  /** The next in its slot of the table. */
+  alike: Place | undefined
 }
 
 export const askerOf = ({ wire, waiter: { request } }: Place): Asker => ({
@@ -30,8 +34,7 @@ export const askerOf = ({ wire, waiter: { request } }: Place): Asker => ({
 export class Places {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
-  readonly #byWire = new Map<string, Place>()
-  readonly #byWaiter = new Map<Waiter, Place>()
+  readonly #table = new PlaceTable()
 
   constructor(host: LineHost, protocol: LineProtocol) {
     this.#host = host
@@ -39,32 +42,38 @@ export class Places {
   }
 
   [Symbol.iterator](): Iterator<Place> {
-    return this.#byWire.values()
+    return this.#table[Symbol.iterator]()
   }
 
   get none(): boolean {
-    return this.#byWire.size === 0
+    return this.#table.size === 0
   }
 
   /** For a waiter who is to join, under a new name. */
   add(waiter: Waiter): Place {
     const wire = this.#host.nextWire()
-    const place: Place = { waiter, wire, since: undefined, joining: true, calls: 0, asked: 0, ear: undefined }
-    this.#byWire.set(wire, place)
-    this.#byWaiter.set(waiter, place)
+    const place: Place = {
+      waiter,
+      wire,
+      number: numberOf(wire),
+      since: undefined,
+      joining: true,
+      calls: 0,
+      asked: 0,
+      ear: undefined,
+      alike: undefined,
+    }
+    this.#table.add(place)
+    waiter.place = place
     return place
   }
 
   at(wire: string): Place | undefined {
-    return this.#byWire.get(wire)
+    return this.#table.at(wire)
   }
 
-  has({ wire }: Place): boolean {
-    return this.#byWire.has(wire)
-  }
-
-  of(waiter: Waiter): Place | undefined {
-    return this.#byWaiter.get(waiter)
+  has(place: Place): boolean {
+    return this.#table.has(place)
   }
 
   /** It hears who calls as Redisson does. */
@@ -80,8 +89,8 @@ export class Places {
 
   /** Its waiter has the lock, or has gone. */
   forget(place: Place): void {
-    this.#byWire.delete(place.wire)
-    if (this.#byWaiter.get(place.waiter) === place) this.#byWaiter.delete(place.waiter)
+    this.#table.remove(place)
+    if (place.waiter.place === place) place.waiter.place = undefined
     place.ear?.close()
     place.ear = undefined
   }

@@ -1,5 +1,6 @@
 import type { Timer } from './clock.js'
 import type { TenureHold } from './hold.js'
+import type { Place } from './place.js'
 import type { Patience, Request } from './request.js'
 
 /** One call that waits: at a gate, unless said otherwise. */
@@ -16,6 +17,8 @@ export interface Waiter<Q extends Patience = Request, G = TenureHold> {
   unlisten: (() => void) | undefined
   previous: Waiter<Q, G> | undefined
   next: Waiter<Q, G> | undefined
+  /** In a line of the server. */
+  place: Place | undefined
 }
 
 /** First in, first out; anyone may leave at any time at no cost. */
@@ -87,4 +90,5 @@ export const newWaiter = <Q extends Patience, G>(
   unlisten: undefined,
   previous: undefined,
   next: undefined,
+  place: undefined,
 })

@@ -29,7 +29,7 @@ const stage = () => {
   const runtime = { options: { clock, commandTimeout: 500 }, serverTime: () => ({ latest: undefined }) }
   const host = { runtime, staying: (step: () => Promise<void>) => step() } as unknown as LineHost
   const joining = new LineJoin(host, { key: 'a', enqueue } as unknown as LineProtocol, line)
-  return { clock, joining, asked, told, come: (wire: string) => void joining.join(placeOf(wire)) }
+  return { clock, joining, asked, told, come: (wire: string) => joining.join(placeOf(wire)) }
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
