@@ -13,6 +13,8 @@ export interface Plan {
   readonly seconds: number
   /** Who takes part, by name; everybody unless told. */
   readonly who?: readonly string[]
+  /** Seconds before the first round. */
+  readonly first?: number
   /** What else is measured in each round. */
   readonly beside?: () => Promise<void>
 }
@@ -23,8 +25,11 @@ const QUICK = 5
 const QUICK_PATIENCE = 8000
 /** Before what counts, in each slot, so that subscriptions stand. */
 const WARM = 0.3
-/** And once at first, with short holds: so code is compiled as it is in a process that has worked for a while. */
-const FIRST = 3
+/**
+ * And once at first, with short holds: so code is compiled as it is in a process that has worked for a while. Where calls are
+ * held up by what a hold takes, a second of them is too few: the CPU of all participants goes on falling for ten.
+ */
+const FIRST = { fast: 0.7, held: 8, quick: 0.35 }
 const SHORT = 0.1
 /** Until all processes have heard of the start, in ms. */
 const LEAD = 30
@@ -71,13 +76,14 @@ class Entry {
  * Everyone in turn within a round, and in another order in the next: whatever else the machine does meets all alike.
  * The processes of those whose turn it is not stay, and rest.
  */
-export const runRounds = async (bench: Bench, { load, seconds, who, beside }: Plan): Promise<Row[]> => {
+export const runRounds = async (bench: Bench, { load, seconds, who, first, beside }: Plan): Promise<Row[]> => {
   const entries = (who?.map(participantNamed) ?? takingPart(bench.quick)).map(
     (participant) => new Entry(participant, load),
   )
   const active = entries.filter((entry) => entry.takesPart)
   const url = load.engine === 'memory' ? 'memory:bench' : bench.server!.redis.url
-  const first = { warm: bench.quick ? 0.35 : FIRST, seconds: 0, holdMs: Math.min(load.holdMs, SHORT) }
+  const warm = first ?? FIRST[bench.quick ? 'quick' : load.holdMs === 0 ? 'fast' : 'held']
+  const early = { warm, seconds: 0, holdMs: Math.min(load.holdMs, SHORT) }
   const length = bench.quick ? Math.max(0.25, QUICK / active.length / bench.rounds - WARM) : seconds
   try {
     for (const entry of active) {
@@ -85,7 +91,7 @@ export const runRounds = async (bench: Bench, { load, seconds, who, beside }: Pl
         if (load.endless === true) return
         entry.crew = await Crew.open(entry.participant, url, load)
         entry.violated = !(await entry.crew.probe())
-        await work(bench, entry, load, first)
+        await work(bench, entry, load, early)
       })
     }
     for (let round = 0; round < bench.rounds; round++) {
