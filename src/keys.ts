@@ -65,6 +65,9 @@ export const wireOwner = (clientId: string, number: number): string => `${client
 /** Whose client an owner on the wire belongs to. */
 export const clientOf = (owner: string): string => owner.slice(0, 36)
 
+/** A kind's mark may follow it. */
+export const numberOf = (owner: string): number => Number.parseInt(owner.slice(37), 10)
+
 const SLOTS = 16384
 
 /** The cluster slot of a key: CRC16 (XMODEM) of its hash tag, if it has one. */

@@ -27,7 +27,7 @@ const QUICK_PATIENCE = 8000
 const WARM = 0.3
 /**
  * And once at first, with short holds: so code is compiled as it is in a process that has worked for a while. Where calls are
- * held up by what a hold takes, a second of them is too few: the CPU of all participants goes on falling for ten.
+ * held up by what a hold takes, a second of them is too few: the CPU of all participants goes on falling for many.
  */
 const FIRST = { fast: 0.7, held: 8, quick: 0.35 }
 const SHORT = 0.1

@@ -13,7 +13,7 @@ export interface DiagnosticMessage {
   readonly name: string
   /** The owner as the server knows it; none before it is granted, and where the server knows none. */
   readonly owner?: string
-  /** `grant`: ms from the call to the hold. `release`: ms from the grant on the server. */
+  /** `grant`: ms from the call to the hold. `release`: ms from when the process knew that it was granted. */
   readonly elapsed?: number
   /** `grant`: passed on within the process, without the server. */
   readonly local?: boolean
@@ -83,7 +83,7 @@ export class Teller {
     if (channels.lost.hasSubscribers) this.#tell('lost', lock, { owner, error })
   }
 
-  /** `opened`: when the server granted it. */
+  /** `opened`: when it was known to be granted. */
   released(lock: Told, owner: string, opened: number): void {
     if (channels.release.hasSubscribers) this.#tell('release', lock, { owner, elapsed: this.#elapsed(opened) })
   }

@@ -23,13 +23,6 @@ export interface Joinable {
   troubled(place: Place, trouble: unknown): void
 }
 
-/** Who joins in one step. */
-interface Group {
-  readonly places: Place[]
-  /** Asks for them all. */
-  readonly go: () => void
-}
-
 /**
  * Those who come to a line before the next tick join it in one step, one behind the other. Who comes while this
  * process gives the lock back to others joins together with whoever gave it back, if that one comes again: who stand together
@@ -39,8 +32,8 @@ export class LineJoin {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #line: Joinable
-  /** The oldest first: all but the last are full. */
-  #coming: Group[] = []
+  /** Those of one step each, the oldest first: all but the last are full. */
+  #coming: Place[][] = []
   /** Until the answer to a release is here, but not for long. */
   #release: Timer | undefined
 
@@ -52,14 +45,13 @@ export class LineJoin {
 
   join(place: Place): void {
     let group = this.#coming.at(-1)
-    if (group === undefined || group.places.length === BATCH) group = this.#gather()
-    group.places.push(place)
+    if (group === undefined || group.length === BATCH) this.#coming.push((group = []))
+    if (group.push(place) === 1) this.#askSoon()
   }
 
   /** The lock is being freed. */
   hold(): void {
-    this.#release?.cancel()
-    this.#release = this.#host.runtime.options.clock.setTimer(() => {
+    this.#release ??= this.#host.runtime.options.clock.setTimer(() => {
       this.go()
     }, SOON)
   }
@@ -69,31 +61,14 @@ export class LineJoin {
     if (this.#release === undefined) return
     this.#release.cancel()
     this.#release = undefined
-    nextTick(() => {
-      this.#askAll()
-    })
+    this.#askSoon()
   }
 
-  #gather(): Group {
-    const places: Place[] = []
-    let go = (): void => undefined
-    const joined = new Promise<void>((resolve) => {
-      go = () => {
-        resolve(this.#ask(places))
-      }
-    })
-    const group = { places, go }
-    this.#coming.push(group)
-    void this.#host.staying(() => joined)
+  #askSoon(): void {
     nextTick(() => {
-      this.#askAll()
+      if (this.#release !== undefined) return
+      for (const group of this.#coming.splice(0)) void this.#host.staying(() => this.#ask(group))
     })
-    return group
-  }
-
-  #askAll(): void {
-    if (this.#release !== undefined) return
-    for (const { go } of this.#coming.splice(0)) go()
   }
 
   async #ask(all: readonly Place[]): Promise<void> {

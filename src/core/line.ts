@@ -80,8 +80,7 @@ export class Line implements Polled, Joinable {
 
   #placeOf({ owner, explicit }: Request): Place | undefined {
     if (!explicit) return undefined
-    for (const place of this.#places) if (place.waiter.queued && place.waiter.request.owner === owner) return place
-    return undefined
+    return this.#room.of(owner).find(({ place }) => place !== undefined)?.place
   }
 
   /** `behind`: somebody here comes first. */
@@ -115,7 +114,7 @@ export class Line implements Polled, Joinable {
 
   /** Takes it where it is free; else joins the line, once grants can be heard. */
   #ask(waiter: Waiter, refused = false): void {
-    // While it paused, it may have come to stand for another call of its owner.
+    // It may stand in the line already, for another call of its owner.
     if (waiter.place !== undefined) return
     const place = this.#places.add(waiter)
     const joins = waiter.request.wait > 0 && (refused || hearsGrants(this.#host.runtime, this.#protocol))

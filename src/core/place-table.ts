@@ -1,3 +1,4 @@
+import { numberOf } from '../keys.js'
 import type { Place } from './place.js'
 
 const FEW = 16
@@ -34,10 +35,6 @@ export class PlaceTable {
     return place
   }
 
-  has(place: Place): boolean {
-    return this.at(place.wire) === place
-  }
-
   add(place: Place): void {
     if (this.#size === this.#slots.length) this.#grow()
     this.#put(place)
@@ -72,6 +69,3 @@ export class PlaceTable {
     for (const place of all) this.#put(place)
   }
 }
-
-/** Each that a client uses is one more than the one before. */
-export const numberOf = (wire: string): number => Number(wire.slice(wire.lastIndexOf(':') + 1))

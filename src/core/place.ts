@@ -1,6 +1,7 @@
 import { EngineError } from '../errors.js'
+import { numberOf } from '../keys.js'
 import type { Asker, LineHost, LineProtocol } from './line-protocol.js'
-import { PlaceTable, numberOf } from './place-table.js'
+import { PlaceTable } from './place-table.js'
 import type { Waiter } from './queue.js'
 import { TRIAL } from './trust.js'
 import type { Ear } from './wakeups.js'
@@ -73,7 +74,7 @@ export class Places {
   }
 
   has(place: Place): boolean {
-    return this.#table.has(place)
+    return place.waiter.place === place
   }
 
   /** It hears who calls as Redisson does. */
@@ -90,7 +91,7 @@ export class Places {
   /** Its waiter has the lock, or has gone. */
   forget(place: Place): void {
     this.#table.remove(place)
-    if (place.waiter.place === place) place.waiter.place = undefined
+    if (this.has(place)) place.waiter.place = undefined
     place.ear?.close()
     place.ear = undefined
   }

@@ -147,7 +147,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     try {
       const { granted, left } = await this.passage.ask(asked)
       this.#answeredAt = sent
-      if (granted.length > 0) this.#begin(granted, sent)
+      if (granted.length > 0) this.#begin(granted)
       back = this.#deal(asked, granted)
       return granted.length === asked.length ? 'served' : left
     } catch (trouble) {
@@ -162,14 +162,15 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     }
   }
 
-  #begin(granted: readonly G[], sent: number): void {
+  #begin(granted: readonly G[]): void {
+    const now = this.clock.monotonic()
     this.#contender.hadTurn()
-    this.#since ??= sent
+    this.#since ??= now
     if (this.passage.amount === undefined) return
     const amounts = granted as readonly (G & number)[]
     this.#turns.begin(
       amounts.reduce<number>((sum, amount) => sum + amount, 0),
-      this.clock.monotonic(),
+      now,
     )
   }
 
