@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientOptions } from 'holdfast'
+import type { Redis } from 'ioredis'
+import { fairCall, fairQueue } from '#src/keys.js'
 import { seeded } from '../../support/random.js'
 import type { Actor, Compared } from '../support/actors.js'
 import { type Arena, arena } from '../support/arena.js'
@@ -90,6 +93,26 @@ interface Play {
   readonly form: string
 }
 
+/** How long a free lock may have a line, ms. */
+const ASLEEP = 20_000
+
+/**
+ * Redisson's waiter asks again when the lease should be over. In the very millisecond in which it ends, it is told less than
+ * no time, which it takes for no limit: it sleeps until it is called. Whoever sleeps so is called; whether anybody did.
+ */
+const callSleepers = async (redis: Redis, name: string, over: AbortSignal): Promise<boolean> => {
+  let called = false
+  for (let since = Date.now(); !over.aborted; await sleep(500)) {
+    const head = await redis.lindex(fairQueue(name), 0)
+    if (head === null || (await redis.exists(name)) === 1) since = Date.now()
+    else if (Date.now() - since > ASLEEP) {
+      await redis.publish(fairCall(name, head), '0')
+      called = true
+    }
+  }
+  return called
+}
+
 /** Plays it on an object that nobody has. Everything is free at its end. */
 const played = async (here: Arena, company: Company, sides: Cast, { program, form }: Play): Promise<Seen[]> => {
   const { redis, url } = here
@@ -97,12 +120,16 @@ const played = async (here: Arena, company: Company, sides: Cast, { program, for
   const { both, latches } = company.row
   const actors = await company.cast(here, program, sides)
   const spy = await Spy.start(redis, url)
+  const over = new AbortController()
+  const calling = callSleepers(redis, name, over.signal)
   try {
     const seen = await play(program, { redis, spy, name, actors, both, latches })
     const left = seen.at(-1)?.keys.filter((entry) => !stays(entry))
     assert.deepEqual(left, [], `${sides.join()}: a key is left`)
-    return seen
+    over.abort()
+    return (await calling) ? await played(here, company, sides, { program, form }) : seen
   } finally {
+    over.abort()
     spy.end()
     await redis.flushall()
   }
