@@ -102,7 +102,7 @@ const ASLEEP = 20_000
  */
 const callSleepers = async (redis: Redis, name: string, over: AbortSignal): Promise<boolean> => {
   let called = false
-  for (let since = Date.now(); !over.aborted; await sleep(500)) {
+  for (let since = Date.now(); !over.aborted; await sleep(500, undefined, { signal: over }).catch(() => undefined)) {
     const head = await redis.lindex(fairQueue(name), 0)
     if (head === null || (await redis.exists(name)) === 1) since = Date.now()
     else if (Date.now() - since > ASLEEP) {
