@@ -46,6 +46,11 @@ export class GrantEar {
   /** They are heard from now on: true where nothing has to be waited for. */
   listens(): boolean {
     this.#attend()
+    return this.hears
+  }
+
+  /** Whether they are heard already. */
+  get hears(): boolean {
     return this.#channel === undefined || this.#host.runtime.wakeups.hears(this.#channel)
   }
 

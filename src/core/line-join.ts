@@ -86,11 +86,10 @@ export class LineJoin {
       for (const place of places) this.#line.troubled(place, trouble)
       return
     }
-    const { states, ...told } = answer
-    this.#line.heard(told.stamp, sent)
+    this.#line.heard(answer.stamp, sent)
     for (const [i, place] of places.entries()) {
       try {
-        this.#line.joined(place, states[i] ?? 'late', told, sent)
+        this.#line.joined(place, answer.states[i] ?? 'late', answer, sent)
       } catch (trouble) {
         this.#line.troubled(place, trouble)
       }

@@ -88,12 +88,12 @@ export class LinePoll {
   async #askAbout(places: readonly Place[]): Promise<number> {
     const sent = momentOf(this.#host.runtime.options.clock)
     for (const place of places) place.asked++
-    const { states, ...told } = await this.#protocol.poll(places.map(askerOf))
+    const answer = await this.#protocol.poll(places.map(askerOf))
     for (const place of places) place.asked--
-    this.#line.heard(told.stamp, sent)
+    this.#line.heard(answer.stamp, sent)
     places.forEach((place, i) => {
-      this.#line.stands(place, states[i] ?? 'gone', told, sent)
+      this.#line.stands(place, answer.states[i] ?? 'gone', answer, sent)
     })
-    return told.left < 0 ? POLL : told.left + 1
+    return answer.left < 0 ? POLL : answer.left + 1
   }
 }

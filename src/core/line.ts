@@ -1,6 +1,6 @@
 import { ReplicationError } from '../errors.js'
 import type { Clock } from './clock.js'
-import { type Call, type Grant, GrantEar, hearsGrants } from './grants.js'
+import { type Call, type Grant, GrantEar } from './grants.js'
 import { HandToHand } from './hand-to-hand.js'
 import { type Joinable, LineJoin } from './line-join.js'
 import { LinePoll, POLL, type Polled, type Told } from './line-poll.js'
@@ -117,7 +117,8 @@ export class Line implements Polled, Joinable {
     // It may stand in the line already, for another call of its owner.
     if (waiter.place !== undefined) return
     const place = this.#places.add(waiter)
-    const joins = waiter.request.wait > 0 && (refused || hearsGrants(this.#host.runtime, this.#protocol))
+    const hears = this.#grants.hears && this.#serverTime.latest !== undefined
+    const joins = waiter.request.wait > 0 && (refused || hears)
     // Nobody goes past those who are on their way.
     if (joins && this.#approaching === 0 && this.#grants.listens()) this.#join(place)
     else void this.#host.staying(() => this.#approach(place, joins))

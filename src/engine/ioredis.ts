@@ -1,5 +1,5 @@
 import { nextTick } from 'node:process'
-import { type Cluster, Command } from 'ioredis'
+import { Command } from 'ioredis'
 import {
   type Arg,
   type Driver,
@@ -141,6 +141,8 @@ export class IoredisDriver implements Driver {
       const route = isKeyless(argv) ? options.route : undefined
       if (route !== undefined || options.redirected !== undefined) return this.#follow(argv, route, options)
     }
+    // What options a caller's client has for its commands, only the client knows.
+    if (this.#own) return client.sendCommand(commandOf(argv, options)) as Promise<Reply>
     const [name, args] = wordsOf(argv)
     const reply = options.binary === true ? client.callBuffer(name, ...args) : client.call(name, ...args)
     return reply as Promise<Reply>
@@ -175,16 +177,15 @@ export class IoredisDriver implements Driver {
   }
 
   /** A command that has no key of its own goes where that of another goes. */
-  #follow(argv: readonly Arg[], route: string | undefined, { binary, redirected }: SendOptions): Promise<Reply> {
-    const [name, args] = wordsOf(argv)
-    const command = new Command(name, args, { replyEncoding: binary === true ? null : 'utf8' })
+  #follow(argv: readonly Arg[], route: string | undefined, options: SendOptions): Promise<Reply> {
+    const command = commandOf(argv, options)
     const slot = route === undefined ? undefined : { slot: slotOf(route) }
-    const reply = (this.#commands as unknown as Cluster).sendCommand(command, undefined, slot) as Promise<Reply>
+    const reply = this.#commands.sendCommand(command, undefined, slot) as Promise<Reply>
     // ioredis sends it on from there, and tells nobody.
     const reject = command.reject.bind(command)
     command.reject = (error) => {
       const to = redirection(error.message)
-      if (to !== undefined) redirected?.(to)
+      if (to !== undefined) options.redirected?.(to)
       reject(error)
     }
     return reply
@@ -338,6 +339,12 @@ const wordsOf = ([name, ...args]: readonly Arg[]): [name: string, args: (string 
     if (arg instanceof Uint8Array) args[i] = Buffer.from(arg.buffer, arg.byteOffset, arg.length)
   }
   return [name as string, args as (string | number | Buffer)[]]
+}
+
+const commandOf = (argv: readonly Arg[], { binary }: SendOptions): Command => {
+  const [name, args] = wordsOf(argv)
+  // ioredis looks each command up several times, in lower case.
+  return new Command(name === 'EVALSHA' ? 'evalsha' : name, args, { replyEncoding: binary === true ? null : 'utf8' })
 }
 
 /** ioredis hangs the command on its errors, and AUTH's arguments hold the password. */

@@ -81,6 +81,8 @@ export interface IoredisClient {
   duplicate(...overrides: unknown[]): IoredisClient
   call(name: string, ...args: Word[]): Promise<unknown>
   callBuffer(name: string, ...args: Word[]): Promise<unknown>
+  /** `stream` and `node`: of a cluster. */
+  sendCommand(command: unknown, stream?: undefined, node?: { readonly slot?: number }): Promise<unknown>
   /** Of a cluster. */
   nodes?(role: 'master' | 'all'): IoredisClient[]
   readonly subscriber?: { getInstance(): IoredisClient | null }

@@ -16,17 +16,16 @@ import { fairKeys, inspectFair } from './fair-keys.js'
 const JOINED: readonly Joined[] = ['behind ours', 'held', 'behind others', 'late']
 const PLACES: readonly Place[] = ['behind ours', 'held', 'behind others', 'gone']
 
-const wordsOf = (askers: readonly Asker[]): string[] => askers.flatMap(({ owner, lease }) => [owner, String(lease)])
+const wordsOf = (askers: readonly Asker[]): string[] => {
+  const words: string[] = []
+  for (const { owner, lease } of askers) words.push(owner, String(lease))
+  return words
+}
 
 /** Redisson's RFairLock, which we grant directly among our own. */
 class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
-  get #keys(): [lock: string, queue: string, deadlines: string] {
-    return fairKeys(this.key)
-  }
-
-  get #voices(): [channel: string, grants: string, publish: string] {
-    return [this.channel, grantChannel(this.key), this.runner.publishCommand]
-  }
+  readonly #keys = fairKeys(this.key)
+  readonly #voices = [this.channel, grantChannel(this.key), this.runner.publishCommand] as const
 
   get #allowance(): number {
     return this.runner.fleet.fairWaiterTimeout
