@@ -37,7 +37,7 @@ export class GrantEar {
   async listen(): Promise<void> {
     const { options } = this.#host.runtime
     try {
-      await this.#attend()?.ready
+      if (!this.listens()) await this.#ear?.ready
     } catch (error) {
       options.logger.warn(`cannot subscribe for '${this.#host.name}': waiting by polling`, error)
     }

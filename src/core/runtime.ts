@@ -88,6 +88,9 @@ export class Runtime implements Runner {
         this.#forgetTimes()
         this.wakeups.gap()
       },
+      unheard: (kind, name) => {
+        this.wakeups.unheard(kind, name)
+      },
       error: (error) => {
         this.fail(error)
       },

@@ -36,6 +36,8 @@ interface Channel {
 const LINGER = 2000
 /** How many of those are kept at most. */
 const KEPT = 1000
+/** Until a subscription that was refused is tried again, ms. */
+const AGAIN = 1000
 
 const utf8 = new TextDecoder()
 
@@ -55,6 +57,9 @@ export class Wakeups {
   /** Channels without a listener, the longest idle first. */
   readonly #idle = new Set<Channel>()
   #sweep: Timer | undefined
+  /** Those that could not be had: whoever still listens lives by polling till then. */
+  readonly #refused = new Set<Channel>()
+  #trial: Timer | undefined
 
   constructor(clock: Clock, subscriber: Subscriber, sharded: () => boolean) {
     this.#clock = clock
@@ -74,6 +79,7 @@ export class Wakeups {
     const channel = this.#channels[kind].get(name) ?? this.#open(kind, name)
     channel.listeners.add(listener)
     this.#idle.delete(channel)
+    if (this.#refused.has(channel)) this.#renew(channel)
     return {
       ready: channel.ready,
       close: () => {
@@ -111,9 +117,17 @@ export class Wakeups {
     }
   }
 
+  /** Messages of this one do not come any more. */
+  unheard(kind: SubscriptionKind, name: string): void {
+    const channel = this.#channels[kind].get(name)
+    if (channel !== undefined && channel.ready === undefined) this.#renew(channel)
+  }
+
   /** Resolves when the server knows that nobody here listens any more, or has not answered in time. */
   async stop(): Promise<void> {
     this.#sweep?.cancel()
+    this.#trial?.cancel()
+    this.#refused.clear()
     const channels = this.#all
     for (const kind of ['plain', 'sharded', 'pattern'] as const) this.#channels[kind].clear()
     this.#idle.clear()
@@ -137,23 +151,55 @@ export class Wakeups {
   #open(kind: SubscriptionKind, name: string): Channel {
     const channel: Channel = { name, kind, listeners: new Set(), ready: undefined, idleSince: 0 }
     this.#channels[kind].set(name, channel)
-    channel.ready = this.#subscriber.subscribe(name, kind).then(
+    void this.#subscribe(channel)
+    return channel
+  }
+
+  #subscribe(channel: Channel): Promise<void> {
+    this.#refused.delete(channel)
+    const ready = this.#subscriber.subscribe(channel.name, channel.kind).then(
       () => {
         channel.ready = undefined
       },
       (error: unknown) => {
-        // The next listener tries anew; those of now hear of it and go on by polling.
-        // It may stand all the same, or come to stand when the connection is back.
-        if (this.#stands(channel)) void this.#drop(channel)
+        if (this.#stands(channel)) this.#putOff(channel)
         throw error
       },
     )
-    channel.ready.catch(() => undefined)
-    return channel
+    ready.catch(() => undefined)
+    return (channel.ready = ready)
+  }
+
+  #renew(channel: Channel): void {
+    const tell = (): void => {
+      for (const listener of [...channel.listeners]) listener(undefined)
+    }
+    this.#subscribe(channel).then(tell, () => undefined)
+  }
+
+  /** It may stand all the same, or come to stand when the connection is back. */
+  #putOff(channel: Channel): void {
+    if (channel.listeners.size === 0) {
+      void this.#drop(channel)
+      return
+    }
+    this.#refused.add(channel)
+    this.#trial ??= this.#clock.setTimer(
+      () => {
+        this.#trial = undefined
+        for (const refused of [...this.#refused]) this.#renew(refused)
+      },
+      AGAIN,
+      { background: true },
+    )
   }
 
   #rest(channel: Channel): void {
     if (!this.#stands(channel)) return
+    if (this.#refused.has(channel)) {
+      void this.#drop(channel)
+      return
+    }
     channel.idleSince = this.#clock.monotonic()
     this.#idle.add(channel)
     if (this.#idle.size > KEPT) void this.#drop(this.#idle.values().next().value as Channel)
@@ -162,6 +208,7 @@ export class Wakeups {
 
   #drop(channel: Channel): Promise<void> {
     this.#idle.delete(channel)
+    this.#refused.delete(channel)
     this.#channels[channel.kind].delete(channel.name)
     return this.#subscriber.unsubscribe(channel.name, channel.kind).catch(() => undefined)
   }

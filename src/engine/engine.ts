@@ -51,6 +51,8 @@ export interface DriverEvents {
   down(reason: Error): void
   /** Messages may have been missed on all channels; all are subscribed again. */
   gap(): void
+  /** One that could not be subscribed again. */
+  unheard(kind: SubscriptionKind, name: string): void
   error(error: Error): void
 }
 

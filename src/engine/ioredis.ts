@@ -313,12 +313,16 @@ export class IoredisDriver implements Driver {
 
   async #resubscribe(client: IoredisClient): Promise<void> {
     const all: Promise<unknown>[] = []
-    for (const kind of ['plain', 'sharded', 'pattern'] as const)
-      for (const name of this.#channels[kind]) all.push(client[WORDS[kind][0]](name))
+    for (const kind of ['plain', 'sharded', 'pattern'] as const) {
+      for (const name of this.#channels[kind]) {
+        const subscribed = client[WORDS[kind][0]](name)
+        all.push(subscribed.catch(() => this.#events?.unheard(kind, name)))
+      }
+    }
     if (all.length === 0) return
     this.#watchSubscriber()
-    // One that is refused does not keep the others from hearing; if the connection went again, its next 'ready' starts anew.
-    await Promise.allSettled(all)
+    // If the connection went again, its next 'ready' starts anew.
+    await Promise.all(all)
     this.#events?.gap()
   }
 }

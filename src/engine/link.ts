@@ -21,6 +21,8 @@ export interface LinkListener {
   reconnected(): void
   /** Messages may have been missed. */
   gap(): void
+  /** The messages of one channel do not come any more. */
+  unheard(kind: SubscriptionKind, name: string): void
   error(error: Error): void
 }
 
@@ -136,6 +138,9 @@ export class Link {
       },
       gap: () => {
         this.#listener.gap()
+      },
+      unheard: (kind, name) => {
+        this.#listener.unheard(kind, name)
       },
       error: (error) => {
         this.#listener.error(new EngineError('OFFLINE', `${this.address}: ${withoutSecrets(error.message)}`))

@@ -329,6 +329,7 @@ void describe('the plain lock on a cluster of three nodes', () => {
         message: () => undefined,
         reconnected: () => undefined,
         gap: () => undefined,
+        unheard: () => undefined,
         error: () => undefined,
       },
     )

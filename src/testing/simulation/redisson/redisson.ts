@@ -82,6 +82,7 @@ export class Redisson implements Party {
       up: () => undefined,
       down: () => undefined,
       gap: () => undefined,
+      unheard: () => undefined,
       error: () => undefined,
     })
     await Promise.all(this.#threads.map((thread) => thread.run()))
