@@ -1,4 +1,4 @@
-import { argumentError, checkInt, checkNumber, checkString, fail, toInt64 } from './arguments.js'
+import { argumentError, checkNumber, checkString, fail, toInt64 } from './arguments.js'
 import { formatExponent, formatFixed, formatGeneral } from './number-format.js'
 import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
 
@@ -105,8 +105,10 @@ const convert = (L: Thread, args: readonly LuaValue[], at: number, specification
   switch (specification.letter) {
     case 'c': {
       // What sprintf made is taken up to its first zero byte plus itself, so "%c" of 0 gives nothing beyond it.
-      const code = String.fromCharCode(checkInt(L, args, at) & 255)
-      const padded = pad(code, specification, false)
+      const code = checkNumber(L, args, at)
+      // A number that is none of 32 bits becomes the least of those, on x86.
+      const byte = code > -(2 ** 31) - 1 && code < 2 ** 31 ? code & 255 : 0
+      const padded = pad(String.fromCharCode(byte), specification, false)
       const zero = padded.indexOf('\0')
       return zero < 0 ? padded : padded.slice(0, zero)
     }

@@ -114,6 +114,7 @@ export const stringsSnippets: readonly Snippet[] = [
   ["return {string.format('%q', 'a\\0b\\rc\\\\')}", '[""a\\000b\\rc\\\\""]'],
   ["return {string.format('%i', 5), string.format('%#x', 255), string.format('%#o', 8), string.format('%.5d', 42)}", '["5" "0xff" "010" "00042"]'],
   ["return {string.format('%c%c%c', 72, 105, 33)}", '["Hi!"]'],
+  ["return {#string.format('%c', 1e14 + 16), #string.format('%c', 2^31), #string.format('%c', -2^40 + 65), string.format('%c', 2^31 - 1 - 190), string.format('%c', -191)}", '[:0 :0 :0 "A" "A"]'],
   ["return {string.format('%s\\0x', 'a\\0b')}", '["a\x00x"]'],
   ['return {table.remove({}), tostring(table.remove({}))}', "-ERR user_script:1: bad argument #1 to 'tostring' (value expected) script: 08636c863691b19fb12ec0bd7841bb8e9372b007, on @user_script:1."],
   ["local s = '' for k,v in pairs({1,2,3,a=4}) do s = s .. tostring(k) .. tostring(v) end return s", '"112233a4"'],
