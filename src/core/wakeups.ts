@@ -3,6 +3,8 @@ import type { Clock, Timer } from './clock.js'
 
 /** What it needs of the connection. */
 export interface Subscriber {
+  /** Whether something can be sent now. */
+  readonly isUp: boolean
   subscribe(name: string, kind: SubscriptionKind): Promise<void>
   unsubscribe(name: string, kind: SubscriptionKind): Promise<void>
 }
@@ -184,10 +186,16 @@ export class Wakeups {
       return
     }
     this.#refused.add(channel)
+    this.#armTrial()
+  }
+
+  #armTrial(): void {
     this.#trial ??= this.#clock.setTimer(
       () => {
         this.#trial = undefined
-        for (const refused of [...this.#refused]) this.#renew(refused)
+        // While the connection is away some drivers keep what is to be sent: it would heap up there.
+        if (this.#subscriber.isUp) for (const refused of [...this.#refused]) this.#renew(refused)
+        else this.#armTrial()
       },
       AGAIN,
       { background: true },

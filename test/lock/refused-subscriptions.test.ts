@@ -12,6 +12,7 @@ const stage = (refusals: number) => {
   const asked: string[] = []
   const told: (string | undefined)[] = []
   const subscriber = {
+    isUp: true,
     subscribe(name: string): Promise<void> {
       asked.push(`+${name}`)
       return refusals-- > 0 ? Promise.reject(new Error('refused')) : Promise.resolve()
@@ -22,7 +23,7 @@ const stage = (refusals: number) => {
     },
   }
   const wakeups = new Wakeups(clock, subscriber, () => false)
-  return { clock, asked, told, wakeups, listen: () => wakeups.listen('a', (payload) => told.push(payload)) }
+  return { clock, asked, told, wakeups, subscriber, listen: () => wakeups.listen('a', (payload) => told.push(payload)) }
 }
 
 void test('a subscription is refused, and somebody goes on to listen → it is tried again every second, and who listens is told', async () => {
@@ -38,6 +39,17 @@ void test('a subscription is refused, and somebody goes on to listen → it is t
   assert.ok(wakeups.hears('a'))
   await clock.advance(10_000)
   assert.equal(asked.length, 4)
+})
+
+void test('a subscription is refused, and the connection is away → it is tried when that is back', async () => {
+  const { clock, asked, subscriber, wakeups, listen } = stage(1)
+  await assert.rejects(Promise.resolve(listen().ready))
+  subscriber.isUp = false
+  await clock.advance(10_000)
+  assert.deepEqual(asked, ['+a'])
+  subscriber.isUp = true
+  await clock.advance(1000)
+  assert.ok(wakeups.hears('a'))
 })
 
 void test('a subscription is refused, and nobody listens any more → nothing is tried, and nothing is left', async () => {
