@@ -195,7 +195,7 @@ export class Wakeups {
         this.#trial = undefined
         // While the connection is away some drivers keep what is to be sent: it would heap up there.
         if (this.#subscriber.isUp) for (const refused of [...this.#refused]) this.#renew(refused)
-        else this.#armTrial()
+        else if (this.#refused.size > 0) this.#armTrial()
       },
       AGAIN,
       { background: true },
