@@ -76,9 +76,13 @@ class Inside {
     else if (step === `${side}Unlock` && this.#writer === who) this.#writer = undefined
     return true
   }
-}
 
-const UNLOCKED = 'X readUnlock; Y readUnlock; X writeUnlock; Y writeUnlock'
+  /** What frees all that is still taken. */
+  left(): string[] {
+    const reads = [...this.#reads].flatMap(([who, count]) => Array.from({ length: count }, () => `${who} readUnlock`))
+    return this.#writer === undefined ? reads : [...reads, `${this.#writer} writeUnlock`]
+  }
+}
 
 /** Steps of the draw that the table above does not leave out, and everything given back. */
 export const readWriteDrawn =
@@ -89,5 +93,5 @@ export const readWriteDrawn =
       const [who = '', what = ''] = step.split(' ')
       return inside.takes(who, what)
     })
-    return [...steps, ...Array.from({ length: 12 }, () => UNLOCKED)].join('; ')
+    return [...steps, ...inside.left()].join('; ')
   }
