@@ -43,7 +43,7 @@ export const cf: Scenario = {
   about: {
     measures:
       'As C, with the fair lock: all 32 callers want it all the time, and get it in the order in which they came. The ratio ' +
-      'is to 1 / (measured hold + one measured round trip). A fair lock has to go from process to process nearly each time. ' +
+      'is to 1 / (measured hold + one measured round trip, as in C). A fair lock has to go from process to process nearly each time. ' +
       'Two floors: two processes hand a lock to and fro by the bare scripts, each woken by the message of the ' +
       "other's release; and they send each other nothing but that message. *Switch ms* is from giving to having, median and p99.",
     differs:

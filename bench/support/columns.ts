@@ -59,6 +59,13 @@ export const comparedWithRaw = (rows: readonly Row[]): Row[] => {
   return compared(rows, (_row, round) => raw?.rounds['rate']?.[round])
 }
 
-/** Against what one contended lock can do at most when each hand-over takes one round trip: places / (hold + trip). */
-export const comparedWithIdeal = (rows: readonly Row[], places = 1): Row[] =>
-  compared(rows, ({ rounds }, round) => (1000 * places) / (rounds['hold']![round]! + rounds['trip']![round]!))
+/**
+ * Against what one contended lock can do at most when each hand-over takes one round trip: places / (hold + trip). The trip
+ * is one for all of a round, the median of theirs: it is measured before each slot, and differs more from one to the next
+ * than what is compared.
+ */
+export const comparedWithIdeal = (rows: readonly Row[], places = 1): Row[] => {
+  const tripOf = (round: number): number =>
+    median(rows.flatMap(({ rounds }) => (rounds['trip']?.[round] === undefined ? [] : [rounds['trip'][round]])))
+  return compared(rows, ({ rounds }, round) => (1000 * places) / (rounds['hold']![round]! + tripOf(round)))
+}

@@ -3,6 +3,12 @@ import type { Member, Participant } from '../participants/participant.js'
 import { Child, PATIENCE } from './child.js'
 import type { Load, Sample, Slot } from './load.js'
 
+/**
+ * A process rests while others have their slots. V8 drops the code of functions that have not run for a while, and would compile it anew in
+ * each slot, at the cost of whoever has more of it: a service that is used does not do that.
+ */
+const KEPT_CODE = ['--no-flush-bytecode']
+
 /** The lock of all callers of all processes, or that of each caller of one. */
 export const namesOf = (participant: Participant, load: Load, index: number): string[] => {
   const prefix = `bench:${placeOf(participant)}:${load.names}`
@@ -23,7 +29,7 @@ export class Crew {
       const names = namesOf(participant, load, index)
       return (
         participant.start?.(url, load, names) ??
-        Child.open('worker.js', [participant.name, url, JSON.stringify(load), JSON.stringify(names)])
+        Child.open('worker.js', [participant.name, url, JSON.stringify(load), JSON.stringify(names)], KEPT_CODE)
       )
     })
     return new Crew(await Promise.all(opening))

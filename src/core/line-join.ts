@@ -1,5 +1,5 @@
 import { nextTick } from 'node:process'
-import type { Timer } from './clock.js'
+import type { Clock, Timer } from './clock.js'
 import { BATCH, type Told } from './line-poll.js'
 import type { Joined, LineHost, LineProtocol } from './line-protocol.js'
 import { type Place, askerOf } from './place.js'
@@ -8,7 +8,9 @@ import { type Moment, momentOf } from './trust.js'
 /** What is to join the line comes there so soon, or not at all: else its place could be granted and lapse unseen. */
 const PUNCTUAL = 2500
 /** Longer than this nobody waits for the answer to a release, ms. */
-const SOON = 50
+export const SOON = 50
+/** Nor, where there is time, for others to join with, ms. */
+const GATHER = 10
 /** No server's clock has come so far. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
@@ -24,9 +26,9 @@ export interface Joinable {
 }
 
 /**
- * Those who come to a line before the next tick join it in one step, one behind the other. Who comes while this
- * process gives the lock back to others joins together with whoever gave it back, if that one comes again: who stand together
- * have their turns from hand to hand.
+ * Those who come to a line before the next tick join it in one step, one behind the other; a little later where there is
+ * time, so that more of them do. Who comes while this process gives the lock back to others joins together with whoever
+ * gave it back, if that one comes again: who stand together have their turns from hand to hand.
  */
 export class LineJoin {
   readonly #host: LineHost
@@ -34,6 +36,9 @@ export class LineJoin {
   readonly #line: Joinable
   /** Those of one step each, the oldest first: all but the last are full. */
   #coming: Place[][] = []
+  /** With the next tick. */
+  #asks = false
+  #gathering: Timer | undefined
   /** Until the answer to a release is here, but not for long. */
   #release: Timer | undefined
 
@@ -43,17 +48,22 @@ export class LineJoin {
     this.#line = line
   }
 
-  join(place: Place): void {
+  get #clock(): Clock {
+    return this.#host.runtime.options.clock
+  }
+
+  /** `patient`: its turn is not near. */
+  join(place: Place, patient: boolean): void {
     let group = this.#coming.at(-1)
     if (group === undefined || group.length === BATCH) this.#coming.push((group = []))
-    if (group.push(place) === 1) this.#askSoon()
+    group.push(place)
+    if (!patient) this.#askSoon()
+    else this.#gathering ??= this.#clock.setTimer(() => this.#askSoon(), GATHER)
   }
 
   /** The lock is being freed. */
   hold(): void {
-    this.#release ??= this.#host.runtime.options.clock.setTimer(() => {
-      this.go()
-    }, SOON)
+    this.#release ??= this.#clock.setTimer(() => this.go(), SOON)
   }
 
   /** It has been freed, and whoever did so goes on. */
@@ -65,8 +75,13 @@ export class LineJoin {
   }
 
   #askSoon(): void {
+    if (this.#asks) return
+    this.#asks = true
     nextTick(() => {
+      this.#asks = false
       if (this.#release !== undefined) return
+      this.#gathering?.cancel()
+      this.#gathering = undefined
       for (const group of this.#coming.splice(0)) void this.#host.staying(() => this.#ask(group))
     })
   }
@@ -74,8 +89,8 @@ export class LineJoin {
   async #ask(all: readonly Place[]): Promise<void> {
     const places = all.filter((place) => this.#line.stays(place))
     if (places.length === 0) return
-    const { clock, commandTimeout } = this.#host.runtime.options
-    const sent = momentOf(clock)
+    const { commandTimeout } = this.#host.runtime.options
+    const sent = momentOf(this.#clock)
     const now = this.#host.runtime.serverTime(this.#protocol.key).latest
     // Executed later than its reply is waited for, it would put somebody into the line who has gone.
     const notAfter = now === undefined ? NEVER : Math.ceil(now / 1000) + Math.min(commandTimeout, PUNCTUAL)

@@ -2,7 +2,7 @@ import { ReplicationError } from '../errors.js'
 import type { Clock } from './clock.js'
 import { type Call, type Grant, GrantEar } from './grants.js'
 import { HandToHand } from './hand-to-hand.js'
-import { type Joinable, LineJoin } from './line-join.js'
+import { type Joinable, LineJoin, SOON } from './line-join.js'
 import { LinePoll, POLL, type Polled, type Told } from './line-poll.js'
 import type { Joined, LineHost, LineProtocol, Place as State } from './line-protocol.js'
 import type { LoneCall } from './lone-call.js'
@@ -162,7 +162,9 @@ export class Line implements Polled, Joinable {
   #join(place: Place): void {
     place.joining = true
     place.calls = this.#calls
-    this.#joining.join(place)
+    // Some of ours and then some of others are before it.
+    const patient = this.#followed && this.#host.tenure !== undefined && place.waiter.request.wait > SOON
+    this.#joining.join(place, patient)
   }
 
   stays(place: Place): boolean {

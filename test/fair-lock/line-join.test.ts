@@ -29,7 +29,7 @@ const stage = () => {
   const runtime = { options: { clock, commandTimeout: 500 }, serverTime: () => ({ latest: undefined }) }
   const host = { runtime, staying: (step: () => Promise<void>) => step() } as unknown as LineHost
   const joining = new LineJoin(host, { key: 'a', enqueue } as unknown as LineProtocol, line)
-  return { clock, joining, asked, told, come: (wire: string) => joining.join(placeOf(wire)) }
+  return { clock, joining, asked, told, come: (wire: string, patient = false) => joining.join(placeOf(wire), patient) }
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -71,4 +71,45 @@ void test('the answer to a release takes long → who waits for it joins 50 ms l
   await clock.advance(1)
   await turn()
   assert.deepEqual(asked, [['a']])
+})
+
+void test('some who have time come one after the other → they join in one step, 10 ms after the first', async () => {
+  const { clock, asked, come } = stage()
+  come('a', true)
+  await clock.advance(6)
+  come('b', true)
+  await clock.advance(3)
+  await turn()
+  assert.deepEqual(asked, [])
+  await clock.advance(1)
+  await turn()
+  assert.deepEqual(asked, [['a', 'b']])
+  come('c', true)
+  await clock.advance(10)
+  await turn()
+  assert.deepEqual(asked, [['a', 'b'], ['c']])
+})
+
+void test('somebody without time comes behind one who has → both join at once, in their order', async () => {
+  const { clock, asked, come } = stage()
+  come('a', true)
+  come('b')
+  await turn()
+  assert.deepEqual(asked, [['a', 'b']])
+  await clock.advance(20)
+  await turn()
+  assert.equal(asked.length, 1)
+})
+
+void test('a lock is freed while some gather → they join when that is answered', async () => {
+  const { clock, joining, asked, come } = stage()
+  come('a', true)
+  joining.hold()
+  come('b', true)
+  await clock.advance(20)
+  await turn()
+  assert.deepEqual(asked, [])
+  joining.go()
+  await turn()
+  assert.deepEqual(asked, [['a', 'b']])
 })
