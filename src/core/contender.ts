@@ -1,6 +1,7 @@
 import type { Clock } from './clock.js'
 import type { Waiter } from './queue.js'
 import type { Patience } from './request.js'
+import { PASS_TIME } from './turns.js'
 import { WaitLoop } from './wait-loop.js'
 import type { Ear, Wakeups } from './wakeups.js'
 
@@ -34,6 +35,9 @@ export interface Contest<W extends { readonly request: Patience } = Waiter> {
 
 /** How long others whose turn it is may take to ask, ms: Redisson takes 3 to 5. */
 const COURTESY = 6
+/** Around the end of a turn that others pass from hand to hand, the next in line asks: so long before it, and so long after, ms. */
+const AHEAD = 2
+const BEYOND = 6
 /** A sleeper asks again at least this often: a lost message costs a poll, never a hang. */
 export const POLL = 1000
 
@@ -44,6 +48,9 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
   /** How many others waited when we last freed it, and how often it was freed since. */
   #others = 0
   #rounds = 0
+  /** When it was last freed, and how long after the time before. */
+  #freedAt = -Infinity
+  #turn = 0
   /** How many messages of our own releases are on their way: they give nobody a turn. */
   #echoes = 0
   /** Others shall have their turn before we ask. */
@@ -73,17 +80,30 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
   freeing(): boolean {
     const others = this.othersWait || this.#rounds > 0
     this.#rounds = 0
-    if (this.contest.wakeups.hears(this.contest.channel)) this.#echoes++
+    if (this.contest.wakeups.hears(this.contest.channel)) {
+      this.#echoes++
+      // The message may be here before the answer, and must not be missed: the next one would be taken for it.
+      this.#listen()
+    }
     return others
   }
 
-  /** So many processes were told, and all in this one who listen for it at other gates. They have a turn before us, or not yet. */
-  freed(told: number, courteous = true): void {
+  /**
+   * So many processes were told, and all in this one who listen for it at other gates. They have a turn before us, or not yet.
+   * Undefined: it is not known.
+   */
+  freed(told: number | undefined, courteous = true): void {
+    if (told !== undefined) this.#told(told, courteous)
+    if (this.running === undefined && this.contest.next() === undefined) this.#ear?.close()
+  }
+
+  #told(told: number, courteous: boolean): void {
     const { wakeups, channel } = this.contest
     this.#others =
       told - (wakeups.hears(channel) ? 1 : 0) + wakeups.listeners(channel) - (this.#ear === undefined ? 0 : 1)
     this.#courteous = this.#others > 0 && (courteous || this.#courteous)
     if (told === 0) this.#echoes = 0
+    this.#changed()
     // It sleeps when the hold came by adoption: it was another's when it asked.
     this.rouse()
   }
@@ -142,11 +162,15 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
   }
 
   #listen(): Ear {
+    if (this.#ear !== undefined) return this.#ear
     const attended = this.contest.wakeups.listen(this.contest.channel, (payload) => {
       this.#heard++
       if (payload === undefined) this.#echoes = 0
       else if (this.#echoes > 0) this.#echoes--
-      else this.#rounds++
+      else {
+        this.#rounds++
+        this.#changed()
+      }
       if (!this.#standsBack) this.interrupt()
     })
     const ear: Ear = {
@@ -178,8 +202,27 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
     return goesOn
   }
 
+  /** Another's turn begins. */
+  #changed(): void {
+    const now = this.contest.clock.monotonic()
+    this.#turn = now - this.#freedAt
+    this.#freedAt = now
+  }
+
   #untilPoll(left: number): number {
     const poll = POLL * (0.9 + 0.2 * this.contest.clock.random())
-    return left < 0 ? poll : Math.min(left + 1, poll)
+    return Math.min(left < 0 ? poll : left + 1, poll, this.#untilTurn())
+  }
+
+  /**
+   * Who passes it from hand to hand is through at a known time. Whoever comes next asks each ms around it: a process that has
+   * slept all the while, and a server that has had nothing to do, would take a millisecond longer to act on the message.
+   */
+  #untilTurn(): number {
+    const isNext = this.#others > 0 && this.#rounds === this.#others - 1
+    if (!isNext || this.#turn < PASS_TIME || this.#turn > PASS_TIME + BEYOND) return Infinity
+    const left = this.#freedAt + PASS_TIME - this.contest.clock.monotonic()
+    if (left > AHEAD) return left - AHEAD / 2
+    return left > -BEYOND ? AHEAD / 2 : Infinity
   }
 }

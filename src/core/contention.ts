@@ -235,7 +235,7 @@ export class Contention extends Crowd<Host> {
   /** So many processes were told; undefined: not known. */
   freed(told: number | undefined): void {
     this.#yielding = false
-    if (told !== undefined) this.contender.freed(told)
+    this.contender.freed(told)
     this.start()
   }
 

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { virtualClock } from 'holdfast/testing'
+import { start } from '#src/client.js'
+import { settle } from '#src/config/settings.js'
+import type { Arg, Reply } from '#src/engine/engine.js'
+import { MemoryDriver } from '#src/engine/memory/driver.js'
+import { MemoryServer } from '#src/engine/memory/server.js'
+import { lockAcquire } from '#src/lua/scripts.gen.js'
+
+/** Notes when the lock is asked for. */
+class NotingDriver extends MemoryDriver {
+  readonly asked: number[] = []
+  readonly now: () => number
+
+  constructor(server: MemoryServer, now: () => number) {
+    super(server, undefined)
+    this.now = now
+  }
+
+  override send(argv: readonly Arg[]): Promise<Reply> {
+    if (argv[1] === lockAcquire.sha || argv[1] === lockAcquire.text) this.asked.push(this.now())
+    return super.send(argv)
+  }
+}
+
+/** For `seconds`, so many processes' callers want one lock all the time, for `ms` each. */
+const contend = async (processes: number, callers: number, ms: number, seconds: number) => {
+  const clock = virtualClock(1)
+  const server = new MemoryServer(clock)
+  const now = (): number => clock.monotonic()
+  const drivers = Array.from({ length: processes }, () => new NotingDriver(server, now))
+  const options = settle({ url: 'memory:', clock, presence: false }, {})
+  const clients = await Promise.all(drivers.map((driver) => start(options, driver)))
+  const until = now() + seconds * 1000
+  const stays: { place: number; from: number; to: number }[] = []
+  let inside = 0
+  const caller = async (place: number): Promise<void> => {
+    while (now() < until) {
+      await clients[place]!.lock('x').using(async () => {
+        assert.equal(++inside, 1)
+        const from = now()
+        await new Promise<void>((resolve) => void clock.setTimer(resolve, ms))
+        inside--
+        stays.push({ place, from, to: now() })
+      })
+    }
+  }
+  const all = Promise.all(clients.flatMap((_, place) => Array.from({ length: callers }, () => caller(place))))
+  while (now() < until + 1000) await clock.advance(1)
+  await all
+  const closing = Promise.all(clients.map((client) => client.close()))
+  for (let i = 0; i < 10; i++) await clock.advance(20)
+  await closing
+  return { asked: drivers.map((driver) => driver.asked), stays }
+}
+
+/** Each time that it goes from one process to another: who takes it, and when the one before was through. */
+const switchesOf = (stays: readonly { place: number; from: number; to: number }[]) =>
+  stays.slice(1).flatMap(({ place, from }, index) => {
+    const { place: before, to } = stays[index]!
+    return before === place ? [] : [{ place, from, freed: to }]
+  })
+
+for (const processes of [2, 3, 4]) {
+  void test(`${processes} processes pass it from hand to hand → the next in line asks shortly before it is free, a few times`, async () => {
+    const { asked, stays } = await contend(processes, 4, 2.3, 3)
+    // Until each has had its turn, nobody knows how long turns are.
+    const switches = switchesOf(stays).slice(2 * processes)
+    assert.ok(switches.length > 20, `${switches.length} switches`)
+    for (const { place, from, freed } of switches.slice(0, -processes)) {
+      // Nobody stands back for itself.
+      assert.ok(from - freed < 1, `${from - freed} ms from process to process`)
+      const lately = asked[place]!.filter((at) => at >= freed - 30 && at < freed)
+      assert.ok(lately.length >= 1 && lately.length <= 6, `asked ${lately.length} times before ${freed}`)
+      assert.ok(lately.every((at) => freed - at < 6))
+    }
+    const requests = asked.flat().length / stays.length
+    assert.ok(requests < 0.5, `${requests} requests a visit`)
+  })
+}
+
+for (const ms of [20, 150]) {
+  void test(`holds of ${ms} ms that nobody passes on → who waits does not ask before it is free`, async () => {
+    const { asked, stays } = await contend(3, ms < 100 ? 1 : 2, ms, 4)
+    assert.ok(stays.length > 20)
+    const early = asked.flat().filter((at) => stays.some(({ from, to }) => at > from + 1 && at < to))
+    assert.deepEqual(early, [])
+  })
+}
