@@ -100,11 +100,34 @@ const watchDeadHeads = async (redis: Redis, seats: readonly Seat[], world: World
   return longest
 }
 
+/** All that the server knows. */
+const stateOf = async (redis: Redis): Promise<string[]> => {
+  const told: string[] = [
+    `server time ${(await redis.time()).join('.')}, channels ${(await redis.pubsub('CHANNELS', '*')).join(' ')}`,
+  ]
+  for (const key of (await redis.keys('*')).sort()) {
+    const type = await redis.type(key)
+    const content =
+      type === 'list'
+        ? await redis.lrange(key, 0, -1)
+        : type === 'zset'
+          ? await redis.zrange(key, 0, '-1', 'WITHSCORES')
+          : type === 'hash'
+            ? await redis.hgetall(key)
+            : await redis.get(key)
+    told.push(`${key} (${await redis.pttl(key)} ms): ${JSON.stringify(content)}`)
+  }
+  return told
+}
+
 /** What stays on the server when everybody has gone, and one more has been there. */
 const leftovers = async (redis: Redis, url: string, kind: Soaked): Promise<string[]> => {
+  const before = await stateOf(redis)
   const client = await connect({ url, presence: false })
   try {
     await SOAKED[kind].sweep(client)
+  } catch (error) {
+    return [String(error), ...before.map((line) => `before: ${line}`), ...(await stateOf(redis))]
   } finally {
     await client.close()
   }
