@@ -36,31 +36,33 @@ local holder = redis.call('HKEYS', lock)[1]
 local left = math.max(redis.call('PTTL', lock), 0)
 local length, tail = redis.call('LLEN', queue), redis.call('LINDEX', queue, -1)
 local latest = tonumber(tail and redis.call('ZSCORE', deadlines, tail) or 0)
-local mine, states = {}, {}
+-- Ours behind one of Redisson's adds what that one's turn takes off; one of ours takes nothing off, so that adds up.
+if tail and not isOurs(tail) and latest > line.now + left + 2 * allowance * length then
+  latest = bound(line, nil, redis.call('LRANGE', queue, 0, -1), 1, left) or latest
+end
+local mine, place, told = {}, {}, {}
 for i = 6, #owners, 2 do
-  local owner, lease = owners[i], tonumber(owners[i + 1])
+  local owner, lease, state = owners[i], tonumber(owners[i + 1]), 1
   if owner == holder then
     letHave(line, owner, lease)
   elseif line.now > notAfter then
-    states[owner] = 3
+    state = 3
   elseif not holder and length == 0 then
     redis.call('HSET', lock, owner, 1)
     redis.call('PEXPIRE', lock, lease)
     holder, left = owner, lease
   else
-    mine[owner], states[owner] = lease, isOurs(tail or holder) and 0 or 2
+    mine[owner], place[owner], state = lease, #told + 1, isOurs(tail or holder) and 0 or 2
     if not redis.call('ZSCORE', deadlines, owner) then
-      tail, length = owner, length + 1
-      latest = math.max(line.now + left + allowance * length, math.floor(latest) + allowance)
+      latest = math.ceil(latest) + (state == 2 and allowance or 0)
+      tail, length, latest = owner, length + 1, math.max(line.now + left + allowance * (length + 1), latest)
       redis.call('RPUSH', queue, owner)
       redis.call('ZADD', deadlines, latest, owner)
     end
   end
+  told[#told + 1] = state
 end
 keepLine(line)
-holder = holder or grantNext(line, mine)
-local told = {}
-for i = 6, #owners, 2 do
-  told[#told + 1] = owners[i] == holder and 1 or states[owners[i]]
-end
+local granted = not holder and place[grantNext(line, mine)]
+if granted then told[granted] = 1 end
 return { line.stamp, redis.call('PTTL', lock), told }

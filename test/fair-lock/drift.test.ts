@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Hold } from 'holdfast'
+import { ALLOWANCE, AT_ONCE, HOLDER, OURS, REDISSONS, Site } from './site.js'
+
+const NEW = `${REDISSONS}0`
+/** The longest that anybody has the lock. */
+const LEASE = 60_000
+
+interface Waiter {
+  readonly owner: string
+  readonly ours?: { has: boolean; hold?: Hold }
+}
+
+/** Whoever has had the lock waits again: the line never empties, and no wait is so long that anybody polls. */
+class Round {
+  readonly site = new Site()
+  readonly #wait: number
+  readonly #line: Waiter[] = []
+  #holder: Waiter = { owner: HOLDER }
+
+  constructor(wait: number) {
+    this.#wait = wait
+  }
+
+  theirs(owner: string): void {
+    this.site.redissonAsks(owner, this.#wait)
+    this.#line.push({ owner })
+  }
+
+  async ours(): Promise<void> {
+    const ours = await this.site.waits(await this.site.client())
+    this.#line.push({ owner: this.site.line().at(-1) ?? '', ours })
+  }
+
+  async turn(again = true): Promise<void> {
+    const { owner, ours } = this.#holder
+    if (ours) await ours.hold?.release()
+    else this.site.redissonUnlocks(owner)
+    await this.site.clock.advance(AT_ONCE)
+    this.#holder = this.#line.shift() ?? this.#holder
+    if (this.#holder.ours) assert.ok(this.#holder.ours.has)
+    else assert.equal(this.site.redissonAsks(this.#holder.owner, this.#wait), null)
+    assert.deepEqual(
+      this.site.line(),
+      this.#line.map((waiter) => waiter.owner),
+    )
+    if (!again) return
+    if (ours) await this.ours()
+    else this.theirs(owner)
+  }
+
+  /** In how many ms each is due after the lock’s lease is over. */
+  due(): number[] {
+    const free = this.site.clock.now() + Number(this.site.run('PTTL', 'a'))
+    return this.site.line().map((owner) => this.site.deadline(owner) - free)
+  }
+}
+
+void describe('a line of ours and Redisson’s that never empties', () => {
+  for (const wait of [1000, ALLOWANCE, 4 * ALLOWANCE]) {
+    void test(`Redisson’s wait ${wait} ms → the last is due no later than twice what all allow (FG24)`, async () => {
+      const round = new Round(wait)
+      for (const number of [1, 2, 3]) {
+        await round.ours()
+        round.theirs(`${REDISSONS}${number}`)
+      }
+      const most = 2 * 7 * Math.max(wait, ALLOWANCE)
+      for (let turn = 0; turn < 48; turn++) {
+        await round.turn()
+        const due = round.due()
+        assert.ok(Math.max(...due) < most, `turn ${turn}: ${due.join(' ')}`)
+        assert.deepEqual(
+          due,
+          [...due].sort((a, b) => a - b),
+        )
+      }
+      assert.ok(Number(round.site.redissonAsks(NEW, wait)) < most + LEASE)
+    })
+  }
+
+  void test('ours alone wait → nothing is added up (FG24)', async () => {
+    const round = new Round(ALLOWANCE)
+    for (let number = 0; number < 4; number++) await round.ours()
+    await round.turn(false)
+    for (let turn = 0; turn < 24; turn++) await round.turn()
+    assert.ok(Math.max(...round.due()) < 4 * ALLOWANCE + LEASE)
+  })
+
+  void test('Redisson’s wait for longer than we do → each keeps its time, and ours behind it what its turn takes off (FG24)', async () => {
+    const round = new Round(8 * ALLOWANCE)
+    for (const number of [1, 2]) round.theirs(`${REDISSONS}${number}`)
+    const before = round.due()
+    await round.ours()
+    assert.deepEqual(round.due().slice(0, 2), before)
+    await round.turn()
+    await round.turn()
+    assert.ok((round.due()[0] ?? 0) > 0)
+  })
+
+  void test('who is not heard stands in a line that is put right → it is on trial still (FG24)', async () => {
+    const { site } = new Round(ALLOWANCE)
+    const mark = (1 + (Math.floor(site.clock.now() / 4) % 4095)) / 4096
+    site.stands(`${OURS}:1`, site.clock.now() + 3000 + mark)
+    site.stands(NEW, site.clock.now() + 20 * ALLOWANCE)
+    await site.waits(await site.client(undefined, 500))
+    assert.equal(site.deadline(`${OURS}:1`) % 1, mark)
+    assert.ok(site.deadline(NEW) < site.clock.now() + ALLOWANCE)
+  })
+})
