@@ -4,6 +4,8 @@ import type { Hold } from 'holdfast'
 import { ALLOWANCE, AT_ONCE, HOLDER, OURS, REDISSONS, Site } from './site.js'
 
 const NEW = `${REDISSONS}0`
+/** Another client of ours, no more than written down. */
+const OTHERS = OURS.replaceAll('1', '3')
 /** The longest that anybody has the lock. */
 const LEASE = 60_000
 
@@ -59,13 +61,13 @@ class Round {
 
 void describe('a line of ours and Redisson’s that never empties', () => {
   for (const wait of [1000, ALLOWANCE, 4 * ALLOWANCE]) {
-    void test(`Redisson’s wait ${wait} ms → the last is due no later than twice what all allow (FG24)`, async () => {
+    void test(`Redisson’s wait ${wait} ms → the last is due no later than twice what all allow, and six allowances (FG24)`, async () => {
       const round = new Round(wait)
       for (const number of [1, 2, 3]) {
         await round.ours()
         round.theirs(`${REDISSONS}${number}`)
       }
-      const most = 2 * 7 * Math.max(wait, ALLOWANCE)
+      const most = (2 * 7 + 6) * Math.max(wait, ALLOWANCE)
       for (let turn = 0; turn < 48; turn++) {
         await round.turn()
         const due = round.due()
@@ -102,9 +104,22 @@ void describe('a line of ours and Redisson’s that never empties', () => {
     const { site } = new Round(ALLOWANCE)
     const mark = (1 + (Math.floor(site.clock.now() / 4) % 4095)) / 4096
     site.stands(`${OURS}:1`, site.clock.now() + 3000 + mark)
-    site.stands(NEW, site.clock.now() + 20 * ALLOWANCE)
-    await site.waits(await site.client(undefined, 500))
+    site.stands(`${OTHERS}:1`, site.clock.now() + 30 * ALLOWANCE)
+    site.redissonAsks(REDISSONS, 2 * ALLOWANCE)
+    await site.waits(await site.client())
     assert.equal(site.deadline(`${OURS}:1`) % 1, mark)
-    assert.ok(site.deadline(NEW) < site.clock.now() + ALLOWANCE)
+    assert.ok(site.deadline(`${OTHERS}:1`) < site.clock.now() + LEASE + 7 * ALLOWANCE)
+    assert.equal(site.deadline(REDISSONS) - site.deadline(`${OTHERS}:1`), 2 * ALLOWANCE)
+  })
+
+  void test('a long wait of Redisson’s stands between two of ours for longer → its turn costs neither a place (FG24)', async () => {
+    const wait = 4 * ALLOWANCE
+    const round = new Round(wait)
+    await round.ours()
+    round.theirs(REDISSONS)
+    await round.ours()
+    await round.site.held(2 * wait)
+    for (let turn = 0; turn < 3; turn++) await round.turn(false)
+    assert.deepEqual(round.site.line(), [])
   })
 })

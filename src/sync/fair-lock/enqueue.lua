@@ -22,6 +22,7 @@ local owners = ARGV
 --include drop-stale
 --include keep-order
 --include bound
+--include draw-near
 --include tell-whose
 --include grant-next
 
@@ -37,8 +38,8 @@ local left = math.max(redis.call('PTTL', lock), 0)
 local length, tail = redis.call('LLEN', queue), redis.call('LINDEX', queue, -1)
 local latest = tonumber(tail and redis.call('ZSCORE', deadlines, tail) or 0)
 -- Ours behind one of Redisson's adds what that one's turn takes off; one of ours takes nothing off, so that adds up.
-if tail and not isOurs(tail) and latest > line.now + left + 2 * allowance * length then
-  latest = bound(line, nil, redis.call('LRANGE', queue, 0, -1), 1, left) or latest
+if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * length + 6) * allowance then
+  latest = latest - drawNear(line, left)
 end
 local mine, place, told = {}, {}, {}
 for i = 6, #owners, 2 do

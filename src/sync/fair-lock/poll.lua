@@ -44,8 +44,12 @@ for place, owner in ipairs(waiting) do
     local known = tonumber(redis.call('ZSCORE', deadlines, owner) or 0)
     deadline = math.max(math.ceil(known), deadline)
     redis.call('ZADD', deadlines, deadline, owner)
-    if not mine[waiting[place + 1] or owner] then
-      keepOrder(line, waiting, place + 1, deadline)
+    local behind = waiting[place + 1] or owner
+    if not mine[behind] then
+      -- One of Redisson's keeps its distance, since its turn takes that off the others. Where a mark is ahead it is not known.
+      local whole = known > 0 and known % 1 == 0 and not isOurs(behind)
+      local own = whole and tonumber(redis.call('ZSCORE', deadlines, behind) or known) - known or 0
+      keepOrder(line, waiting, place + 1, deadline + math.max(own, 0))
     end
     states[owner] = isOurs(ahead or owner) and 0 or 2
   end
