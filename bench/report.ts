@@ -29,9 +29,15 @@ const write = (path: string, text: string): void => {
 const rounded = (_key: string, value: unknown): unknown =>
   typeof value === 'number' ? Number(value.toPrecision(6)) : value
 
+/** With so many runs a reader sees how steady a figure is. */
+const EARLIER = 2
+
 export const keep = (result: Result): void => {
-  const folder = result.conditions.quick ? QUICK_RESULTS : RESULTS
-  write(`${folder}/${result.id}.json`, `${JSON.stringify(result, rounded, 2)}\n`)
+  const file = `${result.conditions.quick ? QUICK_RESULTS : RESULTS}/${result.id}.json`
+  const last = readJson(file) as Result | undefined
+  const measured = last?.targets.map((target) => target.measured) ?? []
+  const earlier = last ? [{ date: last.conditions.date, measured }, ...(last.earlier ?? [])].slice(0, EARLIER) : []
+  write(file, `${JSON.stringify({ ...result, earlier }, rounded, 2)}\n`)
 }
 
 const cellsOf = (columns: readonly Column[], row: Row): string[] =>
@@ -67,9 +73,15 @@ const summary = (results: readonly Result[]): string[][] => [
 export const summaryText = (results: readonly Result[]): string => asLines(summary(results), WORDS).join('\n')
 
 const targetTable = (results: readonly Result[]): string[][] => [
-  ['', 'target', 'measured', ''],
-  ...results.flatMap(({ id, targets }) =>
-    targets.map(({ text, measured, reached }) => [id.toUpperCase(), text, measured, mark(reached)]),
+  ['', 'target', 'measured', '', 'the run before', 'and before that'],
+  ...results.flatMap(({ id, targets, earlier = [] }) =>
+    targets.map(({ text, measured, reached }, place) => [
+      id.toUpperCase(),
+      text,
+      measured,
+      mark(reached),
+      ...Array.from({ length: EARLIER }, (_, run) => earlier[run]?.measured[place] ?? '–'),
+    ]),
   ),
 ]
 
@@ -123,7 +135,7 @@ const page = (results: readonly Result[], pictures: string): string => {
     SHORT,
     asMarkdown(summary(results), WORDS),
     '## Targets',
-    asMarkdown(targetTable(results), [0, 1, 2, 3]),
+    asMarkdown(targetTable(results), [0, 1, 2, 3, 4, 5]),
     ...results.map((result) => asSection(result, pictures)),
   ].join('\n\n')}\n`
 }

@@ -49,6 +49,14 @@ export interface Result {
   readonly rows: readonly Row[]
   readonly targets: readonly Target[]
   readonly conditions: Conditions
+  /** The last runs before this one, the latest first. */
+  readonly earlier?: readonly Earlier[]
+}
+
+/** What a run measured, by the places of its targets. */
+export interface Earlier {
+  readonly date: string
+  readonly measured: readonly string[]
 }
 
 export interface Conditions {
