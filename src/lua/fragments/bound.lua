@@ -10,7 +10,7 @@ local function bound(line, ahead, waiting, first, lease)
       return i > first and keepOrder(line, waiting, i, least)
     end
     local own = before % 1 == 0 and math.max(deadline - before, line.allowance) or line.allowance
-    latest, least, before = latest + own, least + line.allowance, math.floor(deadline)
+    latest, least, before = latest + math.min(own, 3600000), least + line.allowance, math.floor(deadline)
     redis.call('ZADD', line.deadlines, math.max(least, math.min(latest, deadline)), waiting[i])
   end
 end

@@ -39,7 +39,8 @@ local length, tail = redis.call('LLEN', queue), redis.call('LINDEX', queue, -1)
 local latest = tonumber(tail and redis.call('ZSCORE', deadlines, tail) or 0)
 -- Ours behind one of Redisson's adds what that one's turn takes off; one of ours takes nothing off, so that adds up.
 if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * length + 6) * allowance then
-  latest = latest - drawNear(line, left)
+  drawNear(line, left, length)
+  latest = tonumber(redis.call('ZSCORE', deadlines, tail))
 end
 local mine, place, told = {}, {}, {}
 for i = 6, #owners, 2 do

@@ -36,22 +36,23 @@ local mine, states, ahead = {}, {}, holder
 for i = 5, #owners, 2 do
   mine[owners[i]] = tonumber(owners[i + 1])
 end
-local waiting = redis.call('LRANGE', queue, 0, -1)
-for place, owner in ipairs(waiting) do
-  if mine[owner] then
-    local deadline = line.now + math.max(left, 0) + allowance * place
-    -- Also where it is later already: on trial or deaf it is no more.
-    local known = tonumber(redis.call('ZSCORE', deadlines, owner) or 0)
-    deadline = math.max(math.ceil(known), deadline)
-    redis.call('ZADD', deadlines, deadline, owner)
-    local behind = waiting[place + 1] or owner
-    if not mine[behind] then
-      -- One of Redisson's keeps its distance, since its turn takes that off the others. Where a mark is ahead it is not known.
-      local whole = known > 0 and known % 1 == 0 and not isOurs(behind)
-      local own = whole and tonumber(redis.call('ZSCORE', deadlines, behind) or known) - known or 0
-      keepOrder(line, waiting, place + 1, deadline + math.max(own, 0))
+-- Whoever asks is due as late as its place needs, and is on trial or deaf no more. Who stands behind is never due before those
+-- ahead, as in `keepOrder`, and where it is Redisson's keeps its distance, since its turn takes that off the others.
+local later, raised, before = 0, 0, nil
+for place, owner in ipairs(redis.call('LRANGE', queue, 0, -1)) do
+  local score = (mine[owner] or before) and redis.call('ZSCORE', deadlines, owner)
+  if mine[owner] or score then
+    local known = tonumber(score or before or line.now)
+    later = math.max(later, isOurs(owner) and 0 or raised, math.ceil((before or known) - known))
+    local deadline = known + later
+    if mine[owner] then
+      deadline = math.max(math.ceil(deadline), line.now + math.max(left, 0) + allowance * place)
+      states[owner] = isOurs(ahead or owner) and 0 or 2
     end
-    states[owner] = isOurs(ahead or owner) and 0 or 2
+    -- Where a mark is ahead, the distance to it is nobody's own.
+    raised = mine[owner] and score and known % 1 == 0 and deadline - known or 0
+    before = (mine[owner] or later > 0) and deadline or nil
+    if before then redis.call('ZADD', deadlines, before, owner) end
   end
   ahead = owner
 end
