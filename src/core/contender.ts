@@ -176,7 +176,11 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
     const ear: Ear = {
       ready: attended.ready,
       close: () => {
-        if (this.#ear === ear) this.#ear = undefined
+        if (this.#ear === ear) {
+          this.#ear = undefined
+          // What is still on its way is not heard.
+          this.#echoes = 0
+        }
         attended.close()
       },
     }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Hold } from 'holdfast'
-import { ALLOWANCE, AT_ONCE, HOLDER, OURS, REDISSONS, Site } from './site.js'
+import { Redis } from 'ioredis'
+import { fairLockPoll } from '#src/lua/scripts.gen.js'
+import { startRedis } from '../support/redis-server.js'
+import { ALLOWANCE, AT_ONCE, DEADLINES, HOLDER, KEYS, OURS, QUEUE, REDISSONS, Site, VOICES } from './site.js'
 
 const NEW = `${REDISSONS}0`
 /** Another client of ours, no more than written down. */
@@ -121,5 +124,40 @@ void describe('a line of ours and Redisson’s that never empties', () => {
     await round.site.held(2 * wait)
     for (let turn = 0; turn < 3; turn++) await round.turn(false)
     assert.deepEqual(round.site.line(), [])
+  })
+
+  void test('two that were not heard ask, others have time → nobody else is due later (FG24)', () => {
+    const site = new Site()
+    const now = site.clock.now()
+    const mark = (1 + (Math.floor(now / 4) % 4095)) / 4096
+    for (const owner of [`${OURS}:1`, `${OURS}:2`, `${OTHERS}:1`]) site.stands(owner, now + 3000 + mark)
+    const others = [`${OTHERS}:2`, REDISSONS]
+    for (const [place, owner] of others.entries()) site.stands(owner, now + (10 + place) * ALLOWANCE)
+    const before = others.map((owner) => site.deadline(owner))
+    site.eval(fairLockPoll, ALLOWANCE, ...VOICES, `${OURS}:1`, LEASE, `${OURS}:2`, LEASE)
+    assert.ok(site.deadline(`${OURS}:2`) >= now + 2 * ALLOWANCE)
+    assert.ok(site.deadline(`${OTHERS}:1`) >= site.deadline(`${OURS}:2`))
+    assert.deepEqual(
+      others.map((owner) => site.deadline(owner)),
+      before,
+    )
+  })
+
+  void test('many of one client stand between Redisson’s, each too early → one poll looks at each once (FG24)', async (t) => {
+    const server = await startRedis()
+    t.after(() => server.stop())
+    const redis = new Redis(server.url)
+    t.after(() => redis.disconnect())
+    const [seconds = 0] = await redis.time()
+    const places = Array.from({ length: 200 }, (_, place) => `${place % 2 ? HOLDER : OURS}${place}`)
+    await redis.hset('a', HOLDER, 1)
+    await redis.rpush(QUEUE, ...places)
+    await redis.zadd(DEADLINES, ...places.flatMap((owner, place) => [seconds * 1000 + ALLOWANCE + place, owner]))
+    await redis.config('RESETSTAT')
+    const ours = places.filter((owner) => owner.startsWith(OURS)).flatMap((owner) => [owner, LEASE])
+    await redis.eval(fairLockPoll.text, 3, ...KEYS, ALLOWANCE, ...VOICES, ...ours)
+    const calls = /cmdstat_zadd:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]
+    assert.ok(Number(calls) <= places.length, `${calls} changes`)
+    assert.ok(Number(await redis.zscore(DEADLINES, places.at(-1) ?? '')) > seconds * 1000 + 199 * ALLOWANCE)
   })
 })

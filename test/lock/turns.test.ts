@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { virtualClock } from 'holdfast/testing'
-import { start } from '#src/client.js'
+import { type Client, start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
-import type { Arg, Reply } from '#src/engine/engine.js'
+import type { Arg, DriverEvents, Message, Reply } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import { lockAcquire } from '#src/lua/scripts.gen.js'
@@ -21,6 +21,21 @@ class NotingDriver extends MemoryDriver {
   override send(argv: readonly Arg[]): Promise<Reply> {
     if (argv[1] === lockAcquire.sha || argv[1] === lockAcquire.text) this.asked.push(this.now())
     return super.send(argv)
+  }
+}
+
+/** Messages come by a connection of their own, behind the answer. */
+class LaterDriver extends MemoryDriver {
+  readonly #clock: ReturnType<typeof virtualClock>
+
+  constructor(server: MemoryServer, clock: ReturnType<typeof virtualClock>) {
+    super(server, undefined)
+    this.#clock = clock
+  }
+
+  override open(events: DriverEvents): Promise<void> {
+    const message = (one: Message): void => void this.#clock.setTimer(() => events.message(one), 0.1)
+    return super.open(Object.assign(Object.create(events) as DriverEvents, { message }))
   }
 }
 
@@ -88,3 +103,46 @@ for (const ms of [20, 150]) {
     assert.deepEqual(early, [])
   })
 }
+
+void test('a process has had it alone for long, then another comes now and then → it stands back for nobody', async () => {
+  const clock = virtualClock(1)
+  const server = new MemoryServer(clock)
+  const options = settle({ url: 'memory:', clock, presence: false }, {})
+  const open = (): Promise<Client> => start(options, new LaterDriver(server, clock))
+  const [busy, other] = [await open(), await open()]
+  const pause = (ms: number) => new Promise<void>((resolve) => void clock.setTimer(resolve, ms))
+  let [over, had] = [false, 0]
+  const entered: number[] = []
+  const callers = Array.from({ length: 4 }, async () => {
+    while (!over) {
+      await busy.lock('x').using(async () => {
+        entered.push(clock.monotonic())
+        await pause(2)
+      })
+    }
+  })
+  const visit = async (): Promise<number> => {
+    let through = Infinity
+    const visiting = other.lock('x').using(async () => {
+      await pause(20)
+      had++
+      through = clock.monotonic()
+    })
+    while (!entered.some((at) => at >= through)) await clock.advance(0.5)
+    await visiting
+    return entered.find((at) => at >= through)! - through
+  }
+  await clock.advance(30)
+  await visit()
+  for (let ms = 0; ms < 3000; ms++) await clock.advance(1)
+  for (let time = 0; time < 5; time++) {
+    const gap = await visit()
+    assert.ok(gap < 3, `${gap} ms until the next one has it`)
+    await clock.advance(20)
+  }
+  assert.equal(had, 6)
+  over = true
+  const ended = Promise.all([...callers, busy.close(), other.close()].map((one) => one.catch(() => undefined)))
+  for (let i = 0; i < 100; i++) await clock.advance(20)
+  await ended
+})

@@ -22,7 +22,6 @@ local owners = ARGV
 --include drop-stale
 --include keep-order
 --include bound
---include draw-near
 --include tell-whose
 --include grant-next
 
@@ -37,9 +36,21 @@ local holder = redis.call('HKEYS', lock)[1]
 local left = math.max(redis.call('PTTL', lock), 0)
 local length, tail = redis.call('LLEN', queue), redis.call('LINDEX', queue, -1)
 local latest = tonumber(tail and redis.call('ZSCORE', deadlines, tail) or 0)
--- Ours behind one of Redisson's adds what that one's turn takes off; one of ours takes nothing off, so that adds up.
+-- Ours behind one of Redisson's adds what that one's turn takes off; one of ours takes nothing off, so that adds up, ahead of the
+-- first of ours who waits, for `bound` puts right those of Redisson's before it. It and all who are due later are due earlier by
+-- what it has more than it needs and six allowances, so that all keep their distances; when that is as much as all have added.
 if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * length + 6) * allowance then
-  drawNear(line, left, length)
+  local first, after = redis.call('ZRANGE', deadlines, 0, 63, 'WITHSCORES'), line.now + math.max(left, 3000)
+  for i = 1, #first, 2 do
+    local deadline = tonumber(first[i + 1])
+    local off = isOurs(first[i]) and deadline % 1 == 0 and math.floor(deadline - after - 6 * allowance)
+    if off then
+      local late = off >= length * allowance and redis.call('ZRANGEBYSCORE', deadlines, deadline, '+inf') or {}
+      for _, owner in ipairs(late) do redis.call('ZINCRBY', deadlines, -off, owner) end
+      break
+    end
+    after = math.max(after, deadline)
+  end
   latest = tonumber(redis.call('ZSCORE', deadlines, tail))
 end
 local mine, place, told = {}, {}, {}

@@ -42,16 +42,18 @@ local later, raised, before = 0, 0, nil
 for place, owner in ipairs(redis.call('LRANGE', queue, 0, -1)) do
   local score = (mine[owner] or before) and redis.call('ZSCORE', deadlines, owner)
   if mine[owner] or score then
-    local known = tonumber(score or before or line.now)
-    later = math.max(later, isOurs(owner) and 0 or raised, math.ceil((before or known) - known))
-    local deadline = known + later
+    local known = tonumber(score or before and before - later or line.now)
+    local due = math.max(later, isOurs(owner) and 0 or raised, math.ceil((before or known) - known))
+    -- What makes one that asks due later, or one on trial, makes nobody else: who is next is compared with it.
+    if not mine[owner] and known % 1 == 0 then later = due end
+    local deadline = known + due
     if mine[owner] then
       deadline = math.max(math.ceil(deadline), line.now + math.max(left, 0) + allowance * place)
       states[owner] = isOurs(ahead or owner) and 0 or 2
     end
     -- Where a mark is ahead, the distance to it is nobody's own.
     raised = mine[owner] and score and known % 1 == 0 and deadline - known or 0
-    before = (mine[owner] or later > 0) and deadline or nil
+    before = (mine[owner] or due > 0) and deadline or nil
     if before then redis.call('ZADD', deadlines, before, owner) end
   end
   ahead = owner
