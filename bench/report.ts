@@ -52,12 +52,13 @@ const gridOf = ({ columns, rows }: Result): string[][] => {
   ]
 }
 
-const mark = (reached: boolean): string => (reached ? 'reached' : 'MISSED')
+/** A look is too short to say of a target that it is missed. */
+const mark = (reached: boolean, quick: boolean): string => (reached ? 'reached' : quick ? 'not in this look' : 'MISSED')
 
 export const asText = (result: Result): string => {
   const lines = asLines(gridOf(result), [0, result.columns.length + 1])
   const targets = result.targets.map(
-    ({ text, measured, reached }) => `  ${mark(reached).padEnd(7)}  ${text}: ${measured}`,
+    ({ text, measured, reached }) => `  ${mark(reached, result.conditions.quick).padEnd(7)}  ${text}: ${measured}`,
   )
   return ['', result.title, ...lines, ...targets].join('\n')
 }
@@ -74,12 +75,12 @@ export const summaryText = (results: readonly Result[]): string => asLines(summa
 
 const targetTable = (results: readonly Result[]): string[][] => [
   ['', 'target', 'measured', '', 'the run before', 'and before that'],
-  ...results.flatMap(({ id, targets, earlier = [] }) =>
+  ...results.flatMap(({ id, targets, conditions, earlier = [] }) =>
     targets.map(({ text, measured, reached }, place) => [
       id.toUpperCase(),
       text,
       measured,
-      mark(reached),
+      mark(reached, conditions.quick),
       ...Array.from({ length: EARLIER }, (_, run) => earlier[run]?.measured[place] ?? '–'),
     ]),
   ),
@@ -101,7 +102,9 @@ const asSection = (result: Result, folder: string): string => {
     about.measures,
     ...pictured(result, folder),
     asMarkdown(gridOf(result), [0, columns.length + 1]),
-    targets.map(({ text, measured, reached }) => `- ${text}: **${measured}**, ${mark(reached)}`).join('\n'),
+    targets
+      .map(({ text, measured, reached }) => `- ${text}: **${measured}**, ${mark(reached, conditions.quick)}`)
+      .join('\n'),
     `In what the participants differ: ${about.differs}`,
     `How it could mislead: ${about.misleads}`,
     `Source: [bench/scenarios/${id}.ts](../bench/scenarios/${id}.ts). ${rounds}, ` +

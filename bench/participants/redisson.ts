@@ -2,7 +2,7 @@ import { NEWEST, isBuilt } from '../../test/interop/support/build.js'
 import { now } from '../../test/interop/support/java-process.js'
 import { type Redisson, startRedisson } from '../../test/interop/support/redisson.js'
 import { PATIENCE } from '../support/child.js'
-import type { Load, Sample, Slot } from '../support/load.js'
+import { PATIENCE_AT_END, type Load, type Sample, type Slot } from '../support/load.js'
 import type { Member, Participant } from './participant.js'
 
 /** It has no fair read-write lock, and is never asked for one. */
@@ -14,12 +14,6 @@ const KINDS = {
   writeLock: 'write',
   fairWriteLock: 'write',
 } as const
-
-/**
- * When the time is over, each caller has one turn more; whoever has not had it after so many ms has missed its wake-up and sleeps
- * for as long as a lease, 30 s.
- */
-const LAST_TURNS = 5000
 
 type JavaSample = Omit<Sample, 'waits' | 'stays'> & Record<'waits' | 'stays', readonly number[]>
 
@@ -77,11 +71,17 @@ class JavaMember implements Member {
     return !taken
   }
 
-  async #work({ startAt, warm, seconds, holdMs = this.#load.holdMs }: Slot): Promise<Sample> {
+  async #work({
+    startAt,
+    warm,
+    seconds,
+    holdMs = this.#load.holdMs,
+    patience = PATIENCE_AT_END,
+  }: Slot): Promise<Sample> {
     const { kind, callers, endless, places = 1, reads } = this.#load
     const { waits, stays, ...counts } = await this.#redisson.request<JavaSample>({
       ...{ op: 'bench', kind: KINDS[kind], names: this.#names, callers, hold: holdMs, warm, seconds, places, reads },
-      ...{ startAt: now() + startAt - Date.now(), drains: endless !== true, patience: LAST_TURNS },
+      ...{ startAt: now() + startAt - Date.now(), drains: endless !== true, patience },
     })
     return { ...counts, waits: Float64Array.from(waits), stays: Float64Array.from(stays) }
   }

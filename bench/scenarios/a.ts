@@ -42,8 +42,8 @@ const measure = async (bench: Bench, adapter: Adapter, port: number): Promise<Ro
   try {
     const lock = own.lock('own')
     const ways = [async () => (await lock.acquire()).release(), await bare(client, 'bare')] as const
-    const seconds = (bench.quick ? 0.6 : 8) / TURNS / 2
-    for (const way of ways) await rate(way, 3 * seconds)
+    const seconds = (bench.quick ? 1.2 : 8) / TURNS / 2
+    for (const way of ways) await rate(way, bench.quick ? 0.4 : 1)
     const figures: Figures[] = []
     for (let round = 0; round < bench.rounds; round += 1) {
       const sums = [0, 0] as [number, number]

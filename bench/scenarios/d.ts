@@ -79,7 +79,7 @@ const measure = async (bench: Bench, open: OpenParty): Promise<Figures> => {
 
 const candidates = ({ quick }: Bench) => {
   // Shortened, or nobody would see the end of it; but not over before all stand in the line.
-  const [allowance, lease] = quick ? [0.02, 5] : [0.1, 10]
+  const [allowance, lease] = quick ? [0.02, 3] : [0.1, 10]
   const options = { fairLockWaitTimeout: allowance * 1000, lockWatchdogTimeout: lease * 1000 }
   const beyond = LEASE - lease + DOOMED * (ALLOWANCE - allowance)
   return [
@@ -116,7 +116,7 @@ export const d: Scenario = {
   async run(bench) {
     const there = candidates(bench).filter(({ participant }) => participant.version() !== undefined)
     const figures = there.map((): Figures[] => [])
-    for (let round = 0; round < (bench.quick ? 1 : bench.rounds); round++) {
+    for (let round = 0; round < bench.rounds; round++) {
       for (const [index, { participant, open }] of there.entries()) {
         bench.log(`  ${participant.name}`)
         figures[index]!.push(await measure(bench, open))

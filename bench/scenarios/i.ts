@@ -7,7 +7,6 @@ import { type Row, findRow, format, target } from '../support/result.js'
 import { median } from '../support/stats.js'
 
 const COLD = fileURLToPath(new URL('../support/cold.js', import.meta.url))
-const TIMES = 7
 /** What importing it took on the machine for which the target of the first connection was set, ms: others are slower or faster. */
 const IOREDIS = 64
 
@@ -38,7 +37,7 @@ const measure = (bench: Bench): Row[] => {
   const there = CANDIDATES.filter(({ folder }) => versionOf(folder) !== undefined)
   const times = new Map<Candidate, Times[]>(there.map((candidate) => [candidate, []]))
   const url = bench.server?.redis.url
-  for (let time = 0; time < TIMES; time++) {
+  for (let time = 0; time < bench.rounds; time++) {
     for (const [candidate, seen] of times) seen.push(start(candidate.name, ...(url === undefined ? [] : [url])))
   }
   return [...times].map(([{ name, folder, footprint }, seen]) => {
@@ -72,7 +71,7 @@ export const i: Scenario = {
     misleads: 'All files are in the cache of the system. A bundler changes all of it.',
   },
   needsServer: false,
-  rounds: TIMES,
+  rounds: 7,
   run(bench): Promise<Measured> {
     const rows = measure(bench)
     const cells = findRow(rows, 'holdfast')?.cells ?? {}

@@ -47,7 +47,7 @@ export const w: Scenario = {
   needsServer: true,
   rounds: 1,
   async run(bench) {
-    const seconds = bench.quick ? 2 : 10
+    const seconds = bench.quick ? 1 : 10
     const limit = 3 * seconds
     const whyNot = (participant: Participant) => (participant.waits ? undefined : 'does not wait')
     const rows = await inTurn(bench, whyNot, (participant) => wait(bench, participant, seconds))

@@ -74,6 +74,6 @@ export class Child implements Member {
 
   #lastComplaint(): string {
     const lines = this.#complaints.join('').split('\n')
-    return lines.find((line) => /^[A-Z]\w*Error\b/.test(line)) ?? lines[0] ?? ''
+    return lines.find((line) => /^([A-Z]\w*)?Error\b/.test(line)) ?? lines[0] ?? ''
   }
 }

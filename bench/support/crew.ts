@@ -40,9 +40,8 @@ export class Crew {
     return this.#processes[0]!.ask('probe') as Promise<boolean>
   }
 
-  /** `patience`: how long the last of them may take when the time is over, ms. */
-  work(slot: Slot, patience = PATIENCE): Promise<Sample[]> {
-    const limit = (slot.warm + slot.seconds) * 1000 + patience
+  work(slot: Slot): Promise<Sample[]> {
+    const limit = (slot.warm + slot.seconds) * 1000 + PATIENCE
     return Promise.all(this.#processes.map((child) => child.ask(slot, limit) as Promise<Sample>))
   }
 

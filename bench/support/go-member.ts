@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { now } from '../../test/interop/support/java-process.js'
 import type { Member, Participant } from '../participants/participant.js'
 import { PATIENCE } from './child.js'
-import type { Load, Sample, Slot } from './load.js'
+import { PATIENCE_AT_END, type Load, type Sample, type Slot } from './load.js'
 import { root } from './paths.js'
 
 const FOLDER = join(root, 'bench/peers/go')
@@ -33,9 +33,9 @@ class GoMember implements Member {
 
   async ask(message: Slot | 'probe', limit = PATIENCE): Promise<unknown> {
     if (message === 'probe') return this.#request({ op: 'probe', names: [`${this.#names[0]}:probe`] }, limit)
-    const { startAt, ...times } = message
+    const { startAt, patience = PATIENCE_AT_END, ...times } = message
     const { callers, holdMs } = this.#load
-    const load = { names: this.#names, callers, holdMs, startAt: now() + startAt - Date.now() }
+    const load = { names: this.#names, callers, holdMs, patience, startAt: now() + startAt - Date.now() }
     const sample = (await this.#request({ op: 'work', ...load, ...times }, limit)) as Sample
     return { ...sample, waits: Float64Array.from(sample.waits), stays: Float64Array.from(sample.stays) }
   }

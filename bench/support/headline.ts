@@ -34,12 +34,13 @@ const times = (ours: number, peer: number, less: boolean): string => {
 export const SUMMARY_HEADS = ['', 'holdfast', 'best peer', 'its name', 'times as good', 'target: measured', 'reached']
 
 /** What was missed, if anything, is what is shown. */
-const outcome = ({ targets }: Result): [string, string] => {
+const outcome = ({ targets, conditions }: Result): [string, string] => {
   const missed = targets.filter(({ reached }) => !reached)
   const shown = missed[0] ?? targets[0]
   if (shown === undefined) return ['', '']
-  const of = targets.length > 1 ? `${targets.length - missed.length} of ${targets.length}` : undefined
-  return [`${shown.text}: ${shown.measured}`, missed.length === 0 ? `yes${of ? ` (${of})` : ''}` : (of ?? 'NO')]
+  const of = targets.length > 1 ? ` (${targets.length - missed.length} of ${targets.length})` : ''
+  const not = conditions.quick ? 'not in this look' : 'NO'
+  return [`${shown.text}: ${shown.measured}`, `${missed.length === 0 ? 'yes' : not}${of}`]
 }
 
 /** One line for a scenario. */

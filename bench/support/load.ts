@@ -18,6 +18,9 @@ export interface Load {
   readonly endless?: boolean
 }
 
+/** Patience unless a slot says its own. */
+export const PATIENCE_AT_END = 5000
+
 /** A stretch of time in which one participant works and the others rest. */
 export interface Slot {
   /** Wall clock, ms. */
@@ -27,6 +30,11 @@ export interface Slot {
   readonly seconds: number
   /** Instead of what the load says. */
   readonly holdMs?: number
+  /**
+   * When the time is over, each caller has one turn more; whoever has not had it after so many ms has missed its wake-up, and
+   * sleeps for as long as a lease, or for ever.
+   */
+  readonly patience?: number
 }
 
 /** What one process saw in a slot. */

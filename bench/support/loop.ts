@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Session } from '../participants/participant.js'
 import type { Holding } from './hold.js'
-import type { Load, Sample, Slot } from './load.js'
+import { PATIENCE_AT_END, type Load, type Sample, type Slot } from './load.js'
 import { Recorder, machineTime } from './stats.js'
 
 /** What a process keeps from slot to slot. */
@@ -21,7 +21,7 @@ export const runSlot = async ({ session, load, names, hold }: Post, slot: Slot):
   const waits = new Recorder()
   const stays = new Recorder()
   const shared = load.processes > 1
-  let [pairs, total, crowded, held] = [0, 0, 0, 0]
+  let [pairs, total, crowded, held, gone] = [0, 0, 0, 0, 0]
 
   await sleep(Math.max(0, slot.startAt - Date.now()))
   const cpu = process.cpuUsage()
@@ -53,11 +53,16 @@ export const runSlot = async ({ session, load, names, hold }: Post, slot: Slot):
       }
       await mine.release()
     }
+    gone++
   }
   const callers = Promise.all(Array.from({ length: load.callers }, (_, index) => caller(index % locks.length)))
-  await (load.endless === true ? Promise.race([callers, sleep(until - performance.now())]) : callers)
+  const all = new AbortController()
+  const patience = load.endless === true ? 0 : (slot.patience ?? PATIENCE_AT_END)
+  await Promise.race([callers, sleep(until + patience - performance.now(), undefined, { signal: all.signal })])
+  all.abort()
+  const asleep = load.endless === true ? 0 : load.callers - gone
   const { user, system } = process.cpuUsage(cpu)
-  return { pairs, total, waits: waits.values, stays: stays.values, crowded, held, cpu: user + system }
+  return { pairs, total, waits: waits.values, stays: stays.values, crowded, held, cpu: user + system, asleep }
 }
 
 /** Whether a lock that one client has, in all its places, stays closed to another call until it is given back. */

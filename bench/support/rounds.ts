@@ -19,17 +19,18 @@ export interface Plan {
   readonly beside?: () => Promise<void>
 }
 
-/** For all rounds of all participants of one quick scenario, in seconds. */
-const QUICK = 5
+/** What counts of a quick one, for each participant, in seconds. */
+const QUICK = 0.3
 /** How long the last caller may take in a quick one, ms: a peer that loses a wake-up would hold up all the rest. */
-const QUICK_PATIENCE = 8000
+const QUICK_PATIENCE = 1500
 /** Before what counts, in each slot, so that subscriptions stand. */
 const WARM = 0.3
 /**
  * And once at first, with short holds: so code is compiled as it is in a process that has worked for a while. Where calls are
  * held up by what a hold takes, a second of them is too few: the CPU of all participants goes on falling for many.
  */
-const FIRST = { fast: 0.7, held: 8, quick: 0.35 }
+const FIRST = { fast: 0.7, held: 8 }
+const FIRST_QUICK = { fast: 0.7, held: 0.4 }
 const SHORT = 0.1
 /** Until all processes have heard of the start, in ms. */
 const LEAD = 30
@@ -82,9 +83,9 @@ export const runRounds = async (bench: Bench, { load, seconds, who, first, besid
   )
   const active = entries.filter((entry) => entry.takesPart)
   const url = load.engine === 'memory' ? 'memory:bench' : bench.server!.redis.url
-  const warm = first ?? FIRST[bench.quick ? 'quick' : load.holdMs === 0 ? 'fast' : 'held']
+  const warm = first ?? (bench.quick ? FIRST_QUICK : FIRST)[load.holdMs === 0 ? 'fast' : 'held']
   const early = { warm, seconds: 0, holdMs: Math.min(load.holdMs, SHORT) }
-  const length = bench.quick ? Math.max(0.25, QUICK / active.length / bench.rounds - WARM) : seconds
+  const length = bench.quick ? QUICK : seconds
   try {
     for (const entry of active) {
       await entry.attempt(async () => {
@@ -114,8 +115,8 @@ const work = async (
   { places }: Load,
   times: Omit<Slot, 'startAt'>,
 ): Promise<Sample[]> => {
-  const slot = { startAt: Date.now() + LEAD, ...times }
-  const samples = await entry.crew!.work(slot, quick ? QUICK_PATIENCE : undefined)
+  const slot = { startAt: Date.now() + LEAD, ...(quick && { patience: QUICK_PATIENCE }), ...times }
+  const samples = await entry.crew!.work(slot)
   if (violations(samples, places) > 0) entry.violated = true
   entry.asleep += totalOf(samples, 'asleep')
   return samples
@@ -123,7 +124,8 @@ const work = async (
 
 const measure = async (bench: Bench, entry: Entry, load: Load, seconds: number): Promise<void> => {
   const meter = load.engine === 'memory' ? undefined : bench.server!.meter
-  const trip = await meter?.trip()
+  // What has no holds is not compared with what a trip takes.
+  const trip = load.holdMs === 0 ? undefined : await meter?.trip()
   const before = await meter?.read()
   const samples = await work(bench, entry, load, { warm: WARM, seconds })
   const after = await meter?.read()

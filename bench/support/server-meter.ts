@@ -58,6 +58,11 @@ export class ServerMeter {
     return { cpu, commands: field('total_commands_processed') - this.#looks, calls }
   }
 
+  /** What those before have left, and what belongs to processes that were killed. */
+  async clear(): Promise<void> {
+    await this.#client.flushall()
+  }
+
   end(): void {
     this.#client.disconnect()
   }

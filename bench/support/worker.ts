@@ -1,5 +1,6 @@
 /** One process of one participant: `worker.js PARTICIPANT URL LOAD NAMES`. Does what the parent says by messages. */
 import { participantNamed } from '../participants.js'
+import type { Session } from '../participants/participant.js'
 import { holding } from './hold.js'
 import type { Load, Slot } from './load.js'
 import { excludes, runSlot } from './loop.js'
@@ -11,13 +12,16 @@ const participant = participantNamed(name)
 const session = await participant.open(url)
 const hold = holding(load.holdMs, Math.min(load.callers, load.places ?? 1))
 
+/**
+ * Who was asked whether a lock is closed to it. They stay until the end: a peer's timers may outlive a wait, and throw once the
+ * connection is closed.
+ */
+const rivals: Session[] = []
+
 const probe = async (): Promise<boolean> => {
-  const other = await participant.open(url)
-  try {
-    return await excludes(session, other, load, `${names[0]}:probe`)
-  } finally {
-    await other.close()
-  }
+  const rival = await participant.open(url)
+  rivals.push(rival)
+  return excludes(session, rival, load, `${names[0]}:probe`)
 }
 
 const obey = async (message: Slot | 'probe' | 'end'): Promise<void> => {
@@ -25,7 +29,7 @@ const obey = async (message: Slot | 'probe' | 'end'): Promise<void> => {
   else if (message !== 'end') process.send?.(await runSlot({ session, load, names, hold }, message))
   else {
     await hold.end()
-    await session.close()
+    for (const one of [session, ...rivals]) await one.close()
     process.disconnect()
   }
 }

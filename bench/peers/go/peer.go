@@ -21,13 +21,14 @@ type Locker interface {
 type Open func(url string) (Locker, error)
 
 type request struct {
-	Op      string   `json:"op"`
-	Names   []string `json:"names"`
-	Callers int      `json:"callers"`
-	HoldMs  float64  `json:"holdMs"`
-	StartAt float64  `json:"startAt"` // ms of the machine's monotonic clock
-	Warm    float64  `json:"warm"`    // s
-	Seconds float64  `json:"seconds"`
+	Op       string   `json:"op"`
+	Names    []string `json:"names"`
+	Callers  int      `json:"callers"`
+	HoldMs   float64  `json:"holdMs"`
+	StartAt  float64  `json:"startAt"` // ms of the machine's monotonic clock
+	Warm     float64  `json:"warm"`    // s
+	Seconds  float64  `json:"seconds"`
+	Patience float64  `json:"patience"` // ms
 }
 
 type answer struct {

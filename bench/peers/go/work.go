@@ -17,6 +17,14 @@ type sample struct {
 	Crowded int       `json:"crowded"`
 	Held    float64   `json:"held"`
 	CPU     float64   `json:"cpu"`
+	Asleep  int       `json:"asleep"`
+}
+
+// A caller's sample is read while it may still be asleep.
+type diary struct {
+	sync.Mutex
+	sample
+	gone bool
 }
 
 // now is CLOCK_MONOTONIC in ms, as all processes of the machine see it.
@@ -38,30 +46,35 @@ func sleepUntil(at float64) {
 }
 
 // A caller takes and frees one lock until the time is over, and keeps what it saw.
-func caller(one Locker, name string, inside *atomic.Int32, asked request) (sample, error) {
-	seen := sample{Waits: []float64{}, Stays: []float64{}}
+func (seen *diary) caller(one Locker, name string, inside *atomic.Int32, asked request) error {
 	from := asked.StartAt + 1000*asked.Warm
 	until := from + 1000*asked.Seconds
 	for began := now(); began < until; began = now() {
 		free, err := one.Acquire(name)
 		if err != nil {
-			return seen, err
+			return err
 		}
 		had := now()
-		if inside.Add(1) > 1 {
-			seen.Crowded++
-		}
+		crowded := inside.Add(1) > 1
 		if asked.HoldMs > 0 {
 			time.Sleep(time.Duration(asked.HoldMs * 1e6))
 		}
 		inside.Add(-1)
 		left := now()
+		seen.Lock()
 		seen.note(began, had, left, from, until)
+		if crowded {
+			seen.Crowded++
+		}
+		seen.Unlock()
 		if err := free(); err != nil {
-			return seen, err
+			return err
 		}
 	}
-	return seen, nil
+	seen.Lock()
+	seen.gone = true
+	seen.Unlock()
+	return nil
 }
 
 func (seen *sample) note(began, had, left, from, until float64) {
@@ -76,38 +89,47 @@ func (seen *sample) note(began, had, left, from, until float64) {
 	seen.Stays = append(seen.Stays, 1000*had, 1000*left)
 }
 
-func (seen *sample) add(other sample) {
-	seen.Pairs += other.Pairs
-	seen.Total += other.Total
-	seen.Crowded += other.Crowded
-	seen.Held += other.Held
-	seen.Waits = append(seen.Waits, other.Waits...)
-	seen.Stays = append(seen.Stays, other.Stays...)
+func (all *sample) add(seen *diary) {
+	seen.Lock()
+	defer seen.Unlock()
+	all.Pairs += seen.Pairs
+	all.Total += seen.Total
+	all.Crowded += seen.Crowded
+	all.Held += seen.Held
+	all.Waits = append(all.Waits, seen.Waits...)
+	all.Stays = append(all.Stays, seen.Stays...)
+	if !seen.gone {
+		all.Asleep++
+	}
 }
 
-// work lets all callers go at once, each on a lock of its own or all on one.
+// work lets all callers go at once, each on a lock of its own or all on one; whoever has missed its wake-up stays behind.
 func work(one Locker, asked request) (sample, error) {
 	inside := make([]atomic.Int32, len(asked.Names))
-	seen := make([]sample, asked.Callers)
-	errs := make([]error, asked.Callers)
+	seen := make([]diary, asked.Callers)
+	ends := make(chan error, asked.Callers)
 	sleepUntil(asked.StartAt)
 	spent := cpu()
-	var running sync.WaitGroup
 	for i := range asked.Callers {
-		running.Add(1)
-		go func() {
-			defer running.Done()
-			place := i % len(asked.Names)
-			seen[i], errs[i] = caller(one, asked.Names[place], &inside[place], asked)
-		}()
+		place := i % len(asked.Names)
+		go func() { ends <- seen[i].caller(one, asked.Names[place], &inside[place], asked) }()
 	}
-	running.Wait()
+	over := asked.StartAt + 1000*(asked.Warm+asked.Seconds) + asked.Patience
+	late := time.After(time.Duration((over - now()) * 1e6))
+	for range asked.Callers {
+		select {
+		case err := <-ends:
+			if err != nil {
+				return sample{}, err
+			}
+			continue
+		case <-late:
+		}
+		break
+	}
 	all := sample{Waits: []float64{}, Stays: []float64{}, CPU: cpu() - spent}
 	for i := range seen {
-		if errs[i] != nil {
-			return all, errs[i]
-		}
-		all.add(seen[i])
+		all.add(&seen[i])
 	}
 	// Stays at different locks may overlap.
 	if len(asked.Names) > 1 {
