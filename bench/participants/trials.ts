@@ -3,47 +3,47 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { holdfast } from './holdfast.js'
 import type { Contender, Participant } from './participant.js'
 
-/** Lets in whoever comes while `lapse` says so, whether the lock is taken or not. */
-const broken = (name: string, lapse: (key: string) => boolean): Participant => ({
+type Acquire = Contender['acquire']
+
+/** As `of` makes it of a sound one. */
+const trial = (name: string, of: (acquire: Acquire, key: string) => Acquire): Participant => ({
   ...holdfast,
   ...{ name, family: 'trial' },
   async open(url, lease) {
     const session = await holdfast.open(url, lease)
     const lock = (...which: Parameters<typeof session.lock>): Contender => {
       const sound = session.lock(...which)
-      return {
-        acquire: async () => (lapse(which[1]) ? { release: () => Promise.resolve() } : sound.acquire()),
-      }
+      return { acquire: of(() => sound.acquire(), which[1]) }
     }
     return { ...session, lock }
   },
 })
 
+const isProbed = (key: string): boolean => key.endsWith(':probe')
+const nothing = { release: () => Promise.resolve() }
+
 let acquired = 0
+let sleeps = false
 
 /** Excludes nobody. */
-export const open = broken('trial: open to all', () => true)
+export const open = trial('trial: open to all', () => () => Promise.resolve(nothing))
 
-/** Lets in one of a hundred, and never when it is probed. */
-export const leaky = broken('trial: one of a hundred', (key) => !key.endsWith(':probe') && ++acquired % 100 === 0)
+/** Lets in one of a hundred, whether the lock is taken or not. */
+export const leaky = trial('trial: one of a hundred', (acquire, key) => () => {
+  return !isProbed(key) && ++acquired % 100 === 0 ? Promise.resolve(nothing) : acquire()
+})
+
+/** The first of a process is never called again. */
+export const drowsy = trial('trial: one sleeps on', (acquire, key) => () => {
+  if (isProbed(key) || sleeps) return acquire()
+  sleeps = true
+  return new Promise(() => undefined)
+})
 
 /** Sound, and a timer later each time. */
-export const slowed: Participant = {
-  ...holdfast,
-  ...{ name: 'trial: slowed', family: 'trial' },
-  async open(url, lease) {
-    const session = await holdfast.open(url, lease)
-    const lock = (...which: Parameters<typeof session.lock>): Contender => {
-      const quick = session.lock(...which)
-      return {
-        async acquire() {
-          await sleep(1)
-          return quick.acquire()
-        },
-      }
-    }
-    return { ...session, lock }
-  },
-}
+export const slowed = trial('trial: slowed', (acquire) => async () => {
+  await sleep(1)
+  return acquire()
+})
 
-export const trials: readonly Participant[] = [open, leaky, slowed]
+export const trials: readonly Participant[] = [open, leaky, drowsy, slowed]

@@ -23,7 +23,10 @@ export const c: Scenario = {
       "of the other's release; *switch ms* is from the release to having it, its median and p99.",
     differs:
       'redis-semaphore polls, so its waits depend on its retryInterval (1 ms here) and its luck; it wakes nobody and ' +
-      'queues nobody. Each re-entry into the queue is a new acquire, as an application would do it.',
+      'queues nobody. Each re-entry into the queue is a new acquire, as an application would do it. ' +
+      'rueidislock wakes its own process first, and most often takes the lock again at once: its median wait is short, its ' +
+      'p99 is not. rueidislock and node-redisson can lose a wake-up, and then a caller sleeps though the lock is free: where ' +
+      'one does so at the end it is waited for for 5 s, and counted.',
     misleads:
       'Passing on within a process raises the rate at the price of the order between processes: look at p99 and max, not at ' +
       'the rate alone. A round trip is measured with nothing else running, each after a pause as long as a hold: processes ' +

@@ -110,7 +110,8 @@ export const g: Scenario = {
     differs:
       'redis-semaphore asks again each millisecond for each waiter; rueidislock is told by the server, and sends one of each ' +
       'process; holdfast passes on within a process and is told otherwise. Each renews at another part of the lease, and ' +
-      'rueidislock keeps its own lease of 5 s.',
+      'rueidislock keeps its own lease of 5 s. With few keys a pair costs what its scripts cost: theirs know no owner who ' +
+      'comes again and no one who waits. rueidislock does not get going with 4,096 waiters.',
     misleads:
       'With two processes and more, what one acquisition costs is mostly the waking of processes, which does not grow. CPU that ' +
       'is spent while waiting is counted to the acquisitions, as it should be. All share the cores of one machine: with more ' +

@@ -18,7 +18,8 @@ export const h: Scenario = {
       'A lock that passes on within the process need not ask the server each time, while its lease is fresh; one without ' +
       'a queue in the process, such as redis-semaphore, sends each attempt of each waiter to the server.',
     misleads:
-      'It says nothing of hand-overs between processes (see C). Nobody holds a lock for no time: it is the overhead alone.',
+      'It says nothing of hand-overs between processes (see C). Nobody holds a lock for no time: it is the overhead alone. ' +
+      'node-redisson loses wake-ups where several callers of one process wait: they sleep until the end, and are counted.',
   },
   needsServer: true,
   async run(bench) {

@@ -37,7 +37,7 @@ const handOffs = async (bench: Bench): Promise<Row[]> => {
     for (const entry of round % 2 === 0 ? entries : [...entries].reverse()) {
       const crew = await Crew.open(holdfast, bench.server!.redis.url, { ...HANDED, kind: entry.kind })
       try {
-        const samples = await crew.work({ startAt: Date.now() + 30, warm: bench.quick ? 0.4 : 1, seconds })
+        const samples = await crew.work({ startAt: Date.now() + 30, warm: bench.quick ? 0.4 : 3, seconds })
         entry.violated ||= violations(samples) > 0
         entry.figures.push(digest(samples, seconds))
       } finally {

@@ -11,7 +11,8 @@ export const u1: Scenario = {
     measures: 'One caller in one process takes and frees one lock in a loop. Two round trips make a pair.',
     differs:
       'redis-semaphore and redsync take by a plain SET NX, not by a script, are not re-entrant and wake nobody: their requests are ' +
-      'cheaper for the server, four commands a pair instead of seven. redsync is Go, where a goroutine waits for the socket and no ' +
+      'cheaper for the server, four commands a pair instead of seven; rueidislock takes by a script, and is not re-entrant. ' +
+      'redsync and rueidislock are Go, where a goroutine waits for the socket and no ' +
       'event loop comes in between; a lock in Node has "raw" above it. "raw" neither renews nor notices a loss.',
     misleads:
       'The server is on the same machine, so a trip is short and the share of the client is large: over a network all ' +

@@ -53,7 +53,7 @@ export interface Sample {
   readonly held: number
   /** µs of CPU, user and system. */
   readonly cpu: number
-  /** How many callers had not had their last turn long after the time was over: what they wait for nobody holds any more. */
+  /** How many callers had not had their last turn when patience was at an end: a wake-up is lost, or the line too slow. */
   readonly asleep?: number
 }
 

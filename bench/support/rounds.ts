@@ -65,7 +65,7 @@ class Entry {
   }
 
   row(): Row {
-    const slept = `${this.asleep} callers slept on when all was over, having missed their wake-up; their waits are left out`
+    const slept = `${this.asleep} of the callers still waited seconds after all was over; those waits are left out`
     const note = this.violated ? 'VIOLATED' : (this.note ?? (this.asleep > 0 ? slept : undefined))
     const { name, family } = this.participant
     const version = this.participant.version() ?? ''

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { holdfast } from '../../bench/participants/holdfast.js'
-import { leaky, open } from '../../bench/participants/trials.js'
+import { drowsy, leaky, open } from '../../bench/participants/trials.js'
 import { violations } from '../../bench/support/digest.js'
 import type { Load, Sample } from '../../bench/support/load.js'
 import { runRounds } from '../../bench/support/rounds.js'
@@ -55,5 +55,10 @@ describe('who does not exclude', () => {
 
   it('is seen within one process, too', async () => {
     assert.deepEqual(await notesOf({ ...load, processes: 1 }, leaky.name, holdfast.name), ['VIOLATED', undefined])
+  })
+
+  it('and who is never called again is counted, beside the figures of the others', async () => {
+    const [note = ''] = await notesOf({ ...load, processes: 1 }, drowsy.name)
+    assert.match(note, /^1 of the callers still waited/)
   })
 })
