@@ -19,11 +19,11 @@ export const u1: Scenario = {
       'rows come close to each other. Client and server share the cores, so the figures per second hold only within this table.',
   },
   needsServer: true,
-  // One caller feels whatever else the machine does: short slots, and more of them.
-  rounds: 9,
+  // One caller feels whatever else the machine does.
+  rounds: 5,
   async run(bench) {
     const load = { kind: 'lock', engine: 'redis', processes: 1, callers: 1, names: 'each', holdMs: 0 } as const
-    const rows = comparedWithRaw(await runRounds(bench, { load, seconds: 1 }))
+    const rows = comparedWithRaw(await runRounds(bench, { load, seconds: 2 }))
     const ratio = findRow(rows, 'holdfast')?.cells['ratio']
     return {
       columns: columnsFor('pair', 'raw'),
