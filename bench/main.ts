@@ -50,8 +50,9 @@ const readArguments = () => {
     },
   })
   const [command, ...checks] = positionals
-  const rounds = values.quick ? 1 : Number(values.rounds)
-  if (!Number.isInteger(rounds) || (rounds < 3 && !values.quick)) throw new UsageError('--rounds takes a number from 3')
+  const asked = Number(values.rounds)
+  if (!Number.isInteger(asked) || asked < 3) throw new UsageError('--rounds takes a number from 3')
+  const rounds = values.quick ? 1 : asked
   return command === 'guard'
     ? { ...values, rounds, checks, chosen: [] }
     : { ...values, rounds, checks: undefined, chosen: choose(positionals) }
@@ -85,8 +86,7 @@ const conditionsOf = async ({ quick, server }: Bench, rounds: number): Promise<C
 
 const runAll = async (chosen: readonly Scenario[], bench: Bench): Promise<readonly Result[]> => {
   const results: Result[] = []
-  for (const { id, title, about, needsServer, rounds: own = bench.rounds, run } of chosen) {
-    const rounds = bench.quick ? 1 : own
+  for (const { id, title, about, needsServer, rounds = bench.rounds, run } of chosen) {
     if (needsServer && bench.server === undefined) continue
     const conditions = await conditionsOf(bench, rounds)
     bench.log(`\n${id}: ${title}`)
