@@ -13,7 +13,7 @@ import { ClosedError, LockLostError } from './errors.js'
 import { checkClose, checkFair, checkKeys, checkListener, checkName, checkText } from './options.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { fairReadLock, fairWriteLock } from './sync/fair-read-write-lock/fair-read-write-lock.js'
-import { fencedLock } from './sync/fenced-lock/fenced-lock.js'
+import { fencedLock, NumberedLock } from './sync/fenced-lock/fenced-lock.js'
 import { keyedLock, keyedLockOf } from './sync/keyed-lock/keyed-lock.js'
 import { Latch } from './sync/latch/latch.js'
 import { spinLock } from './sync/spin-lock/spin-lock.js'
@@ -174,7 +174,7 @@ class ConnectedClient implements Client {
   }
 
   fencedLock(name: string): FencedLock {
-    const lock: Lock = this.#lock(fencedLock, name)
+    const lock: Lock = new NumberedLock(this.#home, fencedLock, checkName(name))
     for (const warning of this.#fencing) this.#runtime.warn(warning)
     this.#fencing = []
     return lock as FencedLock

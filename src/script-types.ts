@@ -24,6 +24,11 @@ export interface ScriptOptions {
 export interface ScriptInput {
   /** KEYS, by the client's `mapName`. On a cluster all must be of one slot. */
   readonly keys?: readonly string[] | undefined
+  /**
+   * On a cluster: run on the node that has this key, without naming it in KEYS. Default: where the first of `keys` is, or,
+   * without keys, the node of slot 0.
+   */
+  readonly route?: string | undefined
   /** ARGV, by the codec. */
   readonly args?: readonly unknown[] | undefined
 }

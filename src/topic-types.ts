@@ -68,6 +68,8 @@ export interface Topic<M = unknown> extends Listenable {
 /** All channels whose names fit a pattern (`*`, `?`, `[ab]`), Redisson's RPatternTopic. `mapName` is not applied, as it is not there. */
 export interface PatternTopic<M = unknown> extends Listenable {
   readonly pattern: string
+  /** The channels whose names fit the pattern and that somebody is subscribed to by name, on all nodes. Others' patterns do not count. */
+  activeTopics(): Promise<string[]>
   subscribe(listener: MessageListener<M>, options?: SubscribeOptions): Promise<Subscription>
   messages(options?: MessagesOptions): Messages<{ readonly channel: string; readonly message: M }>
 }

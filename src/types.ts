@@ -145,7 +145,9 @@ export interface MultiHold extends Hold {
 export type MultiLock = Lock<MultiHold>
 
 /** A lock whose holds are numbered: see `FencedHold.token`. */
-export type FencedLock = Lock<FencedHold>
+export interface FencedLock extends Lock<FencedHold> {
+  for(owner: Owner): OwnedFencedLock
+}
 
 /** Two sides of one lock: many hold `read` at a time while nobody holds `write`. */
 export interface ReadWriteLock {
@@ -155,14 +157,20 @@ export interface ReadWriteLock {
   readonly write: Lock
 }
 
+/** Of the calls of an `OwnedLock` that may wait. */
+export interface OwnedLockOptions {
+  /** Ends the wait with the signal's reason, as an interrupt does in Java. An already aborted one sends nothing. */
+  signal?: AbortSignal | undefined
+}
+
 /** Redisson's vocabulary, for code that ports from it: an owner is what Redisson calls a thread. */
 export interface OwnedLock {
   readonly name: string
   readonly owner: Owner
-  /** `lease` -1 or omitted: the watchdog renews. */
-  lock(lease?: number): Promise<void>
+  /** `lease` -1 or omitted: the watchdog renews. With a `signal` it is Redisson's `lockInterruptibly`. */
+  lock(lease?: number, options?: OwnedLockOptions): Promise<void>
   /** `wait` -1, 0 or omitted: one try. `lease` -1 or omitted: the watchdog renews. */
-  tryLock(wait?: number, lease?: number): Promise<boolean>
+  tryLock(wait?: number, lease?: number, options?: OwnedLockOptions): Promise<boolean>
   /** Rejects with `NotOwnerError` when this owner does not hold it. */
   unlock(): Promise<void>
   forceUnlock(): Promise<boolean>
@@ -174,9 +182,23 @@ export interface OwnedLock {
   remainTimeToLive(): Promise<number>
 }
 
+/** The same for a fenced lock, Redisson's RFencedLock. */
+export interface OwnedFencedLock extends OwnedLock {
+  /** As `lock`; the fencing token of this hold. */
+  lockAndGetToken(lease?: number, options?: OwnedLockOptions): Promise<bigint>
+  /** As `tryLock`; `undefined` where that is `false`. */
+  tryLockAndGetToken(wait?: number, lease?: number, options?: OwnedLockOptions): Promise<bigint | undefined>
+  /** Redisson's `getToken`: the newest token of the lock, whoever got it; `undefined` before the first. */
+  token(): Promise<bigint | undefined>
+}
+
 /** What is kept on the server until it is deleted, or its expiry is over. */
 export interface Kept {
   readonly name: string
+  /** Whether it is on the server. */
+  exists(): Promise<boolean>
+  /** Milliseconds until it expires; `undefined` when it does not exist, `Infinity` when it never expires. */
+  remaining(): Promise<number | undefined>
   /** Deletes it with all its keys. `false`: it was not there. */
   delete(): Promise<boolean>
   /** All its keys go after so many ms. `false`: it is not there. */
@@ -261,6 +283,8 @@ export interface PermitSemaphore extends Kept {
   /** All of them or none, and 10,000 at most. */
   acquireMany(count: number, options?: PermitOptions): Promise<Permit[]>
   tryAcquire(options?: PermitOptions): Promise<Permit | undefined>
+  /** All of them, or an empty array when they cannot be acquired within `wait` (default 0). */
+  tryAcquireMany(count: number, options?: PermitOptions): Promise<Permit[]>
   /** `NotOwnerError` when one of them is unknown, expired or given back: then nothing is changed. 10,000 at most. */
   release(ids: string | readonly string[]): Promise<void>
   /** The same without the error: `false`, or 0. */
@@ -304,7 +328,7 @@ export interface Rate {
 }
 
 export interface RateOptions extends Rate {
-  /** What was granted goes on counting. Default: for `updateRate`; `setRate` begins anew. */
+  /** Permits granted before still count. Default `false`, as in Redisson: all permits of the new rate are available. */
   readonly keepState?: boolean | undefined
 }
 
@@ -327,7 +351,7 @@ export interface RateLimiter extends Kept {
   trySetRate(rate: Rate): Promise<boolean>
   /** Sets the rate, whatever it was. */
   setRate(rate: RateOptions): Promise<void>
-  /** Changes the rate. `false`: there is none. */
+  /** Sets the rate where one is set. `false`: none is, and nothing changes. */
   updateRate(rate: RateOptions): Promise<boolean>
   /** `undefined`: none is set. */
   rate(): Promise<Rate | undefined>

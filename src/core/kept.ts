@@ -44,6 +44,22 @@ export abstract class KeptObject implements Kept {
     return this.#speaker
   }
 
+  async exists(): Promise<boolean> {
+    return (await this.#left()) !== -2
+  }
+
+  async remaining(): Promise<number | undefined> {
+    const left = await this.#left()
+    if (left === -2) return undefined
+    return left === -1 ? Infinity : left
+  }
+
+  /** As PTTL answers: -2 where there is no such key, -1 where it has no expiry. */
+  async #left(): Promise<number> {
+    this.checkUsable()
+    return Number(await this.runtime.link.command(['PTTL', this.key], { route: this.key, target: this.name }))
+  }
+
   async delete(): Promise<boolean> {
     this.checkUsable()
     const deleted = await this.runtime.link.command(['DEL', ...this.keys], { route: this.key, target: this.name })

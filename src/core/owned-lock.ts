@@ -1,9 +1,11 @@
 import { NotOwnerError } from '../errors.js'
-import { checkLease, checkWait } from '../options.js'
-import type { Lock, OwnedLock } from '../types.js'
+import { checkLease, checkOptions, checkWait } from '../options.js'
+import type { Lock, OwnedLock, OwnedLockOptions } from '../types.js'
 import type { GatedLock } from './gated-lock.js'
 import type { TenureHold } from './hold.js'
 import type { UnitOfWork } from './owner.js'
+
+type HoldOf<L extends Lock> = Awaited<ReturnType<L['acquire']>>
 
 /** Redisson's vocabulary over a lock of ours: the owner plays the thread. */
 export abstract class OwnedView<L extends Lock> implements OwnedLock {
@@ -22,14 +24,24 @@ export abstract class OwnedView<L extends Lock> implements OwnedLock {
     return this.target.name
   }
 
-  async lock(lease?: number): Promise<void> {
-    await this.target.acquire({ ...leaseOf(lease), owner: this.owner })
+  async lock(lease?: number, options?: OwnedLockOptions): Promise<void> {
+    await this.take(lease, options)
   }
 
-  async tryLock(wait?: number, lease?: number): Promise<boolean> {
-    const limit = wait === undefined || wait === -1 ? 0 : checkWait(wait)
-    const hold = await this.target.tryAcquire({ wait: limit, ...leaseOf(lease), owner: this.owner })
-    return hold !== undefined
+  async tryLock(wait?: number, lease?: number, options?: OwnedLockOptions): Promise<boolean> {
+    return (await this.tryTake(wait, lease, options)) !== undefined
+  }
+
+  protected async take(lease?: number, options?: OwnedLockOptions): Promise<HoldOf<L>> {
+    const { signal } = checkOptions(options)
+    return (await this.target.acquire({ ...leaseOf(lease), signal, owner: this.owner })) as HoldOf<L>
+  }
+
+  protected async tryTake(wait = -1, lease?: number, options?: OwnedLockOptions): Promise<HoldOf<L> | undefined> {
+    const { signal } = checkOptions(options)
+    const limit = wait === -1 ? 0 : checkWait(wait)
+    const hold = await this.target.tryAcquire({ wait: limit, ...leaseOf(lease), signal, owner: this.owner })
+    return hold as HoldOf<L> | undefined
   }
 
   forceUnlock(): Promise<boolean> {

@@ -328,8 +328,13 @@ export class Runtime implements Runner {
   }
 }
 
-/** Redisson's rule for names with braces makes companions of another slot where the braces are no tag. */
+/**
+ * Redisson puts a name into braces to name the keys and channels beside it. Where the name has braces of its own, some of
+ * them may hash to another slot.
+ */
 export const mustShareSlot = ({ key, channel }: { readonly key: string; readonly channel: string }): void => {
   if (slotOf(key) === slotOf(channel)) return
-  throw new RangeError(`name '${key}' has a brace that makes no hash tag: in a cluster its keys are of several slots`)
+  throw new RangeError(
+    `the name '${key}' cannot be used for this object in a cluster: '${channel}', which belongs to it, hashes to another slot because of the braces in the name`,
+  )
 }

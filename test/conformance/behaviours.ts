@@ -129,8 +129,8 @@ export const DIFFERENCES: readonly Difference[] = [
     pinned: ['read-write-lock/turns.test.ts', 'G-22: readers of two clients'],
   },
   {
-    redisson: 'a reader who asks to write waits for itself',
-    ours: '`DeadlockError` at once; a try is not had',
+    redisson: 'a reader that asks to write waits for itself; with a time limit it is `false` after that time',
+    ours: '`DeadlockError` at once, with a time limit too; without a wait `tryLock` is `false`',
     right: 'ours: it could never end',
     pinned: ['read-write-lock/read-write-lock.test.ts', 'who reads and would write'],
   },
@@ -152,5 +152,42 @@ export const DIFFERENCES: readonly Difference[] = [
     ours: 'the expiry stays; the grant is taken out of the log',
     right: 'ours: permits would live for ever, or be had twice',
     pinned: ['contract/semaphore/redisson.ts', 'S11: drained'],
+  },
+  {
+    redisson: 'acquiring a lock again for less time ends all levels when that time is over',
+    ours: 'each level ends by itself; the lock stays while one of them wants it',
+    right: 'ours: the outer level still works under it',
+    pinned: ['contract/lock/reentrance.ts', 'G-04: a lease inside a renewed hold'],
+  },
+  {
+    redisson: 'a rate that is set without `keepAlive` leaves the expiry of the one before, and the limiter vanishes then',
+    ours: 'the limiter stays',
+    right: 'ours: all its callers would fail for no reason that they can see',
+    pinned: ['contract/rate-limiter/rates.ts', 'no keep-alive any more'],
+  },
+  {
+    redisson:
+      'arguments that cannot be right: `IllegalArgumentException`, `RedisException` with a script’s text, or accepted (a negative `trySetPermits`, a limiter’s `tryAcquire(-1)`)',
+    ours: '`TypeError` or `RangeError` that names the argument, before anything is sent',
+    right: 'ours: a mistake is reported where it was made',
+    pinned: ['contract/rate-limiter/rates.ts', 'G-05, G-23: bad arguments'],
+  },
+  {
+    redisson: 'a permit that is unknown or has expired: `RedisException`; one that never expires has a lease time of -1',
+    ours: '`NotOwnerError`; `Infinity`',
+    right: 'ours: code can tell them apart',
+    pinned: ['contract/permit-semaphore/redisson.ts', 'P17, P18, P26, P27: one of them unknown'],
+  },
+  {
+    redisson: 'a limiter without a rate, or asked for more than its rate: `RedisException` with a script’s text',
+    ours: '`NotInitializedError`, `RangeError`',
+    right: 'ours: code can tell them apart',
+    pinned: ['contract/rate-limiter/rates.ts', 'G-25: before a rate is set'],
+  },
+  {
+    redisson: 'the token of a fenced lock that was never held is 0; nil in a script’s list is `null`',
+    ours: '`undefined`, for both',
+    right: 'a matter of language',
+    pinned: ['contract/ported.test.ts', 'what does not exist is undefined'],
   },
 ]

@@ -1,3 +1,6 @@
+import { GatedLock } from '../../core/gated-lock.js'
+import { ThreadLock } from '../../core/owned-lock.js'
+import type { UnitOfWork } from '../../core/owner.js'
 import type { LockKind } from '../../core/protocol.js'
 import { fencingCounter } from '../../keys.js'
 import {
@@ -7,6 +10,8 @@ import {
   fencedLockRelease,
   fencedLockSetLevel,
 } from '../../lua/scripts.gen.js'
+import { checkOwner } from '../../options.js'
+import type { OwnedFencedLock, OwnedLockOptions, Owner } from '../../types.js'
 import { PlainLockProtocol, holdersOf, plainLock } from '../lock/lock.js'
 
 /** Redisson's RFencedLock: a plain lock, and a counter without expiry that every hold and every further level raises. */
@@ -70,6 +75,29 @@ class FencedLockProtocol extends PlainLockProtocol {
   override async inspect() {
     const [ttl, fields, token] = await this.runner.run(fencedLockInspect, this.#keys, [])
     return { ttl, holders: holdersOf(fields), ...(token !== null && { token: BigInt(token) }) }
+  }
+}
+
+/** A fenced lock in Redisson's vocabulary. */
+class FencedThreadLock extends ThreadLock implements OwnedFencedLock {
+  async lockAndGetToken(lease?: number, options?: OwnedLockOptions): Promise<bigint> {
+    return (await this.take(lease, options)).token as bigint
+  }
+
+  async tryLockAndGetToken(wait?: number, lease?: number, options?: OwnedLockOptions): Promise<bigint | undefined> {
+    return (await this.tryTake(wait, lease, options))?.token
+  }
+
+  async token(): Promise<bigint | undefined> {
+    return (await this.target.serverState()).token
+  }
+}
+
+/** The public fenced lock. */
+export class NumberedLock extends GatedLock {
+  override for(owner: Owner): FencedThreadLock {
+    checkOwner(owner)
+    return new FencedThreadLock(this, owner as UnitOfWork)
   }
 }
 

@@ -95,6 +95,11 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
     return granted?.[0]
   }
 
+  async tryAcquireMany(count: number, options?: PermitOptions): Promise<Permit[]> {
+    const granted = await this.#enter(this.#request(checkAmount(count, 'count', 0, MOST), options, 0))
+    return granted ?? []
+  }
+
   async #acquire(count: number, options: PermitOptions | undefined): Promise<Permit[]> {
     const request = this.#request(count, options, Infinity)
     const granted = await this.#enter(request)

@@ -42,15 +42,15 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   }
 
   async setRate(rate: RateOptions): Promise<void> {
-    await this.#setRate(rate, false, true)
+    await this.#setRate(rate, true)
   }
 
   async updateRate(rate: RateOptions): Promise<boolean> {
-    return this.#setRate(rate, true, false)
+    return this.#setRate(rate, false)
   }
 
-  async #setRate(rate: RateOptions, keeps: boolean, always: boolean): Promise<boolean> {
-    const { keepState = keeps } = checkRate(rate)
+  async #setRate(rate: RateOptions, always: boolean): Promise<boolean> {
+    const { keepState = false } = checkRate(rate)
     const args = [...argsOf(rate), keepState ? 1 : 0, always ? 1 : 0] as const
     const { runner, channel } = this
     const { keys } = this.#window

@@ -26,12 +26,13 @@ export class Scripting {
 
   /** Where `send` answers for the script: what of the call goes to it, and how its answer is read. */
   async run(call: Call | undefined, { codec, readOnly }: Manner, send: Send): Promise<unknown> {
-    const { keys = [], args = [], returns = 'value' } = checkOptions(call)
+    const { keys = [], args = [], returns = 'value', route } = checkOptions(call)
     const read = readers[checkReturns(returns)]
     const mapped = this.#mapped(checkList(keys, 'keys'))
+    const where = route === undefined ? (mapped[0] ?? '') : this.runtime.keyOf(checkName(route, 'route'))
     const encoded = checkList(args, 'args').map((arg, i) => encodeWith(codec, arg, `args[${i}]`))
     const sent = this.untilClosed(() =>
-      this.#send(readOnly, (reads) => send(mapped, encoded, { ...optionsOf(mapped), readOnly: reads })),
+      this.#send(readOnly, (reads) => send(mapped, encoded, { binary: true, route: where, readOnly: reads })),
     )
     return read(await sent, codec)
   }
@@ -92,9 +93,6 @@ export const mannerOf = (options: ScriptOptions | undefined): Manner => {
   checkFlag(readOnly, 'readOnly')
   return { codec: codecOf(codec), readOnly }
 }
-
-/** Where it has no keys, Redisson's choice: the node of slot 0. */
-const optionsOf = (keys: readonly string[]): SendOptions => ({ binary: true, route: keys[0] ?? '' })
 
 const checkList = <T>(list: readonly T[], what: string): readonly T[] => {
   const isList: boolean = Array.isArray(list)

@@ -105,6 +105,13 @@ export class MatchingTopic<M> extends Listened<M> implements PatternTopic<M> {
     this.pattern = pattern
   }
 
+  async activeTopics(): Promise<string[]> {
+    const { runtime } = this.topics
+    runtime.checkOpen(this.pattern)
+    const nodes = allOf(await runtime.link.everywhere(['PUBSUB', 'CHANNELS', this.place.name], 'all'))
+    return [...new Set(nodes.flat() as string[])].sort()
+  }
+
   messages(options?: MessagesOptions): Messages<{ readonly channel: string; readonly message: M }> {
     return this.loop(options, (message, channel) => ({ channel, message: message as M }))
   }

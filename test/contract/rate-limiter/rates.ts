@@ -152,7 +152,7 @@ export const rates = (scenario: Scenario): void => {
     for (let n = 0; n < 4; n++) await w.run(r.acquire())
     await w.pass(4000)
     for (let n = 0; n < 4; n++) await w.run(r.acquire())
-    await r.updateRate({ permits: 4, interval: 8000 })
+    await r.updateRate({ permits: 4, interval: 8000, keepState: true })
     await w.pass(4100)
     assert.equal(await allowed(r), false, 'four of four are in the window')
     await w.pass(4100)
