@@ -160,7 +160,8 @@ export const DIFFERENCES: readonly Difference[] = [
     pinned: ['contract/lock/reentrance.ts', 'G-04: a lease inside a renewed hold'],
   },
   {
-    redisson: 'a rate that is set without `keepAlive` leaves the expiry of the one before, and the limiter vanishes then',
+    redisson:
+      'a rate that is set without `keepAlive` leaves the expiry of the one before, and the limiter vanishes then',
     ours: 'the limiter stays',
     right: 'ours: all its callers would fail for no reason that they can see',
     pinned: ['contract/rate-limiter/rates.ts', 'no keep-alive any more'],
@@ -173,7 +174,8 @@ export const DIFFERENCES: readonly Difference[] = [
     pinned: ['contract/rate-limiter/rates.ts', 'G-05, G-23: bad arguments'],
   },
   {
-    redisson: 'a permit that is unknown or has expired: `RedisException`; one that never expires has a lease time of -1',
+    redisson:
+      'a permit that is unknown or has expired: `RedisException`; one that never expires has a lease time of -1',
     ours: '`NotOwnerError`; `Infinity`',
     right: 'ours: code can tell them apart',
     pinned: ['contract/permit-semaphore/redisson.ts', 'P17, P18, P26, P27: one of them unknown'],

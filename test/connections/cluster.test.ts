@@ -82,7 +82,10 @@ const works = (what: string, work: Promise<unknown>): Promise<boolean> =>
   work.then(
     () => true,
     (error: unknown) => {
-      assert.ok(error instanceof RangeError && error.message.includes('hashes to another slot'), `${what}: ${String(error)}`)
+      assert.ok(
+        error instanceof RangeError && error.message.includes('hashes to another slot'),
+        `${what}: ${String(error)}`,
+      )
       return false
     },
   )

@@ -126,13 +126,16 @@ void describe('synchronizers on a cluster of three nodes, under mapped names', (
   const ASTRAY = ['a{b', '{}a', 'a}b', '}{']
 
   for (const [kind, calls] of Object.entries(CALLS)) {
-    on(`${kind}: braces that put its keys into several slots → each call rejects and says so, nothing is sent`, async (one) => {
-      for (const name of ASTRAY) {
-        for (const call of calls(one, name)) {
-          const said = { name: 'RangeError', message: /hashes to another slot because of the braces/ }
-          await assert.rejects(call, said, `${String(call)} of '${name}'`)
+    on(
+      `${kind}: braces that put its keys into several slots → each call rejects and says so, nothing is sent`,
+      async (one) => {
+        for (const name of ASTRAY) {
+          for (const call of calls(one, name)) {
+            const said = { name: 'RangeError', message: /hashes to another slot because of the braces/ }
+            await assert.rejects(call, said, `${String(call)} of '${name}'`)
+          }
         }
-      }
-    })
+      },
+    )
   }
 })
