@@ -1,5 +1,6 @@
 import type { Client } from './client.js'
 import type { ClientOptions } from './config/settings.js'
+import { outside } from './core/scope.js'
 
 /**
  * Connects to a server, or opens the embedded one.
@@ -11,6 +12,9 @@ import type { ClientOptions } from './config/settings.js'
  */
 export const connect = async (from?: string | URL | ClientOptions): Promise<Client> => {
   // Whoever imports the package and never connects, such as a command line that prints its help, loads no kind of lock.
-  const { open } = await import('./client.js')
-  return open(from)
+  // What it opens outlives the call: it keeps nothing of the scope in which it was made.
+  return outside(async () => {
+    const { open } = await import('./client.js')
+    return open(from)
+  })
 }

@@ -1,3 +1,5 @@
+import { outside } from './scope.js'
+
 /**
  * Time, timers and randomness. This file alone touches the real ones (the linter forbids them elsewhere),
  * so that everything, the embedded engine included, also runs under a virtual clock.
@@ -36,10 +38,11 @@ class SystemTimer implements Timer {
   constructor(callback: () => void, ms: number, background: boolean) {
     const due = performance.now() + ms
     const arm = (left: number): ReturnType<typeof setTimeout> => {
-      const handle =
+      const handle = outside(() =>
         left > LONGEST_TIMER
           ? setTimeout(() => (this.#handle = arm(due - performance.now())), LONGEST_TIMER)
-          : setTimeout(callback, left)
+          : setTimeout(callback, left),
+      )
       if (background) handle.unref()
       return handle
     }

@@ -1,8 +1,11 @@
+import { inScope } from './scope.js'
+
 type Listener<A extends unknown[]> = (...args: A) => void
 
 /** A small typed emitter: the public types must not need Node's. A listener that throws does not stop the library. */
 export class Emitter<E extends { [K in keyof E]: unknown[] }> {
-  readonly #listeners = new Map<keyof E, Set<Listener<never[]>>>()
+  /** Each as it was passed, and bound to the scope in which that was. */
+  readonly #listeners = new Map<keyof E, Map<Listener<never[]>, Listener<never[]>>>()
   readonly #onThrow: (error: unknown) => void
 
   constructor(onThrow: (error: unknown) => void) {
@@ -10,8 +13,9 @@ export class Emitter<E extends { [K in keyof E]: unknown[] }> {
   }
 
   on<K extends keyof E>(event: K, listener: Listener<E[K]>): void {
-    const set = this.#listeners.get(event) ?? new Set()
-    this.#listeners.set(event, set.add(listener as unknown as Listener<never[]>))
+    const known = listener as unknown as Listener<never[]>
+    const all = this.#listeners.get(event) ?? new Map<Listener<never[]>, Listener<never[]>>()
+    if (!all.has(known)) this.#listeners.set(event, all.set(known, inScope(known)))
   }
 
   off<K extends keyof E>(event: K, listener: Listener<E[K]>): void {
@@ -20,9 +24,9 @@ export class Emitter<E extends { [K in keyof E]: unknown[] }> {
 
   /** Whether anybody listened. */
   emit<K extends keyof E>(event: K, ...args: E[K]): boolean {
-    const set = this.#listeners.get(event)
-    if (set === undefined || set.size === 0) return false
-    for (const listener of [...set]) {
+    const all = this.#listeners.get(event)
+    if (all === undefined || all.size === 0) return false
+    for (const listener of [...all.values()]) {
       try {
         ;(listener as unknown as Listener<E[K]>)(...args)
       } catch (error) {

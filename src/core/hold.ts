@@ -2,6 +2,7 @@ import { ClosedError, NotOwnerError } from '../errors.js'
 import { checkLease } from '../options.js'
 import type { Hold, HoldState } from '../types.js'
 import type { UnitOfWork } from './owner.js'
+import { ScopedAbort } from './scope.js'
 import type { Tenure } from './tenure.js'
 import { type Terms, marginOf } from './terms.js'
 import type { Moment } from './trust.js'
@@ -14,7 +15,7 @@ export class TenureHold implements Hold {
   #end: 'released' | 'lost' | 'detached' | undefined
   #reason: Error | undefined
   /** Made when first asked for: most holds are never listened to. */
-  #controller: AbortController | undefined
+  #controller: ScopedAbort | undefined
   #released: Promise<boolean> | undefined
   /** When a fixed lease is over, whatever other levels of the same tenure do; on both clocks. */
   #over: Pick<Moment, 'mono' | 'wall'> | undefined
@@ -88,7 +89,7 @@ export class TenureHold implements Hold {
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
-      this.#controller = new AbortController()
+      this.#controller = new ScopedAbort()
       this.look()
       if (this.#reason !== undefined) this.#controller.abort(this.#reason)
     }

@@ -20,6 +20,66 @@ export interface Scope {
 
 const current = new AsyncLocalStorage<Scope>()
 
+/** As it was when the package was loaded. */
+const root = AsyncLocalStorage.snapshot()
+
+/**
+ * Runs the step outside any scope, of ours and of the caller's. A socket or a timer keeps the scope in which it was made for
+ * as long as it lives, and everything that it ever brings would run in there.
+ */
+export const outside = <T>(step: () => T): T => root(step)
+
+/** The listener, to be called from anywhere: it runs in the scope in which it was registered. */
+export const inScope = <L extends (...args: never[]) => unknown>(listener: L): L =>
+  AsyncLocalStorage.bind(listener) as L
+
+type Listening = Parameters<AbortSignal['addEventListener']>
+type AbortListener = Listening[1]
+
+const boundOnce = (listener: AbortListener, all: WeakMap<object, AbortListener>): AbortListener => {
+  if (typeof listener !== 'function' && typeof listener !== 'object') return listener
+  // As in JavaScript, where anything may be passed.
+  if ((listener as unknown) === null) return listener
+  const known = all.get(listener)
+  if (known !== undefined) return known
+  const bound =
+    typeof listener === 'function'
+      ? inScope(listener)
+      : inScope((event: Event) => {
+          listener.handleEvent(event)
+        })
+  all.set(listener, bound)
+  return bound
+}
+
+/** Its signal calls each listener in the scope in which it was registered; all else that hears of it does so outside any. */
+export class ScopedAbort {
+  readonly #controller = new AbortController()
+
+  constructor() {
+    const { signal } = this
+    const listeners = new WeakMap<object, AbortListener>()
+    const add = signal.addEventListener.bind(signal)
+    const remove = signal.removeEventListener.bind(signal)
+    signal.addEventListener = (...[type, listener, options]: Listening) => {
+      add(type, boundOnce(listener, listeners), options)
+    }
+    signal.removeEventListener = (...[type, listener, options]: Parameters<AbortSignal['removeEventListener']>) => {
+      remove(type, boundOnce(listener, listeners), options)
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  abort(reason: unknown): void {
+    outside(() => {
+      this.#controller.abort(reason)
+    })
+  }
+}
+
 const nearestActive = (scope: Scope | undefined): Scope | undefined => {
   while (scope !== undefined && !scope.active) scope = scope.outer
   return scope

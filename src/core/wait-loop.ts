@@ -1,4 +1,5 @@
 import type { Contest } from './contender.js'
+import { outside } from './scope.js'
 import type { Patience } from './request.js'
 
 /** What both wait loops have: at most one runs at a time, and it can be woken from its pauses. */
@@ -22,7 +23,8 @@ export abstract class WaitLoop<W extends { readonly request: Patience }> {
   start(refused = false): void {
     // Asked first: a hold that it finds to be over ends at once, and that starts it too.
     const next = this.contest.next()
-    if (next !== undefined && this.#running === undefined) this.#running = this.run(refused)
+    // It goes on for whoever comes after that caller.
+    if (next !== undefined && this.#running === undefined) this.#running = outside(() => this.run(refused))
   }
 
   /** In the turn in which nobody was found to ask for: whoever comes later starts it anew. */

@@ -1,4 +1,5 @@
 import { type Clock, limitAnswers, type Timer } from '../core/clock.js'
+import { outside } from '../core/scope.js'
 import { ClosedError, EngineError, serverError, withoutSecrets } from '../errors.js'
 import type { Script } from '../lua/script.js'
 import {
@@ -216,17 +217,17 @@ export class Link {
   /** One plain command to each of the nodes, and what came of it there. */
   everywhere(argv: readonly Arg[], nodes: Nodes): Promise<PromiseSettledResult<Reply>[]> {
     return this.#whenUp(() => {
-      const sent = this.#driver.everywhere?.(argv, nodes) ?? [this.#driver.send(argv)]
+      const sent = outside(() => this.#driver.everywhere?.(argv, nodes)) ?? [this.#send(argv)]
       return Promise.allSettled(sent.map((reply) => this.#settling(reply)))
     })
   }
 
   async subscribe(name: string, kind: SubscriptionKind): Promise<void> {
-    await this.#settling(this.#driver.subscribe(name, kind))
+    await this.#settling(outside(() => this.#driver.subscribe(name, kind)))
   }
 
   async unsubscribe(name: string, kind: SubscriptionKind): Promise<void> {
-    await this.#settling(this.#driver.unsubscribe(name, kind))
+    await this.#settling(outside(() => this.#driver.unsubscribe(name, kind)))
   }
 
   async close(): Promise<void> {
@@ -274,10 +275,15 @@ export class Link {
       const unknown = (error: Error): void => {
         // Whoever has given up meanwhile may have undone it already.
         if (script === undefined || pending.settled || !error.message.startsWith('NOSCRIPT')) failed(error)
-        else this.#driver.send(withText(argv, script), options).then(answered, failed)
+        else this.#send(withText(argv, script), options).then(answered, failed)
       }
-      this.#driver.send(argv, options).then(answered, unknown)
+      this.#send(argv, options).then(answered, unknown)
     })
+  }
+
+  /** The connection to a node of a cluster is made when the first command goes there. */
+  #send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {
+    return this.#driver.cluster ? outside(() => this.#driver.send(argv, options)) : this.#driver.send(argv, options)
   }
 
   #settling<T>(sent: Promise<T>): Promise<T> {

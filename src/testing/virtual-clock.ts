@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../core/clock.js'
+import { outside } from '../core/scope.js'
 import { Random } from './random.js'
 
 /** A clock whose time passes only when told to. With `memory:` everything that happens under it can be repeated. */
@@ -62,7 +63,7 @@ class SeededClock implements VirtualClock {
     for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) {
       this.#timers.delete(timer)
       this.#elapsed = Math.max(this.#elapsed, timer.due)
-      timer.callback()
+      outside(timer.callback)
       await settle()
     }
     this.#elapsed = end

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../core/clock.js'
 import type { UnitOfWork } from '../../core/owner.js'
 import type { Runtime } from '../../core/runtime.js'
-import type { Scoped } from '../../core/scope.js'
+import { ScopedAbort, type Scoped } from '../../core/scope.js'
 import type { UsedHold } from '../../core/using.js'
 import {
   ClosedError,
@@ -38,7 +38,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
   readonly owner: UnitOfWork
   readonly #runtime: Runtime
   readonly #parts: Parts
-  readonly #controller = new AbortController()
+  readonly #controller = new ScopedAbort()
   readonly #failures: MemberFailure[] = []
   #end: 'released' | 'lost' | undefined
   #closed: ClosedError | undefined

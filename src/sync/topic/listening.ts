@@ -1,6 +1,7 @@
 import { onAbort } from '../../core/abort.js'
 import { Emitter } from '../../core/emitter.js'
 import type { Runtime } from '../../core/runtime.js'
+import { inScope } from '../../core/scope.js'
 import type { Attendance } from '../../core/wakeups.js'
 import type { Message } from '../../engine/engine.js'
 import { ClosedError } from '../../errors.js'
@@ -34,11 +35,12 @@ export class Listening implements Subscription {
     this.#concerned = concerned
     this.#atEnd = [concerned.over]
     this.#gaps = new Emitter((error) => runtime.fail(error))
-    this.#ear = runtime.wakeups.attend(place.kind, place.name, (message) => {
+    const hear = (message: Message | undefined): void => {
       if (this.#over !== undefined) return
       if (message === undefined) this.#gaps.emit('gap')
       else this.#hear(message)
-    })
+    }
+    this.#ear = runtime.wakeups.attend(place.kind, place.name, inScope(hear))
   }
 
   /** Resolves when the server has confirmed; rejects when it has not, or the signal aborts before. */
