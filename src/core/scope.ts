@@ -30,8 +30,7 @@ const root = AsyncLocalStorage.snapshot()
 export const outside = <T>(step: () => T): T => root(step)
 
 /** The listener, to be called from anywhere: it runs in the scope in which it was registered. */
-export const inScope = <L extends (...args: never[]) => unknown>(listener: L): L =>
-  AsyncLocalStorage.bind(listener) as L
+export const inScope = <L extends (...args: never[]) => unknown>(listener: L): L => AsyncLocalStorage.bind<L>(listener)
 
 type Listening = Parameters<AbortSignal['addEventListener']>
 type AbortListener = Listening[1]
