@@ -1,24 +1,31 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * npm run test:mutants -- [WORD…]   breaks the library on purpose, one patch of test/mutants at a time, and looks who notices
+ * npm run test:mutants -- [WORD…]   breaks the library on purpose, one mutant at a time, and reports which test notices
+ * npm run test:mutants -- --lines    only those of test/mutants/lines.mjs, each of which breaks one line
  *
- * Before its first `---`, a patch says in a line what it breaks; with `Suite:` which test files look where the simulation
+ * The others are patches in test/mutants. Before its first `---`, a patch says in a line what it breaks; with `Suite:` which test files look where the simulation
  * does not; with `Guard:` which checks of the bench see that it is slower; with `Family:` which histories can show it. Everything happens in a copy.
  * A suite must pass there as long as nothing is broken: who does not run, or fails anyway, notices nothing.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { createInterface } from 'node:readline'
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from './build.mjs'
 import { buildLua } from './build-lua.mjs'
+import { lines } from '../test/mutants/lines.mjs'
 
 const root = join(import.meta.dirname, '..')
 const patches = join(root, 'test/mutants')
 const SECONDS = 60
 
-/** @typedef {{ name: string, what: string, suites: string[], guard: string[], family: string[], file: string, sources: string[] }} Mutant */
+/**
+ * `change` breaks the copy, or says why it cannot.
+ * @typedef {{ name: string, what: string, suites: string[], guard: string[], family: string[], sources: string[],
+ *   only: boolean, change: (home: string, back: boolean) => string | undefined }} Mutant
+ */
 
 /** @param {string} file @returns {Mutant} */
 const read = (file) => {
@@ -38,10 +45,32 @@ const read = (file) => {
     suites,
     guard,
     family,
-    file: join(patches, file),
     sources,
+    only: false,
+    change: (home, back) => {
+      const args = ['apply', ...(back ? ['-R'] : []), join(patches, file)]
+      const { status, stderr } = spawnSync('git', args, { cwd: home, encoding: 'utf8' })
+      return status === 0 ? undefined : stderr.trim()
+    },
   }
 }
+
+/** @param {import('../test/mutants/lines.mjs').Line} line @returns {Mutant} */
+const readLine = ({ name, breaks, file, from, to, suites }) => ({
+  name,
+  what: `Breaks: ${breaks}.`,
+  suites,
+  guard: [],
+  family: [],
+  sources: [file],
+  only: true,
+  change: (home, back) => {
+    const parts = readFileSync(join(root, file), 'utf8').split(from)
+    if (parts.length !== 2) return `the line stands ${parts.length - 1} times in ${file}`
+    writeFileSync(join(home, file), parts.join(back ? from : to))
+    return undefined
+  },
+})
 
 /** @param {string} home */
 const copy = (home) => {
@@ -61,12 +90,6 @@ const compile = async (home, sources) => {
     const { code } = transformSync(readFileSync(join(home, source), 'utf8'), { loader: 'ts', target: 'es2022' })
     writeFileSync(join(home, source.replace(/^src/, 'dist').replace(/\.ts$/, '.js')), code)
   }
-}
-
-/** @param {string} home @param {Mutant} mutant @param {boolean} [back] */
-const apply = (home, { file }, back = false) => {
-  const { status, stderr } = spawnSync('git', ['apply', ...(back ? ['-R'] : []), file], { cwd: home, encoding: 'utf8' })
-  return status === 0 ? undefined : stderr.trim()
 }
 
 /** @param {string} home @param {readonly string[]} family */
@@ -93,36 +116,47 @@ const simulate = (home, family) => {
 }
 
 /**
- * What became of a suite: the name of the first test that failed, undefined where none did, and whether any ran. Where the
- * file itself ends badly it is named as a test of its own.
- * @param {string} home @param {string} suite
+ * What became of a suite: the name of the first test that failed, undefined where none did, and whether any ran. It ends with
+ * the first that fails. Where the file itself ends badly it is named as a test of its own.
+ * @param {string} home @param {string} suite @returns {Promise<{ ran: boolean, failed: string | undefined }>}
  */
-const runSuite = (home, suite) => {
-  const args = ['--test', '--test-reporter=tap', '--test-timeout=240000', `.build/test/${suite}.test.js`]
-  const { status, stdout } = spawnSync(process.execPath, args, { cwd: home, encoding: 'utf8', maxBuffer: 1 << 28 })
-  const tests = [...stdout.matchAll(/^\s*(not )?ok \d+ - (.*)$/gm)]
-    .map(([, not, name = '']) => ({ failed: not !== undefined, name }))
-    .filter(({ name }) => !name.endsWith(`${suite}.test.js`) && !/ # SKIP\b/.test(name))
-  const failed = tests.find((one) => one.failed)?.name ?? (status === 0 ? undefined : 'it ends before its time')
-  return { ran: tests.length > 0, failed }
-}
+const runSuite = (home, suite) =>
+  new Promise((resolve) => {
+    const args = ['--test', '--test-reporter=tap', '--test-timeout=240000', `.build/test/${suite}.test.js`]
+    const child = spawn(process.execPath, args, { cwd: home, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
+    let ran = false
+    /** @type {string | undefined} */
+    let failed
+    createInterface({ input: child.stdout }).on('line', (text) => {
+      const [, not, name = ''] = /^\s*(not )?ok \d+ - (.*)$/.exec(text) ?? []
+      if (name === '' || name.endsWith(`${suite}.test.js`) || / # SKIP\b/.test(name)) return
+      ran = true
+      if (not === undefined || failed !== undefined) return
+      failed = name
+      // Whatever its tests started goes with it.
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
+    })
+    child.on('close', (code) => {
+      resolve({ ran, failed: failed ?? (code === 0 ? undefined : 'it ends before its time') })
+    })
+  })
 
 /** @type {Map<string, string | undefined>} */
 const unfit = new Map()
 
 /** Why a suite cannot tell anything: nothing is broken yet. @param {string} home @param {string} suite */
-const whyUnfit = (home, suite) => {
+const whyUnfit = async (home, suite) => {
   if (!unfit.has(suite)) {
-    const { ran, failed } = runSuite(home, suite)
+    const { ran, failed } = await runSuite(home, suite)
     unfit.set(suite, ran ? failed && `fails when nothing is broken: ${failed.slice(0, 70)}` : 'does not run')
   }
   return unfit.get(suite)
 }
 
 /** @param {string} home @param {readonly string[]} suites */
-const test = (home, suites) => {
+const test = async (home, suites) => {
   for (const suite of suites) {
-    const { ran, failed } = runSuite(home, suite)
+    const { ran, failed } = await runSuite(home, suite)
     if (ran && failed !== undefined) return `suite ${suite}: ${failed.slice(0, 70)}`
   }
   return undefined
@@ -142,38 +176,54 @@ const guard = (home, checks) => {
 }
 
 /** @param {string} home @param {Mutant} mutant */
-const find = (home, { suites, guard: checks, family }) => {
+const find = async (home, { suites, guard: checks, family, only }) => {
   if (checks.length > 0) return guard(home, checks)
-  return test(home, suites) ?? simulate(home, family)
+  return (await test(home, suites)) ?? (only ? undefined : simulate(home, family))
 }
 
 if (!(await build({ tests: true }))) process.exit(1)
-const words = process.argv.slice(2)
-const mutants = readdirSync(patches)
-  .filter((file) => file.endsWith('.patch') && (words.length === 0 || words.some((word) => file.includes(word))))
-  .sort()
-  .map(read)
+const given = process.argv.slice(2)
+const linesOnly = given.includes('--lines')
+const words = given.filter((word) => word !== '--lines')
+const fromPatches = linesOnly
+  ? []
+  : readdirSync(patches)
+      .filter((file) => file.endsWith('.patch'))
+      .map(read)
+const mutants = [...fromPatches, ...lines.map(readLine)]
+  .filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
+  .sort((one, other) => (one.name < other.name ? -1 : 1))
 const home = mkdtempSync(join(tmpdir(), 'holdfast-mutants-'))
 let failed = 0
+
+/** Why it cannot be tried; else it is in place. @param {Mutant} mutant */
+const whyNot = async (mutant) => {
+  for (const suite of mutant.suites) {
+    const why = await whyUnfit(home, suite)
+    if (why !== undefined) return `${suite} ${why}`
+  }
+  const refused = mutant.change(home, false)
+  return refused && `it does not apply any more: ${refused}`
+}
+
 try {
   copy(home)
   for (const mutant of mutants) {
-    const blind = mutant.suites.find((suite) => whyUnfit(home, suite) !== undefined)
-    const refused = blind === undefined ? apply(home, mutant) : undefined
-    if (blind !== undefined || refused !== undefined) {
+    const why = await whyNot(mutant)
+    if (why !== undefined) {
       failed++
-      const why =
-        blind === undefined ? `the patch does not apply any more: ${refused}` : `${blind} ${whyUnfit(home, blind)}`
       console.log(`✘ ${mutant.name}: ${why}`)
       continue
     }
+    const began = Date.now()
     await compile(home, mutant.sources)
-    const found = find(home, mutant)
+    const found = await find(home, mutant)
     if (found === undefined) failed++
+    const took = `(${((Date.now() - began) / 1000).toFixed(0)} s)`
     console.log(
-      `${found === undefined ? '✘' : '✔'} ${mutant.name.padEnd(34)} ${found ?? 'NOT FOUND'}\n    ${mutant.what}`,
+      `${found === undefined ? '✘' : '✔'} ${mutant.name.padEnd(34)} ${found ?? 'NOT FOUND'} ${took}\n    ${mutant.what}`,
     )
-    apply(home, mutant, true)
+    mutant.change(home, true)
     await compile(home, mutant.sources)
   }
 } finally {
