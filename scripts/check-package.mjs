@@ -2,7 +2,17 @@
 // @ts-check
 /** What npm would publish, seen by those who install it: packed, installed elsewhere, imported, run and compiled against. */
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { npm } from './install.mjs'
@@ -17,10 +27,23 @@ const MOST_PACKAGES = 20
 const TIME_TO_ANSWER = 60_000
 const MOST_LINES = 12
 
+const DEVELOPMENT = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).devDependencies
+
 /** The oldest compiler that we promise, and the newest there is. */
-const COMPILERS = { 'typescript-oldest': 'npm:typescript@5.2.2', 'typescript-newest': 'npm:typescript@7.0.2' }
+const COMPILERS = {
+  'typescript-oldest': 'npm:typescript@5.2.2',
+  'typescript-5.9': 'npm:typescript@5.9.3',
+  'typescript-newest': 'npm:typescript@7.0.2',
+}
+/** Whose types the middleware must fit; they need newer compilers than we do. */
+const FRAMEWORKS = {
+  '@types/express': '5.0.6',
+  '@types/express4': 'npm:@types/express@4.17.25',
+  fastify: DEVELOPMENT['fastify'],
+  hono: DEVELOPMENT['hono'],
+}
 const TOOLS = join(root, 'node_modules/.cache/holdfast/tools')
-const NODE_TYPES = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).devDependencies['@types/node']
+const NODE_TYPES = DEVELOPMENT['@types/node']
 
 const RESOLUTIONS = [
   { module: 'node16', moduleResolution: 'node16' },
@@ -112,9 +135,24 @@ class Tarball {
     installTools()
     cpSync(join(root, 'test/package/consumer.ts'), join(this.consumer, 'consumer.ts'))
     const problems = RESOLUTIONS.flatMap((resolution) =>
-      PLATFORMS.map((platform) => compileWith(compiler, this.consumer, { ...resolution, ...platform })),
+      PLATFORMS.map((platform) => compileWith(compiler, this.consumer, 'consumer.ts', { ...resolution, ...platform })),
     ).filter(Boolean)
     if (problems.length > 0) throw new Error(problems.join('\n'))
+  }
+
+  /** The middleware, in each framework. @param {string} compiler */
+  compileHttp(compiler) {
+    installTools()
+    cpSync(join(root, 'test/package/http-consumer.ts'), join(this.consumer, 'http-consumer.ts'))
+    const modules = join(this.consumer, 'node_modules')
+    mkdirSync(join(modules, '@types'), { recursive: true })
+    for (const name of Object.keys(FRAMEWORKS)) {
+      rmSync(join(modules, name), { force: true })
+      symlinkSync(join(TOOLS, 'node_modules', name), join(modules, name))
+    }
+    const options = { ...RESOLUTIONS[0], ...PLATFORMS[0], lib: ['ES2022', 'DOM'], esModuleInterop: true }
+    const problem = compileWith(compiler, this.consumer, 'http-consumer.ts', options)
+    if (problem !== '') throw new Error(problem)
   }
 }
 
@@ -129,7 +167,10 @@ const sizeOf = (folder) =>
 
 /** The compilers, kept between runs. */
 const installTools = () => {
-  const wanted = JSON.stringify({ private: true, dependencies: { ...COMPILERS, '@types/node': NODE_TYPES } })
+  const wanted = JSON.stringify({
+    private: true,
+    dependencies: { ...COMPILERS, ...FRAMEWORKS, '@types/node': NODE_TYPES },
+  })
   const stamp = join(TOOLS, 'installed.json')
   if (statSync(stamp, { throwIfNoEntry: false }) && readFileSync(stamp, 'utf8') === wanted) return
   rmSync(TOOLS, { recursive: true, force: true })
@@ -139,8 +180,8 @@ const installTools = () => {
   writeFileSync(stamp, wanted)
 }
 
-/** @param {string} compiler @param {string} folder @param {Record<string, unknown>} options @returns {string} what is wrong */
-const compileWith = (compiler, folder, options) => {
+/** @param {string} compiler @param {string} folder @param {string} file @param {Record<string, unknown>} options @returns {string} what is wrong */
+const compileWith = (compiler, folder, file, options) => {
   const compilerOptions = {
     ...options,
     target: 'ES2022',
@@ -149,7 +190,7 @@ const compileWith = (compiler, folder, options) => {
     skipLibCheck: false,
     noEmit: true,
   }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }))
   try {
     answer(process.execPath, [join(TOOLS, 'node_modules', compiler, 'bin/tsc'), '-p', folder], folder)
     return ''
@@ -176,6 +217,8 @@ export const packageParts = () => {
     { name: 'package: run', run: () => tarball.run() },
     { name: 'package: types, oldest compiler', run: () => tarball.compile('typescript-oldest') },
     { name: 'package: types, newest compiler', run: () => tarball.compile('typescript-newest') },
+    { name: 'package: types in frameworks, TypeScript 5.9', run: () => tarball.compileHttp('typescript-5.9') },
+    { name: 'package: types in frameworks, newest compiler', run: () => tarball.compileHttp('typescript-newest') },
   ]
 }
 

@@ -55,6 +55,7 @@ export type {
   Owner,
   Rate,
   RateDecision,
+  RateTryOptions,
   RateLimiter,
   RateOptions,
   ReadWriteLock,

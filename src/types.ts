@@ -332,6 +332,16 @@ export interface RateOptions extends Rate {
   readonly keepState?: boolean | undefined
 }
 
+export interface RateTryOptions extends SemaphoreOptions {
+  /** Set first, in the same call, where the limiter has no rate: nobody gets a `NotInitializedError`. */
+  rate?: Rate | undefined
+  /**
+   * What becomes of permits whose answer comes too late, after an abort or not at all. They are given back, which may have to be
+   * tried for long; or else they `counts`: nothing more is sent for the call.
+   */
+  late?: 'counts' | undefined
+}
+
 /** What came of a try. */
 export interface RateDecision {
   readonly allowed: boolean
@@ -358,7 +368,7 @@ export interface RateLimiter extends Kept {
   /** Waits for the permits. Aborting or timing out leaves nothing taken. Rejects as a semaphore's; it waits for no replicas. */
   acquire(options?: SemaphoreOptions): Promise<void>
   /** Not allowed when they are not had within `wait` (default 0). An abort still rejects. */
-  tryAcquire(options?: SemaphoreOptions): Promise<RateDecision>
+  tryAcquire(options?: RateTryOptions): Promise<RateDecision>
   available(): Promise<number>
   /** Gives back what was not used: who waits may have it at once. */
   release(permits?: number): Promise<void>

@@ -22,6 +22,8 @@ export interface SendOptions {
   readonly redirected?: ((node: string) => void) | undefined
   /** The object whose name an error shall carry. */
   readonly target?: string | undefined
+  /** Aborted: what is not sent yet is not sent any more. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**

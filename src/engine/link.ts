@@ -177,7 +177,7 @@ export class Link {
     const wait = options?.wait
     if (wait !== undefined) return this.#whenUp(() => this.#runAndWait(call, script, sending, wait), sending.target)
     if (this.#canSend) return this.#exchange(call, sending, script)
-    return this.#whenUp(() => this.#exchange(call, sending, script), sending.target)
+    return this.#whenUp(() => this.#exchange(call, sending, script), sending.target, sending.signal)
   }
 
   #runAndWait(call: Arg[], script: Script, sending: SendOptions, wait: WaitFor): Promise<Both> {
@@ -243,7 +243,7 @@ export class Link {
   }
 
   /** While the connection is away nothing is queued: the caller waits here, and may have given up when it is back. */
-  #whenUp<T>(send: () => Promise<T>, target?: string): Promise<T> {
+  #whenUp<T>(send: () => Promise<T>, target?: string, signal?: AbortSignal): Promise<T> {
     if (this.#canSend) return send()
     if (this.#closed) return Promise.reject(new ClosedError(target))
     return new Promise<T>((resolve, reject) => {
@@ -254,6 +254,7 @@ export class Link {
       const wake = (): void => {
         timer.cancel()
         if (this.#closed) reject(new ClosedError(target))
+        else if (signal?.aborted === true) reject(this.#offline(target))
         else send().then(resolve, reject)
       }
       this.#upWaiters.push(wake)
@@ -274,7 +275,8 @@ export class Link {
       }
       const unknown = (error: Error): void => {
         // Whoever has given up meanwhile may have undone it already.
-        if (script === undefined || pending.settled || !error.message.startsWith('NOSCRIPT')) failed(error)
+        const over = pending.settled || options.signal?.aborted === true
+        if (script === undefined || over || !error.message.startsWith('NOSCRIPT')) failed(error)
         else this.#send(withText(argv, script), options).then(answered, failed)
       }
       this.#send(argv, options).then(answered, unknown)

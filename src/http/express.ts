@@ -1,25 +1,42 @@
-import { type RateLimitOptions, judge } from './rate-limit.js'
+import { type RateLimitOptions, beside, judge } from './rate-limit.js'
 
+export { networkOf } from './address.js'
 export type { RateLimitOptions } from './rate-limit.js'
 
-/** What is used of Express's. */
+/** What is used of Express's, 4 and 5. */
 interface Request {
   readonly ip?: string | undefined
+  readonly headers: Record<string, string | string[] | undefined>
 }
 interface Response {
-  set(headers: Record<string, string>): unknown
-  status(status: number): { send(text: string): unknown }
+  statusCode: number
+  getHeader(name: string): unknown
+  setHeader(name: string, value: string): unknown
+  end(text: string): unknown
 }
 
-/** `app.use(rateLimit({ client, permits: 100, interval: 60_000 }))`, or before the handlers of one route. */
-export const rateLimit = <R extends Request = Request>(options: RateLimitOptions<R>) => {
+type Middleware<R> = (request: R, response: Response, next: (error?: unknown) => void) => void
+
+/**
+ * `app.use(rateLimit({ client, permits: 100, interval: 60_000 }))`, or before the handlers of one route. `key` gets what is
+ * used of the request here; for more, say which: `key: (request: express.Request) => …`.
+ */
+export function rateLimit(options: RateLimitOptions<Request>): Middleware<Request>
+export function rateLimit<R extends Request>(options: RateLimitOptions<R>): Middleware<R>
+export function rateLimit<R extends Request>(options: RateLimitOptions<R>): Middleware<R> {
   const judged = judge(options, ({ ip }) => ip)
-  return (request: R, response: Response, next: (error?: unknown) => void): void => {
+  return (request, response, next) => {
     judged(request)
       .then(({ headers, refusal }) => {
-        response.set(headers)
-        if (refusal === undefined) next()
-        else response.status(refusal.status).send(refusal.text)
+        for (const [name, value] of Object.entries(beside(headers, (known) => response.getHeader(known))))
+          response.setHeader(name, value)
+        if (refusal === undefined) {
+          next()
+          return
+        }
+        response.statusCode = refusal.status
+        response.setHeader('Content-Type', 'text/plain; charset=utf-8')
+        response.end(refusal.text)
       })
       // It may have been answered meanwhile, by a time-out of the application's.
       .catch(next)

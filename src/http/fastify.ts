@@ -1,22 +1,36 @@
-import { type RateLimitOptions, judge } from './rate-limit.js'
+import { type RateLimitOptions, beside, judge } from './rate-limit.js'
 
+export { networkOf } from './address.js'
 export type { RateLimitOptions } from './rate-limit.js'
 
 /** What is used of Fastify's. */
 interface Request {
   readonly ip: string
+  readonly headers: Record<string, string | string[] | undefined>
 }
 interface Reply {
-  headers(headers: Record<string, string>): unknown
-  code(status: number): { send(text: string): unknown }
+  getHeader(name: string): unknown
+  header(name: string, value: string): unknown
+  code(status: number): unknown
+  send(text: string): unknown
 }
 
-/** A hook for all routes or for one: `app.addHook('onRequest', rateLimit({ client, permits: 100, interval: 60_000 }))`. */
-export const rateLimit = <R extends Request = Request>(options: RateLimitOptions<R>) => {
+type Hook<R> = (request: R, reply: Reply) => Promise<unknown>
+
+/**
+ * A hook for all routes or for one: `app.addHook('onRequest', rateLimit({ client, permits: 100, interval: 60_000 }))`. `key`
+ * gets what is used of the request here; for more, say which: `key: (request: FastifyRequest) => …`.
+ */
+export function rateLimit(options: RateLimitOptions<Request>): Hook<Request>
+export function rateLimit<R extends Request>(options: RateLimitOptions<R>): Hook<R>
+export function rateLimit<R extends Request>(options: RateLimitOptions<R>): Hook<R> {
   const judged = judge(options, ({ ip }) => ip)
-  return async (request: R, reply: Reply): Promise<unknown> => {
+  return async (request, reply) => {
     const { headers, refusal } = await judged(request)
-    reply.headers(headers)
-    return refusal && reply.code(refusal.status).send(refusal.text)
+    for (const [name, value] of Object.entries(beside(headers, (known) => reply.getHeader(known))))
+      reply.header(name, value)
+    if (refusal === undefined) return undefined
+    reply.code(refusal.status)
+    return reply.send(refusal.text)
   }
 }

@@ -1,25 +1,42 @@
-import { type RateLimitOptions, judge } from './rate-limit.js'
+import { type RateLimitOptions, beside, judge } from './rate-limit.js'
 
+export { networkOf } from './address.js'
 export type { RateLimitOptions } from './rate-limit.js'
 
 /** What is used of Hono's. */
 interface Context {
   header(name: string, value: string): void
+  readonly res: { readonly headers: { get(name: string): string | null } }
+  body(text: string, status: 429 | 503): Response
+  readonly req: {
+    header(name: string): string | undefined
+    readonly path: string
+    readonly method: string
+  }
 }
 
 /** Hono does not know whose a request is, each of its runtimes has a way of its own: so `key` must be given. */
 export type HonoRateLimitOptions<C> = RateLimitOptions<C> & Required<Pick<RateLimitOptions<C>, 'key'>>
 
+type Middleware<C> = (context: C, next: () => Promise<void>) => Promise<Response | undefined>
+
 /**
- * `app.use(rateLimit({ client, permits: 100, interval: 60_000, key: (c: Context) => getConnInfo(c).remote.address ?? '' }))`,
- * with Hono's own `Context`.
+ * `app.use(rateLimit({ client, permits: 100, interval: 60_000, key: (c: Context) => networkOf(getConnInfo(c).remote.address) }))`,
+ * with Hono's own `Context`; without it, `key` gets what is used of that here.
  */
-export const rateLimit = <C extends Context = Context>(options: HonoRateLimitOptions<C>) => {
+export function rateLimit(options: HonoRateLimitOptions<Context>): Middleware<Context>
+export function rateLimit<C extends Context>(options: HonoRateLimitOptions<C>): Middleware<C>
+export function rateLimit<C extends Context>(options: HonoRateLimitOptions<C>): Middleware<C> {
   const judged = judge(options, () => undefined)
-  return async (context: C, next: () => Promise<void>): Promise<Response | undefined> => {
+  return async (context, next) => {
     const { headers, refusal } = await judged(context)
-    if (refusal !== undefined) return new Response(refusal.text, { status: refusal.status, headers })
-    for (const [name, value] of Object.entries(headers)) context.header(name, value)
+    const { res } = context
+    for (const [name, value] of Object.entries(beside(headers, (known) => res.headers.get(known))))
+      context.header(name, value)
+    if (refusal !== undefined) {
+      context.header('Content-Type', 'text/plain; charset=utf-8')
+      return context.body(refusal.text, refusal.status)
+    }
     await next()
     return undefined
   }

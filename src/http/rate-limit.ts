@@ -1,8 +1,9 @@
 import type { Client } from '../client.js'
 import { systemClock } from '../core/clock.js'
-import { EngineError, NotInitializedError } from '../errors.js'
 import { checkAmount, checkFunction, checkLease, show } from '../options.js'
-import type { Rate, RateDecision, RateLimiter } from '../types.js'
+import type { Rate } from '../types.js'
+import { networkOf } from './address.js'
+import { Guard } from './guard.js'
 
 export interface RateLimitOptions<R> {
   readonly client: Pick<Client, 'rateLimiter'>
@@ -31,24 +32,6 @@ const KEPT = 60_000
 
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 
-/**
- * Whoever has one address of an IPv6 network has 2^64 of them: they count as one. An IPv4 address counts as itself, also in
- * the form that a socket of both gives it.
- */
-export const networkOf = (address: string): string => {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined || !address.includes(':')) return mapped ?? address
-  const [head = '', tail] = address.replace(/%.*/, '').split('::')
-  const groups = head.split(':').filter((group) => group !== '')
-  const after = tail === undefined ? 0 : tail.split(':').length
-  while (groups.length < Math.min(4, 8 - after)) groups.push('0')
-  const all = tail === undefined ? groups : [...groups, ...tail.split(':')]
-  return `${all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group || '0', 16).toString(16))
-    .join(':')}::/64`
-}
-
 const check = <R>(options: RateLimitOptions<R>): void => {
   const { client, permits, interval, name, key, whenAway, timeout } = options
   checkFunction((client as Partial<Client> | undefined)?.rateLimiter, 'client.rateLimiter')
@@ -65,34 +48,34 @@ const check = <R>(options: RateLimitOptions<R>): void => {
 /** They say where in a cluster a name belongs: that is not for whoever sends a request to choose. */
 const BRACES = /[{}%]/g
 
-/** By a limiter that is made with this rate where there is none. */
-const decide = async (limiter: RateLimiter, rate: Rate): Promise<RateDecision> => {
-  const attempt = (): Promise<RateDecision | undefined> =>
-    limiter.tryAcquire().catch((error: unknown) => {
-      if (error instanceof NotInitializedError) return undefined
-      throw error
-    })
-  const decision = await attempt()
-  if (decision !== undefined) return decision
-  const set = limiter.trySetRate(rate)
-  set.catch(() => undefined)
-  // Sent behind it. Setting is repeated for a minute where nobody answers: a request does not wait for that.
-  return (await attempt()) ?? set.then(() => limiter.tryAcquire())
+/** What `key` gives. One that never does would keep its request for ever. */
+const keyOf = async <R>(
+  key: NonNullable<RateLimitOptions<R>['key']>,
+  request: R,
+  name: string,
+  ms: number,
+): Promise<string> => {
+  const given: unknown = key(request)
+  const whose = isPromise(given) ? await settled(given, name, ms) : given
+  if (typeof whose === 'string' && whose !== '') return whose
+  throw new TypeError(
+    `rate limit '${name}': key() must give text that is not empty for each request, not ${show(whose)}`,
+  )
 }
 
-/** What came of it in time. Undefined: nothing yet, or the server could not be asked. */
-const inTime = <T>(work: Promise<T>, ms: number): Promise<T | undefined> =>
+const isPromise = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+
+const settled = (given: PromiseLike<unknown>, name: string, ms: number): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const timer = systemClock.setTimer(() => {
-      resolve(undefined)
+      reject(new Error(`rate limit '${name}': the promise of key() did not settle within ${ms} ms`))
     }, ms)
-    const failed = (error: unknown): void => {
-      if (error instanceof EngineError) resolve(undefined)
-      else reject(error)
-    }
-    void work.then(resolve, failed).finally(() => {
-      timer.cancel()
-    })
+    void Promise.resolve(given)
+      .then(resolve, reject)
+      .finally(() => {
+        timer.cancel()
+      })
   })
 
 /** Judges requests, for whatever framework. */
@@ -102,18 +85,18 @@ export const judge = <R>(
 ): ((request: R) => Promise<Verdict>) => {
   check(options)
   const { client, permits, interval, name = 'default', whenAway = 'open', timeout = 1000 } = options
-  const { key = (request: R) => networkOf(addressOf(request) ?? '') } = options
+  const { key = (request: R) => networkOf(addressOf(request)) } = options
   const rate: Rate = { permits, interval, keepAlive: Math.max(interval, KEPT) }
   const policy = { 'RateLimit-Policy': `"${name}";q=${permits};w=${seconds(interval)}` }
   const unasked: Verdict['refusal'] = whenAway === 'open' ? undefined : { status: 503, text: 'Service Unavailable' }
-
-  // Another rate is another limiter: what runs with the old settings still goes by them.
-  const limiterOf = (whose: string): RateLimiter =>
-    client.rateLimiter(`${name}:${permits}/${interval}:${whose.replace(BRACES, encodeURIComponent)}`)
+  const guard = new Guard(timeout)
 
   return async (request) => {
-    const whose = await key(request)
-    const decision = await inTime(decide(limiterOf(whose), rate), timeout)
+    const whose = (await keyOf(key, request, name, timeout)).replace(BRACES, encodeURIComponent)
+    const decision = await guard.ask(async (signal) =>
+      // Another rate is another limiter: what runs with the old settings still goes by them.
+      client.rateLimiter(`${name}:${permits}/${interval}:${whose}`).tryAcquire({ rate, late: 'counts', signal }),
+    )
     if (decision === undefined) return { headers: policy, refusal: unasked }
     const { allowed, remaining, retryAfter } = decision
     const quota = `"${name}";r=${remaining}`
@@ -122,4 +105,19 @@ export const judge = <R>(
     const headers = { ...policy, RateLimit: `${quota};t=${wait}`, 'Retry-After': String(wait) }
     return { headers, refusal: { status: 429, text: 'Too Many Requests' } }
   }
+}
+
+/** Beside what another limit has said of this request: both policies, and the longer time to wait. */
+export const beside = (
+  headers: Verdict['headers'],
+  there: (name: string) => unknown,
+): Readonly<Record<string, string>> => {
+  const all = Object.entries(headers).map(([name, value]) => {
+    const before = there(name)
+    const known = typeof before === 'string' ? before : Array.isArray(before) ? before.join(', ') : ''
+    if (known === '') return [name, value] as const
+    if (name === 'Retry-After') return [name, Number(known) > Number(value) ? known : value] as const
+    return [name, `${known}, ${value}`] as const
+  })
+  return Object.fromEntries(all)
 }

@@ -70,7 +70,11 @@ const limiter: RateLimiter = client.rateLimiter('mail')
 await limiter.trySetRate({ permits: 3, interval: 1000, scope: 'client' })
 const { allowed, remaining, retryAfter }: { allowed: boolean; remaining: number; retryAfter: number } =
   await limiter.tryAcquire({ permits: 2, wait: 5 })
-const hook: (request: { ip: string }, reply: never) => Promise<unknown> = rateLimit({ client, permits: 1, interval: 1 })
+const hook: (request: { ip: string; headers: { host?: string } }, reply: never) => Promise<unknown> = rateLimit({
+  client,
+  permits: 1,
+  interval: 1,
+})
 const middleware = rateLimitForHono({ client, permits: 1, interval: 1, key: () => 'all' })
 
 const ticket: string = await (await lock.acquire()).detach()

@@ -3,8 +3,8 @@ import { LATE, abortable } from '../../core/request.js'
 import type { Runtime } from '../../core/runtime.js'
 import { AcquireTimeoutError, ConfigError, NotInitializedError } from '../../errors.js'
 import { rateLimiterRelease, rateLimiterSetRate, rateLimiterTrySetRate } from '../../lua/scripts.gen.js'
-import { checkAmount, checkRate, checkWaiting } from '../../options.js'
-import type { Rate, RateDecision, RateLimiter, RateOptions, SemaphoreOptions } from '../../types.js'
+import { checkAmount, checkRate, checkWaiting, show } from '../../options.js'
+import type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions, SemaphoreOptions } from '../../types.js'
 import { type Grant, Window, type WindowRequest } from './window.js'
 
 /** As Redisson counts the kinds. */
@@ -95,7 +95,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     }
   }
 
-  async tryAcquire(options?: SemaphoreOptions): Promise<RateDecision> {
+  async tryAcquire(options?: RateTryOptions): Promise<RateDecision> {
     const request = this.#request(options, 0)
     const granted = await this.#enter(request)
     if (granted !== undefined) return { allowed: true, remaining: granted.remaining, retryAfter: 0 }
@@ -104,15 +104,37 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     return { allowed: false, remaining, retryAfter: Math.max(1, left) }
   }
 
-  #request(options: SemaphoreOptions | undefined, otherwise: number): WindowRequest {
-    const { permits = 1, wait = otherwise, signal } = checkWaiting(options)
-    return { permits: checkAmount(permits, 'permits', 1), wait, signal }
+  #request(options: RateTryOptions | undefined, otherwise: number): WindowRequest {
+    const { permits = 1, wait = otherwise, signal, rate, late } = checkWaiting(options)
+    if (rate !== undefined) checkRate(rate)
+    if (late !== undefined && (late as unknown) !== 'counts')
+      throw new TypeError(`late must be 'counts' or left out, not ${show(late)}`)
+    return { permits: checkAmount(permits, 'permits', 1), wait, signal, rate, late }
   }
 
   async #enter(request: WindowRequest): Promise<Grant | undefined> {
     const { turnstiles } = this.runtime
     const alone = request.wait === 0 && turnstiles.at(this.#window)?.idle !== false
-    return alone ? this.#try(request) : turnstiles.enter(this.#window, request)
+    const enter = (): Promise<Grant | undefined> =>
+      alone ? this.#try(request) : turnstiles.enter(this.#window, request)
+    const { rate } = request
+    if (rate === undefined) return enter()
+    try {
+      return await enter()
+    } catch (error) {
+      if (!(error instanceof NotInitializedError)) throw error
+      request.signal?.throwIfAborted()
+      await this.#setOnce(rate, request)
+      return enter()
+    }
+  }
+
+  /** Who does not need to know whether it was this call that set it has no need to ask again. */
+  async #setOnce(rate: Rate, { signal }: WindowRequest): Promise<void> {
+    const { requests, link } = this.runtime
+    const note = requests.note(this.key)
+    await link.run(rateLimiterTrySetRate, [this.key, note], argsOf(rate), { target: this.name, signal })
+    requests.forget(note)
   }
 
   /** Nobody here waits before it: it asks by itself, so that it has no others to wait for. */
@@ -124,7 +146,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     teller.asked(this.#window)
     const asking = this.#window.take([request]).then(({ granted: [grant] }) => grant)
     const granted = await abortable(asking, request, options.clock, async (grant) => {
-      if (grant !== undefined) await this.#window.giveBack(grant)
+      if (grant !== undefined && request.late === undefined) await this.#window.giveBack(grant)
     })
     if (granted === LATE || granted === undefined) return undefined
     teller.granted(this.#window, undefined, since, false)

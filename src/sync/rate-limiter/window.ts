@@ -8,10 +8,14 @@ import type { Answer, Passage } from '../../core/turnstile.js'
 import { NotInitializedError } from '../../errors.js'
 import { limiterChannel, limiterPermits, limiterValue } from '../../keys.js'
 import { rateLimiterAvailable, rateLimiterRetract, rateLimiterTake } from '../../lua/scripts.gen.js'
-import type { RedissonVersion } from '../../types.js'
+import type { Rate, RedissonVersion } from '../../types.js'
 
 export interface WindowRequest extends Patience {
   readonly permits: number
+  /** Set where there is none. */
+  readonly rate?: Rate | undefined
+  /** Nothing is taken back for it. */
+  readonly late?: 'counts' | undefined
   /** What the server said when it last refused it; `free`: when there will be enough, on the monotonic clock. */
   refused?: { readonly remaining: number; readonly free: number }
 }
@@ -63,7 +67,7 @@ export class Window implements Passage<WindowRequest, Grant> {
     const { clock, redisson } = this.#runtime.options
     const note = this.#runtime.requests.note(this.key)
     const calls = requests.map(({ permits }) => newCall(clock, redisson, permits))
-    const [served, remaining, left] = await this.#send(note, calls)
+    const [served, remaining, left] = await this.#send(note, calls, requests)
     if (served === -1) throw new NotInitializedError(this.name)
     if (served === -2) {
       throw new RangeError(
@@ -75,11 +79,18 @@ export class Window implements Passage<WindowRequest, Grant> {
     return { granted: calls.slice(0, served).map((call) => ({ call, remaining })), left }
   }
 
-  async #send(note: string, calls: readonly Uint8Array[]): Promise<readonly [number, number, number]> {
+  async #send(
+    note: string,
+    calls: readonly Uint8Array[],
+    requests: readonly WindowRequest[],
+  ): Promise<readonly [number, number, number]> {
+    // One that is alone may be given up before it is sent.
+    const signal = requests.length === 1 ? requests[0]?.signal : undefined
     try {
-      return await this.#runner.run(rateLimiterTake, [...this.keys, note], calls)
+      return await this.#runtime.link.run(rateLimiterTake, [...this.keys, note], calls, { target: this.name, signal })
     } catch (error) {
-      this.#runtime.requests.undo(error, () => this.#retract(note, calls))
+      if (requests.some(({ late }) => late === undefined))
+        this.#runtime.requests.undo(error, () => this.#retract(note, calls))
       throw error
     }
   }

@@ -1,0 +1,84 @@
+// Compiled against the packed tarball and the frameworks' own types; never run.
+import express from 'express'
+import express4 from 'express4'
+import fastify, { type FastifyRequest } from 'fastify'
+import { type Context, Hono } from 'hono'
+import { connect } from 'holdfast'
+import { networkOf, rateLimit as forExpress } from 'holdfast/express'
+import { rateLimit as forFastify } from 'holdfast/fastify'
+import { rateLimit as forHono } from 'holdfast/hono'
+
+const client = await connect('memory:')
+const limit = { client, permits: 100, interval: 60_000 }
+
+const app = express()
+app.use(forExpress(limit))
+app.get('/a', forExpress(limit), (_q, r) => {
+  r.json({ ok: true })
+})
+app.get('/a/:id', forExpress({ ...limit, key: (r) => String(r.headers['x-api-key'] ?? networkOf(r.ip)) }), (q, r) => {
+  const id: string | string[] = q.params.id
+  r.json({ id })
+})
+app.use(forExpress({ ...limit, key: (r) => String(r.headers['x-api-key']) }))
+app.use('/b', forExpress({ ...limit, key: async (r) => String(r.headers.host) }), (_q, _r, next) => next())
+app.post('/c', forExpress({ ...limit, key: (r: express.Request) => `${r.method} ${r.get('host')}` }), (q, r) => {
+  r.send(q.path)
+})
+express
+  .Router()
+  .get(
+    '/d',
+    [forExpress(limit), forExpress({ ...limit, name: 'other' })],
+    (_q: express.Request, r: express.Response) => {
+      r.sendStatus(204)
+    },
+  )
+const kept = forExpress({ ...limit, key: (r) => String(r.headers['x-api-key']) })
+app.get('/e', kept, (_q, r) => {
+  r.end()
+})
+const handler: express.RequestHandler = forExpress(limit)
+app.get<{ id: string }, { ok: boolean }, { body: number }>('/f/:id', forExpress(limit), (q, r) => {
+  r.json({ ok: q.params.id === String(q.body.body) })
+})
+app.use(handler)
+
+const old = express4()
+old.use(forExpress(limit))
+old.get('/a', forExpress(limit), (_q, r) => {
+  r.json({ ok: true })
+})
+old.get('/b/:id', forExpress({ ...limit, key: (r) => String(r.headers['x-api-key'] ?? r.ip) }), (q, r) => {
+  const id: string = q.params.id
+  r.json({ id })
+})
+old.use(forExpress({ ...limit, key: (r: express4.Request) => r.method }))
+
+const server = fastify()
+server.addHook('onRequest', forFastify(limit))
+server.addHook('onRequest', forFastify({ ...limit, key: (r) => String(r.headers['x-api-key'] ?? r.ip) }))
+server.addHook('preHandler', forFastify({ ...limit, key: (r: FastifyRequest) => r.routeOptions.url ?? r.ip }))
+server.get('/x', { onRequest: forFastify(limit) }, () => 'in')
+server.get('/y', { onRequest: forFastify({ ...limit, key: (r) => String(r.headers['x-api-key']) }) }, async () => 'in')
+server.get('/z', { onRequest: [forFastify(limit), forFastify({ ...limit, name: 'b' })] }, (_q, r) => r.send('in'))
+server.get<{ Params: { id: string }; Querystring: { q: number } }>(
+  '/w/:id',
+  { preHandler: forFastify(limit) },
+  (q) => q.params.id,
+)
+server.get(
+  '/u',
+  { onRequest: forFastify({ ...limit, key: (r: FastifyRequest) => r.routeOptions.url ?? r.ip }) },
+  () => 'in',
+)
+server.route({ method: 'GET', url: '/v', onRequest: forFastify(limit), handler: () => 'in' })
+
+type Env = { Variables: { user: string }; Bindings: { KV: string } }
+const hono = new Hono<Env>()
+hono.use(forHono({ ...limit, key: (c) => c.req.header('x-api-key') ?? 'nobody' }))
+hono.use('/a/*', forHono({ ...limit, key: (c: Context<Env>) => c.get('user') }))
+hono.get('/b', forHono({ ...limit, key: (c: Context<Env>) => c.var.user }), (c) => c.json({ user: c.get('user') }))
+hono.get('/c/:id', forHono({ ...limit, key: () => 'all' }), (c) => c.text(c.req.param('id')))
+new Hono().use(forHono({ ...limit, key: (c) => c.req.header('x') ?? 'nobody' }))
+new Hono().use(forHono({ ...limit, key: (c: Context) => c.req.path }))
