@@ -46,11 +46,17 @@ export const abortable = async <T>(
   if (signal === undefined && !limited) return step
   let over: (() => T | typeof LATE) | undefined
   const timers: Timer[] = []
-  const finished = step.then(async (brought) => {
-    if (over === undefined) return brought
-    await undo(brought)
-    return over()
-  })
+  const finished = step.then(
+    async (brought) => {
+      if (over === undefined) return brought
+      await undo(brought)
+      return over()
+    },
+    (error: unknown) => {
+      if (over === undefined) throw error
+      return over()
+    },
+  )
   let unlisten: (() => void) | undefined
   const ended = new Promise<T | typeof LATE>((resolve, reject) => {
     const end = (how: () => T | typeof LATE): void => {
