@@ -144,7 +144,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     request.signal?.throwIfAborted()
     const since = options.clock.monotonic()
     teller.asked(this.#window)
-    const asking = this.#window.take([request]).then(({ granted: [grant] }) => grant)
+    const asking = this.#window.take([request], request.signal).then(({ granted: [grant] }) => grant)
     const granted = await abortable(asking, request, options.clock, async (grant) => {
       if (grant !== undefined && request.late === undefined) await this.#window.giveBack(grant)
     })

@@ -63,11 +63,12 @@ export class Window implements Passage<WindowRequest, Grant> {
     return this.take(waiters.map(({ request }) => request))
   }
 
-  async take(requests: readonly WindowRequest[]): Promise<Answer<Grant>> {
+  /** `signal`: aborted, it is not sent any more. */
+  async take(requests: readonly WindowRequest[], signal?: AbortSignal): Promise<Answer<Grant>> {
     const { clock, redisson } = this.#runtime.options
     const note = this.#runtime.requests.note(this.key)
     const calls = requests.map(({ permits }) => newCall(clock, redisson, permits))
-    const [served, remaining, left] = await this.#send(note, calls, requests)
+    const [served, remaining, left] = await this.#send(note, calls, requests, signal)
     if (served === -1) throw new NotInitializedError(this.name)
     if (served === -2) {
       throw new RangeError(
@@ -83,9 +84,8 @@ export class Window implements Passage<WindowRequest, Grant> {
     note: string,
     calls: readonly Uint8Array[],
     requests: readonly WindowRequest[],
+    signal: AbortSignal | undefined,
   ): Promise<readonly [number, number, number]> {
-    // One that is alone may be given up before it is sent.
-    const signal = requests.length === 1 ? requests[0]?.signal : undefined
     try {
       return await this.#runtime.link.run(rateLimiterTake, [...this.keys, note], calls, { target: this.name, signal })
     } catch (error) {
