@@ -59,14 +59,25 @@ export const readWriteGrants = (name: string): string => `holdfast_rwlock_grant:
 
 export const presenceKey = (clientId: string): string => `holdfast:client:${clientId}`
 
-/** The wire name of a unit of work. Redisson puts the thread's id where we put a number that is never used again. */
-export const wireOwner = (clientId: string, number: number): string => `${clientId}:${number}`
+/** The secret part of a wire owner has nine digits: with a running number behind it, it stays below 2^63 as Java's do. */
+const LEAST = 100_000_000
+const SECRETS = 800_000_000
+const SECRET_DIGITS = 9
+
+/** From 32 random bits. */
+export const secretOf = (bits: number): number => LEAST + (bits % SECRETS)
+
+/**
+ * The wire name of a unit of work. Redisson puts the thread's id where we put digits that nobody can guess and, right behind
+ * them, a number that is never used again.
+ */
+export const wireOwner = (clientId: string, secret: number, number: number): string => `${clientId}:${secret}${number}`
 
 /** Whose client an owner on the wire belongs to. */
 export const clientOf = (owner: string): string => owner.slice(0, 36)
 
-/** A kind's mark may follow it. */
-export const numberOf = (owner: string): number => Number.parseInt(owner.slice(37), 10)
+/** The running number: what messages call it by. A kind's mark may follow it. */
+export const numberOf = (owner: string): number => Number.parseInt(owner.slice(37 + SECRET_DIGITS), 10)
 
 const SLOTS = 16384
 

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.js'
+import { Pace } from './pace.js'
 import type { Waiter } from './queue.js'
 import type { Patience } from './request.js'
 import { PASS_TIME } from './turns.js'
@@ -58,6 +59,9 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
   /** They are having it. */
   #standsBack = false
   #ear: Ear | undefined
+  /** It was woken by a message, and for nothing so far. */
+  #called = false
+  readonly #pace = new Pace()
 
   /** What it sleeps for has come, or nobody is left to ask for. */
   wake(): void {
@@ -123,6 +127,7 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
       const outcome = await this.#ask(waiter)
       if (outcome === 'served') {
         this.#courteous = false
+        this.#pace.served()
         continue
       }
       if (typeof outcome === 'object') {
@@ -140,9 +145,20 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
       if (this.#heard === heard) await this.sleep(this.#untilPoll(outcome))
       // Redis wakes all in the same order each time. So that nobody is starved, each of the others has a turn before us.
       this.#courteous = this.#heard !== heard && this.#rounds < this.#others
+      if (this.#called) await this.#unhurried()
     }
     this.#ear?.close()
     this.over()
+  }
+
+  /** However many messages anybody sends, there are not as many questions. */
+  async #unhurried(): Promise<void> {
+    this.#called = false
+    const wait = this.#pace.delay(this.contest.clock.monotonic())
+    if (wait <= 0) return
+    this.#standsBack = true
+    await this.sleep(wait)
+    this.#standsBack = false
   }
 
   /** Those whose turn it is were woken by the same release: they have a moment to ask in, and then we look first. */
@@ -165,6 +181,7 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
     if (this.#ear !== undefined) return this.#ear
     const attended = this.contest.wakeups.listen(this.contest.channel, (payload) => {
       this.#heard++
+      this.#called ||= payload !== undefined
       if (payload === undefined) this.#echoes = 0
       else if (this.#echoes > 0) this.#echoes--
       else {

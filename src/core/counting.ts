@@ -21,9 +21,14 @@ export class Counting {
     this.#warn = warn
   }
 
-  heard(granted: boolean): void {
-    this.#calls = granted ? 0 : this.#calls + 1
-    if (this.#told || granted) return
+  granted(): void {
+    this.#calls = 0
+  }
+
+  /** Somebody who had been called had the lock when it asked: no call that anybody could have made up. */
+  called(): void {
+    this.#calls += 1
+    if (this.#told) return
     const now = this.#clock.monotonic()
     if (this.#calls === 1) this.#since = now
     if (this.#calls < MANY || now - this.#since < LONG) return

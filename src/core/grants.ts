@@ -1,33 +1,57 @@
+import { createHash } from 'node:crypto'
 import type { LineHost, LineProtocol } from './line-protocol.js'
 import type { Runtime } from './runtime.js'
 import type { Ear } from './wakeups.js'
 
-/** One of this client's was granted the lock. */
+/** One of this client's was granted the lock, if the proof is right. */
 export interface Grant {
-  readonly wire: string
+  /** Of its wire name. */
+  readonly number: number
   /** When, by the server's clock, µs. */
   readonly stamp: number
-  /** Those of this client who stood right behind it. */
-  readonly behind: readonly string[]
+  /** The numbers of those of this client who stood right behind it. */
+  readonly behind: readonly number[]
   /** Others stand behind those. */
   readonly followed: boolean
+  /** What is proven, and by what. */
+  readonly text: string
+  readonly proof: string
 }
 
-/** It may be its turn: who tells it knows of nobody who hears that, and has granted nothing. */
-export interface Call {
-  readonly wire: string
-  readonly stamp: undefined
+const GRANT = /^([1-9]\d{0,14}) (\d{1,16})((?: [1-9]\d{0,14}){0,63})( \+)?(?= [0-9a-f]{16}$)/
+const PROOF = 16
+/** No grant is longer. */
+const LONGEST = 1200
+
+/** Undefined: it is none. What else is said to this client may be said by anybody, and is worth a question. */
+export const grantOf = (payload: string): Grant | undefined => {
+  const parts = payload.length > LONGEST ? null : GRANT.exec(payload)
+  if (parts === null) return undefined
+  const [text, number, stamp, behind = '', followed] = parts
+  return {
+    number: Number(number),
+    stamp: Number(stamp),
+    behind: behind === '' ? [] : behind.slice(1).split(' ').map(Number),
+    followed: followed !== undefined,
+    text,
+    proof: payload.slice(-PROOF),
+  }
 }
+
+/** Whoever wrote it knew the whole name of the owner, and so can read the keys of the lock. */
+export const isProven = ({ text, proof }: Grant, wire: string): boolean =>
+  createHash('sha1').update(`${wire} ${text}`).digest('hex').startsWith(proof)
 
 /** Where this client hears of its grants. */
 export class GrantEar {
   readonly #host: LineHost
   readonly #channel: string | undefined
-  readonly #heard: (grant: Grant | Call | undefined) => void
+  readonly #heard: (grant: Grant | undefined) => void
   #ear: Ear | undefined
+  #called = false
 
-  /** `heard` is told `undefined` when messages may have been missed. */
-  constructor(host: LineHost, protocol: LineProtocol, heard: (grant: Grant | Call | undefined) => void) {
+  /** `heard` is told `undefined` when there is something to ask about: it was called, or messages may have been missed. */
+  constructor(host: LineHost, protocol: LineProtocol, heard: (grant: Grant | undefined) => void) {
     this.#host = host
     this.#channel = protocol.grants(host.runtime.options.id)
     this.#heard = heard
@@ -56,28 +80,29 @@ export class GrantEar {
 
   #attend(): Ear | undefined {
     if (this.#channel === undefined) return undefined
-    const { wakeups, options, counting, link, sharded } = this.#host.runtime
-    // Else it is known that it does not.
-    const counts = sharded || !link.cluster
+    const { wakeups, counting } = this.#host.runtime
     return (this.#ear ??= wakeups.listen(this.#channel, (payload) => {
-      const grant = payload === undefined ? undefined : grantOf(payload, options.id)
-      if (grant !== undefined && counts) counting.heard(grant.stamp !== undefined)
+      const grant = payload === undefined ? undefined : grantOf(payload)
+      if (grant !== undefined) {
+        this.#called = false
+        counting.granted()
+      } else if (payload !== undefined) this.#called = true
       this.#heard(grant)
     }))
+  }
+
+  /** Somebody here had it by asking: after a call, that is the server's way where it does not count who hears it. */
+  asked(): void {
+    const { counting, link, sharded } = this.#host.runtime
+    // Else it is known that it does not.
+    if (this.#called && (sharded || !link.cluster)) counting.called()
+    this.#called = false
   }
 
   close(): void {
     this.#ear?.close()
     this.#ear = undefined
   }
-}
-
-const grantOf = (payload: string, client: string): Grant | Call => {
-  const [wire = '', stamp, ...behind] = payload.split(' ')
-  if (stamp === undefined) return { wire, stamp }
-  const followed = behind.at(-1) === '+'
-  if (followed) behind.pop()
-  return { wire, stamp: Number(stamp), behind: behind.map((rest) => `${client}:${rest}`), followed }
 }
 
 /** Whether grants are heard, and told from old ones, already: a free lock is worth no subscription. */

@@ -1,5 +1,4 @@
 import type { Timer } from './clock.js'
-import type { Grant } from './grants.js'
 import { POLL } from './line-poll.js'
 import type { LineHost } from './line-protocol.js'
 import type { Place, Places } from './place.js'
@@ -15,7 +14,7 @@ export class HandToHand {
   readonly #places: Places
   /** Whose grant it was, and who comes next. */
   #of = ''
-  #next: string[] = []
+  #next: number[] = []
   /** Until those who were served leave the line, if the hold lasts. */
   #tidying: Timer | undefined
 
@@ -24,7 +23,7 @@ export class HandToHand {
     this.#places = places
   }
 
-  begin({ wire, behind }: Grant): void {
+  begin(wire: string, behind: readonly number[]): void {
     this.#of = wire
     this.#next = [...behind]
   }

@@ -2,7 +2,7 @@ import type { RedissonVersion } from '../types.js'
 import type { Clock } from './clock.js'
 
 /** Version and wire revision: what the scripts and messages of this build understand. */
-const GRANTED_DIRECTLY = '80'
+const GRANTED_DIRECTLY = '81'
 
 /**
  * A client's id: a UUID of version 8, where Redisson's are of version 4, so that one character of an owner in Redis

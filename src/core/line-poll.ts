@@ -1,5 +1,6 @@
 import type { Timer } from './clock.js'
 import type { Answer, LineHost, LineProtocol, Place as State } from './line-protocol.js'
+import { Pace } from './pace.js'
 import { type Place, askerOf } from './place.js'
 import { passes } from './trouble.js'
 import { type Moment, TRIAL, momentOf } from './trust.js'
@@ -28,9 +29,12 @@ export class LinePoll {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #line: Polled
+  readonly #pace = new Pace()
   #timer: Timer | undefined
   #due = Infinity
   #asking = false
+  /** Soon, for a message. */
+  #owed = false
   #calls = 0
 
   constructor(host: LineHost, protocol: LineProtocol, line: Polled) {
@@ -56,16 +60,25 @@ export class LinePoll {
   /** Somebody here was called. What is being asked may have been answered before that. */
   now(): void {
     this.#calls += 1
-    if (!this.#asking) void this.#host.staying(() => this.#ask())
+    if (!this.#asking && !this.#owed) this.#answerCall()
+  }
+
+  #answerCall(): void {
+    const wait = this.#pace.delay(this.#host.runtime.options.clock.monotonic())
+    this.#owed = wait > 0
+    if (this.#owed) this.in(wait)
+    else void this.#host.staying(() => this.#ask())
   }
 
   stop(): void {
     this.#timer?.cancel()
     this.#timer = undefined
     this.#due = Infinity
+    this.#owed = false
   }
 
   async #ask(): Promise<void> {
+    this.#owed = false
     const places = this.#line.standing()
     if (places.length === 0 || this.#asking) return
     this.stop()
@@ -82,7 +95,7 @@ export class LinePoll {
       this.#asking = false
     }
     if (calls === this.#calls) this.in(left)
-    else void this.#host.staying(() => this.#ask())
+    else this.#answerCall()
   }
 
   async #askAbout(places: readonly Place[]): Promise<number> {
@@ -91,6 +104,7 @@ export class LinePoll {
     const answer = await this.#protocol.poll(places.map(askerOf))
     for (const place of places) place.asked--
     this.#line.heard(answer.stamp, sent)
+    if (answer.states.includes('held')) this.#pace.served()
     places.forEach((place, i) => {
       this.#line.stands(place, answer.states[i] ?? 'gone', answer, sent)
     })

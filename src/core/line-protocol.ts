@@ -27,7 +27,7 @@ export interface Asker {
 /** A lock whose waiters stand in a line on the server. `acquire` tries once and never joins. */
 export interface LineProtocol extends LockProtocol {
   /**
-   * Where a client of ours hears that one of its waiters was granted the lock: `<owner> <server time in µs>`, then who follows.
+   * Where a client of ours hears that one of its waiters was granted the lock: see docs/protocol.md.
    * Undefined where nobody grants it: waiters are called, and ask.
    */
   grants(client: string): string | undefined

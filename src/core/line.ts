@@ -1,6 +1,7 @@
 import { ReplicationError } from '../errors.js'
+import { numberOf } from '../keys.js'
 import type { Clock } from './clock.js'
-import { type Call, type Grant, GrantEar } from './grants.js'
+import { type Grant, GrantEar, isProven } from './grants.js'
 import { HandToHand } from './hand-to-hand.js'
 import { type Joinable, LineJoin, SOON } from './line-join.js'
 import { LinePoll, POLL, type Polled, type Told } from './line-poll.js'
@@ -39,6 +40,8 @@ export class Line implements Polled, Joinable {
   readonly #trials: Trials
   #troubles = 0
   #calls = 0
+  /** It was asked just now whether what is held here was taken by force. */
+  #doubts = false
   /** So many are still to join: each asks first, or waits until grants can be heard. */
   #approaching = 0
   /** Who has it, or had it last, was told that others stand behind. */
@@ -242,18 +245,25 @@ export class Line implements Polled, Joinable {
 
   // ---- being granted -----------------------------------------------------------------------------------------------
 
-  /** Undefined: messages may have been missed. */
-  #hear(grant: Grant | Call | undefined): void {
-    const place = grant && this.#places.at(grant.wire)
-    if (grant?.stamp === undefined) {
-      if (grant !== undefined && place === undefined) this.#places.decline(grant.wire)
-      else this.#called()
-      return
+  /** Anybody may have said it: what is not proven is worth a question, and no more. Undefined: so is this. */
+  #hear(grant: Grant | undefined): void {
+    const place = grant && this.#places.at(grant.number)
+    if (grant === undefined || place === undefined || !isProven(grant, place.wire)) {
+      // Of what is held here nobody has to tell.
+      if (grant !== undefined && this.#isHeld(grant)) return
+      this.#called()
+      if (grant !== undefined) this.#doubt(false)
+    } else if (grant.stamp > place.granted) {
+      place.granted = grant.stamp
+      if (this.#isFresh(place, grant)) return
+      this.#doubt(true)
+      void this.#host.staying(() => this.#confirmFirst(place))
     }
-    if (place !== undefined && this.#isFresh(place, grant)) return
-    this.#doubt(grant)
-    if (place === undefined) this.#places.decline(grant.wire)
-    else void this.#host.staying(() => this.#confirmFirst(place))
+  }
+
+  #isHeld({ number }: Grant): boolean {
+    const { tenure } = this.#host
+    return tenure !== undefined && numberOf(tenure.wire) === number
   }
 
   /** Also while somebody is joining, who cannot be asked about yet. */
@@ -262,12 +272,17 @@ export class Line implements Polled, Joinable {
     this.#poll.now()
   }
 
-  /** It was free then: so what is held here was taken by force, unless this word is old. */
-  #doubt({ wire }: Grant): void {
-    const { tenure } = this.#host
-    if (tenure === undefined || tenure.wire === wire) return
+  /** If it was granted to another, what is held here was taken by force. */
+  #doubt(proven: boolean): void {
+    const { tenure, runtime } = this.#host
+    if (tenure === undefined) return
     this.#hands.stop()
-    tenure.verify().catch(() => undefined)
+    if (this.#doubts && !proven) return
+    this.#doubts = true
+    const rest = (): void => {
+      void runtime.pause(POLL / 50).then(() => (this.#doubts = false))
+    }
+    tenure.verify().then(rest, rest)
   }
 
   /** Starts at once when the grant is of this round and provably young enough. */
@@ -276,14 +291,14 @@ export class Line implements Polled, Joinable {
     const now = momentOf(this.#clock)
     const age = this.#serverTime.ageOf(grant.stamp)
     if (place.since === undefined || age === undefined || grant.stamp <= place.since || place.asked > 0) return false
-    if (this.#hasReplicas) return false
+    if (this.#hasReplicas || place.named) return false
     const left = TRIAL - age
     if (left < ENOUGH || !place.waiter.queued) return false
     this.#places.forget(place)
     const { terms } = place.waiter.request
     const tenure = this.#host.begin(place.wire, terms, now)
     tenure.onTrial(now, Math.min(left, terms.lease))
-    this.#hands.begin(grant)
+    this.#hands.begin(place.wire, grant.behind)
     this.#followed = grant.followed
     this.#trials.begin(tenure)
     this.#serve(place.waiter, tenure)
@@ -318,7 +333,8 @@ export class Line implements Polled, Joinable {
       const confirmed = await this.#protocol.confirm(place.wire, place.waiter.request.terms.lease)
       if (confirmed > 0) this.#granted(place, sent)
       else {
-        // What was granted before now is no grant any more.
+        // What was granted before now is no grant any more, but it has been heard.
+        place.named = true
         place.since = this.#serverTime.latest ?? Infinity
         this.#poll.now()
       }
@@ -375,17 +391,20 @@ export class Line implements Polled, Joinable {
   }
 
   stands(place: Place, state: State, told: Told, sent: Moment): void {
-    if (state === 'held') this.#had(place, told.stamp, sent)
-    else if (!this.#places.has(place)) return
+    if (state === 'held') {
+      this.#grants.asked()
+      this.#had(place, told.stamp, sent)
+    } else if (!this.#places.has(place)) return
     else if (state !== 'gone') this.#waits(place, state, told)
     // Taken for dead, or everything was deleted: it queues again, at the end.
     else if (!place.joining) this.#again(place)
   }
 
+  /** By another name: that one may have been granted it unheard. */
   #again(place: Place): void {
     this.#hands.stop()
-    place.since = undefined
-    this.#join(place)
+    this.#places.forget(place)
+    this.#join(this.#places.add(place.waiter))
   }
 
   // ---- leaving -----------------------------------------------------------------------------------------------------

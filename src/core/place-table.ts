@@ -1,10 +1,9 @@
-import { numberOf } from '../keys.js'
 import type { Place } from './place.js'
 
 const FEW = 16
 
 /**
- * The places of one line, by what the server knows them as. A Map would do, were it not for the garbage: it makes itself anew
+ * The places of one line, by the running numbers of their names. A Map would do, were it not for the garbage: it makes itself anew
  * after so many changes, and once its old self has outlived two collections, all that the next ones know outlives them as
  * well. At 100,000 hand-overs a second that was most of the work.
  */
@@ -29,9 +28,9 @@ export class PlaceTable {
     return all
   }
 
-  at(wire: string): Place | undefined {
-    let place = this.#slots[this.#slotOf(numberOf(wire))]
-    while (place !== undefined && place.wire !== wire) place = place.alike
+  at(number: number): Place | undefined {
+    let place = this.#slots[this.#slotOf(number)]
+    while (place !== undefined && place.number !== number) place = place.alike
     return place
   }
 

@@ -3,7 +3,6 @@ import { numberOf } from '../keys.js'
 import type { Asker, LineHost, LineProtocol } from './line-protocol.js'
 import { PlaceTable } from './place-table.js'
 import type { Waiter } from './queue.js'
-import { TRIAL } from './trust.js'
 import type { Ear } from './wakeups.js'
 
 /** One waiter's place in the server's line. */
@@ -21,6 +20,10 @@ export interface Place {
   asked: number
   /** Listens as a Redisson client would: whoever is ahead knows no other way. */
   ear: Ear | undefined
+  /** When the newest grant was made that it has heard of, µs: what is repeated is no other. */
+  granted: number
+  /** Others may know its whole name: what is said of it is confirmed first. */
+  named: boolean
   /** The next in its slot of the table. */
   alike: Place | undefined
 }
@@ -62,6 +65,8 @@ export class Places {
       calls: 0,
       asked: 0,
       ear: undefined,
+      granted: 0,
+      named: false,
       alike: undefined,
     }
     this.#table.add(place)
@@ -69,8 +74,8 @@ export class Places {
     return place
   }
 
-  at(wire: string): Place | undefined {
-    return this.#table.at(wire)
+  at(number: number): Place | undefined {
+    return this.#table.at(number)
   }
 
   has(place: Place): boolean {
@@ -83,7 +88,10 @@ export class Places {
     const listener = (): void => {
       if (this.has(place)) called()
     }
-    place.ear = this.#host.runtime.wakeups.listen(this.#protocol.callOf(place.wire), listener)
+    const channel = this.#protocol.callOf(place.wire)
+    // Whoever may look at the names of channels can read it there.
+    place.named ||= channel.includes(place.wire)
+    place.ear = this.#host.runtime.wakeups.listen(channel, listener)
     // It may have been called before it could hear.
     place.ear.ready?.then(listener, () => undefined)
   }
@@ -108,17 +116,9 @@ export class Places {
     return this.#host.runtime.undo(leaving, asker.owner, asker.lease, cause)
   }
 
-  /** Nobody waits at it any more: but it may be what is held here. */
+  /** Nobody waits at it any more: but it may be what is held here, or was detached. */
   abandon(place: Place): void {
-    if (!this.#isTaken(place.wire)) void this.giveUp(place)
-  }
-
-  /** A grant for who has gone is given back. What somebody took is no grant any more, also when that one has detached it. */
-  decline(wire: string): void {
-    if (!this.#isTaken(wire)) void this.#host.runtime.undo(this.#protocol, wire, TRIAL, undefined)
-  }
-
-  #isTaken(wire: string): boolean {
-    return this.#host.has(wire) || this.#host.runtime.isDetached(wire)
+    const { wire } = place
+    if (!this.#host.has(wire) && !this.#host.runtime.isDetached(wire)) void this.giveUp(place)
   }
 }

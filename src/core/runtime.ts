@@ -13,6 +13,7 @@ import type { Gatekeeper } from './gatekeeper.js'
 import type { Fleet, LockKind, LockProtocol, Runner } from './protocol.js'
 import { Replicas, type ReplicasOptions } from './replicas.js'
 import { Requests } from './requests.js'
+import { Secrets } from './secrets.js'
 import { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
 import type { Terms } from './terms.js'
@@ -55,6 +56,7 @@ export class Runtime implements Runner {
   /** Pauses that closing cuts short. */
   readonly #pauses = new Set<() => void>()
   #number = 0
+  readonly #secrets: Secrets
   /** Wire owners of what was detached, and until when at most it is on the server. */
   readonly #detached = new Map<string, number>()
   /** Calls that wait. */
@@ -69,6 +71,7 @@ export class Runtime implements Runner {
   constructor(options: RuntimeOptions, driver: Driver) {
     this.options = options
     const { clock } = options
+    this.#secrets = new Secrets(clock)
     this.counting = new Counting(clock, (warning) => {
       this.warn(warning)
     })
@@ -148,7 +151,7 @@ export class Runtime implements Runner {
 
   /** An owner's name on the server: for one tenure, never used again. */
   nextWire(): string {
-    return wireOwner(this.options.id, this.nextNumber())
+    return wireOwner(this.options.id, this.#secrets.next(), this.nextNumber())
   }
 
   /** Never used again by this client. */

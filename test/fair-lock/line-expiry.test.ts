@@ -9,7 +9,7 @@ import { MemoryServer } from '#src/engine/memory/server.js'
 const DAY = 86_400_000
 const QUEUE = 'redisson_lock_queue:{a}'
 const DEADLINES = 'redisson_lock_timeout:{a}'
-const OURS = '11111111-1111-8011-8111-111111111111'
+const OURS = '11111111-1111-8111-8111-111111111111'
 const REDISSONS = '22222222-2222-4222-8222-222222222222'
 
 /** A server, a client of it with a clock of its own, and a lock that somebody holds. */

@@ -5,14 +5,13 @@ import { virtualClock } from 'holdfast/testing'
 import { openMemoryServer } from '#src/engine/memory/registry.js'
 import { PlaceTable } from '#src/core/place-table.js'
 import type { Place } from '#src/core/place.js'
-import { numberOf, wireOwner } from '#src/keys.js'
+import { numberOf, secretOf, wireOwner } from '#src/keys.js'
 import { seeded } from '../support/random.js'
 
 const CLIENT = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
-const OTHER = '1f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
 
 const placeOf = (number: number, mark = ''): Place => {
-  const wire = wireOwner(CLIENT, number) + mark
+  const wire = wireOwner(CLIENT, secretOf(number), number) + mark
   return { wire, number: numberOf(wire), alike: undefined } as Place
 }
 
@@ -33,16 +32,15 @@ for (const mark of ['', ':write']) {
         const [gone] = there.splice(Math.floor(random() * there.length), 1)
         table.remove(gone!)
         table.remove(gone!)
-        assert.equal(table.at(gone!.wire), undefined)
+        assert.equal(table.at(gone!.number), undefined)
         assert.equal(gone!.alike, undefined)
       }
       assert.equal(table.size, there.length)
-      for (const place of there.slice(-3)) assert.equal(table.at(place.wire), place)
+      for (const place of there.slice(-3)) assert.equal(table.at(place.number), place)
     }
     assert.deepEqual([...table], there)
-    for (const place of there) assert.equal(table.at(place.wire), place)
-    for (const wire of [wireOwner(OTHER, there[0]!.number), `${CLIENT}:`, 'x', ''])
-      assert.equal(table.at(wire), undefined)
+    for (const place of there) assert.equal(table.at(place.number), place)
+    for (const no of [number + 1, there[0]!.number + 0.5, 0, -1, NaN]) assert.equal(table.at(no), undefined)
   })
 }
 

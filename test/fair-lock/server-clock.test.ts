@@ -11,6 +11,7 @@ import { NotSent } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import { watch } from '../contract/lock/kind.js'
+import { grantTo } from '../support/grant.js'
 
 const TRIAL = 3000
 const OFF = 60_000
@@ -41,7 +42,7 @@ class Server {
     this.run('HSET', name, owner, '1')
     this.run('PEXPIRE', name, String(TRIAL))
     const stamp = `${this.#clock.now()}000`
-    return this.run('PUBLISH', `holdfast_grant:{${name}}:${client}`, `${owner} ${stamp}`) === 1
+    return this.run('PUBLISH', `holdfast_grant:{${name}}:${client}`, grantTo(owner, stamp)) === 1
       ? owner
       : assert.fail('nobody heard')
   }

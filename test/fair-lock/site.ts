@@ -21,7 +21,7 @@ export const VOICES = [CHANNEL, GRANTS, 'PUBLISH']
 export const HOLDER = '22222222-2222-4222-8222-222222222222:1'
 export const REDISSONS = '22222222-2222-4222-8222-222222222222:2'
 /** Of a client that is dead, or no more than written down. */
-export const OURS = '11111111-1111-8011-8111-111111111111'
+export const OURS = '11111111-1111-8111-8111-111111111111'
 /** So long nobody polls, and everything that is on its way arrives. */
 export const AT_ONCE = 20
 

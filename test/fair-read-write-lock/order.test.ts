@@ -13,7 +13,7 @@ const RUNS = 20
 const WAITERS = 9
 const SHORT = 3000
 /** A client that is dead, or stands still. */
-const GONE = '00000000-0000-8000-8000-000000000001'
+const GONE = '00000000-0000-8100-8000-000000000001'
 
 const queueOf = (w: World): string => `holdfast_rwlock_queue:{${w.id}}`
 const deadlinesOf = (w: World): string => `holdfast_rwlock_timeout:{${w.id}}`

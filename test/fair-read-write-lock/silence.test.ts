@@ -7,7 +7,7 @@ import { openMemoryServer } from '#src/engine/memory/registry.js'
 const NAME = 'a'
 const QUEUE = `holdfast_rwlock_queue:{${NAME}}`
 const DEADLINES = `holdfast_rwlock_timeout:{${NAME}}`
-const DEAD = '5f0f6e0c-6a1b-803d-9e2f-1a2b3c4d5e6f:1:write'
+const DEAD = '5f0f6e0c-6a1b-813d-9e2f-1a2b3c4d5e6f:1:write'
 
 void test('a dead writer stands before living readers, behind a read that goes on → they are in within two trials', async () => {
   const clock = virtualClock()

@@ -10,7 +10,7 @@ local function callIn(line, owner, deadline, some, place)
   -- Who was passed over may come back in between.
   for i = place + 1, side ~= '' and not next(line.deaf) and #some or 0 do
     local same = string.sub(some[i], 1, 36) == client and string.sub(some[i], -6) == side
-    words[#words + 1] = same and string.sub(some[i], 38) or '+'
+    words[#words + 1] = same and some[i] or '+'
     if not same then break end
   end
   if line.deaf[voice] or not tellWhose(line, voice, words) then

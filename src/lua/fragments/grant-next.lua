@@ -37,7 +37,7 @@ local function grantNext(line, mine)
     -- Who was passed over may come back in between.
     for i = 2, place == 1 and #waiting or 0 do
       local same = string.sub(waiting[i], 1, 36) == client
-      words[#words + 1] = same and string.sub(waiting[i], 38) or '+'
+      words[#words + 1] = same and waiting[i] or '+'
       if not same then break end
     end
     if not deaf[client] and tellWhose(line, line.grants .. ':' .. client, words) then

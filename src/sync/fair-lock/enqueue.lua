@@ -32,8 +32,7 @@ local line = {
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
 dropStale(line, string.sub(owners[6], 1, 36))
-local holder = redis.call('HKEYS', lock)[1]
-local left = math.max(redis.call('PTTL', lock), 0)
+local holder, left = redis.call('HKEYS', lock)[1], math.max(redis.call('PTTL', lock), 0)
 local length, tail = redis.call('LLEN', queue), redis.call('LINDEX', queue, -1)
 local latest = tonumber(tail and redis.call('ZSCORE', deadlines, tail) or 0)
 -- Ours behind one of Redisson's adds what that one's turn takes off; one of ours takes nothing off, so that adds up, ahead of the

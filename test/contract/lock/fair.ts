@@ -172,7 +172,7 @@ export const fairLines: Part = (kind, scenario) => {
     'F08: the three ahead have died → taken out when their time is over, who comes then is served',
     async (w) => {
       const [one, two] = [await w.connect(), await w.connect()]
-      const dead = times(3, (index) => `00000000-0000-8000-8000-00000000000${index}:1`)
+      const dead = times(3, (index) => `00000000-0000-8100-8000-00000000000${index}:1`)
       await foreign(kind, w, w.id, 500)
       const [seconds] = ((await w.raw('TIME')) as string[]).map(Number) as [number]
       for (const [index, owner] of dead.entries()) {

@@ -29,7 +29,7 @@ export const sameFairStep =
   }
 
 const CALL = /^redisson_lock__channel:\{?.*\}?:(\w) 0$/
-const GRANT = /^holdfast_grant:.*:(\w) \1 \d+(?: \+)?$/
+const GRANT = /^holdfast_grant:.*:(\w) \d+ \d+(?: \+)? [0-9a-f]{16}$/
 
 /** Messages as calls; who is called twice in a row is called once. */
 const viewed = (seen: Seen): Seen => {
