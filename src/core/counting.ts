@@ -25,14 +25,18 @@ export class Counting {
     this.#calls = 0
   }
 
-  /** Somebody who had been called had the lock when it asked: no call that anybody could have made up. */
-  called(): void {
+  /** Anybody could say so: what it seems to mean is asked about first. */
+  called(isCounted: () => Promise<boolean>): void {
     this.#calls += 1
     if (this.#told) return
     const now = this.#clock.monotonic()
     if (this.#calls === 1) this.#since = now
     if (this.#calls < MANY || now - this.#since < LONG) return
-    this.#told = true
-    this.#warn(UNCOUNTED)
+    this.#calls = 0
+    void isCounted().then((counted) => {
+      if (counted || this.#told) return
+      this.#told = true
+      this.#warn(UNCOUNTED)
+    })
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { LineHost, LineProtocol } from './line-protocol.js'
 import type { Runtime } from './runtime.js'
+import { passes } from './trouble.js'
 import type { Ear } from './wakeups.js'
 
 /** One of this client's was granted the lock, if the proof is right. */
@@ -48,7 +49,6 @@ export class GrantEar {
   readonly #channel: string | undefined
   readonly #heard: (grant: Grant | undefined) => void
   #ear: Ear | undefined
-  #called = false
 
   /** `heard` is told `undefined` when there is something to ask about: it was called, or messages may have been missed. */
   constructor(host: LineHost, protocol: LineProtocol, heard: (grant: Grant | undefined) => void) {
@@ -83,20 +83,25 @@ export class GrantEar {
     const { wakeups, counting } = this.#host.runtime
     return (this.#ear ??= wakeups.listen(this.#channel, (payload) => {
       const grant = payload === undefined ? undefined : grantOf(payload)
-      if (grant !== undefined) {
-        this.#called = false
-        counting.granted()
-      } else if (payload !== undefined) this.#called = true
+      if (grant !== undefined) counting.granted()
+      else if (payload !== undefined) counting.called(() => this.#isCounted())
       this.#heard(grant)
     }))
   }
 
-  /** Somebody here had it by asking: after a call, that is the server's way where it does not count who hears it. */
-  asked(): void {
-    const { counting, link, sharded } = this.#host.runtime
+  /** Anybody may call us: whether the server counts us among those who hear it, it says itself. */
+  async #isCounted(): Promise<boolean> {
+    const { link, sharded, publishCommand } = this.#host.runtime
+    const channel = this.#channel
     // Else it is known that it does not.
-    if (this.#called && (sharded || !link.cluster)) counting.called()
-    this.#called = false
+    if (channel === undefined || !this.hears || (link.cluster && !sharded)) return true
+    const which = publishCommand === 'SPUBLISH' ? 'SHARDNUMSUB' : 'NUMSUB'
+    try {
+      const reply = await link.command(['PUBSUB', which, channel], { route: channel })
+      return this.#ear === undefined || (Array.isArray(reply) && Number(reply[1]) > 0)
+    } catch (trouble) {
+      return passes(trouble)
+    }
   }
 
   close(): void {

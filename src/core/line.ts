@@ -391,10 +391,8 @@ export class Line implements Polled, Joinable {
   }
 
   stands(place: Place, state: State, told: Told, sent: Moment): void {
-    if (state === 'held') {
-      this.#grants.asked()
-      this.#had(place, told.stamp, sent)
-    } else if (!this.#places.has(place)) return
+    if (state === 'held') this.#had(place, told.stamp, sent)
+    else if (!this.#places.has(place)) return
     else if (state !== 'gone') this.#waits(place, state, told)
     // Taken for dead, or everything was deleted: it queues again, at the end.
     else if (!place.joining) this.#again(place)

@@ -8,7 +8,7 @@ import { ALLOWANCE, AT_ONCE, DEADLINES, HOLDER, KEYS, OURS, QUEUE, REDISSONS, Si
 
 const NEW = `${REDISSONS}0`
 /** Another client of ours, no more than written down. */
-const OTHERS = OURS.replaceAll('1', '3')
+const OTHERS = '33333333-3333-8133-8333-333333333333'
 /** The longest that anybody has the lock. */
 const LEASE = 60_000
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { virtualClock } from 'holdfast/testing'
+import { Counting } from '#src/core/counting.js'
 import { grantOf, isProven } from '#src/core/grants.js'
 import { secretOf, wireOwner } from '#src/keys.js'
 import { grantTo } from '../support/grant.js'
@@ -85,3 +87,21 @@ void describe('a grant’s message', () => {
       assert.ok(!isProven(grantOf(`${text} ${proof}`) ?? assert.fail(text), OWNER), text)
   })
 })
+
+for (const counted of [true, false]) {
+  void test(`called again and again, and the server ${counted ? 'counts' : 'does not count'} us → ${counted ? 'nobody is warned' : 'one warning'}`, async () => {
+    const clock = virtualClock()
+    const warnings: string[] = []
+    let asked = 0
+    const counting = new Counting(clock, (warning) => warnings.push(warning))
+    for (let ms = 0; ms < 10_000; ms += 10) {
+      counting.called(() => {
+        asked++
+        return Promise.resolve(counted)
+      })
+      await clock.advance(10)
+    }
+    assert.equal(warnings.length, counted ? 0 : 1)
+    assert.equal(asked, counted ? 3 : 1)
+  })
+}
