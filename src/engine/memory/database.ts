@@ -17,7 +17,7 @@ export type ValueOf<T extends TypeName> = Extract<Value, { type: T }>
 export const wrongType = (): ReplyError =>
   new ReplyError('WRONGTYPE Operation against a key holding the wrong kind of value')
 
-/** The key space. A key that has expired is gone for every reader from that millisecond on. */
+/** The key space. As in Redis, a key is still there in the millisecond at which it expires, and gone in the next one. */
 export class Database {
   readonly #clock: Clock
   readonly #values = new Map<Bytes, Value>()
@@ -126,7 +126,7 @@ export class Database {
 
   #expireIfDue(key: Bytes): boolean {
     const at = this.#expiry.get(key)
-    if (at === undefined || at > this.now()) return false
+    if (at === undefined || at >= this.now()) return false
     this.#expiry.delete(key)
     this.#values.delete(key)
     return true

@@ -241,11 +241,13 @@ describe('commands: keys', () => {
 })
 
 describe('commands: expiry', () => {
-  test('a key is gone from its millisecond on', () => {
+  test('a key is gone after the millisecond at which it expires', () => {
     const { run, clock } = start()
     run('SET', 'a', 1, 'PX', 1000)
     clock.pass(999)
     assert.equal(run('PTTL', 'a'), 1)
+    clock.pass(1)
+    assert.deepEqual([run('GET', 'a'), run('PTTL', 'a'), run('DBSIZE')], ['1', 0, 1])
     clock.pass(1)
     for (const command of ['GET', 'PTTL', 'TYPE']) assert.ok([null, -2, 'none'].includes(run(command, 'a') as null))
     assert.equal(run('DBSIZE'), 0)
@@ -260,6 +262,7 @@ describe('commands: expiry', () => {
     clock.now = () => (now += 1)
     assert.equal(run('HINCRBY', 'h', 'f', 1), 6)
     assert.equal(run('PTTL', 'h'), 1)
+    assert.equal(run('HINCRBY', 'h', 'f', 1), 7)
     assert.equal(run('HINCRBY', 'h', 'f', 1), 1)
   })
 

@@ -58,7 +58,7 @@ describe('memory driver', () => {
     await two.driver.close()
     assert.equal(openMemoryServer('shared', clock), one.server)
     closeMemoryServer(one.server)
-    clock.pass(1000)
+    clock.pass(1001)
     assert.notEqual(openMemoryServer('shared', clock), one.server)
   })
 

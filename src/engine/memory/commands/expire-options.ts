@@ -30,4 +30,5 @@ export const moment = (database: Database, value: Int, unit: ExpiryUnit, command
   return at
 }
 
+/** A command that sets an expiry of this very millisecond removes the key, though one set before is still there in it. */
 export const hasPassed = (database: Database, at: Int): boolean => at <= database.now()
