@@ -116,6 +116,15 @@ export const newState = (onBudget) => {
   return L
 }
 
+/** Says what an operation costs, in steps such as a loop's; ends the script that has none left. */
+export const spend = lvm.spend
+export const takeText = ltable.taketext
+/** How many bytes all scripts together may still take; `full` raises an error when there are none left. */
+export const limitMemory = (room, full) => {
+  ltable.meter.room = room
+  ltable.meter.full = full
+}
+
 /** Brings a state back to its beginning after a JavaScript error went through it. */
 export const resetState = (L) => {
   L.ci = L.base_ci
@@ -264,6 +273,7 @@ export const metafield = (L, value, event) => {
 
 // Coroutines.
 export const newThread = (L, fn) => {
+  ltable.take(4096)
   const thread = lstate.lua_newthread(L)
   L.top--
   push(thread, fn)

@@ -1,9 +1,14 @@
+/* bytes that a closure takes, roughly */
+const CLOSURE = 192
+
 const luai_numpow = function (a, b) {
   /* C's pow: 1 to any power is 1, and so is -1 to an infinite one */
   return a === 1 || (a === -1 && (b === Infinity || b === -Infinity)) ? 1 : a ** b
 }
 
 const arith = function (L, op1, op2, ra, event) {
+  if (op1.type === LUA_TLNGSTR) weighone(L, op1)
+  if (op2.type === LUA_TLNGSTR) weighone(L, op2)
   const a = tonumber(op1)
   const b = a === false ? false : tonumber(op2)
   if (a === false || b === false) {
@@ -94,10 +99,25 @@ const setlist = function (L, ci, ra, i) {
   ldo.adjust_top(L, ci.top) /* correct top (in case of previous open call) */
 }
 
-/* budget of backward jumps and calls; the host may refill it or raise an error */
+/* budget of backward jumps and calls, and of what other operations say that they cost; the host refills it or raises an error */
 const tick = function (L) {
   const g = L.l_G
-  g.budget = g.onbudget ? g.onbudget(L) : 1e6
+  g.budget = g.onbudget ? g.onbudget(-g.budget) : 1e6
+}
+
+const spend = (module.exports.spend = function (L, steps) {
+  if ((L.l_G.budget -= steps) < 0) tick(L)
+})
+
+/* a long string is read as a number to its end */
+const weighone = function (L, a) {
+  if (a.value.length > 256) spend(L, a.value.length >> 5)
+}
+
+/* long strings are compared byte by byte */
+const weigh = function (L, a, b) {
+  if (a.type !== LUA_TLNGSTR || b.type !== LUA_TLNGSTR || a.value.length < 1024) return
+  spend(L, Math.min(a.value.length, b.value.length) >> 6)
 }
 
 const luaV_execute = function (L) {
@@ -287,6 +307,7 @@ const luaV_execute = function (L) {
         case 31 /* OP_EQ */: {
           const b = i.B & 256 ? k[i.B & 255] : stack[base + i.B]
           const c = i.C & 256 ? k[i.C & 255] : stack[base + i.C]
+          if (b.type === LUA_TLNGSTR) weigh(L, b, c)
           if (luaV_equalobj(L, b, c) !== i.A) ci.l_savedpc++
           else donextjump(L, ci)
           break
@@ -294,6 +315,7 @@ const luaV_execute = function (L) {
         case 32 /* OP_LT */: {
           const b = i.B & 256 ? k[i.B & 255] : stack[base + i.B]
           const c = i.C & 256 ? k[i.C & 255] : stack[base + i.C]
+          if (b.type === LUA_TLNGSTR) weigh(L, b, c)
           const less =
             b.type === LUA_TNUMFLT && c.type === LUA_TNUMFLT ? (b.value < c.value ? 1 : 0) : luaV_lessthan(L, b, c)
           if (less !== i.A) ci.l_savedpc++
@@ -303,6 +325,7 @@ const luaV_execute = function (L) {
         case 33 /* OP_LE */: {
           const b = i.B & 256 ? k[i.B & 255] : stack[base + i.B]
           const c = i.C & 256 ? k[i.C & 255] : stack[base + i.C]
+          if (b.type === LUA_TLNGSTR) weigh(L, b, c)
           if (luaV_lessequal(L, b, c) !== i.A) ci.l_savedpc++
           else donextjump(L, ci)
           break
@@ -386,6 +409,7 @@ const luaV_execute = function (L) {
           setlist(L, ci, ra, i)
           break
         case 44 /* OP_CLOSURE */:
+          ltable.take(CLOSURE)
           pushclosure(L, cl.p.p[i.Bx], cl.upvals, base, ra)
           break
         case 45 /* OP_VARARG */:

@@ -86,8 +86,12 @@ const luaV_concat = function(L, total) {
             ltm.luaT_trybinTM(L, l, r, l, ltm.TMS.TM_CONCAT);
         } else {
             let text = r.value;
-            for (n = 1; n < total && tostring(L, top - n - 1); n++) text = L.stack[top - n - 1].value + text;
-            if (text.length > MAXSTRING) ldebug.luaG_runerror(L, "string length overflow");
+            for (n = 1; n < total && tostring(L, top - n - 1); n++) {
+                const more = L.stack[top - n - 1].value;
+                if (more.length + text.length > MAXSTRING) ldebug.luaG_runerror(L, "not enough memory");
+                text = more + text;
+            }
+            ltable.taketext(text);
             L.stack[top - n].setsvalue(text);
         }
         total -= n - 1; /* got 'n' strings to create 1 new */

@@ -16,6 +16,22 @@ const MAXASIZE = 2 ** MAXBITS
 /* up to so many nodes a scan is faster than a Map */
 const SCANNED = 8
 
+/* Bytes that a script may still take, in all: the host sets it, and raises an error when it is used up. Of what short-lived
+   tables and strings take nothing is given back; but a short string is not counted. */
+const meter = { room: Infinity, full: null }
+const TABLE = 96
+const SLOT = 64
+const NODE = 160
+const LONGTEXT = 65536
+
+const take = (bytes) => {
+  if ((meter.room -= bytes) < 0) meter.full()
+}
+
+const taketext = (text) => {
+  if (text.length > LONGTEXT) take(text.length)
+}
+
 class Node {
   constructor(key, type, at) {
     this.key = key
@@ -122,6 +138,7 @@ const setnodevector = function (t, size) {
     return
   }
   const n = 1 << ceillog2(size)
+  take(n * 8)
   t.nodes = new Array(n).fill(null)
   t.lastfree = n
   if (n > SCANNED) t.index = new Map()
@@ -130,6 +147,7 @@ const setnodevector = function (t, size) {
 const resize = function (L, t, nasize, nhsize) {
   const oldnodes = t.nodes
   const array = t.array
+  if (nasize > array.length) take((nasize - array.length) * SLOT)
   while (array.length < nasize) array.push(new lobject.TValue(LUA_TNIL, null))
   setnodevector(t, nhsize)
   if (nasize < array.length) {
@@ -189,6 +207,7 @@ const getfreepos = function (t) {
 }
 
 const place = function (t, key, type, at) {
+  take(NODE)
   const node = new Node(key, type, at)
   t.nodes[at] = node
   if (t.index !== null) t.index.set(key, node)
@@ -302,13 +321,20 @@ const findindex = function (L, t, key) {
   return node.at + 1 + t.array.length
 }
 
+/* what was removed is walked over again each time */
+const skipped = (L, count) => {
+  if (count > 16) require('./lvm.js').spend(L, count >> 3)
+}
+
 const luaH_next = function (L, t, at) {
   const key = L.stack[at]
   const value = L.stack[at + 1]
   const array = t.array
   let i = findindex(L, t, key)
+  const from = i
   for (; i < array.length; i++) {
     if (array[i].type !== LUA_TNIL) {
+      skipped(L, i - from)
       key.setfltvalue(i + 1)
       value.setfrom(array[i])
       return true
@@ -317,21 +343,26 @@ const luaH_next = function (L, t, at) {
   for (i -= array.length; i < t.nodes.length; i++) {
     const node = t.nodes[i]
     if (node !== null && node.value.type !== LUA_TNIL) {
+      skipped(L, i + array.length - from)
       key.type = node.type
       key.value = node.key
       value.setfrom(node.value)
       return true
     }
   }
+  skipped(L, i + array.length - from)
   return false
 }
 
-const luaH_new = () => new Table()
+const luaH_new = () => {
+  take(TABLE)
+  return new Table()
+}
 
 /* sizes as the instruction has them: a "floating point byte" */
 const fb2int = (x) => (x < 8 ? x : ((x & 7) + 8) << ((x >> 3) - 1))
 const luaH_newsized = function (L, b, c) {
-  const t = new Table()
+  const t = luaH_new()
   if (b !== 0) resize(L, t, fb2int(b), 0)
   if (c !== 0) setnodevector(t, fb2int(c))
   return t
@@ -348,6 +379,9 @@ module.exports.luaH_resizearray = luaH_resizearray
 module.exports.luaH_setfrom = luaH_setfrom
 module.exports.luaH_setint = luaH_setint
 module.exports.Table = Table
+module.exports.meter = meter
+module.exports.take = take
+module.exports.taketext = taketext
 module.exports.invalidateTMcache = (t) => {
   t.flags = 0
 }

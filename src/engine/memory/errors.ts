@@ -31,6 +31,10 @@ export const unknownCommand = (argv: readonly Bytes[]): ReplyError => {
   return new ReplyError(oneLine(`ERR unknown command ${name}, with args beginning with: ${args}`))
 }
 
+/** Redis knows it, and this server does not. */
+export const unsupported = (name: string): ReplyError =>
+  new ReplyError(`ERR memory: does not support the command '${name}', which Redis has`)
+
 const subcommandError = (what: string, [name = '', subcommand = '']: readonly Bytes[]): ReplyError =>
   new ReplyError(oneLine(`ERR ${what} ${quoted(subcommand, 128)}. Try ${name.toUpperCase()} HELP.`))
 

@@ -4,6 +4,9 @@
  */
 export type Bytes = string
 
+/** The longest string that JavaScript holds: 24 bytes short of the 512 MB that Redis allows. */
+export const LONGEST = 0x1fffffe8
+
 /** A simple status (`+OK`), apart from a bulk string of the same text. */
 export class Status {
   constructor(readonly text: Bytes) {}

@@ -43,44 +43,51 @@ export const scanOptions = (argv: readonly Bytes[], first: number, withType = fa
 export const scanMatches = (match: Bytes | undefined, text: Bytes): boolean =>
   match === undefined || match === '*' || globMatches(match, text)
 
-/** A scan under way: the keys that were there when it began, from the back. */
-type Rest = Bytes[]
+/** FNV-1a: where a key stands in the order of a scan, whatever comes and goes. Never 0, where a scan begins. */
+const placeOf = (key: Bytes): number => {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
+  return (hash >>> 0) + 1
+}
 
-const MOST_SCANS = 100
-const MOST_KEYS = 1_000_000
+interface Placed {
+  readonly place: number
+  readonly key: Bytes
+}
+
+/** The first that stands at `place` or behind it. */
+const firstAt = (keys: readonly Placed[], place: number): number => {
+  let from = 0
+  let to = keys.length
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((keys[middle] as Placed).place < place) from = middle + 1
+    else to = middle
+  }
+  return from
+}
 
 /**
- * Where the scans of the key space are. What is there from a scan's beginning to its end is in its list; what came later
- * need not be told. (An iterator of the Map would do as well, but one that was left half-way keeps alive every table that
- * the Map has outgrown since.) Scans not asked for in a long time are forgotten, and begin again when asked for.
+ * Scans of the key space, of which a cursor says all: the place where it goes on, in the order of the keys' hashes. So any
+ * number of scans may be under way, a cursor may be asked for twice, and each scan ends. All share one ordered list, which is
+ * made whenever a scan begins: what is there from then on is in it, also in those that are made later.
  */
 export class ScanCursors {
-  readonly #scans = new Map<number, Rest>()
-  #keys = 0
-  #last = 0
+  #keys: readonly Placed[] | undefined
 
-  /** Continues a scan, or begins one: up to `count` keys, and the cursor for the next ones. */
-  next(cursor: number, count: number, begin: () => Bytes[]): [cursor: number, keys: Bytes[]] {
-    const rest = this.#take(cursor) ?? begin().reverse()
-    const keys = rest.splice(Math.max(0, rest.length - count)).reverse()
-    return [rest.length === 0 ? 0 : this.#keep(rest), keys]
-  }
-
-  #take(cursor: number): Rest | undefined {
-    const rest = this.#scans.get(cursor)
-    if (rest === undefined) return undefined
-    this.#scans.delete(cursor)
-    this.#keys -= rest.length
-    return rest
-  }
-
-  #keep(rest: Rest): number {
-    for (const oldest of this.#scans.keys()) {
-      if (this.#scans.size < MOST_SCANS && this.#keys + rest.length <= MOST_KEYS) break
-      this.#take(oldest)
-    }
-    this.#scans.set((this.#last += 1), rest)
-    this.#keys += rest.length
-    return this.#last
+  /** Continues a scan, or begins one: `count` keys, and those of the same place; and the cursor for the next ones. */
+  next(cursor: number, count: number, list: () => Bytes[]): [cursor: number, keys: Bytes[]] {
+    if (cursor === 0) this.#keys = undefined
+    this.#keys ??= list()
+      .map((key) => ({ place: placeOf(key), key }))
+      .sort((a, b) => a.place - b.place)
+    const keys = this.#keys
+    const from = firstAt(keys, cursor)
+    let to = Math.min(from + count, keys.length)
+    while (to > from && to < keys.length && keys[to]?.place === keys[to - 1]?.place) to++
+    const next = keys[to]?.place ?? 0
+    // Whoever goes on makes it again; whoever gave up keeps no keys.
+    if (next === 0) this.#keys = undefined
+    return [next, keys.slice(from, to).map(({ key }) => key)]
   }
 }

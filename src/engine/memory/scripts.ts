@@ -1,6 +1,8 @@
+import type { Clock } from '../../core/clock.js'
 import { noScript } from './errors.js'
 import { sha1 } from './lua/sha1.js'
 import { ScriptRuntime } from './lua/runtime.js'
+import { isReadOnly } from './lua/shebang.js'
 import { type Bytes, type Reply, ReplyError, type ScriptHost } from './reply.js'
 
 /** The script cache, and the running of what is in it. */
@@ -8,21 +10,26 @@ export class Scripts {
   readonly #host: ScriptHost
   readonly #texts = new Map<string, Bytes>()
   readonly #shas = new Map<Bytes, string>()
-  #runtime: ScriptRuntime | undefined
+  readonly #clock: Clock
+  #started: ScriptRuntime | undefined
   /** The script that runs may not write. */
   readOnly = false
 
-  constructor(host: ScriptHost) {
+  constructor(host: ScriptHost, clock: Clock) {
     this.#host = host
+    this.#clock = clock
   }
 
   get size(): number {
     return this.#texts.size
   }
 
-  load(text: Bytes): string {
+  /** Its SHA, or an error: what does not compile is not kept. */
+  load(text: Bytes): string | ReplyError {
     const known = this.#shas.get(text)
     if (known !== undefined) return known
+    const error = this.#runtime().check(text)
+    if (error !== undefined) return error
     const sha = sha1(text)
     this.#shas.set(text, sha)
     this.#texts.set(sha, text)
@@ -36,18 +43,12 @@ export class Scripts {
   flush(): void {
     this.#texts.clear()
     this.#shas.clear()
-    this.#runtime = undefined
+    this.#started = undefined
   }
 
   eval(text: Bytes, keys: readonly Bytes[], argv: readonly Bytes[], readOnly: boolean): Reply {
     const sha = this.load(text)
-    const reply = this.#run(text, sha, { keys, argv, readOnly })
-    // What does not compile is not kept.
-    if (reply instanceof ReplyError && reply.message.startsWith('ERR Error compiling script')) {
-      this.#shas.delete(text)
-      this.#texts.delete(sha)
-    }
-    return reply
+    return sha instanceof ReplyError ? sha : this.#run(text, sha, { keys, argv, readOnly })
   }
 
   evalSha(sha: Bytes, keys: readonly Bytes[], argv: readonly Bytes[], readOnly: boolean): Reply {
@@ -56,11 +57,17 @@ export class Scripts {
     return this.#run(text, sha, { keys, argv, readOnly })
   }
 
+  #runtime(): ScriptRuntime {
+    return (this.#started ??= new ScriptRuntime(this.#host, this.#clock))
+  }
+
   #run(text: Bytes, sha: string, { keys, argv, readOnly }: Input): Reply {
-    this.#runtime ??= new ScriptRuntime(this.#host)
-    this.readOnly = readOnly
+    const flagged = isReadOnly(text)
+    if (readOnly && flagged === false)
+      return new ReplyError('ERR Can not execute a script with write flag using *_ro command.')
+    this.readOnly = readOnly || flagged === true
     try {
-      return this.#runtime.run(text, sha, keys, argv)
+      return this.#runtime().run(text, sha, keys, argv)
     } finally {
       this.readOnly = false
     }

@@ -1,8 +1,9 @@
 import type { Clock } from '../../core/clock.js'
 import { arityFits, type Command, type CommandContext, type ServerServices, type Session } from './command.js'
 import { findCommand } from './commands/index.js'
+import { isAllowedInScripts, unsupportedName } from './commands/unsupported.js'
 import { Database } from './database.js'
-import { unknownCommand, unknownSubcommand, wrongArity } from './errors.js'
+import { tooLong, unknownCommand, unknownSubcommand, unsupported, wrongArity } from './errors.js'
 import { PubSub } from './pubsub.js'
 import { type Bytes, type Reply, ReplyError } from './reply.js'
 import { ScanCursors } from './scan.js'
@@ -32,7 +33,7 @@ export class MemoryServer implements ServerServices {
     this.clock = clock
     this.#born = clock.monotonic()
     this.database = new Database(clock)
-    this.scripts = new Scripts({ call: (argv) => this.#callFromScript(argv) })
+    this.scripts = new Scripts({ call: (argv) => this.#callFromScript(argv) }, clock)
     this.#session = this.connect()
     this.#context = { database: this.database, server: this, session: this.#session }
     this.#inScript = { database: this.database, server: this, session: SCRIPT }
@@ -46,9 +47,10 @@ export class MemoryServer implements ServerServices {
   /** Runs one command of a client. An error is an answer, not a throw. */
   execute(argv: readonly Bytes[], session: Session = this.#session): Reply {
     const command = findCommand(argv[0] ?? '')
-    if (command === undefined) return unknownCommand(argv)
+    if (command === undefined) return missing(argv) ?? unknownCommand(argv)
     const inner = argv.length > 1 ? command.subcommands?.get((argv[1] as Bytes).toLowerCase()) : undefined
-    if (inner === undefined && command.subcommands !== undefined && argv.length > 1) return unknownSubcommand(argv)
+    if (inner === undefined && command.subcommands !== undefined && argv.length > 1)
+      return missing(argv) ?? unknownSubcommand(argv)
     const chosen = inner ?? command
     if (!arityFits(chosen, argv.length)) return wrongArity(fullName(argv, inner))
     this.#context.session = session
@@ -87,10 +89,10 @@ export class MemoryServer implements ServerServices {
     if (command?.subcommands !== undefined && argv.length > 1) {
       command = command.subcommands.get((argv[1] as Bytes).toLowerCase())
     }
-    if (command === undefined) return new ReplyError('ERR Unknown Redis command called from script')
+    if (command === undefined) return missingInScript(argv)
     if (!arityFits(command, argv.length))
       return new ReplyError('ERR Wrong number of args calling Redis command from script')
-    if (command.noScript === true) return new ReplyError('ERR This Redis command is not allowed from script')
+    if (command.noScript === true) return notAllowedInScripts()
     if (command.write === true && this.scripts.readOnly) {
       return new ReplyError('ERR Write commands are not allowed from read-only scripts.')
     }
@@ -98,11 +100,26 @@ export class MemoryServer implements ServerServices {
   }
 }
 
+const missing = (argv: readonly Bytes[]): ReplyError | undefined => {
+  const name = unsupportedName(argv)
+  return name === undefined ? undefined : unsupported(name)
+}
+
+const notAllowedInScripts = (): ReplyError => new ReplyError('ERR This Redis command is not allowed from script')
+
+const missingInScript = (argv: readonly Bytes[]): ReplyError => {
+  const name = unsupportedName(argv)
+  if (name === undefined) return new ReplyError('ERR Unknown Redis command called from script')
+  return isAllowedInScripts(name) ? unsupported(name) : notAllowedInScripts()
+}
+
 const answer = (command: Command, argv: readonly Bytes[], context: CommandContext): Reply => {
   try {
     return command.handle(argv, context)
   } catch (error) {
     if (error instanceof ReplyError) return error
+    // A string longer than any that JavaScript holds.
+    if (error instanceof RangeError && error.message.includes('string length')) return tooLong()
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import type { CommandContext, CommandTable } from '../command.js'
-import { syntaxError } from '../errors.js'
+import { syntaxError, tooLong } from '../errors.js'
 import { readInteger, roughInteger } from '../numbers.js'
-import { type Bytes, type Reply, ReplyError } from '../reply.js'
+import { type Bytes, LONGEST, type Reply, ReplyError } from '../reply.js'
 import { putText, textOf } from './string.js'
 
 const LAST_BIT = 2 ** 32 - 1
@@ -24,6 +24,7 @@ const setBit = (argv: readonly Bytes[], { database }: CommandContext): Reply => 
   if (on !== '0' && on !== '1') throw new ReplyError('ERR bit is not an integer or out of range')
   const text = textOf(database, key) ?? ''
   const index = Math.floor(bit / 8)
+  if (index >= LONGEST) throw tooLong()
   const byte = byteAt(text, index)
   const changed = on === '1' ? byte | mask(bit) : byte & ~mask(bit)
   if (changed !== byte || index >= text.length) {

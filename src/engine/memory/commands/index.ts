@@ -38,4 +38,7 @@ for (const table of tables) {
   }
 }
 
+/** All of them, those of two words by the first. */
+export const commandNames = (): string[] => tables.flatMap((table) => Object.keys(table)).sort()
+
 export const findCommand = (name: Bytes): Command | undefined => commands.get(name) ?? commands.get(name.toLowerCase())

@@ -3,11 +3,10 @@ import type { Database } from '../database.js'
 import { syntaxError, tooLong, wrongArity } from '../errors.js'
 import type { Int } from '../numbers.js'
 import { roughInteger } from '../numbers.js'
-import { type Bytes, type Reply, ReplyError, Status } from '../reply.js'
+import { type Bytes, LONGEST, type Reply, ReplyError, Status } from '../reply.js'
 import { EXPIRY_UNITS, type ExpiryUnit, hasPassed, optionMoment } from './expire-options.js'
 
 export const OK = new Status('OK')
-const LONGEST = 512 * 1024 * 1024
 
 export const textOf = (database: Database, key: Bytes): Bytes | undefined => database.typed(key, 'string')?.text
 
@@ -105,8 +104,10 @@ const getDel = (argv: readonly Bytes[], { database }: CommandContext): Reply => 
 
 const append = (argv: readonly Bytes[], { database }: CommandContext): Reply => {
   const key = argv[1] as Bytes
-  const text = (textOf(database, key) ?? '') + (argv[2] as Bytes)
-  if (text.length > LONGEST) throw tooLong()
+  const before = textOf(database, key) ?? ''
+  const piece = argv[2] as Bytes
+  if (before.length + piece.length > LONGEST) throw tooLong()
+  const text = before + piece
   putText(database, key, text)
   return text.length
 }

@@ -1,4 +1,5 @@
-import { calledAs, numberToString, raise, stringToNumber, Table, typeName, where } from './vm.gen.js'
+import { calledAs, numberToString, raise, spend, stringToNumber, Table, takeText, typeName, where } from './vm.gen.js'
+import { LONGEST } from '../reply.js'
 import type { LuaValue, Thread } from './vm.gen.js'
 
 /** A native function that returns nothing, which in Lua differs from returning nil. */
@@ -6,6 +7,22 @@ export const NOTHING: LuaValue[] = []
 
 /** luaL_error: the message starts with the place in the script that called the native function. */
 export const fail = (L: Thread, message: string): never => raise(L, where(L, 1) + message)
+
+/** What it costs to go through a text once, or to make it. */
+export const spendText = (L: Thread, text: string): void => {
+  if (text.length > 256) spend(L, text.length >> 5)
+}
+
+/** Joins two texts, unless nothing could hold the result. */
+export const joined = (L: Thread, a: string, b: string): string =>
+  a.length + b.length > LONGEST ? fail(L, 'not enough memory') : a + b
+
+/** A text that a native function made. */
+export const made = (L: Thread, text: string): string => {
+  spendText(L, text)
+  takeText(text)
+  return text
+}
 
 /** luaL_argerror; `at` counts from 1. */
 export const argumentError = (L: Thread, at: number, message: string): never => {

@@ -1,5 +1,5 @@
 import { argumentError, checkAny, checkInt, checkString, checkTable, fail, NOTHING, optionalInt } from './arguments.js'
-import { optionalString, toNumber, typeError } from './arguments.js'
+import { optionalString, spendText, toNumber, typeError } from './arguments.js'
 import { addressOf } from './address.js'
 import * as vm from './vm.gen.js'
 import { Failure, LuaFunction, Table, raise, where } from './vm.gen.js'
@@ -39,7 +39,9 @@ const parseInBase = (text: string, base: number): LuaValue => {
 
 const tonumber: NativeBody = (L, args) => {
   const base = optionalInt(L, args, 2, 10)
-  if (base === 10) return toNumber(checkAny(L, args, 1))
+  const value = checkAny(L, args, 1)
+  if (typeof value === 'string') spendText(L, value)
+  if (base === 10) return toNumber(value)
   const text = checkString(L, args, 1)
   if (base < 2 || base > 36) return argumentError(L, 2, 'base out of range')
   return parseInBase(text, base)
@@ -91,6 +93,7 @@ const unpack: NativeBody = (L, args) => {
   if (from > to) return NOTHING
   const count = to - from + 1
   if (count + args.length >= MOST_RESULTS || count > 0x7fffffff) return fail(L, 'too many results to unpack')
+  vm.spend(L, count >> 2)
   const values: LuaValue[] = new Array<LuaValue>(count)
   for (let i = 0; i < count; i++) values[i] = vm.rawGet(L, table, from + i)
   return values
@@ -144,6 +147,7 @@ const rawset: NativeBody = (L, args) => {
 const rawequal: NativeBody = (L, args) => checkAny(L, args, 1) === checkAny(L, args, 2)
 
 const compiled = (L: Thread, source: string, name: string, globals: Table): LuaValue | LuaValue[] => {
+  vm.spend(L, source.length)
   const result = vm.compile(L, source, name, globals)
   return typeof result === 'string' ? [undefined, result] : result
 }
@@ -166,6 +170,7 @@ const load =
       const piece = vm.protectedCall(L, args[0], [])
       if (piece instanceof Failure) return [undefined, piece.value]
       const text = piece[0]
+      vm.spend(L, 1)
       if (text === undefined || text === '') return compiled(L, source, name, globals)
       if (typeof text !== 'string' && typeof text !== 'number')
         return [undefined, 'reader function must return a string']

@@ -1,6 +1,6 @@
-import { fail } from './arguments.js'
+import { fail, spendText } from './arguments.js'
 import { formatGeneral } from './number-format.js'
-import { next, rawGet, Table, typeName } from './vm.gen.js'
+import { next, rawGet, spend, Table, typeName } from './vm.gen.js'
 import type { CjsonSettings } from './cjson-settings.js'
 import type { LuaValue, Thread } from './vm.gen.js'
 
@@ -27,6 +27,8 @@ export class CjsonEncoder {
   }
 
   encode(value: LuaValue, depth: number): string {
+    spend(this.#L, 1)
+    if (typeof value === 'string') spendText(this.#L, value)
     if (value === undefined || value === null) return 'null'
     if (typeof value === 'string') return quote(value)
     if (typeof value === 'number') return this.#number(value)

@@ -1,8 +1,8 @@
-import { argumentError, checkString, fail } from './arguments.js'
+import { argumentError, checkString, fail, made } from './arguments.js'
 import { CjsonDecoder } from './cjson-decoder.js'
 import { CjsonEncoder } from './cjson-encoder.js'
 import { newSettings, settingFunctions } from './cjson-settings.js'
-import { native, newTable, rawSet } from './vm.gen.js'
+import { native, newTable, rawSet, spend } from './vm.gen.js'
 import type { LuaValue, NativeBody, Table, Thread } from './vm.gen.js'
 
 const functions = (): Record<string, NativeBody> => {
@@ -11,11 +11,12 @@ const functions = (): Record<string, NativeBody> => {
     ...settingFunctions(settings),
     encode: (L, args) => {
       if (args.length !== 1) return argumentError(L, 1, 'expected 1 argument')
-      return new CjsonEncoder(L, settings).encode(args[0], 0)
+      return made(L, new CjsonEncoder(L, settings).encode(args[0], 0))
     },
     decode: (L, args) => {
       if (args.length !== 1) return argumentError(L, 1, 'expected 1 argument')
       const text = checkString(L, args, 1)
+      spend(L, text.length >> 2)
       if (text.length >= 2 && (text.startsWith('\0') || text[1] === '\0')) {
         return fail(L, 'JSON parser does not support UTF-16 or UTF-32')
       }

@@ -1,5 +1,5 @@
-import { argumentError, checkInt, checkString, fail, optionalInt } from './arguments.js'
-import { index, newTable, next, setIndex, Table } from './vm.gen.js'
+import { argumentError, checkInt, checkString, fail, joined, made, optionalInt, spendText } from './arguments.js'
+import { index, newTable, next, setIndex, spend, Table } from './vm.gen.js'
 import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
 
 const DEEPEST = 16
@@ -87,6 +87,7 @@ const encodeTable = (L: Thread, table: Table, depth: number): string => {
 
 /** What has no form of its own, and what is nested too deep, is nil. */
 const encode = (L: Thread, value: LuaValue, depth: number): string => {
+  spend(L, 1)
   if (typeof value === 'string') return string(value)
   if (typeof value === 'number') return number(value)
   if (typeof value === 'boolean') return value ? '\xc3' : '\xc2'
@@ -96,8 +97,8 @@ const encode = (L: Thread, value: LuaValue, depth: number): string => {
 const pack: NativeBody = (L, args) => {
   if (args.length === 0) return argumentError(L, 0, 'MessagePack pack needs input.')
   let text = ''
-  for (const value of args) text += encode(L, value, 0)
-  return text
+  for (const value of args) text = joined(L, text, encode(L, value, 0))
+  return made(L, text)
 }
 
 class Reader {
@@ -112,6 +113,7 @@ class Reader {
   }
 
   value(): LuaValue {
+    spend(this.#L, 1)
     const type = this.#byte()
     if (type <= 0x7f) return type
     if (type >= 0xe0) return type - 256
@@ -208,6 +210,7 @@ class Reader {
 }
 
 const unpackFrom = (L: Thread, data: string, limit: number, offset: number): LuaValue[] => {
+  spendText(L, data)
   const everything = limit === 0 && offset === 0
   if (offset < 0 || limit < 0) {
     fail(L, `Invalid request to unpack with offset of ${offset} and limit of ${data.length}.`)

@@ -1,18 +1,16 @@
-import { NOTHING, toNumber } from './arguments.js'
+import { NOTHING, spendText, toNumber } from './arguments.js'
 import { errorTable, replyToLua } from './reply-values.js'
 import { formatGeneral } from './number-format.js'
 import { sha1 } from './sha1.js'
-import { numberToString, raise, rawSet, newTable } from './vm.gen.js'
+import { numberToString, raise, rawSet, newTable, spend } from './vm.gen.js'
 import type { ScriptHost } from '../reply.js'
 import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
 
 const VERSION = '7.0.15'
 const VERSION_NUMBER = 0x0007000f
 
-/** What a run of a script may change about how it talks to the server. */
-export interface Dialect {
-  resp3: boolean
-}
+/** What a command costs, in steps of a loop. */
+const COMMAND = 50
 
 const raiseText = (L: Thread, text: string): never => raise(L, errorTable(L, text))
 
@@ -30,16 +28,18 @@ const commandArguments = (args: readonly LuaValue[]): string[] | undefined => {
 }
 
 const call =
-  (host: ScriptHost, dialect: Dialect, raises: boolean): NativeBody =>
+  (host: ScriptHost, raises: boolean): NativeBody =>
   (L, args) => {
     const argv = commandArguments(args)
     let result: LuaValue
     if (args.length === 0) result = errorTable(L, 'Please specify at least one argument for this redis lib call')
     else if (!argv) result = errorTable(L, 'Lua redis lib command arguments must be strings or integers')
     else {
+      for (const word of argv) spendText(L, word)
+      spend(L, COMMAND)
       const reply = host.call(argv)
       if (typeof reply === 'number' || typeof reply === 'string') return reply
-      result = replyToLua(L, reply, dialect.resp3)
+      result = replyToLua(L, reply)
       if (!(reply instanceof Error)) return result
     }
     return raises ? raise(L, result) : result
@@ -61,7 +61,9 @@ const statusReply: NativeBody = (L, args) => {
 const sha1hex: NativeBody = (L, args) => {
   if (args.length !== 1) return raiseText(L, 'wrong number of arguments')
   const value = args[0]
-  return sha1(typeof value === 'number' ? numberToString(value) : typeof value === 'string' ? value : '')
+  const text = typeof value === 'number' ? numberToString(value) : typeof value === 'string' ? value : ''
+  spend(L, text.length >> 3)
+  return sha1(text)
 }
 
 const log =
@@ -77,15 +79,12 @@ const log =
     return NOTHING
   }
 
-const setresp =
-  (dialect: Dialect): NativeBody =>
-  (L, args) => {
-    if (args.length !== 1) return raiseText(L, 'redis.setresp() requires one argument.')
-    const version = Math.trunc(toNumber(args[0]) ?? 0)
-    if (version !== 2 && version !== 3) return raiseText(L, 'RESP version must be 2 or 3.')
-    dialect.resp3 = version === 3
-    return NOTHING
-  }
+const setresp: NativeBody = (L, args) => {
+  if (args.length !== 1) return raiseText(L, 'redis.setresp() requires one argument.')
+  const version = Math.trunc(toNumber(args[0]) ?? 0)
+  if (version === 3) return raiseText(L, "memory: does not support 'redis.setresp(3)'; its replies are those of RESP2.")
+  return version === 2 ? NOTHING : raiseText(L, 'RESP version must be 2 or 3.')
+}
 
 const setRepl: NativeBody = (L, args) => {
   if (args.length !== 1) return raiseText(L, 'redis.set_repl() requires two arguments.')
@@ -114,14 +113,14 @@ export const redisConstants: Record<string, LuaValue> = {
   REDIS_VERSION: VERSION, REDIS_VERSION_NUM: VERSION_NUMBER,
 } // prettier-ignore
 
-export const redisLibrary = (host: ScriptHost, dialect: Dialect): Record<string, NativeBody> => ({
-  call: call(host, dialect, true),
-  pcall: call(host, dialect, false),
+export const redisLibrary = (host: ScriptHost): Record<string, NativeBody> => ({
+  call: call(host, true),
+  pcall: call(host, false),
   error_reply: errorReply,
   status_reply: statusReply,
   sha1hex,
   log: log(host),
-  setresp: setresp(dialect),
+  setresp,
   set_repl: setRepl,
   replicate_commands: () => true,
   breakpoint: () => false,

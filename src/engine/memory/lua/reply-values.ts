@@ -1,7 +1,7 @@
 import { ReplyError, Status } from '../reply.js'
 import { toInt64 } from './arguments.js'
 import { formatGeneral } from './number-format.js'
-import { index, newTable, next, rawGet, rawSet, Table } from './vm.gen.js'
+import { index, newTable, next, rawGet, rawSet, spend, Table } from './vm.gen.js'
 import type { Reply } from '../reply.js'
 import type { LuaValue, Thread } from './vm.gen.js'
 
@@ -27,8 +27,8 @@ export const errorTable = (L: Thread, raw: string): Table => {
 }
 
 /** A server's reply as a Lua value. */
-export const replyToLua = (L: Thread, reply: Reply, resp3: boolean): LuaValue => {
-  if (reply === null) return resp3 ? undefined : false
+export const replyToLua = (L: Thread, reply: Reply): LuaValue => {
+  if (reply === null) return false
   if (typeof reply !== 'object') return reply
   if (reply instanceof ReplyError) {
     const table = errorTable(L, `-${reply.message}`)
@@ -36,8 +36,9 @@ export const replyToLua = (L: Thread, reply: Reply, resp3: boolean): LuaValue =>
     return table
   }
   const table = newTable(L, reply instanceof Status ? 0 : reply.length)
+  if (!(reply instanceof Status)) spend(L, reply.length)
   if (reply instanceof Status) rawSet(L, table, 'ok', reply.text)
-  else for (let i = 0; i < reply.length; i++) rawSet(L, table, i + 1, replyToLua(L, reply[i] ?? null, resp3))
+  else for (let i = 0; i < reply.length; i++) rawSet(L, table, i + 1, replyToLua(L, reply[i] ?? null))
   return table
 }
 
@@ -90,6 +91,7 @@ export const errorText = (text: string): string =>
 
 /** A script's result as a reply. */
 export const luaToReply = (L: Thread, value: LuaValue): Reply => {
+  spend(L, 1)
   switch (typeof value) {
     case 'string':
       return value

@@ -14,27 +14,30 @@ import { structLibrary } from './struct-library.js'
 import { tableLibrary } from './table-library.js'
 import * as vm from './vm.gen.js'
 import { Failure } from './vm.gen.js'
+import type { Clock } from '../../../core/clock.js'
 import { ReplyError } from '../reply.js'
 import type { LuaFunction, LuaValue, NativeBody, Table, Thread } from './vm.gen.js'
 import type { Bytes, Reply, ScriptHost } from '../reply.js'
-import type { Dialect } from './redis-library.js'
 
 const CHUNK_NAME = '@user_script'
 
-/** What a script may do: some seconds' work. Counted, not timed, so that a run can be repeated. */
-interface Limits {
-  /** Calls and jumps back; counted by the million. */
-  steps: number
-  commands: number
+/**
+ * What a script may do: some seconds' work, counted so that a run can be repeated: calls, jumps back, and what else takes
+ * time in such steps. A slow machine ends it after the time that is Redis's own default for a script that keeps all waiting.
+ */
+const STEPS = 50_000_000
+const MOST_MS = 5_000
+/** After so many steps it is looked at. */
+const STRIDE = 500
+/** Bytes, of all that it makes but short strings. */
+const MEMORY = 512 * 1024 * 1024
+
+/** Where all is one thread, nobody else could end it. Nothing within the script can catch it. */
+class Stopped extends Error {}
+const endless = () => new Stopped('BUSY Script did not end and was stopped; what it wrote stays.')
+const tooLarge = (): never => {
+  throw new Stopped('ERR Script took too much memory and was stopped; what it wrote stays.')
 }
-
-const LIMITS: Limits = { steps: 50_000_000, commands: 1_000_000 }
-const STRIDE = 1_000_000
-/** Where all is one thread, nobody else could end it. */
-const ENDLESS = 'BUSY Script did not end and was stopped; what it wrote stays.'
-
-/** Nothing within the script can catch it. */
-class Endless extends Error {}
 
 /** Runs Redis Lua scripts; one interpreter per server, its compiled scripts cached by text. */
 export class ScriptRuntime {
@@ -42,18 +45,30 @@ export class ScriptRuntime {
   readonly #globals: Table
   readonly #chunks = new Map<Bytes, LuaFunction>()
   readonly #random = new Random()
-  readonly #dialect: Dialect = { resp3: false }
-  /** What is left to the script that runs. */
-  #left = { ...LIMITS }
+  readonly #clock: Clock
+  /** How many steps are left to the script that runs. */
+  #left = STEPS
+  #began = 0
 
-  constructor(readonly host: ScriptHost) {
-    this.#L = vm.newState(() => {
-      if ((this.#left.steps -= STRIDE) < 0) throw new Endless()
+  constructor(
+    readonly host: ScriptHost,
+    clock: Clock,
+  ) {
+    this.#clock = clock
+    this.#L = vm.newState((beyond) => {
+      this.#left -= STRIDE + beyond
+      if (this.#left < 0 || this.#clock.monotonic() - this.#began > MOST_MS) throw endless()
       return STRIDE
     })
     this.#globals = vm.newTable(this.#L)
     this.#openLibraries()
     this.#protectGlobals()
+  }
+
+  /** Compiles a script, if it is none that is known; an error is returned. */
+  check(source: Bytes): ReplyError | undefined {
+    const chunk = this.#chunks.get(source) ?? this.#compile(source)
+    return chunk instanceof ReplyError ? chunk : undefined
   }
 
   /**
@@ -63,8 +78,9 @@ export class ScriptRuntime {
   run(source: Bytes, sha: string, keys: readonly Bytes[], argv: readonly Bytes[]): Reply {
     const chunk = this.#chunks.get(source) ?? this.#compile(source)
     if (chunk instanceof ReplyError) return chunk
-    this.#dialect.resp3 = false
-    this.#left = { ...LIMITS }
+    this.#left = STEPS
+    this.#began = this.#clock.monotonic()
+    vm.limitMemory(MEMORY, tooLarge)
     this.#setGlobal('KEYS', this.#list(keys))
     this.#setGlobal('ARGV', this.#list(argv))
     try {
@@ -72,10 +88,15 @@ export class ScriptRuntime {
       return result instanceof Failure ? scriptError(this.#L, result.value, sha) : luaToReply(this.#L, result[0])
     } catch (error) {
       vm.resetState(this.#L)
-      if (error instanceof Endless) return new ReplyError(ENDLESS)
+      if (error instanceof Stopped) return new ReplyError(error.message)
       // Only a script can fill JavaScript's own stack, with a pattern say; it must not take the server along.
-      if (error instanceof RangeError) return new ReplyError(`ERR stack overflow script: ${sha}, on @user_script:0.`)
+      if (error instanceof RangeError) {
+        const what = error.message.includes('stack') ? 'stack overflow' : 'not enough memory'
+        return new ReplyError(`ERR ${what} script: ${sha}, on @user_script:0.`)
+      }
       throw error
+    } finally {
+      vm.limitMemory(Infinity)
     }
   }
 
@@ -120,18 +141,7 @@ export class ScriptRuntime {
     const cjson = newCjson(this.#L)
     cjson.readonly = true
     this.#setGlobal('cjson', cjson)
-    this.#library('redis', redisLibrary(this.#limited(), this.#dialect), redisConstants)
-  }
-
-  #limited(): ScriptHost {
-    const { host } = this
-    return {
-      ...host,
-      call: (argv) => {
-        if (--this.#left.commands < 0) throw new Endless()
-        return host.call(argv)
-      },
-    }
+    this.#library('redis', redisLibrary(this.host), redisConstants)
   }
 
   #library(name: string, bodies: Record<string, NativeBody>, values: Record<string, LuaValue> = {}): Table {

@@ -5,11 +5,16 @@ const FLAGS = ['no-writes', 'allow-oom', 'allow-stale', 'no-cluster', 'allow-cro
 
 const checkOption = (option: string): ReplyError | undefined => {
   if (!option.startsWith('flags=')) return new ReplyError(`ERR Unknown lua shebang option: ${option}`)
-  const unknown = option
-    .slice(6)
-    .split(',')
-    .find((flag) => !FLAGS.includes(flag))
+  const flags = option.slice(6)
+  const unknown = flags === '' ? undefined : flags.split(',').find((flag) => !FLAGS.includes(flag))
   return unknown === undefined ? undefined : new ReplyError(`ERR Unexpected flag in script shebang: ${unknown}`)
+}
+
+/** What a script's flags say of its writes; undefined where it has no shebang. */
+export const isReadOnly = (source: Bytes): boolean | undefined => {
+  if (!source.startsWith('#!')) return undefined
+  const options = (source.split('\n', 1)[0] ?? '').split(' ')
+  return options.some((option) => option.startsWith('flags=') && option.slice(6).split(',').includes('no-writes'))
 }
 
 /** Checks and takes off a script's first line when it is a shebang; its newline stays, so lines keep their numbers. */

@@ -1,6 +1,6 @@
-import { argumentError, checkNumber, checkString, fail, toInt64 } from './arguments.js'
+import { argumentError, checkNumber, checkString, fail, joined, spendText, toInt64 } from './arguments.js'
 import { formatExponent, formatFixed, formatGeneral } from './number-format.js'
-import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
+import type { LuaValue, Thread } from './vm.gen.js'
 
 interface Specification {
   readonly flags: string
@@ -135,7 +135,7 @@ const convert = (L: Thread, args: readonly LuaValue[], at: number, specification
   }
 }
 
-export const format: NativeBody = (L, args) => {
+export const format = (L: Thread, args: LuaValue[]): string => {
   const pattern = checkString(L, args, 1)
   let result = ''
   let at = 1
@@ -150,7 +150,9 @@ export const format: NativeBody = (L, args) => {
     }
     if (++at > args.length) return argumentError(L, at, 'no value')
     const { specification, end } = parse(L, pattern, percent + 1)
-    result += convert(L, args, at, specification)
+    const piece = convert(L, args, at, specification)
+    spendText(L, piece)
+    result = joined(L, result, piece)
     i = end
   }
   return result

@@ -1,8 +1,19 @@
-import { argumentError, checkInt, checkInteger, checkNumber, checkString, fail, NOTHING } from './arguments.js'
-import { optionalInt, optionalInteger, toInt64, typeError } from './arguments.js'
+import {
+  argumentError,
+  checkInt,
+  checkInteger,
+  checkNumber,
+  checkString,
+  fail,
+  joined,
+  made,
+  NOTHING,
+} from './arguments.js'
+import { optionalInt, optionalInteger, spendText, toInt64, typeError } from './arguments.js'
 import { format } from './string-format.js'
 import { PatternMatch } from './string-pattern.js'
-import { call, index, LuaFunction, native, numberToString, Table, typeName } from './vm.gen.js'
+import { call, index, LuaFunction, native, numberToString, spend, Table, typeName } from './vm.gen.js'
+import { LONGEST } from '../reply.js'
 import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
 
 /** A position counted from the end when negative; never below 0. */
@@ -36,13 +47,11 @@ const char: NativeBody = (L, args) => {
   return text
 }
 
-const LONGEST = 0x1fffffe8
-
 const rep: NativeBody = (L, args) => {
   const text = checkString(L, args, 1)
   const times = checkInt(L, args, 2)
   if (times <= 0) return ''
-  return text.length * times > LONGEST ? fail(L, 'not enough memory') : text.repeat(times)
+  return text.length * times > LONGEST ? fail(L, 'not enough memory') : made(L, text.repeat(times))
 }
 
 const upper = (text: string): string => text.replace(/[a-z]+/g, (part) => part.toUpperCase())
@@ -66,6 +75,8 @@ const search = (L: Thread, args: LuaValue[], find: boolean): LuaValue | LuaValue
   const plain = args[3] !== undefined && args[3] !== false
   const cut = pattern.indexOf('\0')
   if (find && (plain || !SPECIALS.test(cut < 0 ? pattern : pattern.slice(0, cut)))) {
+    spendText(L, text)
+    spendText(L, pattern)
     const found = text.indexOf(pattern, init)
     return found < 0 ? undefined : [found + 1, found + pattern.length]
   }
@@ -136,14 +147,16 @@ const gsub: NativeBody = (L, args) => {
     const end = match.match(s, anchored ? 1 : 0)
     if (end >= 0) {
       count++
-      result += replacement(L, match, by, s, end)
+      const put = replacement(L, match, by, s, end)
+      spendText(L, put)
+      result = joined(L, result, put)
     }
     if (end >= 0 && end > s) s = end
     else if (s < text.length) result += text.charAt(s++)
     else break
     if (anchored) break
   }
-  return [result + text.slice(s), count]
+  return [made(L, joined(L, result, text.slice(s))), count]
 }
 
 export const stringLibrary: Record<string, NativeBody> = {
@@ -152,15 +165,19 @@ export const stringLibrary: Record<string, NativeBody> = {
   dump: (L, args) =>
     args[0] instanceof LuaFunction ? fail(L, 'unable to dump given function') : typeError(L, args, 1, 'function'),
   find: (L, args) => search(L, args, true),
-  format,
+  format: (L, args) => made(L, format(L, args)),
   gfind: gmatch,
   gmatch,
   gsub,
   len: (L, args) => checkString(L, args, 1).length,
-  lower: (L, args) => lower(checkString(L, args, 1)),
+  lower: (L, args) => made(L, lower(checkString(L, args, 1))),
   match: (L, args) => search(L, args, false),
   rep,
-  reverse: (L, args) => reverse(checkString(L, args, 1)),
+  reverse: (L, args) => {
+    const text = checkString(L, args, 1)
+    spend(L, text.length)
+    return made(L, reverse(text))
+  },
   sub,
-  upper: (L, args) => upper(checkString(L, args, 1)),
+  upper: (L, args) => made(L, upper(checkString(L, args, 1))),
 }

@@ -1,4 +1,5 @@
 import { fail } from './arguments.js'
+import { spend } from './vm.gen.js'
 import type { LuaValue, Thread } from './vm.gen.js'
 
 const ESCAPE = 37
@@ -52,6 +53,7 @@ export class PatternMatch {
     let s = start
     let p = from
     for (;;) {
+      spend(this.L, 1)
       const c = at(this.pattern, p)
       if (c === 40 /* ( */) {
         return at(this.pattern, p + 1) === 41
@@ -128,6 +130,7 @@ export class PatternMatch {
       if (inner === 0) fail(this.L, "malformed pattern (missing ']')")
       if (inner === ESCAPE && at(this.pattern, p) !== 0) p++
     } while (at(this.pattern, p) !== 93)
+    spend(this.L, (p - from) >> 3)
     return p + 1
   }
 
@@ -149,6 +152,7 @@ export class PatternMatch {
   }
 
   #inSet(c: number, from: number, last: number): boolean {
+    spend(this.L, (last - from) >> 3)
     let p = from
     const found = at(this.pattern, p + 1) !== 94
     if (!found) p++
@@ -167,6 +171,7 @@ export class PatternMatch {
   #longest(s: number, p: number, end: number): number {
     let i = 0
     while (this.#single(s + i, p, end)) i++
+    spend(this.L, i >> 2)
     for (; i >= 0; i--) {
       const found = this.match(s + i, end + 1)
       if (found >= 0) return found
@@ -207,6 +212,7 @@ export class PatternMatch {
     if (open === 0 || close === 0) fail(this.L, 'unbalanced pattern')
     if (s >= this.text.length || this.text.charCodeAt(s) !== open) return -1
     let depth = 1
+    spend(this.L, (this.text.length - s) >> 3)
     for (let i = s + 1; i < this.text.length; i++) {
       const c = this.text.charCodeAt(i)
       if (c === close) {
@@ -227,6 +233,7 @@ export class PatternMatch {
     const capture = this.captures[digit - 49]
     if (!capture || capture.length === UNFINISHED) return fail(this.L, 'invalid capture index')
     const part = this.text.slice(capture.start, capture.start + capture.length)
+    spend(this.L, part.length >> 4)
     return this.text.startsWith(part, s) ? s + part.length : -1
   }
 }

@@ -1,6 +1,17 @@
-import { checkInt, checkTable, fail, NOTHING, optionalInt, optionalString, typeError } from './arguments.js'
+import {
+  checkInt,
+  checkTable,
+  fail,
+  joined,
+  made,
+  NOTHING,
+  optionalInt,
+  optionalString,
+  spendText,
+  typeError,
+} from './arguments.js'
 import * as vm from './vm.gen.js'
-import { LuaFunction, rawGet, rawLength, rawSet } from './vm.gen.js'
+import { LuaFunction, rawGet, rawLength, rawSet, spend } from './vm.gen.js'
 import type { LuaValue, NativeBody, Table, Thread } from './vm.gen.js'
 
 const concat: NativeBody = (L, args) => {
@@ -10,13 +21,14 @@ const concat: NativeBody = (L, args) => {
   const to = args[3] === undefined ? rawLength(table) : checkInt(L, args, 4)
   let text = ''
   for (let i = from; i <= to; i++) {
+    spend(L, 1)
     const value = rawGet(L, table, i)
-    if (typeof value === 'string') text += value
-    else if (typeof value === 'number') text += vm.numberToString(value)
+    if (typeof value === 'string') text = joined(L, text, value)
+    else if (typeof value === 'number') text = joined(L, text, vm.numberToString(value))
     else return fail(L, `invalid value (${vm.typeName(value)}) at index ${i} in table for 'concat'`)
-    if (i < to) text += separator
+    if (i < to) text = joined(L, text, separator)
   }
-  return text
+  return made(L, text)
 }
 
 const insert: NativeBody = (L, args) => {
@@ -26,6 +38,7 @@ const insert: NativeBody = (L, args) => {
   else if (args.length === 3) {
     const at = checkInt(L, args, 2)
     if (at > end) end = at
+    spend(L, Math.max(0, end - at) >> 1)
     for (let i = end; i > at; i--) rawSet(L, table, i, rawGet(L, table, i - 1))
     rawSet(L, table, at, args[2])
   } else return fail(L, "wrong number of arguments to 'insert'")
@@ -38,6 +51,7 @@ const remove: NativeBody = (L, args) => {
   const at = optionalInt(L, args, 2, end)
   if (!(at >= 1 && at <= end)) return NOTHING
   const value = rawGet(L, table, at)
+  spend(L, (end - at) >> 1)
   for (let i = at; i < end; i++) rawSet(L, table, i, rawGet(L, table, i + 1))
   rawSet(L, table, end, undefined)
   return value
@@ -47,6 +61,7 @@ const maxn: NativeBody = (L, args) => {
   const table = checkTable(L, args, 1)
   let most = 0
   for (let pair = vm.next(L, table, undefined); pair; pair = vm.next(L, table, pair[0])) {
+    spend(L, 1)
     if (typeof pair[0] === 'number' && pair[0] > most) most = pair[0]
   }
   return most
@@ -61,6 +76,7 @@ const foreach: NativeBody = (L, args) => {
   const table = checkTable(L, args, 1)
   const visit = checkFunction(L, args, 2)
   for (let pair = vm.next(L, table, undefined); pair; pair = vm.next(L, table, pair[0])) {
+    spend(L, 1)
     const result = vm.call(L, visit, pair)[0]
     if (result !== undefined) return result
   }
@@ -72,6 +88,7 @@ const foreachi: NativeBody = (L, args) => {
   const length = rawLength(table)
   const visit = checkFunction(L, args, 2)
   for (let i = 1; i <= length; i++) {
+    spend(L, 1)
     const result = vm.call(L, visit, [i, rawGet(L, table, i)])[0]
     if (result !== undefined) return result
   }
@@ -141,6 +158,8 @@ class Sorter {
   }
 
   #less(a: LuaValue, b: LuaValue): boolean {
+    spend(this.#L, 1)
+    if (typeof a === 'string') spendText(this.#L, a)
     if (this.#order === undefined) return vm.lessThan(this.#L, a, b)
     const result = vm.call(this.#L, this.#order, [a, b])[0]
     return result !== undefined && result !== false

@@ -24,7 +24,11 @@ export interface Frame {
 }
 
 export const native: (body: NativeBody) => NativeFunction
-export const newState: (onBudget?: (L: Thread) => number) => Thread
+/** `onBudget` is given what was spent beyond the budget. */
+export const newState: (onBudget?: (deficit: number) => number) => Thread
+export const spend: (L: Thread, steps: number) => void
+export const takeText: (text: string) => void
+export const limitMemory: (room: number, full?: () => never) => void
 export const resetState: (L: Thread) => void
 export const setStringMetatable: (L: Thread, table: Table) => void
 export const typeMetatable: (L: Thread, value: LuaValue) => Table | null

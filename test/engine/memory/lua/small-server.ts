@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { systemClock } from '#src/core/clock.js'
 import { ReplyError, Status } from '#src/engine/memory/reply.js'
 import { ScriptRuntime } from '#src/engine/memory/lua/runtime.js'
 import { shown } from './replies.js'
@@ -40,7 +41,7 @@ const wrongCount = (): ReplyError => new ReplyError('ERR Wrong number of args ca
 /** Runs scripts in process, with one key `s` that is a string. */
 export class ScriptBench {
   readonly #server = new SmallServer()
-  readonly #runtime = new ScriptRuntime(this.#server)
+  readonly #runtime = new ScriptRuntime(this.#server, systemClock)
 
   run(script: Bytes): string {
     this.#server.values.clear()
