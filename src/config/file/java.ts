@@ -13,6 +13,10 @@ const CODECS: Readonly<Record<string, CodecName>> = {
   JsonJackson3Codec: 'jackson',
 }
 
+/** A file may name what every object has, `toString` say. */
+const entryOf = <T>(of: Readonly<Record<string, T>>, name: string): T | undefined =>
+  name in Object.prototype && !Object.hasOwn(of, name) ? undefined : of[name]
+
 /** Locks need none; so a codec that only Java has is in nobody's way until a value needs it. */
 export const codecIn = (
   values: Values,
@@ -21,7 +25,7 @@ export const codecIn = (
 ): CodecName | Codec | undefined => {
   const name = values.className('codec')
   if (name === undefined || given !== undefined) return given
-  const known = CODECS[simpleName(name) ?? '']
+  const known = entryOf(CODECS, simpleName(name) ?? '')
   if (known !== undefined) return known
   const at = values.at('codec')
   const why = `${shown(name)} is read and written by Java alone: pass a codec to connect where topics or scripts need one`
@@ -42,7 +46,7 @@ export const nameMapperIn = (
 ): Mapper | undefined => {
   const name = values.className('nameMapper')
   if (name === undefined || simpleName(name) === 'DefaultNameMapper') return undefined
-  const mapper = given ?? registered[name] ?? registered[simpleName(name) ?? '']
+  const mapper = given ?? entryOf(registered, name) ?? entryOf(registered, simpleName(name) ?? '')
   if (mapper !== undefined) return mapper
   const own = shown(name)
   throw wrong(

@@ -23,25 +23,37 @@ interface Piece {
 
 /** Before the file is read as YAML, as Redisson does: a value may be a whole list. What is not set and has no default stays. */
 export const fill = (source: string, env: Environment, form: RegExp): Filled => {
-  /** The last first. */
   const pieces: Piece[] = []
   let text = ''
   let done = 0
   for (const match of source.matchAll(form)) {
     const [whole, name = '', fallback] = match
-    const value = env[name] ?? fallback
+    // Whatever an environment is made of: `toString` is no variable.
+    const value = (Object.hasOwn(env, name) ? env[name] : undefined) ?? fallback
     if (value === undefined) continue
     text += source.slice(done, match.index)
     done = match.index + whole.length
-    pieces.unshift({ from: text.length, to: text.length + value.length, begin: match.index, end: done })
+    pieces.push({ from: text.length, to: text.length + value.length, begin: match.index, end: done })
     text += value
   }
   const origin = (offset: number): number => {
-    const piece = pieces.find(({ from }) => from <= offset)
+    const piece = pieces[firstAfter(pieces, ({ from }) => from <= offset) - 1]
     if (piece === undefined) return offset
     return offset < piece.to ? piece.begin : piece.end + offset - piece.to
   }
   return { text: text + source.slice(done), origin }
+}
+
+/** Where, in a list that begins with those that are `before`, the others begin. */
+export const firstAfter = <T>(list: readonly T[], before: (item: T) => boolean): number => {
+  let from = 0
+  let to = list.length
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (before(list[middle] as T)) from = middle + 1
+    else to = middle
+  }
+  return from
 }
 
 /** A placeholder that nobody filled in. Its name. */

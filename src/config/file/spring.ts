@@ -18,7 +18,7 @@ export const springIn = (source: Source, documents: readonly Tree[], file: strin
       const config = found(document, `${prefix}.config`)
       if (config !== undefined) return inline(source, config.value)
       const named = found(document, `${prefix}.file`)
-      if (named?.value.kind === 'text') return { path: pathOf(named.value.text, file) }
+      if (named?.value.kind === 'text') return { path: pathNamed(named.value.text, named.value.at, file) }
     }
   }
   const [first] = always
@@ -26,6 +26,14 @@ export const springIn = (source: Source, documents: readonly Tree[], file: strin
     first?.at ?? file,
     'spring.redis.redisson.file or spring.redis.redisson.config (or spring.data.redis.redisson…) must be there: Redisson’s own settings are read, Spring’s are not',
   )
+}
+
+const pathNamed = (text: string, at: string, file: string): string => {
+  try {
+    return pathOf(text, file)
+  } catch {
+    throw wrong(at, 'file must be a path, file:///path or classpath:path')
+  }
 }
 
 const PROFILES = ['spring.config.activate.on-profile', 'spring.profiles']

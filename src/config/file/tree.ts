@@ -1,6 +1,6 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments } from 'yaml'
+import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, parseAllDocuments, visit } from 'yaml'
 import { ConfigError } from '../../errors.js'
-import { type Environment, fill } from './placeholders.js'
+import { type Environment, fill, firstAfter } from './placeholders.js'
 
 /** A value of a file. `at` is where it stands: `file:line:column`. */
 export type Tree = { readonly at: string; readonly tag?: string | undefined } & (
@@ -22,6 +22,11 @@ export const wrong = (at: string, what: string): ConfigError => new ConfigError(
 /** Deeper than any configuration; a value that holds itself would have no end. */
 const DEEPEST = 30
 
+/** More nodes than aliases make in any configuration. */
+const MOST_COPIED = 10_000
+
+const PLAIN_TAGS: ReadonlySet<string> = new Set(['str', 'int', 'float', 'bool', 'null', 'map', 'seq', 'merge'])
+
 /** The text of one file, as YAML. JSON is YAML, too. */
 export class Source {
   readonly file: string
@@ -32,9 +37,11 @@ export class Source {
     const filled = fill(text, env, placeholders)
     this.file = file
     this.#text = filled.text
+    const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]
     this.#at = (offset) => {
-      const before = text.slice(0, filled.origin(offset)).split('\n')
-      return `${file}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
+      const origin = filled.origin(offset)
+      const line = firstAfter(starts, (start) => start <= origin)
+      return `${file}:${line}:${origin - (starts[line - 1] ?? 0) + 1}`
     }
   }
 
@@ -50,42 +57,89 @@ export class Source {
   }
 
   #read(text: string): Tree[] {
-    const documents = parseAllDocuments(text, { prettyErrors: false, logLevel: 'silent', keepSourceTokens: true })
+    // Whether a name stands twice is looked at below, in less time.
+    const how = { prettyErrors: false, logLevel: 'silent', merge: true, uniqueKeys: false } as const
+    const documents = parseAllDocuments(text, how)
     return [...documents].map((document) => {
       const [error] = document.errors
       // Its own message may show what stands there.
       if (error !== undefined) throw wrong(this.#at(error.pos[0]), notYaml(error.code))
-      return this.#treeOf(document.contents, document, 0)
+      return this.#treeOf(document.contents, { aliases: aliasesIn(document), copied: 0, spent: 0 }, 0)
     })
   }
 
-  #treeOf(node: Node | null, document: Document, depth: number): Tree {
+  #treeOf(node: Node | null, reading: Aliases, depth: number): Tree {
     const at = this.#at(node?.range?.[0] ?? 0)
     if (depth > DEEPEST) throw wrong(at, 'this holds itself, or is too deep')
-    if (isAlias(node)) return this.#treeOf(node.resolve(document) ?? null, document, depth + 1)
-    const tag = classOf(node?.tag)
-    if (isMap(node)) return this.#mapOf(node.items as readonly Pair[], document, { at, tag, depth })
+    if (reading.copied > 0 && (reading.copied += 1) > MOST_COPIED)
+      throw wrong(at, 'too much is repeated by aliases (*name)')
+    if (isAlias(node)) return this.#copyOf(node, at, reading, depth)
+    const tag = this.#classOf(node?.tag, at)
+    if (isMap(node)) return this.#mapOf(node.items as readonly Pair[], reading, { at, tag, depth })
     if (isSeq(node)) {
-      const items = node.items.map((item) => this.#treeOf(item as Node, document, depth + 1))
-      return { kind: 'list', at, items }
+      const items = node.items.map((item) => this.#treeOf(item as Node, reading, depth + 1))
+      return { kind: 'list', at, tag, items }
     }
+    if (isScalar(node) && node.value === null && node.anchor !== undefined && !node.source)
+      throw wrong(at, 'this is an anchor without a value; a value that begins with & belongs in quotes')
     if (!isScalar(node) || node.value === null) return { kind: 'nothing', at, tag }
     // What YAML takes for a number may be a password: as it was written.
     const text = typeof node.value === 'string' ? node.value : (node.source ?? '')
     return { kind: 'text', at, tag, text, block: this.#blockOf(node) }
   }
 
-  #mapOf(pairs: readonly Pair[], document: Document, { at, tag, depth }: Place): Tree {
-    const entries = pairs.flatMap(({ key, value }): readonly Entry[] => {
+  /** What an alias stands for. Each is made anew, so that there must be an end to it. */
+  #copyOf(alias: Alias, at: string, reading: Aliases, depth: number): Tree {
+    const node = reading.aliases.get(alias)
+    if (node === undefined)
+      throw wrong(at, 'this names an anchor (&name) that is not there; a value that begins with * belongs in quotes')
+    const outermost = reading.copied === 0
+    if (outermost) reading.copied = reading.spent + 1
+    const tree = this.#treeOf(node, reading, depth + 1)
+    if (outermost) {
+      reading.spent = reading.copied
+      reading.copied = 0
+    }
+    return tree
+  }
+
+  /** What stands here goes before what is merged, and of that the first. */
+  #mapOf(pairs: readonly Pair[], reading: Aliases, { at, tag, depth }: Place): Tree {
+    const found = new Map<string, Entry>()
+    const own = new Set<string>()
+    for (const { key, value } of pairs) {
+      const place = this.#at(key.range?.[0] ?? 0)
+      const tree = this.#treeOf(value, reading, depth + 1)
+      if (isMerge(key)) {
+        for (const entry of this.#merged(tree, place)) if (!found.has(entry.name)) found.set(entry.name, entry)
+        continue
+      }
       const name = isScalar(key) ? String(key.value) : '?'
-      const tree = this.#treeOf(value, document, depth + 1)
-      if (name === '<<' && tree.kind === 'map') return tree.entries
-      return [{ name, at: this.#at(key.range?.[0] ?? 0), value: tree }]
-    })
+      if (own.has(name)) throw wrong(place, notYaml('DUPLICATE_KEY'))
+      own.add(name)
+      found.set(name, { name, at: place, value: tree })
+    }
+    const entries = [...found.values()]
     // As JSON says it.
     const type = entries.find(({ name }) => name === 'class' || name === '@class')
     if (type?.value.kind !== 'text') return { kind: 'map', at, tag, entries }
     return { kind: 'map', at, tag: tag ?? type.value.text, entries: entries.filter((entry) => entry !== type) }
+  }
+
+  #merged(tree: Tree, at: string): readonly Entry[] {
+    if (tree.kind === 'map') return tree.entries
+    if (tree.kind !== 'list' || tree.items.some(({ kind }) => kind !== 'map'))
+      throw wrong(at, 'what is merged by << must be fields, or a list of such')
+    return tree.items.flatMap((item) => (item.kind === 'map' ? item.entries : []))
+  }
+
+  /** `!<a.b.C>`, `!a.b.C` and `!!a.b.C` name a class; what is no class and none of YAML's own says nothing that is known. */
+  #classOf(tag: string | undefined, at: string): string | undefined {
+    const name = tag?.replace(/^(!|tag:yaml\.org,2002:)/, '')
+    if (name === undefined || name === '') return undefined
+    if (/^[A-Za-z_$][\w$]*(\.[\w$]+)+$/.test(name)) return name
+    if (tag?.startsWith('tag:') === true && PLAIN_TAGS.has(name)) return undefined
+    throw wrong(at, 'this tag is not known; a value that begins with ! belongs in quotes')
   }
 
   /** Where a text of several lines stands. */
@@ -102,6 +156,32 @@ export class Source {
   }
 }
 
+interface Aliases {
+  readonly aliases: ReadonlyMap<Alias, Node>
+  /** How many nodes were made for aliases, while one is being made; else 0. */
+  copied: number
+  /** And before that one. */
+  spent: number
+}
+
+/** Each alias, and what it stands for: the last node before it with its name. */
+const aliasesIn = (document: Document): Map<Alias, Node> => {
+  const anchors = new Map<string, Node>()
+  const aliases = new Map<Alias, Node>()
+  visit(document, {
+    Node: (_, node) => {
+      const meant = isAlias(node) ? anchors.get(node.source) : undefined
+      if (isAlias(node) && meant !== undefined) aliases.set(node, meant)
+      else if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node)
+    },
+  })
+  return aliases
+}
+
+const isMerge = (key: Node): boolean =>
+  isScalar(key) && (key.tag === MERGE || (key.type === 'PLAIN' && key.source === '<<'))
+const MERGE = 'tag:yaml.org,2002:merge'
+
 interface Pair {
   readonly key: Node
   readonly value: Node | null
@@ -115,9 +195,3 @@ interface Place {
 
 const notYaml = (code: string): string =>
   `this is not YAML (${code.toLowerCase().replaceAll('_', ' ')}); a value with special characters belongs in quotes`
-
-/** `!<a.b.C>`, `!a.b.C` and `!!a.b.C` name a class. */
-const classOf = (tag: string | undefined): string | undefined => {
-  const name = tag?.replace(/^(!|tag:yaml\.org,2002:)/, '')
-  return name !== undefined && /^[A-Za-z_$][\w$]*(\.[\w$]+)+$/.test(name) ? name : undefined
-}

@@ -71,18 +71,20 @@ export class Values {
     return this.#found.get(name)?.value
   }
 
-  text(name: string): string | undefined {
+  text(name: string, secret = false): string | undefined {
     const tree = this.tree(name)
     if (tree === undefined) return undefined
-    if (tree.kind !== 'text') throw wrong(tree.at, `${name} must be a text`)
+    if (tree.kind !== 'text' || tree.tag !== undefined) throw wrong(tree.at, `${name} must be a text`)
     const missing = leftOver(tree.text)
-    if (missing !== undefined) this.#reading.warn(tree.at, `${name} stays as it is written: ${missing} is not set`)
+    // What looks like a placeholder may be a part of the password.
+    const which = secret ? 'a placeholder in it' : missing
+    if (missing !== undefined) this.#reading.warn(tree.at, `${name} stays as it is written: ${which} is not set`)
     return tree.text === '' ? undefined : tree.text
   }
 
   /** One of Redisson PRO's cannot be read. */
   secret(name: string): string | undefined {
-    const text = this.text(name)
+    const text = this.text(name, true)
     if (text?.startsWith('{aes}') !== true) return text
     throw wrong(this.at(name), `${name} is encrypted by Redisson PRO: take it from the environment, as \${NAME}`)
   }
