@@ -34,9 +34,9 @@ const groups = {
 const PROGRAMS = 4000
 const BATCH = 200
 
-/** What can be compared: no NaN's sign, and of an error only what the client does not lose in decoding it. */
+/** What can be compared: no NaN's sign, no address, and of an error only what the client does not lose in decoding it. */
 const comparable = (reply: string): string => {
-  const same = reply.replaceAll(/-*(?:nan|NAN)/g, 'nan')
+  const same = reply.replaceAll(/-*(?:nan|NAN)/g, 'nan').replaceAll(/\b(function|table|thread): 0x[0-9a-f]+/g, '$1')
   return same.startsWith('-')
     ? Buffer.from(same, 'latin1')
         .toString('utf8')
