@@ -38,9 +38,10 @@ const SERVER_CODES = [
 
 /**
  * `OFFLINE`: nothing was sent. `NO_REPLY`: it was sent, and no answer came. `SERVER`: the server said no in words of its
- * own (see the message). All others are the first word of the server's answer, as it sent it.
+ * own (see the message). `WRONG_KIND`: something else stands under the name, and it was not touched. All others are the first
+ * word of the server's answer, as it sent it.
  */
-export type EngineErrorCode = 'OFFLINE' | 'NO_REPLY' | 'SERVER' | (typeof SERVER_CODES)[number]
+export type EngineErrorCode = 'OFFLINE' | 'NO_REPLY' | 'SERVER' | 'WRONG_KIND' | (typeof SERVER_CODES)[number]
 
 const BRANDS = Symbol.for('holdfast.error')
 
@@ -203,9 +204,23 @@ export const withoutSecrets = (text: string): string =>
     .replace(/,? with args beginning with:.*$/s, '')
     .replace(/\bUser \S+ has no permissions/, 'The user has no permissions')
 
+/** Something else stands under the name: so our scripts say, or the server, where it is of another type or no count. */
+const WRONG_KIND = /^(?:WRONG_KIND (.*)|WRONGTYPE .*|ERR (?:hash )?value is not an integer.*)$/s
+
+const wrongKind = (text: string, target: string | undefined): EngineError | undefined => {
+  const [said, found] = WRONG_KIND.exec(text) ?? []
+  // A script of the caller's own has the server's words.
+  if (said === undefined || (found === undefined && target === undefined)) return undefined
+  const what = found ?? `a value of another kind: ${said}`
+  const key = target === undefined ? 'the key' : `the key of '${target}'`
+  return new EngineError('WRONG_KIND', `${key} holds ${what}`, { target })
+}
+
 /** An error reply as an `EngineError`: its own text, its first word as the code. */
 export const serverError = (reply: string, target?: string): EngineError => {
   const text = withoutSecrets(reply)
+  const foreign = wrongKind(text, target)
+  if (foreign !== undefined) return foreign
   // What a user may not do within a script Redis 7.0 says in other words than outside.
   const word = text.startsWith("ERR The user executing the script can't") ? 'NOPERM' : /^[A-Z]+\b/.exec(text)?.[0]
   return new EngineError(SERVER_CODES.find((code) => code === word) ?? 'SERVER', text, { target })

@@ -68,12 +68,12 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   async isLocked(): Promise<boolean> {
-    const { holders } = await this.serverState()
+    const { holders } = await this.serverState(true)
     return holders.some(({ mode = 'exclusive' }) => mode === (this.kind.mode ?? 'exclusive'))
   }
 
   async remaining(): Promise<number | undefined> {
-    return leftOf((await this.serverState()).ttl)
+    return leftOf((await this.serverState(true)).ttl)
   }
 
   async inspect(): Promise<LockState> {
@@ -110,9 +110,9 @@ export class GatedLock implements Lock<TenureHold> {
     return this.runtime.gate(this.kind, this.name)
   }
 
-  async serverState(): Promise<ServerState> {
+  async serverState(briefly?: boolean): Promise<ServerState> {
     this.runtime.checkOpen(this.name)
-    return this.#gate.inspect()
+    return this.#gate.inspect(briefly)
   }
 
   #request(options: AcquireOptions | undefined, wait: number): Request {

@@ -11,7 +11,7 @@ import { Speaker } from './speaker.js'
 import { Tenure } from './tenure.js'
 import { type Terms, marginOf } from './terms.js'
 import { makeTicket } from './ticket.js'
-import { mayHaveRun } from './trouble.js'
+import { isWrongKind, mayHaveRun } from './trouble.js'
 import { type Moment, momentOf } from './trust.js'
 
 /** One lock in this process, while somebody here holds it or waits for it: what is so for every kind of gate. */
@@ -132,7 +132,12 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   protected async setFree(tenure: Tenure, missed?: () => void): Promise<{ freed: boolean; told: number | undefined }> {
     let unanswered = false
     this.runtime.begun()
-    const step = (): Promise<number | undefined> => this.protocol.release(tenure.wire, tenure.served)
+    const step = (): Promise<number | undefined> =>
+      this.protocol.release(tenure.wire, tenure.served).catch((error: unknown) => {
+        // Where something else stands by now, it was not ours any more.
+        if (isWrongKind(error)) return undefined
+        throw error
+      })
     const result = await this.runtime.insist(step, tenure.lostAt, (error) => {
       unanswered ||= error instanceof EngineError && mayHaveRun(error)
       missed?.()
@@ -205,8 +210,8 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
 
   // ---- the server's side -------------------------------------------------------------------------------------------
 
-  inspect(): Promise<ServerState> {
-    return this.staying(() => this.protocol.inspect())
+  inspect(briefly?: boolean): Promise<ServerState> {
+    return this.staying(() => this.protocol.inspect(briefly))
   }
 
   /** After a release by force: a hold of this process that was there before is told now, not at its next renewal. */

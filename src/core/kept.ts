@@ -79,9 +79,9 @@ export abstract class KeptObject implements Kept {
   protected async count(): Promise<number> {
     this.checkUsable()
     const text = await this.runtime.link.command(['GET', this.key], { route: this.key, target: this.name })
-    const count = text === '' ? NaN : Number(text ?? 0)
+    const count = /^-?\d{1,15}$/.test(String(text ?? 0)) ? Number(text) : NaN
     if (Number.isInteger(count)) return count
-    throw new EngineError('WRONGTYPE', `what is kept under the key of '${this.name}' is no count`, {
+    throw new EngineError('WRONG_KIND', `the key of '${this.name}' holds a text that is no count`, {
       target: this.name,
     })
   }

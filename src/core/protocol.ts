@@ -65,7 +65,8 @@ export interface LockProtocol {
    */
   takeToken?(owner: string): bigint | undefined
   forceRelease(): Promise<boolean>
-  inspect(): Promise<ServerState>
+  /** `briefly`: whether anybody holds it, and for how long, is all that is asked: of very many, some are enough. */
+  inspect(briefly?: boolean): Promise<ServerState>
   /** Where the server is told of who waits: nobody of this process does any more. */
   giveUpTurn?(): Promise<unknown> | undefined
 }

@@ -17,7 +17,7 @@ import { Secrets } from './secrets.js'
 import { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
 import type { Terms } from './terms.js'
-import { mayHaveRun } from './trouble.js'
+import { isWrongKind, mayHaveRun } from './trouble.js'
 import { Turnstiles } from './turnstiles.js'
 import { Wakeups } from './wakeups.js'
 import { Watchdog } from './watchdog.js'
@@ -280,7 +280,7 @@ export class Runtime implements Runner {
       } catch (error) {
         failed?.(error)
         const left = (typeof until === 'number' ? until : until()) - this.options.clock.monotonic()
-        if (left <= pause || this.closed || error instanceof ClosedError) return { error }
+        if (left <= pause || this.closed || error instanceof ClosedError || isWrongKind(error)) return { error }
         await this.pause(pause)
       }
     }

@@ -3,8 +3,9 @@ import type { Due } from './due-heap.js'
 import { TenureHold } from './hold.js'
 import type { UnitOfWork } from './owner.js'
 import type { Keeper } from './keeper.js'
-import type { LockProtocol } from './protocol.js'
+import type { LockProtocol, ServerState } from './protocol.js'
 import { type Terms, marginOf } from './terms.js'
+import { isWrongKind } from './trouble.js'
 import { type Moment, Trust, momentOf } from './trust.js'
 
 /**
@@ -303,7 +304,11 @@ export class Tenure implements Due {
   /** Asks whether it is still ours, and changes nothing. */
   async verify(): Promise<void> {
     const sent = this.now()
-    const { ttl, holders } = await this.protocol.inspect()
+    const { ttl, holders } = await this.protocol.inspect().catch((error: unknown): ServerState => {
+      // Where something else stands by now, it is not ours any more.
+      if (isWrongKind(error)) return { ttl: -2, holders: [] }
+      throw error
+    })
     if (this.over) return
     const mine = holders.find(({ owner }) => owner === this.wire)
     if (mine === undefined || mine.partial === true) {

@@ -19,6 +19,10 @@ export const passes = (trouble: unknown): boolean => trouble instanceof EngineEr
 /** The server cannot be reached: so for all, while other trouble may be of one call only. */
 export const isAway = (trouble: unknown): boolean => trouble instanceof EngineError && AWAY.has(trouble.code)
 
+/** Something else stands under the name. */
+export const isWrongKind = (trouble: unknown): boolean =>
+  trouble instanceof EngineError && trouble.code === 'WRONG_KIND'
+
 /** Whether the server may have done it, or a part: a script is broken off where a key moves to another node meanwhile. */
 export const mayHaveRun = ({ code, message }: EngineError): boolean =>
   code === 'NO_REPLY' || code === 'SERVER' || (code === 'NOPERM' && message.includes(' script: '))

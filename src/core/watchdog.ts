@@ -13,7 +13,7 @@ const TURN = 8 * BATCH
 /** While anything is held, the two clocks are compared this often: a suspended machine stops the timers too. */
 const LOOK = 1000
 /** What a whole batch may be refused for the sake of one of its keys: while a slot moves, a node has some of them only. */
-const OF_ONE_KEY: ReadonlySet<string> = new Set(['NOPERM', 'CROSSSLOT', 'SERVER', 'TRYAGAIN'])
+const OF_ONE_KEY: ReadonlySet<string> = new Set(['NOPERM', 'CROSSSLOT', 'SERVER', 'TRYAGAIN', 'WRONG_KIND'])
 /** How far the clocks may part between two looks before every hold is looked at. */
 const JUMP = 250
 /** From here on the wall clock has not been set right a little: the machine stood still. */

@@ -161,7 +161,7 @@ const waiting = (scenario: Scenario): void => {
     await w.raw('HSET', w.id, 'f', 1)
     for (const call of [() => latch.wait(), () => latch.countDown(), () => latch.count()]) {
       const error = await w.run(rejection(call()))
-      assert.ok(error instanceof EngineError && error.code === 'WRONGTYPE', String(error))
+      assert.ok(error instanceof EngineError && error.code === 'WRONG_KIND', String(error))
     }
     assert.equal(await latch.trySetCount(1), false)
     assert.deepEqual(await w.raw('HGETALL', w.id), ['f', '1'])

@@ -238,8 +238,8 @@ for (const engine of engines) {
           [2, names[2]],
         ],
       )
-      for (const { error: own } of error.errors) assert.equal((own as HoldfastError).code, 'WRONGTYPE')
-      assert.match(error.message, /\[1\].*WRONGTYPE.*\[2\].*WRONGTYPE/s)
+      for (const { error: own } of error.errors) assert.equal((own as HoldfastError).code, 'WRONG_KIND')
+      assert.match(error.message, /\[1\].*another type.*\[2\].*another type/s)
       assert.equal(await exists(w, names[0] as string), false)
       for (const name of names) await w.raw('DEL', name)
     })

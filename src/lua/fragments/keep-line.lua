@@ -3,7 +3,7 @@
 -- lives it begins anew.
 local function keepLine(line)
   local last = tonumber(redis.call('ZREVRANGE', line.deadlines, 0, 0, 'WITHSCORES')[2] or 0)
-  local till = math.min(math.ceil(last), line.now + 31536000000) + 86400000
+  local till = math.max(line.now, math.min(math.ceil(last), line.now + 31536000000)) + 86400000
   redis.call('PEXPIREAT', line.queue, till)
   redis.call('PEXPIREAT', line.deadlines, till)
 end

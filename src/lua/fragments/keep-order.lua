@@ -7,7 +7,7 @@ local function keepOrder(line, waiting, first, latest)
     return
   end
   local later = 0
-  for _, owner in ipairs(redis.call('LRANGE', line.queue, first - 1, -1)) do
+  for _, owner in ipairs(redis.call('LRANGE', line.queue, first - 1, first + 1998)) do
     local deadline = tonumber(redis.call('ZSCORE', line.deadlines, owner) or latest)
     -- In whole ms: a fraction is a mark.
     later = math.max(later, math.ceil(latest - deadline))

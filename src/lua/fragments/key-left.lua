@@ -4,5 +4,5 @@ local function keyLeft(group, field, owner, now)
     return 0
   end
   local ends = redis.call('HGET', group, field .. ':' .. owner .. ':expire_time')
-  return math.max(0, (tonumber(ends or 0) or 0) - now)
+  return math.max(0, (whole(ends) or 0) - now)
 end

@@ -1,12 +1,15 @@
--- The rate that is set, and where the state of it is: of all clients, or of this one alone. Nil before one is set.
+-- The rate that is set, and where the state of it is: of all clients, or of this one alone. Nil before one is set, and what to say where something else stands there.
 local function limiterOf(key, value, ownValue, permits, ownPermits)
   local set = redis.call('HMGET', key, 'rate', 'interval', 'type', 'keepAliveTime')
   if not (set[1] and set[2] and set[3]) then
-    return nil
+    local foreign = not (set[1] or set[2] or set[3]) and redis.call('EXISTS', key) == 1
+    return nil, foreign and wrongKind(key)
   end
   local limiter = { key = key, value = value, permits = permits, own = set[3] == '1' }
-  limiter.rate, limiter.interval = tonumber(set[1]), tonumber(set[2])
-  limiter.keepAlive = tonumber(set[4] or 0)
+  limiter.rate, limiter.interval, limiter.keepAlive = whole(set[1]), whole(set[2]), whole(set[4] or '0')
+  if not (limiter.rate and limiter.interval and limiter.keepAlive) then
+    return nil, redis.error_reply('WRONG_KIND a rate that is no number')
+  end
   if limiter.own then
     limiter.value, limiter.permits = ownValue, ownPermits
   end

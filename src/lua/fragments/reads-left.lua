@@ -1,14 +1,21 @@
--- For how many ms the longest of these reads goes on, or at least `enough`; 0 when none does. Each level of a read has a key
--- of its own, a write and the mode have none.
-local function readsLeft(fields, companion, enough)
+-- For how many ms the longest of these reads goes on, from owners and how often each reads, in turn; 0 when none does. As soon
+-- as one has `enough`, the others are not asked. Each level of a read has a key of its own; a write and the mode have none, and
+-- what is no count was written by another program. Each look is taken off `work.looks`: when there are no more of them it says
+-- what is known by then.
+local function readsLeft(fields, companion, enough, work)
   local longest = 0
   for i = #fields - 1, 1, -2 do
-    for level = tonumber(fields[i + 1]) or 0, 1, -1 do
+    work.looks = work.looks - 1
+    -- A client of ours or Redisson's is a UUID.
+    local reads = string.sub(fields[i], 37, 37) == ':' and string.sub(fields[i], -6) ~= ':write'
+    local level = reads and string.find(fields[i + 1], '^[1-9]%d?%d?%d?$') and tonumber(fields[i + 1]) or 0
+    while level > 0 and work.looks > 0 do
+      work.looks = work.looks - 1
+      longest = math.max(longest, redis.call('PTTL', companion .. ':' .. fields[i] .. ':rwlock_timeout:' .. level))
       if longest >= enough and longest > 0 then
         return longest
       end
-      local left = redis.call('PTTL', companion .. ':' .. fields[i] .. ':rwlock_timeout:' .. level)
-      longest = math.max(longest, left)
+      level = level - 1
     end
   end
   return longest

@@ -4,14 +4,18 @@
 -- has as long to be heard again. Who lets that time pass takes all of its client out of the line with it, save the client
 -- that asks. Returns the mode that who comes now finds: 'write', nobody may enter; 'read', readers may; false, all may.
 local function serveLine(line, mine)
-  -- What has no mode is another kind of lock's.
+  -- What has no mode is no lock of readers and writers.
   local mode = redis.call('HGET', line.lock, 'mode') or redis.call('EXISTS', line.lock) == 1 and 'write'
   line.deaf = {}
   -- A part of the line at a time, and where in the line it ends.
-  local some, place, till = {}, 0, 0
+  local some, place, till, steps = {}, 0, 0, 1024
   while true do
     if place == #some then
-      some, place = redis.call('LRANGE', line.queue, till, till + 63), 0
+      -- So many in one step are enough: the others come in when those behind them ask again.
+      if steps <= 0 then
+        return 'write'
+      end
+      some, place, steps = redis.call('LRANGE', line.queue, till, till + 63), 0, steps - 64
       till = till + #some
       if #some == 0 then
         return mode
@@ -26,7 +30,7 @@ local function serveLine(line, mine)
       redis.call('ZREM', line.deadlines, owner)
       till = till - 1
       if deadline % 1 ~= 0 and client ~= line.client then
-        dropClient(line, client)
+        steps = steps - dropClient(line, client) / 8
         some, place, till = {}, 0, 0
       end
     elseif not (mode and isIn(line, owner)) then

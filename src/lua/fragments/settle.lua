@@ -7,9 +7,11 @@ local function settle(line, owner, lease)
   local count, left = redis.call('HGET', line.lock, owner), redis.call('PTTL', line.lock)
   local onTrial = takeOut(line, owner) and count == '1'
   -- A write has none of these keys.
-  for level = 1, tonumber(count) do
+  for level = 1, countOf(count) do
     local key = line.companion .. ':' .. owner .. ':rwlock_timeout:' .. level
-    if onTrial or redis.call('PTTL', key) < lease then
+    local left = redis.call('PTTL', key)
+    if left == -2 and level > 1000 then break end
+    if onTrial or left < lease then
       redis.call('PEXPIRE', key, lease)
     end
   end

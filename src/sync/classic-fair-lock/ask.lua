@@ -15,7 +15,12 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local counted, joins, notAfter = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local asked = ARGV
 --include drop-late
+--include holder-of
+--include wrong-kind
 
+if holderOf(lock) == nil then
+  return wrongKind(lock)
+end
 counted = counted == '1'
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -28,7 +33,7 @@ local function take(owner, lease, allowance, holds)
     end
     redis.call('LPOP', queue)
     redis.call('ZREM', deadlines, owner)
-    for _, waiting in ipairs(counted and redis.call('ZRANGE', deadlines, 0, -1) or {}) do
+    for _, waiting in ipairs(counted and redis.call('ZRANGE', deadlines, 0, 1999) or {}) do
       redis.call('ZINCRBY', deadlines, -allowance, waiting)
     end
     redis.call('HSET', lock, owner, 1)

@@ -8,7 +8,12 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local channel, publish = ARGV[1], ARGV[2]
 --include drop-late
+--include holder-of
+--include wrong-kind
 
+if holderOf(lock) == nil then
+  return wrongKind(lock)
+end
 local time = redis.call('TIME')
 dropLate(queue, deadlines, time[1] * 1000 + math.floor(time[2] / 1000))
 if redis.call('DEL', lock) == 0 then

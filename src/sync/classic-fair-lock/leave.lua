@@ -15,7 +15,7 @@ local owner, allowance, counted = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local channel, publish = ARGV[4], ARGV[5]
 --include drop-late
 
-local waiting = redis.call('LRANGE', queue, 0, -1)
+local waiting = redis.call('LRANGE', queue, 0, 1999)
 local wasHead = waiting[1] == owner
 local held = redis.call('HEXISTS', lock, owner) == 1
 local waited = false
@@ -23,7 +23,7 @@ if held then
   redis.call('DEL', lock)
 else
   if counted ~= '1' then
-    waiting = wasHead and redis.call('ZRANGE', deadlines, 0, -1) or {}
+    waiting = wasHead and redis.call('ZRANGE', deadlines, 0, 1999) or {}
   end
   local moves = wasHead
   for _, other in ipairs(waiting) do

@@ -14,6 +14,8 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local allowance, notAfter, channel, grants, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local owners = ARGV
+--include holder-of
+--include wrong-kind
 --include is-ours
 --include take-out
 --include let-have
@@ -25,6 +27,10 @@ local owners = ARGV
 --include tell-whose
 --include grant-next
 
+local holder = holderOf(lock)
+if holder == nil then
+  return wrongKind(lock)
+end
 local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, channel = channel, grants = grants, publish = publish,
@@ -32,9 +38,9 @@ local line = {
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
 dropStale(line, string.sub(owners[6], 1, 36))
-local holder, left = redis.call('HKEYS', lock)[1], math.max(redis.call('PTTL', lock), 0)
+local left = math.max(redis.call('PTTL', lock), 0)
 local length, tail = redis.call('LLEN', queue), redis.call('LINDEX', queue, -1)
-local latest = tonumber(tail and redis.call('ZSCORE', deadlines, tail) or 0)
+local latest = tonumber(redis.call('ZSCORE', deadlines, tail or '') or 0)
 -- Ours behind one of Redisson's adds what that one's turn takes off; one of ours takes nothing off, so that adds up, ahead of the
 -- first of ours who waits, for `bound` puts right those of Redisson's before it. It and all who are due later are due earlier by
 -- what it has more than it needs and six allowances, so that all keep their distances; when that is as much as all have added.
@@ -44,7 +50,7 @@ if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * leng
     local deadline = tonumber(first[i + 1])
     local off = isOurs(first[i]) and deadline % 1 == 0 and math.floor(deadline - after - 6 * allowance)
     if off then
-      local late = off >= length * allowance and redis.call('ZRANGEBYSCORE', deadlines, deadline, '+inf') or {}
+      local late = off >= length * allowance and redis.call('ZRANGEBYSCORE', deadlines, deadline, '+inf', 'LIMIT', 0, 2000) or {}
       for _, owner in ipairs(late) do redis.call('ZINCRBY', deadlines, -off, owner) end
       break
     end

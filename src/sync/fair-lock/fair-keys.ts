@@ -11,15 +11,31 @@ export const fairKeys = (key: string): [lock: string, queue: string, deadlines: 
 ]
 
 export const inspectFair = async (runner: Runner, key: string): Promise<ServerState> => {
-  const [ttl, fields, queue] = await runner.run(fairLockInspect, fairKeys(key), [])
-  return { ttl, holders: holdersOf(fields), waiting: waitersOf(queue) }
+  const ask = (first: number) => runner.run(fairLockInspect, fairKeys(key), [first])
+  const [ttl, fields, queue] = await ask(0)
+  return {
+    ttl,
+    holders: holdersOf(fields),
+    waiting: await waitersInParts(queue, async (first) => (await ask(first))[2]),
+  }
 }
 
-/** From owners and their deadlines in turn. */
-export const waitersOf = (queue: readonly string[]): NonNullable<ServerState['waiting']> => {
-  const waiting = []
-  for (let i = 0; i + 1 < queue.length; i += 2) {
-    waiting.push({ owner: queue[i] as string, deadline: Math.floor(Number(queue[i + 1])) })
+/** As many of those who wait as one script shows. */
+const PART = 500
+
+/** From owners and their deadlines in turn, those of the first part of the line, and `more` of it, where it is longer. */
+export const waitersInParts = async (
+  queue: readonly string[],
+  more: (first: number) => Promise<readonly string[]>,
+): Promise<NonNullable<ServerState['waiting']>> => {
+  const waiting = new Map<string, number>()
+  let part = queue
+  for (let first = PART; ; first += PART) {
+    for (let i = 0; i + 1 < part.length; i += 2) waiting.set(part[i] as string, Math.floor(Number(part[i + 1])))
+    if (part.length < 2 * PART) break
+    part = await more(first)
   }
-  return waiting
+  // Who holds it already stands there without a name.
+  waiting.delete('')
+  return [...waiting].map(([owner, deadline]) => ({ owner, deadline }))
 }

@@ -10,6 +10,8 @@
 -- returns integer 1 when it was held, 0 when it was free
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
+--include holder-of
+--include wrong-kind
 --include is-ours
 --include take-out
 --include keep-line
@@ -26,7 +28,10 @@ local line = {
   lease = lease, allowance = allowance, stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
-local holder = redis.call('HKEYS', lock)[1]
+local holder = holderOf(lock)
+if holder == nil then
+  return wrongKind(lock)
+end
 if not holder then
   return 0
 end

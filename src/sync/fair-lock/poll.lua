@@ -13,6 +13,8 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local allowance, channel, grants, publish = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 local owners = ARGV
+--include holder-of
+--include wrong-kind
 --include is-ours
 --include take-out
 --include let-have
@@ -31,7 +33,10 @@ local line = {
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
 local left = redis.call('PTTL', lock)
-local holder = redis.call('HKEYS', lock)[1]
+local holder = holderOf(lock)
+if holder == nil then
+  return wrongKind(lock)
+end
 local mine, states, ahead = {}, {}, holder
 for i = 5, #owners, 2 do
   mine[owners[i]] = tonumber(owners[i + 1])
@@ -39,7 +44,7 @@ end
 -- Whoever asks is due as late as its place needs, and is on trial or deaf no more. Who stands behind is never due before those
 -- ahead, as in `keepOrder`, and where it is Redisson's keeps its distance, since its turn takes that off the others.
 local later, raised, before = 0, 0, nil
-for place, owner in ipairs(redis.call('LRANGE', queue, 0, -1)) do
+for place, owner in ipairs(redis.call('LRANGE', queue, 0, 1999)) do
   local score = (mine[owner] or before) and redis.call('ZSCORE', deadlines, owner)
   if mine[owner] or score then
     local known = tonumber(score or before and before - later or line.now)
@@ -57,6 +62,14 @@ for place, owner in ipairs(redis.call('LRANGE', queue, 0, -1)) do
     if before then redis.call('ZADD', deadlines, before, owner) end
   end
   ahead = owner
+end
+-- Of a line that no script can go through, those who ask are looked up.
+for i = 5, redis.call('LLEN', queue) > 2000 and #owners or 0, 2 do
+  local score = not states[owners[i]] and redis.call('ZSCORE', deadlines, owners[i])
+  if score then
+    redis.call('ZADD', deadlines, math.max(math.ceil(score), line.now + math.max(left, 0) + allowance * 2000), owners[i])
+    states[owners[i]] = 0
+  end
 end
 keepLine(line)
 dropStale(line, string.sub(owners[5], 1, 36))

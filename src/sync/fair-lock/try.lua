@@ -13,9 +13,15 @@ local owner, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --include keep-line
 --include drop-client
 --include drop-stale
+--include holder-of
+--include wrong-kind
 
 local left = redis.call('PTTL', lock)
-if left ~= -2 and redis.call('HEXISTS', lock, owner) == 0 then
+local holder = left ~= -2 and holderOf(lock)
+if holder == nil then
+  return wrongKind(lock)
+end
+if holder and holder ~= owner then
   return left
 end
 if left == -2 then

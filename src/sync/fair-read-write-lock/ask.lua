@@ -22,11 +22,17 @@ local owners = ARGV
 --include keep-line
 --include drop-client
 --include let-in
+--include count-of
 --include settle
 --include tell-whose
 --include call-in
 --include serve-line
+--include wrong-kind
 
+local found = redis.call('HGET', lock, 'mode')
+if found ~= 'read' and found ~= 'write' and redis.call('EXISTS', lock) == 1 then
+  return wrongKind(lock)
+end
 local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, companion = companion, grants = grants, publish = publish,
@@ -35,6 +41,7 @@ local line = {
 }
 -- Where one of the two keys was evicted all who live join anew.
 if redis.call('EXISTS', queue) == 0 then
+  redis.call('ZCARD', deadlines)
   redis.call('DEL', deadlines)
 end
 local mine, states, living = {}, {}, false

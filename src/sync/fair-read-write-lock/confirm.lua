@@ -10,6 +10,7 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease, companion = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include is-in
 --include take-out
+--include count-of
 --include settle
 
 return settle({ lock = lock, queue = queue, deadlines = deadlines, companion = companion }, owner, lease)

@@ -11,13 +11,14 @@ import {
   fairReadWriteLockLeave,
   fairReadWriteLockReadUnder,
 } from '../../lua/scripts.gen.js'
-import { waitersOf } from '../fair-lock/fair-keys.js'
+import { waitersInParts } from '../fair-lock/fair-keys.js'
 import {
   MESSAGES,
   ReadSide,
   type Side,
   WRITE,
   WriteSide,
+  holdersInParts,
   readersAndWriter,
 } from '../read-write-lock/read-write-lock.js'
 
@@ -108,9 +109,17 @@ const inLine = <S extends new (...args: any[]) => Side>(PlainSide: S) =>
       return (await this.runner.run(fairReadWriteLockForceRelease, [...this.#keys, this.channel], args)) === 1
     }
 
-    override async inspect(): Promise<ServerState> {
-      const [ttl, fields, times, queue] = await this.runner.run(fairReadWriteLockInspect, this.#keys, [this.companion])
-      return { ttl, holders: readersAndWriter(ttl, fields, times), waiting: waitersOf(queue) }
+    override async inspect(briefly?: boolean): Promise<ServerState> {
+      let queue: readonly string[] = []
+      const ask = (from: string, first: number) =>
+        this.runner.run(fairReadWriteLockInspect, this.#keys, [this.companion, from, first])
+      const held = await holdersInParts(briefly, async (from) => {
+        const [ttl, next, fields, times, waiting] = await ask(from, 0)
+        queue = waiting
+        return { ttl, next, holders: readersAndWriter(ttl, fields, times) }
+      })
+      if (briefly === true) return held
+      return { ...held, waiting: await waitersInParts(queue, async (first) => (await ask('', first))[4]) }
     }
   }
 

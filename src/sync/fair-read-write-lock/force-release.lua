@@ -11,6 +11,9 @@
 -- returns integer 1 when it was held so, 0 when not
 local lock, queue, deadlines, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local mode, message, companion, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+--include count-of
+--include end-reads
+--include wrong-kind
 --include is-in
 --include take-out
 --include keep-line
@@ -26,18 +29,19 @@ local line = {
   client = '', stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
-if redis.call('HGET', lock, 'mode') ~= mode then
-  return 0
+local found = redis.call('HGET', lock, 'mode')
+if found ~= mode then
+  local foreign = found ~= 'read' and found ~= 'write' and redis.call('EXISTS', lock) == 1
+  return foreign and wrongKind(lock) or 0
 end
-local fields = redis.call('HGETALL', lock)
-redis.call('DEL', lock)
-for i = 1, #fields, 2 do
-  -- On trial it stands in the line still.
-  takeOut(line, fields[i])
-  for level = 1, tonumber(fields[i + 1]) or 0 do
-    redis.call('DEL', companion .. ':' .. fields[i] .. ':rwlock_timeout:' .. level)
+endReads(lock, companion)
+-- Who is on trial stands in the line still, at its head.
+for _, owner in ipairs(redis.call('LRANGE', queue, 0, 999)) do
+  if redis.call('HEXISTS', lock, owner) == 1 then
+    takeOut(line, owner)
   end
 end
+redis.call('DEL', lock)
 serveLine(line, {})
 redis.pcall(publish, channel, message)
 return 1

@@ -1,25 +1,32 @@
--- Who holds the lock, in which mode, how often, for how long, and who waits for it in which order.
+-- Who holds the lock, in which mode, how often, for how long, and who waits for it in which order. Where there are many, some of
+-- them at a time.
 -- KEYS[1] lock
 -- KEYS[2] queue
 -- KEYS[3] deadlines
 -- ARGV[1] companion
--- returns [integer ttl, string[] fields and values in turn, integer[] left, string[] waiting owners and deadlines in turn] ttl
--- in ms, -1 without expiry, -2 when free; for how many ms each field's read goes on, 0 when it died or is none; deadlines in ms
--- since the epoch, by the server's clock
+-- ARGV[2] from where to go on with those who hold it, 0 at first, empty when they are known
+-- ARGV[3] first (count) where to go on with those who wait
+-- returns [integer ttl, string next, string[] fields and values in turn, integer[] left, string[] waiting owners and deadlines
+-- in turn] ttl in ms, -1 without expiry, -2 when free; where to go on, 0 when that is all; for how many ms each field's read
+-- goes on, 0 when it died or is none; deadlines in ms since the epoch, by the server's clock
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local companion = ARGV[1]
+local companion, from, first = ARGV[1], ARGV[2], tonumber(ARGV[3])
 --include reads-left
 --include is-in
+--include waiters-at
+--include wrong-kind
 
-local fields, left, waiting = redis.call('HGETALL', lock), {}, {}
+local ttl, mode = redis.call('PTTL', lock), redis.call('HGET', lock, 'mode')
+if ttl ~= -2 and mode ~= 'read' and mode ~= 'write' then
+  return wrongKind(lock)
+end
+local found = from == '' and { '0', {} } or redis.call('HSCAN', lock, from, 'COUNT', 500)
+local fields, left, work = found[2], {}, { looks = 2000 }
 for i = 1, #fields, 2 do
-  left[#left + 1] = readsLeft({ fields[i], fields[i + 1] }, companion, math.huge)
+  left[#left + 1] = readsLeft({ fields[i], fields[i + 1] }, companion, math.huge, work)
 end
-for _, owner in ipairs(redis.call('LRANGE', queue, 0, -1)) do
+local waiting = waitersAt(queue, deadlines, first, function(owner)
   -- Who was let in and has not confirmed yet holds it.
-  if not isIn({ lock = lock, companion = companion }, owner) then
-    waiting[#waiting + 1] = owner
-    waiting[#waiting + 1] = redis.call('ZSCORE', deadlines, owner) or ''
-  end
-end
-return { redis.call('PTTL', lock), fields, left, waiting }
+  return isIn({ lock = lock, companion = companion }, owner)
+end)
+return { ttl, found[1], fields, left, waiting }

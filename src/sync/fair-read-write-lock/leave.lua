@@ -21,6 +21,8 @@ local served = ARGV
 --include tell-whose
 --include call-in
 --include serve-line
+--include count-of
+--include drop-levels
 --include reads-left
 --include outlives
 
@@ -30,12 +32,11 @@ local served = ARGV
 local function giveUp(line, owner)
   local writes = string.sub(owner, -6) == ':write'
   local waited, count = takeOut(line, owner), redis.call('HGET', line.lock, owner)
-  local levels, level = line.companion .. ':' .. owner .. ':rwlock_timeout:', 1
-  local left = redis.call('PTTL', line.lock)
-  local own = writes and left or readsLeft({ owner, count or 0 }, line.companion, left)
+  local left, work = redis.call('PTTL', line.lock), { looks = 2000 }
+  local own = writes and left or readsLeft({ owner, count or '' }, line.companion, left, work)
   -- Of a read whose lock is gone they may be there still, whatever their number.
-  while not writes and (redis.call('DEL', levels .. level) == 1 or level < tonumber(count or 0)) do
-    level = level + 1
+  if not writes then
+    dropLevels(line.companion .. ':' .. owner .. ':rwlock_timeout', countOf(count))
   end
   if not count then
     return false, waited, false
@@ -45,7 +46,7 @@ local function giveUp(line, owner)
   if not writes and redis.call('HGET', line.lock, 'mode') ~= 'read' then
     return count, waited, false
   end
-  local longest = outlives(line.lock, line.companion, left, own, 0)
+  local longest = outlives(line.lock, line.companion, left, own, 0, work)
   if longest > 0 then
     redis.call('HSET', line.lock, 'mode', 'read')
     redis.call('PEXPIRE', line.lock, longest)

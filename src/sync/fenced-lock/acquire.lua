@@ -12,11 +12,17 @@ local owner = ARGV[1]
 local lease = ARGV[2]
 local known = ARGV[3]
 
+--include holder-of
 --include raise-counter
+--include wrong-kind
 
 local left = redis.call('PTTL', lock)
-local again = left ~= -2 and redis.call('HEXISTS', lock, owner) == 1
-if left ~= -2 and not again then
+local holder = left ~= -2 and holderOf(lock)
+if holder == nil then
+  return wrongKind(lock)
+end
+local again = holder == owner
+if holder and not again then
   return left
 end
 raiseCounter(counter, known)

@@ -2,6 +2,7 @@ import { GatedLock } from '../../core/gated-lock.js'
 import { ThreadLock } from '../../core/owned-lock.js'
 import type { UnitOfWork } from '../../core/owner.js'
 import type { LockKind } from '../../core/protocol.js'
+import { serverError } from '../../errors.js'
 import { fencingCounter } from '../../keys.js'
 import {
   fencedLockAcquire,
@@ -13,6 +14,12 @@ import {
 import { checkOwner } from '../../options.js'
 import type { OwnedFencedLock, OwnedLockOptions, Owner } from '../../types.js'
 import { PlainLockProtocol, holdersOf, plainLock } from '../lock/lock.js'
+
+/** Another program may have written anything under the counter's key. */
+const tokenOf = (text: string): bigint => {
+  if (/^-?\d{1,19}$/.test(text)) return BigInt(text)
+  throw serverError('WRONG_KIND a fencing counter that is no number')
+}
 
 /** Redisson's RFencedLock: a plain lock, and a counter without expiry that every hold and every further level raises. */
 class FencedLockProtocol extends PlainLockProtocol {
@@ -30,7 +37,7 @@ class FencedLockProtocol extends PlainLockProtocol {
   }
 
   #brought(owner: string, text: string): void {
-    const token = BigInt(text)
+    const token = tokenOf(text)
     this.#tokens.set(owner, token)
     if (token > this.#newest) this.#newest = token
   }
@@ -74,7 +81,7 @@ class FencedLockProtocol extends PlainLockProtocol {
 
   override async inspect() {
     const [ttl, fields, token] = await this.runner.run(fencedLockInspect, this.#keys, [])
-    return { ttl, holders: holdersOf(fields), ...(token !== null && { token: BigInt(token) }) }
+    return { ttl, holders: holdersOf(fields), ...(token !== null && { token: tokenOf(token) }) }
   }
 }
 

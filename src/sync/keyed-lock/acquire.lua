@@ -10,9 +10,23 @@ local owner = ARGV[1]
 local lease = tonumber(ARGV[2])
 local fields = ARGV
 --include server-now
+--include whole
 --include key-left
 --include give-key
 --include drop-key
+--include wrong-kind
+
+-- Whether what stands there may be the keys of a group, as far as a few fields show. A large one has an expiry at least.
+local function groupLike(ttl)
+  local few = ttl < 0 or redis.call('HLEN', group) < 64
+  local some = few and redis.call('HSCAN', group, '0', 'COUNT', 4)[2] or {}
+  for i = 1, #some, 2 do
+    if #some[i] ~= 22 and not string.find(some[i], ':expire_time$') and not string.find(some[i], ':lock_count$') then
+      return false
+    end
+  end
+  return true
+end
 
 local now = serverNow()
 local left, others = 0, {}
@@ -27,6 +41,9 @@ if left > 0 then
   return left
 end
 local ttl = redis.call('PTTL', group)
+if ttl ~= -2 and not next(others) and not groupLike(ttl) then
+  return wrongKind(group)
+end
 for i = 3, #fields do
   if others[i] then
     dropKey(group, fields[i], others[i])

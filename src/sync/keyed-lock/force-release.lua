@@ -9,6 +9,7 @@ local channel = ARGV[1]
 local publish = ARGV[2]
 local fields = ARGV
 --include server-now
+--include whole
 --include key-left
 --include drop-key
 

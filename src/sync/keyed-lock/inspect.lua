@@ -5,6 +5,7 @@
 local group = KEYS[1]
 local fields = ARGV
 --include server-now
+--include whole
 --include key-left
 
 local now = serverNow()
@@ -13,6 +14,6 @@ for i, field in ipairs(fields) do
   local owner = redis.call('HGET', group, field) or ''
   left[i] = keyLeft(group, field, owner, now)
   owners[i] = left[i] > 0 and owner or ''
-  counts[i] = tonumber(redis.call('HGET', group, field .. ':' .. owner .. ':lock_count') or 0)
+  counts[i] = whole(redis.call('HGET', group, field .. ':' .. owner .. ':lock_count')) or 0
 end
 return { owners, left, counts }

@@ -11,6 +11,7 @@ local channel = ARGV[2]
 local publish = ARGV[3]
 local fields = ARGV
 --include server-now
+--include whole
 --include key-left
 --include drop-key
 

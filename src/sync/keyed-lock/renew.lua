@@ -8,6 +8,7 @@ local groups = KEYS
 local lease = tonumber(ARGV[1])
 local holds = ARGV
 --include server-now
+--include whole
 --include key-left
 --include outlast
 

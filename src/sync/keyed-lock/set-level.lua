@@ -12,6 +12,7 @@ local level = ARGV[2]
 local lease = tonumber(ARGV[3])
 local fields = ARGV
 --include server-now
+--include whole
 --include key-left
 --include give-key
 --include outlast

@@ -6,10 +6,11 @@
 -- returns integer how many are left
 local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
 local publish = ARGV[1]
+--include whole
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, 120000) == 1 then
-  return math.max(0, tonumber(redis.call('GET', latch)) or 0)
+  return math.max(0, whole(redis.call('GET', latch)) or 0)
 end
 local there = redis.call('EXISTS', latch) == 1
 local left = there and redis.call('DECR', latch) or 0

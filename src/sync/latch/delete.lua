@@ -5,7 +5,11 @@
 -- returns integer 1 deleted, 0 when it was not there
 local latch, channel = KEYS[1], KEYS[2]
 local publish = ARGV[1]
+--include whole
 
+if not whole(redis.call('GET', latch) or '0') then
+  return redis.error_reply('WRONG_KIND a text that is no count')
+end
 if redis.call('DEL', latch) == 0 then
   return 0
 end

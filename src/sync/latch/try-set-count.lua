@@ -8,10 +8,11 @@
 -- returns integer 1 closed, 0 when it was
 local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
 local amount, publish = ARGV[1], ARGV[2]
+--include whole
 
 local before = redis.call('GET', note)
 if before then
-  return tonumber(before)
+  return whole(before) or 0
 end
 local closed = redis.call('EXISTS', latch) == 0 and 1 or 0
 redis.call('SET', note, closed, 'PX', 120000)

@@ -6,9 +6,15 @@
 local lock = KEYS[1]
 local owner = ARGV[1]
 local lease = ARGV[2]
+--include holder-of
+--include wrong-kind
 
 local left = redis.call('PTTL', lock)
-if left ~= -2 and redis.call('HEXISTS', lock, owner) == 0 then
+local holder = left ~= -2 and holderOf(lock)
+if holder == nil then
+  return wrongKind(lock)
+end
+if holder and holder ~= owner then
   return left
 end
 redis.call('HSET', lock, owner, 1)

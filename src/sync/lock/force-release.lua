@@ -6,7 +6,12 @@
 local lock = KEYS[1]
 local channel = ARGV[1]
 local publish = ARGV[2]
+--include holder-of
+--include wrong-kind
 
+if holderOf(lock) == nil then
+  return wrongKind(lock)
+end
 if redis.call('DEL', lock) == 0 then
   return 0
 end

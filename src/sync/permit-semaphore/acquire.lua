@@ -14,15 +14,16 @@ local calls = ARGV
 --include member-of
 --include reap
 --include server-now
+--include whole
 
 if redis.call('EXISTS', note) == 1 then
   return { 0, -1 }
 end
 local now = serverNow()
 reap(permits, timeouts, channel, publish, now)
-local available = tonumber(redis.call('GET', permits) or 0)
+local available = whole(redis.call('GET', permits) or '0')
 if not available then
-  return redis.error_reply('WRONGTYPE value is not an integer or out of range')
+  return redis.error_reply('WRONG_KIND a text that is no count')
 end
 local served, place = 0, 2
 while calls[place] do
@@ -50,4 +51,4 @@ if not calls[place] then
   return { served, -1 }
 end
 local first = redis.call('ZRANGE', timeouts, 0, 0, 'WITHSCORES')[2]
-return { served, first and first ~= '922337203685477' and tonumber(first) - now or -1 }
+return { served, first and first ~= '922337203685477' and math.min(math.max(1, tonumber(first) - now), 2147483647) or -1 }

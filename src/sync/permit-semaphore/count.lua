@@ -8,11 +8,12 @@ local permits, timeouts, channel = KEYS[1], KEYS[2], KEYS[3]
 local publish = ARGV[1]
 --include reap
 --include server-now
+--include whole
 
 reap(permits, timeouts, channel, publish, serverNow())
 local text = redis.call('GET', permits)
-local available = tonumber(text or 0)
+local available = whole(text or '0')
 if not available then
-  return redis.error_reply('WRONGTYPE value is not an integer or out of range')
+  return redis.error_reply('WRONG_KIND a text that is no count')
 end
 return { text and 1 or 0, available, redis.call('ZCARD', timeouts) }

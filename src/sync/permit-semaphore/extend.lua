@@ -19,7 +19,7 @@ if shorten == '0' then
   if ends == '922337203685477' then
     return -1
   end
-  lease = math.max(lease, tonumber(ends) - now)
+  lease = math.max(lease, math.min(tonumber(ends) - now, 9007199254740991))
 end
 redis.call('ZADD', timeouts, now + lease, member)
 return lease

@@ -11,5 +11,5 @@ local ends = redis.call('ZSCORE', timeouts, memberOf(id))
 if ends == '922337203685477' then
   return -1
 end
-local left = ends and tonumber(ends) - serverNow() or 0
+local left = ends and math.min(tonumber(ends) - serverNow(), 9007199254740991) or 0
 return left > 0 and left or -2

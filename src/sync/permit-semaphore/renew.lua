@@ -22,7 +22,7 @@ for i, key in ipairs(timeouts) do
   elseif ends == '922337203685477' then
     renewed[i] = -1
   else
-    renewed[i] = math.max(lease, tonumber(ends) - now)
+    renewed[i] = math.max(lease, math.min(tonumber(ends) - now, 9007199254740991))
     redis.call('ZADD', key, now + renewed[i], member)
   end
 end

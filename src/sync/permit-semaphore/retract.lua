@@ -12,6 +12,8 @@ local ids = ARGV
 --include member-of
 --include tell
 
+-- What is no note of ours is met before anything is done.
+redis.call('GET', note)
 local taken = 0
 for i = 2, #ids do
   taken = taken + redis.call('ZREM', timeouts, memberOf(ids[i]))

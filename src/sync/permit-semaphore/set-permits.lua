@@ -11,6 +11,7 @@ local permits, channel, timeouts, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local amount, publish = tonumber(ARGV[1]), ARGV[2]
 --include reap
 --include server-now
+--include whole
 --include tell
 
 if redis.call('EXISTS', note) == 1 then
@@ -18,9 +19,9 @@ if redis.call('EXISTS', note) == 1 then
 end
 reap(permits, timeouts, channel, publish, serverNow())
 local text = redis.call('GET', permits)
-local before = tonumber(text or 0)
+local before = whole(text or '0')
 if not before then
-  return redis.error_reply('WRONGTYPE value is not an integer or out of range')
+  return redis.error_reply('WRONG_KIND a text that is no count')
 end
 local more = amount - (text and before + redis.call('ZCARD', timeouts) or 0)
 redis.call('SET', note, 1, 'PX', 120000)

@@ -8,13 +8,15 @@
 -- returns integer permits, or at least enough of them; -1 before a rate is set
 local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local enough = tonumber(ARGV[1])
+--include whole
+--include wrong-kind
 --include limiter-of
 --include move-window
 --include server-now
 
-local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
+local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then
-  return -1
+  return problem or -1
 end
 moveWindow(it, serverNow(), math.min(enough, it.rate))
 -- Where nothing is written down, looking writes nothing; and it does not keep the limiter alive.

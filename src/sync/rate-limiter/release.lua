@@ -13,6 +13,8 @@
 local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local note, channel = KEYS[6], KEYS[7]
 local amount, publish = tonumber(ARGV[1]), ARGV[2]
+--include whole
+--include wrong-kind
 --include limiter-of
 --include move-window
 --include keep-limiter
@@ -23,7 +25,10 @@ local amount, publish = tonumber(ARGV[1]), ARGV[2]
 if redis.call('PEXPIRE', note, 120000) == 1 then
   return redis.call('GET', note) == '0' and -1 or 0
 end
-local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
+local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
+if problem then
+  return problem
+end
 if not it then
   redis.call('SET', note, 0, 'PX', 120000)
   return -1
@@ -34,7 +39,7 @@ while amount > 0 do
   local youngest = redis.call('ZREVRANGE', it.permits, 0, math.min(amount, 100) - 1, 'WITHSCORES')
   for i = 1, #youngest, 2 do
     local grant = youngest[i]
-    local some = struct.unpack('<I4', grant, #grant - 3)
+    local some = #grant > 3 and struct.unpack('<I4', grant, #grant - 3) or 0
     redis.call('ZREM', it.permits, grant)
     if some > amount then
       redis.call('ZADD', it.permits, youngest[i + 1], string.sub(grant, 1, -5) .. struct.pack('<I4', some - amount))

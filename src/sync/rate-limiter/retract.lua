@@ -13,11 +13,14 @@ local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3],
 local note, channel = KEYS[6], KEYS[7]
 local publish = ARGV[1]
 local calls = ARGV
+--include whole
+--include wrong-kind
 --include limiter-of
 --include tell
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, 120000)
+redis.call('GET', note)
 redis.call('SET', note, 0, 'PX', 120000)
 local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
 local taken = 0

@@ -19,6 +19,8 @@ local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3],
 local note, channel = KEYS[6], KEYS[7]
 local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local keepState, always, publish = ARGV[5], ARGV[6], ARGV[7]
+--include whole
+--include wrong-kind
 --include limiter-of
 --include move-window
 --include keep-limiter
@@ -27,18 +29,22 @@ local keepState, always, publish = ARGV[5], ARGV[6], ARGV[7]
 
 local done = redis.call('GET', note)
 if done then
-  return tonumber(done)
+  return whole(done) or 0
 end
 if always == '0' and redis.call('EXISTS', limiter) == 0 then
   redis.call('SET', note, 0, 'PX', 120000)
   return 0
 end
-local before = redis.call('HMGET', limiter, 'type', 'keepAliveTime')
+local before = redis.call('HMGET', limiter, 'type', 'keepAliveTime', 'rate', 'interval')
+redis.call('GET', value)
+if not (before[1] or before[3] or before[4]) and redis.call('EXISTS', limiter) == 1 then
+  return wrongKind(limiter)
+end
 redis.call('HSET', limiter, 'rate', rate, 'interval', interval, 'type', scope, 'keepAliveTime', keepAlive)
 redis.call('SET', note, 1, 'PX', 120000)
 if keepAlive > 0 then
   redis.call('PEXPIRE', limiter, keepAlive)
-elseif tonumber(before[2] or 0) > 0 then
+elseif (whole(before[2]) or 0) > 0 then
   -- The expiry was that of the keep-alive which is no more; one that was set otherwise stays.
   for _, key in ipairs({ limiter, value, ownValue, permits, ownPermits }) do
     redis.call('PERSIST', key)

@@ -12,14 +12,16 @@
 -- when the first wants more than the rate; how many permits there are still; ms until the next call could have its own
 local limiter, value, ownValue, permits, ownPermits, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local calls = ARGV
+--include whole
+--include wrong-kind
 --include limiter-of
 --include move-window
 --include keep-limiter
 --include server-now
 
-local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
+local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then
-  return { -1, 0, 0 }
+  return problem or { -1, 0, 0 }
 end
 local wanted, all = {}, 0
 for place, call in ipairs(calls) do
@@ -51,7 +53,7 @@ while missing > 0 do
   local oldest = redis.call('ZRANGE', it.permits, first, first + math.min(missing, 100) - 1, 'WITHSCORES')
   first = first + 100
   for i = 1, #oldest, 2 do
-    missing = missing - struct.unpack('<I4', oldest[i], #oldest[i] - 3)
+    missing = missing - (#oldest[i] > 3 and struct.unpack('<I4', oldest[i], #oldest[i] - 3) or 0)
     left = math.ceil(oldest[i + 1]) + it.interval - now
     if missing <= 0 then
       break

@@ -8,10 +8,16 @@
 -- returns integer 1 set, 0 when one was
 local limiter, note = KEYS[1], KEYS[2]
 local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+--include whole
+--include wrong-kind
 
 local before = redis.call('GET', note)
 if before then
-  return tonumber(before)
+  return whole(before) or 0
+end
+local found = redis.call('HMGET', limiter, 'rate', 'interval', 'type')
+if not (found[1] or found[2] or found[3]) and redis.call('EXISTS', limiter) == 1 then
+  return wrongKind(limiter)
 end
 redis.call('HSETNX', limiter, 'rate', rate)
 redis.call('HSETNX', limiter, 'interval', interval)

@@ -10,19 +10,19 @@
 -- returns integer 1 when it was held so, 0 when not
 local lock, channel, turn = KEYS[1], KEYS[2], KEYS[3]
 local mode, message, companion, grace, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+--include count-of
+--include end-reads
 --include pass-turn
+--include wrong-kind
 
-if redis.call('HGET', lock, 'mode') ~= mode then
-  return 0
+local found = redis.call('HGET', lock, 'mode')
+if found ~= mode then
+  local foreign = found ~= 'read' and found ~= 'write' and redis.call('EXISTS', lock) == 1
+  return foreign and wrongKind(lock) or 0
 end
-local fields = redis.call('HGETALL', lock)
+endReads(lock, companion)
 redis.call('DEL', lock)
 passTurn(turn, mode, grace)
-for i = 1, #fields, 2 do
-  for level = 1, tonumber(fields[i + 1]) or 0 do
-    redis.call('DEL', companion .. ':' .. fields[i] .. ':rwlock_timeout:' .. level)
-  end
-end
 -- Freed is freed, also where telling it is refused.
 redis.pcall(publish, channel, message)
 return 1

@@ -13,9 +13,13 @@ local lock, turn, levels = KEYS[1], KEYS[2], KEYS
 local writer, mark, patience, grace = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local owners = ARGV
 --include until-turn
+--include wrong-kind
 
 local left = redis.call('PTTL', lock)
 local mode = left ~= -2 and redis.call('HGET', lock, 'mode')
+if left ~= -2 and mode ~= 'read' and mode ~= 'write' then
+  return wrongKind(lock)
+end
 local whose = (left == -2 or mode == 'read') and redis.call('GET', turn)
 local free = left == -2 or mode == 'read'
 local theirs = whose and string.sub(whose, 1, 5) == 'write'

@@ -12,17 +12,16 @@
 -- returns integer processes told, -1 when it was not this owner's
 local lock, channel, turn, levels = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, companion, grace, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+--include count-of
+--include drop-levels
 --include reads-left
 --include outlives
 --include pass-turn
 
 local count, left = redis.call('HGET', lock, owner), redis.call('PTTL', lock)
-local own = readsLeft({ owner, count or 0 }, companion, left)
-local level, gone = 0, false
-repeat
-  level = level + 1
-  gone = redis.call('DEL', levels .. ':' .. level) == 0
-until count and level >= (tonumber(count) or 0) or gone and not count
+local work = { looks = 2000 }
+local own = readsLeft({ owner, count or '' }, companion, left, work)
+dropLevels(levels, countOf(count))
 if redis.call('HDEL', lock, owner) == 0 then
   return -1
 end
@@ -30,7 +29,7 @@ end
 if redis.call('HGET', lock, 'mode') == 'write' then
   return 0
 end
-local longest = outlives(lock, companion, left, own, 64)
+local longest = outlives(lock, companion, left, own, 64, work)
 if longest > 0 then
   if longest ~= left then
     redis.call('PEXPIRE', lock, longest)

@@ -7,6 +7,7 @@
 -- returns integer[] ms left, -2 lost, in the order of the owners
 local locks = KEYS
 local lease, owners = tonumber(ARGV[1]), ARGV
+--include count-of
 --include outlast
 
 local renewed = {}
@@ -18,8 +19,8 @@ for i = 2, #owners do
   end
   local left = type(count) == 'string' and redis.call('PTTL', levels .. ':1') or -2
   if left ~= -2 and math.max(left, 0) < lease then
-    for level = 1, tonumber(count) do
-      redis.call('PEXPIRE', levels .. ':' .. level, lease)
+    for level = 1, countOf(count) do
+      if redis.call('PEXPIRE', levels .. ':' .. level, lease) == 0 and level > 1000 then break end
     end
     left = lease
   end

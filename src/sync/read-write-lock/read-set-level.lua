@@ -8,6 +8,7 @@
 -- returns integer ms left, -2 not this owner's
 local lock, levels = KEYS[1], KEYS[2]
 local owner, level, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+--include count-of
 --include outlast
 
 local count = redis.call('HGET', lock, owner)
@@ -23,8 +24,8 @@ redis.call('PEXPIRE', levels .. ':1', left)
 for i = 2, level do
   redis.call('SET', levels .. ':' .. i, 1, 'PX', left)
 end
-for i = level + 1, tonumber(count) do
-  redis.call('DEL', levels .. ':' .. i)
+for i = level + 1, countOf(count) do
+  if redis.call('DEL', levels .. ':' .. i) == 0 then break end
 end
 redis.call('HSET', lock, owner, level)
 return left

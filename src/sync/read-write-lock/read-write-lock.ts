@@ -22,6 +22,8 @@ import { PlainLockProtocol } from '../lock/lock.js'
 const PATIENCE = 2500
 /** How long it is kept from when the lock is free, ms. */
 const GRACE = 400
+/** How many parts are looked at where it is only asked whether anybody reads. */
+const BRIEF = 4
 /** Redisson's mark of a writer, behind its owner. */
 export const WRITE = ':write'
 
@@ -74,9 +76,32 @@ export abstract class Side extends PlainLockProtocol {
     return (await runner.run(readWriteLockForceRelease, [this.key, this.channel, this.turn], args)) === 1
   }
 
-  override async inspect(): Promise<ServerState> {
-    const [ttl, fields, times] = await this.runner.run(readWriteLockInspect, [this.key], [this.companion])
-    return { ttl, holders: readersAndWriter(ttl, fields, times) }
+  override inspect(briefly?: boolean): Promise<ServerState> {
+    return holdersInParts(briefly, async (from) => {
+      const [ttl, next, fields, times] = await this.runner.run(readWriteLockInspect, [this.key], [this.companion, from])
+      return { ttl, next, holders: readersAndWriter(ttl, fields, times) }
+    })
+  }
+}
+
+type Part = Pick<ServerState, 'ttl' | 'holders'> & { readonly next: string }
+
+/**
+ * No script goes through thousands of readers: each call shows some of them. `briefly`: one who lives is enough, and as many
+ * dead ones as a few calls show count as one.
+ */
+export const holdersInParts = async (
+  briefly: boolean | undefined,
+  part: (from: string) => Promise<Part>,
+): Promise<Pick<ServerState, 'ttl' | 'holders'>> => {
+  const holders = new Map<string, ServerState['holders'][number]>()
+  let told = await part('0')
+  for (let calls = 1; ; calls++) {
+    for (const holder of told.holders) holders.set(holder.owner, holder)
+    const { ttl, next } = told
+    if (next === '0' || (briefly === true && holders.size > 0)) return { ttl, holders: [...holders.values()] }
+    if (briefly === true && calls === BRIEF) return { ttl, holders: [{ owner: '', count: 1, mode: 'read', left: ttl }] }
+    told = await part(next)
   }
 }
 

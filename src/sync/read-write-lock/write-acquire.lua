@@ -11,10 +11,15 @@
 local lock, turn = KEYS[1], KEYS[2]
 local owner, lease, mark, patience, grace = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 --include until-turn
+--include wrong-kind
 
 local left = redis.call('PTTL', lock)
 if left == -2 or redis.call('HEXISTS', lock, owner) == 0 then
-  local writes = left ~= -2 and redis.call('HGET', lock, 'mode') ~= 'read'
+  local mode = left ~= -2 and redis.call('HGET', lock, 'mode')
+  if left ~= -2 and mode ~= 'read' and mode ~= 'write' then
+    return wrongKind(lock)
+  end
+  local writes = mode == 'write'
   local whose = not writes and redis.call('GET', turn)
   if whose and string.sub(whose, 1, 4) == 'read' then
     return untilTurn(turn, left == -2, grace)

@@ -10,13 +10,14 @@
 local lock, channel, turn = KEYS[1], KEYS[2], KEYS[3]
 local owner, companion, grace, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --include reads-left
+--include outlives
 --include pass-turn
 
 if redis.call('HDEL', lock, owner) == 0 then
   return -1
 end
 local left = redis.call('PTTL', lock)
-local longest = readsLeft(redis.call('HGETALL', lock), companion, left)
+local longest = outlives(lock, companion, left, left, math.huge, { looks = 2000 })
 if longest > 0 then
   redis.call('HSET', lock, 'mode', 'read')
   redis.call('PEXPIRE', lock, longest)

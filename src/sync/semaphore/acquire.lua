@@ -16,15 +16,16 @@ local permits, note, reservation, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local client, reserve, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local wanted = ARGV
 --include tell
+--include whole
 
 local notes = redis.call('MGET', note, reservation)
 local before, savedFor = notes[1], notes[2]
-local available = tonumber(before or redis.call('GET', permits) or 0)
+local available = whole(before or redis.call('GET', permits) or '0')
 if not before and savedFor and savedFor ~= client then
   return { 0, redis.call('PTTL', reservation), 0 }
 end
 if not available then
-  return redis.error_reply('WRONGTYPE value is not an integer or out of range')
+  return redis.error_reply('WRONG_KIND a text that is no count')
 end
 local calls, taken = 0, 0
 while wanted[calls + 4] and taken + tonumber(wanted[calls + 4]) <= available do
@@ -36,11 +37,15 @@ if before then
 end
 if calls == 0 then
   if reserve > 0 then
+    redis.call('GET', reservation)
     redis.call('SET', reservation, client, 'PX', reserve)
   end
   return { 0, -1, reserve > 0 and 1 or 0 }
 end
-redis.call('SET', note, taken, 'PX', 3600000)
+-- MGET says nothing of what is no text.
+if not redis.call('SET', note, taken, 'PX', 3600000, 'NX') then
+  return redis.error_reply('WRONG_KIND no note of ours')
+end
 -- What a user may not do leaves nothing done.
 local done = redis.pcall('DECRBY', permits, taken)
 if type(done) == 'table' then

@@ -3,14 +3,15 @@
 -- KEYS[2] note
 -- returns integer permits taken, negative when there was a debt
 local permits, note = KEYS[1], KEYS[2]
+--include whole
 
 local before = redis.call('GET', note)
 if before then
-  return tonumber(before)
+  return whole(before) or 0
 end
 local available = redis.call('GET', permits) or '0'
 if available ~= '0' then
   redis.call('DECRBY', permits, available)
 end
 redis.call('SET', note, available, 'PX', 120000)
-return tonumber(available)
+return whole(available) or 0

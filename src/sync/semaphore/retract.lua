@@ -7,10 +7,11 @@
 local permits, channel, note = KEYS[1], KEYS[2], KEYS[3]
 local publish = ARGV[1]
 --include tell
+--include whole
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, 120000)
-local taken = tonumber(redis.call('GET', note) or 0)
+local taken = whole(redis.call('GET', note)) or 0
 redis.call('SET', note, 0, 'PX', 120000)
 if taken == 0 or redis.call('EXISTS', permits) == 0 then
   return 0

@@ -9,10 +9,11 @@
 local permits, channel, note = KEYS[1], KEYS[2], KEYS[3]
 local amount, expiry, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include tell
+--include whole
 
 local before = redis.call('GET', note)
 if before then
-  return tonumber(before)
+  return whole(before) or 0
 end
 local made = redis.call('EXISTS', permits) == 0 and 1 or 0
 redis.call('SET', note, made, 'PX', 120000)

@@ -8,10 +8,11 @@
 local permits, channel, reservation = KEYS[1], KEYS[2], KEYS[3]
 local client, publish = ARGV[1], ARGV[2]
 --include tell
+--include whole
 
 if redis.call('GET', reservation) ~= client then
   return 0
 end
 redis.call('DEL', reservation)
-tell(channel, publish, tonumber(redis.call('GET', permits)) or 0)
+tell(channel, publish, whole(redis.call('GET', permits)) or 0)
 return 1

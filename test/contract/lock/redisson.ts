@@ -19,7 +19,7 @@ import type { Part } from './kind.js'
 
 /** The lines of conformance.md that come from Redisson's own tests, for every kind of lock. */
 export const redissonLines: Part = (kind, scenario, excludes) => {
-  const { make, channel, fair = false, queues = false, patience, keys, several = false } = kind
+  const { make, channel, fair = false, queues = false, patience, keys, mode, several = false } = kind
   excludes('L01: many tasks of two clients over 5 names → all done, no channel left', async (w) => {
     const clients = [await w.connect(), await w.connect()]
     let done = 0
@@ -96,7 +96,8 @@ export const redissonLines: Part = (kind, scenario, excludes) => {
   scenario('L06 G-08: held by a client that was shut down → a timed try is false after its wait', async (w) => {
     w.leavesKeys = true
     const [gone, client] = [await w.connect(), await w.connect()]
-    const hold = await (keys === undefined ? gone.lock(w.id) : make(gone, w.id)).acquire()
+    const other = mode === undefined ? gone.lock(w.id) : gone.readWriteLock(w.id).write
+    const hold = await (keys === undefined ? other : make(gone, w.id)).acquire()
     await w.run(gone.close({ release: false }))
     assert.equal(hold.remaining(), 0)
     const { value, ms } = await timed(w, () => make(client, w.id).tryAcquire({ wait: 600 }))
@@ -435,7 +436,8 @@ export const redissonLines: Part = (kind, scenario, excludes) => {
 
   scenario('G-16: a lock without expiry → the waiter asks again, and is in when it goes', async (w) => {
     const client = await w.connect()
-    await w.raw('HSET', w.id, 'foreign:1', 1)
+    const held = mode === undefined ? ['foreign:1', 1] : ['foreign:1:write', 1, 'mode', 'write']
+    await w.raw('HSET', w.id, ...held)
     const waiting = watch(make(client, w.id).acquire())
     await w.pass(400)
     assert.equal(waiting.settled, false)

@@ -306,7 +306,7 @@ export const waiting: Part = ({ make, channel, keys }, scenario, excludes) => {
     assert.equal(Number(await w.raw('EXISTS', ...names)), 0)
   })
 
-  scenario('G-15: a foreign value under the name → WRONGTYPE at once, the value untouched', async (w) => {
+  scenario('G-15: a foreign value under the name → WRONG_KIND at once, the value untouched', async (w) => {
     const client = await w.connect()
     const lock = make(client, w.id)
     const values: [() => Promise<unknown>, () => Promise<unknown>, unknown][] = [
@@ -321,7 +321,7 @@ export const waiting: Part = ({ make, channel, keys }, scenario, excludes) => {
         const error = met instanceof MembersError ? met.errors[0]?.error : met
         lasted(w, w.now() - begun, 0, 500)
         assert.ok(error instanceof EngineError, String(error))
-        assert.equal(error.code, 'WRONGTYPE')
+        assert.equal(error.code, 'WRONG_KIND')
         assert.ok(error.message.includes('wrong kind of value'), error.message)
         assert.deepEqual(await read(), value)
       }
@@ -330,7 +330,12 @@ export const waiting: Part = ({ make, channel, keys }, scenario, excludes) => {
     // Other keys of the group, for all that it knows.
     if (keys !== undefined) return
     await w.raw('HSET', w.id, 'colour', 'blue')
-    assert.equal(await lock.tryAcquire(), undefined)
+    for (const call of [() => lock.tryAcquire(), () => lock.acquire({ wait: 9000 }), () => lock.isLocked()]) {
+      const met = await rejection(w.run<unknown>(call()))
+      const error = met instanceof MembersError ? met.errors[0]?.error : met
+      assert.ok(error instanceof EngineError && error.code === 'WRONG_KIND', String(error))
+      assert.match(error.message, /holds a hash of another program/)
+    }
     assert.deepEqual(await w.raw('HGETALL', w.id), ['colour', 'blue'])
     await w.raw('DEL', w.id)
   })

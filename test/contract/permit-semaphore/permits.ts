@@ -202,7 +202,7 @@ export const permits = (scenario: Scenario): void => {
     await w.raw('HSET', w.id, 'f', 1)
     for (const call of [() => p.acquire(), () => p.available()]) {
       const error = await w.run(rejection(call()))
-      assert.ok(error instanceof EngineError && error.code === 'WRONGTYPE', String(error))
+      assert.ok(error instanceof EngineError && error.code === 'WRONG_KIND', String(error))
     }
     await w.raw('DEL', w.id)
   })

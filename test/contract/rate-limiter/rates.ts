@@ -185,11 +185,11 @@ export const rates = (scenario: Scenario): void => {
     await r.delete()
   })
 
-  scenario('G-15: something else under the name → WRONGTYPE, untouched', async (w) => {
+  scenario('G-15: something else under the name → WRONG_KIND, untouched', async (w) => {
     const r = (await w.connect()).rateLimiter(w.id)
     await w.raw('SET', w.id, 'a text')
     for (const call of [() => r.tryAcquire(), () => r.acquire(), () => r.trySetRate({ permits: 1, interval: 1 })]) {
-      await assert.rejects(w.run<unknown>(call()), { code: 'WRONGTYPE' })
+      await assert.rejects(w.run<unknown>(call()), { code: 'WRONG_KIND' })
     }
     assert.equal(await w.raw('GET', w.id), 'a text')
     await w.raw('DEL', w.id)
