@@ -1,3 +1,4 @@
+import { keyEncoder } from './codecs/java-codec.js'
 import { readSettings, type ClientOptions, type Settings } from './config/settings.js'
 import { adopt } from './core/adopt.js'
 import { type ServerFacts, readFacts, refused } from './core/facts.js'
@@ -83,7 +84,7 @@ export interface Client extends AsyncDisposable {
   multiLock(...locks: Lock[]): MultiLock
   /**
    * All of these keys of a group or none, in one trip; sets that share no key do not exclude one another. Redisson's
-   * RedissonFasterMultiLock, where it uses its StringCodec.
+   * RedissonFasterMultiLock, where both have the same codec.
    */
   keyedLock(group: string, keys: readonly string[]): Lock
   /**
@@ -142,6 +143,7 @@ class ConnectedClient implements Client {
   readonly #presence: Presence | undefined
   readonly #scripting: Scripting
   readonly #topics: Topics
+  readonly #encodeKey: (key: string) => string | Uint8Array
   #closing: Promise<void> | undefined
 
   constructor(runtime: Runtime, facts: ServerFacts, presence: Presence | undefined) {
@@ -154,6 +156,7 @@ class ConnectedClient implements Client {
     this.#scripting = new Scripting(runtime)
     this.scripts = new ServerScripts(this.#scripting)
     this.#topics = new Topics(runtime)
+    this.#encodeKey = keyEncoder(runtime.options.codec, runtime.options.javaCodec)
     this.#home = { runtime, readLabels: (clients) => Presence.read(runtime.link, clients, mapName) }
   }
 
@@ -185,7 +188,7 @@ class ConnectedClient implements Client {
   }
 
   keyedLock(group: string, keys: readonly string[]): Lock {
-    return this.#lock(keyedLock(checkKeys(keys)), checkName(group, 'group name'))
+    return this.#lock(keyedLock(checkKeys(keys), this.#encodeKey), checkName(group, 'group name'))
   }
 
   redLock(...locks: Lock[]): MultiLock {
@@ -240,7 +243,7 @@ class ConnectedClient implements Client {
 
   async adopt(ticket: string): Promise<Hold> {
     const content = readTicket(ticket)
-    const kind = KINDS.find(({ name }) => name === content?.kind) ?? keyedLockOf(content?.kind ?? '')
+    const kind = KINDS.find(({ name }) => name === content?.kind) ?? keyedLockOf(content?.kind ?? '', this.#encodeKey)
     if (content === undefined || kind === undefined)
       throw new TypeError('ticket must be the text that hold.detach() gave')
     if (this.#runtime.closed) throw new ClosedError(content.name)

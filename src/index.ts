@@ -1,5 +1,6 @@
 export type { Client, CloseOptions, ReadWriteLockOptions, SpinLockOptions } from './client.js'
 export type { Codec, CodecName } from './codecs/codec.js'
+export { JavaValue } from './codecs/java-value.js'
 export type { ClientOptions } from './config/settings.js'
 export { connect } from './connect.js'
 export type { Clock, Timer, TimerOptions } from './core/clock.js'

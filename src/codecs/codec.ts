@@ -1,5 +1,6 @@
 import { show } from '../options.js'
 import { jackson } from './jackson.js'
+import { checkLevels, textOf } from './limits.js'
 import { utf8 } from './utf8.js'
 
 /** How values become bytes, of messages and of what scripts are given and answer. */
@@ -27,10 +28,11 @@ const json: Codec = {
     if (text === undefined) throw new TypeError(`there is no JSON of ${show(value)}`)
     return text
   },
-  decode: (data): unknown => JSON.parse(utf8(data)),
+  decode: (data): unknown => JSON.parse(checkLevels(textOf(data))),
 }
 
 const INTEGER = /^-?\d{1,19}$/
+const LONGEST = 20
 
 /** What is beyond a safe integer is a bigint. Redisson's LongCodec. */
 const long: Codec = {
@@ -40,7 +42,7 @@ const long: Codec = {
     return String(value)
   },
   decode(data) {
-    const text = utf8(data)
+    const text = utf8(data.subarray(0, LONGEST + 1))
     if (!INTEGER.test(text)) throw new TypeError(`no whole number: ${show(text)}`)
     const number = Number(text)
     return Number.isSafeInteger(number) ? number : BigInt(text)
@@ -58,6 +60,12 @@ const bytes: Codec = {
 }
 
 const NAMED: Readonly<Record<CodecName, Codec>> = { json, jackson, string, long, bytes }
+
+/** Not one of the caller's own. */
+export const isNamed = (codec: Codec): boolean => Object.values(NAMED).includes(codec)
+
+/** A text is its own bytes in what it writes. Plain JSON is nothing of Redisson's: where it is used keys are texts all the same. */
+export const keepsText = (codec: Codec): boolean => isNamed(codec) && codec !== jackson
 
 /** `what`: the argument that it was given as. */
 export const codecOf = (wanted: unknown, what = 'codec'): Codec => {

@@ -1,122 +1,135 @@
 import { show } from '../options.js'
 import type { Codec } from './codec.js'
-import { utf8 } from './utf8.js'
+import { JacksonReader } from './jackson-reader.js'
+import { isPlainArray, JavaValue, type Origin, origins, type Written } from './java-value.js'
+import { MOST_LEVELS, textOf, tooDeep } from './limits.js'
 
 /**
  * The JSON of Redisson's JsonJacksonCodec, where all but text, truth values, ints and doubles says of what Java class it is:
- * `["java.lang.Long",5]`, `["java.util.ArrayList",[1,2]]`, `{"@class":"java.util.HashMap","a":1}`.
+ * `["java.lang.Long",5]`, `["java.util.ArrayList",[1,2]]`, `{"@class":"java.util.HashMap","a":1}`. What was read is written as it
+ * was: its lists, objects and fields have the classes that they had.
  */
 export const jackson: Codec = {
   encode(value) {
-    const text = write(value, [])
+    const text = write(value, new Set())
     if (text === undefined) throw new TypeError(`there is no JSON of ${show(value)}`)
     return text
   },
-  decode: (data) => read(JSON.parse(withoutRounding(utf8(data)))),
+  decode: (data) => new JacksonReader(textOf(data)).read(),
 }
 
-const typed = (type: string, text: string): string => `["${type}",${text}]`
+const typed = (type: string | null, text: string): string => (type === null ? text : `["${type}",${text}]`)
 
-/** `within`: the objects that this one is in. */
-const write = (value: unknown, within: readonly object[]): string | undefined => {
+/** The objects that something is in. */
+type Within = Set<object>
+
+/** `written`: what was there when the whole was read. */
+const write = (value: unknown, within: Within, written?: Written): string | undefined => {
   switch (typeof value) {
     case 'string':
-    case 'boolean':
-      return JSON.stringify(value)
+    case 'boolean': {
+      const text = JSON.stringify(value)
+      return typeof written?.value === typeof value ? typed(written?.type ?? null, text) : text
+    }
     case 'number':
       if (!Number.isFinite(value)) throw new TypeError(`there is no JSON of ${value}`)
-      return JSON.stringify(value)
-    case 'bigint':
-      return typed(BigInt.asIntN(64, value) === value ? 'java.lang.Long' : 'java.math.BigInteger', String(value))
+      return writeNumber(value, written) ?? JSON.stringify(value)
+    case 'bigint': {
+      const type = BigInt.asIntN(64, value) === value ? 'java.lang.Long' : 'java.math.BigInteger'
+      return writeNumber(value, written) ?? typed(type, String(value))
+    }
     case 'object':
-      return value === null ? 'null' : writeObject(value, within)
+      return value === null ? 'null' : nested(value, within)
     default:
       return undefined
   }
 }
 
-const writeObject = (value: object, within: readonly object[]): string | undefined => {
-  if (within.includes(value)) throw new TypeError('there is no JSON of an object that contains itself')
-  const inner = [...within, value]
-  // eslint-disable-next-line no-restricted-globals -- a value of the caller's, not the time
-  if (value instanceof Date) return typed('java.util.Date', String(value.getTime()))
-  // As Java's own byte[]: nothing says that it is one.
-  if (value instanceof Uint8Array) return JSON.stringify(base64(value))
-  if (Array.isArray(value)) return typed('java.util.ArrayList', writeItems(value, inner))
-  if (value instanceof Set) return typed('java.util.HashSet', writeItems([...(value as Set<unknown>)], inner))
-  if (value instanceof Map) return writeFields([...(value as Map<unknown, unknown>)], inner)
-  if ('toJSON' in value && typeof value.toJSON === 'function') return write((value.toJSON as () => unknown)(), inner)
-  return writeFields(Object.entries(value), inner)
+/** As a number of the class that was there, if it can be one. */
+const writeNumber = (value: number | bigint, written: Written | undefined): string | undefined => {
+  if (written === undefined || !['number', 'bigint'].includes(typeof written.value)) return undefined
+  const { type, digits } = written
+  if (Object.is(value, written.value)) return typed(type, digits ?? String(value))
+  const takesFractions = type === null || /\.(?:BigDecimal|Double|Float)$/.test(type)
+  if (!takesFractions && typeof value === 'number' && !Number.isSafeInteger(value)) return undefined
+  return typed(type, String(value))
 }
 
-const writeItems = (items: readonly unknown[], within: readonly object[]): string =>
-  `[${items.map((item) => write(item, within) ?? 'null').join()}]`
+const nested = (value: object, within: Within): string | undefined => {
+  if (within.has(value)) throw new TypeError('there is no JSON of an object that contains itself')
+  if (within.size >= MOST_LEVELS) throw tooDeep()
+  within.add(value)
+  const text = writeObject(value, within)
+  within.delete(value)
+  return text
+}
 
-/** Whatever names its class is of that; all else is a map. */
-const writeFields = (entries: readonly (readonly [unknown, unknown])[], within: readonly object[]): string => {
+const writeObject = (value: object, within: Within): string | undefined => {
+  if (value instanceof JavaValue) return writeJava(value, within)
+  // eslint-disable-next-line no-restricted-globals -- a value of the caller's, not the time
+  if (value instanceof Date) return typed('java.util.Date', String(checkDate(value.getTime())))
+  // As Java's own byte[]: nothing says that it is one.
+  if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('base64'))
+  if (Array.isArray(value)) return writeArray(value as unknown[], within)
+  if (value instanceof Set) return typed('java.util.HashSet', writeItems([...(value as Set<unknown>)], within))
+  if (value instanceof Map) return writeFields([...(value as Map<unknown, unknown>)], within, MAP)
+  if ('toJSON' in value && typeof value.toJSON === 'function') return write((value.toJSON as () => unknown)(), within)
+  const origin = origins.get(value)
+  const text = writeFields(Object.entries(value), within, origin === undefined ? MAP : (origin.type ?? null), origin)
+  return typed(origin?.wrapper ?? null, text)
+}
+
+const MAP = 'java.util.HashMap'
+
+const checkDate = (time: number): number => {
+  if (Number.isNaN(time)) throw new TypeError('there is no JSON of an invalid date')
+  return time
+}
+
+const writeArray = (items: readonly unknown[], within: Within): string => {
+  const origin = origins.get(items)
+  if (origin === undefined) return typed('java.util.ArrayList', writeItems(items, within))
+  const type = origin.wrapper ?? null
+  return typed(type, writeItems(items, within, isPlainArray(type), origin))
+}
+
+/** `plain`: of one class that Java knows, so whole numbers do not say theirs. */
+const writeItems = (items: readonly unknown[], within: Within, plain = false, origin?: Origin): string =>
+  `[${Array.from(items, (item, place) => {
+    const bare = plain && typeof item === 'bigint' ? String(item) : undefined
+    return bare ?? write(item, within, origin?.fields?.get(place)) ?? 'null'
+  }).join()}]`
+
+/** Whatever names its class is of that; all else is of `type`, or does not say. */
+const writeFields = (
+  entries: readonly (readonly [unknown, unknown])[],
+  within: Within,
+  type: string | null,
+  origin?: Origin,
+): string => {
   const own = entries.find(([name]) => name === '@class')?.[1]
-  const fields = [`"@class":${JSON.stringify(typeof own === 'string' ? own : 'java.util.HashMap')}`]
+  const of = typeof own === 'string' ? own : type
+  const fields = of === null ? [] : [`"@class":${JSON.stringify(of)}`]
   for (const [name, value] of entries) {
-    const text = name === '@class' ? undefined : write(value, within)
+    const text = name === '@class' ? undefined : write(value, within, origin?.fields?.get(String(name)))
     if (text !== undefined) fields.push(`${JSON.stringify(String(name))}:${text}`)
   }
   return `{${fields.join()}}`
 }
 
-const base64 = (data: Uint8Array): string => {
-  let text = ''
-  for (const byte of data) text += String.fromCharCode(byte)
-  return btoa(text)
-}
+const NUMERIC = /\.(?:Long|Integer|Short|Byte|Double|Float|BigDecimal|BigInteger|AtomicLong|AtomicInteger)$/
+const DIGITS = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-const LONG = /\d{16}/
-const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
-const LONG_INTEGER = /^-?\d{16,}$/
-
-/** JSON.parse would round long integers: they become text that says what it is. */
-const withoutRounding = (text: string): string =>
-  LONG.test(text)
-    ? text.replace(TEXT_OR_NUMBER, (token) => (LONG_INTEGER.test(token) ? typed(INTEGER, `"${token}"`) : token))
-    : text
-
-const INTEGER = 'java.math.BigInteger'
-/** By Java's custom for names, so that two texts of an array are not taken for one of a class. */
-const CLASS = /^(?:[a-z_][\w$]*\.)+[A-Z][\w$]*$|^\[+(?:[BCDFIJSZ]|L[\w.$]+;)$/
-const MAP = /^java\.util\.\S*Map/
-
-const isMarked = ([type, digits]: readonly unknown[]): boolean =>
-  type === INTEGER && typeof digits === 'string' && LONG_INTEGER.test(digits)
-
-const integer = (value: unknown): number | bigint => {
-  const number = Number(value)
-  return Number.isSafeInteger(number) ? number : BigInt(value as string)
-}
-
-/** Changes what JSON.parse made, in its place: no name of a field can do harm so. */
-const read = (value: unknown): unknown => {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return readArray(value as unknown[])
-  const fields = value as Record<string, unknown>
-  for (const name of Object.keys(fields)) fields[name] = read(fields[name])
-  const type = fields['@class']
-  if (typeof type === 'string' && MAP.test(type)) delete fields['@class']
-  return fields
-}
-
-const readArray = (items: unknown[]): unknown => {
-  const [type, value] = items
-  if (items.length !== 2 || typeof type !== 'string' || !CLASS.test(type)) return items.map(read)
-  const plain = Array.isArray(value) && !isMarked(value) ? value.map(read) : read(value)
-  switch (type) {
-    case 'java.lang.Long':
-    case INTEGER:
-      return integer(plain)
-    case 'java.math.BigDecimal':
-      return Number(plain)
-    case 'java.util.Date':
-      // eslint-disable-next-line no-restricted-globals -- the sender's value, not the time
-      return new Date(Number(plain))
-    default:
-      return plain
-  }
+const writeJava = ({ type, value }: JavaValue, within: Within): string | undefined => {
+  if (Array.isArray(value) || value instanceof Set)
+    return typed(type, writeItems([...(value as Iterable<unknown>)], within, isPlainArray(type)))
+  if (typeof value === 'bigint') return typed(type, String(value))
+  // What a number cannot hold is given as text.
+  const isNumber = type !== null && typeof value === 'string' && NUMERIC.test(type) && DIGITS.test(value)
+  if (isNumber) return typed(type, value)
+  if (value instanceof Map) return writeFields([...(value as Map<unknown, unknown>)], within, type)
+  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  if (isPlain) return writeFields(Object.entries(value), within, type)
+  const text = write(value, within)
+  return text === undefined ? undefined : typed(type, text)
 }

@@ -1,4 +1,5 @@
 import { type Codec, type CodecName, codecOf } from '../codecs/codec.js'
+import type { JavaCodec } from '../codecs/java-codec.js'
 import { type Clock, systemClock } from '../core/clock.js'
 import type { FullTlsOptions, TlsOptions } from '../engine/target.js'
 import { ConfigError } from '../errors.js'
@@ -69,6 +70,8 @@ export interface Settings {
   readonly replicas: { readonly sync: boolean; readonly timeout: number }
   readonly mapName: (name: string) => string
   readonly codec: Codec
+  /** Of the Redisson whose file this is. */
+  readonly javaCodec: JavaCodec | undefined
   readonly connectTimeout: number
   readonly commandTimeout: number
   readonly maxWaiters: number
@@ -87,6 +90,7 @@ export interface Filed {
   readonly place: Place
   readonly tls: FullTlsOptions
   readonly options: ClientOptions
+  readonly javaCodec: JavaCodec
   readonly sharded: boolean | undefined
   readonly warnings: readonly string[]
 }
@@ -176,6 +180,7 @@ export const settle = (from: From, env: Environment, filed?: Filed): Settings =>
     maxWaiters: checkCount(maxWaiters, 'maxWaiters'),
     mapName,
     codec: codecOf(codec),
+    javaCodec: filed?.javaCodec,
     clock,
     label,
     presence,

@@ -1,5 +1,6 @@
 import { ClosedError, EngineError } from '../errors.js'
 import type { Codec } from '../codecs/codec.js'
+import type { JavaCodec } from '../codecs/java-codec.js'
 import type { Driver } from '../engine/engine.js'
 import { Link } from '../engine/link.js'
 import { slotOf, wireOwner } from '../keys.js'
@@ -30,6 +31,7 @@ export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly maxWaiters: number
   readonly mapName: (name: string) => string
   readonly codec: Codec
+  readonly javaCodec?: JavaCodec | undefined
 }
 
 /** How long an undo is tried that nobody answers, ms. */

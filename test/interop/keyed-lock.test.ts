@@ -73,6 +73,26 @@ void describe(`keys of one group, Redisson ${NEWEST} and ours`, () => {
     },
   )
 
+  scenario('both sides by the codec of JSON → the same keys, and each excludes the other', async (here) => {
+    const java = await here.java.another({ url: here.url, codec: 'json' })
+    const client = await connect({ url: here.url, codec: 'jackson', presence: false })
+    try {
+      const [ours, both] = [client.keyedLock('j', ['a', 'ä "x"']), theirs(java, 'j', 'a,b')]
+      assert.equal(await both.tryLock('t1'), true)
+      assert.equal(await ours.tryAcquire(), undefined)
+      await both.unlock('t1')
+      const hold = await ours.acquire({ lease: 20_000 })
+      assert.equal(await both.tryLock('t1'), false)
+      assert.equal(await theirs(java, 'j', 'ä "x"').tryLock('t1'), false)
+      await hold.release()
+      assert.equal(await both.tryLock('t1'), true)
+      await both.unlock('t1')
+    } finally {
+      await client.close()
+      await java.shutdown()
+    }
+  })
+
   scenario('an overdue hold of either → the other’s when its end is over', async (here, client) => {
     const keeps = await client.keyedLock('o', ['z']).acquire({ lease: 60_000 })
     await theirs(here.java, 'o', 'a').lock('t1', 700)

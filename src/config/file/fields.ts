@@ -47,7 +47,7 @@ const NO_PRO = refused('of Redisson PRO alone: name the servers in one of the ot
 
 const ROOT: Rows = {
   codec: honoured(
-    '`codec`, of topics and scripts that ask for it; a class that only Java has is a warning, and an error where a value needs it',
+    '`codec`, of topics, keys of a group, and scripts that ask for it; a class that only Java has is a warning, and an error where a value or a keyed lock needs it',
   ),
   lockWatchdogTimeout: honoured('`watchdog`'),
   lockWatchdogBatchSize: ignored('renewals go out in batches of their own'),

@@ -1,4 +1,5 @@
 import type { Codec, CodecName } from '../../codecs/codec.js'
+import type { JavaCodec } from '../../codecs/java-codec.js'
 import type { NatMap } from '../../engine/target.js'
 import { type Tree, wrong } from './tree.js'
 import { type Reading, simpleName, type Values } from './values.js'
@@ -28,12 +29,21 @@ export const codecIn = (
   const known = entryOf(CODECS, simpleName(name) ?? '')
   if (known !== undefined) return known
   const at = values.at('codec')
-  const why = `${shown(name)} is read and written by Java alone: pass a codec to connect where topics or scripts need one`
+  const why = `${shown(name)} is read and written by Java alone: pass a codec to connect where topics, scripts or keyed locks need one`
   warn(at, `codec: ${why}`)
   const refuse = (): never => {
     throw wrong(at, `codec: ${why}`)
   }
   return { encode: () => refuse(), decode: () => refuse() }
+}
+
+/** What Java has by this file, whatever is used here. */
+export const javaCodecIn = (values: Values, given: CodecName | Codec | undefined): JavaCodec => {
+  const name = values.className('codec')
+  const codec = name === undefined ? undefined : CODECS[simpleName(name) ?? '']
+  const where = name === undefined ? '' : `${values.at('codec')}: `
+  const title = name === undefined ? 'Redisson’s default, Kryo, as the file names no codec' : shown(name)
+  return { codec, title: `${where}${title}`, replaced: given !== undefined }
 }
 
 type Mapper = (name: string) => string

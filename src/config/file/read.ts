@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ConfigError } from '../../errors.js'
 import type { ClientOptions, Filed } from '../settings.js'
-import { codecIn, nameMapperIn } from './java.js'
+import { codecIn, javaCodecIn, nameMapperIn } from './java.js'
 import { placeIn } from './place.js'
 import { type Environment, REDISSON, SPRING } from './placeholders.js'
 import { isSpring, springIn } from './spring.js'
@@ -42,11 +42,12 @@ const settingsOf = (documents: readonly Tree[], loose: boolean, file: string, be
   if (root === undefined) throw new ConfigError(`${file} is empty`)
   const values = Values.of(root, reading)
   const options = optionsIn(values, reading, beside)
+  const javaCodec = javaCodecIn(values, beside.codec)
   const place = placeIn(values)
   const tls = place.engine === 'redis' && place.target.tls ? tlsIn(values, file) : {}
   const sharded = shardedIn(values)
   values.tellUnused()
-  return { place, tls, options, sharded, warnings }
+  return { place, tls, options, javaCodec, sharded, warnings }
 }
 
 const optionsIn = (values: Values, reading: Reading, beside: Beside): Filed['options'] => {

@@ -96,10 +96,13 @@ class KeyedLockProtocol implements LockProtocol {
 
 const FAMILY = 'keyedLock'
 
+/** What a key becomes before it is hashed. */
+type KeyEncoder = (key: string) => string | Uint8Array
+
 /** These keys of a group; a kind for each set of them. */
-export const keyedLock = (keys: readonly string[]): LockKind => {
+export const keyedLock = (keys: readonly string[], encode: KeyEncoder): LockKind => {
   const part = [...new Set(keys)].sort()
-  const fields = part.map(fieldOf)
+  const fields = part.map((key) => fieldOf(encode(key)))
   // A queue for each set; and what a ticket calls it.
   const family = `${FAMILY} ${JSON.stringify(part)}`
   const kind: LockKind = {
@@ -116,12 +119,17 @@ export const keyedLock = (keys: readonly string[]): LockKind => {
 }
 
 /** The kind that a ticket is of. */
-export const keyedLockOf = (ticket: string): LockKind | undefined => {
+export const keyedLockOf = (ticket: string, encode: KeyEncoder): LockKind | undefined => {
+  const keys = keysIn(ticket)
+  return keys && keyedLock(keys, encode)
+}
+
+const keysIn = (ticket: string): readonly string[] | undefined => {
   if (!ticket.startsWith(`${FAMILY} `)) return undefined
   try {
     const keys: unknown = JSON.parse(ticket.slice(FAMILY.length + 1))
     const whole = Array.isArray(keys) && keys.length > 0 && keys.every((key) => typeof key === 'string')
-    return whole ? keyedLock(keys) : undefined
+    return whole ? keys : undefined
   } catch {
     return undefined
   }

@@ -71,6 +71,7 @@ export class NamedTopic<M> extends Listened<M> implements Topic<M> {
     const { runtime } = this.topics
     const { name, kind, codec } = this.place
     const payload = encodeWith(codec, message, 'message')
+    this.topics.published(this.place)
     runtime.checkOpen(this.name)
     // Always over the same connection, so that messages of one publisher keep their order.
     const told = await runtime.link.command([kind === 'sharded' ? 'SPUBLISH' : 'PUBLISH', name, payload], {

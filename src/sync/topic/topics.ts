@@ -1,4 +1,5 @@
 import type { Codec } from '../../codecs/codec.js'
+import { unreadable } from '../../codecs/java-codec.js'
 import { onAbort } from '../../core/abort.js'
 import type { Runtime } from '../../core/runtime.js'
 import type { SubscriptionKind } from '../../engine/engine.js'
@@ -21,9 +22,21 @@ export type Receive = (message: unknown, channel: string) => unknown
 export class Topics {
   readonly runtime: Runtime
   readonly #places = new Map<string, Set<Listening>>()
+  #warned = false
 
   constructor(runtime: Runtime) {
     this.runtime = runtime
+  }
+
+  /** One warning does for a client. */
+  published({ title, codec }: Place): void {
+    if (this.#warned) return
+    const why = unreadable(codec, this.runtime.options.javaCodec)
+    if (why === undefined) return
+    this.#warned = true
+    this.runtime.warn(
+      `topic '${title}': a listener of Java’s that reads by ${why} cannot read this message, and such messages delay the waiters of its locks for up to half a minute: use the same codec on both sides`,
+    )
   }
 
   /** Resolves when the subscription stands. `ended`: the client was closed. */

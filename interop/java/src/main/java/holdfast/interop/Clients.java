@@ -40,6 +40,10 @@ final class Clients {
         return object;
     }
 
+    RedissonClient client(String name) {
+        return open.get(name);
+    }
+
     String open(Request request) throws Exception {
         RedissonClient client = Redisson.create(request.has("file") ? config(request.text("file")) : config(request));
         open.put(request.text("client"), client);

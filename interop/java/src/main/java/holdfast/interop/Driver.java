@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.redisson.api.RedissonClient;
 
 /**
  * Redisson, driven over standard input: one JSON object a line, each with an `id` and an `op`; every answer is a line
@@ -25,6 +26,7 @@ import java.util.Map;
  *   cancel     call                            cancels the future of an asynchronous call
  *   work       see Work                        prints lines with `work` instead of `id` as it goes
  *   hear       client, kind, name, messages    prints lines with `work` and `message`, a first one without when it listens
+ *   sample     client, name, way               see Sample; `way` is write or read
  *   bench      see Bench
  *   close      client
  *
@@ -51,6 +53,7 @@ public final class Driver {
         operations.put("cancel", request -> answers.value(request, calls.cancel(request.whole("call"))));
         operations.put("work", request -> new Work(request, object(request), reader(request), answers).start());
         operations.put("hear", request -> new Hearing(request, object(request), answers).start());
+        operations.put("sample", this::sample);
         operations.put("bench", this::bench);
         operations.put("close", request -> aside(request, () -> answers.value(request, clients.close(request))));
     }
@@ -62,6 +65,12 @@ public final class Driver {
     /** Where a part of the visits reads, the kind is the writing side of a read-write lock. */
     private Object reader(Request request) throws Throwable {
         return request.has("reads") ? clients.object(request.text("client"), "read", request.text("name")) : object(request);
+    }
+
+    private void sample(Request request) throws Throwable {
+        RedissonClient client = clients.client(request.text("client"));
+        String name = request.text("name");
+        answers.value(request, request.text("way").equals("write") ? Sample.write(client, name) : Sample.read(client, name));
     }
 
     private void bench(Request request) throws Throwable {

@@ -1,0 +1,235 @@
+import { JavaValue, type Origin, origins, type Written } from './java-value.js'
+import { MOST_DIGITS, MOST_LEVELS, tooDeep } from './limits.js'
+
+/** By Java's custom for names, so that two texts of an array are not taken for one of a class. */
+const CLASS = /^(?:[a-z_][\w$]*\.)+[A-Z][\w$]*$|^\[+(?:[BCDFIJSZ]|L[\w.$]+;)$/
+const LONGEST_CLASS = 300
+const MAP = /^java\.util\.\S*Map/
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const SPACE = /[ \t\n\r]*/y
+const CONTROL = /[^ -\uffff]/
+const PARTS = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+const DECIMAL = 'java.math.BigDecimal'
+
+/** Digits without the zeros around them, and where the point is. */
+const canonical = (text: string): string => {
+  const [, whole = '', fraction = '', exponent = '0'] = PARTS.exec(text) ?? []
+  const digits = (whole + fraction).replace(/^0+/, '')
+  let end = digits.length
+  while (end > 0 && digits[end - 1] === '0') end--
+  return end === 0 ? '0' : `${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`
+}
+
+const isExact = (digits: string): boolean => {
+  const number = Number(digits)
+  return Number.isFinite(number) && canonical(String(Math.abs(number))) === canonical(digits)
+}
+
+const integer = (digits: string): number | bigint => {
+  const number = Number(digits)
+  return Number.isSafeInteger(number) ? number : BigInt(digits)
+}
+
+/** Reads Jackson's typed JSON in one pass, with the digits of each number and with all that says of what class something is. */
+export class JacksonReader {
+  readonly #text: string
+  #at = 0
+  #levels = 0
+  /** Where the next backslash is. */
+  #backslash = -1
+  /** How what was read last was written, if it is no list or object. */
+  #written: Written | undefined
+  /** The digits of what was read last. */
+  #digits: string | undefined
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  read(): unknown {
+    const value = this.#value()
+    this.#space()
+    if (this.#at < this.#text.length) throw this.#wrong()
+    return value
+  }
+
+  #wrong(): SyntaxError {
+    return new SyntaxError(`no JSON: something unexpected at ${this.#at} of ${this.#text.length}`)
+  }
+
+  #space(): void {
+    const code = this.#text.charCodeAt(this.#at)
+    if (code > 0x20) return
+    SPACE.lastIndex = this.#at
+    SPACE.test(this.#text)
+    this.#at = SPACE.lastIndex
+  }
+
+  /** The character is next, and is passed by. */
+  #passed(character: string): boolean {
+    this.#space()
+    if (this.#text[this.#at] !== character) return false
+    this.#at++
+    return true
+  }
+
+  #expect(character: string): void {
+    if (!this.#passed(character)) throw this.#wrong()
+  }
+
+  /** `plain`: a list whose class is known, so what looks like one in it is a text. */
+  #value(plain = false): unknown {
+    this.#space()
+    this.#written = undefined
+    this.#digits = undefined
+    switch (this.#text[this.#at]) {
+      case '[':
+        return this.#nested(() => this.#list(plain))
+      case '{':
+        return this.#nested(() => this.#object())
+      case '"':
+        return this.#string()
+      case 't':
+        return this.#word('true', true)
+      case 'f':
+        return this.#word('false', false)
+      case 'n':
+        return this.#word('null', null)
+      default:
+        return this.#number()
+    }
+  }
+
+  #nested<T>(read: () => T): T {
+    if (++this.#levels > MOST_LEVELS) throw tooDeep()
+    this.#at++
+    const value = read()
+    this.#levels--
+    return value
+  }
+
+  #word<T>(word: string, value: T): T {
+    if (!this.#text.startsWith(word, this.#at)) throw this.#wrong()
+    this.#at += word.length
+    return value
+  }
+
+  #number(): number | bigint {
+    NUMBER.lastIndex = this.#at
+    const [digits] = NUMBER.exec(this.#text) ?? []
+    if (digits === undefined) throw this.#wrong()
+    if (digits.length > MOST_DIGITS) throw new RangeError(`a number may have ${MOST_DIGITS} digits at most`)
+    this.#at += digits.length
+    this.#digits = digits
+    const value = /^-?\d+$/.test(digits) && digits !== '-0' ? integer(digits) : Number(digits)
+    if (typeof value === 'bigint') this.#written = { type: null, value }
+    else if (!Number.isFinite(value)) throw new RangeError(`${digits} is more than a number can hold`)
+    return value
+  }
+
+  /** Each character is looked at a few times at most, however many quotes and backslashes there are. */
+  #string(): string {
+    const text = this.#text
+    const from = this.#at
+    const quote = text.indexOf('"', from + 1)
+    if (quote === -1) throw this.#wrong()
+    if (this.#backslash < from) this.#backslash = nextOf(text, from)
+    if (quote < this.#backslash) {
+      this.#at = quote + 1
+      const plain = text.slice(from + 1, quote)
+      if (CONTROL.test(plain)) throw this.#wrong()
+      return plain
+    }
+    let end = from + 1
+    for (; text[end] !== '"'; end += text[end] === '\\' ? 2 : 1) if (end >= text.length) throw this.#wrong()
+    this.#at = end + 1
+    return JSON.parse(text.slice(from, this.#at)) as string
+  }
+
+  #list(plain: boolean): unknown {
+    const items: unknown[] = []
+    const origin: Origin = {}
+    let digits: string | undefined
+    if (!this.#passed(']')) {
+      do {
+        const item = this.#value(items.length === 1 && isClass(items[0]))
+        if (this.#written !== undefined) (origin.fields ??= new Map()).set(items.length, this.#written)
+        digits = this.#digits
+        items.push(item)
+      } while (this.#passed(','))
+      this.#expect(']')
+    }
+    this.#written = undefined
+    this.#digits = undefined
+    const [type, value] = items
+    if (!plain && items.length === 2 && isClass(type)) return this.#typed(type, value, digits)
+    origins.set(items, origin)
+    return items
+  }
+
+  #typed(type: string, value: unknown, digits: string | undefined): unknown {
+    if (typeof value === 'object' && value !== null) {
+      const origin = origins.get(value)
+      if (origin !== undefined) origin.wrapper = type
+      return value
+    }
+    if (type === 'java.util.Date') {
+      if (digits === undefined) throw new TypeError('a java.util.Date is no number')
+      // eslint-disable-next-line no-restricted-globals -- the sender's value, not the time
+      return new Date(Number(digits))
+    }
+    // Jackson may be told to write numbers as text.
+    const text = digits ?? (type === DECIMAL && typeof value === 'string' && PARTS.test(value) ? value : undefined)
+    if (type === DECIMAL && text !== undefined) {
+      if (text.length > MOST_DIGITS || !isExact(text)) return new JavaValue(type, text)
+      return this.#remember({ type, value: Number(text), digits: text })
+    }
+    return this.#remember({ type, value })
+  }
+
+  #remember(written: Written): unknown {
+    this.#written = written
+    return written.value
+  }
+
+  #object(): unknown {
+    const fields: Record<string, unknown> = {}
+    const origin: Origin = {}
+    if (!this.#passed('}')) {
+      do {
+        this.#space()
+        if (this.#text[this.#at] !== '"') throw this.#wrong()
+        const name = this.#string()
+        this.#expect(':')
+        const value = this.#value()
+        if (this.#written !== undefined) (origin.fields ??= new Map()).set(name, this.#written)
+        else origin.fields?.delete(name)
+        put(fields, name, value)
+      } while (this.#passed(','))
+      this.#expect('}')
+    }
+    this.#written = undefined
+    this.#digits = undefined
+    const type = fields['@class']
+    if (typeof type === 'string' && MAP.test(type)) {
+      delete fields['@class']
+      origin.type = type
+    }
+    origins.set(fields, origin)
+    return fields
+  }
+}
+
+const isClass = (value: unknown): value is string =>
+  typeof value === 'string' && value.length < LONGEST_CLASS && CLASS.test(value)
+
+const nextOf = (text: string, from: number): number => {
+  const at = text.indexOf('\\', from)
+  return at === -1 ? text.length : at
+}
+
+/** No name of a field can do harm. */
+const put = (fields: Record<string, unknown>, name: string, value: unknown): void => {
+  if (name !== '__proto__') fields[name] = value
+  else Object.defineProperty(fields, name, { value, writable: true, enumerable: true, configurable: true })
+}

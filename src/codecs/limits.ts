@@ -1,0 +1,36 @@
+import { utf8 } from './utf8.js'
+
+/** What a message of JSON may be at most, so that none keeps its reader busy for long or breaks its stack; Java's Jackson has such limits, too. */
+export const MOST_BYTES = 64 * 1024 * 1024
+export const MOST_LEVELS = 1000
+export const MOST_DIGITS = 1000
+
+export const tooDeep = (): RangeError => new RangeError(`JSON may be nested ${MOST_LEVELS} levels deep at most`)
+
+/** The text of a message that is not too large. */
+export const textOf = (data: Uint8Array): string => {
+  if (data.length > MOST_BYTES)
+    throw new RangeError(`a message of JSON may have ${MOST_BYTES} bytes at most, not ${data.length}`)
+  return utf8(data)
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPENS: ReadonlySet<number> = new Set([0x5b, 0x7b])
+const CLOSES: ReadonlySet<number> = new Set([0x5d, 0x7d])
+
+/** Looks at each character once. */
+export const checkLevels = (text: string): string => {
+  let levels = 0
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) quoted = !quoted
+    else if (quoted) {
+      if (code === BACKSLASH) at++
+    } else if (OPENS.has(code)) {
+      if (++levels > MOST_LEVELS) throw tooDeep()
+    } else if (CLOSES.has(code)) levels--
+  }
+  return text
+}
