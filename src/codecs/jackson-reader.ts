@@ -9,6 +9,15 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const SPACE = /[ \t\n\r]*/y
 const CONTROL = /[^ -\uffff]/
 const PARTS = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+const LIST = 'java.util.ArrayList'
+const HASH_MAP = 'java.util.HashMap'
+/** Whole numbers of so many digits are safe. */
+const EXACT = 15
+
+interface Named {
+  readonly '@class'?: unknown
+}
+
 const DECIMAL = 'java.math.BigDecimal'
 
 /** Digits without the zeros around them, and where the point is. */
@@ -41,13 +50,15 @@ export class JacksonReader {
   #written: Written | undefined
   /** The digits of what was read last. */
   #digits: string | undefined
+  /** How it was written, if it is a list or an object. */
+  #origin: Origin | undefined
 
   constructor(text: string) {
     this.#text = text
   }
 
   read(): unknown {
-    const value = this.#value()
+    const value = this.#kept(this.#value())
     this.#space()
     if (this.#at < this.#text.length) throw this.#wrong()
     return value
@@ -82,11 +93,12 @@ export class JacksonReader {
     this.#space()
     this.#written = undefined
     this.#digits = undefined
+    this.#origin = undefined
     switch (this.#text[this.#at]) {
       case '[':
-        return this.#nested(() => this.#list(plain))
+        return this.#list(plain)
       case '{':
-        return this.#nested(() => this.#object())
+        return this.#object()
       case '"':
         return this.#string()
       case 't':
@@ -100,12 +112,27 @@ export class JacksonReader {
     }
   }
 
-  #nested<T>(read: () => T): T {
+  /** What it was is remembered where it is not what it would be written as anyway. */
+  #kept(value: unknown): unknown {
+    const origin = this.#origin
+    if (origin === undefined || typeof value !== 'object' || value === null) return value
+    const isUsual = Array.isArray(value)
+      ? origin.wrapper === LIST
+      : origin.wrapper === undefined && (origin.type === HASH_MAP || typeof (value as Named)['@class'] === 'string')
+    if (!isUsual || origin.fields !== undefined) origins.set(value, origin)
+    return value
+  }
+
+  #enter(): void {
     if (++this.#levels > MOST_LEVELS) throw tooDeep()
     this.#at++
-    const value = read()
+  }
+
+  #left(origin: Origin): void {
     this.#levels--
-    return value
+    this.#written = undefined
+    this.#digits = undefined
+    this.#origin = origin
   }
 
   #word<T>(word: string, value: T): T {
@@ -116,12 +143,12 @@ export class JacksonReader {
 
   #number(): number | bigint {
     NUMBER.lastIndex = this.#at
-    const [digits] = NUMBER.exec(this.#text) ?? []
-    if (digits === undefined) throw this.#wrong()
+    if (!NUMBER.test(this.#text)) throw this.#wrong()
+    const digits = this.#text.slice(this.#at, NUMBER.lastIndex)
     if (digits.length > MOST_DIGITS) throw new RangeError(`a number may have ${MOST_DIGITS} digits at most`)
-    this.#at += digits.length
+    this.#at = NUMBER.lastIndex
     this.#digits = digits
-    const value = /^-?\d+$/.test(digits) && digits !== '-0' ? integer(digits) : Number(digits)
+    const value = digits.length > EXACT && /^-?\d+$/.test(digits) ? integer(digits) : Number(digits)
     if (typeof value === 'bigint') this.#written = { type: null, value }
     else if (!Number.isFinite(value)) throw new RangeError(`${digits} is more than a number can hold`)
     return value
@@ -147,30 +174,37 @@ export class JacksonReader {
   }
 
   #list(plain: boolean): unknown {
+    this.#enter()
     const items: unknown[] = []
     const origin: Origin = {}
+    // Of the second of two, which is what the first says, if that is a class.
     let digits: string | undefined
+    let inner: Origin | undefined
     if (!this.#passed(']')) {
       do {
-        const item = this.#value(items.length === 1 && isClass(items[0]))
+        const second = items.length === 1
+        const item = this.#value(second && !plain && isClass(items[0]))
+        if (second) [digits, inner] = [this.#digits, this.#origin]
+        else this.#kept(item)
         if (this.#written !== undefined) (origin.fields ??= new Map()).set(items.length, this.#written)
-        digits = this.#digits
         items.push(item)
       } while (this.#passed(','))
       this.#expect(']')
     }
-    this.#written = undefined
-    this.#digits = undefined
-    const [type, value] = items
-    if (!plain && items.length === 2 && isClass(type)) return this.#typed(type, value, digits)
-    origins.set(items, origin)
+    if (items.length === 2 && !plain && isClass(items[0])) {
+      this.#left(origin)
+      return this.#typed(items[0], items[1], digits, inner)
+    }
+    this.#origin = inner
+    this.#kept(items[1])
+    this.#left(origin)
     return items
   }
 
-  #typed(type: string, value: unknown, digits: string | undefined): unknown {
+  #typed(type: string, value: unknown, digits: string | undefined, origin: Origin | undefined): unknown {
+    this.#origin = undefined
     if (typeof value === 'object' && value !== null) {
-      const origin = origins.get(value)
-      if (origin !== undefined) origin.wrapper = type
+      this.#origin = { ...origin, wrapper: type }
       return value
     }
     if (type === 'java.util.Date') {
@@ -193,6 +227,7 @@ export class JacksonReader {
   }
 
   #object(): unknown {
+    this.#enter()
     const fields: Record<string, unknown> = {}
     const origin: Origin = {}
     if (!this.#passed('}')) {
@@ -201,21 +236,19 @@ export class JacksonReader {
         if (this.#text[this.#at] !== '"') throw this.#wrong()
         const name = this.#string()
         this.#expect(':')
-        const value = this.#value()
+        const value = this.#kept(this.#value())
         if (this.#written !== undefined) (origin.fields ??= new Map()).set(name, this.#written)
         else origin.fields?.delete(name)
         put(fields, name, value)
       } while (this.#passed(','))
       this.#expect('}')
     }
-    this.#written = undefined
-    this.#digits = undefined
     const type = fields['@class']
     if (typeof type === 'string' && MAP.test(type)) {
       delete fields['@class']
       origin.type = type
     }
-    origins.set(fields, origin)
+    this.#left(origin)
     return fields
   }
 }
