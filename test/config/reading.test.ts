@@ -31,7 +31,7 @@ void describe('what a file says', () => {
         'slavesSyncTimeout: 700',
       ].join('\n'),
     )
-    const { place, ...filed } = await readSettings({ file }, {})
+    const { place, javaCodec, ...filed } = await readSettings({ file }, {})
     const { place: other, ...url } = await readSettings(
       {
         url: 'redis://h:1',
@@ -44,6 +44,7 @@ void describe('what a file says', () => {
       {},
     )
     assert.deepEqual(place, other)
+    assert.equal(javaCodec?.codec, undefined)
     assert.equal(JSON.stringify(filed), JSON.stringify(url))
   })
 
