@@ -21,7 +21,7 @@ import { stage } from './stage.mjs'
 import { callTool, root, runParts, summarize } from './test/parts.mjs'
 
 const PUBLISHED =
-  /^(dist\/.+(\.js|\.d\.ts)|(docs|examples)\/.+|package\.json|(README|ARCHITECTURE|CONTRIBUTING|CHANGELOG|SECURITY)\.md|LICENSE|NOTICE)$/
+  /^(dist\/.+(\.c?js|\.d\.c?ts)|(docs|examples)\/.+|package\.json|(README|ARCHITECTURE|CONTRIBUTING|CHANGELOG|SECURITY)\.md|LICENSE|NOTICE)$/
 const MOST_BYTES = 7_000_000
 const MOST_PACKAGES = 20
 const TIME_TO_ANSWER = 60_000
@@ -49,6 +49,9 @@ const RESOLUTIONS = [
   { module: 'node16', moduleResolution: 'node16' },
   { module: 'esnext', moduleResolution: 'bundler' },
 ]
+/** And of CommonJS. The newest compiler knows no `node10` any more. */
+const OLD_RESOLUTIONS = [{ module: 'node16', moduleResolution: 'node16' }]
+const OLDEST_RESOLUTIONS = [...OLD_RESOLUTIONS, { module: 'commonjs', moduleResolution: 'node10' }]
 const PLATFORMS = [
   { lib: ['ES2022'], types: ['node'], typeRoots: [join(TOOLS, 'node_modules/@types')] },
   { lib: ['ES2022', 'DOM'], types: [] },
@@ -117,11 +120,11 @@ class Tarball {
   run() {
     cpSync(join(root, 'test/package/smoke.mjs'), join(this.consumer, 'smoke.mjs'))
     answer(process.execPath, ['smoke.mjs'], this.consumer)
-    answer(
-      process.execPath,
-      ['-e', "require('holdfast').connect('memory:').then((client) => client.close())"],
-      this.consumer,
-    )
+    answer(process.execPath, ['-e', CONNECTS], this.consumer)
+    // As Jest has it, and whatever else cannot load modules by `require`: all of it in CommonJS.
+    cpSync(join(root, 'test/package/smoke.cjs'), join(this.consumer, 'smoke.cjs'))
+    for (const flags of [[], ['--no-experimental-require-module']])
+      answer(process.execPath, [...flags, 'smoke.cjs'], this.consumer)
     const bin = join(this.consumer, 'node_modules/.bin/holdfast')
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const said = answer(bin, ['--version'], this.consumer)
@@ -130,14 +133,36 @@ class Tarball {
       throw new Error('holdfast --help does not tell of the demo')
   }
 
+  /** As docs/guide.md says. A bundle runs where there are no packages. */
+  async bundle() {
+    const { build } = await import('esbuild')
+    const common = { absWorkingDir: this.consumer, bundle: true, platform: /** @type {const} */ ('node') }
+    const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" }
+    const made = join(this.folder, 'bundles')
+    const bundles = [
+      { entryPoints: ['smoke.mjs'], outfile: join(made, 'banner.mjs'), format: /** @type {const} */ ('esm'), banner },
+      { entryPoints: ['short.cjs'], outfile: join(made, 'plain.cjs'), format: /** @type {const} */ ('cjs') },
+    ]
+    writeFileSync(join(this.consumer, 'short.cjs'), CONNECTS)
+    for (const one of bundles) {
+      await build({ ...common, ...one })
+      answer(process.execPath, [one.outfile], made)
+    }
+  }
+
   /** @param {string} compiler */
   compile(compiler) {
     installTools()
     cpSync(join(root, 'test/package/consumer.ts'), join(this.consumer, 'consumer.ts'))
     const problems = RESOLUTIONS.flatMap((resolution) =>
       PLATFORMS.map((platform) => compileWith(compiler, this.consumer, 'consumer.ts', { ...resolution, ...platform })),
-    ).filter(Boolean)
-    if (problems.length > 0) throw new Error(problems.join('\n'))
+    )
+    cpSync(join(root, 'test/package/consumer.cts'), join(this.consumer, 'consumer.cts'))
+    const resolutions = compiler === 'typescript-oldest' ? OLDEST_RESOLUTIONS : OLD_RESOLUTIONS
+    for (const resolution of resolutions)
+      problems.push(compileWith(compiler, this.consumer, 'consumer.cts', { ...resolution, ...PLATFORMS[0] }))
+    const found = problems.filter(Boolean)
+    if (found.length > 0) throw new Error(found.join('\n'))
   }
 
   /** The middleware, in each framework. @param {string} compiler */
@@ -155,6 +180,8 @@ class Tarball {
     if (problem !== '') throw new Error(problem)
   }
 }
+
+const CONNECTS = "require('holdfast').connect('memory:').then((client) => client.close())"
 
 /** @param {number} bytes */
 const kilobytes = (bytes) => `${Math.round(bytes / 1000)} kB`
@@ -197,7 +224,7 @@ const compileWith = (compiler, folder, file, options) => {
   } catch (error) {
     const { moduleResolution, lib, types } = /** @type {any} */ (options)
     const said = (error instanceof Error ? error.message : String(error)).split('\n').slice(1, 1 + MOST_LINES)
-    return [`${compiler}, ${moduleResolution}, lib ${lib}, types [${types}]:`, ...said].join('\n')
+    return [`${compiler}, ${file}, ${moduleResolution}, lib ${lib}, types [${types}]:`, ...said].join('\n')
   }
 }
 
@@ -211,10 +238,11 @@ export const packageParts = () => {
     {
       name: 'package: are the types wrong',
       run: () =>
-        callTool('@arethetypeswrong/cli/dist/index.js', [tarball.file, '--profile', 'esm-only', '--format', 'ascii']),
+        callTool('@arethetypeswrong/cli/dist/index.js', [tarball.file, '--profile', 'strict', '--format', 'ascii']),
     },
     { name: 'package: installed', run: () => tarball.install() },
     { name: 'package: run', run: () => tarball.run() },
+    { name: 'package: bundled', run: () => tarball.bundle() },
     { name: 'package: types, oldest compiler', run: () => tarball.compile('typescript-oldest') },
     { name: 'package: types, newest compiler', run: () => tarball.compile('typescript-newest') },
     { name: 'package: types in frameworks, TypeScript 5.9', run: () => tarball.compileHttp('typescript-5.9') },

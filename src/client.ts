@@ -35,6 +35,7 @@ import type { Script, ScriptOptions, Scripts } from './script-types.js'
 import type { PatternTopic, PatternTopicOptions, Topic, TopicOptions } from './topic-types.js'
 import type {
   ClientEvents,
+  ClientListener,
   CountDownLatch,
   FencedLock,
   Hold,
@@ -117,8 +118,8 @@ export interface Client extends AsyncDisposable {
   owner(label?: string): Owner
   /** Takes over a hold that was detached, here or in another process. Rejects with `LockLostError` when it is gone. */
   adopt(ticket: string): Promise<Hold>
-  on<E extends keyof ClientEvents>(event: E, listener: (...args: ClientEvents[E]) => void): this
-  off<E extends keyof ClientEvents>(event: E, listener: (...args: ClientEvents[E]) => void): this
+  on<E extends keyof ClientEvents>(event: E, listener: ClientListener<E>): this
+  off<E extends keyof ClientEvents>(event: E, listener: ClientListener<E>): this
   /**
    * Rejects what waits, tells the holders (their signals abort with `ClosedError`), releases what is held, and ends the
    * connections that it opened. Twice is fine.
@@ -131,6 +132,10 @@ const KINDS: readonly LockKind[] = [
   ...[plainLock, nonReentrantLock, fairLock, nonReentrantFairLock, fencedLock, spinLock()],
   ...[readLock, writeLock, fairReadLock, fairWriteLock],
 ]
+
+/** An event that tells nothing calls its listeners without an argument, which is `undefined` to them. */
+const told = <E extends keyof ClientEvents>(listener: ClientListener<E>) =>
+  listener as unknown as (...args: ClientEvents[E]) => void
 
 class ConnectedClient implements Client {
   readonly id: string
@@ -253,14 +258,14 @@ class ConnectedClient implements Client {
     return hold
   }
 
-  on<E extends keyof ClientEvents>(event: E, listener: (...args: ClientEvents[E]) => void): this {
+  on<E extends keyof ClientEvents>(event: E, listener: ClientListener<E>): this {
     checkListener(event, listener)
-    this.#runtime.events.on(event, listener)
+    this.#runtime.events.on(event, told(listener))
     return this
   }
 
-  off<E extends keyof ClientEvents>(event: E, listener: (...args: ClientEvents[E]) => void): this {
-    this.#runtime.events.off(event, listener)
+  off<E extends keyof ClientEvents>(event: E, listener: ClientListener<E>): this {
+    this.#runtime.events.off(event, told(listener))
     return this
   }
 

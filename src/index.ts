@@ -38,6 +38,7 @@ export type {
 export type {
   AcquireOptions,
   ClientEvents,
+  ClientListener,
   CountDownLatch,
   FencedHold,
   FencedLock,

@@ -28,6 +28,7 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined
 }
 
+/** How a lock is acquired. */
 export interface AcquireOptions extends WaitOptions {
   /** A fixed lease, never renewed. Omitted: the client's watchdog renews while the hold lives. */
   lease?: number | undefined
@@ -38,8 +39,11 @@ export interface AcquireOptions extends WaitOptions {
 /** `uncertain`: a renewal failed or is overdue, and the signal has not fired yet. `lost`: for good. */
 export type HoldState = 'held' | 'uncertain' | 'lost' | 'released' | 'detached'
 
+/** A lock that was acquired, until it is released or lost. `await using` releases it. */
 export interface Hold extends AsyncDisposable {
+  /** Of the lock. */
   readonly name: string
+  /** The unit of work that holds it. */
   readonly owner: Owner
   /** Computed from the clock when read, so that a blocked event loop cannot lie. */
   readonly state: HoldState
@@ -100,7 +104,9 @@ export interface WaiterState {
   deadline?: number | undefined
 }
 
+/** A lock by its name. Making one sends nothing; any number of them with one name are the same lock. */
 export interface Lock<H extends Hold = Hold> {
+  /** As it was given to the client. */
   readonly name: string
   /**
    * Waits for the lock. Aborting or timing out leaves nothing on the server, also when the lock was on its way already.
@@ -115,10 +121,13 @@ export interface Lock<H extends Hold = Hold> {
    * lost by the time the work ended; the work's own error always comes first.
    */
   using<T>(work: (hold: H) => Promise<T> | T): Promise<T>
+  /** The same, with options of `acquire`. */
   using<T>(options: AcquireOptions | undefined, work: (hold: H) => Promise<T> | T): Promise<T>
+  /** Whether anybody holds it, as the server sees it. */
   isLocked(): Promise<boolean>
   /** Milliseconds until expiry, as the server sees it; `undefined` when free, `Infinity` when somebody removed the expiry. */
   remaining(): Promise<number | undefined>
+  /** Who holds it, and who waits for it where that is known to the server. */
   inspect(): Promise<LockState>
   /** Takes the lock from whoever holds it; `false` when it was free. The holder is told at its next renewal. */
   forceRelease(): Promise<boolean>
@@ -392,3 +401,8 @@ export interface ClientEvents {
   /** The connection came back. */
   reconnect: []
 }
+
+/** Listens to one event, or to any of several: what is told of none is `undefined`. */
+export type ClientListener<E extends keyof ClientEvents> = (
+  ...args: ClientEvents[E] extends infer A extends unknown[] ? (A extends [] ? [nothing: undefined] : A) : never
+) => void

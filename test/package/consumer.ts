@@ -28,6 +28,11 @@ other.on('lost', (event) => {
   console.log(name)
 })
 
+for (const event of ['lost', 'uncertain', 'error', 'reconnect'] as const)
+  other.on(event, (what) => console.log(event, what))
+for (const event of ['lost', 'uncertain'] as const) other.on(event, ({ name }) => console.log(event, name))
+other.on('reconnect', () => undefined)
+
 const lock: Lock = client.lock('orders')
 const patience: number | undefined = undefined
 const options: AcquireOptions = {
