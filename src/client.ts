@@ -342,8 +342,8 @@ const openDriver = async (settings: Settings): Promise<Driver> => {
     return new GlideDriver(place.connection)
   }
   const { IoredisDriver } = await import('./engine/ioredis.js')
-  if (place.engine === 'ioredis') return new IoredisDriver(place.connection, 'the connection passed in', false)
-  return IoredisDriver.open(place.target, { tls, connectTimeout, commandTimeout, random: () => clock.random() })
+  if (place.engine === 'ioredis') return new IoredisDriver(place.connection, 'the connection passed in')
+  return IoredisDriver.open(place.target, { tls, connectTimeout, commandTimeout, clock })
 }
 
 const environment = (): Readonly<Record<string, string | undefined>> =>

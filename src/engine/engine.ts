@@ -58,6 +58,12 @@ export interface DriverEvents {
   error(error: Error): void
 }
 
+/** A connection that its driver replaces when it is dropped: a socket, or what stands for one. */
+export interface Connection {
+  readonly bytesRead: number
+  destroy(why: Error): unknown
+}
+
 export interface Driver {
   /** For people: the address without any secret. */
   readonly address: string
@@ -65,6 +71,8 @@ export interface Driver {
   readonly isUp: boolean
   /** Connects; resolves when commands can be sent, rejects when nothing answers. */
   open(events: DriverEvents): Promise<void>
+  /** What is behind a failure of the first connection; undefined: no more is known. */
+  explain?(failure: Error): Promise<string | undefined>
   /**
    * Sends one command now and resolves with its reply. Rejects with the server's own error (its text as the message),
    * or with a `NoReply` when it is unknown whether the command ran, or with `NotSent` when it surely did not.
@@ -77,6 +85,14 @@ export interface Driver {
   /** Resolves when the server has confirmed. */
   subscribe(name: string, kind: SubscriptionKind): Promise<void>
   unsubscribe(name: string, kind: SubscriptionKind): Promise<void>
+  /** Connections of ours on which the server owes an answer. */
+  owing?(): Connection[]
+  /** Sends a PING on each connection that brings only messages: a dead one shows by its silence. */
+  pulse?(): Promise<unknown>[]
+  /** Drops all connections of ours and makes them again: what they lead to is not what it was. */
+  renew?(): void
+  /** The connection for commands is the caller's: only the caller can replace it. */
+  readonly lent?: boolean
   /** Ends what `open` opened. Unanswered commands reject. */
   close(): Promise<void>
 }

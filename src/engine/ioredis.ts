@@ -2,17 +2,21 @@ import { nextTick } from 'node:process'
 import { Command } from 'ioredis'
 import {
   type Arg,
+  type Connection,
   type Driver,
   type DriverEvents,
   type Nodes,
-  NoReply,
   NotSent,
   redirection,
   type Reply,
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
-import { type ConnectionOptions, ownClient, reasonOf } from './own-client.js'
+import { rethrow, withoutCommand } from './ioredis-errors.js'
+import { commandIn, otherDatabase, otherUser } from './ioredis-checks.js'
+import { IoredisMessages, owingOf } from './ioredis-messages.js'
+import { type ConnectionOptions, ownClient } from './own-client.js'
+import { speaksTls, withoutTls } from './plaintext.js'
 import { SentinelNews } from './sentinel-news.js'
 import type { IoredisClient, Target } from './target.js'
 import { slotOf } from '../keys.js'
@@ -20,107 +24,169 @@ import { slotOf } from '../keys.js'
 /** How many commands one write takes. */
 const TOGETHER = 16
 
-/** How each kind of subscription is begun and ended. */
-const WORDS = {
-  plain: ['subscribe', 'unsubscribe'],
-  sharded: ['ssubscribe', 'sunsubscribe'],
-  pattern: ['psubscribe', 'punsubscribe'],
-} as const
+/** Until a connection that is not what was asked for is made anew, ms. */
+const UNFIT = 1000
+
+/** A connection that was made here. */
+interface Ours {
+  readonly target: Target
+  readonly options: ConnectionOptions
+}
 
 /** Commands without a key that belong where a key is: they follow a command, or one another. */
 const KEYLESS: ReadonlySet<unknown> = new Set(['WAIT', 'PUBLISH'])
 
-/** Either opened here, and closed here, or lent by the caller: then only its subscriber is ours. */
+/** Either opened here, and closed here, or lent by the caller: then only the connection for messages is ours. */
 export class IoredisDriver implements Driver {
   readonly address: string
   readonly cluster: boolean
+  readonly lent: boolean
   readonly #commands: IoredisClient
-  readonly #own: boolean
-  /** After a reconnection the server may be another. */
-  readonly #moves: boolean
+  readonly #ours: Ours | undefined
   readonly #news: SentinelNews | undefined
   /** Who was said to be the master while another was being connected to. */
   #told: [host: string, port: number] | undefined
-  /** Messages come on a connection of their own, made when first needed. Of a cluster of ours, ioredis keeps it itself. */
-  #messages: IoredisClient | undefined
-  #messagesReady: Promise<unknown> = Promise.resolve()
-  readonly #channels = { plain: new Set<string>(), sharded: new Set<string>(), pattern: new Set<string>() }
+  /** Messages come on a connection of their own. */
+  #messages: IoredisMessages | undefined
   /** Connections for one command each. */
   readonly #apart = new Set<IoredisClient>()
   readonly #handlers: [event: string, handler: (error: Error) => void][] = []
-  #events: DriverEvents | undefined
-  /** Which connection of a cluster brings the messages that are not sharded. */
-  #watched: IoredisClient | undefined
+  /** The connection that stands is what was asked for: its database, its user. */
+  #certain = false
   #wasUp = false
   #joined = 0
   #closed = false
 
-  /** `news`: of whom it connects to. */
-  constructor(client: IoredisClient, address: string, own: boolean, news?: SentinelNews) {
+  constructor(client: IoredisClient, address: string, ours?: Ours) {
     this.#commands = client
     this.address = address
-    this.#news = news
+    this.#ours = ours
+    this.lent = ours === undefined
+    this.#news = ours?.target.topology === 'sentinel' ? new SentinelNews(ours.target, ours.options) : undefined
     this.cluster = client.isCluster === true
-    this.#own = own
-    this.#moves = (client.options?.sentinels ?? []).length > 0 || client.options?.Connector !== undefined
   }
 
   static open(target: Target, options: ConnectionOptions): IoredisDriver {
-    const news = target.topology === 'sentinel' ? new SentinelNews(target, options) : undefined
-    return new IoredisDriver(ownClient(target, options), target.address, true, news)
+    return new IoredisDriver(ownClient(target, options), target.address, { target, options })
   }
 
   get isUp(): boolean {
-    return this.#commands.status === 'ready' && !this.#closed
+    return this.#certain && this.#commands.status === 'ready' && !this.#closed
   }
 
   async open(events: DriverEvents): Promise<void> {
-    this.#events = events
+    this.#messages = new IoredisMessages(this.#commands, !this.lent, events)
     let last: Error | undefined
     let sentinel: Error | undefined
+    let denied: Error | undefined
     // What one of them said is more than that none of them helped.
     this.#listenTo('sentinelError', (error: Error) => (sentinel = error))
     this.#listenTo('error', (error: Error) => {
       last = error.message.startsWith('All sentinels') ? (sentinel ?? error) : error
-      if (this.#wasUp && this.#own && !this.#closed) events.error(withoutCommand(error))
+      // ioredis goes on in the database that it is in.
+      if (commandIn(error) === 'select') denied = last = new Error(`${withoutCommand(error).message} (at its SELECT)`)
+      if (this.#wasUp && !this.lent && !this.#closed) events.error(withoutCommand(error))
     })
     this.#listenTo('close', () => {
       const why = last === undefined ? '' : `: ${withoutCommand(last).message}`
+      this.#certain = false
+      denied = undefined
+      this.#messages?.lost()
       events.down(new Error(`the connection was cut${why}`))
     })
-    const ready = new Promise<void>((resolve) => {
-      this.#listenTo('ready', () => {
-        const again = this.#wasUp
-        this.#wasUp = true
+    const ready = new Promise<void>((resolve, reject) => {
+      const stand = async (): Promise<void> => {
+        const { stream } = this.#commands
+        const unfit = denied ?? (await this.#doubts())
+        if (this.#closed || this.#commands.stream !== stream || this.#commands.status !== 'ready') return
+        if (unfit !== undefined) {
+          last = unfit
+          reject(unfit)
+          this.#turnAway(unfit, events)
+          return
+        }
         last = undefined
-        if (!again) this.#news?.listen((host, port) => this.#goTo(host, port))
-        if (this.#told !== undefined) this.#goTo(...this.#told)
-        // The server of before may live on, with nobody to tell of releases there.
-        if (again && this.#moves && this.#messages?.status === 'ready') this.#messages.disconnect(true)
-        events.up(again)
+        this.#stands(events)
         resolve()
-      })
+      }
+      this.#listenTo('ready', () => void stand())
+      if (this.#commands.status === 'ready') void stand()
     })
-    if (this.#commands.status === 'ready') {
-      this.#wasUp = true
-      return
-    }
-    if (!this.#own && this.#commands.status !== 'wait') return ready
+    ready.catch(() => undefined)
     try {
-      await this.#commands.connect()
+      if (!this.lent || this.#commands.status === 'wait') await Promise.race([this.#dial(), never(ready)])
+      await ready
     } catch (error) {
       throw withoutCommand(last ?? (error as Error))
     }
   }
 
+  async explain({ message }: Error): Promise<string | undefined> {
+    if (this.#ours === undefined || !/ECONNRESET|was cut|is closed/.test(message)) return undefined
+    if (!(await speaksTls(this.#ours.target, this.#ours.options))) return undefined
+    return "the server speaks TLS on this port: connect with 'rediss:'"
+  }
+
+  #dial(): Promise<unknown> {
+    const connecting = this.#commands.connect()
+    if (this.#ours === undefined) return connecting
+    const { target, options } = this.#ours
+    const plain = withoutTls(target, options)
+    return plain === undefined
+      ? connecting
+      : Promise.race([connecting, plain.promise]).finally(() => {
+          plain.end()
+        })
+  }
+
+  /** Why the connection is not what was asked for, where that can be known only by asking. */
+  #doubts(): Promise<Error | undefined> | undefined {
+    if (this.cluster) return undefined
+    const username = this.#ours?.target.username
+    if (username !== undefined) return otherUser(this.#commands, username)
+    return this.lent ? otherDatabase(this.#commands) : undefined
+  }
+
+  /** Nothing is sent on it. One of ours is made anew, after a while. */
+  #turnAway(unfit: Error, events: DriverEvents): void {
+    if (!this.#wasUp) return
+    events.error(unfit)
+    const { clock } = this.#ours?.options ?? {}
+    const { stream } = this.#commands
+    clock?.setTimer(() => stream?.destroy(), UNFIT * (0.75 + 0.5 * clock.random()), { background: true })
+  }
+
+  #stands(events: DriverEvents): void {
+    const again = this.#wasUp
+    this.#certain = true
+    this.#wasUp = true
+    if (!again) this.#news?.listen((host, port) => this.#goTo(host, port))
+    if (this.#told !== undefined) this.#goTo(...this.#told)
+    this.#messages?.found()
+    events.up(again)
+  }
+
   /** Connects again where it is not there. A connection that is being made is looked at when it stands: cut short, it would end for good. */
   #goTo(host: string, port: number): void {
-    this.#told = this.#commands.status === 'ready' ? undefined : [host, port]
-    for (const client of [this.#commands, this.#messages]) {
-      if (client?.status !== 'ready') continue
-      const { remoteAddress, remotePort } = client.stream ?? {}
-      if (remoteAddress !== host || remotePort !== port) client.disconnect(true)
-    }
+    const { status, stream } = this.#commands
+    this.#told = status === 'ready' ? undefined : [host, port]
+    if (status === 'ready' && (stream?.remoteAddress !== host || stream.remotePort !== port)) stream?.destroy()
+    this.#messages?.goTo(host, port)
+  }
+
+  owing(): Connection[] {
+    const commands = this.cluster ? (this.#commands.nodes?.('all') ?? []) : [this.#commands]
+    return [...(this.lent ? [] : owingOf(commands)), ...(this.#messages?.owing() ?? [])]
+  }
+
+  pulse(): Promise<unknown>[] {
+    return this.#messages?.pulse() ?? []
+  }
+
+  renew(): void {
+    const commands = this.cluster ? (this.#commands.nodes?.('all') ?? []) : [this.#commands]
+    for (const { status, stream } of this.lent ? [] : commands) if (status === 'ready') stream?.destroy()
+    this.#messages?.renew()
   }
 
   #listenTo(event: string, handler: (error: Error) => void): void {
@@ -142,7 +208,7 @@ export class IoredisDriver implements Driver {
       if (route !== undefined || options.redirected !== undefined) return this.#follow(argv, route, options)
     }
     // What options a caller's client has for its commands, only the client knows.
-    if (this.#own) return client.sendCommand(commandOf(argv, options)) as Promise<Reply>
+    if (!this.lent) return client.sendCommand(commandOf(argv, options)) as Promise<Reply>
     const [name, args] = wordsOf(argv)
     const reply = options.binary === true ? client.callBuffer(name, ...args) : client.call(name, ...args)
     return reply as Promise<Reply>
@@ -155,7 +221,7 @@ export class IoredisDriver implements Driver {
   /** Commands of one turn of the event loop leave together, but not so many that the server stands idle meanwhile. */
   #join(): void {
     const { stream } = this.#commands
-    if (!this.#own || stream === undefined || stream === null) return
+    if (this.lent || stream === undefined || stream === null) return
     if (this.#joined === 0) {
       nextTick(() => {
         if (this.#joined > 1) stream.uncork()
@@ -212,120 +278,30 @@ export class IoredisDriver implements Driver {
     }
   }
 
-  async subscribe(name: string, kind: SubscriptionKind): Promise<void> {
-    const names = this.#channels[kind]
-    names.add(name)
-    await this.#openMessages()
-    const client = this.#messages
-    if (client === undefined) throw new NotSent('closed')
-    // It was unsubscribed while the connection was being made.
-    if (!names.has(name)) return
-    await client[WORDS[kind][0]](name).catch(rethrow)
-    this.#watchSubscriber()
+  subscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    return this.#messages?.subscribe(name, kind) ?? Promise.reject(new NotSent('not connected'))
   }
 
   async unsubscribe(name: string, kind: SubscriptionKind): Promise<void> {
-    this.#channels[kind].delete(name)
-    const client = this.#messages
-    if (client?.status !== 'ready') return
-    await client[WORDS[kind][1]](name).catch(rethrow)
+    await this.#messages?.unsubscribe(name, kind)
   }
 
   close(): Promise<void> {
     this.#closed = true
     this.#news?.close()
     for (const [event, handler] of this.#handlers) this.#commands.off(event, handler)
-    const ours = new Set([this.#messages, this.#own ? this.#commands : undefined, ...this.#apart])
-    for (const client of ours) {
+    this.#messages?.close()
+    for (const client of [...(this.lent ? [] : [this.#commands]), ...this.#apart]) {
       // Whatever goes wrong on the way out is nobody's concern any more, and must not be thrown.
-      client?.on('error', () => undefined)
-      client?.disconnect()
+      client.on('error', () => undefined)
+      client.disconnect()
     }
     return Promise.resolve()
   }
-
-  #openMessages(): Promise<unknown> {
-    if (this.#messages !== undefined || this.#closed) return this.#messagesReady
-    const shared = this.cluster && this.#own
-    const client = shared ? this.#commands : this.#subscriber()
-    this.#messages = client
-    this.#hear(client)
-    const again = (): void => void this.#resubscribe(client)
-    // ioredis has begun to subscribe to all of them with the nodes that have the slots by now.
-    const follow = (): unknown => client.on('subscribersReady', again)
-    if (shared) {
-      follow()
-      client.on('ready', again)
-      return this.#messagesReady
-    }
-    client.on('error', (error: Error) => {
-      if (!this.#closed) this.#events?.error(withoutCommand(error))
-    })
-    let first = true
-    client.on('ready', () => {
-      if (!first) again()
-      first = false
-    })
-    return (this.#messagesReady = client.connect().then(follow, (error: unknown) => {
-      this.#messages = undefined
-      client.disconnect()
-      throw new NotSent(withoutCommand(error as Error).message)
-    }))
-  }
-
-  #hear(client: IoredisClient): void {
-    const tell = (kind: SubscriptionKind, channel: Buffer, payload: Buffer, name = channel.toString()): void =>
-      this.#events?.message({ kind, name, channel: channel.toString(), payload })
-    client.on('messageBuffer', (channel: Buffer, payload: Buffer) => {
-      tell('plain', channel, payload)
-    })
-    client.on('smessageBuffer', (channel: Buffer, payload: Buffer) => {
-      tell('sharded', channel, payload)
-    })
-    client.on('pmessageBuffer', (pattern: string, channel: Buffer, payload: Buffer) => {
-      tell('pattern', channel, payload, pattern)
-    })
-  }
-
-  /** When its connection ends, a cluster's subscriptions go to another node, and nobody says so. */
-  #watchSubscriber(): void {
-    const client = this.#messages
-    const subscriber = client?.subscriber?.getInstance()
-    if (subscriber === undefined || subscriber === null || subscriber === this.#watched) return
-    this.#watched = subscriber
-    subscriber.on('end', () => {
-      if (client === undefined || this.#closed || this.#watched !== subscriber) return
-      void this.#resubscribe(client)
-    })
-  }
-
-  #subscriber(): IoredisClient {
-    const overrides = {
-      lazyConnect: true,
-      enableOfflineQueue: true,
-      autoResubscribe: false,
-      maxRetriesPerRequest: null,
-      // Without it one node is asked for all of them, and refuses those of the others.
-      shardedSubscribers: true,
-    }
-    return this.cluster ? this.#commands.duplicate(undefined, overrides) : this.#commands.duplicate(overrides)
-  }
-
-  async #resubscribe(client: IoredisClient): Promise<void> {
-    const all: Promise<unknown>[] = []
-    for (const kind of ['plain', 'sharded', 'pattern'] as const) {
-      for (const name of this.#channels[kind]) {
-        const subscribed = client[WORDS[kind][0]](name)
-        all.push(subscribed.catch(() => this.#events?.unheard(kind, name)))
-      }
-    }
-    if (all.length === 0) return
-    this.#watchSubscriber()
-    // If the connection went again, its next 'ready' starts anew.
-    await Promise.all(all)
-    this.#events?.gap()
-  }
 }
+
+/** Only its rejection counts. */
+const never = (ready: Promise<void>): Promise<never> => ready.then(() => new Promise<never>(() => undefined))
 
 /** A script without keys too. */
 const isKeyless = ([name, , keys]: readonly Arg[]): boolean =>
@@ -349,23 +325,4 @@ const commandOf = (argv: readonly Arg[], { binary }: SendOptions): Command => {
   const [name, args] = wordsOf(argv)
   // ioredis looks each command up several times, in lower case.
   return new Command(name === 'EVALSHA' ? 'evalsha' : name, args, { replyEncoding: binary === true ? null : 'utf8' })
-}
-
-/** ioredis hangs the command on its errors, and AUTH's arguments hold the password. */
-const withoutCommand = (error: Error): Error => {
-  const source = (error as { lastNodeError?: Error }).lastNodeError ?? error
-  return new Error(reasonOf(source))
-}
-
-/** Where ioredis gave up asking on, the server's last answer is within words of its own. */
-const GAVE_UP = /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/s
-
-/** Told apart for the link: never sent, sent and unanswered, or answered with an error. */
-const rethrow = (error: Error): never => {
-  if (error instanceof NotSent) throw error
-  if (error.name === 'ReplyError') throw withoutCommand(error)
-  const answer = GAVE_UP.exec(error.message)?.[1]
-  if (answer !== undefined) throw new Error(answer)
-  if (error.message.startsWith("Stream isn't writeable")) throw new NotSent(error.message)
-  throw new NoReply(withoutCommand(error).message)
 }

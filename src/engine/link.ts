@@ -13,7 +13,11 @@ import {
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
+import { Renewal } from './renewal.js'
 import { type WaitFor, Waits } from './waits.js'
+
+/** While there are subscriptions, how often the connection that brings messages is asked for a sign of life, ms. */
+const PULSE = 1000
 
 /** Told of what happens on the connection; in the order in which it happened. */
 export interface LinkListener {
@@ -61,12 +65,18 @@ export class Link {
   #whenCut: ((reason: Error) => void) | undefined
   /** By node. */
   readonly #waits = new Map<string, Waits>()
+  readonly #renewal: Renewal
+  readonly #subscribed = new Set<string>()
+  #pulse: Timer | undefined
   #closed = false
 
   constructor(driver: Driver, options: LinkOptions, listener: LinkListener) {
     this.#driver = driver
     this.#options = options
     this.#listener = listener
+    this.#renewal = new Renewal(driver, options, (error) => {
+      listener.error(error)
+    })
   }
 
   get address(): string {
@@ -92,8 +102,10 @@ export class Link {
     try {
       await Promise.race([this.#driver.open(this.#events()).then(() => this.#greet()), tooLate])
     } catch (error) {
+      timer?.cancel()
+      const why = await this.#driver.explain?.(error as Error)
       void this.close()
-      throw this.#connectError(error as Error)
+      throw this.#connectError(why === undefined ? (error as Error) : new Error(why))
     } finally {
       timer?.cancel()
     }
@@ -128,12 +140,14 @@ export class Link {
         this.#listener.message(message)
       },
       up: (again) => {
+        this.#renewal.arrived()
         const waiters = this.#upWaiters
         this.#upWaiters = []
         for (const wake of waiters) wake()
         if (again) this.#listener.reconnected()
       },
       down: (reason) => {
+        this.#renewal.away()
         this.#whenCut?.(reason)
         this.#failPending((target) => this.#noReply(`(${reason.message})`, target))
       },
@@ -223,16 +237,32 @@ export class Link {
   }
 
   async subscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    this.#subscribed.add(`${kind} ${name}`)
+    this.#pulse ??= outside(() => this.#nextPulse())
     await this.#settling(outside(() => this.#driver.subscribe(name, kind)))
   }
 
   async unsubscribe(name: string, kind: SubscriptionKind): Promise<void> {
+    this.#subscribed.delete(`${kind} ${name}`)
     await this.#settling(outside(() => this.#driver.unsubscribe(name, kind)))
+  }
+
+  /** A connection on which nothing is sent does not notice that it is dead. */
+  #nextPulse(): Timer | undefined {
+    if (this.#driver.pulse === undefined || this.#closed) return undefined
+    const beat = (): void => {
+      const sent = this.#subscribed.size > 0 ? (this.#driver.pulse?.() ?? []) : []
+      for (const reply of sent) this.#settling(reply).catch(() => undefined)
+      this.#pulse = this.#subscribed.size > 0 ? this.#nextPulse() : undefined
+    }
+    return this.#options.clock.setTimer(beat, PULSE, { background: true })
   }
 
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#renewal.stop()
+    this.#pulse?.cancel()
     this.#failPending((target) => new ClosedError(target))
     await this.#driver.close().catch(() => undefined)
     for (const wake of this.#upWaiters) wake()
@@ -334,6 +364,7 @@ export class Link {
     this.#timer = undefined
     let next = this.#pending[this.#oldest]
     while (next !== undefined && (next.settled || next.due <= then)) {
+      if (!next.settled) this.#renewal.suspect()
       if (!next.settled) next.reject(this.#noReply(`within ${this.#options.commandTimeout} ms`, next.target))
       this.#settle(next)
       next = this.#pending[this.#oldest]
@@ -356,7 +387,9 @@ export class Link {
   #translate(error: Error, target?: string): Error {
     if (error instanceof NoReply) return this.#noReply(`(${error.message})`, target)
     if (error instanceof NotSent) return this.#closed ? new ClosedError(target) : this.#offline(target)
-    return serverError(error.message, target)
+    const answer = serverError(error.message, target)
+    if (answer.code === 'READONLY' || answer.code === 'MASTERDOWN') this.#renewal.misled(answer)
+    return answer
   }
 
   #noReply(how: string, target?: string): EngineError {

@@ -1,4 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import type { Clock } from '../core/clock.js'
 import { connectorTo } from './replicated.js'
 import type { IoredisClient, Node, Target, TlsOptions } from './target.js'
 
@@ -6,8 +7,7 @@ export interface ConnectionOptions {
   readonly tls?: TlsOptions | undefined
   readonly connectTimeout: number
   readonly commandTimeout: number
-  /** Jitter of the reconnection, in [0, 1). */
-  readonly random: () => number
+  readonly clock: Clock
 }
 
 /** OpenSSL's own words stand among numbers and paths. */
@@ -31,8 +31,8 @@ type Address = Extract<Node, { readonly host: string }>
 
 /** A client that queues nothing while offline and never sends a command twice. */
 export const ownClient = (target: Target, connection: ConnectionOptions): IoredisClient => {
-  const { nodes, username, password, database, tls, clientName, keepAlive, noDelay } = target
-  const { connectTimeout, random } = connection
+  const { username, password, database, tls, clientName, keepAlive, noDelay } = target
+  const { connectTimeout, commandTimeout, clock } = connection
   const options = {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
@@ -50,13 +50,22 @@ export const ownClient = (target: Target, connection: ConnectionOptions): Ioredi
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     maxRetriesPerRequest: null,
-    retryStrategy: withJitter(random),
+    retryStrategy: withJitter(clock),
   }
   if (target.topology === 'cluster') return clusterClient(target, options)
   const select = database !== undefined && { db: database }
-  if (target.topology === 'sentinel') return sentinelClient(target, connection, { ...options, ...select })
-  if (target.topology === 'replicated') return replicatedClient(nodes, connection, { ...options, ...select })
-  return lent(new Redis({ ...options, ...nodes[0], ...select }))
+  const client = clientOf(target, connection, { ...options, ...select })
+  client.on('ready', () => {
+    // A name may lead to another server while one that has vanished is being dialed.
+    if (client.options) client.options.connectTimeout = Math.min(connectTimeout, commandTimeout)
+  })
+  return client
+}
+
+const clientOf = (target: Target, connection: ConnectionOptions, options: object): IoredisClient => {
+  if (target.topology === 'sentinel') return sentinelClient(target, connection, options)
+  if (target.topology === 'replicated') return lent(new Redis({ ...options, Connector: connectorTo(target.nodes) }))
+  return lent(new Redis({ ...options, ...target.nodes[0] }))
 }
 
 /** Its types know of a Buffer only. */
@@ -65,19 +74,10 @@ type Secured = NonNullable<RedisOptions['tls']>
 
 const pause = (attempt: number): number => Math.min(20 * 2 ** Math.min(attempt, 7), 2000)
 
-const withJitter = (random: () => number) => (attempt: number) => pause(attempt) * (0.75 + 0.5 * random())
+const withJitter = (clock: Clock) => (attempt: number) => pause(attempt) * (0.75 + 0.5 * clock.random())
 
 /** What is used of ioredis is written down in one place, for the versions that callers bring too. */
 const lent = (client: Redis | Cluster): IoredisClient => client as unknown as IoredisClient
-
-/** A master that becomes a replica is left, and so is one that says nothing any more: another may be the master by now. */
-const leaving = (commandTimeout: number): object => ({
-  reconnectOnError: ({ message }: Error) => message.includes('READONLY'),
-  socketTimeout: commandTimeout,
-})
-
-const replicatedClient = (nodes: readonly Node[], { commandTimeout }: ConnectionOptions, options: object) =>
-  lent(new Redis({ ...options, ...leaving(commandTimeout), Connector: connectorTo(nodes) }))
 
 /** Who is the master is asked at each connection. */
 const sentinelClient = (
@@ -85,7 +85,7 @@ const sentinelClient = (
   connection: ConnectionOptions,
   options: object,
 ): IoredisClient => {
-  const { connectTimeout, commandTimeout } = connection
+  const { connectTimeout } = connection
   let found = false
   const client = new Redis({
     ...options,
@@ -102,7 +102,6 @@ const sentinelClient = (
     sentinelRetryStrategy: (attempt: number) => (found ? pause(attempt) : null),
     // A sentinel that has not heard yet leads to the master of before: its role is looked at,
     enableReadyCheck: true,
-    ...leaving(commandTimeout),
   })
   client.once('ready', () => (found = true))
   return lent(client)
@@ -122,7 +121,7 @@ export const sentinelEars = (
     disableClientInfo: true,
     enableReadyCheck: false,
     maxRetriesPerRequest: null,
-    retryStrategy: withJitter(connection.random),
+    retryStrategy: withJitter(connection.clock),
   }
   return (nodes as readonly Address[]).map((node) => new Redis({ ...options, ...node }))
 }

@@ -62,6 +62,8 @@ export interface IoredisClient {
   readonly isCluster?: boolean
   readonly options?: {
     readonly keyPrefix?: unknown
+    readonly db?: number
+    connectTimeout?: number
     readonly sentinels?: readonly unknown[] | null
     readonly host?: string
     readonly port?: number
@@ -73,6 +75,8 @@ export interface IoredisClient {
   readonly stream?: {
     readonly remoteAddress?: string | undefined
     readonly remotePort?: number | undefined
+    readonly bytesRead: number
+    destroy(error?: Error): unknown
     cork(): void
     uncork(): void
   } | null
@@ -86,6 +90,15 @@ export interface IoredisClient {
   /** Of a cluster. */
   nodes?(role: 'master' | 'all'): IoredisClient[]
   readonly subscriber?: { getInstance(): IoredisClient | null }
+  /** Of a cluster: the connections that bring sharded messages, by node. */
+  readonly shardedSubscribers?: {
+    readonly shardedSubscribers?: ReadonlyMap<string, { getInstance(): IoredisClient | null }>
+  }
+  /** What is to be answered; not of a cluster. */
+  readonly commandQueue?: { readonly length: number }
+  /** Not of a cluster: the database that it believes to have selected. */
+  readonly condition?: { readonly select?: number } | null
+  ping(): Promise<unknown>
   subscribe(...channels: string[]): Promise<unknown>
   unsubscribe(...channels: string[]): Promise<unknown>
   ssubscribe(...channels: string[]): Promise<unknown>

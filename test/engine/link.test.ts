@@ -62,7 +62,7 @@ const withLinks = async (
       const driver = IoredisDriver.open(place.target, {
         connectTimeout: 5000,
         commandTimeout: 5000,
-        random: Math.random,
+        clock: systemClock,
       })
       const events: string[] = []
       const link = new Link(driver, { clock: systemClock, connectTimeout: 5000, commandTimeout }, listener(events))

@@ -323,7 +323,7 @@ void describe('the plain lock on a cluster of three nodes', () => {
     const options = { clock: systemClock, connectTimeout: 5000, commandTimeout: 5000 }
     const others = new Set(openSockets())
     const link = new Link(
-      IoredisDriver.open(place.target, { connectTimeout: 5000, commandTimeout: 5000, random: Math.random }),
+      IoredisDriver.open(place.target, { connectTimeout: 5000, commandTimeout: 5000, clock: systemClock }),
       options,
       {
         message: () => undefined,

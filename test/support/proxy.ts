@@ -17,6 +17,12 @@ export interface Proxy {
   /** Messages of channels are thrown away; everything else passes. */
   silent: boolean
   held: Held
+  /** Where connections from now on lead: the port of the server. */
+  target: number
+  /** The connections that stand now, but for those that were the first so many, are dead in this direction, for good; later ones live. */
+  stall(what: Held, after?: number): void
+  /** How many connections were accepted. */
+  readonly accepted: number
   /** How many messages were thrown away. */
   readonly silenced: number
   /** Called with every request. */
@@ -69,10 +75,12 @@ class Line {
   readonly sockets: readonly [near: Socket, far: Socket]
   readonly requests: Direction
   readonly replies: Direction
+  readonly number: number
   /** Is to be ended at the next reply. */
   doomed = false
 
-  constructor(near: Socket, far: Socket) {
+  constructor(near: Socket, far: Socket, number: number) {
+    this.number = number
     this.sockets = [near, far]
     this.requests = new Direction(far)
     this.replies = new Direction(near)
@@ -95,13 +103,14 @@ export const startProxy = async (port: number): Promise<Proxy> => {
   const lines = new Set<Line>()
   let held: Held = 'nothing'
   let silenced = 0
+  let accepted = 0
   const cut = (): void => {
     for (const line of lines) line.end()
     lines.clear()
   }
   const server = createServer((near) => {
-    const far = connect(port, '127.0.0.1')
-    const line = new Line(near, far)
+    const far = connect(proxy.target, '127.0.0.1')
+    const line = new Line(near, far, ++accepted)
     lines.add(line)
     line.hold(held)
     for (const socket of line.sockets) {
@@ -145,6 +154,13 @@ export const startProxy = async (port: number): Promise<Proxy> => {
     },
     get silenced() {
       return silenced
+    },
+    target: port,
+    stall(what, after = 0) {
+      for (const line of lines) if (line.number > after) line.hold(what)
+    },
+    get accepted() {
+      return accepted
     },
     onRequest: () => undefined,
     cut,

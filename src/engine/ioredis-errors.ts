@@ -1,0 +1,21 @@
+import { NoReply, NotSent } from './engine.js'
+import { reasonOf } from './own-client.js'
+
+/** ioredis hangs the command on its errors, and AUTH's arguments hold the password. */
+export const withoutCommand = (error: Error): Error => {
+  const source = (error as { lastNodeError?: Error }).lastNodeError ?? error
+  return new Error(reasonOf(source))
+}
+
+/** Where ioredis gave up asking on, the server's last answer is within words of its own. */
+const GAVE_UP = /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/s
+
+/** Told apart for the link: never sent, sent and unanswered, or answered with an error. */
+export const rethrow = (error: Error): never => {
+  if (error instanceof NotSent) throw error
+  if (error.name === 'ReplyError') throw withoutCommand(error)
+  const answer = GAVE_UP.exec(error.message)?.[1]
+  if (answer !== undefined) throw new Error(answer)
+  if (error.message.startsWith("Stream isn't writeable")) throw new NotSent(error.message)
+  throw new NoReply(withoutCommand(error).message)
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { describe } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { watch } from '../contract/lock/kind.js'
+import type { Client } from '../engines.js'
+import { startRedis } from '../support/redis-server.js'
+import type { Broken } from '../support/server.js'
+import { onServer } from '../support/server.js'
+
+const OPTIONS = { commandTimeout: 500, watchdog: 30_000, presence: false }
+/** The longest silence that is borne, and what a loaded machine takes to connect again. */
+const RECOVERY = 500 + 1250 + 2500
+
+/** ms until a lock is acquired. */
+const served = async ({ until }: Broken, client: Client, name: string): Promise<number> => {
+  const begun = performance.now()
+  await until(async () => {
+    const hold = await client
+      .lock(name)
+      .acquire({ wait: 2000 })
+      .catch(() => undefined)
+    await hold?.release()
+    return hold !== undefined
+  })
+  return performance.now() - begun
+}
+
+/** Another server that replicates the first one, to be connected to and asked. */
+const replicaOf = async (broken: Broken): Promise<{ port: number; redis: Redis }> => {
+  const server = await startRedis([
+    '--repl-diskless-sync-delay',
+    '0',
+    ...['--replicaof', '127.0.0.1', String(broken.server.port)],
+  ])
+  const redis = new Redis(server.url)
+  redis.on('error', () => undefined)
+  broken.after(() => {
+    redis.disconnect()
+    return server.stop()
+  })
+  await broken.until(async () => (await redis.info('replication')).includes('master_link_status:up'))
+  return { port: server.port, redis }
+}
+
+void describe('connections that are open and dead', { concurrency: 4 }, () => {
+  for (const direction of ['requests', 'replies', 'everything'] as const) {
+    onServer(
+      `half-open, ${direction} get lost for good → the connections are replaced: a waiter, a new call and a topic go on`,
+      async (broken) => {
+        const client = await broken.open(OPTIONS)
+        const events: string[] = []
+        client.on('reconnect', () => void events.push('reconnect'))
+        client.on('error', () => undefined)
+        const heard: unknown[] = []
+        const gaps: number[] = []
+        const topic = await client.topic('t').subscribe((message) => void heard.push(message))
+        topic.on('gap', () => void gaps.push(performance.now()))
+        const hold = await client.lock('held').acquire()
+        await broken.redis.hset('b', 'foreign:1', 1)
+        await broken.redis.pexpire('b', 60_000)
+        const waiting = watch(client.lock('b').acquire())
+        await sleep(200)
+        const begun = performance.now()
+        broken.proxy.stall(direction)
+        await broken.redis.del('b')
+        await served(broken, client, 'c')
+        const next = await waiting.promise
+        assert.ok(performance.now() - begun < RECOVERY, `${performance.now() - begun} ms`)
+        assert.equal(events[0], 'reconnect')
+        await broken.until(() => gaps.length > 0)
+        await broken.until(async () => (await broken.redis.publish('t', '"again"')) === 1)
+        await broken.until(() => heard.includes('again'))
+        assert.equal(await next.release(), true)
+        assert.equal(await hold.release(), true)
+      },
+    )
+  }
+
+  onServer(
+    'only the connection that brings messages is dead → found out and replaced; a gap is told',
+    async (broken) => {
+      const client = await broken.open(OPTIONS)
+      client.on('error', () => undefined)
+      const heard: unknown[] = []
+      let gaps = 0
+      // The second connection.
+      const direct = broken.proxy.accepted
+      const topic = await client.topic('t').subscribe((message) => void heard.push(message))
+      topic.on('gap', () => void gaps++)
+      broken.proxy.stall('everything', direct)
+      await broken.until(() => gaps > 0, RECOVERY + 1500)
+      await broken.until(async () => (await broken.redis.publish('t', '"again"')) >= 1)
+      await broken.until(() => heard.includes('again'))
+    },
+  )
+
+  onServer(
+    'a server that stands still for half a second longer than commandTimeout → no connection is replaced',
+    async (broken) => {
+      const client = await broken.open({ ...OPTIONS, commandTimeout: 1000 })
+      const topic = await client.topic('t').subscribe(() => undefined)
+      let changes = 0
+      topic.on('gap', () => void changes++)
+      client.on('reconnect', () => void changes++)
+      const before = broken.proxy.accepted
+      void broken.redis.call('DEBUG', 'SLEEP', '1.5').catch(() => undefined)
+      await sleep(20)
+      await client
+        .lock('a')
+        .tryAcquire()
+        .catch(() => undefined)
+      await sleep(1200)
+      assert.equal(await client.lock('b').using(() => 'on'), 'on')
+      assert.deepEqual([changes, broken.proxy.accepted], [0, before])
+    },
+    ['--enable-debug-command', 'yes'],
+  )
+})
+
+void describe('another server behind the same address', { concurrency: 2 }, () => {
+  onServer(
+    'the master is demoted and the address leads to the new one → left within 5 s, its messages too',
+    async (broken) => {
+      const replica = await replicaOf(broken)
+      const client = await broken.open({ ...OPTIONS, replicas: { sync: false } })
+      client.on('error', () => undefined)
+      const heard: unknown[] = []
+      await client.topic('t').subscribe((message) => void heard.push(message))
+      const hold = await client.lock('held').acquire()
+      await broken.until(async () => (await replica.redis.exists('held')) === 1)
+      await broken.redis.hset('b', 'foreign:1', 1)
+      await broken.redis.pexpire('b', 60_000)
+      const waiting = watch(client.lock('b').acquire())
+      await sleep(100)
+      await replica.redis.call('REPLICAOF', 'NO', 'ONE')
+      await broken.redis.call('REPLICAOF', '127.0.0.1', replica.port)
+      broken.proxy.target = replica.port
+      await replica.redis.del('b')
+      const took = await served(broken, client, 'c')
+      assert.ok(took < 5000, `${took} ms`)
+      assert.equal(await (await waiting.promise).release(), true)
+      await broken.until(async () => (await replica.redis.publish('t', '"new"')) === 1, 5000)
+      await broken.until(() => heard.includes('new'))
+      assert.equal(await hold.release(), true)
+    },
+  )
+
+  onServer('the address is late to follow → asked for again and again, not in a loop', async (broken) => {
+    const replica = await replicaOf(broken)
+    const client = await broken.open({ ...OPTIONS, replicas: { sync: false } })
+    client.on('error', () => undefined)
+    await replica.redis.call('REPLICAOF', 'NO', 'ONE')
+    await broken.redis.call('REPLICAOF', '127.0.0.1', replica.port)
+    const waiting = served(broken, client, 'a')
+    const before = broken.proxy.accepted
+    await sleep(3000)
+    const tries = broken.proxy.accepted - before
+    assert.ok(tries >= 2 && tries <= 12, `${tries} connections in 3 s`)
+    broken.proxy.target = replica.port
+    const begun = performance.now()
+    await waiting
+    assert.ok(performance.now() - begun < 5000, `${performance.now() - begun} ms`)
+  })
+})
