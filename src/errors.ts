@@ -216,12 +216,23 @@ const wrongKind = (text: string, target: string | undefined): EngineError | unde
   return new EngineError('WRONG_KIND', `${key} holds ${what}`, { target })
 }
 
+/** What the server says within a script in other words than outside, some only since 7.0. */
+const WITHIN_SCRIPTS: readonly (readonly [words: RegExp, code: EngineErrorCode])[] = [
+  [/^ERR The user executing the script can't/, 'NOPERM'],
+  // A key that it has declared has gone to another node meanwhile.
+  [/^ERR Script attempted to access a non local key/, 'TRYAGAIN'],
+  [/^ERR Script attempted to execute a (?:write )?command while the cluster is down/, 'CLUSTERDOWN'],
+]
+
+/** A script that a cluster ended midway. */
+export const isBrokenOff = (text: string): boolean => text.startsWith('ERR Script attempted')
+
 /** An error reply as an `EngineError`: its own text, its first word as the code. */
 export const serverError = (reply: string, target?: string): EngineError => {
   const text = withoutSecrets(reply)
   const foreign = wrongKind(text, target)
   if (foreign !== undefined) return foreign
-  // What a user may not do within a script Redis 7.0 says in other words than outside.
-  const word = text.startsWith("ERR The user executing the script can't") ? 'NOPERM' : /^[A-Z]+\b/.exec(text)?.[0]
-  return new EngineError(SERVER_CODES.find((code) => code === word) ?? 'SERVER', text, { target })
+  const [, known] = WITHIN_SCRIPTS.find(([words]) => words.test(text)) ?? []
+  const word = /^[A-Z]+\b/.exec(text)?.[0]
+  return new EngineError(known ?? SERVER_CODES.find((code) => code === word) ?? 'SERVER', text, { target })
 }

@@ -7,7 +7,7 @@ import { checkCount, checkFlag, checkFunction, checkLease, checkMethods, checkTe
 import type { Logger, RedissonVersion } from '../types.js'
 import { borrowed, type Borrowed } from './borrowed.js'
 import { tlsOf } from './tls.js'
-import { type Place, parseUrl } from './url.js'
+import { type Place, placeOfUrl } from './url.js'
 
 export interface ClientOptions {
   /** Where: see `connect`. Default: HOLDFAST_URL, else REDIS_URL. */
@@ -251,5 +251,5 @@ const placeOf = (options: ClientOptions, env: Environment): Settings['place'] =>
       "no server to connect to: pass a URL ('redis://host:6379', 'memory:') or a file, or set HOLDFAST_URL or REDIS_URL",
     )
   }
-  return parseUrl(url)
+  return placeOfUrl(url)
 }

@@ -33,8 +33,29 @@ export const parseUrl = (url: string): Place => {
     throw new ConfigError(`a URL ${what} cannot be used; the forms are ${FORMS}`)
   }
   const rest = url.slice(scheme.length)
+  mustBeEncoded(rest, scheme)
   const place = form.topology === 'sentinel' ? sentinelTarget(rest, scheme) : netTarget(rest, scheme)
   return { engine: 'redis', target: { ...form, ...place } }
+}
+
+/** What stands behind a slash in a user or password would be taken for a database or a master, and be shown. */
+const mustBeEncoded = (rest: string, scheme: string): void => {
+  const [text = ''] = rest.replace(/^\/\//, '').split('?sentinelPassword=')
+  if (!/\/.*@/s.test(text)) return
+  throw new ConfigError(
+    `the ${scheme} URL has a '/' before an '@': percent-encode it in the user and the password (%2F), and an '@' elsewhere (%40)`,
+  )
+}
+
+/** As somebody writes it who connects, where one server is one; a file may say of several in another place what they are. */
+export const placeOfUrl = (url: string): Place => {
+  const place = parseUrl(url)
+  if (place.engine === 'memory' || place.target.topology !== 'single' || place.target.nodes.length === 1) return place
+  const family = place.target.tls ? 'rediss' : 'redis'
+  throw new ConfigError(
+    `a URL without +cluster or +sentinel names one server: for the nodes of a cluster write ${family}+cluster://h1:p1,h2:p2, ` +
+      `for sentinels ${family}+sentinel://h1:p1,h2:p2/MASTER`,
+  )
 }
 
 const memoryName = (url: string): string | undefined => {

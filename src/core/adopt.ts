@@ -21,7 +21,8 @@ export const adopt = (
       if (runtime.closed) throw new ClosedError(gate.name)
     } catch (error) {
       const cause = error instanceof ClosedError ? undefined : error
-      await runtime.undo(protocol, wire, terms.lease, cause)
+      // Whoever asked is not kept waiting until it is undone.
+      void runtime.undo(protocol, wire, terms.lease, cause)
       throw error
     }
     const tenure = gate.begin(wire, terms, sent)

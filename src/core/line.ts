@@ -15,7 +15,7 @@ import { isLate, lateError, serve } from './serve.js'
 import type { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
 import { Trials } from './trials.js'
-import { isAway, passes } from './trouble.js'
+import { isAway, isMoving, passes } from './trouble.js'
 import { type Moment, TRIAL, momentOf } from './trust.js'
 import { WaitingRoom } from './waiting-room.js'
 
@@ -215,7 +215,8 @@ export class Line implements Polled, Joinable {
     void this.#places.undo(place, cause)
     waiter.request.trouble = trouble
     if (!waiter.queued) return
-    if (passes(trouble) && waiter.since <= this.answeredAt && waiter.request.wait > 0) {
+    const waitsOn = passes(trouble) && (waiter.since <= this.answeredAt || isMoving(trouble))
+    if (waitsOn && waiter.request.wait > 0) {
       const pause = Math.min(50 * 2 ** this.#troubles++, POLL)
       void this.#host.staying(async () => {
         await runtime.pause(pause)

@@ -5,7 +5,7 @@ import type { Waiter } from './queue.js'
 import type { ReadProtocol } from './read-protocol.js'
 import type { Request } from './request.js'
 import { isLate, lateError, serve } from './serve.js'
-import { isAway, passes } from './trouble.js'
+import { isAway, isMoving, passes } from './trouble.js'
 import { type Moment, momentOf } from './trust.js'
 
 /** How many one script call asks for. */
@@ -115,15 +115,18 @@ export class Readers extends Crowd<ReadHost> {
   /** Rejects those for whom it is over. True: the others wait on. */
   troubled(trouble: unknown): boolean {
     const passing = passes(trouble)
+    const moving = isMoving(trouble)
+    const waitsOn = ({ since, request }: Waiter): boolean =>
+      passing && (since <= this.#answeredAt || (moving && request.wait > 0))
     const away = isAway(trouble)
     for (const waiter of this.room.all()) {
       waiter.request.trouble = trouble
       // Each is told by the server itself, save that it cannot be reached: that is so for all.
-      if ((passing && waiter.since <= this.#answeredAt) || (!this.#asked.has(waiter) && !away)) continue
+      if (waitsOn(waiter) || (!this.#asked.has(waiter) && !away)) continue
       this.room.remove(waiter)
       waiter.reject(trouble)
     }
-    return passing && (this.first?.since ?? Infinity) <= this.#answeredAt
+    return this.first !== undefined && waitsOn(this.first)
   }
   end(): void {
     // Nothing is kept for who may come.

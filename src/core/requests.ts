@@ -1,4 +1,4 @@
-import { EngineError, ReplicationError } from '../errors.js'
+import { EngineError, isBrokenOff, ReplicationError } from '../errors.js'
 import { noteKey, slotOf } from '../keys.js'
 import type { Timer } from './clock.js'
 import { type Runtime, UNDO_TIME } from './runtime.js'
@@ -186,7 +186,7 @@ const isMoving = (error: unknown): boolean =>
 /** Who answers in words of its own may be a proxy, which knows as little as we do. */
 const mayHaveRun = (cause: unknown): boolean =>
   cause instanceof ReplicationError ||
-  (cause instanceof EngineError && (cause.code === 'NO_REPLY' || cause.code === 'SERVER'))
+  (cause instanceof EngineError && (cause.code === 'NO_REPLY' || cause.code === 'SERVER' || isBrokenOff(cause.message)))
 
 const notGivenBack = (cause: unknown): Error => {
   if (!(cause instanceof EngineError)) return cause instanceof Error ? cause : new Error('no answer for a minute')

@@ -1,4 +1,4 @@
-import { EngineError } from '../errors.js'
+import { EngineError, isBrokenOff } from '../errors.js'
 
 const AWAY: ReadonlySet<string> = new Set(['OFFLINE', 'NO_REPLY'])
 const PASSING: ReadonlySet<string> = new Set([
@@ -23,6 +23,13 @@ export const isAway = (trouble: unknown): boolean => trouble instanceof EngineEr
 export const isWrongKind = (trouble: unknown): boolean =>
   trouble instanceof EngineError && trouble.code === 'WRONG_KIND'
 
+/** Its slot moves from node to node: a call that waits goes on when it has arrived, whether it was answered before or not. */
+export const isMoving = (trouble: unknown): boolean =>
+  trouble instanceof EngineError && (trouble.code === 'TRYAGAIN' || trouble.code === 'ASK')
+
 /** Whether the server may have done it, or a part: a script is broken off where a key moves to another node meanwhile. */
 export const mayHaveRun = ({ code, message }: EngineError): boolean =>
-  code === 'NO_REPLY' || code === 'SERVER' || (code === 'NOPERM' && message.includes(' script: '))
+  code === 'NO_REPLY' ||
+  code === 'SERVER' ||
+  isBrokenOff(message) ||
+  (code === 'NOPERM' && message.includes(' script: '))

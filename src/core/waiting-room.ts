@@ -5,7 +5,7 @@ import type { TenureHold } from './hold.js'
 import { Queue, type Waiter, newWaiter } from './queue.js'
 import type { Patience, Request } from './request.js'
 import type { Runtime } from './runtime.js'
-import { isAway, passes } from './trouble.js'
+import { isAway, isMoving, passes } from './trouble.js'
 
 /** Told of who leaves before being served; `settle` says so to the caller. */
 export type OnLeave<Q extends Patience = Request, G = TenureHold> = (waiter: Waiter<Q, G>, settle: () => void) => void
@@ -119,17 +119,20 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
    */
   troubled(trouble: unknown, answeredAt: number): boolean {
     const passing = passes(trouble)
+    const moving = isMoving(trouble)
+    const waitsOn = ({ since, request }: Waiter<Q, G>): boolean =>
+      passing && (since <= answeredAt || (moving && request.wait > 0))
     const away = isAway(trouble)
     const { first } = this
     for (const waiter of this.#queue) {
       waiter.request.trouble = trouble
       // Each is told by the server itself, save that it cannot be reached: that is so for all.
-      if (passing && waiter.since <= answeredAt) continue
+      if (waitsOn(waiter)) continue
       if (waiter !== first && !away) break
       this.remove(waiter)
       waiter.reject(trouble)
     }
-    return passing && (this.first?.since ?? Infinity) <= answeredAt
+    return this.first !== undefined && waitsOn(this.first)
   }
 
   rejectAll(reason: unknown): void {

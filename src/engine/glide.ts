@@ -32,6 +32,7 @@ const CONFIRMED = 10_000
 export class GlideDriver implements Driver {
   readonly address = 'the connection passed in'
   readonly cluster = false
+  readonly lent = true
   readonly #client: GlideClient
   /** Commands on their way. */
   readonly #unanswered = new Set<Promise<unknown>>()

@@ -1,4 +1,4 @@
-import { type DriverEvents, NotSent, redirection, type SubscriptionKind } from './engine.js'
+import { type Connection, type DriverEvents, NotSent, redirection, type SubscriptionKind } from './engine.js'
 import type { NodeRedisClient } from './target.js'
 
 const WORDS = {
@@ -24,6 +24,18 @@ interface Channel {
   source: string | undefined
 }
 
+/** A connection of ours; node-redis does not show its socket, so that answers count instead of bytes. */
+interface Open extends Connection {
+  readonly client: NodeRedisClient
+  bytesRead: number
+  /** How many PINGs are unanswered. */
+  asked: number
+  /** The caller's connection has been lost since this one was made: this one may lead elsewhere. */
+  stale: boolean
+  /** While it is being made. */
+  back: (() => void)[]
+}
+
 /** Connections for messages: one beside each connection of the caller's to a node that has some to tell, ours to end. */
 export class NodeRedisMessages {
   readonly #sources: Sources
@@ -34,7 +46,7 @@ export class NodeRedisMessages {
     pattern: new Map<string, Channel>(),
   }
   readonly #opening = new Map<string, Promise<NodeRedisClient>>()
-  readonly #open = new Map<string, NodeRedisClient>()
+  readonly #open = new Map<string, Open>()
   /** Some have no connection that tells of them. */
   #stray = false
   #closed = false
@@ -85,8 +97,52 @@ export class NodeRedisMessages {
 
   close(): void {
     this.#closed = true
-    for (const client of this.#open.values()) if (client.isOpen) client.destroy()
+    for (const { client } of this.#open.values()) if (client.isOpen) client.destroy()
     this.#open.clear()
+  }
+
+  /** The caller's connection was lost. */
+  lost(): void {
+    for (const open of this.#open.values()) open.stale = true
+  }
+
+  /** It is there again, perhaps at another server than ours. */
+  found(): void {
+    for (const open of this.#open.values()) if (open.stale) open.destroy(new Error('the server may be another'))
+  }
+
+  /** Those that owe an answer, or have not been let in. */
+  owing(): Connection[] {
+    return [...this.#open.values()].filter(({ client, asked }) => asked > 0 || client.isReady !== true)
+  }
+
+  pulse(): Promise<unknown>[] {
+    if (this.#stray) void this.follow().catch(() => undefined)
+    return [...this.#open.values()].map((open) => {
+      if (open.client.isReady !== true) return new Promise<void>((resolve) => open.back.push(resolve))
+      open.asked++
+      const answered = (): void => {
+        open.asked--
+        open.bytesRead++
+      }
+      return open.client.sendCommand(['PING']).finally(answered)
+    })
+  }
+
+  /** Its channels go on on another connection. */
+  #replace(source: string, open: Open): void {
+    if (this.#closed || this.#open.get(source) !== open) return
+    this.#ended(() => true, source)
+    this.#forget(source)
+    if (open.client.isOpen) open.client.destroy()
+    this.#relearn(source)
+  }
+
+  #relearn(source: string): void {
+    void this.#sources
+      .relearn(source)
+      .then(() => this.follow())
+      .catch(() => undefined)
   }
 
   get #all(): Channel[] {
@@ -110,13 +166,13 @@ export class NodeRedisMessages {
   }
 
   async #detach({ name, kind, listener, source = '' }: Channel): Promise<void> {
-    await this.#open.get(source)?.[WORDS[kind][1]](name, listener, true)
+    await this.#open.get(source)?.client[WORDS[kind][1]](name, listener, true)
   }
 
   /** A node that has nothing to tell any more may be gone for good. */
   #endIdle(): void {
     const used = new Set(this.#all.map(({ source }) => source))
-    for (const [source, client] of this.#open) {
+    for (const [source, { client }] of this.#open) {
       if (used.has(source)) continue
       this.#forget(source)
       if (client.isOpen) client.destroy()
@@ -140,26 +196,36 @@ export class NodeRedisMessages {
   }
 
   async #connect(source: string): Promise<NodeRedisClient> {
+    let open: Open | undefined
     try {
       const beside = await this.#sources.beside(source)
       this.#mustBeOpen()
       const client = beside.duplicate?.({ clientSideCache: undefined })
       if (client === undefined) throw new NotSent('no second connection can be made')
-      this.#open.set(source, client)
-      this.#watch(client, source)
+      const made: Open = {
+        ...{ client, bytesRead: 0, asked: 0, stale: false, back: [] },
+        destroy: () => this.#replace(source, made),
+      }
+      open = made
+      this.#open.set(source, open)
+      this.#watch(open, source)
       await client.connect()
       if (this.#closed && client.isOpen) client.destroy()
       return client
     } catch (error) {
-      this.#forget(source)
+      // Another may stand in its place.
+      if (open === undefined || this.#open.get(source) === open) this.#forget(source)
       throw new NotSent((error as Error).message)
     }
   }
 
   /** It subscribes again by itself before it is ready again; what was told meanwhile is missed. */
-  #watch(client: NodeRedisClient, source: string): void {
+  #watch(open: Open, source: string): void {
+    const { client } = open
     let first = true
     client.on('ready', () => {
+      open.stale = false
+      for (const back of open.back.splice(0)) back()
       if (!first) this.#events.gap()
       first = false
     })
@@ -167,11 +233,7 @@ export class NodeRedisMessages {
       if (!this.#closed) this.#events.error(error instanceof Error ? error : new Error(String(error)))
     })
     const relearn = (): void => {
-      if (this.#closed || this.#open.get(source) !== client) return
-      void this.#sources
-        .relearn(source)
-        .then(() => this.follow())
-        .catch(() => undefined)
+      if (!this.#closed && this.#open.get(source) === open) this.#relearn(source)
     }
     client.on('reconnecting', relearn)
     // Its subscriptions have ended: of one channel, or, when it wanted to renew them, of all.

@@ -1,6 +1,7 @@
 import { slotOf } from '../keys.js'
 import {
   type Arg,
+  type Connection,
   type Driver,
   type DriverEvents,
   type Nodes,
@@ -31,6 +32,7 @@ const BARE = {
 export class NodeRedisDriver implements Driver {
   readonly address = 'the connection passed in'
   readonly cluster: boolean
+  readonly lent = true
   readonly #client: NodeRedisClient
   readonly #sentinel: boolean
   readonly #handlers: [event: string, handler: (what: unknown) => void][] = []
@@ -62,12 +64,15 @@ export class NodeRedisDriver implements Driver {
     // Without a listener node-redis throws them; they are told to the owner's, and come to us with the commands.
     this.#listenTo('error', () => undefined)
     const cut = (): void => {
+      messages.lost()
       events.down(new Error('the connection was cut'))
     }
     const ready = new Promise<void>((resolve) => {
       this.#listenTo(this.cluster ? 'connect' : 'ready', () => {
         const again = wasUp
         wasUp = true
+        // A cluster, and sentinels, know by themselves who tells of what.
+        if (!this.cluster && !this.#sentinel) messages.found()
         events.up(again)
         resolve()
       })
@@ -215,6 +220,14 @@ export class NodeRedisDriver implements Driver {
 
   async unsubscribe(name: string, kind: SubscriptionKind): Promise<void> {
     await this.#messages?.unsubscribe(name, kind).catch(refuse)
+  }
+
+  owing(): Connection[] {
+    return this.#messages?.owing() ?? []
+  }
+
+  pulse(): Promise<unknown>[] {
+    return this.#messages?.pulse().map((pong) => pong.catch(refuse)) ?? []
   }
 
   close(): Promise<void> {

@@ -284,6 +284,29 @@ void describe('a cluster of three masters with a replica each', () => {
       await Promise.all([semaphore.delete(), permits.delete()])
     })
 
+    on(`${way}: calls that begin while a slot is moving → they wait until it is moved`, async () => {
+      const client = await lent({ replicas: { sync: false } })
+      const tag = `{begin ${way}}`
+      const locks = [
+        client.fencedLock(`${tag}fenced`),
+        client.fairLock(`${tag}fair`),
+        client.readWriteLock(`${tag}read`).read,
+        client.readWriteLock(`${tag}write`).write,
+      ]
+      // Some of their keys are there, and some are not: neither node runs what has both.
+      const before = await Promise.all(locks.map((lock) => lock.acquire()))
+      await Promise.all(before.map((hold) => hold.release()))
+      await client.fencedLock(`${tag}fenced`).using(() => undefined)
+      const calls: Promise<unknown>[] = []
+      await cluster.migrate(tag, await otherThan(tag), async () => {
+        for (const lock of locks) calls.push(lock.using(() => true))
+        for (const call of calls) call.catch(() => undefined)
+        // Longer than ioredis goes on asking by itself.
+        await sleep(2500)
+      })
+      assert.deepEqual(await Promise.all(calls), [true, true, true, true])
+    })
+
     on(
       `${way}: the connections for messages are cut → heard of when they stand again, nothing is missed later`,
       async () => {

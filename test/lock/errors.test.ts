@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as holdfast from 'holdfast'
 import { connect } from 'holdfast'
+import { mayHaveRun, passes } from '#src/core/trouble.js'
+import { serverError } from '#src/errors.js'
 import { rejection } from '../contract/lock/kind.js'
 
 type Copy = Pick<
@@ -72,4 +74,24 @@ void test('a subclass of the user’s own → told apart as any class is', () =>
   const mine = new Mine('a', 'why')
   assert.ok(mine instanceof Mine && mine instanceof holdfast.LockLostError)
   assert.equal(new holdfast.LockLostError('a', 'why') instanceof Mine, false)
+})
+
+void test('what a server says within a script → the code that it has outside', () => {
+  const answers = {
+    'ERR Script attempted to access a non local key in a cluster node script: 5f2a, on @user_script:7.': 'TRYAGAIN',
+    'ERR Script attempted to access a non local key in a cluster node': 'TRYAGAIN',
+    'ERR Script attempted to execute a command while the cluster is down script: 5f2a, on @user_script:7.':
+      'CLUSTERDOWN',
+    "ERR The user executing the script can't run this command or subcommand script: 5f2a, on @user_script:7.": 'NOPERM',
+    'TRYAGAIN Multiple keys request during rehashing of slot': 'TRYAGAIN',
+    'ERR Script attempted to access keys that do not hash to the same slot': 'SERVER',
+  }
+  for (const [text, code] of Object.entries(answers)) assert.equal(serverError(text).code, code, text)
+  // It may have done a part of its work by then, and is undone.
+  for (const [text, part] of Object.entries({
+    'ERR Script attempted to access a non local key': true,
+    'TRYAGAIN a': false,
+  }))
+    assert.equal(mayHaveRun(serverError(text)), part, text)
+  assert.ok(passes(serverError('ERR Script attempted to access a non local key')))
 })

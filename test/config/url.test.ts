@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { inspect } from 'node:util'
+import { ConfigError, connect } from 'holdfast'
+import { rejection } from '../contract/lock/kind.js'
+
+/** Connecting to none of these is tried. */
+const refused = async (url: string, text: RegExp): Promise<void> => {
+  const error = await rejection(connect(url))
+  assert.ok(error instanceof ConfigError, String(error))
+  assert.match(error.message, text)
+  assert.doesNotMatch(inspect(error, { depth: 20, showHidden: true }), /s3cret/)
+}
+
+void describe('URLs that cannot mean what they say', () => {
+  for (const url of [
+    'redis://:7/s3cret@host:6379/0',
+    'redis://bob:s3cret/7@host',
+    'rediss://bob:7/s3cret@host/1',
+    'redis+cluster://bob:7/s3cret@h1,h2',
+    'redis+sentinel://bob:7/s3cret@h1:26379,h2:26379/main',
+    'redis+sentinel://bob:7/s3cret@h1/main/0?sentinelPassword=s3cret',
+  ])
+    test(`a password with a slash: ${url} → to be percent-encoded, and nothing of it is shown`, () =>
+      refused(url, /percent-encode it in the user and the password \(%2F\)/))
+
+  for (const [scheme, family] of [
+    ['redis', 'redis'],
+    ['valkey', 'redis'],
+    ['rediss', 'rediss'],
+  ])
+    test(`${scheme}: with two hosts → refused, with the forms for clusters and sentinels`, () =>
+      refused(
+        `${scheme}://:s3cret@h1:6379,h2:6379`,
+        new RegExp(`names one server.* ${family}\\+cluster://.* ${family}\\+sentinel://`),
+      ))
+})
