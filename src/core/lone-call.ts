@@ -2,6 +2,7 @@ import type { Host } from './contention.js'
 import type { TenureHold } from './hold.js'
 import type { Request } from './request.js'
 import { isLate, lateError } from './serve.js'
+import { isMoving } from './trouble.js'
 import { type Moment, momentOf } from './trust.js'
 
 /** The gate that it came to. */
@@ -51,7 +52,8 @@ export class LoneCall {
       else mustWait = !this.#rejected
     } catch (trouble) {
       void runtime.undo(protocol, wire, lease, trouble)
-      this.reject(trouble)
+      mustWait = isMoving(trouble) && this.request.wait > 0 && !this.#rejected
+      if (!mustWait) this.reject(trouble)
     }
     this.#host.answered(this, mustWait)
   }

@@ -1,4 +1,4 @@
-import { NoReply, NotSent } from './engine.js'
+import { NoReply, NotSent, redirection } from './engine.js'
 import { reasonOf } from './own-client.js'
 
 /** ioredis hangs the command on its errors, and AUTH's arguments hold the password. */
@@ -15,7 +15,9 @@ export const rethrow = (error: Error): never => {
   if (error instanceof NotSent) throw error
   if (error.name === 'ReplyError') throw withoutCommand(error)
   const answer = GAVE_UP.exec(error.message)?.[1]
-  if (answer !== undefined) throw new Error(answer)
+  // Nodes that send from one to the other are handing over a slot.
+  if (answer !== undefined)
+    throw new Error(redirection(answer) === undefined ? answer : `TRYAGAIN last answer: ${answer}`)
   if (error.message.startsWith("Stream isn't writeable")) throw new NotSent(error.message)
   throw new NoReply(withoutCommand(error).message)
 }

@@ -184,9 +184,12 @@ export class IoredisDriver implements Driver {
   }
 
   renew(): void {
-    const commands = this.cluster ? (this.#commands.nodes?.('all') ?? []) : [this.#commands]
-    for (const { status, stream } of this.lent ? [] : commands) if (status === 'ready') stream?.destroy()
     this.#messages?.renew()
+    if (this.lent) return
+    this.#certain = this.cluster
+    const commands = this.cluster ? (this.#commands.nodes?.('all') ?? []) : [this.#commands]
+    // What was asked before is answered still.
+    for (const client of commands) if (client.status === 'ready') client.disconnect(true)
   }
 
   #listenTo(event: string, handler: (error: Error) => void): void {

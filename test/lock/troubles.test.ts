@@ -94,7 +94,8 @@ const isTrouble = ({ code, text }: Trouble, error: unknown): void => {
 /** The trouble itself, or that the way into it led through a cut connection. */
 const isTroubleOrCut = ({ trouble }: Site, error: unknown): void => {
   const cut = error instanceof EngineError && (error.code === 'OFFLINE' || error.code === 'NO_REPLY')
-  if (trouble.code !== 'LOADING' || !cut) isTrouble(trouble, error)
+  // A connection to a replica is dropped, whatever was under way on it.
+  if (!['LOADING', 'READONLY', 'MASTERDOWN'].includes(trouble.code) || !cut) isTrouble(trouble, error)
 }
 
 /** When the server has told this client that another has the lock. */
@@ -164,7 +165,7 @@ const waitedOut = (scenario: Scenario): void => {
     const patience = watch(patient.acquiring)
     const error = await rejection(timed.acquiring)
     assert.ok(error instanceof AcquireTimeoutError, String(error))
-    isTrouble(site.trouble, error.cause)
+    isTroubleOrCut(site, error.cause)
     assert.equal(patience.settled, false)
     await site.end()
     const began = performance.now()
