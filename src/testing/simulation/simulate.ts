@@ -10,6 +10,7 @@ import type { SimDriver } from './network.js'
 import { Oracle } from './oracle.js'
 import type { SimProcess } from './process.js'
 import { StrangersWitness } from './redisson/witness.js'
+import { StrangersVoice } from './stranger/voice.js'
 import { Timeline } from './timeline.js'
 import { type Scene, Verdict } from './verdict.js'
 import type { Watch } from './watch.js'
@@ -44,6 +45,8 @@ export const pairsOfAll = (families: readonly Family[]): ReturnType<typeof pairs
 export const weatherOfSeed = (seed: number): Weather =>
   weatherOf(new Random(seed).fork('history').fork('weather'), PAIRS_OF.get(familyOf(seed)) ?? [])
 
+/** In one of so many histories a stranger speaks who may only publish and subscribe. */
+const SPOKEN_IN = 4
 /** No history takes longer, ms of its own time. */
 const LONGEST = 180_000
 /** Who waits behind somebody who died waits until that one's allowance is over, and Redisson only then. */
@@ -141,6 +144,8 @@ class History implements Fates {
         this.#oracle.ended(process, killed)
       }
     }
+    if (this.#seed % SPOKEN_IN === 1)
+      new StrangersVoice(world, this.#random.fork('voice'), this.#cast.server, this.#timeline.note).begin()
     this.#chaos.begin({
       world,
       processes: this.#cast.parties,
