@@ -148,7 +148,10 @@ export class Chaos {
 
   /** A fault that is left out does not happen, and everything else is drawn as if it had. */
   #may(fault: Fault, process: Party): boolean {
-    const id = `${this.#ordinal++} ${fault} ${process.name}`
+    return this.mayHappen(`${this.#ordinal++} ${fault} ${process.name}`)
+  }
+
+  mayHappen(id: string): boolean {
     if (this.quiet || this.#masked.has(id)) return false
     this.happened.push(id)
     return true

@@ -18,6 +18,8 @@ const PASS_TIME = 60
 const TIMER_LATE = 2
 /** How often clocks are compared, and a little. */
 const LOOK = 1100
+/** A trip and its replies, slow ones as well. */
+const TOLD_LATE = 100
 /** A poll, and what comes with it. */
 const FORGOTTEN = 1500
 const FORGOTTEN_WHEN_CALM = 60
@@ -130,8 +132,8 @@ export class Oracle implements Watch {
     this.server.executed(process, flight, reply)
   }
 
-  taken(name: string): void {
-    this.server.disturb(name)
+  taken(name: string, foreign?: boolean): void {
+    this.server.disturb(name, foreign)
   }
 
   gone(died: boolean): void {
@@ -254,9 +256,20 @@ export class Oracle implements Watch {
         'trust',
         `${held.call} trusts '${name}' for ${remaining.toFixed(1)} ms more, and the server does not`,
       )
+    if (remaining > 0 && !there && this.#isTold(held))
+      this.#verdict.violation('trust', `${held.call} was not told within a third of its lease that '${name}' is gone`)
     if (remaining <= 0) held.everLost = true
     const fit = hold.state === 'held' && hold.terms.watched && remaining < hold.terms.lease * 0.4
     if (fit) this.#verdict.violation('trust', `${held.call} says held although its renewal is overdue`)
+  }
+
+  /** Whether a renewal was due since somebody took it, and nothing kept it from being asked. */
+  #isTold({ hold, name, process }: Held): boolean {
+    const { lease, watched } = hold.terms
+    const taken = this.server.disturbedAt.get(name) ?? Infinity
+    const quiet = Math.max(process.troubledUntil, process.blockedUntil, process.machine.lastWokenAt) < taken - lease
+    const asked = this.#scene.world.now - taken > lease / 3 + TOLD_LATE
+    return watched && hold.state === 'held' && quiet && process.refusedAt.length === 0 && asked
   }
 
   #checkCall(call: Call, now: number): void {

@@ -40,6 +40,8 @@ export class ServerWatch {
   readonly #sharedSince = new Map<string, number>()
   /** Since when a living process does not know of what the server has of it. */
   readonly #ghostSince = new Map<string, number>()
+  /** Locks at whose key another program's value stands. */
+  readonly #foreign = new Set<string>()
   #keysBefore = 0
   #holdersBefore: readonly string[] = []
   /** Where the kinds of this history have one. */
@@ -53,6 +55,7 @@ export class ServerWatch {
 
   holders(name: string): readonly string[] {
     const { server } = this.#scene
+    if (this.#foreign.has(name)) return []
     return server.machine.observe(() => this.#kind.holders(server.redis, name))
   }
 
@@ -169,8 +172,10 @@ export class ServerWatch {
   }
 
   /** The lock, or all of them, is not on the server any more, and no holder was asked. */
-  disturb(name: string | undefined): void {
+  disturb(name: string | undefined, foreign?: boolean): void {
     const { world, locks } = this.#scene
+    if (name !== undefined && foreign === true) this.#foreign.add(name)
+    else if (name !== undefined && foreign === false) this.#foreign.delete(name)
     for (const lock of name === undefined ? locks : [name]) this.disturbedAt.set(lock, world.now)
     if (name === undefined) this.line?.forget()
     const at = world.now
@@ -185,6 +190,10 @@ export class ServerWatch {
   }
 
   check(name: string): void {
+    if (this.#foreign.has(name)) {
+      this.freeSince.delete(name)
+      return
+    }
     const holders = this.holders(name)
     const kind = this.#kind
     if (holders.length > (kind.permits ?? 1) && kind.shared !== true)

@@ -13,6 +13,7 @@ import { StrangersWitness } from './redisson/witness.js'
 import { StrangersVoice } from './stranger/voice.js'
 import { Timeline } from './timeline.js'
 import { type Scene, Verdict } from './verdict.js'
+import { meddle } from './stranger/keys.js'
 import type { Watch } from './watch.js'
 import { World } from './world.js'
 
@@ -155,6 +156,29 @@ class History implements Fates {
       },
       take: (name, tell) => {
         this.#take(name, tell)
+      },
+    })
+    this.#inviteStranger()
+  }
+
+  /** In a share of the histories somebody writes to the keys who knows nothing of locks. */
+  #inviteStranger(): void {
+    const random = this.#random.fork('stranger with keys')
+    const family = familyOf(this.#seed)
+    const { kinds } = family
+    const plain = !family.strangers && family.watch === undefined && kinds[0]?.make === undefined
+    if (this.#calm || !plain || !random.chance(0.2)) return
+    const { server, locks } = this.#cast
+    meddle({
+      world: this.#world,
+      redis: server.redis,
+      locks,
+      random,
+      retimes: kinds.every((kind) => kind.malformed === undefined),
+      may: (id) => !this.#chaos.quiet && !this.#over() && this.#chaos.mayHappen(id),
+      note: this.#timeline.note,
+      meddled: (name, foreign) => {
+        this.#oracle.taken(name, foreign)
       },
     })
   }

@@ -17,7 +17,7 @@ export interface Watch {
   /** After everything that happens. */
   check(): void
   /** Somebody outside took this, or deleted its keys. */
-  taken(name: string): void
+  taken(name: string, foreign?: boolean): void
   /** Whatever the server kept is gone. */
   wiped(): void
   /** The process is killed, or its client closed. */
