@@ -23,7 +23,7 @@ const PATIENCE = 2500
 /** How long it is kept from when the lock is free, ms. */
 const GRACE = 400
 /** How many parts are looked at where it is only asked whether anybody reads. */
-const BRIEF = 4
+const BRIEF = 2
 /** Redisson's mark of a writer, behind its owner. */
 export const WRITE = ':write'
 
