@@ -14,12 +14,26 @@ const permitsOf = (client: Client, name: string, places: number): Contender => {
   }
 }
 
+/** As many permits in each tenth of a second as make so many a second. */
+const rateOf = (client: Client, name: string, perSecond: number): Contender => {
+  const limiter = client.rateLimiter(name)
+  const made = limiter.trySetRate({ permits: perSecond / 10, interval: 100 })
+  return {
+    async acquire() {
+      await made
+      await limiter.acquire()
+      // Nothing is given back.
+      return { release: () => Promise.resolve() }
+    },
+  }
+}
+
 export const holdfast: Participant = {
   name: 'holdfast',
   family: 'holdfast',
   file: 'bench/participants/holdfast.ts',
   setup: 'connect(url), all defaults: a lease of 30 s that the watchdog renews',
-  kinds: ['lock', 'fairLock', 'semaphore', 'readLock', 'writeLock', 'fairWriteLock'],
+  kinds: ['lock', 'fairLock', 'semaphore', 'readLock', 'writeLock', 'fairWriteLock', 'limiter'],
   waits: true,
   memory: true,
   renews: true,
@@ -35,6 +49,7 @@ export const holdfast: Participant = {
     return {
       lock(kind, name, places = 1) {
         if (kind === 'semaphore') return permitsOf(client, name, places)
+        if (kind === 'limiter') return rateOf(client, name, places)
         if (kind === 'readLock') return client.readWriteLock(name).read
         if (kind === 'writeLock') return client.readWriteLock(name).write
         if (kind === 'fairWriteLock') return client.readWriteLock(name, { fair: true }).write

@@ -1,7 +1,7 @@
 import type { Load } from '../support/load.js'
 
 /** The kinds of lock that scenarios ask for; of a semaphore each owner takes one permit. */
-export type Kind = 'lock' | 'fairLock' | 'semaphore' | 'readLock' | 'writeLock' | 'fairWriteLock'
+export type Kind = 'lock' | 'fairLock' | 'semaphore' | 'readLock' | 'writeLock' | 'fairWriteLock' | 'limiter'
 
 export interface Held {
   release(): Promise<unknown>
@@ -14,7 +14,7 @@ export interface Contender {
 
 /** What one process has: one client, as its documentation would set it up. */
 export interface Session {
-  /** `places`: how many may have it at once; 1 for all but a semaphore. */
+  /** `places`: how many may have it at once; 1 for all but a semaphore. Of a limiter: how many permits a second. */
   lock(kind: Kind, name: string, places?: number): Contender
   /** A lock that is renewed, where that is another call. */
   kept?(name: string): Contender

@@ -13,6 +13,7 @@ const KINDS = {
   readLock: 'read',
   writeLock: 'write',
   fairWriteLock: 'write',
+  limiter: 'limiter',
 } as const
 
 type JavaSample = Omit<Sample, 'waits' | 'stays'> & Record<'waits' | 'stays', readonly number[]>
@@ -49,6 +50,8 @@ class JavaMember implements Member {
   async #excludes(): Promise<boolean> {
     const other = await this.#redisson.another({ url: this.#url })
     if (this.#load.kind === 'semaphore') return this.#full(other)
+    // It keeps nobody out.
+    if (this.#load.kind === 'limiter') return other.shutdown().then(() => true)
     const [mine, its] = [this.#redisson, other].map((one) =>
       one.lock(KINDS[this.#load.kind], `${this.#names[0]}:probe`),
     )
@@ -111,7 +114,7 @@ export const redisson: Participant = {
   setup:
     `Redisson ${NEWEST} in Java, one client in each process, one thread for each caller; defaults, but ` +
     'subscriptionsPerConnection as many as callers, a subscriptionTimeout of two minutes, and one idle connection',
-  kinds: ['lock', 'fairLock', 'semaphore', 'readLock', 'writeLock'],
+  kinds: ['lock', 'fairLock', 'semaphore', 'readLock', 'writeLock', 'limiter'],
   waits: true,
   memory: false,
   renews: true,

@@ -18,6 +18,14 @@ export const WAIT_QUANTILES: readonly (readonly [string, number])[] = [
   ['max', 1],
 ]
 
+/** Of the callers that were counted one by one: how often the least and the most served of them came in. */
+const servedOf = (samples: readonly Sample[]): Record<string, number> => {
+  const visits = samples.flatMap((sample) => sample.visits ?? [])
+  if (visits.length < 2) return {}
+  const [least, most] = [Math.min(...visits), Math.max(...visits)]
+  return { least, most, share: least / most }
+}
+
 /** What the callers saw. */
 export const digest = (samples: readonly Sample[], seconds: number): Figures => {
   const total = totalOf(samples, 'total')
@@ -28,6 +36,7 @@ export const digest = (samples: readonly Sample[], seconds: number): Figures => 
     ...(waits.length > 0 && Object.fromEntries(WAIT_QUANTILES.map(([key, part]) => [key, quantile(waits, part)]))),
     ...(held > 0 && { hold: held / total }),
     clientCpu: totalOf(samples, 'cpu') / total,
+    ...servedOf(samples),
   }
 }
 

@@ -9,8 +9,10 @@ export interface Load {
   readonly callers: number
   /** All callers of all processes on one lock, or each caller on its own. */
   readonly names: 'one' | 'each'
+  /** Whether each caller of a process has a client of its own, as if it were alone in a process. */
+  readonly clients?: 'each'
   readonly holdMs: number
-  /** How many may be inside at a time; 1 unless said. */
+  /** How many may be inside at a time; 1 unless said. Of a limiter: how many permits a second. */
   readonly places?: number
   /** Of a read-write lock: what part of the calls reads, in one place each; a write takes all places. */
   readonly reads?: number
@@ -49,6 +51,8 @@ export interface Sample {
   readonly stays: Float64Array
   /** How often a caller came inside when another one of this process was there. */
   readonly crowded: number
+  /** Of each caller, in the counted time. */
+  readonly visits?: readonly number[]
   /** Sum of the holds, ms. */
   readonly held: number
   /** µs of CPU, user and system. */

@@ -30,7 +30,9 @@ const session: Session = {
 const load = JSON.parse(process.argv[2] ?? '{}') as Load
 process.on('message', (message: Slot | 'end') => {
   if (message === 'end') process.exit()
-  void runSlot({ session, load, names: ['a'], hold: holding(0) }, message).then((sample) => process.send?.(sample))
+  void runSlot({ sessions: [session], load, names: ['a'], hold: holding(0) }, message).then((sample) =>
+    process.send?.(sample),
+  )
 })
 // The bench was interrupted, or is through with this one.
 process.once('disconnect', () => process.exit())

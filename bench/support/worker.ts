@@ -9,7 +9,8 @@ const [name = '', url = '', text = '{}', list = '[]'] = process.argv.slice(2)
 const load = JSON.parse(text) as Load
 const names = JSON.parse(list) as string[]
 const participant = participantNamed(name)
-const session = await participant.open(url)
+const opened = load.clients === 'each' ? load.callers : 1
+const sessions = await Promise.all(Array.from({ length: opened }, async () => participant.open(url)))
 const hold = holding(load.holdMs, Math.min(load.callers, load.places ?? 1))
 
 /**
@@ -21,15 +22,15 @@ const rivals: Session[] = []
 const probe = async (): Promise<boolean> => {
   const rival = await participant.open(url)
   rivals.push(rival)
-  return excludes(session, rival, load, `${names[0]}:probe`)
+  return excludes(sessions[0]!, rival, load, `${names[0]}:probe`)
 }
 
 const obey = async (message: Slot | 'probe' | 'end'): Promise<void> => {
   if (message === 'probe') process.send?.(await probe())
-  else if (message !== 'end') process.send?.(await runSlot({ session, load, names, hold }, message))
+  else if (message !== 'end') process.send?.(await runSlot({ sessions, load, names, hold }, message))
   else {
     await hold.end()
-    for (const one of [session, ...rivals]) await one.close()
+    for (const one of [...sessions, ...rivals]) await one.close()
     process.disconnect()
   }
 }

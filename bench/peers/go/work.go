@@ -15,6 +15,7 @@ type sample struct {
 	Waits   []float64 `json:"waits"`
 	Stays   []float64 `json:"stays"`
 	Crowded int       `json:"crowded"`
+	Visits  []int     `json:"visits"`
 	Held    float64   `json:"held"`
 	CPU     float64   `json:"cpu"`
 	Asleep  int       `json:"asleep"`
@@ -95,6 +96,7 @@ func (all *sample) add(seen *diary) {
 	all.Pairs += seen.Pairs
 	all.Total += seen.Total
 	all.Crowded += seen.Crowded
+	all.Visits = append(all.Visits, seen.Pairs)
 	all.Held += seen.Held
 	all.Waits = append(all.Waits, seen.Waits...)
 	all.Stays = append(all.Stays, seen.Stays...)

@@ -11,11 +11,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.redisson.api.RLock;
+import org.redisson.api.RRateLimiter;
 import org.redisson.api.RSemaphore;
+import org.redisson.api.RateIntervalUnit;
+import org.redisson.api.RateType;
 
 /**
  * Threads that take and give back locks as fast as they can, each its own or all of them one: names, callers, hold (ms),
- * startAt (ms, monotonic), warm and seconds (s), drains; of a semaphore, how many places it has; of a read-write lock, what
+ * startAt (ms, monotonic), warm and seconds (s), drains; of a semaphore, how many places it has; of a limiter, how many
+ * permits a second; of a read-write lock, what
  * part of the calls reads, each in one place: a write takes all. The answer has the same fields as that of one of Node's
  * processes (bench/support/load.ts). It comes when all threads had their last turn, or `patience` ms after the time is over;
  * where the line shall not drain, when the time is over: such a process is to be killed.
@@ -34,6 +38,7 @@ final class Bench {
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final Recorder waits = new Recorder();
     private final Recorder stays = new Recorder();
+    private final int[] visits;
     private int pairs;
     private int total;
     private int crowded;
@@ -46,6 +51,7 @@ final class Bench {
         this.places = (int) request.number("places", 1);
         this.locks = locks;
         this.answers = answers;
+        this.visits = new int[(int) request.number("callers", 1)];
         this.inside = locks.stream().map(lock -> new AtomicInteger()).toArray(AtomicInteger[]::new);
         this.hold = request.number("hold", 0);
         this.from = request.number("startAt", Answers.now()) + 1000 * request.number("warm", 0);
@@ -58,10 +64,11 @@ final class Bench {
         CountDownLatch running = new CountDownLatch(callers);
         for (int i = 0; i < callers; i++) {
             int place = i % locks.size();
+            int index = i;
             Thread thread = new Thread(null, () -> {
                 Work.until(startAt);
                 try {
-                    call(locks.get(place), readers.get(place), inside[place]);
+                    call(locks.get(place), readers.get(place), inside[place], index);
                 } catch (Throwable error) {
                     failure.compareAndSet(null, error);
                 } finally {
@@ -74,9 +81,11 @@ final class Bench {
         new Thread(() -> answer(startAt, running)).start();
     }
 
-    private void call(Object lock, Object reader, AtomicInteger within) throws InterruptedException {
+    private void call(Object lock, Object reader, AtomicInteger within, int index) throws InterruptedException {
         if (lock instanceof RSemaphore) {
             ((RSemaphore) lock).trySetPermits(places);
+        } else if (lock instanceof RRateLimiter) {
+            ((RRateLimiter) lock).trySetRate(RateType.OVERALL, places / 10, 100, RateIntervalUnit.MILLISECONDS);
         }
         for (double asked = Answers.now(); asked < until; asked = Answers.now()) {
             boolean isRead = ThreadLocalRandom.current().nextDouble() < reads;
@@ -84,12 +93,12 @@ final class Bench {
             int takes = reads > 0 && !isRead ? places : 1;
             enter(mine);
             double had = Answers.now();
-            boolean rival = within.addAndGet(takes) > places;
+            boolean rival = within.addAndGet(takes) > places && !(lock instanceof RRateLimiter);
             if (hold > 0) {
                 Work.until(Answers.now() + hold);
             }
             within.addAndGet(-takes);
-            record(asked, had, Answers.now(), rival, takes);
+            record(asked, had, Answers.now(), rival, takes, index);
             leave(mine);
         }
     }
@@ -97,6 +106,8 @@ final class Bench {
     private static void enter(Object lock) throws InterruptedException {
         if (lock instanceof RSemaphore) {
             ((RSemaphore) lock).acquire();
+        } else if (lock instanceof RRateLimiter) {
+            ((RRateLimiter) lock).acquire();
         } else {
             ((RLock) lock).lock();
         }
@@ -105,14 +116,17 @@ final class Bench {
     private static void leave(Object lock) {
         if (lock instanceof RSemaphore) {
             ((RSemaphore) lock).release();
-        } else {
+        } else if (lock instanceof RLock) {
             ((RLock) lock).unlock();
         }
     }
 
-    private synchronized void record(double asked, double had, double left, boolean rival, int takes) {
+    private synchronized void record(double asked, double had, double left, boolean rival, int takes, int index) {
         total++;
-        pairs += had >= from && had < until ? 1 : 0;
+        if (had >= from && had < until) {
+            pairs++;
+            visits[index]++;
+        }
         crowded += rival ? 1 : 0;
         held += left - had;
         if (asked >= from) {
@@ -147,6 +161,7 @@ final class Bench {
         sample.put("waits", waits.values());
         sample.put("stays", stays.values());
         sample.put("crowded", crowded);
+        sample.put("visits", Arrays.stream(visits).boxed().toList());
         sample.put("held", held);
         sample.put("cpu", cpu);
         sample.put("asleep", asleep);
