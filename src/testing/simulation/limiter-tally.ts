@@ -40,7 +40,8 @@ export class LimiterTally extends Tally {
     const { name, does } = step
     const limiter = (process.client as Client).rateLimiter(name)
     if (does === 'inspect') this.#within(await limiter.available(), name)
-    else if (does === 'force') await (step.shared ? limiter.updateRate({ ...RATE, keepState: true }) : limiter.trySetRate(RATE))
+    else if (does === 'force')
+      await (step.shared ? limiter.updateRate({ ...RATE, keepState: true }) : limiter.trySetRate(RATE))
     else {
       const wish = { amount: step.nested ? 2 : 1, wait: this.waitOf(step) }
       await this.asks(process, step, wish, async (call, signal) => {
