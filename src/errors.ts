@@ -37,11 +37,12 @@ const SERVER_CODES = [
 ] as const
 
 /**
- * `OFFLINE`: nothing was sent. `NO_REPLY`: it was sent, and no answer came. `SERVER`: the server said no in words of its
+ * `OFFLINE`: nothing was sent. `NO_REPLY`: it was sent, and no answer came. `BAD_REPLY`: what came is no answer to it. `SERVER`: the server said no in words of its
  * own (see the message). `WRONG_KIND`: something else stands under the name, and it was not touched. All others are the first
  * word of the server's answer, as it sent it.
  */
-export type EngineErrorCode = 'OFFLINE' | 'NO_REPLY' | 'SERVER' | 'WRONG_KIND' | (typeof SERVER_CODES)[number]
+export type EngineErrorCode =
+  'OFFLINE' | 'NO_REPLY' | 'BAD_REPLY' | 'SERVER' | 'WRONG_KIND' | (typeof SERVER_CODES)[number]
 
 const BRANDS = Symbol.for('holdfast.error')
 

@@ -14,7 +14,7 @@
  * @property {string} returns as it is written
  * @property {string} body what follows the header
  */
-import { replyType } from './reply-type.mjs'
+import { parseReply } from './reply-type.mjs'
 
 /** @type {Readonly<Record<string, string>>} */
 const UNITS = { ms: 'number', count: 'number', integer: 'number', bytes: 'Uint8Array', any: 'Arg' }
@@ -72,6 +72,6 @@ export const parseHeader = (text) => {
   }
   if (!parsed.purpose.some(Boolean)) throw new Error('the header has no purpose line')
   if (!parsed.returns) throw new Error("the header has no 'returns' line")
-  replyType(parsed.returns)
+  parseReply(parsed.returns, parsed.ARGV)
   return parsed
 }

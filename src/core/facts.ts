@@ -1,5 +1,5 @@
-import type { Reply } from '../engine/engine.js'
 import type { Link } from '../engine/link.js'
+import { type Shape, digits, list, text, tuple } from '../lua/shape.js'
 import type { Clock } from './clock.js'
 import { replicasIn } from './replicas.js'
 
@@ -23,17 +23,17 @@ const CLOCK_OFF = 1000
 export const readFacts = async (link: Link, clock: Clock, sharded?: boolean): Promise<ServerFacts> => {
   const before = clock.now()
   const warnings: string[] = []
-  const ask = (argv: readonly string[], consequence: string): Promise<Reply> =>
-    link.command(argv, { route: '' }).catch((error: unknown) => {
+  const ask = <R>(argv: readonly string[], fits: Shape<R>, consequence: string): Promise<R | null> =>
+    link.command(argv, fits, { route: '' }).catch((error: unknown) => {
       warnings.push(refused(argv, error, consequence))
       return null
     })
   const [info, time, shards] = await Promise.all([
-    ask(['INFO'], UNSEEN),
-    ask(['TIME'], 'nobody looks whether its clock is off'),
-    link.cluster && sharded === undefined ? ask(['PUBSUB', 'SHARDNUMSUB'], UNCOUNTED) : null,
+    ask(['INFO'], text, UNSEEN),
+    ask(['TIME'], tuple(digits, digits), 'nobody looks whether its clock is off'),
+    link.cluster && sharded === undefined ? ask(['PUBSUB', 'SHARDNUMSUB'], list, UNCOUNTED) : null,
   ])
-  const fields = readInfo(typeof info === 'string' ? info : '')
+  const fields = readInfo(info ?? '')
   const policy = fields.get('maxmemory_policy')
   if (policy !== undefined && policy !== 'noeviction') warnings.push(evicting(policy))
   if (fields.get('role') === 'slave') warnings.push('the server is a replica: it refuses every lock (READONLY)')
@@ -44,7 +44,7 @@ export const readFacts = async (link: Link, clock: Clock, sharded?: boolean): Pr
     warnings.push(`the server's clock is ${Math.abs(off)} ms ${off > 0 ? 'ahead of' : 'behind'} this machine's`)
   }
   return {
-    replicas: replicasIn(String(info)),
+    replicas: replicasIn(info ?? ''),
     version: fields.get('redis_version'),
     sharded: link.cluster && (sharded ?? shards !== null),
     warnings,
@@ -83,8 +83,8 @@ const rewinding = (fields: ReadonlyMap<string, string>): string[] => {
 }
 
 /** ms that the server is ahead, after allowing for the time that its answer took. */
-const clockOff = (time: unknown, before: number, after: number): number => {
-  if (!Array.isArray(time)) return 0
+const clockOff = (time: readonly string[] | null, before: number, after: number): number => {
+  if (time === null) return 0
   const server = Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000)
   if (server > after) return server - after
   return server < before ? server - before : 0

@@ -2,6 +2,7 @@ import { EngineError } from '../errors.js'
 import { checkLease } from '../options.js'
 import { coreClearExpire, coreExpire } from '../lua/scripts.gen.js'
 import { noteKey } from '../keys.js'
+import { either, integer, nil, text } from '../lua/shape.js'
 import type { Kept } from '../types.js'
 import type { Runner } from './protocol.js'
 import { type Runtime, mustShareSlot } from './runtime.js'
@@ -62,8 +63,11 @@ export abstract class KeptObject implements Kept {
 
   async delete(): Promise<boolean> {
     this.checkUsable()
-    const deleted = await this.runtime.link.command(['DEL', ...this.keys], { route: this.key, target: this.name })
-    return Number(deleted) > 0
+    const deleted = await this.runtime.link.command(['DEL', ...this.keys], integer, {
+      route: this.key,
+      target: this.name,
+    })
+    return deleted > 0
   }
 
   async expire(ms: number): Promise<boolean> {
@@ -78,9 +82,12 @@ export abstract class KeptObject implements Kept {
   /** The number that is its value; 0 where there is none. */
   protected async count(): Promise<number> {
     this.checkUsable()
-    const text = await this.runtime.link.command(['GET', this.key], { route: this.key, target: this.name })
-    const count = /^-?\d{1,15}$/.test(String(text ?? 0)) ? Number(text) : NaN
-    if (Number.isInteger(count)) return count
+    const kept = await this.runtime.link.command(['GET', this.key], either(text, nil), {
+      route: this.key,
+      target: this.name,
+    })
+    const count = /^-?\d{1,15}$/.test(kept ?? '0') ? Number(kept) : NaN
+    if (Number.isSafeInteger(count)) return count
     throw new EngineError('WRONG_KIND', `the key of '${this.name}' holds a text that is no count`, {
       target: this.name,
     })

@@ -1,5 +1,6 @@
 import type { Link } from '../engine/link.js'
 import { presenceKey } from '../keys.js'
+import { either, integer, just, nil, text } from '../lua/shape.js'
 import type { Clock, Timer } from './clock.js'
 
 export interface PresenceOptions {
@@ -28,7 +29,9 @@ export class Presence {
     const { label, lease, clock } = this.#options
     this.#timer?.cancel()
     try {
-      await this.#link.command(['SET', this.#key, JSON.stringify({ label }), 'PX', lease], { route: this.#key })
+      await this.#link.command(['SET', this.#key, JSON.stringify({ label }), 'PX', lease], just('OK'), {
+        route: this.#key,
+      })
     } catch {
       // A server that refuses it (an ACL, say) only makes this client nameless to others.
     }
@@ -39,7 +42,7 @@ export class Presence {
   async end(): Promise<void> {
     this.#ended = true
     this.#timer?.cancel()
-    await this.#link.command(['DEL', this.#key], { route: this.#key }).catch(() => undefined)
+    await this.#link.command(['DEL', this.#key], integer, { route: this.#key }).catch(() => undefined)
   }
 
   /** The labels of the clients that have one. */
@@ -51,8 +54,7 @@ export class Presence {
     const labels = new Map<string, string>()
     const read = async (client: string): Promise<void> => {
       const key = mapName(presenceKey(client))
-      const text = await link.command(['GET', key], { route: key })
-      const label = labelOf(text)
+      const label = labelOf(await link.command(['GET', key], either(text, nil), { route: key }))
       if (label !== undefined) labels.set(client, label)
     }
     // A label is a courtesy: what cannot be read is left out.

@@ -1,8 +1,9 @@
-import type { SendOptions } from '../engine/engine.js'
+import type { Reply, SendOptions } from '../engine/engine.js'
 import type { Link } from '../engine/link.js'
 import { ReplicationError } from '../errors.js'
 import { slotOf } from '../keys.js'
 import type { Script } from '../lua/script.js'
+import { integer, list, text } from '../lua/shape.js'
 import type { Clock } from './clock.js'
 
 export interface ReplicasOptions {
@@ -76,14 +77,13 @@ export class Replicas {
   }
 
   async #readInfo(): Promise<readonly Span[]> {
-    const info = await this.#link.command(['INFO', 'replication'])
-    return everywhere(replicasIn(String(info)) ?? 0)
+    const info = await this.#link.command(['INFO', 'replication'], text)
+    return everywhere(replicasIn(info) ?? 0)
   }
 
   async #readSlots(): Promise<readonly Span[]> {
-    const slots = await this.#link.command(['CLUSTER', 'SLOTS'])
-    // Of each range its ends, its master, and its replicas.
-    return (slots as [number, number, ...unknown[]][]).map(([from, to, ...nodes]) => ({
+    const slots = await this.#link.command(['CLUSTER', 'SLOTS'], slotRanges)
+    return slots.map(([from, to, ...nodes]) => ({
       from,
       to,
       count: nodes.length - 1,
@@ -125,5 +125,12 @@ export class Replicas {
 /** Those that follow already: one that is still being filled may take long. Undefined: it does not say. */
 export const replicasIn = (info: string): number | undefined =>
   info.includes('connected_slaves:') ? [...info.matchAll(/^slave\d+:.*\bstate=online\b/gm)].length : undefined
+
+/** Of each range its ends, its master, and its replicas. */
+type SlotRange = [from: number, to: number, master: Reply, ...replicas: Reply[]]
+
+const slotRanges = (reply: unknown): reply is SlotRange[] => list(reply) && reply.every(isRange)
+const isRange = (range: unknown): boolean =>
+  list(range) && range.length > 2 && range.slice(0, 2).every(integer) && range.slice(2).every(list)
 
 const everywhere = (count: number): readonly Span[] => (count === 0 ? [] : [{ from: 0, to: Infinity, count }])

@@ -2,12 +2,15 @@ import { EngineError, isBrokenOff, ReplicationError } from '../errors.js'
 import { noteKey, slotOf } from '../keys.js'
 import type { Timer } from './clock.js'
 import { type Runtime, UNDO_TIME } from './runtime.js'
-import { passes } from './trouble.js'
+import { integer } from '../lua/shape.js'
+import { UNSURE, passes } from './trouble.js'
 
 /** How long a note that nobody needs any more may stay, ms: many are deleted together. */
 const LINGER = 1000
 const BATCH = 250
 
+/** For how long a step is asked for again whose answer is none, ms: a connection that answers so may do so always. */
+const STRANGE = 1000
 /** No copy comes later than this after the last, ms. */
 const LATEST = 120_000
 /** How long a step may be repeated by its note after it may have been done, ms: half of what the longest notes last. */
@@ -22,6 +25,8 @@ class Course {
   /** Of the first copy without an answer. It may have been done, whatever is said of later ones. */
   unanswered: unknown
   unansweredAt = Infinity
+  /** A copy was never answered: it may come late. */
+  late = false
   /** Since when all that comes is a refusal that does not pass. */
   refusedAt = Infinity
   latest: unknown
@@ -34,7 +39,8 @@ class Course {
     const now = this.#clock.monotonic()
     this.latest = error
     this.refusedAt = passes(error) ? Infinity : Math.min(this.refusedAt, now)
-    if (this.unanswered !== undefined || !isUnanswered(error)) return
+    this.late ||= isUnanswered(error)
+    if (this.unanswered !== undefined || !(isUnanswered(error) || isStrange(error))) return
     this.unanswered = error
     this.unansweredAt = now
   }
@@ -67,7 +73,8 @@ export class Requests {
     const course = this.#course()
     const began = this.#runtime.options.clock.monotonic()
     const outcome = await this.#ask(key, step, course, () => {
-      if (course.unanswered !== undefined) return course.unansweredAt + UNDO_TIME
+      if (course.late) return course.unansweredAt + UNDO_TIME
+      if (course.unanswered !== undefined) return course.unansweredAt + STRANGE
       return isMoving(course.latest) ? began + UNDO_TIME : -Infinity
     })
     if ('answer' in outcome) return outcome.answer
@@ -122,7 +129,7 @@ export class Requests {
     }
     this.#answered.clear()
     const deleted = [...slots.values()].map((notes) =>
-      link.command(['DEL', ...notes], { route: notes[0] as string }).catch((error: unknown) => {
+      link.command(['DEL', ...notes], integer, { route: notes[0] as string }).catch((error: unknown) => {
         if (passes(error) && !this.#runtime.closed) for (const note of notes) this.forget(note)
       }),
     )
@@ -143,13 +150,14 @@ export class Requests {
     const asked = this.#runtime.insist(() => step(note), until, course.failed)
     this.#runtime.track(asked)
     const outcome = await asked
+    if (course.unanswered !== undefined && !course.late) this.forget(note)
     if ('error' in outcome) return outcome
-    if (course.unanswered === undefined) this.forget(note)
+    if (!course.late) this.forget(note)
     // A copy may come late still. Asked for once more, the note lasts for as long as that, and then it goes.
     else {
       this.#runtime.inBackground(async () => {
         await step(note)
-        await this.#runtime.link.command(['PEXPIRE', note, LATEST], { route: note })
+        await this.#runtime.link.command(['PEXPIRE', note, LATEST], integer, { route: note })
       })
     }
     return outcome
@@ -178,15 +186,19 @@ export class Requests {
 }
 
 const isUnanswered = (error: unknown): boolean => error instanceof EngineError && error.code === 'NO_REPLY'
+const isStrange = (error: unknown): boolean => error instanceof EngineError && error.code === 'BAD_REPLY'
 
 /** No node does what has several keys before all of them are at the same. */
 const isMoving = (error: unknown): boolean =>
   error instanceof EngineError && ['TRYAGAIN', 'ASK', 'MOVED'].includes(error.code)
 
-/** Who answers in words of its own may be a proxy, which knows as little as we do. */
 const mayHaveRun = (cause: unknown): boolean =>
+<<<<<<< HEAD
   cause instanceof ReplicationError ||
   (cause instanceof EngineError && (cause.code === 'NO_REPLY' || cause.code === 'SERVER' || isBrokenOff(cause.message)))
+=======
+  cause instanceof ReplicationError || (cause instanceof EngineError && UNSURE.has(cause.code))
+>>>>>>> 19dd6b3 (Every reply is checked against what its script or command declares)
 
 const notGivenBack = (cause: unknown): Error => {
   if (!(cause instanceof EngineError)) return cause instanceof Error ? cause : new Error('no answer for a minute')

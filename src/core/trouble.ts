@@ -1,6 +1,8 @@
 import { EngineError, isBrokenOff } from '../errors.js'
 
 const AWAY: ReadonlySet<string> = new Set(['OFFLINE', 'NO_REPLY'])
+/** Who answers in words of its own may be a proxy, which knows as little as we do. */
+export const UNSURE: ReadonlySet<string> = new Set(['NO_REPLY', 'BAD_REPLY', 'SERVER'])
 const PASSING: ReadonlySet<string> = new Set([
   ...AWAY,
   'BUSY',
@@ -29,7 +31,11 @@ export const isMoving = (trouble: unknown): boolean =>
 
 /** Whether the server may have done it, or a part: a script is broken off where a key moves to another node meanwhile. */
 export const mayHaveRun = ({ code, message }: EngineError): boolean =>
+<<<<<<< HEAD
   code === 'NO_REPLY' ||
   code === 'SERVER' ||
   isBrokenOff(message) ||
   (code === 'NOPERM' && message.includes(' script: '))
+=======
+  UNSURE.has(code) || (code === 'NOPERM' && message.includes(' script: '))
+>>>>>>> 19dd6b3 (Every reply is checked against what its script or command declares)

@@ -1,7 +1,8 @@
 import { type Clock, limitAnswers, type Timer } from '../core/clock.js'
 import { outside } from '../core/scope.js'
-import { ClosedError, EngineError, serverError, withoutSecrets } from '../errors.js'
+import { ClosedError, ConfigError, EngineError, serverError, withoutSecrets } from '../errors.js'
 import type { Script } from '../lua/script.js'
+import { type Shape, integer } from '../lua/shape.js'
 import {
   type Arg,
   type Driver,
@@ -14,6 +15,7 @@ import {
   type SubscriptionKind,
 } from './engine.js'
 import { Renewal } from './renewal.js'
+import { badReply, misled } from './strange.js'
 import { type WaitFor, Waits } from './waits.js'
 
 /** While there are subscriptions, how often the connection that brings messages is asked for a sign of life, ms. */
@@ -37,8 +39,16 @@ export interface LinkOptions {
   readonly commandTimeout: number
 }
 
+/** What was sent, for people, and what its reply must be. */
+interface Expected {
+  readonly name: string
+  readonly fits: Shape<unknown>
+}
+
 /** What a script answered, and the WAIT behind it. */
 type Both = [Reply, Promise<Reply>]
+
+const WAIT: Expected = { name: 'WAIT', fits: integer }
 
 interface Pending {
   readonly due: number
@@ -49,7 +59,8 @@ interface Pending {
 
 /**
  * What holds for every driver: the script cache with its one recovery, reply time-outs, sending only while connected,
- * errors with codes and without secrets, open and close once. Nothing is ever sent twice, save a script that the server
+ * errors with codes and without secrets, open and close once. No reply is
+ * believed that is not of the kind that its script declares. Nothing is ever sent twice, save a script that the server
  * said it did not know.
  */
 export class Link {
@@ -105,6 +116,7 @@ export class Link {
       timer?.cancel()
       const why = await this.#driver.explain?.(error as Error)
       void this.close()
+      if (error instanceof ConfigError) throw error
       throw this.#connectError(why === undefined ? (error as Error) : new Error(why))
     } finally {
       timer?.cancel()
@@ -119,10 +131,18 @@ export class Link {
       }
     })
     try {
-      await Promise.race([this.#driver.send(['PING']), cut])
+      const reply = await Promise.race([this.#driver.send(['PING']), cut])
+      const why = misled(reply)
+      if (why !== undefined) throw new ConfigError(`${this.address} cannot be used: ${why}`)
     } catch (error) {
       const { message } = error as Error
-      if (error instanceof NoReply || error instanceof NotSent || serverError(message).code === 'NOAUTH') throw error
+      if (
+        error instanceof ConfigError ||
+        error instanceof NoReply ||
+        error instanceof NotSent ||
+        serverError(message).code === 'NOAUTH'
+      )
+        throw error
     } finally {
       this.#whenCut = undefined
     }
@@ -190,8 +210,8 @@ export class Link {
     const call = [options?.readOnly === true ? 'EVALSHA_RO' : 'EVALSHA', script.sha, keys.length, ...keys, ...args]
     const wait = options?.wait
     if (wait !== undefined) return this.#whenUp(() => this.#runAndWait(call, script, sending, wait), sending.target)
-    if (this.#canSend) return this.#exchange(call, sending, script)
-    return this.#whenUp(() => this.#exchange(call, sending, script), sending.target, sending.signal)
+    if (this.#canSend) return this.#exchange(call, sending, script, script)
+    return this.#whenUp(() => this.#exchange(call, sending, script, script), sending.target, sending.signal)
   }
 
   #runAndWait(call: Arg[], script: Script, sending: SendOptions, wait: WaitFor): Promise<Both> {
@@ -201,7 +221,7 @@ export class Link {
         elsewhere = node
       }
       const node = this.#driver.nodeOf?.(sending.route ?? '')
-      const answered = this.#exchange(argv, { ...sending, redirected })
+      const answered = this.#exchange(argv, { ...sending, redirected }, script)
       const behind = this.#waitFor(wait, node)
       const reply = await answered
       // The WAIT behind it was about the node of before.
@@ -217,22 +237,27 @@ export class Link {
   #waitFor(wait: WaitFor, node = ''): Promise<Reply> {
     let waits = this.#waits.get(node)
     if (waits === undefined) {
-      waits = new Waits(({ replicas, timeout }) => this.#exchange(['WAIT', replicas, timeout], { node }))
+      waits = new Waits(({ replicas, timeout }) => this.#exchange(['WAIT', replicas, timeout], { node }, WAIT))
       this.#waits.set(node, waits)
     }
     return waits.join(wait).catch((error: unknown) => error as Error)
   }
 
   /** One plain command. */
-  command(argv: readonly Arg[], options: SendOptions = {}): Promise<Reply> {
-    return this.#whenUp(() => this.#exchange(argv, options))
+  command<R>(argv: readonly Arg[], fits: Shape<R>, options: SendOptions = {}): Promise<R> {
+    const expected = { name: String(argv[0]), fits }
+    return this.#whenUp(() => this.#exchange(argv, options, expected)) as Promise<R>
   }
 
   /** One plain command to each of the nodes, and what came of it there. */
-  everywhere(argv: readonly Arg[], nodes: Nodes): Promise<PromiseSettledResult<Reply>[]> {
+  everywhere<R>(argv: readonly Arg[], fits: Shape<R>, nodes: Nodes): Promise<PromiseSettledResult<R>[]> {
+    const checked = (reply: Reply): R => {
+      if (fits(reply, argv)) return reply
+      throw badReply(this.address, String(argv[0]), reply)
+    }
     return this.#whenUp(() => {
       const sent = outside(() => this.#driver.everywhere?.(argv, nodes)) ?? [this.#send(argv)]
-      return Promise.allSettled(sent.map((reply) => this.#settling(reply)))
+      return Promise.allSettled(sent.map((reply) => this.#settling(reply).then(checked)))
     })
   }
 
@@ -292,12 +317,13 @@ export class Link {
   }
 
   /** Settles with the answer, or in time without. `script`: what to send in full, once, when the server does not know it. */
-  #exchange(argv: readonly Arg[], options: SendOptions, script?: Script): Promise<Reply> {
+  #exchange(argv: readonly Arg[], options: SendOptions, expected: Expected, script?: Script): Promise<Reply> {
     return new Promise<Reply>((resolve, reject) => {
       const pending = this.#expect(reject, options.target)
       const answered = (reply: Reply): void => {
         this.#settle(pending)
-        resolve(reply)
+        if (expected.fits(reply, argv)) resolve(reply)
+        else reject(badReply(this.address, expected.name, reply, options.target))
       }
       const failed = (error: Error): void => {
         this.#settle(pending)

@@ -1,10 +1,11 @@
 import type { Arg } from '../engine/engine.js'
+import type { Shape } from './shape.js'
 
-declare const shape: unique symbol
+declare const types: unique symbol
 
 /**
  * One atomic operation on the server, generated from its `.lua` file. The types of its KEYS, its ARGV and its reply are
- * those that the file's header declares; the reply's is a promise of the file, not checked when it arrives.
+ * those that the file's header declares; the reply's is checked when it arrives.
  */
 export interface Script<
   K extends readonly string[] = readonly string[],
@@ -17,20 +18,23 @@ export interface Script<
   readonly text: string
   /** How many KEYS it takes; the least when the number varies. */
   readonly keys: number
+  /** Whether a reply is of its kind. */
+  readonly fits: Shape<R>
   /** Only for the compiler: never there. */
-  readonly [shape]?: { readonly keys: K; readonly args: A; readonly reply: R }
+  readonly [types]?: { readonly keys: K; readonly args: A; readonly reply: R }
 }
 
-type Shape<S extends Script> = NonNullable<S[typeof shape]>
+type Types<S extends Script> = NonNullable<S[typeof types]>
 
 /** `run<S extends Script>(script: S, keys: KeysOf<S>, args: ArgsOf<S>): Promise<ReplyOf<S>>` */
-export type KeysOf<S extends Script> = Shape<S>['keys']
-export type ArgsOf<S extends Script> = Shape<S>['args']
-export type ReplyOf<S extends Script> = Shape<S>['reply']
+export type KeysOf<S extends Script> = Types<S>['keys']
+export type ArgsOf<S extends Script> = Types<S>['args']
+export type ReplyOf<S extends Script> = Types<S>['reply']
 
 export const script = <K extends readonly string[], A extends readonly Arg[], R>(
   name: string,
   sha: string,
   text: string,
   keys: number,
-): Script<K, A, R> => ({ name, sha, text, keys })
+  fits: Shape<R>,
+): Script<K, A, R> => ({ name, sha, text, keys, fits })

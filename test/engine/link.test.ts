@@ -13,6 +13,7 @@ import { IoredisDriver } from '#src/engine/ioredis.js'
 import { Link } from '#src/engine/link.js'
 import type { Script } from '#src/lua/script.js'
 import { script } from '#src/lua/script.js'
+import { anything, integer } from '#src/lua/shape.js'
 import { rejection } from '../contract/lock/kind.js'
 import { freePort } from '../support/redis-server.js'
 import type { Broken } from '../support/server.js'
@@ -21,7 +22,7 @@ import { onServer } from '../support/server.js'
 type Count = Script<readonly [counter: string], readonly [], number>
 
 const TEXT = "return redis.call('INCR', KEYS[1])"
-const COUNT: Count = script('test/count', createHash('sha1').update(TEXT).digest('hex'), TEXT, 1)
+const COUNT: Count = script('test/count', createHash('sha1').update(TEXT).digest('hex'), TEXT, 1, integer)
 
 interface Opened {
   readonly link: Link
@@ -146,7 +147,7 @@ void describe('scripts by their SHA', () => {
         const commands: Promise<Reply>[] = []
         for (let i = 0; i < 100; i += 1) {
           runs.push(link.run(COUNT, [i % 2 === 0 ? 'even' : 'odd'], []))
-          commands.push(link.command(['ECHO', `e${i}`]))
+          commands.push(link.command(['ECHO', `e${i}`], anything))
         }
         const counted = await Promise.all(runs)
         const half = Array.from({ length: 50 }, (_, i) => i + 1)
@@ -235,10 +236,10 @@ void describe('replies that do not come', { concurrency: 4 }, () => {
     withLinks(async (open) => {
       const { link } = await open(broken.proxy.url, 500)
       broken.proxy.mute = true
-      const first = link.command(['INCR', 'n'])
+      const first = link.command(['INCR', 'n'], anything)
       const timed = within(2500, 480, first)
       await sleep(250)
-      const second = link.command(['INCR', 'n'])
+      const second = link.command(['INCR', 'n'], anything)
       await Promise.all([
         timed,
         within(2500, 480, second),
@@ -253,10 +254,10 @@ void describe('replies that do not come', { concurrency: 4 }, () => {
     withLinks(async (open) => {
       const { link, events } = await open(broken.proxy.url, 300)
       broken.proxy.delay = 900
-      await failsWith('NO_REPLY', /within 300 ms/, link.command(['ECHO', 'late']))
+      await failsWith('NO_REPLY', /within 300 ms/, link.command(['ECHO', 'late'], anything))
       await sleep(1000)
       broken.proxy.delay = 0
-      assert.equal(await link.command(['ECHO', 'next']), 'next')
+      assert.equal(await link.command(['ECHO', 'next'], anything), 'next')
       assert.equal(await link.run(COUNT, ['n'], []), 1)
       assert.deepEqual(events, [])
     }),
@@ -266,14 +267,14 @@ void describe('replies that do not come', { concurrency: 4 }, () => {
     withLinks(async (open) => {
       const { link, events } = await open(broken.proxy.url, 30_000)
       broken.proxy.mute = true
-      const calls = Array.from({ length: 10 }, () => link.command(['INCR', 'n']))
+      const calls = Array.from({ length: 10 }, () => link.command(['INCR', 'n'], anything))
       await broken.until(async () => (await broken.redis.get('n')) === '10')
       const settled = within(2500, 0, Promise.allSettled(calls))
       broken.proxy.cut()
       broken.proxy.mute = false
       await settled
       for (const call of calls) await failsWith('NO_REPLY', /no reply from .* \(the connection was cut\)/, call)
-      assert.equal(await link.command(['INCR', 'n']), 11)
+      assert.equal(await link.command(['INCR', 'n'], anything), 11)
       assert.deepEqual(
         events.filter((event) => !event.startsWith('error')),
         ['reconnected'],
@@ -285,12 +286,12 @@ void describe('replies that do not come', { concurrency: 4 }, () => {
     withLinks(async (open) => {
       const { link } = await open(broken.proxy.url, 30_000)
       broken.proxy.mute = true
-      const calls = [link.command(['INCR', 'n']), link.run(COUNT, ['n'], []), link.subscribe('c', 'plain')]
+      const calls = [link.command(['INCR', 'n'], anything), link.run(COUNT, ['n'], []), link.subscribe('c', 'plain')]
       const settled = within(1000, 0, Promise.allSettled(calls))
       await link.close()
       await settled
       for (const call of calls) assert.ok((await rejection(call)) instanceof ClosedError)
-      assert.ok((await rejection(link.command(['PING']))) instanceof ClosedError)
+      assert.ok((await rejection(link.command(['PING'], anything))) instanceof ClosedError)
       assert.ok((await rejection(link.run(COUNT, ['n'], []))) instanceof ClosedError)
       await link.close()
     }),
@@ -318,7 +319,7 @@ void describe('a server that is away', { concurrency: 3 }, () => {
       const { link, events } = await open(broken.server.url, 30_000)
       await broken.server.stop()
       await broken.until(() => !link.isUp)
-      const calls = Array.from({ length: 50 }, () => link.command(['INCR', 'n']))
+      const calls = Array.from({ length: 50 }, () => link.command(['INCR', 'n'], anything))
       await broken.restart()
       assert.deepEqual(
         await Promise.all(calls),
@@ -334,7 +335,7 @@ void describe('a server that is away', { concurrency: 3 }, () => {
       const { link } = await open(broken.server.url, 30_000)
       await broken.server.stop()
       await broken.until(() => !link.isUp)
-      const calls = [link.command(['PING']), link.run(COUNT, ['n'], [])]
+      const calls = [link.command(['PING'], anything), link.run(COUNT, ['n'], [])]
       const settled = within(1000, 0, Promise.allSettled(calls))
       await link.close()
       await settled

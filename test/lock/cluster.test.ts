@@ -11,6 +11,7 @@ import { IoredisDriver } from '#src/engine/ioredis.js'
 import { Link } from '#src/engine/link.js'
 import { slotOf } from '#src/keys.js'
 import { lockAcquire, lockRenew } from '#src/lua/scripts.gen.js'
+import { anything } from '#src/lua/shape.js'
 import { times } from '../contract/lock/kind.js'
 import type { Client, Options } from '../engines.js'
 import { redisEngine, started } from '../engines.js'
@@ -351,7 +352,7 @@ void describe('the plain lock on a cluster of three nodes', () => {
           await Promise.all(runs.map(async (run) => [(await run)[0], await (await run)[1]])),
           names.map(() => [null, 0]),
         )
-        await Promise.all(names.map((name) => link.command(['DEL', name], { route: name })))
+        await Promise.all(names.map((name) => link.command(['DEL', name], anything, { route: name })))
       })
       for (const node of [0, 1, 2]) {
         const here = seen.filter((one) => one.node === node && one.source !== 'lua')
@@ -369,7 +370,7 @@ void describe('the plain lock on a cluster of three nodes', () => {
     withLink(async (link, sockets) => {
       const names = times(60, (i) => `i${i}`)
       const all = (command: string): Promise<unknown>[] =>
-        names.map((name) => link.command([command, name], { route: name }))
+        names.map((name) => link.command([command, name], anything, { route: name }))
       assert.deepEqual(new Set(await Promise.all(all('INCR'))), new Set([1]))
       const calls = all('INCR')
       const port = cluster.nodes[0]?.port

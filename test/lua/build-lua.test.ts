@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { declareScript } from '../../scripts/build-lua.mjs'
 import { checkFragment } from '../../scripts/lua/check.mjs'
-import { replyType } from '../../scripts/lua/reply-type.mjs'
+import { parseReply } from '../../scripts/lua/reply-type.mjs'
 import { minify, tokenize } from '../../scripts/lua/tokens.mjs'
 
 const GOOD = `-- Takes the lock when it is free.
@@ -73,7 +73,7 @@ return {}`)
       code,
       /readonly \[\.\.\.locks: string\[\]\],\n {2}readonly \[lease: number, \.\.\.owners: string\[\]\]/,
     )
-    assert.match(code, / {2}0,\n\)/)
+    assert.match(code, / {2}0,\n {2}many\(integer\),\n\)/)
   })
 
   test('a fragment takes the place of its line', () => {
@@ -166,11 +166,37 @@ describe('the reply grammar', () => {
     ['[string owner, integer count][]', 'readonly (readonly [owner: string, count: number])[]'],
     ["['held', integer ttl] | ['taken']", "readonly ['held', number] | readonly ['taken']"],
     ['1 taken | 0 not', '1 | 0'],
+    ['digits stamp', 'string'],
+    ['string[pairs] names and values in turn', 'readonly string[]'],
   ]
-  for (const [text, type] of cases) test(text, () => assert.equal(replyType(text), type))
+  for (const [text, type] of cases) test(text, () => assert.equal(parseReply(text).type, type))
   test('a bracket without its partner', () => {
-    assert.throws(() => replyType('[integer'), /a '\]' is missing/)
-    assert.throws(() => replyType('integer]'), /a '\]' too many/)
+    assert.throws(() => parseReply('[integer'), /a '\]' is missing/)
+    assert.throws(() => parseReply('integer]'), /a '\]' too many/)
+  })
+})
+
+describe('what is generated to check a reply with', () => {
+  const slot = (name: string, rest: boolean) => ({ name, rest, type: 'string' })
+  const args = [slot('lease', false), slot('owners', true)]
+  const cases: readonly (readonly [string, string])[] = [
+    ["integer 1 passed, 0 when it wasn't", 'integer'],
+    ['nil held | integer ttl', 'either(nil, integer)'],
+    ['integer a | integer b', 'integer'],
+    ['string[] owners', 'many(text)'],
+    ['string[pairs] names and values', 'pairs'],
+    ['integer[owners] ms left', 'oneFor(integer, 2, 1)'],
+    ['[digits stamp, integer[owners/2] states] both', 'tuple(digits, oneFor(integer, 2, 2))'],
+    ['list whatever', 'list'],
+    ['[integer state, string token | nil]', 'tuple(integer, either(text, nil))'],
+    ["['held', integer ttl] | ['taken']", "either(tuple(just('held'), integer), tuple(just('taken')))"],
+    ['1 taken | 0 not', 'either(just(1), just(0))'],
+  ]
+  for (const [text, shape] of cases) test(text, () => assert.equal(parseReply(text, args).shape, shape))
+
+  test('a list for arguments that are not there', () => {
+    assert.throws(() => parseReply('integer[others]', args), /no ARGV\[n\.\.\] others/)
+    assert.throws(() => parseReply('integer[lease]', args), /no ARGV\[n\.\.\] lease/)
   })
 })
 

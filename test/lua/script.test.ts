@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { script, type ArgsOf, type KeysOf, type ReplyOf, type Script } from '#src/lua/script.js'
+import { either, integer, many as manyOf, nil, text } from '#src/lua/shape.js'
 
 const acquire: Script<readonly [lock: string], readonly [owner: string, lease: number], null | number> = script(
   'lock/acquire',
   'sha',
   'return nil',
   1,
+  either(nil, integer),
 )
-const many: Script<readonly [...locks: string[]], readonly [], readonly string[]> = script('lock/many', 'sha', '', 0)
+const many: Script<readonly [...locks: string[]], readonly [], readonly string[]> = script(
+  'lock/many',
+  'sha',
+  '',
+  0,
+  manyOf(text),
+)
 
 const run = <S extends Script>(what: S, keys: KeysOf<S>, args: ArgsOf<S>): ReplyOf<S> | [string, number] => [
   what.name,
@@ -16,7 +24,9 @@ const run = <S extends Script>(what: S, keys: KeysOf<S>, args: ArgsOf<S>): Reply
 ]
 
 test('a script is a plain value', () => {
-  assert.deepEqual(acquire, { name: 'lock/acquire', sha: 'sha', text: 'return nil', keys: 1 })
+  const { fits, ...rest } = acquire
+  assert.deepEqual(rest, { name: 'lock/acquire', sha: 'sha', text: 'return nil', keys: 1 })
+  assert.ok(fits(1, []))
 })
 
 test('its keys, arguments and reply are checked by the compiler', () => {
@@ -32,6 +42,6 @@ test('its keys, arguments and reply are checked by the compiler', () => {
   // @ts-expect-error a number is due
   run(acquire, ['a'], ['me', '30'])
   // @ts-expect-error the reply is no text
-  const text: string = run(acquire, ['a'], ['me', 30])
-  assert.ok(text)
+  const words: string = run(acquire, ['a'], ['me', 30])
+  assert.ok(words)
 })

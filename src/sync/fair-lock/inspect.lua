@@ -3,7 +3,7 @@
 -- KEYS[2] queue
 -- KEYS[3] deadlines
 -- ARGV[1] first (count) where to go on with those who wait
--- returns [integer ttl, string[] owners and counts in turn, string[] waiting owners and deadlines in turn] ttl in ms, -1
+-- returns [integer ttl, string[pairs] owners and counts in turn, string[pairs] waiting owners and deadlines in turn] ttl in ms, -1
 -- without expiry, -2 when free; deadlines in ms since the epoch, by the server's clock
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local first = tonumber(ARGV[1])

@@ -10,7 +10,7 @@
 -- ARGV[5] grants
 -- ARGV[6] publish
 -- ARGV[7..] owners and their leases in turn
--- returns [string stamp, integer left, integer[] states] server time in µs; ms that the lock stays somebody's, -1 without
+-- returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that the lock stays somebody's, -1 without
 -- expiry, -2 when it is free; of each owner: 1 in, 0 first in the line or refused, 3 behind others there, 2 has no place, and
 -- asked too late for one
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]

@@ -6,7 +6,7 @@
 -- ARGV[1] companion
 -- ARGV[2] from where to go on with those who hold it, 0 at first, empty when they are known
 -- ARGV[3] first (count) where to go on with those who wait
--- returns [integer ttl, string next, string[] fields and values in turn, integer[] left, string[] waiting owners and deadlines
+-- returns [integer ttl, string next, string[pairs] fields and values in turn, integer[] left, string[pairs] waiting owners and deadlines
 -- in turn] ttl in ms, -1 without expiry, -2 when free; where to go on, 0 when that is all; for how many ms each field's read
 -- goes on, 0 when it died or is none; deadlines in ms since the epoch, by the server's clock
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]

@@ -5,7 +5,7 @@
 -- ARGV[1] owner
 -- ARGV[2] lease (ms)
 -- ARGV[3] known the newest token that the caller has seen
--- returns string token of the hold | integer ms that it stays another's, -1 when it has no expiry
+-- returns digits token of the hold | integer ms that it stays another's, -1 when it has no expiry
 local lock = KEYS[1]
 local counter = KEYS[2]
 local owner = ARGV[1]

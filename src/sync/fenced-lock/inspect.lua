@@ -1,7 +1,7 @@
 -- Who holds the lock, how often, and for how long; and the newest token of all.
 -- KEYS[1] lock
 -- KEYS[2] counter
--- returns [integer ttl, string[] fields, string token | nil] ttl in ms, -1 without expiry, -2 when free; owners and counts in turn
+-- returns [integer ttl, string[pairs] fields, digits token | nil] ttl in ms, -1 without expiry, -2 when free; owners and counts in turn
 local lock = KEYS[1]
 local counter = KEYS[2]
 --include holder-of

@@ -6,7 +6,7 @@
 -- ARGV[2] to
 -- ARGV[3] lease (ms)
 -- ARGV[4] known the newest token that the caller has seen
--- returns string token of the hold | nil it was neither's
+-- returns digits token of the hold | nil it was neither's
 local lock = KEYS[1]
 local counter = KEYS[2]
 local from = ARGV[1]

@@ -6,7 +6,7 @@
 -- ARGV[2] level (count)
 -- ARGV[3] lease (ms)
 -- ARGV[4] known the newest token that the caller has seen
--- returns [integer left, string token | nil] ms left, -1 without expiry, and the newest token | nil not this owner's
+-- returns [integer left, digits token | nil] ms left, -1 without expiry, and the newest token | nil not this owner's
 local lock = KEYS[1]
 local counter = KEYS[2]
 local owner = ARGV[1]

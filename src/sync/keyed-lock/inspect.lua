@@ -1,7 +1,7 @@
 -- Who holds each of these keys, for how long, and how often.
 -- KEYS[1] group
 -- ARGV[1..] fields
--- returns [string[] owners, integer[] left (ms), integer[] counts] in the order of the fields; an empty owner: it is free
+-- returns [string[fields] owners, integer[fields] left (ms), integer[fields] counts] in the order of the fields; an empty owner: it is free
 local group = KEYS[1]
 local fields = ARGV
 --include server-now

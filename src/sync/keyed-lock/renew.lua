@@ -3,7 +3,7 @@
 -- KEYS[1..] groups
 -- ARGV[1] lease (ms)
 -- ARGV[2..] holds
--- returns integer[] ms left, -2 lost, in the order of the groups
+-- returns integer[holds] ms left, -2 lost, in the order of the groups
 local groups = KEYS
 local lease = tonumber(ARGV[1])
 local holds = ARGV

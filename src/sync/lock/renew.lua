@@ -3,7 +3,7 @@
 -- KEYS[1..] locks
 -- ARGV[1] lease (ms)
 -- ARGV[2..] owners
--- returns integer[] ms left, -1 without expiry, -2 lost, in the order of the locks
+-- returns integer[owners] ms left, -1 without expiry, -2 lost, in the order of the locks
 local locks = KEYS
 local lease = tonumber(ARGV[1])
 local owners = ARGV

@@ -3,7 +3,7 @@
 -- KEYS[1..] timeouts
 -- ARGV[1] lease (ms)
 -- ARGV[2..] ids
--- returns integer[] ms left, -1 when it never expires, -2 lost, in the order of the keys
+-- returns integer[ids] ms left, -1 when it never expires, -2 lost, in the order of the keys
 local timeouts = KEYS
 local lease = tonumber(ARGV[1])
 local ids = ARGV

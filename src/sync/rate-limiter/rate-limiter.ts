@@ -3,12 +3,16 @@ import { LATE, abortable } from '../../core/request.js'
 import type { Runtime } from '../../core/runtime.js'
 import { AcquireTimeoutError, ConfigError, NotInitializedError } from '../../errors.js'
 import { rateLimiterRelease, rateLimiterSetRate, rateLimiterTrySetRate } from '../../lua/scripts.gen.js'
+import { digits, either, nil, tuple } from '../../lua/shape.js'
 import { checkAmount, checkRate, checkWaiting, show } from '../../options.js'
 import type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions, SemaphoreOptions } from '../../types.js'
 import { type Grant, Window, type WindowRequest } from './window.js'
 
 /** As Redisson counts the kinds. */
 const SCOPES = ['overall', 'client'] as const
+
+const FIELD = either(digits, nil)
+const FIELDS = tuple(FIELD, FIELD, FIELD, FIELD)
 
 /** What the scripts take for a rate. */
 const argsOf = ({ permits, interval, scope = 'overall', keepAlive = 0 }: Rate) =>
@@ -63,8 +67,10 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   async rate(): Promise<Rate | undefined> {
     this.checkUsable()
     const fields = ['HMGET', this.key, 'rate', 'interval', 'type', 'keepAliveTime']
-    const reply = await this.runtime.link.command(fields, { route: this.key, target: this.name })
-    const [permits, interval, scope, keepAlive] = reply as (string | null)[]
+    const [permits, interval, scope, keepAlive] = await this.runtime.link.command(fields, FIELDS, {
+      route: this.key,
+      target: this.name,
+    })
     if ([permits, interval, scope].includes(null)) return undefined
     const rate = { permits: Number(permits), interval: Number(interval), scope: SCOPES[Number(scope)] }
     return Number(keepAlive) > 0 ? { ...rate, keepAlive: Number(keepAlive) } : rate

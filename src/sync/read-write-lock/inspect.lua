@@ -2,7 +2,7 @@
 -- KEYS[1] lock
 -- ARGV[1] companion
 -- ARGV[2] from where to go on, 0 at first
--- returns [integer ttl, string next, string[] fields and values in turn, integer[] left] ttl in ms, -1 without expiry, -2 when
+-- returns [integer ttl, string next, string[pairs] fields and values in turn, integer[] left] ttl in ms, -1 without expiry, -2 when
 -- free; where to go on, 0 when that is all; for how many ms each field's read goes on, 0 when it died or is none
 local lock = KEYS[1]
 local companion, from = ARGV[1], ARGV[2]

@@ -4,7 +4,7 @@
 -- KEYS[1..] locks and their owners' levels in turn
 -- ARGV[1] lease (ms), 0: as they have
 -- ARGV[2..] owners
--- returns integer[] ms left, -2 lost, in the order of the owners
+-- returns integer[owners] ms left, -2 lost, in the order of the owners
 local locks = KEYS
 local lease, owners = tonumber(ARGV[1]), ARGV
 --include count-of

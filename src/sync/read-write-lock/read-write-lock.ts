@@ -2,6 +2,7 @@ import { type Attempt, isHeld, isPassed, type LockKind, type Runner, type Server
 import { ReadGate } from '../../core/read-gate.js'
 import type { ReadProtocol } from '../../core/read-protocol.js'
 import { WriteGate } from '../../core/write-gate.js'
+import { EngineError } from '../../errors.js'
 import { readCompanion, readLevels, readWriteChannel, readWriteTurn } from '../../keys.js'
 import {
   readWriteLockForceRelease,
@@ -110,14 +111,18 @@ export const readersAndWriter = (
   ttl: number,
   fields: readonly string[],
   times: readonly number[],
-): ServerState['holders'] =>
-  times.flatMap((time, i): ServerState['holders'] => {
+): ServerState['holders'] => {
+  if (fields.length !== 2 * times.length) {
+    throw new EngineError('BAD_REPLY', `the server answered with ${times.length} times for ${fields.length / 2} fields`)
+  }
+  return times.flatMap((time, i): ServerState['holders'] => {
     const owner = fields[2 * i] as string
     const count = Number(fields[2 * i + 1])
     if (owner.endsWith(WRITE)) return [{ owner, count, mode: 'write', left: ttl }]
     // Who died while reading is not there any more, though its field is.
     return time > 0 ? [{ owner, count, mode: 'read', left: time }] : []
   })
+}
 
 export class ReadSide extends Side implements ReadProtocol {
   protected readonly mode = 'read'

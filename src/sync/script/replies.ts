@@ -32,8 +32,9 @@ export const readers: Readers = {
   value,
   boolean: (reply) => reply === 1 || (reply instanceof Uint8Array && utf8(reply) === 'OK'),
   integer(reply) {
-    if (reply === null || typeof reply === 'number') return reply ?? undefined
-    if (reply instanceof Uint8Array && /^-?\d+$/.test(utf8(reply))) return Number(utf8(reply))
+    if (reply === null) return undefined
+    const number = reply instanceof Uint8Array && /^-?\d+$/.test(utf8(reply)) ? Number(utf8(reply)) : reply
+    if (typeof number === 'number' && Number.isSafeInteger(number)) return number
     throw not('integer', reply)
   },
   status(reply) {

@@ -1,6 +1,7 @@
 import { allOf } from '../../core/everywhere.js'
-import type { Nodes, Reply } from '../../engine/engine.js'
+import type { Nodes } from '../../engine/engine.js'
 import { EngineError } from '../../errors.js'
+import { type Shape, anything, integer, just, text, tuple } from '../../lua/shape.js'
 import { checkName } from '../../options.js'
 import type { Returns, ScriptInput, ScriptOptions, Scripts } from '../../script-types.js'
 import { mannerOf, type Scripting } from './script.js'
@@ -16,7 +17,7 @@ export class ServerScripts implements Scripts {
   }
 
   async load(lua: string): Promise<string> {
-    const [sha] = await this.#everywhere(['LOAD', checkName(lua, 'lua')])
+    const [sha] = await this.#everywhere(['LOAD', checkName(lua, 'lua')], text)
     return sha as string
   }
 
@@ -24,7 +25,11 @@ export class ServerScripts implements Scripts {
     checkName(sha, 'sha')
     const { link } = this.#scripting.runtime
     const answer = this.#scripting.run(call, mannerOf(call), (keys, args, options) =>
-      link.command([options.readOnly === true ? 'EVALSHA_RO' : 'EVALSHA', sha, keys.length, ...keys, ...args], options),
+      link.command(
+        [options.readOnly === true ? 'EVALSHA_RO' : 'EVALSHA', sha, keys.length, ...keys, ...args],
+        anything,
+        options,
+      ),
     )
     return answer as Promise<Returns[R]>
   }
@@ -32,28 +37,28 @@ export class ServerScripts implements Scripts {
   async exists(...shas: string[]): Promise<boolean[]> {
     shas.forEach((sha, i) => checkName(sha, `shas[${i}]`))
     if (shas.length === 0) return []
-    const nodes = await this.#everywhere(['EXISTS', ...shas])
-    return shas.map((_sha, i) => nodes.every((known) => (known as number[])[i] === 1))
+    const nodes = await this.#everywhere(['EXISTS', ...shas], tuple(...shas.map(() => integer)))
+    return shas.map((_sha, i) => nodes.every((known) => known[i] === 1))
   }
 
   async flush(): Promise<void> {
-    await this.#everywhere(['FLUSH'])
+    await this.#everywhere(['FLUSH'], just('OK'))
   }
 
   /** Where one of the nodes had one to end, what the others say does not matter; else why it could not be ended. */
   async kill(): Promise<void> {
-    const outcomes = await this.#ask(['KILL'], 'apart')
+    const outcomes = await this.#ask(['KILL'], just('OK'), 'apart')
     if (outcomes.some(({ status }) => status === 'fulfilled')) return
     const errors: unknown[] = outcomes.map((outcome) => (outcome as PromiseRejectedResult).reason as unknown)
     throw errors.find((error) => !(error instanceof EngineError && error.code === 'NOTBUSY')) ?? errors[0]
   }
 
-  async #everywhere(words: readonly string[]): Promise<Reply[]> {
-    return allOf(await this.#ask(words, 'masters'))
+  async #everywhere<R>(words: readonly string[], fits: Shape<R>): Promise<R[]> {
+    return allOf(await this.#ask(words, fits, 'masters'))
   }
 
-  #ask(words: readonly string[], nodes: Nodes): Promise<PromiseSettledResult<Reply>[]> {
+  #ask<R>(words: readonly string[], fits: Shape<R>, nodes: Nodes): Promise<PromiseSettledResult<R>[]> {
     const { link } = this.#scripting.runtime
-    return this.#scripting.untilClosed(() => link.everywhere(['SCRIPT', ...words], nodes))
+    return this.#scripting.untilClosed(() => link.everywhere(['SCRIPT', ...words], fits, nodes))
   }
 }

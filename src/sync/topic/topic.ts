@@ -1,5 +1,6 @@
 import { type Codec, codecOf, encodeWith } from '../../codecs/codec.js'
 import { allOf } from '../../core/everywhere.js'
+import { integer, text, tuple } from '../../lua/shape.js'
 import { checkCount, checkFlag, checkFunction, checkName, checkOptions, checkWaiting } from '../../options.js'
 import type {
   MessageListener,
@@ -74,11 +75,10 @@ export class NamedTopic<M> extends Listened<M> implements Topic<M> {
     this.topics.published(this.place)
     runtime.checkOpen(this.name)
     // Always over the same connection, so that messages of one publisher keep their order.
-    const told = await runtime.link.command([kind === 'sharded' ? 'SPUBLISH' : 'PUBLISH', name, payload], {
+    return runtime.link.command([kind === 'sharded' ? 'SPUBLISH' : 'PUBLISH', name, payload], integer, {
       route: name,
       target: this.name,
     })
-    return told as number
   }
 
   async subscribers(): Promise<number> {
@@ -86,8 +86,8 @@ export class NamedTopic<M> extends Listened<M> implements Topic<M> {
     const { name, kind } = this.place
     runtime.checkOpen(this.name)
     const count = kind === 'sharded' ? 'SHARDNUMSUB' : 'NUMSUB'
-    const nodes = allOf(await runtime.link.everywhere(['PUBSUB', count, name], 'all'))
-    return nodes.reduce<number>((sum, counts) => sum + Number((counts as unknown[])[1]), 0)
+    const nodes = allOf(await runtime.link.everywhere(['PUBSUB', count, name], tuple(text, integer), 'all'))
+    return nodes.reduce((sum, [, counted]) => sum + counted, 0)
   }
 
   messages(options?: MessagesOptions): Messages<M> {
