@@ -7,8 +7,16 @@ export type Borrowed =
   | { readonly engine: 'node-redis'; readonly connection: NodeRedisClient }
   | { readonly engine: 'glide'; readonly connection: GlideClient }
 
-interface Prefixed {
+/** What changes keys or replies behind our back. */
+interface Changing {
   readonly keyPrefix?: unknown
+  readonly stringNumbers?: unknown
+}
+
+interface Changed {
+  readonly options?: Changing & { readonly redisOptions?: Changing }
+  /** Of ioredis: what else it is good for. */
+  readonly mode?: unknown
 }
 
 /** They are known by what they can do: nothing of them is loaded here. */
@@ -16,9 +24,9 @@ export const borrowed = (connection: object, url: string | undefined): Borrowed 
   if (url !== undefined) throw new ConfigError('either a url or a connection, not both')
   const has = (...methods: string[]): boolean =>
     methods.every((method) => typeof (connection as Record<string, unknown> | null)?.[method] === 'function')
-  if (has('callBuffer', 'duplicate')) return { engine: 'ioredis', connection: unprefixed(connection) as IoredisClient }
+  if (has('callBuffer', 'duplicate')) return { engine: 'ioredis', connection: plain(connection) as IoredisClient }
   if (has('sendCommand', 'sSubscribe')) {
-    return { engine: 'node-redis', connection: unprefixed(connection) as NodeRedisClient }
+    return { engine: 'node-redis', connection: plain(connection) as NodeRedisClient }
   }
   if (has('customCommand', 'getStatistics')) return { engine: 'glide', connection: glide(connection, has) }
   throw new ConfigError(
@@ -27,14 +35,23 @@ export const borrowed = (connection: object, url: string | undefined): Borrowed 
   )
 }
 
-const unprefixed = (connection: object): object => {
-  const { options } = connection as { options?: Prefixed & { redisOptions?: Prefixed } }
-  const prefixes = [options?.keyPrefix, options?.redisOptions?.keyPrefix]
-  if (prefixes.every((prefix) => prefix === undefined || prefix === '')) return connection
-  throw new ConfigError(
-    'the connection adds a keyPrefix to keys but not to channels, so waiters would not be woken: ' +
-      'connect without it and pass mapName instead',
-  )
+/** One that sends and answers what is sent and answered. */
+const plain = (connection: object): object => {
+  const { options, mode } = connection as Changed
+  const all = [options, options?.redisOptions]
+  if (all.some((some) => some?.keyPrefix !== undefined && some.keyPrefix !== '')) {
+    throw new ConfigError(
+      'the connection adds a keyPrefix to keys but not to channels, so waiters would not be woken: ' +
+        'connect without it and pass mapName instead',
+    )
+  }
+  if (all.some((some) => some?.stringNumbers === true)) {
+    throw new ConfigError('the connection has stringNumbers, which makes text of numbers: connect without it')
+  }
+  if (mode === 'subscriber' || mode === 'monitor') {
+    throw new ConfigError(`the connection is in ${mode} mode, where no commands can be sent: pass another one`)
+  }
+  return connection
 }
 
 const glide = (connection: object, has: (...methods: string[]) => boolean): GlideClient => {

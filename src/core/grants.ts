@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { integer, text, tuple } from '../lua/shape.js'
 import type { LineHost, LineProtocol } from './line-protocol.js'
 import type { Runtime } from './runtime.js'
 import { passes } from './trouble.js'
@@ -97,8 +98,8 @@ export class GrantEar {
     if (channel === undefined || !this.hears || (link.cluster && !sharded)) return true
     const which = publishCommand === 'SPUBLISH' ? 'SHARDNUMSUB' : 'NUMSUB'
     try {
-      const reply = await link.command(['PUBSUB', which, channel], { route: channel })
-      return this.#ear === undefined || (Array.isArray(reply) && Number(reply[1]) > 0)
+      const [, counted] = await link.command(['PUBSUB', which, channel], tuple(text, integer), { route: channel })
+      return this.#ear === undefined || counted > 0
     } catch (trouble) {
       return passes(trouble)
     }

@@ -193,12 +193,8 @@ const isMoving = (error: unknown): boolean =>
   error instanceof EngineError && ['TRYAGAIN', 'ASK', 'MOVED'].includes(error.code)
 
 const mayHaveRun = (cause: unknown): boolean =>
-<<<<<<< HEAD
   cause instanceof ReplicationError ||
-  (cause instanceof EngineError && (cause.code === 'NO_REPLY' || cause.code === 'SERVER' || isBrokenOff(cause.message)))
-=======
-  cause instanceof ReplicationError || (cause instanceof EngineError && UNSURE.has(cause.code))
->>>>>>> 19dd6b3 (Every reply is checked against what its script or command declares)
+  (cause instanceof EngineError && (UNSURE.has(cause.code) || isBrokenOff(cause.message)))
 
 const notGivenBack = (cause: unknown): Error => {
   if (!(cause instanceof EngineError)) return cause instanceof Error ? cause : new Error('no answer for a minute')

@@ -31,11 +31,4 @@ export const isMoving = (trouble: unknown): boolean =>
 
 /** Whether the server may have done it, or a part: a script is broken off where a key moves to another node meanwhile. */
 export const mayHaveRun = ({ code, message }: EngineError): boolean =>
-<<<<<<< HEAD
-  code === 'NO_REPLY' ||
-  code === 'SERVER' ||
-  isBrokenOff(message) ||
-  (code === 'NOPERM' && message.includes(' script: '))
-=======
-  UNSURE.has(code) || (code === 'NOPERM' && message.includes(' script: '))
->>>>>>> 19dd6b3 (Every reply is checked against what its script or command declares)
+  UNSURE.has(code) || isBrokenOff(message) || (code === 'NOPERM' && message.includes(' script: '))

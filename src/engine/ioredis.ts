@@ -212,6 +212,9 @@ export class IoredisDriver implements Driver {
     }
     // What options a caller's client has for its commands, only the client knows.
     if (!this.lent) return client.sendCommand(commandOf(argv, options)) as Promise<Reply>
+    // Its own pipelines take what callBuffer is given for the arguments alone.
+    const pipelines = options.binary === true && client.options?.enableAutoPipelining === true
+    if (pipelines) return client.sendCommand(commandOf(argv, options)) as Promise<Reply>
     const [name, args] = wordsOf(argv)
     const reply = options.binary === true ? client.callBuffer(name, ...args) : client.call(name, ...args)
     return reply as Promise<Reply>

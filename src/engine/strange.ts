@@ -33,7 +33,7 @@ export const badReply = (address: string, what: string, reply: unknown, target?:
 /** Why a connection cannot be used that answers PING so; undefined: it can. */
 export const misled = (reply: Reply): string | undefined => {
   if (isQueued(reply)) return 'it is inside an open MULTI'
-  if (Array.isArray(reply))
-    return 'it is in subscriber mode, where no commands can be sent: pass one that subscribes to nothing'
+  // node-redis takes it out of its list.
+  if (Array.isArray(reply) || reply === 'pong') return 'it is in subscriber mode, where no commands can be sent'
   return reply === 'PONG' ? undefined : `it answered PING with ${shown(reply)}`
 }

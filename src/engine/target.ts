@@ -68,6 +68,7 @@ export interface IoredisClient {
     readonly host?: string
     readonly port?: number
     readonly Connector?: unknown
+    readonly enableAutoPipelining?: boolean
   }
   /** Of a cluster, by slot: its master, then its replicas. */
   readonly slots?: readonly (readonly string[] | undefined)[]
