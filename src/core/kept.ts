@@ -58,7 +58,7 @@ export abstract class KeptObject implements Kept {
   /** As PTTL answers: -2 where there is no such key, -1 where it has no expiry. */
   async #left(): Promise<number> {
     this.checkUsable()
-    return Number(await this.runtime.link.command(['PTTL', this.key], { route: this.key, target: this.name }))
+    return this.runtime.link.command(['PTTL', this.key], integer, { route: this.key, target: this.name })
   }
 
   async delete(): Promise<boolean> {

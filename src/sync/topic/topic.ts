@@ -1,6 +1,6 @@
 import { type Codec, codecOf, encodeWith } from '../../codecs/codec.js'
 import { allOf } from '../../core/everywhere.js'
-import { integer, text, tuple } from '../../lua/shape.js'
+import { integer, many, text, tuple } from '../../lua/shape.js'
 import { checkCount, checkFlag, checkFunction, checkName, checkOptions, checkWaiting } from '../../options.js'
 import type {
   MessageListener,
@@ -109,8 +109,8 @@ export class MatchingTopic<M> extends Listened<M> implements PatternTopic<M> {
   async activeTopics(): Promise<string[]> {
     const { runtime } = this.topics
     runtime.checkOpen(this.pattern)
-    const nodes = allOf(await runtime.link.everywhere(['PUBSUB', 'CHANNELS', this.place.name], 'all'))
-    return [...new Set(nodes.flat() as string[])].sort()
+    const nodes = allOf(await runtime.link.everywhere(['PUBSUB', 'CHANNELS', this.place.name], many(text), 'all'))
+    return [...new Set(nodes.flat())].sort()
   }
 
   messages(options?: MessagesOptions): Messages<{ readonly channel: string; readonly message: M }> {
