@@ -11,7 +11,8 @@ import { Runtime } from './core/runtime.js'
 import { readTicket } from './core/ticket.js'
 import type { Driver } from './engine/engine.js'
 import { ClosedError, LockLostError } from './errors.js'
-import { checkClose, checkFair, checkKeys, checkListener, checkName, checkText } from './options.js'
+import { presenceKey } from './keys.js'
+import { checkClose, checkFair, checkKeys, checkLabel, checkListener, checkName } from './options.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { fairReadLock, fairWriteLock } from './sync/fair-read-write-lock/fair-read-write-lock.js'
 import { fencedLock, NumberedLock } from './sync/fenced-lock/fenced-lock.js'
@@ -242,7 +243,7 @@ class ConnectedClient implements Client {
   }
 
   owner(label?: string): Owner {
-    if (label !== undefined) checkText(label, 'label')
+    if (label !== undefined) checkLabel(label)
     return new UnitOfWork(label)
   }
 
@@ -252,8 +253,9 @@ class ConnectedClient implements Client {
     if (content === undefined || kind === undefined)
       throw new TypeError('ticket must be the text that hold.detach() gave')
     if (this.#runtime.closed) throw new ClosedError(content.name)
+    const gate = this.#runtime.gate(kind, content.name, this.#runtime.keyOf(content.name))
     const terms = content.watched ? this.#runtime.watched : { lease: content.lease, watched: false }
-    const hold = await adopt(this.#runtime.gate(kind, content.name), content.wire, new UnitOfWork(), terms)
+    const hold = await adopt(gate, content.wire, new UnitOfWork(), terms)
     if (hold === undefined) throw new LockLostError(content.name, 'it was adopted already, or its lease ran out')
     return hold
   }
@@ -304,17 +306,18 @@ export const open = async (from?: string | URL | ClientOptions): Promise<Client>
 
 /** A client on this driver, whatever place the settings name. */
 export const start = async (settings: Settings, driver: Driver): Promise<Client> => {
-  const { clock, mapName, redisson } = settings
+  const { clock, redisson } = settings
   const id = newClientId(clock, redisson)
   // Not where it connects to: what can be reached from a lock must not hold the password.
   const { place: _place, tls: _tls, ...shared } = settings
   const runtime = new Runtime({ id, ...shared }, driver)
   const { link } = runtime
-  await link.open()
   const label = settings.label ?? (await defaultLabel())
+  // It asks the user's function: before anything is open.
   const presence = settings.presence
-    ? new Presence(link, { clock, id, label, mapName, lease: settings.watchdog })
+    ? new Presence(link, { clock, id, label, key: runtime.keyOf(presenceKey(id)), lease: settings.watchdog })
     : undefined
+  await link.open()
   const [facts] = await Promise.all([readFacts(link, clock, settings.sharded), presence?.announce()])
   runtime.sharded = facts.sharded
   const untold = await runtime.replicas.begin(facts.replicas)

@@ -10,10 +10,35 @@ export const show = (value: unknown): string => {
   return String(value)
 }
 
-export const checkName = (name: unknown, what = 'name'): string => {
-  if (typeof name !== 'string') throw new TypeError(`${what} must be a string, not ${show(name)}`)
-  if (name === '') throw new TypeError(`${what} must not be empty: ''`)
-  return name
+/** Names, keys and labels have so many bytes at most: all that is told of them fits into a command. */
+const LONGEST = 65_536
+
+/** Half of a surrogate pair: no two programs agree which bytes that is. */
+const LONE = /\p{Surrogate}/u
+
+/** What goes to the server as it is, and comes back so. */
+export const checkWire = (value: string, what: string): string => {
+  // No UTF-16 unit takes more than three bytes.
+  const bytes = value.length * 3 <= LONGEST ? 0 : new TextEncoder().encode(value).length
+  if (bytes > LONGEST) throw new TypeError(`${what} must have ${LONGEST} bytes at most, not ${bytes}: ${show(value)}`)
+  if (LONE.test(value))
+    throw new TypeError(`${what} must be whole characters, not half a surrogate pair: ${show(value)}`)
+  return value
+}
+
+/** Text that is not empty. */
+export const checkWords = (value: unknown, what: string): string => {
+  if (typeof value !== 'string') throw new TypeError(`${what} must be a string, not ${show(value)}`)
+  if (value === '') throw new TypeError(`${what} must not be empty: ''`)
+  return value
+}
+
+export const checkName = (name: unknown, what = 'name'): string => checkWire(checkWords(name, what), what)
+
+/** People read it. */
+export const checkLabel = (label: unknown, what = 'label'): string => {
+  if (typeof label !== 'string') throw new TypeError(`${what} must be a string, not ${show(label)}`)
+  return checkWire(label, what)
 }
 
 export const checkKeys = (keys: unknown): readonly string[] => {
@@ -21,6 +46,7 @@ export const checkKeys = (keys: unknown): readonly string[] => {
   if (keys.length === 0) throw new RangeError('keys must be one at least, not 0')
   keys.forEach((key, index) => {
     if (typeof key !== 'string') throw new TypeError(`keys[${index}] must be a string, not ${show(key)}`)
+    checkWire(key, `keys[${index}]`)
   })
   return keys as string[]
 }

@@ -3,7 +3,16 @@ import type { JavaCodec } from '../codecs/java-codec.js'
 import { type Clock, systemClock } from '../core/clock.js'
 import type { FullTlsOptions, TlsOptions } from '../engine/target.js'
 import { ConfigError } from '../errors.js'
-import { checkCount, checkFlag, checkFunction, checkLease, checkMethods, checkText, show } from '../options.js'
+import {
+  checkCount,
+  checkFlag,
+  checkFunction,
+  checkLabel,
+  checkLease,
+  checkMethods,
+  checkText,
+  show,
+} from '../options.js'
 import type { Logger, RedissonVersion } from '../types.js'
 import { borrowed, type Borrowed } from './borrowed.js'
 import { tlsOf } from './tls.js'
@@ -161,7 +170,7 @@ export const settle = (from: From, env: Environment, filed?: Filed): Settings =>
   checkFunction(mapName, 'mapName')
   checkMethods(clock, 'clock', ['now', 'monotonic', 'setTimer', 'randomBytes', 'random'])
   checkMethods(logger, 'logger', ['debug', 'info', 'warn', 'error'])
-  if (label !== undefined) checkText(label, 'label')
+  if (label !== undefined) checkLabel(label)
   checkFlag(presence, 'presence')
   const { watchdog = 30_000, connectTimeout = 10_000, commandTimeout = 3000, maxWaiters = Infinity } = options
   const redisson = versionOf(options.redisson)

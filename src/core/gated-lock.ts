@@ -25,12 +25,14 @@ export interface LockHome {
 export class GatedLock implements Lock<TenureHold> {
   readonly name: string
   readonly kind: LockKind
+  readonly key: string
   readonly #home: LockHome
 
   constructor(home: LockHome, kind: LockKind, name: string) {
     this.#home = home
     this.kind = kind
     this.name = name
+    this.key = home.runtime.keyOf(name)
   }
 
   get runtime(): Runtime {
@@ -107,7 +109,7 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   get #gate(): Gatekeeper {
-    return this.runtime.gate(this.kind, this.name)
+    return this.runtime.gate(this.kind, this.name, this.key)
   }
 
   async serverState(briefly?: boolean): Promise<ServerState> {
@@ -156,7 +158,7 @@ export class GatedLock implements Lock<TenureHold> {
   /** Whether both are of one key, or of parts of it that overlap. */
   meets(lock: object): lock is GatedLock {
     if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime) return false
-    return this.runtime.keyOf(lock.name) === this.runtime.keyOf(this.name) && overlap(lock.kind, this.kind)
+    return lock.key === this.key && overlap(lock.kind, this.kind)
   }
 
   /** Whether it is the same lock, whichever object stands for it. The other side of a lock is the same, too. */

@@ -112,7 +112,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     const wait = Math.max(0, request.wait - (this.clock.monotonic() - since))
     // There may be another gate by now.
     this.runtime
-      .gate(this.kind, this.name)
+      .gate(this.kind, this.name, this.protocol.key)
       .acquire({ ...request, wait })
       .then(resolve, reject)
   }

@@ -84,6 +84,6 @@ export class ThreadLock extends OwnedView<GatedLock> {
 
   /** The innermost hold of this owner, through whichever lock object it was taken. */
   #held(): TenureHold | undefined {
-    return this.target.runtime.gateInUse(this.target.kind, this.name)?.tenureOf(this.owner)?.innermost
+    return this.target.runtime.gateInUse(this.target.kind, this.target.key)?.tenureOf(this.owner)?.innermost
   }
 }

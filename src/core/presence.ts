@@ -7,7 +7,8 @@ export interface PresenceOptions {
   readonly clock: Clock
   readonly id: string
   readonly label: string
-  readonly mapName: (name: string) => string
+  /** Where it is on the server. */
+  readonly key: string
   readonly lease: number
 }
 
@@ -22,7 +23,7 @@ export class Presence {
   constructor(link: Link, options: PresenceOptions) {
     this.#link = link
     this.#options = options
-    this.#key = options.mapName(presenceKey(options.id))
+    this.#key = options.key
   }
 
   async announce(): Promise<void> {

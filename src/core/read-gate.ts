@@ -44,7 +44,7 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
 
   get #writing(): WriteGate | undefined {
     const { rival } = this.kind
-    return rival === undefined ? undefined : (this.runtime.gateInUse(rival, this.name) as WriteGate | undefined)
+    return rival === undefined ? undefined : (this.runtime.gateInUse(rival, this.protocol.key) as WriteGate | undefined)
   }
 
   protected take(tenure: Tenure): void {

@@ -5,6 +5,7 @@ import type { Driver } from '../engine/engine.js'
 import { Link } from '../engine/link.js'
 import { slotOf, wireOwner } from '../keys.js'
 import type { Script } from '../lua/script.js'
+import { checkWire, show } from '../options.js'
 import type { ClientEvents, Logger } from '../types.js'
 import { Counting } from './counting.js'
 import { Teller } from './diagnostics.js'
@@ -161,8 +162,7 @@ export class Runtime implements Runner {
     return ++this.#number
   }
 
-  gate(kind: LockKind, name: string): Gatekeeper {
-    const key = this.keyOf(name)
+  gate(kind: LockKind, name: string, key: string): Gatekeeper {
     const family = this.#gates.get(kind.family) ?? new Map<string, Gatekeeper>()
     let gate = family.get(key)
     if (gate === undefined) {
@@ -182,11 +182,11 @@ export class Runtime implements Runner {
     if (family?.size === 0) this.#gates.delete(gate.kind.family)
   }
 
-  /** Where a lock of this name is on the server. */
+  /** Where what has this name is on the server. Asked once for each object: what the user's function says later does not matter. */
   keyOf(name: string): string {
     const key: unknown = this.options.mapName(name)
-    if (typeof key === 'string' && key !== '') return key
-    throw new TypeError(`mapName must return a key for ${JSON.stringify(name)}, not ${String(key)}`)
+    if (typeof key === 'string' && key !== '') return checkWire(key, `what mapName returned for ${show(name)}`)
+    throw new TypeError(`mapName must return a key for ${show(name)}, not ${show(key)}`)
   }
 
   /** What is known of the clock of the server that has this key. */
@@ -203,8 +203,8 @@ export class Runtime implements Runner {
   }
 
   /** The gate of a lock that somebody here holds or waits for. */
-  gateInUse(kind: LockKind, name: string): Gatekeeper | undefined {
-    return this.#gates.get(kind.family)?.get(this.keyOf(name))
+  gateInUse(kind: LockKind, key: string): Gatekeeper | undefined {
+    return this.#gates.get(kind.family)?.get(key)
   }
 
   get gates(): readonly Gatekeeper[] {

@@ -12,7 +12,7 @@ export class WriteGate extends Gate {
 
   get #reading(): ReadGate | undefined {
     const { rival } = this.kind
-    return rival === undefined ? undefined : (this.runtime.gateInUse(rival, this.name) as ReadGate | undefined)
+    return rival === undefined ? undefined : (this.runtime.gateInUse(rival, this.protocol.key) as ReadGate | undefined)
   }
 
   protected override hopeless({ owner, explicit }: Request): DeadlockError | undefined {

@@ -39,7 +39,7 @@ export class KeyedGate extends Gate {
   }
 
   get #inUse(): boolean {
-    return this.runtime.gateInUse(this.kind, this.name) === this
+    return this.runtime.gateInUse(this.kind, this.protocol.key) === this
   }
 
   #overlapping(owner: UnitOfWork): readonly KeyedGate[] {

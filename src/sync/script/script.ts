@@ -6,7 +6,7 @@ import { ClosedError, EngineError } from '../../errors.js'
 import { slotOf } from '../../keys.js'
 import { type Script as Stored, script } from '../../lua/script.js'
 import { anything } from '../../lua/shape.js'
-import { checkFlag, checkName, checkOptions, show } from '../../options.js'
+import { checkFlag, checkName, checkOptions, checkWords, show } from '../../options.js'
 import type { Returns, Script, ScriptInput, ScriptOptions } from '../../script-types.js'
 import { checkReturns, readers } from './replies.js'
 
@@ -110,7 +110,7 @@ export class UserScript implements Script {
   constructor(scripting: Scripting, lua: string, options: ScriptOptions | undefined) {
     this.#scripting = scripting
     this.#manner = mannerOf(options)
-    this.#stored = script('user', createHash('sha1').update(checkName(lua, 'lua')).digest('hex'), lua, 0, anything)
+    this.#stored = script('user', createHash('sha1').update(checkWords(lua, 'lua')).digest('hex'), lua, 0, anything)
   }
 
   get sha(): string {

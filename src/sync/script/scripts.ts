@@ -2,7 +2,7 @@ import { allOf } from '../../core/everywhere.js'
 import type { Nodes } from '../../engine/engine.js'
 import { EngineError } from '../../errors.js'
 import { type Shape, anything, integer, just, text, tuple } from '../../lua/shape.js'
-import { checkName } from '../../options.js'
+import { checkName, checkWords } from '../../options.js'
 import type { Returns, ScriptInput, ScriptOptions, Scripts } from '../../script-types.js'
 import { mannerOf, type Scripting } from './script.js'
 
@@ -17,7 +17,7 @@ export class ServerScripts implements Scripts {
   }
 
   async load(lua: string): Promise<string> {
-    const [sha] = await this.#everywhere(['LOAD', checkName(lua, 'lua')], text)
+    const [sha] = await this.#everywhere(['LOAD', checkWords(lua, 'lua')], text)
     return sha as string
   }
 
