@@ -149,6 +149,13 @@ export const checkOwner = (owner: unknown): void => {
   if (!isOwner(owner)) throw new TypeError(`owner must come from client.owner() or a hold, not ${show(owner)}`)
 }
 
+/** What the user's function gave is a promise, where a value is due: that it may reject is not told twice. */
+export const isPromise = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null || !('then' in value)) return false
+  Promise.resolve(value).catch(() => undefined)
+  return true
+}
+
 export const checkFunction = (value: unknown, what: string): void => {
   if (typeof value !== 'function') throw new TypeError(`${what} must be a function, not ${show(value)}`)
 }

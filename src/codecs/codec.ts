@@ -1,4 +1,4 @@
-import { show } from '../options.js'
+import { isPromise, show } from '../options.js'
 import { jackson } from './jackson.js'
 import { checkLevels, textOf } from './limits.js'
 import { utf8 } from './utf8.js'
@@ -80,5 +80,13 @@ export const codecOf = (wanted: unknown, what = 'codec'): Codec => {
 export const encodeWith = (codec: Codec, value: unknown, what: string): string | Uint8Array => {
   const data: unknown = codec.encode(value)
   if (typeof data === 'string' || data instanceof Uint8Array) return data
+  if (isPromise(data)) throw new TypeError(`codec.encode() must give text or bytes for ${what}, not a promise`)
   throw new TypeError(`codec.encode() must give text or bytes for ${what}, not ${show(data)}`)
+}
+
+/** What the codec reads in the bytes. */
+export const decodeWith = (codec: Codec, data: Uint8Array): unknown => {
+  const value = codec.decode(data)
+  if (isPromise(value)) throw new TypeError('codec.decode() must give the value, not a promise')
+  return value
 }

@@ -11,6 +11,7 @@ import {
   checkLease,
   checkMethods,
   checkText,
+  isPromise,
   show,
 } from '../options.js'
 import type { Logger, RedissonVersion } from '../types.js'
@@ -222,13 +223,13 @@ const replicasOf = (wanted: ClientOptions['replicas'] = {}, commandTimeout: numb
   throw new RangeError(`replicas.timeout must be below commandTimeout (${commandTimeout}), not ${timeout}`)
 }
 
-/** A logger that throws must not stop what goes on in the background. */
+/** A logger that throws, or whose promise rejects, must not stop what goes on in the background. */
 const guarded = (logger: Logger): Logger => {
   const quiet =
     (level: keyof Logger) =>
     (message: string, details?: unknown): void => {
       try {
-        logger[level](message, details)
+        isPromise(logger[level](message, details))
       } catch {
         // There is nobody left to tell.
       }

@@ -4,7 +4,7 @@ class Abortion {
   readonly #signal: AbortSignal
   readonly #aborted = (): void => {
     abortions.delete(this.#signal)
-    for (const callback of this.#callbacks) callback()
+    for (const callback of [...this.#callbacks]) callback()
   }
 
   constructor(signal: AbortSignal) {
@@ -20,13 +20,27 @@ class Abortion {
     this.#callbacks.delete(callback)
     if (this.#callbacks.size > 0 || abortions.get(this.#signal) !== this) return
     abortions.delete(this.#signal)
-    this.#signal.removeEventListener('abort', this.#aborted)
+    // A signal of a class of the user's: what it throws here must not keep a hold from who was given it.
+    try {
+      this.#signal.removeEventListener('abort', this.#aborted)
+    } catch {
+      // It may call back once more, and finds nobody.
+    }
+  }
+}
+
+/** Why it aborted. */
+export const reasonOf = (signal: AbortSignal): unknown => {
+  try {
+    return signal.reason
+  } catch (error) {
+    return error
   }
 }
 
 const abortions = new WeakMap<AbortSignal, Abortion>()
 
-/** Calls back once when the signal aborts; returns how to stop listening. */
+/** Calls back once when the signal aborts; returns how to stop listening. Throws what the signal does, and then nothing is listened to. */
 export const onAbort = (signal: AbortSignal, callback: () => void): (() => void) => {
   const abortion = abortions.get(signal) ?? new Abortion(signal)
   abortions.set(signal, abortion)

@@ -1,6 +1,6 @@
 import { inScope } from './scope.js'
 
-type Listener<A extends unknown[]> = (...args: A) => void
+type Listener<A extends unknown[]> = (...args: A) => unknown
 
 /** A small typed emitter: the public types must not need Node's. A listener that throws does not stop the library. */
 export class Emitter<E extends { [K in keyof E]: unknown[] }> {
@@ -28,7 +28,9 @@ export class Emitter<E extends { [K in keyof E]: unknown[] }> {
     if (all === undefined || all.size === 0) return false
     for (const listener of [...all.values()]) {
       try {
-        ;(listener as unknown as Listener<E[K]>)(...args)
+        const done = (listener as unknown as Listener<E[K]>)(...args)
+        // An async one that rejects.
+        if (typeof done === 'object' && done !== null) Promise.resolve(done).catch(this.#onThrow)
       } catch (error) {
         this.#onThrow(error)
       }

@@ -1,4 +1,4 @@
-import { onAbort } from './abort.js'
+import { onAbort, reasonOf } from './abort.js'
 import { type Clock, limitAnswers, type Timer } from './clock.js'
 import type { UnitOfWork } from './owner.js'
 import type { Backoff } from './protocol.js'
@@ -80,12 +80,20 @@ export const abortable = async <T>(
           wait,
         ),
       )
-    if (signal !== undefined)
-      unlisten = onAbort(signal, () => {
-        end(() => {
-          throw signal.reason
-        })
+    const rejectWith = (reason: unknown): void => {
+      end(() => {
+        throw reason
       })
+    }
+    try {
+      if (signal !== undefined) {
+        unlisten = onAbort(signal, () => {
+          rejectWith(reasonOf(signal))
+        })
+      }
+    } catch (error) {
+      rejectWith(error)
+    }
   })
   ended.catch(() => undefined)
   try {

@@ -5,7 +5,7 @@ import type { Driver } from '../engine/engine.js'
 import { Link } from '../engine/link.js'
 import { slotOf, wireOwner } from '../keys.js'
 import type { Script } from '../lua/script.js'
-import { checkWire, show } from '../options.js'
+import { checkWire, isPromise, show } from '../options.js'
 import type { ClientEvents, Logger } from '../types.js'
 import { Counting } from './counting.js'
 import { Teller } from './diagnostics.js'
@@ -185,6 +185,7 @@ export class Runtime implements Runner {
   /** Where what has this name is on the server. Asked once for each object: what the user's function says later does not matter. */
   keyOf(name: string): string {
     const key: unknown = this.options.mapName(name)
+    if (isPromise(key)) throw new TypeError(`mapName must return a key for ${show(name)}, not a promise`)
     if (typeof key === 'string' && key !== '') return checkWire(key, `what mapName returned for ${show(name)}`)
     throw new TypeError(`mapName must return a key for ${show(name)}, not ${show(key)}`)
   }

@@ -1,5 +1,5 @@
 import { BusyError } from '../errors.js'
-import { onAbort } from './abort.js'
+import { onAbort, reasonOf } from './abort.js'
 import type { UnitOfWork } from './owner.js'
 import type { TenureHold } from './hold.js'
 import { Queue, type Waiter, newWaiter } from './queue.js'
@@ -50,6 +50,14 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     const { signal, wait } = request
     const { clock } = this.#runtime.options
     const waiter = newWaiter<Q, G>(request, resolve, reject, since ?? clock.monotonic())
+    // First of all: where it throws, nobody waits.
+    if (signal !== undefined) {
+      waiter.unlisten = onAbort(signal, () => {
+        this.#leave(waiter, () => {
+          reject(reasonOf(signal))
+        })
+      })
+    }
     if (since === undefined) this.#queue.push(waiter)
     else this.#queue.unshift(waiter)
     this.#list(waiter)
@@ -59,13 +67,6 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
           resolve(undefined)
         })
       }, wait)
-    }
-    if (signal !== undefined) {
-      waiter.unlisten = onAbort(signal, () => {
-        this.#leave(waiter, () => {
-          reject(signal.reason)
-        })
-      })
     }
     return waiter
   }

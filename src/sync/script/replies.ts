@@ -1,4 +1,4 @@
-import type { Codec } from '../../codecs/codec.js'
+import { type Codec, decodeWith } from '../../codecs/codec.js'
 import { utf8 } from '../../codecs/utf8.js'
 import type { Reply } from '../../engine/engine.js'
 import { serverError } from '../../errors.js'
@@ -20,7 +20,7 @@ const value = (reply: Reply, codec: Codec): unknown => {
 /** A status comes as bytes, too, and is no value of the codec: `redis.status_reply('OK')`, or what SET says. */
 const decoded = (data: Uint8Array, codec: Codec): unknown => {
   try {
-    return codec.decode(data)
+    return decodeWith(codec, data)
   } catch (error) {
     if (utf8(data) === 'OK') return 'OK'
     throw error

@@ -1,4 +1,5 @@
-import { onAbort } from '../../core/abort.js'
+import { decodeWith } from '../../codecs/codec.js'
+import { onAbort, reasonOf } from '../../core/abort.js'
 import { Emitter } from '../../core/emitter.js'
 import type { Runtime } from '../../core/runtime.js'
 import { inScope } from '../../core/scope.js'
@@ -50,7 +51,7 @@ export class Listening implements Subscription {
     let stop: (() => void) | undefined
     const refused = new Promise<never>((_resolve, reject) => {
       this.#refuse = reject
-      if (signal !== undefined) stop = onAbort(signal, () => reject(signal.reason))
+      if (signal !== undefined) stop = onAbort(signal, () => reject(reasonOf(signal)))
     })
     await Promise.race([ready, refused]).finally(() => stop?.())
   }
@@ -104,7 +105,7 @@ export class Listening implements Subscription {
     }
     let message: unknown
     try {
-      message = this.#place.codec.decode(payload)
+      message = decodeWith(this.#place.codec, payload)
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause)
       failed(new Error(`a message on '${channel}' cannot be read: ${why}`, { cause }))
