@@ -229,7 +229,8 @@ const guarded = (logger: Logger): Logger => {
     (level: keyof Logger) =>
     (message: string, details?: unknown): void => {
       try {
-        isPromise(logger[level](message, details))
+        const told: unknown = logger[level](message, details)
+        isPromise(told)
       } catch {
         // There is nobody left to tell.
       }

@@ -19,7 +19,7 @@ export class Emitter<E extends { [K in keyof E]: unknown[] }> {
   }
 
   off<K extends keyof E>(event: K, listener: Listener<E[K]>): void {
-    this.#listeners.get(event)?.delete(listener as unknown as Listener<never[]>)
+    this.#listeners.get(event)?.delete(listener)
   }
 
   /** Whether anybody listened. */
