@@ -229,8 +229,7 @@ const guarded = (logger: Logger): Logger => {
     (level: keyof Logger) =>
     (message: string, details?: unknown): void => {
       try {
-        const told: unknown = logger[level](message, details)
-        isPromise(told)
+        isPromise((logger[level] as (...args: unknown[]) => unknown).call(logger, message, details))
       } catch {
         // There is nobody left to tell.
       }
