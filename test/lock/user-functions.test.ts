@@ -49,7 +49,7 @@ const onEmbedded = async (
 
 void describe('a function of the user’s', { concurrency: 8 }, () => {
   for (const [way, theirs] of Object.entries(WAYS)) {
-    const asListener = theirs
+    const asListener: () => void = theirs
 
     test(`a listener or a logger that ${way} → what is held stays held, who waits goes on, nothing is left`, () =>
       onEmbedded(async (open) => {
