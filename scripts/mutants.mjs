@@ -116,20 +116,22 @@ const simulate = (home, family) => {
 }
 
 /**
- * What became of a suite: the name of the first test that failed, undefined where none did, and whether any ran. It ends with
+ * What became of a suite, `file` or `file#word of its titles`: the name of the first test that failed, undefined where none did, and whether any ran. It ends with
  * the first that fails. Where the file itself ends badly it is named as a test of its own.
  * @param {string} home @param {string} suite @returns {Promise<{ ran: boolean, failed: string | undefined }>}
  */
 const runSuite = (home, suite) =>
   new Promise((resolve) => {
-    const args = ['--test', '--test-reporter=tap', '--test-timeout=240000', `.build/test/${suite}.test.js`]
+    const [file = '', title] = suite.split('#')
+    const titles = title === undefined ? [] : [`--test-name-pattern=${title}`]
+    const args = ['--test', '--test-reporter=tap', '--test-timeout=240000', ...titles, `.build/test/${file}.test.js`]
     const child = spawn(process.execPath, args, { cwd: home, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
     let ran = false
     /** @type {string | undefined} */
     let failed
     createInterface({ input: child.stdout }).on('line', (text) => {
       const [, not, name = ''] = /^\s*(not )?ok \d+ - (.*)$/.exec(text) ?? []
-      if (name === '' || name.endsWith(`${suite}.test.js`) || / # SKIP\b/.test(name)) return
+      if (name === '' || name.endsWith(`${file}.test.js`) || / # SKIP\b/.test(name)) return
       ran = true
       if (not === undefined || failed !== undefined) return
       failed = name
