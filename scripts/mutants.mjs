@@ -74,7 +74,7 @@ const readLine = ({ name, breaks, file, from, to, suites }) => ({
 
 /** @param {string} home */
 const copy = (home) => {
-  for (const part of ['src', 'dist', '.build', 'scripts', 'test', 'package.json', 'SECURITY.md']) {
+  for (const part of ['src', 'dist', '.build', 'scripts', 'test', 'docs', 'package.json', 'SECURITY.md']) {
     cpSync(join(root, part), join(home, part), { recursive: true })
   }
   for (const file of ['bench/guard.json', 'interop/java/pom.xml']) cpSync(join(root, file), join(home, file))

@@ -34,4 +34,7 @@ void describe('URLs that cannot mean what they say', () => {
         `${scheme}://:s3cret@h1:6379,h2:6379`,
         new RegExp(`names one server.* ${family}\\+cluster://.* ${family}\\+sentinel://`),
       ))
+
+  for (const url of ['redis+cluster://:s3cret@h1:6379,h2:65536', 'redis+sentinel://:s3cret@h1:65536/main'])
+    test(`a port above 65535: ${url} → refused`, () => refused(url, /has a host or port that cannot be read/))
 })

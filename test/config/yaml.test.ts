@@ -127,6 +127,11 @@ describe('a file costs no more than its size', () => {
     }
   })
 
+  test('many small aliases are refused once they are too many together', () => {
+    const text = `a: &a [${Array(100).fill('x').join(', ')}]\nb: [${Array(120).fill('*a').join(', ')}]`
+    assert.match(refused(text), /^a.yml:\d+:\d+: too much is repeated by aliases/)
+  })
+
   test('a thousand aliases of one value are fine', () => {
     const tree = treeOf(`a: &a {x: 1, y: 2}\nl: [${Array(1000).fill('*a').join(', ')}]`)
     assert.equal((plain(tree) as { l: unknown[] }).l.length, 1000)
