@@ -113,7 +113,7 @@ void describe('what the fair lock’s design rules out', () => {
     driver.silent = true
     await site.clock.advance(100)
     assert.ok(waiter.has)
-    await site.clock.advance(TRIAL - 850)
+    await site.clock.advance(TRIAL - 850 + 1)
     assert.equal(site.run('EXISTS', 'a'), 0)
     assert.ok((waiter.hold?.remaining() ?? 0) <= 0)
   })
