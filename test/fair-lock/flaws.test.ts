@@ -91,6 +91,8 @@ class SlowDriver extends MemoryDriver {
 void describe('what the fair lock’s design rules out', () => {
   void test('a copy of a grant’s message comes when the server has said no since → it starts nothing (FG1)', async () => {
     const site = new Site()
+    site.run('DEL', 'a')
+    await (await site.client()).fairLock('a').acquire()
     const client = await site.client()
     const waiter = await site.waits(client)
     await site.clock.advance(100)
