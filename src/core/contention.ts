@@ -33,6 +33,9 @@ export interface Host extends Told {
   rested(): void
 }
 
+/** So long after a release its message may come, ms. */
+const LATE = 20
+
 /** Those who wait at one gate, and what an attempt for the first of them brings. It is there only while it is needed. */
 export class Contention extends Crowd<Host> {
   protected readonly contender: Contender | Spinner
@@ -40,6 +43,7 @@ export class Contention extends Crowd<Host> {
   #passing: { readonly from: Tenure; readonly done: (passed: boolean | Promise<boolean>) => void } | undefined
   /** Runs while others wait for a hold of this process. */
   #watch: Timer | undefined
+  #deafen: (() => void) | undefined
   /** Freed openly although others wait here: until it is known whether other processes were told, nobody here asks. */
   #yielding = false
   #asking: Waiter | undefined
@@ -94,6 +98,7 @@ export class Contention extends Crowd<Host> {
   /** While others wait here, a hold of this process is not taken on trust for longer than from poll to poll. */
   #watchHold(): void {
     if (this.#watch !== undefined || this.room.first === undefined || this.host.tenure === undefined) return
+    this.#overhear()
     this.#watch = this.clock.setTimer(
       () => {
         this.#watch = undefined
@@ -108,6 +113,26 @@ export class Contention extends Crowd<Host> {
       },
       POLL * (0.9 + 0.2 * this.clock.random()),
     )
+  }
+
+  /** Of keys of a group, releases of others are told on the same channel. */
+  #overhear(): void {
+    if (this.host.protocol.divisible === true) return
+    this.#deafen?.()
+    this.#deafen = this.wakeups.overhear(this.channel, () => {
+      this.#overheard()
+    })
+  }
+
+  /** Nobody else can free what is held here but by force. */
+  #overheard(): void {
+    const { tenure, runtime } = this.host
+    if (tenure === undefined) return
+    const now = this.clock.monotonic()
+    // It may tell of the release after which this was granted, and be late.
+    const old = now - tenure.provenAt > LATE
+    if (old) tenure.suspectedAt = now
+    runtime.watchdog.askAt(tenure, old ? now : tenure.provenAt + LATE)
   }
 
   // ---- contending --------------------------------------------------------------------------------------------------
@@ -243,5 +268,7 @@ export class Contention extends Crowd<Host> {
   end(): void {
     this.#watch?.cancel()
     this.#watch = undefined
+    this.#deafen?.()
+    this.#deafen = undefined
   }
 }

@@ -175,11 +175,14 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
     if (!mayPass || tenure !== this.#tenure) return this.free(tenure)
     const half = tenure.lease / 2
     // On trial the server gives it for less, and that is looked at by the status.
-    const proven = tenure.trial || (now - tenure.provenAt < half && tenure.lastsUntil - now >= half)
+    const proven =
+      tenure.trial ||
+      (now - tenure.provenAt < half && tenure.lastsUntil - now >= half && tenure.provenAt >= tenure.suspectedAt)
     const like = tenure.watched && tenure.token === undefined && alike(next.request.terms, tenure)
     if (proven && like && tenure.status() === 'held') {
       this.runtime.teller.released(this, tenure.wire, tenure.opened)
-      tenure.passes++
+      // Whoever has it when the turn is over has been told nothing by the server: it may have been released by force since.
+      if (tenure.passes++ === 0) this.runtime.watchdog.askAt(tenure, tenure.opened + PASS_TIME)
       contention.hand(next, tenure, true)
       return FREED
     }

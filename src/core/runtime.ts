@@ -7,6 +7,7 @@ import { slotOf, wireOwner } from '../keys.js'
 import type { Script } from '../lua/script.js'
 import { checkWire, isPromise, show } from '../options.js'
 import type { ClientEvents, Logger } from '../types.js'
+import type { Timer } from './clock.js'
 import { Counting } from './counting.js'
 import { Teller } from './diagnostics.js'
 import { Emitter } from './emitter.js'
@@ -34,6 +35,9 @@ export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly codec: Codec
   readonly javaCodec?: JavaCodec | undefined
 }
+
+/** So long after the last sign that keys move it is over, ms. */
+const SETTLES = 250
 
 /** How long an undo is tried that nobody answers, ms. */
 export const UNDO_TIME = 60_000
@@ -70,6 +74,9 @@ export class Runtime implements Runner {
   /** What is unsafe about the server. */
   readonly warnings: string[] = []
   readonly counting: Counting
+  /** Who else has something that the server must be asked about when it may have become another. */
+  readonly questions = new Set<(cause: unknown) => void>()
+  #moving: Timer | undefined
 
   constructor(options: RuntimeOptions, driver: Driver) {
     this.options = options
@@ -89,6 +96,9 @@ export class Runtime implements Runner {
       },
       reconnected: () => {
         this.#reconnected()
+      },
+      moved: () => {
+        this.#moved()
       },
       gap: () => {
         this.#forgetTimes()
@@ -216,9 +226,30 @@ export class Runtime implements Runner {
   #reconnected(): void {
     this.#forgetTimes()
     void this.replicas.look()
-    this.watchdog.ask()
+    this.#question()
     this.wakeups.gap()
     this.events.emit('reconnect')
+  }
+
+  /** While slots move, each command may say so: it is asked about the holds now, and once more when that is over. */
+  #moved(): void {
+    this.#forgetTimes()
+    if (this.#moving === undefined) this.#question()
+    this.#moving?.cancel()
+    this.#moving = this.options.clock.setTimer(
+      () => {
+        this.#moving = undefined
+        this.#question()
+      },
+      SETTLES,
+      { background: true },
+    )
+  }
+
+  #question(): void {
+    const cause = new EngineError('OFFLINE', 'another server may have the keys by now')
+    this.watchdog.question(cause)
+    for (const ask of this.questions) ask(cause)
   }
 
   fail(error: unknown): void {

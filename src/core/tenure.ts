@@ -18,7 +18,7 @@ export class Tenure implements Due {
   /** For the watchdog: whether a renewal is on its way, how many failed in a row, and when to ask. */
   renewing = false
   failures = 0
-  renewAt = Infinity
+  mayRenewAt = Infinity
   askAgain = Infinity
   readonly wire: string
   readonly #keeper: Keeper
@@ -29,6 +29,8 @@ export class Tenure implements Due {
   /** Granted, and not confirmed yet: for a short while only. */
   trial = false
   passes = 0
+  /** When a message said that somebody freed the lock: until the server has been asked since, nobody else here has it. */
+  suspectedAt = -Infinity
   /** Who had it after the first, and has a place in the line of the server still: it goes with the tenure. */
   served: string[] = NOBODY
   /** The newest fencing token that came for it, where the kind has them. */
@@ -139,8 +141,15 @@ export class Tenure implements Due {
     return this.status() === 'lost' ? 0 : this.#trust.remaining(this.#keeper.clock)
   }
 
-  proved(sent: Moment, left: number): void {
-    this.#trust.proved(sent, left, this.lease)
+  /** False: it was asked too long ago to count. */
+  proved(sent: Moment, left: number): boolean {
+    return this.#trust.proved(sent, left, this.lease)
+  }
+
+  /** It was asked about. What nobody renews is not longer certain because of that. */
+  found(sent: Moment, left: number): boolean {
+    const most = this.watched ? Infinity : this.lastsUntil - sent.mono
+    return this.proved(sent, left < 0 ? (most === Infinity ? -1 : most) : Math.min(left, most))
   }
 
   /** From now on it is on these terms, and lasts no longer. */
@@ -192,6 +201,14 @@ export class Tenure implements Due {
     if (this.over || this.doubtful) return
     this.#trust.doubted(cause)
     this.#keeper.doubted(this, cause)
+  }
+
+  /** Another server may be the master by now: in doubt until that has answered. */
+  question(now: Moment, cause: unknown): void {
+    if (this.over) return
+    const fresh = !this.doubtful
+    this.#trust.questioned(now, cause)
+    if (fresh) this.#keeper.doubted(this, cause)
   }
 
   lose(why: string, ours: boolean): void {
@@ -319,7 +336,7 @@ export class Tenure implements Due {
     if (this.watched && this.doubtful) return
     this.failures = 0
     // A change of level on its way may have proven more by now; of a trial its confirmation tells.
-    if (sent.mono >= this.provenAt && !this.trial) this.proved(sent, mine.left ?? ttl)
+    if (sent.mono >= this.provenAt && !this.trial) this.found(sent, mine.left ?? ttl)
     this.#keeper.moved(this)
   }
 

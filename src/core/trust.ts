@@ -29,18 +29,28 @@ export class Trust {
   #slept = 0
   #sleptAt = 0
   #doubt: unknown
+  /** What was asked before this moment may have been answered by a server that is the master no more. */
+  #questioned = 0
 
   constructor(sent: Moment, lease: number) {
     this.#proven = sent
     this.#lasts = lease - marginOf(lease)
   }
 
-  /** The server said at some time after `sent` that it is ours for `left` ms (-1: without expiry). */
-  proved(sent: Moment, left: number, lease: number): void {
+  /** The server said at some time after `sent` that it is ours for `left` ms (-1: without expiry). False: that was too long ago. */
+  proved(sent: Moment, left: number, lease: number): boolean {
+    if (sent.order < this.#questioned) return false
     this.#proven = sent
     this.#lasts = left < 0 ? Infinity : left - marginOf(lease)
     this.#doubt = undefined
     if (sent.mono >= this.#sleptAt) this.#slept = 0
+    return true
+  }
+
+  /** It is in doubt until the server has answered what is asked from now on. */
+  questioned(now: Moment, cause: unknown): void {
+    this.#questioned = now.order
+    this.#doubt ??= cause
   }
 
   /** The wall clock has gone on by so many ms more: the machine was suspended. */
@@ -73,7 +83,9 @@ export class Trust {
     const wall = clock.now()
     const left = Math.min(this.lostAt - mono, this.#lostAtWall - wall)
     if (left <= 0) return 'lost'
-    if (Math.abs(wall - this.#proven.wall - (mono - this.#proven.mono)) > CLOCKS_APART) return 'uncertain'
+    // What never expires cannot be in doubt because clocks disagree.
+    if (left !== Infinity && Math.abs(wall - this.#proven.wall - (mono - this.#proven.mono)) > CLOCKS_APART)
+      return 'uncertain'
     const whole = trial ? Math.min(lease, TRIAL) : lease
     if (watched && left + marginOf(lease) < whole / 2) return 'uncertain'
     return this.#doubt === undefined ? 'held' : 'uncertain'

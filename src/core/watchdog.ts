@@ -41,10 +41,13 @@ export class Watchdog {
   #timer: Timer | undefined
   #timerDue = Infinity
   #looked: Moment
+  /** When the server may have become another, and how that was noticed. */
+  #questioned: Moment
+  #why: unknown
 
   constructor(options: WatchdogOptions) {
     this.#options = options
-    this.#looked = momentOf(options.clock)
+    this.#questioned = this.#looked = momentOf(options.clock)
   }
 
   get tenures(): readonly Tenure[] {
@@ -53,6 +56,11 @@ export class Watchdog {
 
   add(tenure: Tenure): void {
     if (this.#heap.size === 0) this.#looked = momentOf(this.#options.clock)
+    // It was asked for before the server may have become another.
+    if (tenure.order < this.#questioned.order) {
+      tenure.question(this.#questioned, this.#why)
+      tenure.askAgain = this.#questioned.mono
+    }
     this.#schedule(tenure)
     this.#heap.add(tenure)
     this.#arm()
@@ -71,10 +79,27 @@ export class Watchdog {
     this.#arm()
   }
 
+  /** It is asked about at that time, or soon after, whatever is answered before. */
+  askAt(tenure: Tenure, time: number): void {
+    tenure.askAgain = Math.min(tenure.askAgain, time)
+    this.moved(tenure)
+  }
+
   stop(): void {
     this.#timer?.cancel()
     this.#timer = undefined
     this.#timerDue = Infinity
+  }
+
+  /** Another server may answer from now on: nothing is certain until it has said so of each, and all are asked at once. */
+  question(cause: unknown): void {
+    const now = (this.#questioned = momentOf(this.#options.clock))
+    this.#why = cause
+    for (const tenure of [...this.#heap.all]) {
+      tenure.question(now, cause)
+      tenure.askAgain = now.mono
+      this.moved(tenure)
+    }
   }
 
   /** Asks the server at once about everything that is in doubt. */
@@ -89,15 +114,17 @@ export class Watchdog {
   #schedule(tenure: Tenure): void {
     const regular = tenure.failures === 0 ? this.#upkeepAt(tenure) : Infinity
     // Of a trial its confirmation tells, and what a renewal proved that might take off again.
-    tenure.renewAt = tenure.renewing || tenure.trial ? Infinity : Math.min(tenure.askAgain, regular)
-    tenure.due = Math.min(tenure.renewAt, tenure.lostAt, tenure.lapseAt, this.#overdueAt(tenure))
+    const idle = !tenure.renewing && !tenure.trial
+    tenure.mayRenewAt = idle ? Math.min(tenure.askAgain, regular - this.#ahead(tenure)) : Infinity
+    const renewAt = idle ? Math.min(tenure.askAgain, regular) : Infinity
+    tenure.due = Math.min(renewAt, tenure.lostAt, tenure.lapseAt, this.#overdueAt(tenure))
   }
 
-  /** When it is to be renewed, or the key be kept for as long as it lasts. */
+  /** When it is to be renewed, or only asked about: it may have been released by force, and others may have shortened the key. */
   #upkeepAt({ watched, lease, lastsUntil, provenAt, protocol }: Tenure): number {
-    if (!watched) return protocol.shared === true ? provenAt + this.#options.lease / 3 : Infinity
-    // That it was found to be ours since is no renewal; a longer lease of another level is no reason not to look.
     const third = lease / 3
+    if (!watched) return provenAt + (protocol.shared === true ? Math.min(third, this.#options.lease / 3) : third)
+    // That it was found to be ours since is no renewal; a longer lease of another level is no reason not to look.
     return Math.min(lastsUntil - 2 * third, provenAt + third)
   }
 
@@ -133,10 +160,8 @@ export class Watchdog {
     this.#looked = now
     if (apart > SLIP) this.#slept(apart, now.mono)
     if (Math.abs(apart) > JUMP) this.ask()
-    // What is due within the next thirtieth of the lease goes along: fewer and fuller batches.
-    const ahead = now.mono + this.#options.lease / 30
     const due: Tenure[] = []
-    for (let first = this.#heap.first; first !== undefined && first.due <= ahead; first = this.#heap.first) {
+    for (let first = this.#heap.first; first !== undefined; first = this.#heap.first) {
       if (first.lostAt <= now.mono) {
         first.status()
         this.remove(first)
@@ -146,7 +171,7 @@ export class Watchdog {
       } else if (this.#overdueAt(first) <= now.mono) {
         first.doubt(undefined)
         this.moved(first)
-      } else if (first.renewAt <= ahead) {
+      } else if (first.mayRenewAt <= now.mono) {
         first.renewing = true
         due.push(first)
         this.moved(first)
@@ -155,6 +180,11 @@ export class Watchdog {
     }
     for (const batch of this.#batches(due)) void this.#renew(batch)
     this.#arm()
+  }
+
+  /** What is due within the next thirtieth of the lease goes along: fewer and fuller batches. */
+  #ahead({ lease }: Tenure): number {
+    return Math.min(lease, this.#options.lease) / 30
   }
 
   /** Every deadline is nearer than the monotonic clock, and with it every timer, had it. */
@@ -166,10 +196,9 @@ export class Watchdog {
     }
   }
 
-  /** What a renewal gives; undefined: it is only asked about, alone. */
-  #given({ watched, protocol }: Tenure): number | undefined {
-    if (watched) return this.#options.lease
-    return protocol.shared === true ? 0 : undefined
+  /** What a renewal gives; 0: it is only asked about. */
+  #given({ watched }: Tenure): number {
+    return watched ? this.#options.lease : 0
   }
 
   /** Holds that one script call can renew together. */
@@ -182,7 +211,7 @@ export class Watchdog {
       const alike = open.get(renewal) ?? new Map<string, { readonly batch: Tenure[]; weight: number }>()
       open.set(renewal, alike)
       const what = `${given} ${this.#options.cluster ? slotOf(key) : 0}`
-      const last = given === undefined ? undefined : alike.get(what)
+      const last = alike.get(what)
       if (last !== undefined && last.weight + weight <= BATCH) {
         last.batch.push(tenure)
         last.weight += weight
@@ -202,15 +231,12 @@ export class Watchdog {
     const sent = momentOf(clock)
     try {
       if (!this.#options.isUp()) throw new EngineError('OFFLINE', 'not connected', { target: first.name })
-      if (given === undefined) await first.verify()
-      else {
-        const keys = batch.flatMap((tenure) => tenure.protocol.renewalKeys?.(tenure.wire) ?? tenure.protocol.key)
-        const owners = batch.map((tenure) => tenure.protocol.renewalWords?.(tenure.wire) ?? tenure.wire)
-        const renewed = await runner.run(first.protocol.renewal, keys, [given, ...owners])
-        batch.forEach((tenure, i) => {
-          this.#answered(tenure, sent, renewed[i] ?? -2)
-        })
-      }
+      const keys = batch.flatMap((tenure) => tenure.protocol.renewalKeys?.(tenure.wire) ?? tenure.protocol.key)
+      const owners = batch.map((tenure) => tenure.protocol.renewalWords?.(tenure.wire) ?? tenure.wire)
+      const renewed = await runner.run(first.protocol.renewal, keys, [given, ...owners])
+      batch.forEach((tenure, i) => {
+        this.#answered(tenure, sent, renewed[i] ?? -2)
+      })
     } catch (error) {
       if (batch.length > 1 && error instanceof EngineError && OF_ONE_KEY.has(error.code)) {
         await Promise.all(batch.map((tenure) => this.#renew([tenure])))
@@ -228,9 +254,11 @@ export class Watchdog {
       return
     }
     tenure.failures = 0
-    tenure.askAgain = Infinity
-    tenure.proved(sent, left)
-    if (tenure.watched) this.#options.renewed(tenure)
+    const counts = tenure.found(sent, left)
+    // What was to be asked about after this was sent still is.
+    if (!counts) tenure.askAgain = this.#options.clock.monotonic()
+    else if (tenure.askAgain <= sent.mono) tenure.askAgain = Infinity
+    if (counts && tenure.watched) this.#options.renewed(tenure)
   }
 
   #failed(tenure: Tenure, error: unknown): void {
@@ -242,7 +270,6 @@ export class Watchdog {
 
   #done(tenure: Tenure): void {
     tenure.renewing = false
-    if (tenure.failures === 0) tenure.askAgain = Infinity
     this.moved(tenure)
   }
 }

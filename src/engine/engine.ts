@@ -51,6 +51,8 @@ export interface DriverEvents {
   up(again: boolean): void
   /** Commands sent and not answered will not be answered any more. */
   down(reason: Error): void
+  /** Other nodes have some of the keys by now, or answer for them anew. */
+  moved(): void
   /** Messages may have been missed on all channels; all are subscribed again. */
   gap(): void
   /** One that could not be subscribed again. */

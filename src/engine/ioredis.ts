@@ -94,6 +94,7 @@ export class IoredisDriver implements Driver {
       this.#messages?.lost()
       events.down(new Error(`the connection was cut${why}`))
     })
+    if (this.cluster) this.#watchMasters(events)
     const ready = new Promise<void>((resolve, reject) => {
       const stand = async (): Promise<void> => {
         const { stream } = this.#commands
@@ -166,6 +167,20 @@ export class IoredisDriver implements Driver {
     events.up(again)
   }
 
+  /** A failover and a slot that moves are seen by who has the slots, one node that restarts only by its connection. */
+  #watchMasters(events: DriverEvents): void {
+    const mastersOf = (): (string | undefined)[] => Array.from(this.#commands.slots ?? [], (nodes) => nodes?.[0])
+    let known = mastersOf()
+    this.#listenTo('refresh', () => {
+      const before = known
+      known = mastersOf()
+      if (before.length > 0 && known.some((master, slot) => master !== before[slot])) events.moved()
+    })
+    this.#listenTo('-node', (node: IoredisClient) => {
+      if (node.options?.readOnly !== true) events.moved()
+    })
+  }
+
   /** Connects again where it is not there. A connection that is being made is looked at when it stands: cut short, it would end for good. */
   #goTo(host: string, port: number): void {
     const { status, stream } = this.#commands
@@ -192,7 +207,7 @@ export class IoredisDriver implements Driver {
     for (const client of commands) if (client.status === 'ready') client.disconnect(true)
   }
 
-  #listenTo(event: string, handler: (error: Error) => void): void {
+  #listenTo(event: string, handler: (what: never) => void): void {
     this.#handlers.push([event, handler])
     this.#commands.on(event, handler)
   }

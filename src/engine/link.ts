@@ -26,6 +26,8 @@ export interface LinkListener {
   message(message: Message): void
   /** Commands can be sent again. */
   reconnected(): void
+  /** Other nodes may have the keys. */
+  moved(): void
   /** Messages may have been missed. */
   gap(): void
   /** The messages of one channel do not come any more. */
@@ -170,6 +172,9 @@ export class Link {
         this.#renewal.away()
         this.#whenCut?.(reason)
         this.#failPending((target) => this.#noReply(`(${reason.message})`, target))
+      },
+      moved: () => {
+        this.#listener.moved()
       },
       gap: () => {
         this.#listener.gap()

@@ -38,6 +38,7 @@ export class NodeRedisDriver implements Driver {
   readonly #handlers: [event: string, handler: (what: unknown) => void][] = []
   /** Connections made for one command. */
   readonly #apart = new Set<NodeRedisClient>()
+  #events: DriverEvents | undefined
   #messages: NodeRedisMessages | undefined
   /** By sentinels: how many masters there were; what is beside one of before tells nothing any more. */
   #masters = 1
@@ -60,6 +61,7 @@ export class NodeRedisDriver implements Driver {
     const client = this.#client
     const messages = new NodeRedisMessages(this.#sources(), events)
     this.#messages = messages
+    this.#events = events
     let wasUp = this.isUp
     // Without a listener node-redis throws them; they are told to the owner's, and come to us with the commands.
     this.#listenTo('error', () => undefined)
@@ -89,6 +91,7 @@ export class NodeRedisDriver implements Driver {
     // Version 5 does not look who has the slots of a node that is gone.
     this.#listenTo('node-reconnecting', (node) => {
       const { host, port } = node as { host?: string; port?: number }
+      events.moved()
       void this.#relearn(`${host}:${port}`).catch(() => undefined)
     })
     if (this.isUp) return
@@ -161,6 +164,7 @@ export class NodeRedisDriver implements Driver {
       const to = redirection((error as Error).message)
       if (to === undefined || node !== undefined) throw error
       redirected?.(to)
+      this.#events?.moved()
       const reply = await this.#client.sendCommand(route, false, words, how)
       void this.#messages?.follow()
       return reply

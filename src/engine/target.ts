@@ -67,6 +67,7 @@ export interface IoredisClient {
     readonly sentinels?: readonly unknown[] | null
     readonly host?: string
     readonly port?: number
+    readonly readOnly?: boolean
     readonly Connector?: unknown
     readonly enableAutoPipelining?: boolean
   }

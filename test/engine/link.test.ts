@@ -32,6 +32,7 @@ interface Opened {
 const listener = (events: string[]): ConstructorParameters<typeof Link>[2] => ({
   message: ({ channel, payload }) => void events.push(`message ${channel} ${Buffer.from(payload).toString()}`),
   reconnected: () => void events.push('reconnected'),
+  moved: () => undefined,
   gap: () => void events.push('gap'),
   unheard: (_kind, name) => void events.push(`unheard ${name}`),
   error: (error) => void events.push(`error ${error.message}`),

@@ -214,6 +214,37 @@ void describe('the plain lock on a cluster of three nodes', () => {
     },
   )
 
+  on(
+    'another node has the slot, without the lock → the holder is in doubt when the client learns that, then told',
+    async () => {
+      const client = await open()
+      const [watched, fixed] = [
+        await client.lock('gone').acquire(),
+        await client.lock('{gone}').acquire({ lease: 60_000 }),
+      ]
+      const away = await client.lock('stays').acquire()
+      const doubted: string[] = []
+      client.on('uncertain', ({ name }) => void doubted.push(name))
+      const home = await cluster.ownerOf('gone')
+      const other = cluster.nodes.find((node) => node !== home)
+      const slot = String(await home.redis.call('CLUSTER', 'KEYSLOT', 'gone'))
+      const give = async (node: RedisCluster['nodes'][number]): Promise<void> => {
+        const id = String(await node.redis.call('CLUSTER', 'MYID'))
+        for (const { redis } of [node, ...cluster.nodes]) await redis.call('CLUSTER', 'SETSLOT', slot, 'NODE', id)
+      }
+      // As after a failover to a replica that had not heard of it.
+      await home.redis.del('gone', '{gone}')
+      assert.ok(other !== undefined)
+      await give(other)
+      assert.equal(await client.lock('{gone}other').isLocked(), false)
+      await until(() => watched.lost && fixed.lost, 8000)
+      await until(() => away.state === 'held', 8000)
+      assert.deepEqual([...new Set(doubted)].sort(), ['gone', 'stays', '{gone}'])
+      assert.equal(await away.release(), true)
+      await give(home)
+    },
+  )
+
   on('200 names over all slots at once, twice each → all had, a fair part on each node, nothing left', async () => {
     const [one, other] = [await open(), await open()]
     const names = times(200, (i) => `n${i}`)
@@ -329,6 +360,7 @@ void describe('the plain lock on a cluster of three nodes', () => {
       {
         message: () => undefined,
         reconnected: () => undefined,
+        moved: () => undefined,
         gap: () => undefined,
         unheard: () => undefined,
         error: () => undefined,

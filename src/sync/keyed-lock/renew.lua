@@ -1,7 +1,7 @@
 -- Gives the holds that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
 -- A key that holds something else by now counts as lost and does not stop the others.
 -- KEYS[1..] groups
--- ARGV[1] lease (ms)
+-- ARGV[1] lease (ms), 0: as they have
 -- ARGV[2..] holds
 -- returns integer[holds] ms left, -2 lost, in the order of the groups
 local groups = KEYS
@@ -21,8 +21,10 @@ for i, group in ipairs(groups) do
     words[#words + 1] = word
   end
   local whole = redis.call('TYPE', group).ok == 'hash'
+  local least = math.huge
   for f = 2, whole and #words or 0 do
-    whole = keyLeft(group, words[f], words[1], now) > 0 and whole
+    least = math.min(least, keyLeft(group, words[f], words[1], now))
+    whole = least > 0
   end
   for f = 2, whole and #words or 0 do
     local own = words[f] .. ':' .. words[1]
@@ -34,6 +36,6 @@ for i, group in ipairs(groups) do
   if whole then
     outlast(group, lease)
   end
-  renewed[i] = whole and lease or -2
+  renewed[i] = whole and math.max(lease, least) or -2
 end
 return renewed

@@ -160,9 +160,7 @@ export class HeldPermit implements Permit {
   }
 
   get state(): Permit['state'] {
-    const { state } = this.#hold
-    // What never expires cannot be in doubt: clocks that disagree do not matter to it.
-    return state === 'uncertain' && this.remaining() === Infinity ? 'held' : (state as Permit['state'])
+    return this.#hold.state as Permit['state']
   }
 
   get lost(): boolean {
@@ -210,6 +208,12 @@ export class HeldPermit implements Permit {
     if (this.#tenure.over || this.remaining() !== Infinity) return
     if (left === -2) this.#tenure.lose('somebody else gave it back, or its key was deleted', false)
     else if (left >= 0) this.#lastsOnly(left, sent)
+    else this.#tenure.proved(sent, left)
+  }
+
+  /** Another server may be the master by now. */
+  question(now: Moment, cause: unknown): void {
+    this.#tenure.question(now, cause)
   }
 
   #lastsOnly(lease: number, sent: Moment): void {

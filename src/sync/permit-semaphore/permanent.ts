@@ -7,6 +7,8 @@ import type { HeldPermit } from './held-permit.js'
 
 /** So many are asked about at once. */
 const BATCH = 250
+/** What is in doubt is asked about again so soon, ms. */
+const AGAIN = 1000
 
 /**
  * What this client holds and never expires. Nobody tells when such a permit is given back by its id elsewhere; so the server
@@ -19,6 +21,9 @@ export class PermanentPermits {
 
   private constructor(runtime: Runtime) {
     this.#runtime = runtime
+    runtime.questions.add((cause) => {
+      this.#question(cause)
+    })
   }
 
   static of(runtime: Runtime): PermanentPermits {
@@ -29,7 +34,7 @@ export class PermanentPermits {
 
   add(permit: HeldPermit): void {
     this.#held.add(permit)
-    this.#arm()
+    if (this.#timer === undefined) this.#arm()
   }
 
   remove(permit: HeldPermit): void {
@@ -38,9 +43,16 @@ export class PermanentPermits {
     this.#timer = undefined
   }
 
-  #arm(): void {
-    const { clock, watchdog } = this.#runtime.options
-    this.#timer ??= clock.setTimer(() => void this.#look(), watchdog, { background: true })
+  /** Another server may answer from now on. */
+  #question(cause: unknown): void {
+    const now = momentOf(this.#runtime.options.clock)
+    for (const permit of this.#held) permit.question(now, cause)
+    if (this.#held.size > 0) void this.#look()
+  }
+
+  #arm(ms = this.#runtime.options.watchdog): void {
+    this.#timer?.cancel()
+    this.#timer = this.#runtime.options.clock.setTimer(() => void this.#look(), ms, { background: true })
   }
 
   async #look(): Promise<void> {
@@ -55,15 +67,16 @@ export class PermanentPermits {
     }
     // What is not answered now is asked again next time.
     for (const batch of [...batches.values()].flat()) await this.#ask(batch).catch(() => undefined)
-    if (this.#held.size > 0) this.#arm()
+    if (this.#held.size === 0) return
+    const doubtful = [...this.#held].some(({ state }) => state === 'uncertain')
+    this.#arm(doubtful ? AGAIN : undefined)
   }
 
   async #ask(batch: readonly HeldPermit[]): Promise<void> {
     if (batch.length === 0 || !this.#runtime.link.isUp) return
     const sent: Moment = momentOf(this.#runtime.options.clock)
     const keys = batch.map(({ timeouts }) => timeouts)
-    // Nothing lasts for less than a millisecond: what has a lease by now is only looked at.
-    const left = await this.#runtime.run(permitSemaphoreRenew, keys, [1, ...batch.map(({ wire }) => wire)])
+    const left = await this.#runtime.run(permitSemaphoreRenew, keys, [0, ...batch.map(({ wire }) => wire)])
     batch.forEach((permit, i) => permit.found(left[i] ?? -2, sent))
   }
 }

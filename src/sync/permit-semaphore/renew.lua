@@ -1,7 +1,7 @@
 -- Gives permits that are still there at least a full lease, each of the semaphore at its place. Never creates, never
 -- shortens. A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
 -- KEYS[1..] timeouts
--- ARGV[1] lease (ms)
+-- ARGV[1] lease (ms), 0: as they have
 -- ARGV[2..] ids
 -- returns integer[ids] ms left, -1 when it never expires, -2 lost, in the order of the keys
 local timeouts = KEYS
@@ -23,7 +23,9 @@ for i, key in ipairs(timeouts) do
     renewed[i] = -1
   else
     renewed[i] = math.max(lease, math.min(tonumber(ends) - now, 9007199254740991))
-    redis.call('ZADD', key, now + renewed[i], member)
+    if renewed[i] == lease then
+      redis.call('ZADD', key, now + lease, member)
+    end
   end
 end
 return renewed

@@ -16,6 +16,7 @@ const open = async (name?: string, clock = new FakeClock()) => {
     },
     up: (again) => void heard.push(`up ${again}`),
     down: () => {},
+    moved: () => {},
     gap: () => {},
     unheard: () => undefined,
     error: () => {},

@@ -81,6 +81,7 @@ export class Redisson implements Party {
       message: ({ channel }) => this.#listening.get(channel)?.(),
       up: () => undefined,
       down: () => undefined,
+      moved: () => undefined,
       gap: () => undefined,
       unheard: () => undefined,
       error: () => undefined,
