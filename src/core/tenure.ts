@@ -286,6 +286,11 @@ export class Tenure implements Due {
   /** The lease of this level is over; the others go on. */
   lapse(hold: TenureHold): void {
     if (this.over || !this.#holds.includes(hold)) return
+    // The last one: it stays on the server until that gives it away, for the holder to stop in.
+    if (this.#holds.length === 1) {
+      this.lose('its lease ran out', true)
+      return
+    }
     this.#holds = this.#holds.filter((other) => other !== hold)
     const error = new LockLostError(this.name, 'its lease ran out')
     hold.end('lost', error)
