@@ -4,6 +4,7 @@ import { Contender, type Outcome, POLL } from './contender.js'
 import { Crowd } from './crowd.js'
 import type { Told } from './diagnostics.js'
 import type { LoneCall } from './lone-call.js'
+import type { UnitOfWork } from './owner.js'
 import type { LockProtocol } from './protocol.js'
 import type { Waiter } from './queue.js'
 import type { Request } from './request.js'
@@ -27,6 +28,8 @@ export interface Host extends Told {
   begin(wire: string, terms: Terms, sent: Moment, from?: Tenure): Tenure
   /** Other calls of the owner that has it now. */
   enterAll(tenure: Tenure, others: readonly Waiter[]): void
+  /** Its calls at gates of other kinds on this key. */
+  reconsiderBeside(owner: UnitOfWork): void
   /** Frees it on the server after all. */
   free(tenure: Tenure): Promise<boolean>
   /** Nobody waits, or the contest is over for now. */

@@ -1,4 +1,4 @@
-import { ClosedError, type DeadlockError } from '../errors.js'
+import { ClosedError } from '../errors.js'
 import { Contention } from './contention.js'
 import { Gatekeeper } from './gatekeeper.js'
 import { hearsGrants } from './grants.js'
@@ -141,11 +141,6 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
       return
     }
     this.#contend().enter(request, resolve, reject, behind)
-  }
-
-  /** Why this call would wait for itself, where it would. */
-  protected hopeless(_request: Request): DeadlockError | undefined {
-    return undefined
   }
 
   /** Its owner has the other side of the lock now. */

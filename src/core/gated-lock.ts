@@ -6,7 +6,7 @@ import type { Gatekeeper } from './gatekeeper.js'
 import type { TenureHold } from './hold.js'
 import { ThreadLock } from './owned-lock.js'
 import { UnitOfWork } from './owner.js'
-import type { LockKind, ServerState } from './protocol.js'
+import { areStrangers, type LockKind, type ServerState } from './protocol.js'
 import type { Request } from './request.js'
 import type { Runtime } from './runtime.js'
 import { enclosing, within } from './scope.js'
@@ -123,7 +123,8 @@ export class GatedLock implements Lock<TenureHold> {
     checked.signal?.throwIfAborted()
     const owner = this.#owner(checked)
     const limit = checked.wait ?? wait
-    if (limit === Infinity) this.#mustNotWaitForItself(owner, checked.signal)
+    const vain = limit === Infinity ? this.inVain(owner, checked.signal, false) : undefined
+    if (vain !== undefined) throw vain
     const { lease } = checked
     return {
       owner: owner ?? new UnitOfWork(),
@@ -136,22 +137,31 @@ export class GatedLock implements Lock<TenureHold> {
     }
   }
 
+  /** Within a `using` of the same lock, or of another kind on the same key, it is the owner of that. */
   #owner(options: AcquireOptions): UnitOfWork | undefined {
-    return (options.owner as UnitOfWork | undefined) ?? enclosing((lock) => this.isSame(lock))?.owner
+    const owner = options.owner as UnitOfWork | undefined
+    return owner ?? enclosing((lock) => this.isSame(lock) || this.#isOtherKind(lock))?.owner
   }
 
-  /** In the middle of a `using` of this lock, another owner can only be served when that has ended. */
-  #mustNotWaitForItself(owner: UnitOfWork | undefined, signal: AbortSignal | undefined): void {
-    const around = enclosing((lock) => this.#excludes(lock))
-    if (around === undefined || around.owner === owner) return
-    // Any signal but that of the hold itself, which fires when it is lost only, is a limit.
-    if (signal !== undefined && signal !== around.signal) return
-    throw new DeadlockError(this.name, 'the enclosing using() of another owner holds it until this code has ended')
+  #isOtherKind(lock: object): boolean {
+    return this.meets(lock) && (areStrangers(lock.kind, this.kind) || !this.kind.reentrant)
+  }
+
+  /** Why this owner cannot be served before this very code has ended. */
+  inVain(owner: UnitOfWork | undefined, signal: AbortSignal | undefined, limited: boolean): DeadlockError | undefined {
+    if (!limited) {
+      const around = enclosing((lock) => this.#excludes(lock))
+      // Any signal but that of the hold itself, which fires when it is lost only, is a limit.
+      const unlimited = signal === undefined || signal === around?.signal
+      if (around !== undefined && around.owner !== owner && unlimited)
+        return new DeadlockError(this.name, 'the enclosing using() of another owner holds it until this code has ended')
+    }
+    return owner && this.runtime.inVain(this.runtime.keyOf(this.name), this.kind, this.name, owner)
   }
 
   /** Whether the other must end before this one can begin. */
   #excludes(lock: object): boolean {
-    if (!this.meets(lock) || keySpace(lock.kind) !== keySpace(this.kind)) return false
+    if (!this.meets(lock)) return false
     return lock.kind.mode !== 'read' || this.kind.mode !== 'read'
   }
 
@@ -171,8 +181,6 @@ export class GatedLock implements Lock<TenureHold> {
 
 const overlap = ({ part: one }: LockKind, { part: other }: LockKind): boolean =>
   one === undefined || other === undefined || one.some((field) => other.includes(field))
-
-const keySpace = ({ keysOf, family }: LockKind): string => keysOf ?? family
 
 const leftOf = (ttl: number): number | undefined => {
   if (ttl === -2) return undefined

@@ -74,6 +74,21 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     return tenure
   }
 
+  // ---- waiting for oneself -----------------------------------------------------------------------------------------
+
+  /** Why this call would wait for itself, where it would. */
+  protected hopeless({ owner, explicit }: Request): DeadlockError | undefined {
+    return explicit ? this.runtime.inVain(this.protocol.key, this.kind, this.name, owner) : undefined
+  }
+
+  /** Its owner has another lock on the same key now, and would wait for itself. */
+  abstract reconsider(owner: UnitOfWork): void
+
+  /** Other calls of an owner that was named may wait at gates of other kinds. */
+  reconsiderBeside(owner: UnitOfWork): void {
+    for (const gate of this.runtime.beside(this.protocol.key, this.kind)) gate.reconsider(owner)
+  }
+
   // ---- taking it again ---------------------------------------------------------------------------------------------
 
   /** One level more for an owner that holds it already. Undefined: it does not; LATE: not within the wait. */

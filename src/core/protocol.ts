@@ -112,8 +112,6 @@ export interface LockKind {
   readonly name: string
   /** Kinds of one family share keys and channels, and so they share their local queue. */
   readonly family: string
-  /** The family whose keys it shares although its queue is its own: the two exclude one another on the server. */
-  readonly keysOf?: string
   /** What of the things under its key it takes, where that is not all: those that share none do not exclude one another. */
   readonly part?: readonly string[]
   /** What a ticket calls it. Default: its name. */
@@ -132,3 +130,10 @@ export interface LockKind {
   gate?(runtime: Runtime, name: string, key: string): Gatekeeper
   protocol(runner: Runner, key: string): LockProtocol
 }
+
+/** On one key they exclude one another, and neither can be taken again through the other. Parts of one key are another matter. */
+export const areStrangers = (one: LockKind, other: LockKind): boolean =>
+  one.family !== other.family &&
+  one.rival?.family !== other.family &&
+  (one.mode !== 'read' || other.mode !== 'read') &&
+  (one.part === undefined || other.part === undefined)

@@ -143,6 +143,8 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
   #queue(request: Request): Promise<TenureHold | undefined> {
     if (this.runtime.closed) return Promise.reject(new ClosedError(this.name))
     request.signal?.throwIfAborted()
+    const hopeless = this.hopeless(request)
+    if (hopeless !== undefined) return request.wait === 0 ? Promise.resolve(undefined) : Promise.reject(hopeless)
     return new Promise((resolve, reject) => {
       this.#waiting ??= isLine(this.protocol) ? new Line(this, this.protocol) : new Readers(this)
       this.#waiting.enter(request, resolve, reject, false)

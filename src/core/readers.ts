@@ -14,7 +14,7 @@ const BATCH = 250
 /** The gate at which they wait. */
 export interface ReadHost extends Pick<
   Host,
-  'name' | 'kind' | 'runtime' | 'nextWire' | 'begin' | 'enterAll' | 'rested'
+  'name' | 'kind' | 'runtime' | 'nextWire' | 'begin' | 'enterAll' | 'reconsiderBeside' | 'rested'
 > {
   readonly protocol: ReadProtocol
 }

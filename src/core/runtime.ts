@@ -1,4 +1,4 @@
-import { ClosedError, EngineError } from '../errors.js'
+import { ClosedError, DeadlockError, EngineError } from '../errors.js'
 import type { Codec } from '../codecs/codec.js'
 import type { JavaCodec } from '../codecs/java-codec.js'
 import type { Driver } from '../engine/engine.js'
@@ -13,7 +13,8 @@ import { Teller } from './diagnostics.js'
 import { Emitter } from './emitter.js'
 import { Gate } from './gate.js'
 import type { Gatekeeper } from './gatekeeper.js'
-import type { Fleet, LockKind, LockProtocol, Runner } from './protocol.js'
+import type { UnitOfWork } from './owner.js'
+import { areStrangers, type Fleet, type LockKind, type LockProtocol, type Runner } from './protocol.js'
 import { Replicas, type ReplicasOptions } from './replicas.js'
 import { Requests } from './requests.js'
 import { Secrets } from './secrets.js'
@@ -53,8 +54,8 @@ export class Runtime implements Runner {
   readonly teller: Teller
   readonly requests = new Requests(this)
   readonly turnstiles = new Turnstiles(this)
-  /** By family and key. */
-  readonly #gates = new Map<string, Map<string, Gatekeeper>>()
+  /** By key; where locks of several families are in use on one, by family as well. */
+  readonly #gates = new Map<string, Gatekeeper | Map<string, Gatekeeper>>()
   /** By slot where nodes have clocks of their own, else under 0. */
   readonly #serverTimes = new Map<number, ServerTime>()
   /** How much goes on behind the callers' backs that must be over before the connection ends. */
@@ -173,23 +174,46 @@ export class Runtime implements Runner {
   }
 
   gate(kind: LockKind, name: string, key: string): Gatekeeper {
-    const family = this.#gates.get(kind.family) ?? new Map<string, Gatekeeper>()
-    let gate = family.get(key)
+    let gate = this.#gateAt(key, kind.family)
     if (gate === undefined) {
       gate = kind.gate?.(this, name, key) ?? new Gate(this, kind, name, key)
       if (this.link.cluster) mustShareSlot(gate.protocol)
-      this.#gates.set(kind.family, family)
-      family.set(key, gate)
+      const there = this.#gates.get(key)
+      if (there === undefined) this.#gates.set(key, gate)
+      else if (there instanceof Map) there.set(kind.family, gate)
+      else this.#gates.set(key, new Map([there, gate].map((one) => [one.kind.family, one])))
     }
     return gate
   }
 
+  #gateAt(key: string, family: string): Gatekeeper | undefined {
+    const there = this.#gates.get(key)
+    if (there instanceof Map) return there.get(family)
+    return there?.kind.family === family ? there : undefined
+  }
+
   /** Nobody needs it any more. */
   retired(gate: Gatekeeper): void {
-    const family = this.#gates.get(gate.kind.family)
     const { key } = gate.protocol
-    if (family?.get(key) === gate) family.delete(key)
-    if (family?.size === 0) this.#gates.delete(gate.kind.family)
+    const there = this.#gates.get(key)
+    if (there === gate) this.#gates.delete(key)
+    else if (there instanceof Map && there.get(gate.kind.family) === gate) {
+      there.delete(gate.kind.family)
+      if (there.size === 0) this.#gates.delete(key)
+    }
+  }
+
+  /** The gates of other kinds of lock on this key that exclude this one, but for the other side of the same lock. */
+  beside(key: string, kind: LockKind): readonly Gatekeeper[] {
+    const there = this.#gates.get(key)
+    if (!(there instanceof Map)) return there === undefined || !areStrangers(there.kind, kind) ? [] : [there]
+    return [...there.values()].filter((gate) => areStrangers(gate.kind, kind))
+  }
+
+  /** Why this owner would wait for itself: it has the key already, as another kind of lock. */
+  inVain(key: string, kind: LockKind, name: string, owner: UnitOfWork): DeadlockError | undefined {
+    const held = this.beside(key, kind).find((gate) => gate.tenureOf(owner) !== undefined)
+    return held && new DeadlockError(name, `its owner holds it already as another kind, ${held.kind.name}`)
   }
 
   /** Where what has this name is on the server. Asked once for each object: what the user's function says later does not matter. */
@@ -215,11 +239,11 @@ export class Runtime implements Runner {
 
   /** The gate of a lock that somebody here holds or waits for. */
   gateInUse(kind: LockKind, key: string): Gatekeeper | undefined {
-    return this.#gates.get(kind.family)?.get(key)
+    return this.#gateAt(key, kind.family)
   }
 
   get gates(): readonly Gatekeeper[] {
-    return [...this.#gates.values()].flatMap((family) => [...family.values()])
+    return [...this.#gates.values()].flatMap((there) => (there instanceof Map ? [...there.values()] : [there]))
   }
 
   /** Holds may be in doubt, and who sleeps may have slept through a release. */

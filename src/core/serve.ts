@@ -16,7 +16,7 @@ export const lateError = (name: string, lease: number): LockLostError =>
 
 /** A waiter gets what it waited for; other calls of its owner, which would wait for themselves, take it again. How many. */
 export const serve = (
-  host: Pick<Host, 'name' | 'kind' | 'runtime' | 'enterAll'>,
+  host: Pick<Host, 'name' | 'kind' | 'runtime' | 'enterAll' | 'reconsiderBeside'>,
   room: WaitingRoom,
   waiter: Waiter,
   tenure: Tenure,
@@ -30,5 +30,6 @@ export const serve = (
   const others = room.of(owner)
   for (const other of others) room.remove(other)
   host.enterAll(tenure, others)
+  host.reconsiderBeside(owner)
   return others.length
 }

@@ -15,8 +15,9 @@ export class WriteGate extends Gate {
     return rival === undefined ? undefined : (this.runtime.gateInUse(rival, this.protocol.key) as ReadGate | undefined)
   }
 
-  protected override hopeless({ owner, explicit }: Request): DeadlockError | undefined {
-    if (!explicit || this.#reading?.tenureOf(owner) === undefined) return undefined
+  protected override hopeless(request: Request): DeadlockError | undefined {
+    const { owner, explicit } = request
+    if (!explicit || this.#reading?.tenureOf(owner) === undefined) return super.hopeless(request)
     return new DeadlockError(this.name, 'its owner reads it, and would wait for its own read to end')
   }
 

@@ -137,7 +137,7 @@ class FairReadSide extends inLine(ReadSide) {
 
 class FairWriteSide extends inLine(WriteSide) {}
 
-const common = { keysOf: 'readWriteLock', reentrant: true } as const
+const common = { reentrant: true } as const
 
 export const fairReadLock: LockKind = {
   ...common,

@@ -13,7 +13,7 @@ import {
 } from '../../lua/scripts.gen.js'
 import { checkOwner } from '../../options.js'
 import type { OwnedFencedLock, OwnedLockOptions, Owner } from '../../types.js'
-import { PlainLockProtocol, holdersOf, plainLock } from '../lock/lock.js'
+import { PlainLockProtocol, holdersOf } from '../lock/lock.js'
 
 /** Another program may have written anything under the counter's key. */
 const tokenOf = (text: string): bigint => {
@@ -112,7 +112,6 @@ export class NumberedLock extends GatedLock {
 export const fencedLock: LockKind = {
   name: 'fencedLock',
   family: 'fencedLock',
-  keysOf: plainLock.family,
   reentrant: true,
   protocol: (runner, key) => new FencedLockProtocol(runner, key),
 }

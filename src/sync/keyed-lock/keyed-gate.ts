@@ -12,7 +12,7 @@ const gatesOf = new WeakMap<UnitOfWork, readonly KeyedGate[]>()
 export class KeyedGate extends Gate {
   override acquire(request: Request): Promise<TenureHold | undefined> {
     if (!request.explicit) return super.acquire(request)
-    const hopeless = this.hopeless(request)
+    const hopeless = this.#inAnotherSet(request.owner)
     if (hopeless !== undefined) {
       this.rested()
       return Promise.reject(hopeless)
@@ -21,9 +21,13 @@ export class KeyedGate extends Gate {
     return super.acquire(request)
   }
 
+  protected override hopeless(request: Request): DeadlockError | undefined {
+    return (request.explicit ? this.#inAnotherSet(request.owner) : undefined) ?? super.hopeless(request)
+  }
+
   /** Each hold has a name of its own on the server: its owner would wait for itself. */
-  protected override hopeless({ owner, explicit }: Request): DeadlockError | undefined {
-    if (!explicit || !this.#overlapping(owner).some((gate) => gate.tenureOf(owner) !== undefined)) return undefined
+  #inAnotherSet(owner: UnitOfWork): DeadlockError | undefined {
+    if (!this.#overlapping(owner).some((gate) => gate.tenureOf(owner) !== undefined)) return undefined
     return new DeadlockError(this.name, 'its owner holds some of these keys in another set: take all of them at once')
   }
 

@@ -109,7 +109,6 @@ export const keyedLock = (keys: readonly string[], encode: KeyEncoder): LockKind
     name: FAMILY,
     family,
     ticket: family,
-    keysOf: FAMILY,
     part,
     reentrant: true,
     protocol: (runner, group) => new KeyedLockProtocol(runner, group, part, fields),

@@ -8,7 +8,7 @@ import { enclosing, within } from '../../core/scope.js'
 import { lateError } from '../../core/serve.js'
 import { passes } from '../../core/trouble.js'
 import { whileHeld } from '../../core/using.js'
-import { AcquireTimeoutError, type MemberFailure } from '../../errors.js'
+import { AcquireTimeoutError, type DeadlockError, type MemberFailure } from '../../errors.js'
 import { checkAcquire, checkFunction, checkMethods, checkOwner } from '../../options.js'
 import type { AcquireOptions, Hold, Lock, LockState, MultiHold, OwnedLock, Owner } from '../../types.js'
 import { OwnedLocks } from './owned-locks.js'
@@ -70,6 +70,14 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
   protected waits(_wanted: Wanted): () => void {
     // Whoever waits for one of its members is counted there.
     return () => undefined
+  }
+
+  /** Why this owner cannot have as many as it takes before this very code has ended. */
+  inVain(owner: UnitOfWork | undefined, signal: AbortSignal | undefined, limited: boolean): DeadlockError | undefined {
+    const vain = this.members.map((member) => blocked(member)?.inVain(owner, signal, limited))
+    const first = vain.find((error) => error !== undefined)
+    const open = vain.filter((error) => error === undefined).length
+    return first !== undefined && open < this.needed ? first : undefined
   }
 
   /** One round: takes all of it, or gives everything back. `last`: what the round before brought. */
@@ -278,5 +286,9 @@ const mustDiffer = (members: readonly Lock[]): void => {
     }
   })
 }
+
+/** Locks of this library know whom they wait for. */
+const blocked = (lock: Lock): GatedLock | LockOfLocks | undefined =>
+  lock instanceof GatedLock || lock instanceof LockOfLocks ? lock : undefined
 
 const meets = (one: Lock, other: Lock): boolean => one instanceof GatedLock && one.meets(other)

@@ -197,7 +197,7 @@ export class WriteSide extends Side {
   }
 }
 
-const common = { keysOf: 'readWriteLock', reentrant: true } as const
+const common = { reentrant: true } as const
 
 export const readLock: LockKind = {
   ...common,

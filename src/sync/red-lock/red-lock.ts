@@ -33,6 +33,8 @@ export class RedLock extends LockOfLocks {
     if (around !== undefined && around.owner !== owner && !limited) {
       throw new DeadlockError(name, 'the enclosing using() of another owner holds it until this code has ended')
     }
+    const vain = this.inVain(owner, signal, wait < Infinity)
+    if (vain !== undefined) throw vain
     if (runtime.waiting >= maxWaiters) throw new BusyError(name, maxWaiters)
     runtime.waiting++
     return () => {

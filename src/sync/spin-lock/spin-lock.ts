@@ -1,7 +1,7 @@
 import type { LockKind } from '../../core/protocol.js'
 import { spinLockForceRelease, spinLockRelease } from '../../lua/scripts.gen.js'
 import type { SpinBackoff } from '../../types.js'
-import { PlainLockProtocol, plainLock } from '../lock/lock.js'
+import { PlainLockProtocol } from '../lock/lock.js'
 import { backoffOf } from './backoff.js'
 
 /** Redisson's RedissonSpinLock: the hash of a plain lock, without its messages. */
@@ -20,7 +20,6 @@ class SpinLockProtocol extends PlainLockProtocol {
 export const spinLock = (backoff?: SpinBackoff): LockKind => ({
   name: 'spinLock',
   family: 'spinLock',
-  keysOf: plainLock.family,
   reentrant: true,
   backoff: backoffOf(backoff),
   protocol: (runner, key) => new SpinLockProtocol(runner, key),
