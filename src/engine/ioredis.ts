@@ -50,7 +50,7 @@ export class IoredisDriver implements Driver {
   #messages: IoredisMessages | undefined
   /** Connections for one command each. */
   readonly #apart = new Set<IoredisClient>()
-  readonly #handlers: [event: string, handler: (error: Error) => void][] = []
+  readonly #handlers: [event: string, handler: (what: never) => void][] = []
   /** The connection that stands is what was asked for: its database, its user. */
   #certain = false
   #wasUp = false
