@@ -35,6 +35,7 @@ test('an error of the connection is told as OFFLINE, without the user and the pa
       reconnected: nothing,
       gap: nothing,
       unheard: nothing,
+      moved: nothing,
       error: (error) => void errors.push(error),
     },
   )

@@ -62,6 +62,7 @@ const open = async (broken: Broken, make: Make): Promise<Heard> => {
   const link = new Link(driver, OPTIONS, {
     message: ({ name, payload }) => void events.push(`${name}: ${Buffer.from(payload).toString()}`),
     reconnected: () => void events.push('reconnected'),
+    moved: () => undefined,
     gap: () => void events.push('gap'),
     unheard: (_kind, name) => void events.push(`unheard ${name}`),
     error: () => undefined,
