@@ -65,3 +65,13 @@ describe('how long replicas are waited for', () => {
     assert.equal(settle(filed.options, {}, filed).replicas.timeout, 300)
   })
 })
+
+describe('options that there are not', () => {
+  for (const name of ['watchdgo', 'Watchdog', 'password', '0'])
+    test(`'${name}' → TypeError that names it`, () => {
+      assert.throws(() => settle({ url: 'redis://h:1', [name]: 1 } as object, {}), {
+        name: 'TypeError',
+        message: new RegExp(`^there is no option '${name}'; there are url, `),
+      })
+    })
+})

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, EngineError } from 'holdfast'
+import { Guard } from '#src/http/guard.js'
 import { judge } from '#src/http/rate-limit.js'
 import { redisEngine, started } from '../engines.js'
 import { until } from '../support/until.js'
@@ -104,4 +105,16 @@ void test('the server is not there → one request in a while asks, the others a
   const judged = judge({ client, permits: 1, interval: 1000, whenAway: 'closed' }, () => '192.0.2.1')
   for (let n = 0; n < 1000; n++) assert.equal((await judged({})).refusal?.status, 503)
   assert.ok(asked < 20, `${asked} asked`)
+})
+
+void test('the server answers again → all questions are asked again, not one at a time', async () => {
+  const guard = new Guard(1000)
+  assert.equal(await guard.ask(() => Promise.reject(new EngineError('OFFLINE', 'not connected'))), undefined)
+  const deadline = performance.now() + 10_000
+  while ((await guard.ask(() => Promise.resolve(1))) === undefined) {
+    assert.ok(performance.now() < deadline)
+    await sleep(5)
+  }
+  const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => guard.ask(() => Promise.resolve(n))))
+  assert.deepEqual(answers, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 })

@@ -166,6 +166,19 @@ void test('the wall clock jumps by seconds, forth and back → no hold is lost, 
   assert.equal(hold.signal.aborted, false)
 })
 
+void test('the wall clock jumps by seconds → a hold is uncertain at once, and held again when the server has answered', async () => {
+  const clock = virtualClock(8)
+  await using client = await connect({ url: 'memory:', clock })
+  const hold = await client.lock('a').acquire()
+  for (const ms of [5000, -5000, -3000]) {
+    clock.stepWall(ms)
+    assert.equal(hold.state, 'uncertain', `${ms} ms`)
+    // The clocks are compared each second; the next renewal is due much later.
+    await clock.advance(1100)
+    assert.equal(hold.state, 'held', `${ms} ms`)
+  }
+})
+
 void test('the wall clock jumps back an hour → leases last no longer than they should', async () => {
   const clock = virtualClock(7)
   await using client = await connect({ url: 'memory:', clock })

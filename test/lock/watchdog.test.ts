@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Clock } from 'holdfast'
+import { type Clock, EngineError } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import type { Keeper } from '#src/core/keeper.js'
 import { Tenure } from '#src/core/tenure.js'
@@ -12,8 +12,8 @@ const LEASE = 30_000
 /** What one turn of the event loop may send at most. */
 const MOST = 2000
 
-/** How many holds the watchdog asks for in each turn that it is woken, with a server that always agrees. */
-const watching = (clock: ReturnType<typeof virtualClock>) => {
+/** How many holds the watchdog asks for in each turn that it is woken, with a server that agrees, unless a `refused` key is among them. */
+const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
   const turns: { at: number; asked: number; requests: number }[] = []
   const counting: Clock = {
     ...{ now: () => clock.now(), monotonic: () => clock.monotonic(), random: () => clock.random() },
@@ -32,6 +32,7 @@ const watching = (clock: ReturnType<typeof virtualClock>) => {
       const turn = turns.at(-1)!
       turn.asked += keys.length
       turn.requests += 1
+      if (keys.some((key) => key === refused)) return Promise.reject(new EngineError('NOPERM', 'not this key'))
       return Promise.resolve(keys.map(() => LEASE)) as Promise<never>
     },
   }
@@ -50,7 +51,7 @@ const watching = (clock: ReturnType<typeof virtualClock>) => {
       ...{ name, clock: counting, protocol: plainLock.protocol(runner, name) },
       ...{
         lost: refuse,
-        doubted: refuse,
+        doubted: name === refused ? () => undefined : refuse,
         lapsed: refuse,
         giveBack: refuse,
         insist: refuse,
@@ -78,5 +79,18 @@ void test('25,000 holds due at the same moment → a bounded number in each turn
   assert.ok(tenures.every((tenure) => tenure.status() === 'held'))
   assert.ok(Math.max(...turns.map(({ asked }) => asked)) <= MOST)
   assert.ok(renewed() >= 6 * tenures.length, `${renewed()} renewals`)
+  watchdog.stop()
+})
+
+void test('one key that the server refuses → all others are renewed', async () => {
+  const clock = virtualClock(2)
+  const { watchdog, hold, renewed } = watching(clock, 'name:7')
+  const tenures = Array.from({ length: 20 }, (_, i) => hold(`name:${i}`))
+  await clock.advance(LEASE / 3 + LEASE / 30)
+  assert.equal(renewed(), tenures.length - 1)
+  assert.deepEqual(
+    tenures.filter((tenure) => tenure.status() !== 'held').map(({ name }) => name),
+    ['name:7'],
+  )
   watchdog.stop()
 })

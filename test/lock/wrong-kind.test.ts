@@ -68,6 +68,20 @@ for (const engine of [virtualEngine, redisEngine]) {
     await w.raw('DEL', w.id)
   })
 
+  scenario(
+    'a hash of another program with one field → refused by each lock for one holder, and untouched',
+    async (w) => {
+      const client = await w.connect()
+      for (const value of ['Ann', '0', '-1', '']) {
+        await w.raw('HSET', w.id, 'name', value)
+        for (const [, make] of Object.entries(ALONE))
+          await isWrongKind(w, make(client, w.id).acquire(), /a hash of another program/)
+        assert.deepEqual(await w.raw('HGETALL', w.id), ['name', value])
+      }
+      await w.raw('DEL', w.id)
+    },
+  )
+
   scenario('what Redisson writes for each kind → waited for, never refused', async (w) => {
     const client = await w.connect()
     const java = '5f1b2c3d-0a1b-4001-8001-0a1b2c3d4e5f:41'

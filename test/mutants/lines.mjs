@@ -71,7 +71,7 @@ export const lines = [
     file: 'src/core/trust.ts',
     from: '> CLOCKS_APART) return',
     to: '> Infinity) return',
-    suites: ['lock/watchdog', 'lock/virtual-time'],
+    suites: ['lock/virtual-time'],
   },
   {
     name: 'core-clock-set-back',
@@ -79,7 +79,7 @@ export const lines = [
     file: 'src/core/watchdog.ts',
     from: 'if (Math.abs(apart) > JUMP)',
     to: 'if (apart > JUMP)',
-    suites: ['lock/watchdog', 'lock/virtual-time'],
+    suites: ['lock/virtual-time'],
   },
   {
     name: 'core-renews-late',
@@ -95,7 +95,7 @@ export const lines = [
     file: 'src/core/watchdog.ts',
     from: 'if (batch.length > 1 && error instanceof EngineError && OF_ONE_KEY.has(error.code)) {',
     to: 'if (batch.length < 1 && error instanceof EngineError && OF_ONE_KEY.has(error.code)) {',
-    suites: ['lock/watchdog', 'lock/renewal'],
+    suites: ['lock/watchdog'],
   },
   {
     name: 'core-lost-in-silence',
@@ -143,7 +143,7 @@ export const lines = [
     file: 'src/core/contender.ts',
     from: 'Math.min(50 * 2 ** troubles++, POLL)',
     to: '50 * 2 ** troubles++',
-    suites: ['lock/troubles', 'synchronizers/troubles'],
+    suites: ['lock/troubles'],
   },
   {
     name: 'core-trouble-for-good',
@@ -402,7 +402,7 @@ export const lines = [
     file: 'src/config/file/tls.ts',
     from: "mode === 'NONE' || (mode === undefined && old === false)",
     to: "mode === 'NONE' || old === false",
-    suites: ['config/fields', 'config/reading', 'config/connect'],
+    suites: ['config/settings'],
   },
   {
     name: 'config-tls-names-unchecked',
@@ -410,7 +410,7 @@ export const lines = [
     file: 'src/config/file/tls.ts',
     from: "mode === 'CA_ONLY' ?",
     to: "mode !== 'NONE' ?",
-    suites: ['config/fields', 'config/reading'],
+    suites: ['config/settings'],
   },
   {
     name: 'config-replicas-outlast-the-command',
@@ -426,7 +426,7 @@ export const lines = [
     file: 'src/config/settings.ts',
     from: '!(KNOWN as readonly string[]).includes(key))',
     to: '(KNOWN as readonly string[]).includes(key + key))',
-    suites: ['contract/locks#wrong sort', 'config/connect', 'lock/server'],
+    suites: ['config/settings'],
   },
   {
     name: 'config-user-as-password',
@@ -655,7 +655,7 @@ export const lines = [
     file: 'src/engine/strange.ts',
     from: "if (isQueued(reply)) return 'it is inside an open MULTI'",
     to: 'if (isQueued(reply)) return undefined',
-    suites: ['lock/strange-connections'],
+    suites: ['lock/strange-connections#MULTI'],
   },
   {
     name: 'trust-long-name',
@@ -704,7 +704,7 @@ export const lines = [
     file: 'src/lua/fragments/reads-left.lua',
     from: 'while level > 0 and work.looks > 0 do',
     to: 'while level > 0 do',
-    suites: ['lua/hostile-keys'],
+    suites: ['lua/bounds'],
   },
   {
     name: 'lua-line-without-a-bound',
@@ -712,7 +712,7 @@ export const lines = [
     file: 'src/lua/fragments/drop-stale.lua',
     from: 'local steps = 1000',
     to: 'local steps = 1000000',
-    suites: ['lua/hostile-keys'],
+    suites: ['lua/bounds'],
   },
   {
     name: 'lua-other-layout',
@@ -720,7 +720,7 @@ export const lines = [
     file: 'src/lua/fragments/holder-of.lua',
     from: "string.find(held[2], '^[1-9]%d*$')",
     to: 'true',
-    suites: ['lock/wrong-kind', 'lua/hostile-keys'],
+    suites: ['lock/wrong-kind#one field'],
   },
   // ---- servers and connections -----------------------------------------------------------------------------------------
   {
@@ -729,14 +729,6 @@ export const lines = [
     file: 'src/engine/ioredis-checks.ts',
     from: 'Number(actual) === wanted)',
     to: 'Number(actual) !== -1)',
-    suites: ['engine/certain'],
-  },
-  {
-    name: 'engine-other-user',
-    breaks: 'a connection as another user is refused',
-    file: 'src/engine/ioredis-checks.ts',
-    from: 'user === username ?',
-    to: "user !== '' ?",
     suites: ['engine/certain'],
   },
   {
@@ -851,6 +843,6 @@ export const lines = [
     file: 'src/http/guard.ts',
     from: '    this.#away = false\n    this.#pause = 0',
     to: '    this.#pause = 0',
-    suites: ['http/silence'],
+    suites: ['http/silence#answers again'],
   },
 ]
