@@ -117,6 +117,29 @@ for (const [kind, { lock, channel, queue }] of Object.entries(LINES)) {
     },
   )
 
+  onServer(`${kind}: a grant whose number and time are right, without proof → nobody starts`, async (broken) => {
+    const [one, two] = [await broken.open(), await broken.open()]
+    const hold = await lock(one).acquire()
+    let started = false
+    const waiting = lock(two)
+      .acquire()
+      .then((next) => {
+        started = true
+        return next.release()
+      })
+    await waitsFor(broken, 1)
+    // A grant is believed at once while no question is on its way.
+    await sleep(300)
+    const [owner = ''] = await broken.redis.lrange(queue, '0', '-1')
+    const number = Number.parseInt(owner.slice(37 + 9), 10)
+    await broken.redis.publish(channel(two), `${number} ${microseconds()} 0123456789abcdef`)
+    await sleep(200)
+    assert.equal(started, false)
+    assert.equal(hold.state, 'held')
+    assert.equal(await hold.release(), true)
+    assert.equal(await waiting, true)
+  })
+
   onServer(
     `${kind}: all that was said is said again, again and again → one at a time, in order, nothing is lost`,
     async (broken) => {

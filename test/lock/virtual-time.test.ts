@@ -25,6 +25,17 @@ void test('an hour of a renewed hold under a virtual clock → held all the time
   assert.ok(performance.now() - began < 20_000)
 })
 
+void test('an hour of a client with a label → others can read it all the time', async () => {
+  const clock = virtualClock(9)
+  await using client = await connect({ url: 'memory:', clock, label: 'worker' })
+  assert.equal(await (await client.lock('a').acquire()).release(), true)
+  const exists = client.script(`return redis.call('EXISTS', 'holdfast:client:${client.id}')`)
+  for (let passed = 0; passed < HOUR; passed += 7000) {
+    assert.equal(await exists.run(), 1, `after ${passed} ms`)
+    await clock.advance(7000)
+  }
+})
+
 void test('what has nothing to wait for → resolves without advancing the clock', async () => {
   const clock = virtualClock()
   const start = clock.now()

@@ -15,7 +15,7 @@ export const lines = [
     file: 'src/core/presence.ts',
     from: 'lease / 3, { background: true }',
     to: 'lease * 3, { background: true }',
-    suites: ['contract/locks#presence', 'lock/server'],
+    suites: ['lock/virtual-time#label'],
   },
   {
     name: 'core-label-stays',
@@ -23,7 +23,7 @@ export const lines = [
     file: 'src/core/presence.ts',
     from: "await this.#link.command(['DEL', this.#key], integer, { route: this.#key }).catch(() => undefined)",
     to: 'await Promise.resolve()',
-    suites: ['lock/leaks', 'contract/locks#presence'],
+    suites: ['contract/locks#presence', 'lock/leaks'],
   },
   {
     name: 'core-works-without-the-lock',
@@ -191,7 +191,7 @@ export const lines = [
     file: 'src/core/wakeups.ts',
     from: 'for (const listener of [...channel.listeners]) listener(undefined)\n    }\n  }\n\n  /** Messages of this one',
     to: '\n    }\n  }\n\n  /** Messages of this one',
-    suites: ['contract/topics', 'lock/server', 'faults/server'],
+    suites: ['lock/scopes#a gap is told', 'engine/replaced'],
   },
   {
     name: 'core-notes-stay',
@@ -434,7 +434,7 @@ export const lines = [
     file: 'src/config/url.ts',
     from: "colon === -1 ? ['', info]",
     to: "colon === -1 ? [info, '']",
-    suites: ['lock/server', 'config/connect', 'lock/secrets'],
+    suites: ['lock/secrets'],
   },
   {
     name: 'config-logger-throws',
@@ -615,7 +615,7 @@ export const lines = [
     file: 'src/core/grants.ts',
     from: "digest('hex').startsWith(proof)",
     to: "digest('hex') !== proof",
-    suites: ['fair-lock/hostile-messages'],
+    suites: ['fair-lock/hostile-messages#without proof'],
   },
   {
     name: 'trust-call-believed',
@@ -737,7 +737,7 @@ export const lines = [
     file: 'src/engine/renewal.ts',
     from: "connection.destroy(new Error('the server said nothing for too long'))",
     to: 'void 0',
-    suites: ['engine/replaced'],
+    suites: ['engine/replaced#half-open'],
   },
   {
     name: 'engine-demoted-kept',
