@@ -156,7 +156,7 @@ export class GatedLock implements Lock<TenureHold> {
       if (around !== undefined && around.owner !== owner && unlimited)
         return new DeadlockError(this.name, 'the enclosing using() of another owner holds it until this code has ended')
     }
-    return owner && this.runtime.inVain(this.runtime.keyOf(this.name), this.kind, this.name, owner)
+    return owner && this.runtime.inVain(this.key, this.kind, this.name, owner)
   }
 
   /** Whether the other must end before this one can begin. */

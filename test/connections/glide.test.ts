@@ -7,6 +7,7 @@ import { smoke } from '../contract/smoke.js'
 import { rowOf } from '../rows.js'
 import { requireGlide } from '../support/packages.js'
 import { type Broken, onServer } from '../support/server.js'
+import { works } from '../support/works.js'
 
 smoke(rowOf('GLIDE, one server'))
 
@@ -19,6 +20,20 @@ const connections = async ({ redis }: Broken): Promise<number> =>
     .split('\n').length
 
 void describe('a client of Valkey GLIDE of the caller’s own', { concurrency: 2 }, () => {
+  for (const [name, defaultDecoder] of [
+    ['Bytes', 0],
+    ['String', 1],
+  ] as const) {
+    onServer(`its default decoder is ${name} → works`, async ({ server }) => {
+      const glide = await open(server.port, { defaultDecoder })
+      try {
+        await works(glide)
+      } finally {
+        glide.close()
+      }
+    })
+  }
+
   onServer('closed → the caller’s is open as it was, and our own for messages is gone', async (broken) => {
     const { server, redis, until } = broken
     const glide = await open(server.port, { databaseId: 2 })

@@ -12,7 +12,6 @@ import { fileURLToPath } from 'node:url'
 import { redisEngine, started } from '../engines.js'
 import type { RedisCluster } from '../support/redis-cluster.js'
 import { startCluster } from '../support/redis-cluster.js'
-import { freePort } from '../support/redis-server.js'
 import type { Broken } from '../support/server.js'
 import { onServer } from '../support/server.js'
 import type { TlsServer } from '../support/tls-server.js'
@@ -73,7 +72,7 @@ test('a password in a hidden property of a cause → found by what these tests l
 void describe('a password where the connection cannot be had', { concurrency: 3 }, () => {
   for (const scheme of ['redis', 'valkey', 'rediss', 'valkeys', 'redis+cluster', 'rediss+cluster']) {
     test(`${scheme}: nobody listens, or no such host → not shown`, async () => {
-      const refused = `${scheme}://${INFO}@127.0.0.1:${await freePort()}`
+      const refused = `${scheme}://${INFO}@127.0.0.1:1`
       await drive('plain', refused, [/OFFLINE/, new RegExp(`cannot connect to ${scheme.replace('+', '\\+')}://127`)])
       await drive('plain', `${scheme}://${INFO}@nowhere.invalid:6379`, [/OFFLINE/])
     })
@@ -97,7 +96,7 @@ void describe('a password where the connection cannot be had', { concurrency: 3 
   })
 
   test('a connection passed in that nobody answers → not shown', async () => {
-    await drive('borrowedRefused', `redis://${INFO}@127.0.0.1:${await freePort()}`, [/OFFLINE/])
+    await drive('borrowedRefused', `redis://${INFO}@127.0.0.1:1`, [/OFFLINE/])
     await drive('borrowedPrefixed', `redis://${INFO}@127.0.0.1:1`, [/keyPrefix/, /not both/])
   })
 })

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { ConfigError, connect, EngineError } from 'holdfast'
 import { rejection } from '../contract/lock/kind.js'
-import { requireGlide } from '../support/packages.js'
-import type { Client } from '../engines.js'
 import { type Broken, onServer } from '../support/server.js'
+import { works } from '../support/works.js'
 
 /** What is used here of any of the libraries' clients. */
 interface Lent {
@@ -85,29 +84,6 @@ const refusal = async (connection: object): Promise<string> => {
 }
 
 /** It can be used for a lock, and for what answers with numbers, lists and text. */
-const works = async (connection: object): Promise<void> => {
-  const client = await connect({ connection })
-  try {
-    await usedFor(client)
-  } finally {
-    await client.close()
-  }
-}
-
-const usedFor = async (client: Client): Promise<void> => {
-  assert.deepEqual(client.warnings, [])
-  const hold = await client.fencedLock('a').acquire()
-  assert.equal(hold.token > 0n, true)
-  assert.equal((await client.fencedLock('a').inspect()).holders.length, 1)
-  assert.equal(await client.fencedLock('a').isLocked(), true)
-  assert.equal(await hold.release(), true)
-  const semaphore = client.semaphore('s')
-  assert.equal(await semaphore.trySetPermits(3), true)
-  assert.equal(await semaphore.available(), 3)
-  assert.equal(await client.topic('t').subscribers(), 0)
-  assert.equal(await client.script('return 7').run({ returns: 'integer' }), 7)
-}
-
 for (const [name, library] of Object.entries(libraries)) {
   void describe(`what a client of ${name} may answer`, { concurrency: 3 }, () => {
     onServer('one inside an open MULTI → refused, and nothing of ours is in it', async (broken) => {
@@ -175,18 +151,5 @@ void describe('options that change replies', { concurrency: 3 }, () => {
         await works(lent.connection)
       })
     }
-  }
-
-  for (const decoder of ['Bytes', 'String']) {
-    onServer(`GLIDE, whose default decoder is ${decoder} → works`, async (broken) => {
-      const { GlideClient } = requireGlide()
-      const addresses = [{ host: '127.0.0.1', port: broken.server.port }]
-      const defaultDecoder = decoder === 'Bytes' ? 0 : 1
-      const glide = await GlideClient.createClient({ addresses, requestTimeout: 2000, defaultDecoder })
-      broken.after(() => {
-        glide.close()
-      })
-      await works(glide)
-    })
   }
 })

@@ -239,7 +239,7 @@ for (const engine of engines) {
         ],
       )
       for (const { error: own } of error.errors) assert.equal((own as HoldfastError).code, 'WRONG_KIND')
-      assert.match(error.message, /\[1\].*another type.*\[2\].*another type/s)
+      assert.match(error.message, /\[1\].*another (?:type|kind).*\[2\].*another (?:type|kind)/s)
       assert.equal(await exists(w, names[0] as string), false)
       for (const name of names) await w.raw('DEL', name)
     })
