@@ -84,10 +84,12 @@ const callsOf = async ({ redis }: Broken): Promise<(command: string) => number> 
   return (command) => Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(info)?.[1] ?? 0)
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 /** A driver of which each answer is told. */
 const scripted = (answer: (argv: readonly unknown[]) => Promise<Reply>) => {
   const sent: string[] = []
-  const driver: Driver = {
+  const driver: Writable<Driver> = {
     address: 'nowhere',
     cluster: false,
     isUp: true,
@@ -101,8 +103,41 @@ const scripted = (answer: (argv: readonly unknown[]) => Promise<Reply>) => {
     close: () => Promise.resolve(),
   }
   const link = new Link(driver, { clock: systemClock, connectTimeout: 1000, commandTimeout: 1000 }, listener([]))
-  return { link, sent }
+  return { driver, link, sent }
 }
+
+void describe('what a driver tells', () => {
+  test('an error with what was sent in it → the event has nothing of that', async () => {
+    const { driver } = scripted(() => Promise.resolve('PONG'))
+    let told: Parameters<Driver['open']>[0] | undefined
+    driver.open = (events) => {
+      told = events
+      return Promise.resolve()
+    }
+    const events: string[] = []
+    const link = new Link(driver, { clock: systemClock, connectTimeout: 1000, commandTimeout: 1000 }, listener(events))
+    await link.open()
+    told?.error(new Error("ERR unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'bob' 's3cret'"))
+    await link.close()
+    assert.deepEqual(events, ["error nowhere: ERR unknown command 'HELLO'"])
+  })
+
+  test('a script was sent on to another node → the WAIT that counts goes there, too', async () => {
+    const waits: (string | undefined)[] = []
+    const { driver, link } = scripted(() => assert.fail('it is sent with options'))
+    driver.cluster = true
+    driver.nodeOf = () => 'old'
+    driver.send = ([command], options) => {
+      if (command !== 'WAIT') options?.redirected?.('new')
+      else waits.push(options?.node)
+      return Promise.resolve(command !== 'WAIT' || options?.node === 'new' ? 1 : 0)
+    }
+    const [reply, replicas] = await link.run(COUNT, ['n'], [], { wait: { replicas: 1, timeout: 100 } })
+    assert.deepEqual([reply, await replicas], [1, 1])
+    assert.deepEqual(waits, ['old', 'new'])
+    await link.close()
+  })
+})
 
 void describe('scripts by their SHA', () => {
   test('a server that never knows a script → EVALSHA, EVAL, and then the error: no third attempt', async () => {

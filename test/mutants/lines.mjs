@@ -15,7 +15,7 @@ export const lines = [
     file: 'src/core/presence.ts',
     from: 'lease / 3, { background: true }',
     to: 'lease * 3, { background: true }',
-    suites: ['lock/virtual-time#label'],
+    suites: ['lock/promises#its label'],
   },
   {
     name: 'core-label-stays',
@@ -31,7 +31,7 @@ export const lines = [
     file: 'src/core/using.ts',
     from: 'if (hold.remaining() === 0) throw',
     to: 'if (hold.remaining() < 0) throw',
-    suites: ['contract/locks#using', 'lock/virtual-time'],
+    suites: ['lock/promises#the work never begins'],
   },
   {
     name: 'core-using-keeps-it-after-an-error',
@@ -69,9 +69,9 @@ export const lines = [
     name: 'core-clocks-apart',
     breaks: 'a hold is uncertain while the two clocks disagree',
     file: 'src/core/trust.ts',
-    from: '> CLOCKS_APART) return',
-    to: '> Infinity) return',
-    suites: ['lock/virtual-time'],
+    from: '> CLOCKS_APART)',
+    to: '> Infinity)',
+    suites: ['lock/promises#wall clock is set'],
   },
   {
     name: 'core-clock-set-back',
@@ -79,7 +79,7 @@ export const lines = [
     file: 'src/core/watchdog.ts',
     from: 'if (Math.abs(apart) > JUMP)',
     to: 'if (apart > JUMP)',
-    suites: ['lock/virtual-time'],
+    suites: ['lock/promises#wall clock is set'],
   },
   {
     name: 'core-renews-late',
@@ -111,7 +111,7 @@ export const lines = [
     file: 'src/core/replicas.ts',
     from: String.raw`\bstate=online\b`,
     to: String.raw`\bstate=`,
-    suites: ['engine/waits'],
+    suites: ['lock/promises#still being filled'],
   },
   {
     name: 'core-no-replica-has-it',
@@ -143,7 +143,7 @@ export const lines = [
     file: 'src/core/contender.ts',
     from: 'Math.min(50 * 2 ** troubles++, POLL)',
     to: '50 * 2 ** troubles++',
-    suites: ['lock/troubles'],
+    suites: ['lock/promises#trouble for minutes'],
   },
   {
     name: 'core-trouble-for-good',
@@ -175,7 +175,7 @@ export const lines = [
     file: 'src/core/emitter.ts',
     from: '        this.#onThrow(error)',
     to: '        throw error',
-    suites: ['contract/locks#listener that throws', 'lock/user-functions', 'contract/topics', 'lock/server'],
+    suites: ['lock/user-functions#a listener or a logger that throws'],
   },
   {
     name: 'core-subscription-for-ever',
@@ -248,7 +248,7 @@ export const lines = [
     file: 'src/sync/fair-lock/force-release.lua',
     from: 'takeOut(',
     to: '(function() end)(',
-    suites: ['fair-lock/flaws', 'fair-lock/called', 'contract/locks#forced'],
+    suites: ['lock/promises#still in the line'],
   },
   {
     name: 'lua-fair-leaves-a-place',
@@ -272,7 +272,7 @@ export const lines = [
     file: 'src/sync/read-write-lock/read-pass.lua',
     from: 'return 0',
     to: 'return 1',
-    suites: ['read-write-lock/read-write-lock', 'contract/read-write-locks', 'contract/locks#adopt'],
+    suites: ['lock/promises#ticket is refused'],
   },
   {
     name: 'lua-semaphore-debt-kept',
@@ -329,7 +329,7 @@ export const lines = [
     file: 'src/engine/link.ts',
     from: "new EngineError('OFFLINE', `${this.address}: ${withoutSecrets(error.message)}`)",
     to: "new EngineError('OFFLINE', `${this.address}: ${error.message}`)",
-    suites: ['lock/secrets', 'engine/link'],
+    suites: ['engine/link#what was sent in it'],
   },
   {
     name: 'engine-waits-for-ever',
@@ -345,7 +345,7 @@ export const lines = [
     file: 'src/engine/link.ts',
     from: 'return [reply, elsewhere === undefined ? behind : this.#waitFor(wait, elsewhere)]',
     to: 'return [reply, behind]',
-    suites: ['engine/link', 'engine/waits', 'lock/cluster'],
+    suites: ['engine/link#sent on to another node'],
   },
   {
     name: 'engine-script-again-and-again',
@@ -353,7 +353,7 @@ export const lines = [
     file: 'src/engine/link.ts',
     from: "!error.message.startsWith('NOSCRIPT')) failed(error)",
     to: "!error.message.startsWith('NOTHING')) failed(error)",
-    suites: ['engine/link', 'contract/scripts'],
+    suites: ['engine/link#never knows a script'],
   },
   {
     name: 'engine-down-unnoticed',
@@ -361,7 +361,7 @@ export const lines = [
     file: 'src/engine/link.ts',
     from: 'this.#failPending((target) => this.#noReply(`(${reason.message})`, target))',
     to: 'void reason',
-    suites: ['engine/link'],
+    suites: ['engine/link#cut in mid-command'],
   },
   {
     name: 'engine-memory-expires-late',
@@ -442,7 +442,7 @@ export const lines = [
     file: 'src/config/settings.ts',
     from: 'logger: guarded(logger),',
     to: 'logger,',
-    suites: ['lock/user-functions'],
+    suites: ['lock/user-functions#a listener or a logger that throws'],
   },
   {
     name: 'config-default-not-taken',
@@ -693,9 +693,9 @@ export const lines = [
     name: 'trust-not-verified',
     breaks: 'after a reconnect every hold in doubt is asked about at once',
     file: 'src/core/runtime.ts',
-    from: '    this.watchdog.ask()\n',
-    to: '',
-    suites: ['lock/long-trips', 'lock/renewal', 'lock/watchdog', 'lock/virtual-time'],
+    from: 'this.#question()\n    this.wakeups.gap()',
+    to: 'this.wakeups.gap()',
+    suites: ['lock/doubt#after a reconnect'],
   },
   // ---- what others wrote -----------------------------------------------------------------------------------------------
   {
