@@ -118,3 +118,15 @@ void test('the server answers again → all questions are asked again, not one a
   const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => guard.ask(() => Promise.resolve(n))))
   assert.deepEqual(answers, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
+
+void test(
+  'the server never answers → without a `timeout` a request waits for a second',
+  { timeout: 30_000 },
+  async () => {
+    const client = { rateLimiter: () => ({ tryAcquire: () => new Promise<never>(() => undefined) }) } as never
+    const judged = judge({ client, permits: 1, interval: 1000, whenAway: 'closed' }, () => '192.0.2.1')
+    const begun = performance.now()
+    assert.equal((await judged({})).refusal?.status, 503)
+    assert.ok(performance.now() - begun > 900)
+  },
+)

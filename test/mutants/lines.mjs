@@ -256,7 +256,7 @@ export const lines = [
     file: 'src/sync/fair-lock/leave.lua',
     from: 'local waited = takeOut(line, owner)',
     to: 'local waited = false',
-    suites: ['fair-lock/aborts', 'contract/locks#G-0[89]', 'fair-lock/flaws'],
+    suites: ['fair-lock/aborts', 'contract/locks#G-0[89]'],
   },
   {
     name: 'lua-fenced-counter-falls',
@@ -565,7 +565,7 @@ export const lines = [
     file: 'src/http/rate-limit.ts',
     from: 'timeout = 1000 } = options',
     to: 'timeout = 100_000 } = options',
-    suites: ['http/rate-limit'],
+    suites: ['http/silence#waits for a second'],
   },
   {
     name: 'http-braces-chosen-by-strangers',
