@@ -56,12 +56,17 @@ const checkNumber = (value: unknown, what: string): number => {
   return value
 }
 
+/** The longest lease, ms: added to the server's clock it is still a whole number to Lua. */
+const LONGEST_LEASE = 2 ** 52
+
 /** A lease is a positive whole number of ms. */
 export const checkLease = (value: unknown, what = 'lease'): number => {
   const lease = checkNumber(value, what)
   if (!Number.isSafeInteger(lease) || lease < 1) {
     throw new RangeError(`${what} must be a whole number of milliseconds above 0, not ${show(value)}`)
   }
+  if (lease > LONGEST_LEASE)
+    throw new RangeError(`${what} must be at most ${LONGEST_LEASE} milliseconds, not ${show(value)}`)
   return lease
 }
 

@@ -69,7 +69,7 @@ describe('how long replicas are waited for', () => {
 describe('options that there are not', () => {
   for (const name of ['watchdgo', 'Watchdog', 'password', '0'])
     test(`'${name}' → TypeError that names it`, () => {
-      assert.throws(() => settle({ url: 'redis://h:1', [name]: 1 } as object, {}), {
+      assert.throws(() => settle({ url: 'redis://h:1', [name]: 1 }, {}), {
         name: 'TypeError',
         message: new RegExp(`^there is no option '${name}'; there are url, `),
       })

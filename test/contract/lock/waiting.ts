@@ -281,7 +281,7 @@ export const waiting: Part = ({ make, channel, keys }, scenario, excludes) => {
       `${id}\nline`,
       `*?[${id}]`,
       `🔒${id}é`,
-      `${id}${'x'.repeat(65_536)}`,
+      `${id}${'x'.repeat(65_000)}`,
     ]
     const braces = ['{t}x', '{}x', 'a{b', 'a}b{c}', '{a}{b}', 'tx', '{tx}', 't{x}', '{t}{x}', '}', '{', '{}'].map(
       (name) => `${name}${id}`,
