@@ -3,6 +3,9 @@ import { readSettings, type ClientOptions, type Settings } from './config/settin
 import { adopt } from './core/adopt.js'
 import { type ServerFacts, readFacts, refused } from './core/facts.js'
 import { GatedLock, type LockHome } from './core/gated-lock.js'
+import { POLL } from './core/contender.js'
+import { healthOf } from './core/health.js'
+import { within } from './core/within.js'
 import { newClientId } from './core/identity.js'
 import { UnitOfWork } from './core/owner.js'
 import { Presence } from './core/presence.js'
@@ -39,6 +42,7 @@ import type {
   ClientListener,
   CountDownLatch,
   FencedLock,
+  Health,
   Hold,
   Lock,
   MultiLock,
@@ -50,7 +54,15 @@ import type {
   SpinBackoff,
 } from './types.js'
 
+/** How often closing looks whether what is held was given back, ms. */
+const LOOK = 20
+
 export interface CloseOptions {
+  /**
+   * For how many ms at most what is held may still be given back, and the work of a `using` come to its end, before the rest is
+   * released. Meanwhile nothing new is taken: calls that wait, and those that come, reject with `ClosedError`. Default 0.
+   */
+  readonly drain?: number | undefined
   /** `false` leaves what is held to run out by its lease. Default: everything held is released. */
   readonly release?: boolean | undefined
 }
@@ -68,6 +80,8 @@ export interface ReadWriteLockOptions {
 export interface Client extends AsyncDisposable {
   /** A UUID; holders are known by it on the server. */
   readonly id: string
+  /** Aborts with a `ClosedError` when closing begins, so that loops stop. */
+  readonly closing: AbortSignal
   /** What is unsafe about this server, in words; for fenced locks more is said when the first is made. */
   readonly warnings: readonly string[]
   /** A re-entrant lock, Redisson's RLock. */
@@ -121,9 +135,12 @@ export interface Client extends AsyncDisposable {
   adopt(ticket: string): Promise<Hold>
   on<E extends keyof ClientEvents>(event: E, listener: ClientListener<E>): this
   off<E extends keyof ClientEvents>(event: E, listener: ClientListener<E>): this
+  /** How the connection is, and what this client has. Rejects only when the client is closed. */
+  health(): Promise<Health>
   /**
    * Rejects what waits, tells the holders (their signals abort with `ClosedError`), releases what is held, and ends the
-   * connections that it opened. Twice is fine.
+   * connections that it opened. What cannot be released is tried again until `drain` is over, and for `commandTimeout` and a
+   * second at least; then an `error` event tells what is left. Twice is fine: the shorter `drain` counts.
    */
   close(options?: CloseOptions): Promise<void>
 }
@@ -150,7 +167,10 @@ class ConnectedClient implements Client {
   readonly #scripting: Scripting
   readonly #topics: Topics
   readonly #encodeKey: (key: string) => string | Uint8Array
-  #closing: Promise<void> | undefined
+  readonly #ending = new AbortController()
+  /** When draining is over, on the monotonic clock. */
+  #drainsUntil = Infinity
+  #closed: Promise<void> | undefined
 
   constructor(runtime: Runtime, facts: ServerFacts, presence: Presence | undefined) {
     const { id, mapName } = runtime.options
@@ -277,20 +297,47 @@ class ConnectedClient implements Client {
     } catch (error) {
       return Promise.reject(error)
     }
-    return (this.#closing ??= this.#close(options?.release ?? true))
+    const { release = true, drain = 0 } = options ?? {}
+    const until = this.#runtime.options.clock.monotonic() + drain
+    this.#drainsUntil = Math.min(this.#drainsUntil, until)
+    return (this.#closed ??= this.#close(release))
+  }
+
+  get closing(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  health(): Promise<Health> {
+    return this.#runtime.untilClosed(() => healthOf(this.#runtime))
   }
 
   async #close(release: boolean): Promise<void> {
     const runtime = this.#runtime
-    runtime.closed = true
+    const { clock, commandTimeout } = runtime.options
+    this.#ending.abort(new ClosedError())
+    const left = (): number => this.#drainsUntil - clock.monotonic()
+    if (left() > 0) runtime.drain()
+    while (left() > 0 && runtime.busy) await runtime.pause(Math.min(LOOK, left()))
+    const patience = Math.max(left(), commandTimeout + POLL)
+    runtime.end(clock.monotonic() + patience)
+    const gone = this.#giveBack(release)
+    await within(clock, patience, gone)
+    runtime.watchdog.stop()
+    const last = Promise.all([runtime.requests.flush(), runtime.wakeups.stop(), this.#presence?.end()])
+    await within(clock, Math.max(LOOK, runtime.endsAt - clock.monotonic()), last)
+    await runtime.link.close()
+    // What nobody has answered is over now, and is told before this is.
+    runtime.hurry()
+    await within(clock, LOOK, gone)
+    runtime.releases.stop()
+  }
+
+  async #giveBack(release: boolean): Promise<void> {
+    const runtime = this.#runtime
     this.#topics.close()
-    this.#scripting.close()
     await Promise.all([...runtime.gates.map((gate) => gate.close(release)), runtime.turnstiles.close(release)])
     await runtime.settled()
     await runtime.requests.flush()
-    runtime.watchdog.stop()
-    await Promise.all([runtime.wakeups.stop(), this.#presence?.end()])
-    await runtime.link.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -42,6 +42,7 @@ export type {
   CountDownLatch,
   FencedHold,
   FencedLock,
+  Health,
   HolderState,
   Hold,
   HoldState,

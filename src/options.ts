@@ -180,9 +180,11 @@ export const checkMethods = (value: unknown, what: string, methods: readonly str
   if (missing !== undefined) throw new TypeError(`${what} must have a method ${missing}(): ${show(value)} has none`)
 }
 
-export const checkClose = (options: { release?: unknown } | undefined): void => {
-  const { release } = checkOptions(options)
+export const checkClose = (options: { release?: unknown; drain?: unknown } | undefined): void => {
+  const { release, drain } = checkOptions(options)
   if (release !== undefined) checkFlag(release, 'release')
+  if (drain !== undefined && checkWait(drain, 'drain') === Infinity)
+    throw new RangeError('drain must be a number of milliseconds, not Infinity: somebody waits for the process to end')
 }
 
 /** Whether a lock is to be fair. */

@@ -383,6 +383,22 @@ export interface RateLimiter extends Kept {
   release(permits?: number): Promise<void>
 }
 
+/** How a client is doing. */
+export interface Health {
+  /** `connecting`: it has never reached its server yet. `away`: the connection is gone, or nothing is answered. */
+  readonly state: 'up' | 'connecting' | 'away'
+  /** Since when that is so, ms since the epoch. */
+  readonly since: number
+  /** How long the server has taken just now to answer, ms; `undefined` when it has not. */
+  readonly latency?: number | undefined
+  /** Calls that wait. */
+  readonly waiting: number
+  /** Locks and permits that are held. */
+  readonly held: number
+  /** How many of them are uncertain: a renewal failed or is overdue. */
+  readonly overdue: number
+}
+
 export interface Logger {
   debug(message: string, details?: unknown): void
   info(message: string, details?: unknown): void

@@ -2,6 +2,7 @@ import { ClosedError } from '../errors.js'
 import type { Gatekeeper } from './gatekeeper.js'
 import type { TenureHold } from './hold.js'
 import type { UnitOfWork } from './owner.js'
+import { abortable } from './request.js'
 import type { Terms } from './terms.js'
 import { momentOf } from './trust.js'
 
@@ -21,8 +22,9 @@ export const adopt = (
       if (runtime.closed) throw new ClosedError(gate.name)
     } catch (error) {
       const cause = error instanceof ClosedError ? undefined : error
-      // Whoever asked is not kept waiting until it is undone.
-      void runtime.undo(protocol, wire, terms.lease, cause)
+      // Not for longer than the call promises: in an outage it is undone behind its back.
+      const undone = runtime.undo(protocol, wire, terms.lease, cause)
+      await abortable(undone, { signal: undefined, wait: 1 }, clock, () => Promise.resolve())
       throw error
     }
     const tenure = gate.begin(wire, terms, sent)
@@ -30,5 +32,5 @@ export const adopt = (
     return tenure.give(owner)
   })
   runtime.track(adopting.catch(() => undefined))
-  return adopting
+  return runtime.untilClosed(() => adopting, gate.name)
 }

@@ -2,7 +2,7 @@ import { ClosedError } from '../errors.js'
 import { Contention } from './contention.js'
 import { Gatekeeper } from './gatekeeper.js'
 import { hearsGrants } from './grants.js'
-import type { TenureHold } from './hold.js'
+import { FREED, type TenureHold } from './hold.js'
 import { Line } from './line.js'
 import { type LineHost, isLine } from './line-protocol.js'
 import { LoneCall, type LoneHost } from './lone-call.js'
@@ -203,12 +203,16 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
     return freed
   }
 
+  turnAway(): void {
+    this.#contention?.close(new ClosedError(this.name))
+    this.#asking?.close(new ClosedError(this.name))
+  }
+
   /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
   async close(release: boolean): Promise<void> {
     const contention = this.#contention
     const asking = this.#asking
-    contention?.close(new ClosedError(this.name))
-    asking?.close(new ClosedError(this.name))
+    this.turnAway()
     const { tenure } = this
     if (tenure !== undefined) {
       tenure.abandon(new ClosedError(this.name))
@@ -237,5 +241,3 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
     if (!held) this.runtime.retired(this)
   }
 }
-
-const FREED = Promise.resolve(true)

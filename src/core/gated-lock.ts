@@ -42,7 +42,7 @@ export class GatedLock implements Lock<TenureHold> {
   acquire(options?: AcquireOptions): Promise<TenureHold> {
     try {
       const request = this.#request(options, Infinity)
-      const asked = this.#gate.acquire(request)
+      const asked = this.#ask(request)
       return request.wait === Infinity ? (asked as Promise<TenureHold>) : this.#inTime(request, asked)
     } catch (error) {
       return Promise.reject(error)
@@ -51,12 +51,24 @@ export class GatedLock implements Lock<TenureHold> {
 
   async #inTime(request: Request, asked: Promise<TenureHold | undefined>): Promise<TenureHold> {
     const hold = await asked
-    if (hold === undefined) throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
-    return hold
+    if (hold !== undefined) return hold
+    this.runtime.blame(request, this.name)
+    throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
   }
 
   async tryAcquire(options?: AcquireOptions): Promise<TenureHold | undefined> {
-    return this.#gate.acquire(this.#request(options, 0))
+    const request = this.#request(options, 0)
+    const hold = await this.#ask(request)
+    // That somebody else has it nobody knows.
+    const away = hold === undefined ? this.runtime.blame(request, this.name) : undefined
+    if (away !== undefined) throw away
+    return hold
+  }
+
+  #ask(request: Request): Promise<TenureHold | undefined> {
+    // Who waits is told by the gate; an owner that may have it already asks at once.
+    if (!request.explicit) return this.#gate.acquire(request)
+    return this.runtime.untilClosed(() => this.#gate.acquire(request), this.name)
   }
 
   async using<T>(
@@ -66,7 +78,9 @@ export class GatedLock implements Lock<TenureHold> {
     const [options, work] = typeof first === 'function' ? [undefined, first] : [first, second]
     checkFunction(work, 'work')
     const hold = await this.acquire(options)
-    return whileHeld(hold, () => within(this, hold, async () => (work as (hold: TenureHold) => Promise<T> | T)(hold)))
+    return whileHeld(this.runtime, hold, () =>
+      within(this, hold, async () => (work as (hold: TenureHold) => Promise<T> | T)(hold)),
+    )
   }
 
   async isLocked(): Promise<boolean> {
@@ -80,7 +94,8 @@ export class GatedLock implements Lock<TenureHold> {
 
   async inspect(): Promise<LockState> {
     const { ttl, holders, waiting = [], token } = await this.serverState()
-    const labels = await this.#home.readLabels([...holders, ...waiting].map(({ owner }) => clientOf(owner)))
+    const clients = [...holders, ...waiting].map(({ owner }) => clientOf(owner))
+    const labels = await this.runtime.untilClosed(() => this.#home.readLabels(clients), this.name)
     const who = (owner: string): { owner: string; client: string; label?: string } => {
       const client = clientOf(owner)
       const label = labels.get(client)
@@ -99,8 +114,7 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   async forceRelease(): Promise<boolean> {
-    this.runtime.checkOpen(this.name)
-    return this.#gate.forceRelease()
+    return this.runtime.untilClosed(() => this.#gate.forceRelease(), this.name)
   }
 
   for(owner: Owner): OwnedLock {
@@ -113,16 +127,16 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   async serverState(briefly?: boolean): Promise<ServerState> {
-    this.runtime.checkOpen(this.name)
-    return this.#gate.inspect(briefly)
+    return this.runtime.untilClosed(() => this.#gate.inspect(briefly), this.name)
   }
 
   #request(options: AcquireOptions | undefined, wait: number): Request {
     const checked = checkAcquire(options)
-    this.runtime.checkOpen(this.name)
+    this.runtime.checkTakes(this.name)
     checked.signal?.throwIfAborted()
     const owner = this.#owner(checked)
     const limit = checked.wait ?? wait
+    if (limit === 0) this.runtime.link.checkUp(this.name)
     const vain = limit === Infinity ? this.inVain(owner, checked.signal, false) : undefined
     if (vain !== undefined) throw vain
     const { lease } = checked

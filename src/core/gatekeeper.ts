@@ -2,6 +2,7 @@ import { DeadlockError, EngineError, type LockLostError } from '../errors.js'
 import type { Clock } from './clock.js'
 import type { TenureHold } from './hold.js'
 import type { Keeper } from './keeper.js'
+import type { Limit } from './limit.js'
 import type { UnitOfWork } from './owner.js'
 import type { LockKind, LockProtocol, ServerState } from './protocol.js'
 import type { Waiter } from './queue.js'
@@ -42,11 +43,22 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   protected abstract vacated(): void
   /** What nobody needs any more goes. */
   abstract rested(): void
+  /** Rejects who waits: the client drains, or closes. */
+  abstract turnAway(): void
   /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
   abstract close(release: boolean): Promise<void>
 
   get clock(): Clock {
     return this.runtime.options.clock
+  }
+
+  get releases(): Limit {
+    return this.runtime.releases
+  }
+
+  /** How many holds there are. */
+  get held(): number {
+    return [...this.tenures].filter(({ over }) => !over).length
   }
 
   /** What this owner has of it. */
@@ -159,8 +171,9 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     })
     this.runtime.ended()
     const told = 'answer' in result ? result.answer : undefined
+    tenure.taken ||= 'answer' in result && told === undefined && !unanswered
     if ('error' in result) {
-      this.runtime.fail(result.error)
+      this.runtime.fail(notReleased(this.name, result.error, tenure.lastsUntil - this.clock.monotonic()))
       this.leaveLine(tenure)
       // It may outlast its lease: a step that nobody answered made that longer, a place in the line has none, and the key of
       // a write lasts as long as the reads under it.
@@ -204,6 +217,10 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
 
   moved(tenure: Tenure): void {
     this.runtime.watchdog.moved(tenure)
+  }
+
+  untilClosed<T>(ask: () => Promise<T>): Promise<T> {
+    return this.runtime.untilClosed(ask, this.name)
   }
 
   async insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined> {
@@ -254,4 +271,11 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
       this.rested()
     }
   }
+}
+
+const notReleased = (name: string, cause: unknown, left: number): EngineError => {
+  const code = cause instanceof EngineError ? cause.code : 'NO_REPLY'
+  const until = `the server keeps it until its lease ends, in ${Math.max(0, Math.ceil(left))} ms at most`
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new EngineError(code, `'${name}' could not be released; ${until}: ${why}`, { target: name, cause })
 }

@@ -128,7 +128,13 @@ export class TenureHold implements Hold {
     const state = this.state
     if (state !== 'held' && state !== 'uncertain') return NOT_OURS
     this.#end = 'released'
-    return this.#tenure.leave(this)
+    const left = this.#tenure.leave(this)
+    return left === FREED ? left : this.#tenure.inTime(left)
+  }
+
+  /** The server said that it was not ours any more. */
+  get taken(): boolean {
+    return this.#tenure.taken
   }
 
   async detach(): Promise<string> {
@@ -157,3 +163,5 @@ export class TenureHold implements Hold {
 }
 
 const NOT_OURS = Promise.resolve(false)
+/** Passed on within the process: there is nothing to wait for. */
+export const FREED = Promise.resolve(true)

@@ -1,5 +1,6 @@
 import type { LockLostError } from '../errors.js'
 import type { Clock } from './clock.js'
+import type { Limit } from './limit.js'
 import type { UnitOfWork } from './owner.js'
 import type { LockProtocol } from './protocol.js'
 import type { Tenure } from './tenure.js'
@@ -10,6 +11,8 @@ export interface Keeper {
   readonly name: string
   readonly clock: Clock
   readonly protocol: LockProtocol
+  /** For how long a caller waits for a release at most. */
+  readonly releases: Limit
   /** Somebody has it now. */
   given?(tenure: Tenure, owner: UnitOfWork): void
   /** The last hold was given back: pass it on or free it. False: it was lost. */
@@ -22,6 +25,8 @@ export interface Keeper {
   moved(tenure: Tenure): void
   /** One of its levels was over before the others. */
   lapsed(tenure: Tenure, error: LockLostError): void
+  /** Rejects with a `ClosedError` when the client closes before the answer. */
+  untilClosed<T>(ask: () => Promise<T>): Promise<T>
   /** Repeats a step until it is answered or `tenure` is over. Undefined: it was not answered in time. */
   insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined>
   /** Whether other holds of the same owner rest on this one, or this one on others. */

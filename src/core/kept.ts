@@ -1,8 +1,9 @@
+import type { Arg } from '../engine/engine.js'
 import { EngineError } from '../errors.js'
 import { checkLease } from '../options.js'
 import { coreClearExpire, coreExpire } from '../lua/scripts.gen.js'
 import { noteKey } from '../keys.js'
-import { either, integer, nil, text } from '../lua/shape.js'
+import { type Shape, either, integer, nil, text } from '../lua/shape.js'
 import type { Kept } from '../types.js'
 import type { Runner } from './protocol.js'
 import { type Runtime, mustShareSlot } from './runtime.js'
@@ -56,36 +57,44 @@ export abstract class KeptObject implements Kept {
   }
 
   /** As PTTL answers: -2 where there is no such key, -1 where it has no expiry. */
-  async #left(): Promise<number> {
+  #left(): Promise<number> {
+    return this.command(['PTTL', this.key], integer)
+  }
+
+  /** A question whose caller hears of it when the client closes before the answer. */
+  protected query<T>(step: (runner: Runner) => Promise<T>): Promise<T> {
+    const { runner } = this
+    return this.runtime.untilClosed(() => step(runner), this.name)
+  }
+
+  /** A step that is done once though its answer may be lost. */
+  protected once<T>(step: (note: string) => Promise<T>): Promise<T> {
     this.checkUsable()
-    return this.runtime.link.command(['PTTL', this.key], integer, { route: this.key, target: this.name })
+    return this.runtime.untilClosed(() => this.runtime.requests.once(this.key, step), this.name)
+  }
+
+  /** One plain command. */
+  protected command<R>(argv: readonly Arg[], fits: Shape<R>): Promise<R> {
+    const { key: route, name: target } = this
+    return this.query(() => this.runtime.link.command(argv, fits, { route, target }))
   }
 
   async delete(): Promise<boolean> {
-    this.checkUsable()
-    const deleted = await this.runtime.link.command(['DEL', ...this.keys], integer, {
-      route: this.key,
-      target: this.name,
-    })
-    return deleted > 0
+    return (await this.command(['DEL', ...this.keys], integer)) > 0
   }
 
   async expire(ms: number): Promise<boolean> {
     checkLease(ms, 'ms')
-    return (await this.runner.run(coreExpire, this.keys, [ms])) > 0
+    return (await this.query((runner) => runner.run(coreExpire, this.keys, [ms]))) > 0
   }
 
   async clearExpire(): Promise<boolean> {
-    return (await this.runner.run(coreClearExpire, this.keys, [])) > 0
+    return (await this.query((runner) => runner.run(coreClearExpire, this.keys, []))) > 0
   }
 
   /** The number that is its value; 0 where there is none. */
   protected async count(): Promise<number> {
-    this.checkUsable()
-    const kept = await this.runtime.link.command(['GET', this.key], either(text, nil), {
-      route: this.key,
-      target: this.name,
-    })
+    const kept = await this.command(['GET', this.key], either(text, nil))
     const count = /^-?\d{1,15}$/.test(kept ?? '0') ? Number(kept) : NaN
     if (Number.isSafeInteger(count)) return count
     throw new EngineError('WRONG_KIND', `the key of '${this.name}' holds a text that is no count`, {

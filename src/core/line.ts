@@ -15,7 +15,7 @@ import { isLate, lateError, serve } from './serve.js'
 import type { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
 import { Trials } from './trials.js'
-import { isAway, isMoving, passes } from './trouble.js'
+import { isAway, waitsOut } from './trouble.js'
 import { type Moment, TRIAL, momentOf } from './trust.js'
 import { WaitingRoom } from './waiting-room.js'
 
@@ -215,8 +215,8 @@ export class Line implements Polled, Joinable {
     void this.#places.undo(place, cause)
     waiter.request.trouble = trouble
     if (!waiter.queued) return
-    const waitsOn = passes(trouble) && (waiter.since <= this.answeredAt || isMoving(trouble))
-    if (waitsOn && waiter.request.wait > 0) {
+    const { request, since } = waiter
+    if (request.wait > 0 && waitsOut(trouble, request, since <= this.answeredAt)) {
       const pause = Math.min(50 * 2 ** this.#troubles++, POLL)
       void this.#host.staying(async () => {
         await runtime.pause(pause)
@@ -240,7 +240,7 @@ export class Line implements Polled, Joinable {
   /** That the server cannot be reached is so for all whom it has never answered. */
   #awayForAll(trouble: unknown): void {
     for (const waiter of this.#room.all()) {
-      if (waiter.since > this.answeredAt) this.#reject(waiter, trouble)
+      if (!waitsOut(trouble, waiter.request, waiter.since <= this.answeredAt)) this.#reject(waiter, trouble)
     }
   }
 

@@ -163,9 +163,13 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
     return this.#writing?.tenure !== undefined
   }
 
+  turnAway(): void {
+    this.#waiting?.close(new ClosedError(this.name))
+  }
+
   async close(release: boolean): Promise<void> {
     const waiting = this.#waiting
-    waiting?.close(new ClosedError(this.name))
+    this.turnAway()
     await Promise.all(
       [...this.tenures].map(async (tenure) => {
         tenure.abandon(new ClosedError(this.name))

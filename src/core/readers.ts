@@ -5,7 +5,7 @@ import type { Waiter } from './queue.js'
 import type { ReadProtocol } from './read-protocol.js'
 import type { Request } from './request.js'
 import { isLate, lateError, serve } from './serve.js'
-import { isAway, isMoving, passes } from './trouble.js'
+import { isAway, waitsOut } from './trouble.js'
 import { type Moment, momentOf } from './trust.js'
 
 /** How many one script call asks for. */
@@ -114,10 +114,7 @@ export class Readers extends Crowd<ReadHost> {
 
   /** Rejects those for whom it is over. True: the others wait on. */
   troubled(trouble: unknown): boolean {
-    const passing = passes(trouble)
-    const moving = isMoving(trouble)
-    const waitsOn = ({ since, request }: Waiter): boolean =>
-      passing && (since <= this.#answeredAt || (moving && request.wait > 0))
+    const waitsOn = ({ request, since }: Waiter): boolean => waitsOut(trouble, request, since <= this.#answeredAt)
     const away = isAway(trouble)
     for (const waiter of this.room.all()) {
       waiter.request.trouble = trouble

@@ -128,12 +128,20 @@ export class Requests {
       slots.set(slot, [...(slots.get(slot) ?? []), note])
     }
     this.#answered.clear()
-    const deleted = [...slots.values()].map((notes) =>
-      link.command(['DEL', ...notes], integer, { route: notes[0] as string }).catch((error: unknown) => {
-        if (passes(error) && !this.#runtime.closed) for (const note of notes) this.forget(note)
-      }),
+    const deleted = Promise.all([...slots.values()].map((notes) => this.#delete(notes)))
+    this.#runtime.track(deleted)
+    await deleted
+  }
+
+  async #delete(notes: readonly string[]): Promise<void> {
+    const runtime = this.#runtime
+    const route = notes[0] as string
+    // Closing does not end before they are gone, if that can be.
+    const outcome = await runtime.insist(
+      () => runtime.link.command(['DEL', ...notes], integer, { route }),
+      () => (runtime.closed ? Infinity : -Infinity),
     )
-    await Promise.all(deleted)
+    if ('error' in outcome && passes(outcome.error) && !runtime.closed) for (const note of notes) this.forget(note)
   }
 
   #course(): Course {

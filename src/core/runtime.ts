@@ -8,15 +8,19 @@ import type { Script } from '../lua/script.js'
 import { checkWire, isPromise, show } from '../options.js'
 import type { ClientEvents, Logger } from '../types.js'
 import type { Timer } from './clock.js'
+import { POLL } from './contender.js'
 import { Counting } from './counting.js'
 import { Teller } from './diagnostics.js'
 import { Emitter } from './emitter.js'
 import { Gate } from './gate.js'
 import type { Gatekeeper } from './gatekeeper.js'
+import { Limit } from './limit.js'
 import type { UnitOfWork } from './owner.js'
 import { areStrangers, type Fleet, type LockKind, type LockProtocol, type Runner } from './protocol.js'
 import { Replicas, type ReplicasOptions } from './replicas.js'
+import type { Patience } from './request.js'
 import { Requests } from './requests.js'
+import { enclosing } from './scope.js'
 import { Secrets } from './secrets.js'
 import { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
@@ -69,7 +73,17 @@ export class Runtime implements Runner {
   readonly #detached = new Map<string, number>()
   /** Calls that wait. */
   waiting = 0
+  /** How many works of `using` are under way. */
+  working = 0
+  /** Nothing new is begun; what is under way may come to its end. */
+  draining = false
   closed = false
+  /** When closing gives up what it still tries, on the monotonic clock. */
+  endsAt = Infinity
+  /** Callers to tell when the client closes before they have their answer. */
+  readonly #callers = new Set<() => void>()
+  /** For how long a caller waits for a release at most; the rest goes on behind. */
+  readonly releases: Limit
   /** Whether releases are told by SPUBLISH. */
   sharded = false
   /** What is unsafe about the server. */
@@ -87,6 +101,7 @@ export class Runtime implements Runner {
       this.warn(warning)
     })
     this.watched = { lease: options.watchdog, watched: true }
+    this.releases = new Limit(clock, options.commandTimeout + POLL)
     this.events = new Emitter((error) => {
       options.logger.error('a listener threw', error)
     })
@@ -136,6 +151,28 @@ export class Runtime implements Runner {
 
   checkOpen(name?: string): void {
     if (this.closed) throw new ClosedError(name)
+  }
+
+  /** Of a call that takes something. While the client drains, only what runs inside a `using` may take what it still needs. */
+  checkTakes(name: string): void {
+    if (this.closed || (this.draining && enclosing(() => true) === undefined)) throw new ClosedError(name)
+  }
+
+  /** Nobody waits for an answer once the client is closed. What was asked goes on until the connection ends. */
+  untilClosed<T>(ask: () => Promise<T>, name?: string): Promise<T> {
+    this.checkOpen(name)
+    return new Promise<T>((resolve, reject) => {
+      const closed = (): void => {
+        reject(new ClosedError(name))
+      }
+      this.#callers.add(closed)
+      const answered = (): void => {
+        this.#callers.delete(closed)
+      }
+      const asked = ask()
+      asked.then(resolve, reject)
+      asked.then(answered, answered)
+    })
   }
 
   get publishCommand(): string {
@@ -299,8 +336,42 @@ export class Runtime implements Runner {
     if (this.#background === 0) this.#settled?.()
   }
 
-  async settled(): Promise<void> {
+  /** A wait is over without what was waited for. Whether the server is to blame. */
+  blame(request: Patience, name: string): EngineError | undefined {
+    if (request.wait === 0) return undefined
+    const away = this.link.away(name)
+    request.trouble = away ?? request.trouble ?? this.link.unanswered(0.9 * request.wait, name)
+    return away
+  }
+
+  /** From now on nothing new is begun. Whoever waits is turned away. */
+  drain(): void {
+    this.draining = true
+    for (const gate of this.gates) gate.turnAway()
+    this.turnstiles.turnAway()
+  }
+
+  /** Whether anything is held, or a `using` works. */
+  get busy(): boolean {
+    return this.working > 0 || this.watchdog.tenures.length > 0 || this.turnstiles.holds
+  }
+
+  /** Callers hear of it at once. What is given back is tried until `endsAt`. */
+  end(endsAt: number): void {
+    this.draining = true
+    this.closed = true
+    this.endsAt = endsAt
+    for (const closed of this.#callers) closed()
+    this.#callers.clear()
+  }
+
+  /** Cuts short what waits for a later time. */
+  hurry(): void {
     for (const wake of [...this.#pauses]) wake()
+  }
+
+  async settled(): Promise<void> {
+    this.hurry()
     while (this.#background > 0) {
       await new Promise<void>((resolve) => {
         this.#settled = resolve
@@ -308,8 +379,12 @@ export class Runtime implements Runner {
     }
   }
 
+  /** Closing cuts it short. */
   pause(ms: number): Promise<void> {
-    if (this.closed) return Promise.resolve()
+    return this.closed ? Promise.resolve() : this.#sleep(ms)
+  }
+
+  #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
         timer.cancel()
@@ -337,9 +412,10 @@ export class Runtime implements Runner {
         return { answer: await step() }
       } catch (error) {
         failed?.(error)
-        const left = (typeof until === 'number' ? until : until()) - this.options.clock.monotonic()
-        if (left <= pause || this.closed || error instanceof ClosedError || isWrongKind(error)) return { error }
-        await this.pause(pause)
+        const last = Math.min(typeof until === 'number' ? until : until(), this.endsAt)
+        const over = last - this.options.clock.monotonic() <= pause
+        if (over || error instanceof ClosedError || isWrongKind(error)) return { error }
+        await this.#sleep(pause)
       }
     }
   }

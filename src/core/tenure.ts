@@ -31,6 +31,8 @@ export class Tenure implements Due {
   passes = 0
   /** When a message said that somebody freed the lock: until the server has been asked since, nobody else here has it. */
   suspectedAt = -Infinity
+  /** The server said that it is not ours. */
+  taken = false
   /** Who had it after the first, and has a place in the line of the server still: it goes with the tenure. */
   served: string[] = NOBODY
   /** The newest fencing token that came for it, where the kind has them. */
@@ -212,6 +214,7 @@ export class Tenure implements Due {
   }
 
   lose(why: string, ours: boolean): void {
+    if (!ours) this.taken = true
     if (this.over) return
     const cause = this.#trust.doubt
     const error = new LockLostError(this.name, why, cause === undefined ? {} : { cause })
@@ -229,6 +232,11 @@ export class Tenure implements Due {
   abandon(reason: Error): void {
     for (const hold of this.#holds) hold.end('released', reason)
     this.#holds = NONE
+  }
+
+  /** A release that nobody answers goes on behind its caller. */
+  inTime(release: Promise<boolean>): Promise<boolean> {
+    return this.#keeper.releases.within(release, false)
   }
 
   /** The first hold, or the next one in this process: no other holds at this moment. */
@@ -300,7 +308,7 @@ export class Tenure implements Due {
 
   /** The time left becomes at least `lease`. Rejects when it is lost, or when the server does not answer. */
   extend(hold: TenureHold, lease: number): Promise<Moment> {
-    return this.#inTurn(async () => {
+    return this.#asked(async () => {
       await this.#tried()
       const sent = this.now()
       if (!this.#has(hold) || !(await this.setLevel(this.level, lease)) || !this.#has(hold)) throw this.gone()
@@ -346,7 +354,7 @@ export class Tenure implements Due {
   }
 
   detach(hold: TenureHold): Promise<string> {
-    return this.#inTurn(async () => {
+    return this.#asked(async () => {
       const terms = this.#terms
       // Whoever adopts it must not find it in the line still.
       await this.#tried()
@@ -398,6 +406,10 @@ export class Tenure implements Due {
     const lease = Math.max(...(watched ? renewed : this.#holds).map((hold) => hold.terms.lease))
     this.#terms = { lease, watched }
     this.#keeper.moved(this)
+  }
+
+  #asked<T>(step: () => Promise<T>): Promise<T> {
+    return this.#keeper.untilClosed(() => this.#inTurn(step))
   }
 
   #inTurn<T>(step: () => Promise<T>): Promise<T> {

@@ -29,6 +29,10 @@ export const isWrongKind = (trouble: unknown): boolean =>
 export const isMoving = (trouble: unknown): boolean =>
   trouble instanceof EngineError && (trouble.code === 'TRYAGAIN' || trouble.code === 'ASK')
 
+/** A call with a time limit waits out what passes; one without does so once the server has answered it, or while a slot moves. */
+export const waitsOut = (trouble: unknown, { wait }: { readonly wait: number }, answered: boolean): boolean =>
+  passes(trouble) && (answered || (wait > 0 && (wait !== Infinity || isMoving(trouble))))
+
 /** Whether the server may have done it, or a part: a script is broken off where a key moves to another node meanwhile. */
 export const mayHaveRun = ({ code, message }: EngineError): boolean =>
   UNSURE.has(code) || isBrokenOff(message) || (code === 'NOPERM' && message.includes(' script: '))

@@ -291,11 +291,17 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     this.#since = undefined
   }
 
-  async close(): Promise<void> {
+  /** Rejects all who wait. */
+  turnAway(): void {
     this.#lingers?.cancel()
+    this.#lingers = undefined
     for (const waiter of this.#room.all()) this.passage.left?.(waiter)
     this.#room.rejectAll(new ClosedError(this.passage.name))
     this.#contender.wake()
+  }
+
+  async close(): Promise<void> {
+    this.turnAway()
     await this.#contender.running
   }
 }

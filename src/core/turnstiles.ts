@@ -1,9 +1,11 @@
-import { ClosedError } from '../errors.js'
 import type { Patience } from './request.js'
 import { type Runtime, mustShareSlot } from './runtime.js'
 import { type Passage, Turnstile } from './turnstile.js'
 
-type AnyTurnstile = Pick<Turnstile<Patience, unknown>, 'idle' | 'freeing' | 'freed' | 'pass' | 'endTurns' | 'close'>
+type AnyTurnstile = Pick<
+  Turnstile<Patience, unknown>,
+  'idle' | 'freeing' | 'freed' | 'pass' | 'endTurns' | 'turnAway' | 'close'
+>
 
 type AnyPassage = Pick<Passage<never, never>, 'kind' | 'key'>
 
@@ -26,8 +28,9 @@ export class Turnstiles {
     request: Q,
     taken?: (granted: G) => void,
   ): Promise<G | undefined> {
-    if (this.#runtime.closed) throw new ClosedError(passage.name)
+    this.#runtime.checkTakes(passage.name)
     request.signal?.throwIfAborted()
+    if (request.wait === 0) this.#runtime.link.checkUp(passage.name)
     if (this.#runtime.link.cluster) mustShareSlot(passage)
     const there = this.at(passage) as Turnstile<Q, G> | undefined
     return (there ?? this.#make(passage)).enter(request, taken)
@@ -63,6 +66,20 @@ export class Turnstiles {
 
   letGo(end: (release: boolean) => Promise<unknown>): void {
     this.#holding.delete(end)
+  }
+
+  /** Whether anything is kept for closing to give back. */
+  get holds(): boolean {
+    return this.#holding.size > 0
+  }
+
+  get held(): number {
+    return this.#holding.size
+  }
+
+  /** Rejects all who wait. */
+  turnAway(): void {
+    for (const turnstile of this.#open.values()) turnstile.turnAway()
   }
 
   async close(release: boolean): Promise<void> {

@@ -5,7 +5,7 @@ import type { TenureHold } from './hold.js'
 import { Queue, type Waiter, newWaiter } from './queue.js'
 import type { Patience, Request } from './request.js'
 import type { Runtime } from './runtime.js'
-import { isAway, isMoving, passes } from './trouble.js'
+import { isAway, waitsOut } from './trouble.js'
 
 /** Told of who leaves before being served; `settle` says so to the caller. */
 export type OnLeave<Q extends Patience = Request, G = TenureHold> = (waiter: Waiter<Q, G>, settle: () => void) => void
@@ -115,14 +115,11 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   }
 
   /**
-   * An attempt for the first met with trouble. Rejects those for whom it is over; true: the others wait on, for the server
-   * answered them before. `answeredAt`: when it last answered whoever was here.
+   * An attempt for the first met with trouble. Rejects those for whom it is over; true: the others wait on.
+   * `answeredAt`: when the server last answered whoever was here.
    */
   troubled(trouble: unknown, answeredAt: number): boolean {
-    const passing = passes(trouble)
-    const moving = isMoving(trouble)
-    const waitsOn = ({ since, request }: Waiter<Q, G>): boolean =>
-      passing && (since <= answeredAt || (moving && request.wait > 0))
+    const waitsOn = ({ request, since }: Waiter<Q, G>): boolean => waitsOut(trouble, request, since <= answeredAt)
     const away = isAway(trouble)
     const { first } = this
     for (const waiter of this.#queue) {

@@ -47,6 +47,9 @@ interface Expected {
   readonly fits: Shape<unknown>
 }
 
+/** A server may take so long for an answer without being away, ms. */
+const BUSY = 1000
+
 /** What a script answered, and the WAIT behind it. */
 type Both = [Reply, Promise<Reply>]
 
@@ -82,6 +85,12 @@ export class Link {
   readonly #subscribed = new Set<string>()
   #pulse: Timer | undefined
   #closed = false
+  /** Since the last answer some command has waited in vain. */
+  #silent = false
+  /** It has been up. */
+  known = false
+  /** Since when it is up, or is not; ms since the epoch. */
+  since: number
 
   constructor(driver: Driver, options: LinkOptions, listener: LinkListener) {
     this.#driver = driver
@@ -90,6 +99,7 @@ export class Link {
     this.#renewal = new Renewal(driver, options, (error) => {
       listener.error(error)
     })
+    this.since = options.clock.now()
   }
 
   get address(): string {
@@ -104,6 +114,31 @@ export class Link {
     return this.#driver.isUp
   }
 
+  /** For how long the oldest command without an answer has waited for it, ms. */
+  get silence(): number {
+    const oldest = this.#pending[this.#oldest]
+    const { clock, commandTimeout } = this.#options
+    return oldest === undefined ? 0 : commandTimeout - (oldest.due - clock.monotonic())
+  }
+
+  /** The server cannot be reached, or is silent for longer than one that is busy. */
+  away(target: string): EngineError | undefined {
+    if (!this.#driver.isUp) return this.#offline(target)
+    if (this.#silent) return this.#noReply(`within ${this.#options.commandTimeout} ms`, target)
+    return this.unanswered(BUSY, target)
+  }
+
+  /** Some command has waited for its answer for so many ms. */
+  unanswered(ms: number, target: string): EngineError | undefined {
+    const { silence } = this
+    return silence > 0 && silence >= ms ? this.#noReply(`for ${Math.round(silence)} ms`, target) : undefined
+  }
+
+  /** Who cannot wait is not kept waiting for a server that is known to be away. */
+  checkUp(target: string): void {
+    if (!this.#driver.isUp && !this.#closed) throw this.#offline(target)
+  }
+
   async open(): Promise<void> {
     const { clock, connectTimeout } = this.#options
     let timer: Timer | undefined
@@ -114,6 +149,7 @@ export class Link {
     })
     try {
       await Promise.race([this.#driver.open(this.#events()).then(() => this.#greet()), tooLate])
+      this.known = true
     } catch (error) {
       timer?.cancel()
       const why = await this.#driver.explain?.(error as Error)
@@ -163,6 +199,8 @@ export class Link {
       },
       up: (again) => {
         this.#renewal.arrived()
+        this.#changed()
+        this.known = true
         const waiters = this.#upWaiters
         this.#upWaiters = []
         for (const wake of waiters) wake()
@@ -170,6 +208,7 @@ export class Link {
       },
       down: (reason) => {
         this.#renewal.away()
+        this.#changed()
         this.#whenCut?.(reason)
         this.#failPending((target) => this.#noReply(`(${reason.message})`, target))
       },
@@ -186,6 +225,10 @@ export class Link {
         this.#listener.error(new EngineError('OFFLINE', `${this.address}: ${withoutSecrets(error.message)}`))
       },
     }
+  }
+
+  #changed(): void {
+    this.since = this.#options.clock.now()
   }
 
   /**
@@ -326,6 +369,7 @@ export class Link {
     return new Promise<Reply>((resolve, reject) => {
       const pending = this.#expect(reject, options.target)
       const answered = (reply: Reply): void => {
+        this.#silent = false
         this.#settle(pending)
         if (expected.fits(reply, argv)) resolve(reply)
         else reject(badReply(this.address, expected.name, reply, options.target))
@@ -396,6 +440,7 @@ export class Link {
     let next = this.#pending[this.#oldest]
     while (next !== undefined && (next.settled || next.due <= then)) {
       if (!next.settled) this.#renewal.suspect()
+      this.#silent ||= !next.settled
       if (!next.settled) next.reject(this.#noReply(`within ${this.#options.commandTimeout} ms`, next.target))
       this.#settle(next)
       next = this.#pending[this.#oldest]

@@ -4,6 +4,7 @@ import { type Clock, EngineError } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import type { Keeper } from '#src/core/keeper.js'
 import { Tenure } from '#src/core/tenure.js'
+import { Limit } from '#src/core/limit.js'
 import { momentOf } from '#src/core/trust.js'
 import { Watchdog } from '#src/core/watchdog.js'
 import { plainLock } from '#src/sync/lock/lock.js'
@@ -48,7 +49,7 @@ const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
   const hold = (name: string): Tenure => {
     const refuse = (): never => assert.fail('it is neither lost nor in doubt, and nobody gives it back')
     const keeper: Keeper = {
-      ...{ name, clock: counting, protocol: plainLock.protocol(runner, name) },
+      ...{ name, clock: counting, protocol: plainLock.protocol(runner, name), releases: new Limit(counting, LEASE) },
       ...{
         lost: refuse,
         doubted: name === refused ? () => undefined : refuse,
@@ -57,6 +58,7 @@ const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
         insist: refuse,
         ticket: refuse,
         carries: refuse,
+        untilClosed: refuse,
       },
       ...{ renewed: () => undefined, moved: () => undefined },
     }

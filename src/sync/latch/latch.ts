@@ -18,7 +18,7 @@ export class Latch extends KeptObject implements CountDownLatch, Passage<Patienc
   async trySetCount(count: number): Promise<boolean> {
     checkAmount(count, 'count', 1)
     const { runner, key, channel } = this
-    const closed = await this.runtime.requests.once(key, (note) =>
+    const closed = await this.once((note) =>
       runner.run(latchTrySetCount, [key, channel, note], [count, runner.publishCommand]),
     )
     return closed === 1
@@ -26,9 +26,7 @@ export class Latch extends KeptObject implements CountDownLatch, Passage<Patienc
 
   async countDown(): Promise<number> {
     const { runner, key, channel } = this
-    return this.runtime.requests.once(key, (note) =>
-      runner.run(latchCountDown, [key, channel, note], [runner.publishCommand]),
-    )
+    return this.once((note) => runner.run(latchCountDown, [key, channel, note], [runner.publishCommand]))
   }
 
   override async count(): Promise<number> {
@@ -39,12 +37,17 @@ export class Latch extends KeptObject implements CountDownLatch, Passage<Patienc
   async wait(options?: WaitOptions): Promise<boolean> {
     const { wait = Infinity, signal } = checkWaiting(options)
     this.checkUsable()
-    return (await this.runtime.turnstiles.enter(this, { wait, signal })) === true
+    const request: Patience = { wait, signal }
+    if ((await this.runtime.turnstiles.enter(this, request)) === true) return true
+    const away = this.runtime.blame(request, this.name)
+    if (away !== undefined) throw away
+    return false
   }
 
   override async delete(): Promise<boolean> {
-    const { runner, key, channel } = this
-    return (await runner.run(latchDelete, [key, channel], [runner.publishCommand])) === 1
+    const { key, channel } = this
+    const deleted = await this.query((runner) => runner.run(latchDelete, [key, channel], [runner.publishCommand]))
+    return deleted === 1
   }
 
   // ---- as those see it who wait --------------------------------------------------------------------------------------

@@ -2,11 +2,11 @@ import { onAbort } from '../../core/abort.js'
 import type { Clock } from '../../core/clock.js'
 import { GatedLock } from '../../core/gated-lock.js'
 import { UnitOfWork } from '../../core/owner.js'
-import { type LATE, abortable } from '../../core/request.js'
+import { type LATE, type Patience, abortable } from '../../core/request.js'
 import type { Runtime } from '../../core/runtime.js'
 import { enclosing, within } from '../../core/scope.js'
 import { lateError } from '../../core/serve.js'
-import { passes } from '../../core/trouble.js'
+import { isAway, passes, waitsOut } from '../../core/trouble.js'
 import { whileHeld } from '../../core/using.js'
 import { AcquireTimeoutError, type DeadlockError, type MemberFailure } from '../../errors.js'
 import { checkAcquire, checkFunction, checkMethods, checkOwner } from '../../options.js'
@@ -88,16 +88,20 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
     const had = await this.#take(wanted)
     if (had instanceof SeveralHolds) return had
     const { failures } = had
-    throw new AcquireTimeoutError(
-      this.name,
-      wanted.wait,
-      failures.length > 0 ? errorOf(this.name, failures) : undefined,
-    )
+    const patience: Patience = { wait: wanted.wait, signal: undefined }
+    this.runtime.blame(patience, this.name)
+    const cause = failures.length > 0 ? errorOf(this.name, failures) : patience.trouble
+    throw new AcquireTimeoutError(this.name, wanted.wait, cause)
   }
 
   async tryAcquire(options?: AcquireOptions): Promise<SeveralHolds | undefined> {
-    const hold = await this.#take(this.#wanted(options, 0))
-    return hold instanceof SeveralHolds ? hold : undefined
+    const wanted = this.#wanted(options, 0)
+    const had = await this.#take(wanted)
+    if (had instanceof SeveralHolds) return had
+    const { failures, cut, answered } = had
+    const unheard = cut !== true || answered.length === 0
+    if (wanted.wait > 0 && unheard && this.#tooFewWithout(failures)) throw errorOf(this.name, failures)
+    return undefined
   }
 
   async using<T>(
@@ -112,7 +116,7 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
       (inner, member, index) => () => within(member, hold.scope(index), inner),
       async () => (work as (hold: MultiHold) => Promise<T> | T)(hold),
     )
-    return whileHeld(hold, () => within(this, hold, inside))
+    return whileHeld(this.runtime, hold, () => within(this, hold, inside))
   }
 
   /** Whether it could not be had now. */
@@ -170,7 +174,7 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
 
   #wanted(options: AcquireOptions | undefined, wait: number): Wanted {
     const checked = checkAcquire(options)
-    this.runtime.checkOpen(this.name)
+    this.runtime.checkTakes(this.name)
     checked.signal?.throwIfAborted()
     const owner = (checked.owner as UnitOfWork | undefined) ?? enclosing((lock) => this.isSame(lock))?.owner
     const since = this.clock.monotonic()
@@ -192,7 +196,7 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
         // Cut short by the end of the wait, a round says nothing about the servers.
         const over = outcome.cut === true || this.left(wanted) === 0
         if (wanted.wait > 0 && over && failures.every(({ error }) => passes(error))) return outcome
-        this.#mustGoOn(failures, known)
+        this.#mustGoOn(failures, known, wanted)
         for (const index of answered) known.add(index)
         const most = failures.length > 0 ? Math.min(50 * 2 ** troubles++, TROUBLED) : Math.min(2 ** round, APART)
         const left = this.left(wanted)
@@ -200,7 +204,7 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
         waitsNoMore ??= this.waits(wanted)
         await this.#pause(Math.min(this.clock.random() * most, left), wanted.signal)
         wanted.signal?.throwIfAborted()
-        this.runtime.checkOpen(this.name)
+        this.runtime.checkTakes(this.name)
         if (this.left(wanted) === 0) return outcome
       }
     } finally {
@@ -222,9 +226,18 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
   }
 
   /** Trouble that passes rejects a call that the server has never answered, and is waited out by one that waits already. */
-  #mustGoOn(failures: readonly MemberFailure[], known: ReadonlySet<number>): void {
-    const fatal = failures.filter(({ index, error }) => !known.has(index) || !passes(error))
-    if (this.members.length - fatal.length < this.needed) throw errorOf(this.name, failures)
+  #mustGoOn(failures: readonly MemberFailure[], known: ReadonlySet<number>, wanted: Wanted): void {
+    // A connection that is just being made again is no reason to give up at once.
+    const young = this.clock.monotonic() - wanted.since < this.runtime.options.commandTimeout
+    const fatal = failures.filter(({ index, error }) => {
+      const goesOn = wanted.wait > 0 && young && isAway(error)
+      return !goesOn && !waitsOut(error, wanted, known.has(index))
+    })
+    if (this.#tooFewWithout(fatal)) throw errorOf(this.name, failures)
+  }
+
+  #tooFewWithout(failed: readonly MemberFailure[]): boolean {
+    return this.members.length - failed.length < this.needed
   }
 
   // ---- what rounds are made of ---------------------------------------------------------------------------------------

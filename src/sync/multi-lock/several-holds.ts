@@ -158,6 +158,12 @@ export class SeveralHolds implements MultiHold, UsedHold {
     return this.#closed
   }
 
+  /** By the word of the servers too few were left. */
+  get taken(): boolean {
+    const members = this.members as readonly (Hold & { readonly taken?: boolean })[]
+    return members.filter(({ taken }) => taken !== true).length < this.#parts.needed
+  }
+
   get signal(): AbortSignal {
     // In case that it is over by now.
     this.remaining()

@@ -1,5 +1,6 @@
 import type { TenureHold } from '../../core/hold.js'
 import type { Keeper } from '../../core/keeper.js'
+import type { Limit } from '../../core/limit.js'
 import { UnitOfWork } from '../../core/owner.js'
 import type { Attempt, LockProtocol, RenewScript, ServerState } from '../../core/protocol.js'
 import type { Clock } from '../../core/clock.js'
@@ -71,6 +72,10 @@ class PermitKeeper implements Keeper {
     return this.#permits.runtime.options.clock
   }
 
+  get releases(): Limit {
+    return this.#permits.runtime.releases
+  }
+
   async giveBack(tenure: Tenure): Promise<boolean> {
     this.#ended()
     const released = await this.#release(tenure.lostAt)
@@ -110,6 +115,10 @@ class PermitKeeper implements Keeper {
 
   moved(tenure: Tenure): void {
     this.#permits.runtime.watchdog.moved(tenure)
+  }
+
+  untilClosed<T>(ask: () => Promise<T>): Promise<T> {
+    return this.#permits.runtime.untilClosed(ask, this.name)
   }
 
   async insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined> {

@@ -39,7 +39,7 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   async trySetPermits(permits: number): Promise<boolean> {
     checkAmount(permits, 'permits', 0)
     const { runner, key, channel } = this
-    const made = await this.runtime.requests.once(key, (note) =>
+    const made = await this.once((note) =>
       runner.run(semaphoreTrySetPermits, [key, channel, note], [permits, 0, runner.publishCommand]),
     )
     return made === 1
@@ -49,7 +49,7 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
     checkAmount(permits, 'permits', 0)
     const { runner, key, channel } = this
     const { timeouts } = this.#permits
-    await this.runtime.requests.once(key, (note) =>
+    await this.once((note) =>
       runner.run(permitSemaphoreSetPermits, [key, channel, timeouts, note], [permits, runner.publishCommand]),
     )
   }
@@ -58,9 +58,7 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
     checkAmount(permits, 'permits', -2_147_483_647)
     if (permits === 0) return
     const { runner, key, channel } = this
-    await this.runtime.requests.once(key, (note) =>
-      runner.run(semaphoreAdd, [key, channel, note], [permits, runner.publishCommand, 1]),
-    )
+    await this.once((note) => runner.run(semaphoreAdd, [key, channel, note], [permits, runner.publishCommand, 1]))
   }
 
   async available(): Promise<number> {
@@ -77,8 +75,7 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   }
 
   #count(): ReturnType<IdentifiedPermits['count']> {
-    this.checkUsable()
-    return this.#permits.count()
+    return this.query(() => this.#permits.count())
   }
 
   async acquire(options?: PermitOptions): Promise<Permit> {
@@ -91,7 +88,10 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   }
 
   async tryAcquire(options?: PermitOptions): Promise<Permit | undefined> {
-    const granted = await this.#enter(this.#request(1, options, 0))
+    const request = this.#request(1, options, 0)
+    const granted = await this.#enter(request)
+    const away = granted === undefined ? this.runtime.blame(request, this.name) : undefined
+    if (away !== undefined) throw away
     return granted?.[0]
   }
 
@@ -103,8 +103,9 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   async #acquire(count: number, options: PermitOptions | undefined): Promise<Permit[]> {
     const request = this.#request(count, options, Infinity)
     const granted = await this.#enter(request)
-    if (granted === undefined) throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
-    return granted
+    if (granted !== undefined) return granted
+    this.runtime.blame(request, this.name)
+    throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
   }
 
   async #enter(request: PermitsRequest): Promise<HeldPermit[] | undefined> {
@@ -155,7 +156,7 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
     this.checkUsable()
     if (ids.length === 0) return 0
     if (!ids.every((id) => ID.test(id))) return undefined
-    const released = await this.runtime.requests.once(this.key, (note) => this.#permits.release(ids, note))
+    const released = await this.once((note) => this.#permits.release(ids, note))
     if (!released) return undefined
     for (const id of ids) heldOf(this.#permits).get(id)?.givenBack()
     return ids.length
@@ -164,11 +165,12 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   async extend(id: string, lease: number): Promise<boolean> {
     checkText(id, 'id')
     checkLease(lease)
-    const { runner } = this
+    this.checkUsable()
     if (!ID.test(id)) return false
     const step = async (): Promise<boolean> => {
       const args = [this.#permits.marked(id), lease, 1] as const
-      return (await runner.run(permitSemaphoreExtend, [this.#permits.timeouts], args)) !== -2
+      const left = await this.query((runner) => runner.run(permitSemaphoreExtend, [this.#permits.timeouts], args))
+      return left !== -2
     }
     const held = heldOf(this.#permits).get(id)
     return held === undefined ? step() : held.lasts(lease, step)
@@ -176,9 +178,11 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
 
   async leaseTime(id: string): Promise<number> {
     checkText(id, 'id')
-    const { runner } = this
+    this.checkUsable()
     const { timeouts } = this.#permits
-    const left = ID.test(id) ? await runner.run(permitSemaphoreLeaseTime, [timeouts], [this.#permits.marked(id)]) : -2
+    const left = ID.test(id)
+      ? await this.query((runner) => runner.run(permitSemaphoreLeaseTime, [timeouts], [this.#permits.marked(id)]))
+      : -2
     if (left === -2) throw new NotOwnerError(this.name, `permit ${id}: unknown, expired or given back`)
     return left === -1 ? Infinity : left
   }

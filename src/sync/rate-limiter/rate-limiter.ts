@@ -41,7 +41,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   async trySetRate(rate: Rate): Promise<boolean> {
     const args = argsOf(checkRate(rate))
     const { runner, key } = this
-    const set = await this.runtime.requests.once(key, (note) => runner.run(rateLimiterTrySetRate, [key, note], args))
+    const set = await this.once((note) => runner.run(rateLimiterTrySetRate, [key, note], args))
     return set === 1
   }
 
@@ -58,27 +58,22 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     const args = [...argsOf(rate), keepState ? 1 : 0, always ? 1 : 0] as const
     const { runner, channel } = this
     const { keys } = this.#window
-    const set = await this.runtime.requests.once(this.key, (note) =>
+    const set = await this.once((note) =>
       runner.run(rateLimiterSetRate, [...keys, note, channel], [...args, runner.publishCommand]),
     )
     return set === 1
   }
 
   async rate(): Promise<Rate | undefined> {
-    this.checkUsable()
     const fields = ['HMGET', this.key, 'rate', 'interval', 'type', 'keepAliveTime']
-    const [permits, interval, scope, keepAlive] = await this.runtime.link.command(fields, FIELDS, {
-      route: this.key,
-      target: this.name,
-    })
+    const [permits, interval, scope, keepAlive] = await this.command(fields, FIELDS)
     if ([permits, interval, scope].includes(null)) return undefined
     const rate = { permits: Number(permits), interval: Number(interval), scope: SCOPES[Number(scope)] }
     return Number(keepAlive) > 0 ? { ...rate, keepAlive: Number(keepAlive) } : rate
   }
 
   async available(): Promise<number> {
-    this.checkUsable()
-    return this.#window.available(Number.MAX_SAFE_INTEGER)
+    return this.query(() => this.#window.available(Number.MAX_SAFE_INTEGER))
   }
 
   async release(permits = 1): Promise<void> {
@@ -87,9 +82,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     if (permits === 0) return
     const { keys } = this.#window
     const told = await this.runtime.turnstiles.give(this.#window, () =>
-      this.runtime.requests.once(this.key, (note) =>
-        runner.run(rateLimiterRelease, [...keys, note, channel], [permits, runner.publishCommand]),
-      ),
+      this.once((note) => runner.run(rateLimiterRelease, [...keys, note, channel], [permits, runner.publishCommand])),
     )
     if (told === -1) throw new NotInitializedError(this.name)
   }
@@ -97,6 +90,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   async acquire(options?: SemaphoreOptions): Promise<void> {
     const request = this.#request(options, Infinity)
     if ((await this.#enter(request)) === undefined) {
+      this.runtime.blame(request, this.name)
       throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
     }
   }
@@ -105,6 +99,8 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     const request = this.#request(options, 0)
     const granted = await this.#enter(request)
     if (granted !== undefined) return { allowed: true, remaining: granted.remaining, retryAfter: 0 }
+    const away = this.runtime.blame(request, this.name)
+    if (away !== undefined && request.refused === undefined) throw away
     const { remaining = 0, free = 0 } = request.refused ?? {}
     const left = Math.ceil(free - this.runtime.options.clock.monotonic())
     return { allowed: false, remaining, retryAfter: Math.max(1, left) }
@@ -121,8 +117,12 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   async #enter(request: WindowRequest): Promise<Grant | undefined> {
     const { turnstiles } = this.runtime
     const alone = request.wait === 0 && turnstiles.at(this.#window)?.idle !== false
+    if (alone) {
+      this.runtime.checkTakes(this.name)
+      this.runtime.link.checkUp(this.name)
+    }
     const enter = (): Promise<Grant | undefined> =>
-      alone ? this.#try(request) : turnstiles.enter(this.#window, request)
+      alone ? this.query(() => this.#try(request)) : turnstiles.enter(this.#window, request)
     const { rate } = request
     if (rate === undefined) return enter()
     try {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Codec, codecOf, encodeWith } from '../../codecs/codec.js'
 import type { Runtime } from '../../core/runtime.js'
 import type { Arg, Reply, SendOptions } from '../../engine/engine.js'
-import { ClosedError, EngineError } from '../../errors.js'
+import { EngineError } from '../../errors.js'
 import { slotOf } from '../../keys.js'
 import { type Script as Stored, script } from '../../lua/script.js'
 import { anything } from '../../lua/shape.js'
@@ -18,8 +18,6 @@ export class Scripting {
   readonly runtime: Runtime
   /** Until a server before Redis 7 says that it has no such commands. */
   #readOnly = true
-  /** Calls that have no answer yet: how each is told that there will be none. */
-  readonly #pending = new Set<() => void>()
 
   constructor(runtime: Runtime) {
     this.runtime = runtime
@@ -32,31 +30,10 @@ export class Scripting {
     const mapped = this.#mapped(checkList(keys, 'keys'))
     const where = route === undefined ? (mapped[0] ?? '') : this.runtime.keyOf(checkName(route, 'route'))
     const encoded = checkList(args, 'args').map((arg, i) => encodeWith(codec, arg, `args[${i}]`))
-    const sent = this.untilClosed(() =>
+    const sent = this.runtime.untilClosed(() =>
       this.#send(readOnly, (reads) => send(mapped, encoded, { binary: true, route: where, readOnly: reads })),
     )
     return read(await sent, codec)
-  }
-
-  /** Nobody waits for an answer once the client is closed: a script may take for ever. */
-  untilClosed<T>(ask: () => Promise<T>): Promise<T> {
-    this.runtime.checkOpen()
-    return new Promise<T>((resolve, reject) => {
-      const closed = (): void => {
-        reject(new ClosedError())
-      }
-      this.#pending.add(closed)
-      const answered = (): void => {
-        this.#pending.delete(closed)
-      }
-      const asked = ask()
-      asked.then(resolve, reject)
-      asked.then(answered, answered)
-    })
-  }
-
-  close(): void {
-    for (const closed of this.#pending) closed()
   }
 
   /** Redisson maps the names of a script's keys too. */

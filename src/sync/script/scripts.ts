@@ -58,7 +58,7 @@ export class ServerScripts implements Scripts {
   }
 
   #ask<R>(words: readonly string[], fits: Shape<R>, nodes: Nodes): Promise<PromiseSettledResult<R>[]> {
-    const { link } = this.#scripting.runtime
-    return this.#scripting.untilClosed(() => link.everywhere(['SCRIPT', ...words], fits, nodes))
+    const { runtime } = this.#scripting
+    return runtime.untilClosed(() => runtime.link.everywhere(['SCRIPT', ...words], fits, nodes))
   }
 }

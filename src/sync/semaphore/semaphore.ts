@@ -23,7 +23,7 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
     checkAmount(permits, 'permits', 0)
     const expiry = ttl === undefined ? 0 : checkLease(ttl, 'ttl')
     const { runner, key, channel } = this
-    const made = await this.runtime.requests.once(key, (note) =>
+    const made = await this.once((note) =>
       runner.run(semaphoreTrySetPermits, [key, channel, note], [permits, expiry, runner.publishCommand]),
     )
     return made === 1
@@ -41,7 +41,7 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
 
   async drain(): Promise<number> {
     const { runner, key } = this
-    return this.runtime.requests.once(key, (note) => runner.run(semaphoreDrain, [key, note], []))
+    return this.once((note) => runner.run(semaphoreDrain, [key, note], []))
   }
 
   async release(permits = 1): Promise<void> {
@@ -62,7 +62,7 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
 
   async #add(amount: number, always: boolean): Promise<boolean> {
     this.checkUsable()
-    return this.runtime.requests.once(this.key, (note) => this.#permits.add(amount, always, note))
+    return this.once((note) => this.#permits.add(amount, always, note))
   }
 
   async acquire(options?: SemaphoreOptions): Promise<void> {
@@ -71,7 +71,10 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
 
   async tryAcquire(options?: SemaphoreOptions): Promise<boolean> {
     const request = this.#request(options, 0)
-    return (await this.#enter(request)) !== undefined
+    if ((await this.#enter(request)) !== undefined) return true
+    const away = this.runtime.blame(request, this.name)
+    if (away !== undefined) throw away
+    return false
   }
 
   async using<T>(
@@ -87,12 +90,17 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
     const giveBack = (): Promise<void> => (given ??= this.#permits.giveBack(request.permits))
     await this.#acquire(request, () => turnstiles.hold(giveBack))
     let result: T
+    this.runtime.working++
     try {
       this.runtime.checkOpen(this.name)
       result = await (work as () => Promise<T> | T)()
     } finally {
-      await giveBack()
-      turnstiles.letGo(giveBack)
+      this.runtime.working--
+      const given = giveBack().then(() => {
+        turnstiles.letGo(giveBack)
+      })
+      // Without an answer it goes on behind.
+      await this.runtime.releases.within(given, undefined)
     }
     if (this.runtime.closed) throw new ClosedError(this.name)
     return result
@@ -100,12 +108,14 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
 
   async #acquire(request: PermitsRequest, taken?: () => void): Promise<void> {
     if ((await this.#enter(request, taken)) !== undefined) return
+    this.runtime.blame(request, this.name)
     throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
   }
 
   async #enter(request: PermitsRequest, taken?: () => void): Promise<number | undefined> {
     if (request.permits > 0) return this.runtime.turnstiles.enter(this.#permits, request, taken)
     this.checkUsable()
+    this.runtime.checkTakes(this.name)
     request.signal?.throwIfAborted()
     return 0
   }

@@ -72,21 +72,20 @@ export class NamedTopic<M> extends Listened<M> implements Topic<M> {
     const { runtime } = this.topics
     const { name, kind, codec } = this.place
     const payload = encodeWith(codec, message, 'message')
-    this.topics.published(this.place)
     runtime.checkOpen(this.name)
+    this.topics.published(this.place)
+    const command = [kind === 'sharded' ? 'SPUBLISH' : 'PUBLISH', name, payload]
     // Always over the same connection, so that messages of one publisher keep their order.
-    return runtime.link.command([kind === 'sharded' ? 'SPUBLISH' : 'PUBLISH', name, payload], integer, {
-      route: name,
-      target: this.name,
-    })
+    const options = { route: name, target: this.name }
+    return runtime.untilClosed(() => runtime.link.command(command, integer, options), this.name)
   }
 
   async subscribers(): Promise<number> {
     const { runtime } = this.topics
     const { name, kind } = this.place
-    runtime.checkOpen(this.name)
-    const count = kind === 'sharded' ? 'SHARDNUMSUB' : 'NUMSUB'
-    const nodes = allOf(await runtime.link.everywhere(['PUBSUB', count, name], tuple(text, integer), 'all'))
+    const command = ['PUBSUB', kind === 'sharded' ? 'SHARDNUMSUB' : 'NUMSUB', name]
+    const fits = tuple(text, integer)
+    const nodes = allOf(await runtime.untilClosed(() => runtime.link.everywhere(command, fits, 'all'), this.name))
     return nodes.reduce((sum, [, counted]) => sum + counted, 0)
   }
 

@@ -47,7 +47,7 @@ export class Topics {
     ended?: (error: Error) => void,
   ): Promise<Listening> {
     const { title } = place
-    this.runtime.checkOpen(title)
+    this.runtime.checkTakes(title)
     signal?.throwIfAborted()
     const listening = new Listening(this.runtime, place, { receive, ended, over: () => this.#remove(place, listening) })
     this.#at(place).add(listening)

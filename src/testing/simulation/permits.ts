@@ -29,7 +29,7 @@ export class PermitsAsLock implements Lock {
   async using<T>(...args: unknown[]): Promise<T> {
     const [options, work] = args as [AcquireOptions, (hold: Hold) => Promise<T>]
     const hold = (await this.acquire(options)) as HeldPermit['hold']
-    return whileHeld(hold, () => work(hold))
+    return whileHeld({ working: 0 }, hold, () => work(hold))
   }
 
   async inspect(): Promise<LockState> {

@@ -1,0 +1,30 @@
+import { EngineError } from '../errors.js'
+import { text } from '../lua/shape.js'
+import type { Health } from '../types.js'
+import type { Runtime } from './runtime.js'
+import { within } from './within.js'
+
+/** A server that takes longer for a PING is away, ms. */
+const PATIENCE = 1000
+
+/** `undefined`: nothing came that says the server can be used. */
+const latencyOf = async ({ link, options: { clock } }: Runtime): Promise<number | undefined> => {
+  const sent = clock.monotonic()
+  const ping = link.command(['PING'], text).then(
+    () => true,
+    // A user who may not even do that has been answered.
+    (error: unknown) => error instanceof EngineError && error.code === 'NOPERM',
+  )
+  return (await within(clock, PATIENCE, ping)) === true ? clock.monotonic() - sent : undefined
+}
+
+export const healthOf = async (runtime: Runtime): Promise<Health> => {
+  const { link, gates, turnstiles, waiting, watchdog, options } = runtime
+  const latency = link.isUp ? await latencyOf(runtime) : undefined
+  const held = gates.reduce((sum, gate) => sum + gate.held, turnstiles.held)
+  const overdue = watchdog.tenures.filter((tenure) => tenure.status() === 'uncertain').length
+  const counts = { waiting, held, overdue }
+  if (latency !== undefined) return { state: 'up', since: link.since, latency, ...counts }
+  if (link.isUp) return { state: 'away', since: Math.round(options.clock.now() - link.silence), ...counts }
+  return { state: link.known ? 'away' : 'connecting', since: link.since, ...counts }
+}

@@ -1,0 +1,20 @@
+import type { Clock } from './clock.js'
+
+/** What the step brings, or `undefined` when it takes longer. What it does after that nobody hears of. */
+export const within = async <T>(clock: Clock, ms: number, step: Promise<T>): Promise<T | undefined> => {
+  let cancel: (() => void) | undefined
+  const over = new Promise<undefined>((resolve) => {
+    const timer = clock.setTimer(() => {
+      resolve(undefined)
+    }, ms)
+    cancel = () => {
+      timer.cancel()
+    }
+  })
+  step.catch(() => undefined)
+  try {
+    return await Promise.race([step, over])
+  } finally {
+    cancel?.()
+  }
+}
