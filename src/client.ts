@@ -15,7 +15,17 @@ import { readTicket } from './core/ticket.js'
 import type { Driver } from './engine/engine.js'
 import { ClosedError, LockLostError } from './errors.js'
 import { presenceKey } from './keys.js'
-import { checkClose, checkFair, checkKeys, checkLabel, checkListener, checkName } from './options.js'
+import {
+  OPTIONS,
+  checkClose,
+  checkFair,
+  checkKeys,
+  checkLabel,
+  checkListener,
+  checkName,
+  checkNoMore,
+  checkOptions,
+} from './options.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { fairReadLock, fairWriteLock } from './sync/fair-read-write-lock/fair-read-write-lock.js'
 import { fencedLock, NumberedLock } from './sync/fenced-lock/fenced-lock.js'
@@ -186,23 +196,28 @@ class ConnectedClient implements Client {
     this.#home = { runtime, readLabels: (clients) => Presence.read(runtime.link, clients, mapName) }
   }
 
-  lock(name: string): Lock {
+  lock(name: string, ...more: readonly unknown[]): Lock {
+    checkNoMore(more)
     return this.#lock(plainLock, name)
   }
 
-  nonReentrantLock(name: string): Lock {
+  nonReentrantLock(name: string, ...more: readonly unknown[]): Lock {
+    checkNoMore(more)
     return this.#lock(nonReentrantLock, name)
   }
 
-  fairLock(name: string): Lock {
+  fairLock(name: string, ...more: readonly unknown[]): Lock {
+    checkNoMore(more)
     return this.#lock(fairLock, name)
   }
 
-  nonReentrantFairLock(name: string): Lock {
+  nonReentrantFairLock(name: string, ...more: readonly unknown[]): Lock {
+    checkNoMore(more)
     return this.#lock(nonReentrantFairLock, name)
   }
 
-  fencedLock(name: string): FencedLock {
+  fencedLock(name: string, ...more: readonly unknown[]): FencedLock {
+    checkNoMore(more)
     const lock: Lock = new NumberedLock(this.#home, fencedLock, checkName(name))
     for (const warning of this.#fencing) this.#runtime.warn(warning)
     this.#fencing = []
@@ -213,7 +228,8 @@ class ConnectedClient implements Client {
     return new LockOfAll(this.#runtime, locks)
   }
 
-  keyedLock(group: string, keys: readonly string[]): Lock {
+  keyedLock(group: string, keys: readonly string[], ...more: readonly unknown[]): Lock {
+    checkNoMore(more)
     return this.#lock(keyedLock(checkKeys(keys), this.#encodeKey), checkName(group, 'group name'))
   }
 
@@ -221,19 +237,23 @@ class ConnectedClient implements Client {
     return new LockOfMost(this.#runtime, locks)
   }
 
-  semaphore(name: string): Semaphore {
+  semaphore(name: string, ...more: readonly unknown[]): Semaphore {
+    checkNoMore(more)
     return new CountedSemaphore(this.#runtime, checkName(name))
   }
 
-  permitSemaphore(name: string): PermitSemaphore {
+  permitSemaphore(name: string, ...more: readonly unknown[]): PermitSemaphore {
+    checkNoMore(more)
     return new ExpirablePermits(this.#runtime, checkName(name))
   }
 
-  countDownLatch(name: string): CountDownLatch {
+  countDownLatch(name: string, ...more: readonly unknown[]): CountDownLatch {
+    checkNoMore(more)
     return new Latch(this.#runtime, checkName(name))
   }
 
-  rateLimiter(name: string): RateLimiter {
+  rateLimiter(name: string, ...more: readonly unknown[]): RateLimiter {
+    checkNoMore(more)
     return new WindowLimiter(this.#runtime, checkName(name))
   }
 
@@ -250,7 +270,7 @@ class ConnectedClient implements Client {
   }
 
   spinLock(name: string, options?: SpinLockOptions): Lock {
-    return this.#lock(spinLock(options?.backoff), name)
+    return this.#lock(spinLock(checkOptions(options, OPTIONS.spinLock).backoff), name)
   }
 
   readWriteLock(name: string, options?: ReadWriteLockOptions): ReadWriteLock {

@@ -97,24 +97,110 @@ export const checkAmount = (value: unknown, what: string, least: number, most = 
   return value
 }
 
-export const checkOptions = <O extends object>(options: O | undefined): Partial<O> => {
+/** The options of each call: what is misspelt, or belongs elsewhere, must not be ignored. */
+export const OPTIONS = {
+  acquire: ['wait', 'lease', 'renew', 'signal', 'owner'],
+  semaphore: ['permits', 'wait', 'signal'],
+  permits: ['lease', 'renew', 'wait', 'signal'],
+  limiter: ['permits', 'wait', 'signal', 'rate', 'late'],
+  wait: ['wait', 'signal'],
+  subscribe: ['signal'],
+  messages: ['signal', 'buffer'],
+  topic: ['codec', 'sharded'],
+  pattern: ['codec'],
+  script: ['codec', 'readOnly'],
+  owned: ['signal'],
+  run: ['keys', 'args', 'returns', 'route'],
+  runBySha: ['keys', 'args', 'returns', 'route', 'codec', 'readOnly'],
+  close: ['release', 'drain'],
+  rate: ['permits', 'interval', 'scope', 'keepAlive'],
+  newRate: ['permits', 'interval', 'scope', 'keepAlive', 'keepState'],
+  spinLock: ['backoff'],
+  backoff: ['delay', 'initial', 'max', 'multiplier'],
+  readWriteLock: ['fair'],
+} as const satisfies Readonly<Record<string, readonly string[]>>
+
+/** What the same is called elsewhere. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  ...{ ttl: 'lease', leaseTime: 'lease', duration: 'lease', expire: 'lease', expiry: 'lease' },
+  ...{ timeout: 'wait', waitTime: 'wait', waitTimeout: 'wait', abortSignal: 'signal', count: 'permits' },
+}
+
+/** How many letters differ, two that changed places count as one; or more than two. */
+const distance = (one: string, other: string): number => {
+  if (Math.abs(one.length - other.length) > 2) return 3
+  let [before, last] = [[] as number[], Array.from({ length: other.length + 1 }, (_, i) => i)]
+  for (let i = 1; i <= one.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= other.length; j++) {
+      const same = one[i - 1] === other[j - 1]
+      const least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1))
+      const swapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]
+      row.push(swapped ? Math.min(least, (before[j - 2] ?? 0) + 1) : least)
+    }
+    ;[before, last] = [last, row]
+  }
+  return last[other.length] ?? 3
+}
+
+const alike = (key: string, known: readonly string[]): string | undefined => {
+  const elsewhere = Object.hasOwn(ELSEWHERE, key) ? ELSEWHERE[key] : undefined
+  if (elsewhere !== undefined && known.includes(elsewhere)) return elsewhere
+  const [lower, most] = [key.toLowerCase(), key.length > 4 ? 2 : 1]
+  return known.find((name) => distance(lower, name.toLowerCase()) <= most)
+}
+
+export const checkKnown = (options: object, known: readonly string[]): void => {
+  for (const key of Object.keys(options)) {
+    if (known.includes(key)) continue
+    const meant = alike(key, known)
+    const hint = meant === undefined ? '' : ` (did you mean '${meant}'?)`
+    throw new TypeError(`there is no option '${key}'${hint}; there are ${known.join(', ')}`)
+  }
+}
+
+export const checkOptions = <O extends object>(options: O | undefined, known: readonly string[]): Partial<O> => {
   if (options === undefined) return {}
-  if (typeof options === 'object' && (options as unknown) !== null) return options
-  throw new TypeError(`options must be an object, not ${show(options)}`)
+  if (typeof options !== 'object' || (options as unknown) === null)
+    throw new TypeError(`options must be an object, not ${show(options)}`)
+  if (isSignal(options)) throw new TypeError('options must be an object such as { signal }, not the signal itself')
+  checkKnown(options, known)
+  return options
+}
+
+/** What takes a name takes no options. */
+export const checkNoMore = (more: readonly unknown[]): void => {
+  const [first] = more
+  if (first === undefined) return
+  const which = typeof first === 'object' && first !== null ? Object.keys(first)[0] : undefined
+  throw new TypeError(`there are no options here, not even ${which === undefined ? show(first) : `'${which}'`}`)
+}
+
+/** `using(work)` or `using(options, work)`. */
+export const usingArgs = <O extends object, W extends (...args: never[]) => unknown>(
+  first: O | W | undefined,
+  second: W | undefined,
+): readonly [options: O | undefined, work: W] => {
+  const isWork = typeof first === 'function'
+  if (isWork && second !== undefined) throw new TypeError('using takes its options first: using(options, work)')
+  const work = isWork ? first : second
+  checkFunction(work, 'work')
+  return [isWork ? undefined : (first as O | undefined), work as W]
 }
 
 /** Options of a call that may wait. */
-export const checkWaiting = <O extends WaitOptions>(options: O | undefined): Partial<O> => {
-  const { wait, signal }: WaitOptions = checkOptions(options)
+export const checkWaiting = <O extends WaitOptions>(options: O | undefined, known: readonly string[]): Partial<O> => {
+  const { wait, signal }: WaitOptions = checkOptions(options, known)
   if (wait !== undefined) checkWait(wait)
   if (signal !== undefined && !isSignal(signal))
     throw new TypeError(`signal must be an AbortSignal, not ${show(signal)}`)
   return options ?? {}
 }
 
-export const checkRate = (rate: RateOptions): RateOptions => {
+export const checkRate = (rate: RateOptions, known: readonly string[]): RateOptions => {
   if (typeof rate !== 'object' || (rate as unknown) === null)
     throw new TypeError(`rate must be an object, not ${show(rate)}`)
+  checkKnown(rate, known)
   const { permits, interval, scope, keepAlive, keepState } = rate
   checkAmount(permits, 'permits', 1)
   checkLease(interval, 'interval')
@@ -130,6 +216,7 @@ export const checkBackoff = (backoff: SpinBackoff | undefined): SpinBackoff | un
   if (backoff === undefined) return undefined
   if (typeof backoff !== 'object' || (backoff as unknown) === null)
     throw new TypeError(`backoff must be an object, not ${show(backoff)}`)
+  checkKnown(backoff, OPTIONS.backoff)
   for (const part of ['delay', 'initial', 'max', 'multiplier'] as const) {
     const value: unknown = (backoff as Record<string, unknown>)[part]
     if (value === undefined) continue
@@ -144,9 +231,12 @@ const isSignal = (value: unknown): value is AbortSignal =>
   typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value
 
 export const checkAcquire = (options: AcquireOptions | undefined): AcquireOptions => {
-  const checked = checkWaiting(options)
+  const checked = checkWaiting(options, OPTIONS.acquire)
   if (checked.lease !== undefined) checkLease(checked.lease)
   if (checked.owner !== undefined) checkOwner(checked.owner)
+  if (checked.renew !== undefined) checkFlag(checked.renew, 'renew')
+  if (checked.renew === false && checked.lease === undefined)
+    throw new TypeError('renew must not be false without a lease: how long would it last?')
   return checked
 }
 
@@ -181,7 +271,7 @@ export const checkMethods = (value: unknown, what: string, methods: readonly str
 }
 
 export const checkClose = (options: { release?: unknown; drain?: unknown } | undefined): void => {
-  const { release, drain } = checkOptions(options)
+  const { release, drain } = checkOptions(options, OPTIONS.close)
   if (release !== undefined) checkFlag(release, 'release')
   if (drain !== undefined && checkWait(drain, 'drain') === Infinity)
     throw new RangeError('drain must be a number of milliseconds, not Infinity: somebody waits for the process to end')
@@ -189,11 +279,9 @@ export const checkClose = (options: { release?: unknown; drain?: unknown } | und
 
 /** Whether a lock is to be fair. */
 export const checkFair = (options: { readonly fair?: boolean | undefined } | undefined): boolean => {
-  if (options === undefined) return false
-  if (typeof options !== 'object' || (options as unknown) === null)
-    throw new TypeError(`options must be an object, not ${show(options)}`)
-  if (options.fair !== undefined) checkFlag(options.fair, 'fair')
-  return options.fair === true
+  const { fair } = checkOptions(options, OPTIONS.readWriteLock)
+  if (fair !== undefined) checkFlag(fair, 'fair')
+  return fair === true
 }
 
 const EVENTS: readonly unknown[] = ['error', 'uncertain', 'lost', 'reconnect']

@@ -30,8 +30,10 @@ export interface WaitOptions {
 
 /** How a lock is acquired. */
 export interface AcquireOptions extends WaitOptions {
-  /** A fixed lease, never renewed. Omitted: the client's watchdog renews while the hold lives. */
+  /** A lease that is not renewed, unless `renew` says so. Omitted: the client's watchdog renews while the hold lives. */
   lease?: number | undefined
+  /** The lease is renewed while the hold lives: shorter than the client's for a faster takeover, or longer. Default: where there is no `lease`. */
+  renew?: boolean | undefined
   /** Default: a fresh owner, unless this very lock is held by an enclosing `using`: then its owner, which re-enters. */
   owner?: Owner | undefined
 }
@@ -251,9 +253,9 @@ export interface Semaphore extends Kept {
 }
 
 export interface PermitOptions extends WaitOptions {
-  /** A fixed lease. Omitted, and without `renew`, it is for ever, as Redisson's. */
+  /** Omitted, and without `renew`, it is for ever, as Redisson's. */
   lease?: number | undefined
-  /** The client's watchdog renews it while this process lives. */
+  /** It is renewed while this process lives, with `lease` or the client's. Default false. */
   renew?: boolean | undefined
 }
 

@@ -7,6 +7,7 @@ import {
   checkCount,
   checkFlag,
   checkFunction,
+  checkKnown,
   checkLabel,
   checkLease,
   checkMethods,
@@ -245,8 +246,7 @@ const optionsOf = (from: unknown): ClientOptions => {
   if (typeof from !== 'object' || from === null || Array.isArray(from)) {
     throw new TypeError(`connect takes a URL or an object of options, not ${show(from)}`)
   }
-  const unknown = Object.keys(from).find((key) => !(KNOWN as readonly string[]).includes(key))
-  if (unknown !== undefined) throw new TypeError(`there is no option '${unknown}'; there are ${KNOWN.join(', ')}`)
+  checkKnown(from, KNOWN)
   return from
 }
 

@@ -1,6 +1,6 @@
 import { AcquireTimeoutError, DeadlockError } from '../errors.js'
 import { clientOf } from '../keys.js'
-import { checkAcquire, checkFunction, checkOwner } from '../options.js'
+import { checkAcquire, checkOwner, usingArgs } from '../options.js'
 import type { AcquireOptions, Lock, LockState, OwnedLock, Owner } from '../types.js'
 import type { Gatekeeper } from './gatekeeper.js'
 import type { TenureHold } from './hold.js'
@@ -75,12 +75,9 @@ export class GatedLock implements Lock<TenureHold> {
     first: AcquireOptions | undefined | ((hold: TenureHold) => Promise<T> | T),
     second?: (hold: TenureHold) => Promise<T> | T,
   ): Promise<T> {
-    const [options, work] = typeof first === 'function' ? [undefined, first] : [first, second]
-    checkFunction(work, 'work')
+    const [options, work] = usingArgs<AcquireOptions, (hold: TenureHold) => Promise<T> | T>(first, second)
     const hold = await this.acquire(options)
-    return whileHeld(this.runtime, hold, () =>
-      within(this, hold, async () => (work as (hold: TenureHold) => Promise<T> | T)(hold)),
-    )
+    return whileHeld(this.runtime, hold, () => within(this, hold, async () => work(hold)))
   }
 
   async isLocked(): Promise<boolean> {
@@ -139,12 +136,12 @@ export class GatedLock implements Lock<TenureHold> {
     if (limit === 0) this.runtime.link.checkUp(this.name)
     const vain = limit === Infinity ? this.inVain(owner, checked.signal, false) : undefined
     if (vain !== undefined) throw vain
-    const { lease } = checked
+    const { lease, renew = false } = checked
     return {
       owner: owner ?? new UnitOfWork(),
       explicit: owner !== undefined,
       reentrant: this.kind.reentrant,
-      terms: lease === undefined ? this.runtime.watched : { lease, watched: false },
+      terms: lease === undefined ? this.runtime.watched : { lease, watched: renew },
       wait: limit,
       signal: checked.signal,
       backoff: this.kind.backoff,

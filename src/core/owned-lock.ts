@@ -1,5 +1,5 @@
 import { NotOwnerError } from '../errors.js'
-import { checkLease, checkOptions, checkWait } from '../options.js'
+import { OPTIONS, checkLease, checkOptions, checkWait } from '../options.js'
 import type { Lock, OwnedLock, OwnedLockOptions } from '../types.js'
 import type { GatedLock } from './gated-lock.js'
 import type { TenureHold } from './hold.js'
@@ -33,12 +33,12 @@ export abstract class OwnedView<L extends Lock> implements OwnedLock {
   }
 
   protected async take(lease?: number, options?: OwnedLockOptions): Promise<HoldOf<L>> {
-    const { signal } = checkOptions(options)
+    const { signal } = checkOptions(options, OPTIONS.owned)
     return (await this.target.acquire({ ...leaseOf(lease), signal, owner: this.owner })) as HoldOf<L>
   }
 
   protected async tryTake(wait = -1, lease?: number, options?: OwnedLockOptions): Promise<HoldOf<L> | undefined> {
-    const { signal } = checkOptions(options)
+    const { signal } = checkOptions(options, OPTIONS.owned)
     const limit = wait === -1 ? 0 : checkWait(wait)
     const hold = await this.target.tryAcquire({ wait: limit, ...leaseOf(lease), signal, owner: this.owner })
     return hold as HoldOf<L> | undefined

@@ -197,8 +197,8 @@ export class Watchdog {
   }
 
   /** What a renewal gives; 0: it is only asked about. */
-  #given({ watched }: Tenure): number {
-    return watched ? this.#options.lease : 0
+  #given({ watched, lease }: Tenure): number {
+    return watched ? lease : 0
   }
 
   /** Holds that one script call can renew together. */

@@ -85,12 +85,10 @@ for (const [kind, { acquire, tryAcquire }] of Object.entries(WAITED)) {
       raw('SET', '{x}:value', 0)
       raw('SET', 'x', 'semaphore permitSemaphore countDownLatch'.includes(kind) ? 0 : 1)
       if (kind === 'countDownLatch') raw('SET', 'x', 1)
-      const keys = kind === 'keyedLock' ? await run(client.keyedLock('y', ['a']).acquire()) : undefined
-      const name = keys === undefined ? 'x' : 'y'
-      if (kind in LOCKS) {
-        raw('DEL', 'x')
-        raw('HSET', 'x', 'foreign:1', 1, 'mode', 'write')
-      }
+      // Who reads is kept waiting by who writes.
+      const holder = LOCKS[kind.replace('.read', '.write')]
+      const blocks = holder && (await run(holder(client, 'y').acquire()))
+      const name = blocks === undefined ? 'x' : 'y'
       if (kind === 'rateLimiter') {
         raw('DEL', 'x', '{x}:value')
         await run(client.rateLimiter('x').trySetRate({ permits: 1, interval: 60_000 }))
@@ -107,10 +105,10 @@ for (const [kind, { acquire, tryAcquire }] of Object.entries(WAITED)) {
         assert.ok((await run(rejection(of(client, name, {})))) instanceof ClosedError)
       }
       assert.ok(!closing.settled)
-      await run(Promise.all([keeps.release(), keys?.release()]))
+      await run(Promise.all([keeps.release(), blocks?.release()]))
       await clock.advance(100)
       assert.ok(closing.settled)
-      raw('DEL', 'x', '{x}:value', '{x}:permits', '{x}:timeout', 'redisson_lock_token:{x}')
+      raw('DEL', 'x', '{x}:value', '{x}:permits', '{x}:timeout', 'redisson_lock_token:{y}')
     },
   )
 }

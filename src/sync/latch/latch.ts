@@ -4,7 +4,7 @@ import type { Patience } from '../../core/request.js'
 import type { Answer, Passage } from '../../core/turnstile.js'
 import { latchChannel } from '../../keys.js'
 import { latchCountDown, latchDelete, latchTrySetCount } from '../../lua/scripts.gen.js'
-import { checkAmount, checkWaiting } from '../../options.js'
+import { OPTIONS, checkAmount, checkWaiting } from '../../options.js'
 import type { CountDownLatch, WaitOptions } from '../../types.js'
 
 /** Redisson's RCountDownLatch: one key with the count, which is gone when the latch is open. */
@@ -35,7 +35,7 @@ export class Latch extends KeptObject implements CountDownLatch, Passage<Patienc
   }
 
   async wait(options?: WaitOptions): Promise<boolean> {
-    const { wait = Infinity, signal } = checkWaiting(options)
+    const { wait = Infinity, signal } = checkWaiting(options, OPTIONS.wait)
     this.checkUsable()
     const request: Patience = { wait, signal }
     if ((await this.runtime.turnstiles.enter(this, request)) === true) return true

@@ -9,7 +9,7 @@ import { lateError } from '../../core/serve.js'
 import { isAway, passes, waitsOut } from '../../core/trouble.js'
 import { whileHeld } from '../../core/using.js'
 import { AcquireTimeoutError, type DeadlockError, type MemberFailure } from '../../errors.js'
-import { checkAcquire, checkFunction, checkMethods, checkOwner } from '../../options.js'
+import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../options.js'
 import type { AcquireOptions, Hold, Lock, LockState, MultiHold, OwnedLock, Owner } from '../../types.js'
 import { OwnedLocks } from './owned-locks.js'
 import { errorOf, outcomes } from './outcomes.js'
@@ -108,13 +108,12 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
     first: AcquireOptions | undefined | ((hold: MultiHold) => Promise<T> | T),
     second?: (hold: MultiHold) => Promise<T> | T,
   ): Promise<T> {
-    const [options, work] = typeof first === 'function' ? [undefined, first] : [first, second]
-    checkFunction(work, 'work')
+    const [options, work] = usingArgs<AcquireOptions, (hold: MultiHold) => Promise<T> | T>(first, second)
     const hold = await this.acquire(options)
     // Who takes a member in there re-enters, too.
     const inside = this.members.reduceRight<() => Promise<T>>(
       (inner, member, index) => () => within(member, hold.scope(index), inner),
-      async () => (work as (hold: MultiHold) => Promise<T> | T)(hold),
+      async () => work(hold),
     )
     return whileHeld(this.runtime, hold, () => within(this, hold, inside))
   }
@@ -250,11 +249,11 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
   /** Tries one member, for a limited time; what it brings after that is given back, unless somebody has a use for it. */
   protected async try(
     index: number,
-    { lease, signal, owner }: Wanted,
+    { lease, renew, signal, owner }: Wanted,
     limit: number,
     late: (hold: Hold) => unknown = (hold) => hold.release(),
   ): Promise<Hold | undefined | typeof LATE> {
-    const trying = (this.members[index] as Lock).tryAcquire({ lease, signal, owner })
+    const trying = (this.members[index] as Lock).tryAcquire({ lease, renew, signal, owner })
     return abortable(trying, { signal, wait: limit }, this.clock, async (hold) => hold && late(hold))
   }
 

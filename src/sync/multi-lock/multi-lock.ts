@@ -19,11 +19,11 @@ export class MultiLock extends LockOfLocks {
 
   /** Waits only for one, which it takes before all others. */
   protected async attempt(wanted: Wanted, last: Missed | undefined): Promise<SeveralHolds | Missed> {
-    const { lease, owner, signal, wait } = wanted
+    const { lease, renew, owner, signal, wait } = wanted
     const first = last?.next ?? 0
     const order = [first, ...[...this.members.keys()].filter((index) => index !== first)]
     const settled: PromiseSettledResult<Hold | undefined | typeof LATE>[] = await Promise.allSettled([
-      (this.members[first] as Lock).tryAcquire({ lease, owner, signal, wait: this.left(wanted) }),
+      (this.members[first] as Lock).tryAcquire({ lease, renew, owner, signal, wait: this.left(wanted) }),
     ])
     const [had] = settled
     if (had?.status === 'fulfilled' && had.value !== undefined) {

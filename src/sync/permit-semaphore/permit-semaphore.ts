@@ -8,7 +8,7 @@ import {
   semaphoreAdd,
   semaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
-import { checkAmount, checkFlag, checkLease, checkText, checkWaiting, show } from '../../options.js'
+import { OPTIONS, checkAmount, checkFlag, checkLease, checkText, checkWaiting, show } from '../../options.js'
 import type { Permit, PermitOptions, PermitSemaphore } from '../../types.js'
 import { HeldPermit, heldOf } from './held-permit.js'
 import { IdentifiedPermits, type PermitsRequest } from './permits.js'
@@ -126,12 +126,11 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   }
 
   #request(count: number, options: PermitOptions | undefined, otherwise: number): PermitsRequest {
-    const { lease, renew = false, wait = otherwise, signal } = checkWaiting(options)
+    const { lease, renew = false, wait = otherwise, signal } = checkWaiting(options, OPTIONS.permits)
     checkFlag(renew, 'renew')
     if (lease !== undefined) checkLease(lease)
-    if (renew && lease !== undefined)
-      throw new RangeError(`lease must be left out where renew is true, and is ${lease}: what is renewed has no end`)
-    const terms = renew ? this.runtime.watched : { lease: lease ?? Infinity, watched: false }
+    const { watched } = this.runtime
+    const terms = renew ? { ...watched, lease: lease ?? watched.lease } : { lease: lease ?? Infinity, watched: false }
     return { count, terms, wait, signal }
   }
 

@@ -4,7 +4,7 @@ import type { Runtime } from '../../core/runtime.js'
 import { AcquireTimeoutError, ConfigError, NotInitializedError } from '../../errors.js'
 import { rateLimiterRelease, rateLimiterSetRate, rateLimiterTrySetRate } from '../../lua/scripts.gen.js'
 import { digits, either, nil, tuple } from '../../lua/shape.js'
-import { checkAmount, checkRate, checkWaiting, show } from '../../options.js'
+import { OPTIONS, checkAmount, checkRate, checkWaiting, show } from '../../options.js'
 import type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions, SemaphoreOptions } from '../../types.js'
 import { type Grant, Window, type WindowRequest } from './window.js'
 
@@ -39,7 +39,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   }
 
   async trySetRate(rate: Rate): Promise<boolean> {
-    const args = argsOf(checkRate(rate))
+    const args = argsOf(checkRate(rate, OPTIONS.rate))
     const { runner, key } = this
     const set = await this.once((note) => runner.run(rateLimiterTrySetRate, [key, note], args))
     return set === 1
@@ -54,7 +54,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   }
 
   async #setRate(rate: RateOptions, always: boolean): Promise<boolean> {
-    const { keepState = false } = checkRate(rate)
+    const { keepState = false } = checkRate(rate, OPTIONS.newRate)
     const args = [...argsOf(rate), keepState ? 1 : 0, always ? 1 : 0] as const
     const { runner, channel } = this
     const { keys } = this.#window
@@ -107,8 +107,8 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   }
 
   #request(options: RateTryOptions | undefined, otherwise: number): WindowRequest {
-    const { permits = 1, wait = otherwise, signal, rate, late } = checkWaiting(options)
-    if (rate !== undefined) checkRate(rate)
+    const { permits = 1, wait = otherwise, signal, rate, late } = checkWaiting(options, OPTIONS.limiter)
+    if (rate !== undefined) checkRate(rate, OPTIONS.rate)
     if (late !== undefined && (late as unknown) !== 'counts')
       throw new TypeError(`late must be 'counts' or left out, not ${show(late)}`)
     return { permits: checkAmount(permits, 'permits', 1), wait, signal, rate, late }

@@ -6,7 +6,7 @@ import { EngineError } from '../../errors.js'
 import { slotOf } from '../../keys.js'
 import { type Script as Stored, script } from '../../lua/script.js'
 import { anything } from '../../lua/shape.js'
-import { checkFlag, checkName, checkOptions, checkWords, show } from '../../options.js'
+import { OPTIONS, checkFlag, checkName, checkOptions, checkWords, show } from '../../options.js'
 import type { Returns, Script, ScriptInput, ScriptOptions } from '../../script-types.js'
 import { checkReturns, readers } from './replies.js'
 
@@ -24,8 +24,8 @@ export class Scripting {
   }
 
   /** Where `send` answers for the script: what of the call goes to it, and how its answer is read. */
-  async run(call: Call | undefined, { codec, readOnly }: Manner, send: Send): Promise<unknown> {
-    const { keys = [], args = [], returns = 'value', route } = checkOptions(call)
+  async run(call: Call | undefined, { codec, readOnly, options }: Manner, send: Send): Promise<unknown> {
+    const { keys = [], args = [], returns = 'value', route } = checkOptions(call, options)
     const read = readers[checkReturns(returns)]
     const mapped = this.#mapped(checkList(keys, 'keys'))
     const where = route === undefined ? (mapped[0] ?? '') : this.runtime.keyOf(checkName(route, 'route'))
@@ -64,12 +64,15 @@ export class Scripting {
 export interface Manner {
   readonly codec: Codec
   readonly readOnly: boolean
+  /** What its calls may say. */
+  readonly options: readonly string[]
 }
 
-export const mannerOf = (options: ScriptOptions | undefined): Manner => {
-  const { codec = 'string', readOnly = false } = checkOptions(options)
+/** `known`: what may be said beside the manner, in the same object. */
+export const mannerOf = (options: ScriptOptions | undefined, known: readonly string[] = OPTIONS.script): Manner => {
+  const { codec = 'string', readOnly = false } = checkOptions(options, known)
   checkFlag(readOnly, 'readOnly')
-  return { codec: codecOf(codec), readOnly }
+  return { codec: codecOf(codec), readOnly, options: known === OPTIONS.script ? OPTIONS.run : known }
 }
 
 const checkList = <T>(list: readonly T[], what: string): readonly T[] => {

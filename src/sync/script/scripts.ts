@@ -2,7 +2,7 @@ import { allOf } from '../../core/everywhere.js'
 import type { Nodes } from '../../engine/engine.js'
 import { EngineError } from '../../errors.js'
 import { type Shape, anything, integer, just, text, tuple } from '../../lua/shape.js'
-import { checkName, checkWords } from '../../options.js'
+import { OPTIONS, checkName, checkWords } from '../../options.js'
 import type { Returns, ScriptInput, ScriptOptions, Scripts } from '../../script-types.js'
 import { mannerOf, type Scripting } from './script.js'
 
@@ -24,7 +24,7 @@ export class ServerScripts implements Scripts {
   async run<R extends keyof Returns>(sha: string, call?: Call<R>): Promise<Returns[R]> {
     checkName(sha, 'sha')
     const { link } = this.#scripting.runtime
-    const answer = this.#scripting.run(call, mannerOf(call), (keys, args, options) =>
+    const answer = this.#scripting.run(call, mannerOf(call, OPTIONS.runBySha), (keys, args, options) =>
       link.command(
         [options.readOnly === true ? 'EVALSHA_RO' : 'EVALSHA', sha, keys.length, ...keys, ...args],
         anything,

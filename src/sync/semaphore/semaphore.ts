@@ -2,7 +2,7 @@ import { KeptObject } from '../../core/kept.js'
 import type { Runtime } from '../../core/runtime.js'
 import { AcquireTimeoutError, ClosedError } from '../../errors.js'
 import { semaphoreDrain, semaphoreTrySetPermits } from '../../lua/scripts.gen.js'
-import { checkAmount, checkFunction, checkLease, checkWaiting } from '../../options.js'
+import { OPTIONS, checkAmount, checkLease, checkWaiting, usingArgs } from '../../options.js'
 import type { Semaphore, SemaphoreOptions } from '../../types.js'
 import { Permits, type PermitsRequest } from './permits.js'
 
@@ -81,8 +81,7 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
     first: SemaphoreOptions | undefined | (() => Promise<T> | T),
     second?: () => Promise<T> | T,
   ): Promise<T> {
-    const [options, work] = typeof first === 'function' ? [undefined, first] : [first, second]
-    checkFunction(work, 'work')
+    const [options, work] = usingArgs<SemaphoreOptions, () => Promise<T> | T>(first, second)
     const request = this.#request(options, Infinity)
     const { turnstiles } = this.runtime
     let given: Promise<void> | undefined
@@ -93,7 +92,7 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
     this.runtime.working++
     try {
       this.runtime.checkOpen(this.name)
-      result = await (work as () => Promise<T> | T)()
+      result = await work()
     } finally {
       this.runtime.working--
       const given = giveBack().then(() => {
@@ -121,7 +120,7 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
   }
 
   #request(options: SemaphoreOptions | undefined, otherwise: number): PermitsRequest {
-    const { permits = 1, wait = otherwise, signal } = checkWaiting(options)
+    const { permits = 1, wait = otherwise, signal } = checkWaiting(options, OPTIONS.semaphore)
     return { permits: checkAmount(permits, 'permits', 0), wait, signal }
   }
 }

@@ -1,7 +1,7 @@
 import { type Codec, codecOf, encodeWith } from '../../codecs/codec.js'
 import { allOf } from '../../core/everywhere.js'
 import { integer, many, text, tuple } from '../../lua/shape.js'
-import { checkCount, checkFlag, checkFunction, checkName, checkOptions, checkWaiting } from '../../options.js'
+import { OPTIONS, checkCount, checkFlag, checkFunction, checkName, checkOptions, checkWaiting } from '../../options.js'
 import type {
   MessageListener,
   Messages,
@@ -28,7 +28,7 @@ abstract class Listened<M> {
 
   async subscribe(listener: MessageListener<M>, options?: SubscribeOptions): Promise<Subscription> {
     checkFunction(listener, 'listener')
-    return this.topics.listen(this.place, listener as Receive, checkWaiting(options).signal)
+    return this.topics.listen(this.place, listener as Receive, checkWaiting(options, OPTIONS.subscribe).signal)
   }
 
   listeners(): number {
@@ -43,7 +43,7 @@ abstract class Listened<M> {
     options: MessagesOptions | undefined,
     shape: (message: unknown, channel: string) => T,
   ): Messages<T> {
-    const checked = checkWaiting(options)
+    const checked = checkWaiting(options, OPTIONS.messages)
     if (checked.buffer !== undefined) checkCount(checked.buffer, 'buffer')
     return new MessageLoop(this.topics, this.place, checked, shape)
   }
@@ -57,7 +57,7 @@ export class NamedTopic<M> extends Listened<M> implements Topic<M> {
   readonly name: string
 
   constructor(topics: Topics, name: string, options?: TopicOptions) {
-    const { codec, sharded = false } = checkOptions(options)
+    const { codec, sharded = false } = checkOptions(options, OPTIONS.topic)
     checkFlag(sharded, 'sharded')
     super(topics, {
       title: checkName(name),
@@ -99,7 +99,7 @@ export class MatchingTopic<M> extends Listened<M> implements PatternTopic<M> {
   readonly pattern: string
 
   constructor(topics: Topics, pattern: string, options?: PatternTopicOptions) {
-    const { codec } = checkOptions(options)
+    const { codec } = checkOptions(options, OPTIONS.pattern)
     const name = checkName(pattern, 'pattern')
     super(topics, { title: name, kind: 'pattern', name, codec: codecFor(topics, codec) })
     this.pattern = pattern
