@@ -17,7 +17,7 @@ local channel, publish = ARGV[4], ARGV[5]
 
 local waiting = redis.call('LRANGE', queue, 0, 1999)
 local wasHead = waiting[1] == owner
-local held = redis.call('HEXISTS', lock, owner) == 1
+local held = redis.pcall('HEXISTS', lock, owner) == 1
 local waited = false
 if held then
   redis.call('DEL', lock)

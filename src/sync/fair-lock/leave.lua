@@ -31,7 +31,8 @@ local line = {
   lease = lease, allowance = allowance, stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
-local held = redis.call('HDEL', lock, owner) == 1
+-- Where something else stands at the lock by now, whoever waits leaves the line all the same.
+local held = redis.pcall('HDEL', lock, owner) == 1
 if not held and redis.call('LINDEX', queue, 0) == owner then
   bound(line, owner, redis.call('LRANGE', queue, 0, 64), 2, math.max(redis.call('PTTL', lock), lease))
 end
@@ -43,7 +44,7 @@ for i = 7, #served do
   end
   -- Whoever released it by force has granted it to somebody who had had it, or has called that one.
   freed = takeOut(line, served[i]) or freed
-  freed = redis.call('HDEL', lock, served[i]) == 1 or freed
+  freed = redis.pcall('HDEL', lock, served[i]) == 1 or freed
 end
 if (freed or waited) and redis.call('EXISTS', lock) == 0 then
   dropStale(line, string.sub(owner, 1, 36))
