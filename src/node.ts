@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import type { Client } from './client.js'
+import { systemClock } from './core/clock.js'
 import { checkClose, checkMethods, show } from './options.js'
 
 export interface ShutdownOptions {
@@ -18,7 +19,7 @@ const codeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signa
 const endBy = (signal: NodeJS.Signals): void => {
   if (process.pid === 1) process.exit(codeOf(signal))
   process.kill(process.pid, signal)
-  setTimeout(() => process.exit(codeOf(signal)), 200)
+  systemClock.setTimer(() => process.exit(codeOf(signal)), 200)
 }
 
 const checkSignals = (signals: readonly string[]): void => {

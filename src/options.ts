@@ -185,7 +185,7 @@ export const usingArgs = <O extends object, W extends (...args: never[]) => unkn
   if (isWork && second !== undefined) throw new TypeError('using takes its options first: using(options, work)')
   const work = isWork ? first : second
   checkFunction(work, 'work')
-  return [isWork ? undefined : (first as O | undefined), work as W]
+  return [isWork ? undefined : first, work as W]
 }
 
 /** Options of a call that may wait. */
