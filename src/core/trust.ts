@@ -13,6 +13,16 @@ let moments = 0
 
 export const momentOf = (clock: Clock): Moment => ({ mono: clock.monotonic(), wall: clock.now(), order: ++moments })
 
+/** The two clocks of one look may be read so far apart, ms; read once more, then: the process may have been put aside in between. */
+const AT_ONCE = 1
+
+/** Both clocks at one moment, for whoever compares them: how they have parted since another look. */
+export const steadyMoment = (clock: Clock): Moment => {
+  let moment = momentOf(clock)
+  for (let tries = 0; tries < 5 && clock.monotonic() - moment.mono > AT_ONCE; tries++) moment = momentOf(clock)
+  return moment
+}
+
 /** How long the server lets somebody have a lock who was granted it and has not confirmed; the scripts have it too. */
 export const TRIAL = 3000
 

@@ -4,7 +4,7 @@ import type { Clock, Timer } from './clock.js'
 import { DueHeap } from './due-heap.js'
 import type { RenewScript, Runner } from './protocol.js'
 import type { Tenure } from './tenure.js'
-import { type Moment, momentOf } from './trust.js'
+import { type Moment, momentOf, steadyMoment } from './trust.js'
 
 /** How many holds one script call renews, each as much work as that of a plain lock. */
 const BATCH = 250
@@ -47,7 +47,7 @@ export class Watchdog {
 
   constructor(options: WatchdogOptions) {
     this.#options = options
-    this.#questioned = this.#looked = momentOf(options.clock)
+    this.#questioned = this.#looked = steadyMoment(options.clock)
   }
 
   get tenures(): readonly Tenure[] {
@@ -55,7 +55,7 @@ export class Watchdog {
   }
 
   add(tenure: Tenure): void {
-    if (this.#heap.size === 0) this.#looked = momentOf(this.#options.clock)
+    if (this.#heap.size === 0) this.#looked = steadyMoment(this.#options.clock)
     // It was asked for before the server may have become another.
     if (tenure.order < this.#questioned.order) {
       tenure.question(this.#questioned, this.#why)
@@ -155,7 +155,7 @@ export class Watchdog {
   }
 
   #turn(): void {
-    const now = momentOf(this.#options.clock)
+    const now = steadyMoment(this.#options.clock)
     const apart = now.wall - this.#looked.wall - (now.mono - this.#looked.mono)
     this.#looked = now
     if (apart > SLIP) this.#slept(apart, now.mono)
