@@ -191,10 +191,13 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
       for (let round = 0; ; round++) {
         const outcome = await this.attempt(wanted, last)
         if (outcome instanceof SeveralHolds) return outcome
+        const before = last
         const { failures, answered } = (last = outcome)
-        // Cut short by the end of the wait, a round says nothing about the servers.
-        const over = outcome.cut === true || this.left(wanted) === 0
-        if (wanted.wait > 0 && over && failures.every(({ error }) => passes(error))) return outcome
+        // Cut short by the end of the wait, a round says nothing about the servers: the one before it does.
+        const cut = outcome.cut === true
+        const over = cut || this.left(wanted) === 0
+        if (wanted.wait > 0 && over && failures.every(({ error }) => passes(error)))
+          return cut ? (before ?? outcome) : outcome
         this.#mustGoOn(failures, known, wanted)
         for (const index of answered) known.add(index)
         const most = failures.length > 0 ? Math.min(50 * 2 ** troubles++, TROUBLED) : Math.min(2 ** round, APART)
