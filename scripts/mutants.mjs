@@ -218,12 +218,12 @@ try {
       continue
     }
     const began = Date.now()
-    await compile(home, mutant.sources)
-    const found = await find(home, mutant)
+    const broken = await compile(home, mutant.sources).catch((/** @type {Error} */ error) => error.message)
+    const found = broken === undefined ? await find(home, mutant) : undefined
     if (found === undefined) failed++
     const took = `(${((Date.now() - began) / 1000).toFixed(0)} s)`
     console.log(
-      `${found === undefined ? '✘' : '✔'} ${mutant.name.padEnd(34)} ${found ?? 'NOT FOUND'} ${took}\n    ${mutant.what}`,
+      `${found === undefined ? '✘' : '✔'} ${mutant.name.padEnd(34)} ${found ?? broken ?? 'NOT FOUND'} ${took}\n    ${mutant.what}`,
     )
     mutant.change(home, true)
     await compile(home, mutant.sources)

@@ -140,6 +140,20 @@ for (const [kind, { lock, channel, queue }] of Object.entries(LINES)) {
     assert.equal(await waiting, true)
   })
 
+  onServer(`${kind}: made-up calls for seconds → no warning that the server counts nobody`, async (broken) => {
+    const [one, two] = [await broken.open(), await broken.open()]
+    const hold = await lock(one).acquire()
+    const waiting = lock(two).acquire()
+    await waitsFor(broken, 1)
+    for (let n = 0; n < 40; n++) {
+      await broken.redis.publish(channel(two), 'soon')
+      await sleep(100)
+    }
+    assert.deepEqual(two.warnings, [])
+    assert.equal(await hold.release(), true)
+    assert.equal(await (await waiting).release(), true)
+  })
+
   onServer(
     `${kind}: all that was said is said again, again and again → one at a time, in order, nothing is lost`,
     async (broken) => {

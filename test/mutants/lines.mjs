@@ -45,9 +45,9 @@ export const lines = [
     name: 'core-scope-never-ends',
     breaks: 'a callback that outlives its `using` has an owner of its own',
     file: 'src/core/scope.ts',
-    from: 'scope.active = false',
-    to: 'scope.active = true',
-    suites: ['contract/locks#outlives `using`'],
+    from: 'scope.active = false\n    scope.hold = undefined',
+    to: 'void scope',
+    suites: ['contract/whole-locks#outlives `using`'],
   },
   {
     name: 'core-scope-forgets-the-outer',
@@ -85,8 +85,8 @@ export const lines = [
     name: 'core-renews-late',
     breaks: 'a hold is renewed each third of its lease',
     file: 'src/core/watchdog.ts',
-    from: 'const third = lease / 3',
-    to: 'const third = lease / 1.5',
+    from: 'return Math.min(lastsUntil - 2 * third, provenAt + third)',
+    to: 'return lastsUntil - third',
     suites: ['lock/watchdog', 'contract/locks#watchdog'],
   },
   {
@@ -127,7 +127,7 @@ export const lines = [
     file: 'src/core/waiting-room.ts',
     from: 'this.#runtime.waiting >= maxWaiters',
     to: 'this.#runtime.waiting > maxWaiters',
-    suites: ['contract/locks#maxWaiters', 'contract/semaphores'],
+    suites: ['contract/locks#maxWaiters'],
   },
   {
     name: 'core-time-out-never',
@@ -135,7 +135,7 @@ export const lines = [
     file: 'src/core/waiting-room.ts',
     from: 'if (wait > 0 && wait !== Infinity) {',
     to: 'if (wait > 1e9 && wait !== Infinity) {',
-    suites: ['contract/semaphores', 'contract/locks#G-08'],
+    suites: ['contract/locks#G-08'],
   },
   {
     name: 'core-backs-off-for-ever',
@@ -183,7 +183,7 @@ export const lines = [
     file: 'src/core/wakeups.ts',
     from: 'if (channel.idleSince + LINGER > now) break',
     to: 'if (channel.idleSince + LINGER > 0) break',
-    suites: ['lock/leaks', 'contract/locks#L01', 'lock/refused-subscriptions'],
+    suites: ['contract/locks#L01'],
   },
   {
     name: 'core-gap-unheard',
@@ -223,7 +223,7 @@ export const lines = [
     breaks: 'a lock ends with its lease',
     file: 'src/sync/lock/acquire.lua',
     from: "redis.call('PEXPIRE', lock, lease)",
-    to: "redis.call('PERSIST', lock)",
+    to: "redis.call('PEXPIRE', lock, lease * 1000)",
     suites: ['contract/locks#L09', 'lock/wire'],
   },
   {
@@ -288,7 +288,7 @@ export const lines = [
     file: 'src/sync/semaphore/add.lua',
     from: "redis.call('SET', note, 1, 'PX', 3600000)",
     to: "redis.call('SET', note, 1, 'PX', 1)",
-    suites: ['synchronizers/replies', 'synchronizers/notes', 'synchronizers/histories'],
+    suites: ['synchronizers/replies#semaphore', 'synchronizers/notes', 'synchronizers/histories'],
   },
   {
     name: 'lua-permit-without-an-end',
@@ -590,7 +590,7 @@ export const lines = [
     file: 'src/sync/red-lock/red-lock.ts',
     from: 'Math.floor(this.members.length / 2) + 1',
     to: 'Math.ceil(this.members.length / 2)',
-    suites: ['red-lock/red-lock'],
+    suites: ['red-lock/majority'],
   },
   {
     name: 'red-no-drift',
@@ -623,7 +623,7 @@ export const lines = [
     file: 'src/core/grants.ts',
     from: 'this.#ear === undefined || counted > 0',
     to: 'this.#ear === undefined',
-    suites: ['fair-lock/called', 'fair-lock/hostile-messages', 'lock/message-flood'],
+    suites: ['fair-lock/hostile-messages#made-up calls'],
   },
   {
     name: 'trust-reply-unchecked',

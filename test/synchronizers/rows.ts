@@ -165,7 +165,8 @@ export const kinds: readonly Kind[] = [
       { name: 'release', call: (client, name) => client.rateLimiter(name).release(2), by: 2, needsNoMemory: true },
       {
         name: 'updateRate',
-        call: (client, name) => client.rateLimiter(name).updateRate({ permits: 15, interval: 600_000 }),
+        call: (client, name) =>
+          client.rateLimiter(name).updateRate({ permits: 15, interval: 600_000, keepState: true }),
         by: -5,
         answer: true,
       },
