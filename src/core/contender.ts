@@ -145,19 +145,18 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
       if (this.#heard === heard) await this.sleep(this.#untilPoll(outcome))
       // Redis wakes all in the same order each time. So that nobody is starved, each of the others has a turn before us.
       this.#courteous = this.#heard !== heard && this.#rounds < this.#others
-      if (this.#called) await this.#unhurried()
+      const pause = this.#called ? this.#pace.delay(contest.clock.monotonic()) : 0
+      this.#called = false
+      if (pause > 0) await this.#unhurried(pause)
     }
     this.#ear?.close()
     this.over()
   }
 
   /** However many messages anybody sends, there are not as many questions. */
-  async #unhurried(): Promise<void> {
-    this.#called = false
-    const wait = this.#pace.delay(this.contest.clock.monotonic())
-    if (wait <= 0) return
+  async #unhurried(pause: number): Promise<void> {
     this.#standsBack = true
-    await this.sleep(wait)
+    await this.sleep(pause)
     this.#standsBack = false
   }
 

@@ -102,7 +102,7 @@ void describe('trouble at the server', { concurrency: 4 }, () => {
         await begin(broken)
         const calls = [
           client.lock('a').acquire(),
-          client.lock('b').acquire({ wait: 30_000 }),
+          client.lock('b').acquire({ signal: new AbortController().signal }),
           client.lock('c').tryAcquire(),
           client.lock('d').for(client.owner()).lock(),
         ]

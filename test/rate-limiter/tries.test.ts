@@ -81,7 +81,7 @@ void test('given up before it is sent → it is never sent', async (t) => {
   await server.stop()
   await sleep(50)
   const given = new AbortController()
-  const aborted = limiter.tryAcquire({ late: 'counts', rate, signal: given.signal })
+  const aborted = limiter.tryAcquire({ late: 'counts', rate, signal: given.signal, wait: 5000 })
   setTimeout(() => given.abort(new Error('enough')), 50)
   await assert.rejects(aborted, /enough/)
   server = await startRedis(['--port', String(port)])

@@ -89,7 +89,7 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
     if (had instanceof SeveralHolds) return had
     const { failures } = had
     const patience: Patience = { wait: wanted.wait, signal: undefined }
-    this.runtime.blame(patience, this.name)
+    for (const runtime of new Set(this.members.flatMap(runtimesOf))) runtime.blame(patience, this.name)
     const cause = failures.length > 0 ? errorOf(this.name, failures) : patience.trouble
     throw new AcquireTimeoutError(this.name, wanted.wait, cause)
   }
@@ -98,9 +98,9 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
     const wanted = this.#wanted(options, 0)
     const had = await this.#take(wanted)
     if (had instanceof SeveralHolds) return had
-    const { failures, cut, answered } = had
-    const unheard = cut !== true || answered.length === 0
-    if (wanted.wait > 0 && unheard && this.#tooFewWithout(failures)) throw errorOf(this.name, failures)
+    const { failures, cut } = had
+    // In a wait that is shorter than an answer may take, silence says nothing.
+    if (wanted.wait > 0 && cut !== true && this.#tooFewWithout(failures)) throw errorOf(this.name, failures)
     return undefined
   }
 
@@ -303,6 +303,12 @@ const mustDiffer = (members: readonly Lock[]): void => {
 }
 
 /** Locks of this library know whom they wait for. */
+/** Of the clients whose locks these are. */
+const runtimesOf = (lock: Lock): Runtime[] => {
+  if (lock instanceof GatedLock) return [lock.runtime]
+  return lock instanceof LockOfLocks ? lock.members.flatMap(runtimesOf) : []
+}
+
 const blocked = (lock: Lock): GatedLock | LockOfLocks | undefined =>
   lock instanceof GatedLock || lock instanceof LockOfLocks ? lock : undefined
 
