@@ -206,7 +206,7 @@ export const withoutSecrets = (text: string): string =>
     .replace(/\bUser \S+ has no permissions/, 'The user has no permissions')
 
 /** Something else stands under the name: so our scripts say, or the server, where it is of another type or no count. */
-const WRONG_KIND = /^(?:WRONG_KIND (.*)|WRONGTYPE .*|ERR (?:hash )?value is not an integer.*)$/s
+const WRONG_KIND = /^(?:WRONGKIND (.*)|WRONGTYPE .*|ERR (?:hash )?value is not an integer.*)$/s
 
 const wrongKind = (text: string, target: string | undefined): EngineError | undefined => {
   const [said, found] = WRONG_KIND.exec(text) ?? []

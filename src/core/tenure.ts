@@ -151,7 +151,10 @@ export class Tenure implements Due {
   /** It was asked about. What nobody renews is not longer certain because of that. */
   found(sent: Moment, left: number): boolean {
     const most = this.watched ? Infinity : this.lastsUntil - sent.mono
-    return this.proved(sent, left < 0 ? (most === Infinity ? -1 : most) : Math.min(left, most))
+    // The server's word is rounded down, and as old as the question at most: where what was known fits it, that stands.
+    const latest = left + this.now().mono - sent.mono + 1
+    if (most === Infinity || (left >= 0 && most > latest)) return this.proved(sent, left)
+    return this.proved(sent, most)
   }
 
   /** From now on it is on these terms, and lasts no longer. */

@@ -8,7 +8,7 @@ local function limiterOf(key, value, ownValue, permits, ownPermits)
   local limiter = { key = key, value = value, permits = permits, own = set[3] == '1' }
   limiter.rate, limiter.interval, limiter.keepAlive = whole(set[1]), whole(set[2]), whole(set[4] or '0')
   if not (limiter.rate and limiter.interval and limiter.keepAlive) then
-    return nil, redis.error_reply('WRONG_KIND a rate that is no number')
+    return nil, redis.error_reply('WRONGKIND a rate that is no number')
   end
   if limiter.own then
     limiter.value, limiter.permits = ownValue, ownPermits

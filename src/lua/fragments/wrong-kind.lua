@@ -12,5 +12,5 @@ local function wrongKind(key)
   elseif #some == 2 and string.find(some[2], '^[1-9]%d*$') then
     found = 'a lock of another kind'
   end
-  return redis.error_reply('WRONG_KIND ' .. found)
+  return redis.error_reply('WRONGKIND ' .. found)
 end

@@ -18,7 +18,7 @@ import { PlainLockProtocol, holdersOf } from '../lock/lock.js'
 /** Another program may have written anything under the counter's key. */
 const tokenOf = (text: string): bigint => {
   if (/^-?\d{1,19}$/.test(text)) return BigInt(text)
-  throw serverError('WRONG_KIND a fencing counter that is no number')
+  throw serverError('WRONGKIND a fencing counter that is no number')
 }
 
 /** Redisson's RFencedLock: a plain lock, and a counter without expiry that every hold and every further level raises. */

@@ -8,7 +8,7 @@ local publish = ARGV[1]
 --include whole
 
 if not whole(redis.call('GET', latch) or '0') then
-  return redis.error_reply('WRONG_KIND a text that is no count')
+  return redis.error_reply('WRONGKIND a text that is no count')
 end
 if redis.call('DEL', latch) == 0 then
   return 0

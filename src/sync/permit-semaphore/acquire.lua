@@ -23,7 +23,7 @@ local now = serverNow()
 reap(permits, timeouts, channel, publish, now)
 local available = whole(redis.call('GET', permits) or '0')
 if not available then
-  return redis.error_reply('WRONG_KIND a text that is no count')
+  return redis.error_reply('WRONGKIND a text that is no count')
 end
 local served, place = 0, 2
 while calls[place] do

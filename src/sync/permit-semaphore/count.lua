@@ -14,6 +14,6 @@ reap(permits, timeouts, channel, publish, serverNow())
 local text = redis.call('GET', permits)
 local available = whole(text or '0')
 if not available then
-  return redis.error_reply('WRONG_KIND a text that is no count')
+  return redis.error_reply('WRONGKIND a text that is no count')
 end
 return { text and 1 or 0, available, redis.call('ZCARD', timeouts) }

@@ -21,7 +21,7 @@ reap(permits, timeouts, channel, publish, serverNow())
 local text = redis.call('GET', permits)
 local before = whole(text or '0')
 if not before then
-  return redis.error_reply('WRONG_KIND a text that is no count')
+  return redis.error_reply('WRONGKIND a text that is no count')
 end
 local more = amount - (text and before + redis.call('ZCARD', timeouts) or 0)
 redis.call('SET', note, 1, 'PX', 120000)

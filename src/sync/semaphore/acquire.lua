@@ -25,7 +25,7 @@ if not before and savedFor and savedFor ~= client then
   return { 0, redis.call('PTTL', reservation), 0 }
 end
 if not available then
-  return redis.error_reply('WRONG_KIND a text that is no count')
+  return redis.error_reply('WRONGKIND a text that is no count')
 end
 local calls, taken = 0, 0
 while wanted[calls + 4] and taken + tonumber(wanted[calls + 4]) <= available do
@@ -44,7 +44,7 @@ if calls == 0 then
 end
 -- MGET says nothing of what is no text.
 if not redis.call('SET', note, taken, 'PX', 3600000, 'NX') then
-  return redis.error_reply('WRONG_KIND no note of ours')
+  return redis.error_reply('WRONGKIND no note of ours')
 end
 -- What a user may not do leaves nothing done.
 local done = redis.pcall('DECRBY', permits, taken)
