@@ -14,10 +14,9 @@ const permitsOf = (client: Client, name: string, places: number): Contender => {
   }
 }
 
-/** As many permits in each tenth of a second as make so many a second. */
 const rateOf = (client: Client, name: string, perSecond: number): Contender => {
   const limiter = client.rateLimiter(name)
-  const made = limiter.trySetRate({ permits: perSecond / 10, interval: 100 })
+  const made = limiter.trySetRate({ permits: perSecond, interval: 1000 })
   return {
     async acquire() {
       await made

@@ -85,7 +85,7 @@ final class Bench {
         if (lock instanceof RSemaphore) {
             ((RSemaphore) lock).trySetPermits(places);
         } else if (lock instanceof RRateLimiter) {
-            ((RRateLimiter) lock).trySetRate(RateType.OVERALL, places / 10, 100, RateIntervalUnit.MILLISECONDS);
+            ((RRateLimiter) lock).trySetRate(RateType.OVERALL, places, 1, RateIntervalUnit.SECONDS);
         }
         for (double asked = Answers.now(); asked < until; asked = Answers.now()) {
             boolean isRead = ThreadLocalRandom.current().nextDouble() < reads;
