@@ -102,7 +102,7 @@ for (const [name, make] of Object.entries(clients)) {
         assert.deepEqual(await subscribed(broken), ['a', 'pattern'])
         await lose(broken)
         await broken.until(() => events.includes('gap'))
-        await broken.until(async () => (await subscribed(broken)).join() === 'a,pattern')
+        await broken.until(async () => (await subscribed(broken)).join() === 'a,pattern', 30_000)
         for (const channel of ['a', 'b', 'p', 'q']) await broken.redis.publish(channel, 'm')
         await broken.until(() => events.includes('a: m') && events.includes('p*: m'))
         await sleep(50)
