@@ -128,7 +128,6 @@ void describe('jackson: values with a class of one’s own choice', () => {
     sparse[2] = 3
     assert.equal(text(encode(sparse)), '["java.util.ArrayList",[1,null,3]]')
     assert.equal(text(codecOf('json').encode(sparse)), '[1,null,3]')
-    // eslint-disable-next-line no-restricted-globals -- a value, not the time
     assert.throws(() => encode(new Date(NaN)), TypeError)
   })
 })
