@@ -28,6 +28,21 @@ for (const [kind, lockOf] of Object.entries(LOCKS)) {
   )
 }
 
+onStage('close({ drain }) while a using works that gave its lock back → waited for', async (stage) => {
+  const { client, clock, run } = stage
+  const used = client.lock('l').using(async (hold) => {
+    await hold.release()
+    await pause(stage, 3000)
+  })
+  await clock.advance(100)
+  const closing = watch(client.close({ drain: 10_000 }))
+  await clock.advance(2500)
+  assert.ok(!closing.settled)
+  await clock.advance(600)
+  assert.ok(closing.settled)
+  await run(used)
+})
+
 onStage('close({ drain }) while semaphore.using works → closed when the work has ended', async (stage) => {
   const { client, clock, raw, run } = stage
   await run(client.semaphore('s').trySetPermits(1))
@@ -178,8 +193,46 @@ onStage(
     await clock.advance(1000)
     assert.equal((await silent.promise).state, 'away')
     driver.loses = () => undefined
+    driver.refuses = "NOPERM this user has no permissions to run the 'ping' command"
+    assert.equal((await run(client.health())).state, 'up', 'a refusal is an answer')
+    driver.refuses = undefined
     const released = hold.release()
     const next = await run(waiting)
     await run(Promise.all([released, next.release()]))
   },
 )
+
+onStage(
+  'health() and a server that is silent → away within a second, however long a command may take',
+  async ({ client, clock, driver, run }) => {
+    await run(client.lock('l').isLocked())
+    driver.loses = () => 'answer'
+    const asked = watch(client.health())
+    await clock.advance(1000)
+    assert.ok(asked.settled)
+    assert.equal((await asked.promise).state, 'away')
+    driver.loses = () => undefined
+  },
+  [],
+  60_000,
+)
+
+onStage('health() while a using has permits → they count among what is held', async (stage) => {
+  const { client, run } = stage
+  await run(client.semaphore('s').trySetPermits(2))
+  const used = client.semaphore('s').using({ permits: 2 }, async () => (await client.health()).held)
+  assert.equal(await run(used), 1)
+  assert.equal((await run(client.health())).held, 0)
+  await run(client.semaphore('s').delete())
+})
+
+onStage('close() → the connection has ended when it resolves', async ({ client, driver, run }) => {
+  let ended = false
+  const close = driver.close.bind(driver)
+  driver.close = async () => {
+    await close()
+    ended = true
+  }
+  await run(client.close())
+  assert.ok(ended)
+})

@@ -249,6 +249,19 @@ const trouble = (scenario: Scenario): void => {
     },
   )
 
+  scenario('a listener ends another’s subscription → that one does not hear the very message', async (w) => {
+    const client = await w.connect()
+    const heard: unknown[] = []
+    const ended: Subscription[] = []
+    await client.topic(w.id).subscribe(() => ended[0]?.unsubscribe())
+    ended.push(await client.topic(w.id).subscribe((message) => void heard.push(message)))
+    const after = hearing()
+    await client.topic(w.id).subscribe(after.listener)
+    await client.topic(w.id).publish(1)
+    await w.eventually(() => after.heard.length === 1)
+    assert.deepEqual(heard, [])
+  })
+
   scenario('a signal → ends the subscription; aborted before, nothing is sent', async (w) => {
     const client = await w.connect()
     const aborted = AbortSignal.abort(LOOPS_END)
@@ -347,6 +360,21 @@ const loops = (scenario: Scenario): void => {
     await topic.publish(10)
     assert.equal((await next).value, 10)
     assert.equal(gaps, 1)
+  })
+
+  scenario('a loop that is too slow and names no buffer → the last thousand stay', async (w) => {
+    const client = await w.connect()
+    const topic = client.topic<number>(w.id)
+    const loop = topic.messages()
+    const first = loop.next()
+    await w.eventually(async () => (await count(w, w.id)) === 1)
+    const { heard, listener } = hearing()
+    await topic.subscribe(listener)
+    await Promise.all(times(1100, (i) => topic.publish(i)))
+    await w.eventually(() => heard.length === 1100)
+    assert.equal((await first).value, 0)
+    assert.equal((await loop.next()).value, 100)
+    await loop.return?.()
   })
 
   scenario('an abort → the step under way rejects with its reason, the next says that it is over', async (w) => {

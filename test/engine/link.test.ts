@@ -122,6 +122,14 @@ void describe('what a driver tells', () => {
     assert.deepEqual(events, ["error nowhere: ERR unknown command 'HELLO'"])
   })
 
+  test('it opens, and the first command is never answered → OFFLINE in time, and it is closed', async () => {
+    const { driver, link } = scripted(() => new Promise(() => undefined))
+    let closed = 0
+    driver.close = () => Promise.resolve(void (closed += 1))
+    await failsWith('OFFLINE', /cannot connect to nowhere: no answer within 1000 ms/, link.open())
+    assert.equal(closed, 1)
+  })
+
   test('a script was sent on to another node → the WAIT that counts goes there, too', async () => {
     const waits: (string | undefined)[] = []
     const { driver, link } = scripted(() => assert.fail('it is sent with options'))

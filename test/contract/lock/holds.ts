@@ -179,7 +179,14 @@ export const holds: Part = (kind, scenario, excludes) => {
 
   scenario('`adopt` of what is no ticket → TypeError or RangeError that names it', async (w) => {
     const client = await w.connect()
-    for (const bad of ['', 'no ticket', '{}', 5, null, undefined, {}]) {
+    // Each part of a ticket replaced by what cannot stand there, and a ticket of which the end is missing.
+    const parts = ['lock', w.id, 'a:1', 30_000, true]
+    const altered = (at: number, part: unknown): unknown[] => Object.assign([...parts], { [at]: part })
+    const madeUp = [
+      ...parts.map((part, at) => altered(at, typeof part === 'string' ? 5 : '5')),
+      ...[altered(3, 0.5), parts.slice(0, -1), { parts }],
+    ].map((ticket) => `holdfast1.${Buffer.from(JSON.stringify(ticket)).toString('base64url')}`)
+    for (const bad of [...madeUp, '', 'no ticket', '{}', 5, null, undefined, {}]) {
       const error = await rejection(client.adopt(bad as string))
       assert.ok(error instanceof TypeError || error instanceof RangeError, String(error))
       assert.ok(error.message.includes('ticket'), error.message)

@@ -170,6 +170,26 @@ export const ownership: Part = ({ make, reentrant, several }, scenario, excludes
     assert.equal(await hold.release(), true)
   })
 
+  excludes('two callbacks that outlive one `using` → exclude one another', async (w) => {
+    const client = await w.connect()
+    const lock = make(client, w.id)
+    let go = (): void => undefined
+    const gate = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    const late: Promise<Hold | undefined>[] = []
+    await w.run(
+      lock.using(() => {
+        for (let i = 0; i < 2; i += 1) late.push(gate.then(() => lock.tryAcquire()))
+      }),
+    )
+    go()
+    const [first, second] = await w.run(Promise.all(late))
+    assert.equal(first?.state, 'held')
+    assert.equal(second, undefined, 'they are no unit of work any more')
+    await releaseAll(w, [first])
+  })
+
   excludes('a callback that outlives `using`, while another `using` holds → waits its turn', async (w) => {
     const client = await w.connect()
     const lock = make(client, w.id)
