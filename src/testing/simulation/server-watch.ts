@@ -43,7 +43,7 @@ export class ServerWatch {
   /** Locks at whose key another program's value stands. */
   readonly #foreign = new Set<string>()
   #keysBefore = 0
-  #holdersBefore: readonly string[] = []
+  #ownersBefore: readonly string[] = []
   /** Where the kinds of this history have one. */
   readonly line: LineWatch | undefined
 
@@ -54,8 +54,12 @@ export class ServerWatch {
   }
 
   holders(name: string): readonly string[] {
+    return this.#foreign.has(name) ? [] : this.#owners(name)
+  }
+
+  /** All that stand at its key, also beside what another program has written there. */
+  #owners(name: string): readonly string[] {
     const { server } = this.#scene
-    if (this.#foreign.has(name)) return []
     return server.machine.observe(() => this.#kind.holders(server.redis, name))
   }
 
@@ -81,8 +85,8 @@ export class ServerWatch {
     this.#keysBefore = this.#scene.server.redis.database.size
     const name = this.#nameOf(flight)
     if (name === undefined) return
-    this.#holdersBefore = this.holders(name)
-    this.line?.executing(name, flight, this.#holdersBefore)
+    this.#ownersBefore = this.#owners(name)
+    this.line?.executing(name, flight, this.#foreign.has(name) ? [] : this.#ownersBefore)
     if (flight.op.endsWith('/force-release')) this.disturb(name)
     const frees = /\/(read-|write-)?(release|leave)$/.test(flight.op)
     if (frees && this.#scene.probing) this.#releasing(String(flight.args[0]))
@@ -107,11 +111,11 @@ export class ServerWatch {
     if (flight.op === 'read-write-lock/leave') this.#sharedSince.clear()
     const name = this.#nameOf(flight)
     if (name === undefined) return
-    const holders = this.holders(name)
-    this.line?.executed(name, flight, holders)
-    if (this.#isFree(holders) && !this.#isFree(this.#holdersBefore)) this.toldFree.add(name)
-    for (const wire of holders) {
-      if (this.#holdersBefore.includes(wire)) continue
+    const owners = this.#owners(name)
+    this.line?.executed(name, flight, this.#foreign.has(name) ? [] : owners)
+    if (this.#isFree(owners) && !this.#isFree(this.#ownersBefore)) this.toldFree.add(name)
+    for (const wire of owners) {
+      if (this.#ownersBefore.includes(wire)) continue
       const asker = this.#scene.processes.find((one) => one === process)
       if (this.#kind.permits !== undefined) this.#clients.set(wire, asker?.client?.id ?? '')
       this.#written(name, wire, flight)
@@ -136,9 +140,11 @@ export class ServerWatch {
     const { now } = this.#scene.world
     const from = flight.op.endsWith('pass') ? String(flight.args[0]) : undefined
     const passed = from !== undefined && !this.abandoned.delete(from)
+    this.grantedAt.set(wire, passed ? (this.grantedAt.get(from) ?? now) : now)
+    // Its turn is its own wherever it stands; more is not said by a key where another program's value stands as well.
+    if (this.#foreign.has(name)) return
     this.#writtenAt.set(wire, now)
     this.#ghostSince.delete(wire)
-    this.grantedAt.set(wire, passed ? (this.grantedAt.get(from) ?? now) : now)
     if (flight.op.endsWith('/read-acquire') && this.#scene.calm) this.#noneStarves(name, wire)
   }
 
