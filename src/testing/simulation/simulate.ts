@@ -280,11 +280,11 @@ class History implements Fates {
 
   #serverFault(fault: string, ms: number): void {
     const { machine, redis } = this.#cast.server
-    for (const process of this.#cast.parties) process.troubled('server stopped', ms)
-    if (fault === 'server stopped') {
-      machine.stop(ms)
-      return
-    }
+    if (fault === 'server stopped') machine.stop(ms)
+    // One that stood still already does so for as much longer.
+    const lasts = Math.max(ms, machine.time - this.#world.now)
+    for (const process of this.#cast.parties) process.troubled('server stopped', lasts)
+    if (fault === 'server stopped') return
     redis.scripts.flush()
     if (fault === 'server wiped') {
       this.#oracle.wiped()
