@@ -96,14 +96,15 @@ export class Requests {
   }
 
   /**
-   * Behind a step without an answer, or that no replica has: `undo` finds out whether it was done, and voids a copy that comes late. It is tried as
-   * long as the client lives; after a minute its listeners are told.
+   * Behind a step without an answer, or that no replica has: `undo` finds out whether it was done, and voids a copy that comes late. It is
+   * tried for a minute, for longer where what it took `lasts` longer, and for `KEPT` at most; after a minute the client's listeners are told.
    */
-  undo(cause: unknown, undo: () => Promise<unknown>): void {
+  undo(cause: unknown, undo: () => Promise<unknown>, lasts = Infinity): void {
     if (!mayHaveRun(cause)) return
     const course = this.#course()
     course.failed(cause)
-    const undone = this.#runtime.insist(undo, () => course.refusedAt + UNDO_TIME, course.failed)
+    const until = this.#runtime.options.clock.monotonic() + Math.min(KEPT, Math.max(lasts, UNDO_TIME))
+    const undone = this.#runtime.insist(undo, () => Math.min(until, course.refusedAt + UNDO_TIME), course.failed)
     this.#runtime.track(undone)
     void this.#told(undone, course)
   }

@@ -2,11 +2,59 @@ import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { EngineError } from 'holdfast'
 import { rejection } from '../contract/lock/kind.js'
+import type { Client } from '../engines.js'
 import { MINUTE, onStage } from './stage.js'
 
 const isUnanswered = (error: unknown): void => {
   assert.ok(error instanceof EngineError && error.code === 'NO_REPLY', String(error))
 }
+
+/** What was asked of a server that says nothing any more, and for how many minutes at most it is taken back. */
+const GIVEN_UP: readonly (readonly [string, number, (client: Client, signal: AbortSignal) => Promise<unknown>])[] = [
+  ['semaphore.tryAcquire', 31, (client) => client.semaphore('s').tryAcquire()],
+  ['semaphore.acquire', 31, (client) => client.semaphore('s').acquire({ permits: 2 })],
+  ['permitSemaphore.tryAcquire', 31, async (client) => (await client.permitSemaphore('s').tryAcquire())?.release()],
+  ['permitSemaphore.tryAcquire with a lease', 2, (client) => client.permitSemaphore('s').tryAcquire({ lease: 5000 })],
+  ['rateLimiter.tryAcquire', 31, (client) => client.rateLimiter('r').tryAcquire()],
+  ['rateLimiter.tryAcquire that was aborted', 31, (client, signal) => client.rateLimiter('r').tryAcquire({ signal })],
+]
+
+void describe('a server that is silent for good', () => {
+  for (const [name, minutes, call] of GIVEN_UP)
+    onStage(
+      `${name}, given up → taken back for ${minutes} minutes at most, then nothing is sent any more`,
+      async ({ clock, driver, client, raw, run }) => {
+        raw('SET', 's', 5)
+        await run(client.rateLimiter('r').setRate({ permits: 5, interval: 1000 }))
+        await run(call(client, new AbortController().signal))
+        // The notes of all this are deleted.
+        await clock.advance(3000)
+        // The answer is lost, or comes when the call was aborted, and then nothing comes any more.
+        const abort = new AbortController()
+        const aborted = name.endsWith('aborted')
+        driver.loses = (words) => {
+          if (!aborted) return 'request'
+          queueMicrotask(() => {
+            abort.abort('left')
+          })
+          return words.some((word) => word.includes(':value')) && driver.sent.length === 1 ? undefined : 'request'
+        }
+        driver.sent.length = 0
+        const refused = rejection(call(client, abort.signal))
+        const error = await run(refused)
+        if (aborted) assert.equal(error, 'left')
+        else isUnanswered(error)
+        await clock.advance(minutes * MINUTE - 30_000)
+        assert.ok(driver.sent.length > 10, `${driver.sent.length} commands`)
+        await clock.advance(MINUTE)
+        driver.sent.length = 0
+        await clock.advance(10 * MINUTE)
+        assert.deepEqual(driver.sent, [])
+        driver.loses = () => undefined
+        raw('DEL', 's', 'r', '{s}:timeout', '{r}:value', '{r}:permits')
+      },
+    )
+})
 
 void describe('outages of synchronizers', () => {
   onStage(

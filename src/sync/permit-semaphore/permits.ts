@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.js'
 import type { Runner } from '../../core/protocol.js'
 import type { Waiter } from '../../core/queue.js'
 import type { Patience } from '../../core/request.js'
+import { KEPT } from '../../core/requests.js'
 import type { Runtime } from '../../core/runtime.js'
 import { Speaker } from '../../core/speaker.js'
 import type { Terms } from '../../core/terms.js'
@@ -83,7 +84,8 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     } catch (error) {
       const ids = grants.flatMap((grant) => grant.ids.map((id) => this.marked(id)))
       const keys = [this.key, this.channel, this.timeouts, note] as const
-      runtime.requests.undo(error, () => runner.run(permitSemaphoreRetract, keys, [runner.publishCommand, ...ids]))
+      const retract = (): Promise<number> => runner.run(permitSemaphoreRetract, keys, [runner.publishCommand, ...ids])
+      runtime.requests.undo(error, retract, Math.max(...waiters.map(({ request }) => request.terms.lease)))
       throw error
     }
   }
@@ -102,6 +104,6 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   }
 
   async giveBack({ ids }: Grant): Promise<void> {
-    await this.runtime.requests.surely(this.key, (note) => this.release(ids, note))
+    await this.runtime.requests.surely(this.key, (note) => this.release(ids, note), { kept: KEPT })
   }
 }

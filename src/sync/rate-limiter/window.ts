@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.js'
 import type { Runner } from '../../core/protocol.js'
 import type { Waiter } from '../../core/queue.js'
 import type { Patience } from '../../core/request.js'
+import { KEPT } from '../../core/requests.js'
 import type { Runtime } from '../../core/runtime.js'
 import { Speaker } from '../../core/speaker.js'
 import type { Answer, Passage } from '../../core/turnstile.js'
@@ -112,6 +113,6 @@ export class Window implements Passage<WindowRequest, Grant> {
   }
 
   async giveBack({ call }: Grant): Promise<void> {
-    await this.#runtime.requests.surely(this.key, (note) => this.#retract(note, [call]))
+    await this.#runtime.requests.surely(this.key, (note) => this.#retract(note, [call]), { kept: KEPT })
   }
 }
