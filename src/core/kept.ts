@@ -1,6 +1,6 @@
 import type { Arg } from '../engine/engine.js'
 import { EngineError } from '../errors.js'
-import { checkLease } from '../options.js'
+import { checkLease, show } from '../options.js'
 import { coreClearExpire, coreExpire } from '../lua/scripts.gen.js'
 import { noteKey } from '../keys.js'
 import { type Shape, either, integer, nil, text } from '../lua/shape.js'
@@ -97,8 +97,7 @@ export abstract class KeptObject implements Kept {
     const kept = await this.command(['GET', this.key], either(text, nil))
     const count = /^-?\d{1,15}$/.test(kept ?? '0') ? Number(kept) : NaN
     if (Number.isSafeInteger(count)) return count
-    throw new EngineError('WRONG_KIND', `the key of '${this.name}' holds a text that is no count`, {
-      target: this.name,
-    })
+    const problem = `the key of '${this.name}' holds a text that is no count: ${show(kept)}`
+    throw new EngineError('WRONG_KIND', problem, { target: this.name })
   }
 }

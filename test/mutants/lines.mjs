@@ -647,6 +647,22 @@ export const lines = [
     to: ', tooLate]',
     suites: ['engine/link#never answered'],
   },
+  {
+    name: 'topic-any-count',
+    breaks: 'how many heard a message is a number, or an error says what came',
+    file: 'src/sync/topic/topic.ts',
+    from: 'runtime.link.command(command, integer, options)',
+    to: 'runtime.link.command(command, (reply): reply is number => reply !== undefined, options)',
+    suites: ['synchronizers/strange-replies#topics'],
+  },
+  {
+    name: 'kept-any-text',
+    breaks: 'a text that is no count is an error, and says what came',
+    file: 'src/core/kept.ts',
+    from: 'if (Number.isSafeInteger(count)) return count',
+    to: 'if (count !== undefined) return count',
+    suites: ['synchronizers/strange-replies#latch'],
+  },
   // ---- http -------------------------------------------------------------------------------------------------------------
   {
     name: 'http-open-when-closed',
