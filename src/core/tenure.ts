@@ -285,7 +285,11 @@ export class Tenure implements Due {
   async #lower(): Promise<boolean> {
     this.#renegotiate()
     const level = this.#holds.length
-    const done = await this.#keeper.insist(this, () => this.setLevel(level, this.lease))
+    // While nobody answers, others may be given back as well: then this level is not asked for any more.
+    const obsolete = (): boolean => this.#holds.length < level
+    const step = (): Promise<boolean> => (obsolete() ? NO : this.setLevel(level, this.lease))
+    const done = await this.#keeper.insist(this, step)
+    if (done !== true && obsolete()) return this.#left()
     return done === true || this.#ended === 'over'
   }
 
@@ -429,3 +433,4 @@ export class Tenure implements Due {
 
 const NONE: readonly TenureHold[] = []
 const NOBODY: string[] = []
+const NO: Promise<boolean> = Promise.resolve(false)

@@ -6,7 +6,9 @@ import { start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
+import { lockRenew, lockSetLevel } from '#src/lua/scripts.gen.js'
 import { SlowDriver } from '../fair-lock/slow-driver.js'
+import { SwitchedDriver } from '../support/switched-driver.js'
 
 interface Stage {
   readonly clock: ReturnType<typeof virtualClock>
@@ -123,6 +125,51 @@ void test('a hold turns out to be gone when its owner takes it again → the lim
   assert.ok(ms >= 800 && ms <= 900, `${ms} ms`)
   await taken.release()
   await during(clock, Promise.all([a.close(), b.close()]))
+})
+
+void test('nobody answers that an inner level is given back, and the outer one is, too → freed at once, not renewed', async () => {
+  const clock = virtualClock()
+  const driver = new SwitchedDriver(new MemoryDriver(new MemoryServer(clock), undefined))
+  const options = { url: 'memory:', clock, presence: false, watchdog: 3000, commandTimeout: 100 }
+  const a = await start(settle(options, {}), driver)
+  const lock = a.lock('x')
+  const owner = a.owner()
+  const outer = await lock.acquire({ owner })
+  const inner = await lock.acquire({ owner })
+  driver.loses = (words) => (words[1] === lockSetLevel.sha ? 'request' : undefined)
+  assert.equal(await during(clock, inner.release()), false)
+  driver.sent.length = 0
+  const since = clock.now()
+  assert.equal(await during(clock, outer.release()), true)
+  assert.ok(clock.now() - since <= 700, `${clock.now() - since} ms`)
+  assert.equal(await lock.isLocked(), false)
+  await clock.advance(3000)
+  assert.ok(!driver.sent.some((words) => words[1] === lockRenew.sha))
+  await a.close()
+})
+
+void test('an inner level that the server refused to lower, then the outer one → whoever is next has one level there', async () => {
+  const clock = virtualClock()
+  const driver = new SwitchedDriver(new MemoryDriver(new MemoryServer(clock), undefined))
+  const a = await start(settle({ url: 'memory:', clock, presence: false }, {}), driver)
+  const lock = a.lock('x')
+  const owner = a.owner()
+  const outer = await lock.acquire({ owner })
+  const inner = await lock.acquire({ owner })
+  const waiting = lock.acquire()
+  driver.refuses = 'OOM command not allowed'
+  const lowered = inner.release()
+  await clock.advance(1)
+  driver.refuses = undefined
+  const freed = outer.release()
+  const next = await during(clock, waiting)
+  assert.deepEqual(await Promise.all([lowered, freed]), [true, true])
+  assert.deepEqual(
+    (await lock.inspect()).holders.map(({ count }) => count),
+    [1],
+  )
+  assert.equal(await next.release(), true)
+  await a.close()
 })
 
 scene('a wall clock that jumps past the lease → the next hold is released by close', async ({ clock, a, b }) => {
