@@ -52,6 +52,8 @@ export interface SimKind {
   malformed?(redis: MemoryServer, name: string): string | undefined
   /** Who has it on the server now, by wire owner; `undefined` where the server keeps none. */
   holders(redis: MemoryServer, name: string): readonly string[]
+  /** Whose last millisecond it is: they count as holders no more, but nobody else can come in, and they may still go on. */
+  ending?(redis: MemoryServer, name: string): readonly string[]
   /** Who waits for it stands in a line on the server. */
   readonly fair: boolean
   /** Default: the fair lock's. */
@@ -161,16 +163,23 @@ const fieldsOf = (redis: MemoryServer, name: string): [owner: string, value: str
 const level = (name: string, owner: string, i: number): string => `{${name}}:${owner}:rwlock_timeout:${i}`
 
 /** In its last millisecond a read has no time left, though its key is still there: its lock need not outlast it. */
-const reads = ({ database }: MemoryServer, name: string, owner: string): boolean => {
+const timeOf = ({ database }: MemoryServer, name: string, owner: string): 'left' | 'none left' | 'over' => {
   const key = level(name, owner, 1)
-  return database.get(key) !== undefined && (database.expiry(key) ?? Infinity) > database.now()
+  if (database.get(key) === undefined) return 'over'
+  return (database.expiry(key) ?? Infinity) > database.now() ? 'left' : 'none left'
 }
 
+const ownersOf = (redis: MemoryServer, name: string): string[] =>
+  fieldsOf(redis, name)
+    .map(([owner]) => owner)
+    .filter((owner) => owner !== 'mode')
+
 /** Who writes, and who reads and is alive. */
-const readersAndWriters = (redis: MemoryServer, name: string): string[] => {
-  const owners = fieldsOf(redis, name).map(([owner]) => owner)
-  return owners.filter((owner) => owner.endsWith(WRITE) || (owner !== 'mode' && reads(redis, name, owner)))
-}
+const readersAndWriters = (redis: MemoryServer, name: string): string[] =>
+  ownersOf(redis, name).filter((owner) => owner.endsWith(WRITE) || timeOf(redis, name, owner) === 'left')
+
+const endingReaders = (redis: MemoryServer, name: string): string[] =>
+  ownersOf(redis, name).filter((owner) => timeOf(redis, name, owner) === 'none left')
 
 /** Redisson counts on all of it. */
 const malformed = (redis: MemoryServer, name: string): string | undefined => {
@@ -211,6 +220,7 @@ const READ_WRITE_KINDS: readonly SimKind[] = [
     open: (client, name, shared) => client.readWriteLock(name)[shared ? 'read' : 'write'],
     channel: (name) => `redisson_rwlock:{${name}}`,
     holders: readersAndWriters,
+    ending: endingReaders,
     malformed,
     fair: false,
   },

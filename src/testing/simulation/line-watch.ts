@@ -6,12 +6,14 @@ import type { Scene, Verdict } from './verdict.js'
 /** Who waits for a lock on the server, and until when each counts as alive. */
 interface Snapshot {
   readonly holders: readonly string[]
+  /** Whose last millisecond it was: nobody else could come in, and whoever makes it longer then goes on. */
+  readonly ending: readonly string[]
   readonly line: readonly string[]
   readonly deadlines: ReadonlyMap<string, number>
   readonly expiry: number
 }
 
-const NOBODY: Snapshot = { holders: [], line: [], deadlines: new Map(), expiry: 0 }
+const NOBODY: Snapshot = { holders: [], ending: [], line: [], deadlines: new Map(), expiry: 0 }
 /** Nobody is before who goes on with what it has: a hold that is passed on, a read under a write of its own. */
 const GOES_ON = /pass$|\/read-under$/
 /** By these an owner leaves the line of its own will. */
@@ -69,11 +71,13 @@ export class LineWatch {
 
   #snapshot(name: string, holders: readonly string[]): Snapshot {
     const { redis, machine } = this.#scene.server
+    const [kind] = this.#scene.kinds
     return machine.observe(() => {
       const zset = redis.database.get(this.#keys.deadlines(name))
       const entries = zset?.type === 'zset' ? zset.sorted.slice({ start: 0, end: zset.sorted.size }) : []
       return {
         holders,
+        ending: kind?.ending?.(redis, name) ?? [],
         line: [...this.line(name)],
         deadlines: new Map(entries.map(({ member, score }) => [member, score])),
         expiry: Number(redis.database.expiry(name) ?? 0),
@@ -111,7 +115,8 @@ export class LineWatch {
       this.#vanished(name, wire, `by ${flight.op}`, flight)
     }
     if (GOES_ON.test(flight.op)) return
-    for (const wire of holders) if (!before.holders.includes(wire)) this.#checkOrder(name, wire, flight, holders)
+    const had = [...before.holders, ...before.ending]
+    for (const wire of holders) if (!had.includes(wire)) this.#checkOrder(name, wire, flight, holders)
   }
 
   /** Where one of ours stands, who may be dead like all the others, the line goes away by itself; all of it at once. */

@@ -264,11 +264,13 @@ export class Oracle implements Watch {
   }
 
   /** Whether a renewal was due since somebody took it, and nothing kept it from being asked. */
-  #isTold({ hold, name, process }: Held): boolean {
+  #isTold({ hold, name, process, wire }: Held): boolean {
     const { lease, watched } = hold.terms
     const taken = this.server.disturbedAt.get(name) ?? Infinity
     const quiet = Math.max(process.troubledUntil, process.blockedUntil, process.machine.lastWokenAt) < taken - lease
-    const asked = this.#scene.world.now - taken > lease / 3 + TOLD_LATE
+    // Its grant may have been on its way when it was taken: nothing is asked about what is not known here.
+    const known = Math.max(taken, this.#toldAt(process, name, wire))
+    const asked = this.#scene.world.now - known > lease / 3 + TOLD_LATE
     return watched && hold.state === 'held' && quiet && process.refusedAt.length === 0 && asked
   }
 
