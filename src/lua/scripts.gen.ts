@@ -481,8 +481,8 @@ export const latchCountDown: Script<
   number
 > = script(
   'latch/count-down',
-  'f98b16f12c4c8093497683511ebc250e457c90db',
-  "local latch,channel,note=KEYS[1],KEYS[2],KEYS[3]local publish=ARGV[1]local function whole(text)return text and#text<=15 and string.find(text,'^%-?%d+$')and tonumber(text)or nil\nend\nif redis.call('PEXPIRE',note,120000)==1 then\nreturn math.max(0,whole(redis.call('GET',latch))or 0)end\nlocal there=redis.call('EXISTS',latch)==1\nlocal left=there and redis.call('DECR',latch)or 0\nredis.call('SET',note,1,'PX',120000)if left>0 or not there then\nreturn left\nend\nredis.call('DEL',latch)redis.pcall(publish,channel,'0')return 0",
+  'a3f27473297065482ca0b26d97fb44078c4e9757',
+  "local latch,channel,note=KEYS[1],KEYS[2],KEYS[3]local publish=ARGV[1]local function whole(text)return text and#text<=15 and string.find(text,'^%-?%d+$')and tonumber(text)or nil\nend\nif redis.call('PEXPIRE',note,120000)==1 then\nreturn math.max(0,whole(redis.call('GET',latch))or 0)end\nlocal before=redis.call('GET',latch)if before and not whole(before)then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal left=before and redis.call('DECR',latch)or 0\nredis.call('SET',note,1,'PX',120000)if left>0 or not before then\nreturn left\nend\nredis.call('DEL',latch)redis.pcall(publish,channel,'0')return 0",
   3,
   integer,
 )

@@ -12,10 +12,13 @@ local publish = ARGV[1]
 if redis.call('PEXPIRE', note, 120000) == 1 then
   return math.max(0, whole(redis.call('GET', latch)) or 0)
 end
-local there = redis.call('EXISTS', latch) == 1
-local left = there and redis.call('DECR', latch) or 0
+local before = redis.call('GET', latch)
+if before and not whole(before) then
+  return redis.error_reply('WRONGKIND a text that is no count')
+end
+local left = before and redis.call('DECR', latch) or 0
 redis.call('SET', note, 1, 'PX', 120000)
-if left > 0 or not there then
+if left > 0 or not before then
   return left
 end
 redis.call('DEL', latch)
