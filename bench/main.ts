@@ -1,6 +1,7 @@
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startRedis } from '../test/support/redis-server.js'
+import { beside } from './beside.js'
 import { guard } from './guard.js'
 import { holdfast } from './participants/holdfast.js'
 import { slowed } from './participants/trials.js'
@@ -12,6 +13,7 @@ import { ServerMeter } from './support/server-meter.js'
 
 const USAGE = `npm run bench -- [SCENARIO…] [--quick] [--rounds N]
 npm run bench -- guard [SCENARIO…] [--trial | --keep]
+npm run bench -- beside DIR [SCENARIO…] [--rounds N]
 
 ${scenarios.map(({ id, title }) => `  ${id.padEnd(5)} ${title}`).join('\n')}
 
@@ -20,7 +22,9 @@ ${scenarios.map(({ id, title }) => `  ${id.padEnd(5)} ${title}`).join('\n')}
 
   guard        fails when a ratio is lower than what bench/guard.json keeps; a few minutes at most
   --trial      the guard looks at one that is slowed on purpose, and has to fail
-  --keep       the guard writes down what it measures, instead of comparing`
+  --keep       the guard writes down what it measures, instead of comparing
+
+  beside       another build of holdfast, in DIR, and this one in turns: 30 rounds, half a second each`
 
 const LOOK = `
 Times as good: above 1 holdfast is better than the best of the others, in the same run. This was a look: each had one turn of a
@@ -53,6 +57,7 @@ const readArguments = () => {
   const asked = Number(values.rounds)
   if (!Number.isInteger(asked) || asked < 3) throw new UsageError('--rounds takes a number from 3')
   const rounds = values.quick ? 1 : asked
+  if (command === 'beside') return { ...values, rounds, checks: undefined, chosen: [], beside: checks }
   return command === 'guard'
     ? { ...values, rounds, checks, chosen: [] }
     : { ...values, rounds, checks: undefined, chosen: choose(positionals) }
@@ -113,7 +118,7 @@ const measureAll = async (chosen: readonly Scenario[], bench: Bench): Promise<vo
 }
 
 const main = async (): Promise<void> => {
-  const { chosen, checks, quick, rounds, trial, keep, help } = readArguments()
+  const { chosen, checks, quick, rounds, trial, keep, help, ...more } = readArguments()
   if (help) {
     console.log(USAGE)
     return
@@ -122,7 +127,8 @@ const main = async (): Promise<void> => {
   const bench = { quick, rounds, server, log: (text: string): void => console.error(text) }
   process.once('SIGINT', () => void server?.redis.stop().finally(() => process.exit(130)))
   try {
-    if (checks === undefined) await measureAll(chosen, bench)
+    if ('beside' in more) await beside(bench, more.beside)
+    else if (checks === undefined) await measureAll(chosen, bench)
     else if (!(await guard(bench, { checks, keep, subject: trial ? slowed.name : holdfast.name }))) process.exitCode = 1
   } finally {
     server?.meter.end()

@@ -1,4 +1,4 @@
-import { holdfast } from './participants/holdfast.js'
+import { before, holdfast } from './participants/holdfast.js'
 import { nodeRedisson } from './participants/node-redisson.js'
 import type { Participant } from './participants/participant.js'
 import { raw, rawPipelined } from './participants/raw.js'
@@ -36,7 +36,7 @@ export const participants: readonly Participant[] = [
 export const takingPart = (quick: boolean): readonly Participant[] =>
   participants.filter(({ variant = false }) => !(quick && variant))
 
-const everybody = [...participants, ...trials]
+const everybody = [...participants, before, ...trials]
 
 export const participantNamed = (name: string): Participant => {
   const found = everybody.find((participant) => participant.name === name)

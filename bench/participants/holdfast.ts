@@ -1,6 +1,8 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type Client, type Hold, connect } from 'holdfast'
 import { versionOf } from '../support/paths.js'
-import type { Contender, Participant } from './participant.js'
+import type { Contender, Participant, Session } from './participant.js'
 
 const permitsOf = (client: Client, name: string, places: number): Contender => {
   const semaphore = client.semaphore(name)
@@ -27,6 +29,26 @@ const rateOf = (client: Client, name: string, perSecond: number): Contender => {
   }
 }
 
+const openWith = async (open: typeof connect, url: string, watchdog?: number): Promise<Session> => {
+  const client = await open({ url, watchdog })
+  let troubles = 0
+  client.on('lost', () => troubles++)
+  client.on('uncertain', () => troubles++)
+  return {
+    lock(kind, name, places = 1) {
+      if (kind === 'semaphore') return permitsOf(client, name, places)
+      if (kind === 'limiter') return rateOf(client, name, places)
+      if (kind === 'readLock') return client.readWriteLock(name).read
+      if (kind === 'writeLock') return client.readWriteLock(name).write
+      if (kind === 'fairWriteLock') return client.readWriteLock(name, { fair: true }).write
+      return client[kind](name)
+    },
+    troubles: () => troubles,
+    intact: (held) => (held as Hold).state === 'held' && !(held as Hold).signal.aborted,
+    close: () => client.close(),
+  }
+}
+
 export const holdfast: Participant = {
   name: 'holdfast',
   family: 'holdfast',
@@ -40,23 +62,18 @@ export const holdfast: Participant = {
   // Its presence key.
   direct: ['set'],
   version: () => versionOf('.'),
+  open: (url, watchdog) => openWith(connect, url, watchdog),
+}
+
+/** Another build of holdfast, for `npm run bench -- beside DIR`. */
+export const before: Participant = {
+  ...holdfast,
+  name: 'holdfast before',
+  family: 'trial',
+  setup: 'the build at HOLDFAST_BEFORE',
   async open(url, watchdog) {
-    const client = await connect({ url, watchdog })
-    let troubles = 0
-    client.on('lost', () => troubles++)
-    client.on('uncertain', () => troubles++)
-    return {
-      lock(kind, name, places = 1) {
-        if (kind === 'semaphore') return permitsOf(client, name, places)
-        if (kind === 'limiter') return rateOf(client, name, places)
-        if (kind === 'readLock') return client.readWriteLock(name).read
-        if (kind === 'writeLock') return client.readWriteLock(name).write
-        if (kind === 'fairWriteLock') return client.readWriteLock(name, { fair: true }).write
-        return client[kind](name)
-      },
-      troubles: () => troubles,
-      intact: (held) => (held as Hold).state === 'held' && !(held as Hold).signal.aborted,
-      close: () => client.close(),
-    }
+    const built = join(process.env['HOLDFAST_BEFORE'] ?? '', 'dist/index.js')
+    const module = (await import(pathToFileURL(built).href)) as { connect: typeof connect }
+    return openWith(module.connect, url, watchdog)
   },
 }

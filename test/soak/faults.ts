@@ -1,10 +1,12 @@
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WorldEvent } from 'holdfast/testing'
+import { LAYOUTS } from '#src/testing/simulation/stranger/keys.js'
 import type { Seat } from './crew.js'
 import { machineTime } from './log.js'
 import type { Place } from './place.js'
-import { LOCKS } from './settings.js'
+import { FAIR, LOCKS, LONGEST_LEASE } from './settings.js'
+import { queueOf } from './lines.js'
 
 export interface Dice {
   /** How long it lasts, ms: mostly short, now and then longer than every lease. */
@@ -71,6 +73,18 @@ const proxied = (
     await sleep(dice.ms())
     end(seat)
   })
+
+/** For so long, something of another program's stands at the key; then nothing. */
+const overwritten = async ({ redis }: Place, dice: Dice, key: string, ms: number): Promise<void> => {
+  const [command, ...words] = dice.pick(LAYOUTS)
+  await redis
+    .multi()
+    .del(key)
+    .call(command, key, ...words)
+    .exec()
+  await sleep(ms)
+  await redis.del(key)
+}
 
 export const faults: readonly Fault[] = [
   onProcess('connections cut', 6, async ({ proxy }) => proxy.cut()),
@@ -183,6 +197,22 @@ export const faults: readonly Fault[] = [
     await place.redis.del(name)
     return { what: 'forced', name }
   }),
+  lossOf('overwritten by a stranger', 2, async (place, dice) => {
+    const name = dice.pick(LOCKS)
+    await overwritten(place, dice, name, Math.min(LONGEST_LEASE, dice.ms()))
+    return { what: 'forced', name }
+  }),
+  lossOf('ends early by a stranger', 1, async ({ redis }, dice) => {
+    const name = dice.pick(LOCKS)
+    const ms = Math.ceil(dice.ms() / 10)
+    await redis.pexpire(name, ms)
+    await sleep(ms)
+    return { what: 'forced', name }
+  }),
+  onServer('ends late by a stranger', 1, ({ redis }, dice) => redis.pexpire(dice.pick(LOCKS), LONGEST_LEASE)),
+  onServer('a line overwritten', 1, (place, dice) =>
+    overwritten(place, dice, queueOf(dice.pick(FAIR)), dice.random() < 0.5 ? 0 : dice.ms() / 2),
+  ),
   lossOf('server killed, data lost', 0.7, async (place) => {
     await place.troubled('data lost', undefined, () => place.restart(false))
     return { what: 'wiped' }

@@ -10,6 +10,7 @@ import { faketime } from './faketime.js'
 import { Lines, passBy } from './lines.js'
 import { Place } from './place.js'
 import { report } from './report.js'
+import { StrangersVoice } from './voice.js'
 import { FORGOTTEN_AFTER, FORGOTTEN_IN_LINE_AFTER, isFair, LONGEST_LEASE, RECOVERY } from './settings.js'
 
 const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' } } })
@@ -46,11 +47,15 @@ const soak = async (place: Place): Promise<boolean> => {
   console.log(`soak: ${minutes} minutes, seed ${seed}`)
   const lines = new Lines()
   const watched = lines.watch(place.redis)
+  const voice = new StrangersVoice(place.url, seed)
+  voice.begin()
   await conductor.run(minutes * 60_000, () => mishaps().length > 0)
   await sleep(RECOVERY)
   await Promise.all(place.seats.map((seat) => seat.finish(30_000)))
   lines.end()
   await watched
+  await voice.end()
+  conductor.counts.set('messages of a stranger', voice.said)
   await passBy(place.url)
   const left = await leftovers(place)
   const told = place.seats.flatMap((seat) => seat.history())

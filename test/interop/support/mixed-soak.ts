@@ -134,7 +134,7 @@ const leftovers = async (redis: Redis, url: string, kind: Soaked): Promise<strin
   const keys = async (): Promise<string[]> =>
     (await redis.keys('*')).filter((key) => !key.startsWith('redisson_unlock_latch:'))
   for (const end = now() + REMAINS; now() < end && (await keys()).length > 0;) await sleep(50)
-  return keys()
+  return (await keys()).length === 0 ? [] : stateOf(redis)
 }
 
 /** Processes of both sides take one lock, and some are killed and stopped. */

@@ -1,4 +1,5 @@
-import type { Client } from 'holdfast'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client, Lock } from 'holdfast'
 import type { Kind } from './java-lock.js'
 
 /** The lock that all work on. */
@@ -27,6 +28,15 @@ export interface SoakKind {
 
 const nothing = (): undefined => undefined
 const PATIENT = { wait: 60_000 } as const
+
+/** Whoever died in the line just now is passed over at first, and taken out when it has not stirred for as long as a trial. */
+const passBy = async (lock: Lock): Promise<void> => {
+  for (const pause of [0, TRIAL + 200]) {
+    await sleep(pause)
+    await lock.using(PATIENT, nothing)
+  }
+}
+
 /** A hold that nobody knew of, an attempt that nobody heard the answer of, and a machine that is busy. */
 const LEASES = 2 * LEASE + 3000
 /** A process of ours that is stopped has a turn for each of its workers, if others' scripts are the first to see that it is over. */
@@ -38,7 +48,7 @@ export const SOAKED = {
     node: 'fair',
     modes: false,
     forgottenAfter: IN_LINE,
-    sweep: (client) => client.fairLock(NAME).using(PATIENT, nothing),
+    sweep: (client) => passBy(client.fairLock(NAME)),
   },
   readWrite: {
     java: 'write',
@@ -53,7 +63,7 @@ export const SOAKED = {
     node: 'fairReadWrite',
     modes: true,
     forgottenAfter: IN_LINE,
-    sweep: (client) => client.readWriteLock(NAME, { fair: true }).write.using(PATIENT, nothing),
+    sweep: (client) => passBy(client.readWriteLock(NAME, { fair: true }).write),
   },
 } satisfies Record<string, SoakKind>
 

@@ -21,7 +21,7 @@ const OTHERS = '5f1b2c3d-0a1b-4001-8001-0a1b2c3d4e5f:41'
 const FIELD = 'abcdefghijklmnopqrstuv'
 
 /** What other programs, and other kinds of lock, may have under a name: a command, and what follows the key. */
-const LAYOUTS: readonly (readonly [string, ...string[]])[] = [
+export const LAYOUTS: readonly (readonly [string, ...string[]])[] = [
   ['SET', 'text'],
   ['SET', '9007199254740993'],
   ['RPUSH', OTHERS, ''],
