@@ -184,23 +184,30 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
     // A line is passed along on the server.
     if (!contention.passesOn) return this.free(tenure)
     this.forget(tenure)
-    return contention.passOn(tenure)
+    return this.releases.within(contention.passOn(tenure), false)
   }
 
   /** Frees it on the server and lets all compete. False: it was lost, or nobody answered in time. */
-  async free(tenure: Tenure): Promise<boolean> {
+  free(tenure: Tenure): Promise<boolean> {
     this.forget(tenure)
     this.inFlight++
-    const wanted = this.#contention?.first !== undefined
-    this.#contention?.freeing()
-    const freeing = this.setFree(tenure, () => this.#contention?.freed(undefined))
-    // Where nobody else is known to wait, the next of us asks right behind.
-    this.#contention?.start()
-    const { freed, told } = await freeing
-    this.inFlight--
-    this.#contention?.freed(wanted ? told : undefined)
-    this.rested()
-    return freed
+    const contention = this.#contention
+    const wanted = contention?.first !== undefined
+    contention?.freeing()
+    return this.releases.unless((late) => {
+      const freeing = this.setFree(tenure, () => {
+        this.#contention?.freed(undefined)
+        late()
+      })
+      // Where nobody else is known to wait, the next of us asks right behind.
+      contention?.start()
+      return freeing.then(({ freed, told }) => {
+        this.inFlight--
+        this.#contention?.freed(wanted ? told : undefined)
+        this.rested()
+        return freed
+      })
+    }, false)
   }
 
   turnAway(): void {

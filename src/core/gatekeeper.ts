@@ -159,20 +159,17 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   protected async setFree(tenure: Tenure, missed?: () => void): Promise<{ freed: boolean; told: number | undefined }> {
     let unanswered = false
     this.runtime.begun()
-    const step = (): Promise<number | undefined> =>
-      this.protocol.release(tenure.wire, tenure.served).catch((error: unknown) => {
-        // Where something else stands by now, it was not ours any more.
-        if (isWrongKind(error)) return undefined
-        throw error
-      })
+    const step = (): Promise<number | undefined> => this.protocol.release(tenure.wire, tenure.served)
     const result = await this.runtime.insist(step, tenure.lostAt, (error) => {
       unanswered ||= error instanceof EngineError && mayHaveRun(error)
       missed?.()
     })
     this.runtime.ended()
     const told = 'answer' in result ? result.answer : undefined
-    tenure.taken ||= 'answer' in result && told === undefined && !unanswered
-    if ('error' in result) {
+    // Where something else stands by now, it was not ours any more.
+    const answered = 'answer' in result || isWrongKind(result.error)
+    tenure.taken ||= answered && told === undefined && !unanswered
+    if (!answered) {
       this.runtime.fail(notReleased(this.name, result.error, tenure.lastsUntil - this.clock.monotonic()))
       this.leaveLine(tenure)
       // It may outlast its lease: a step that nobody answered made that longer, a place in the line has none, and the key of
@@ -180,7 +177,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
       void this.runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
     }
     this.runtime.teller.released(this, tenure.wire, tenure.opened)
-    return { freed: 'answer' in result && (told !== undefined || unanswered), told }
+    return { freed: answered && (told !== undefined || unanswered), told }
   }
 
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {

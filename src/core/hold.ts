@@ -128,8 +128,7 @@ export class TenureHold implements Hold {
     const state = this.state
     if (state !== 'held' && state !== 'uncertain') return NOT_OURS
     this.#end = 'released'
-    const left = this.#tenure.leave(this)
-    return left === FREED ? left : this.#tenure.inTime(left)
+    return this.#tenure.leave(this)
   }
 
   /** The server said that it was not ours any more. */

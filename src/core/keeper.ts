@@ -15,7 +15,7 @@ export interface Keeper {
   readonly releases: Limit
   /** Somebody has it now. */
   given?(tenure: Tenure, owner: UnitOfWork): void
-  /** The last hold was given back: pass it on or free it. False: it was lost. */
+  /** The last hold was given back: pass it on or free it. False: it was lost, or nobody answered in time. */
   giveBack(tenure: Tenure): Promise<boolean>
   /** It ended without being given back; `ours` when the server may still have it. */
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void

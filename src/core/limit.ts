@@ -42,6 +42,23 @@ export class Limit {
     })
   }
 
+  /**
+   * The same for a step of which each attempt has a time limit as it is: it says so when one has failed, and only then costs
+   * more than the step itself.
+   */
+  unless<T>(step: (failed: () => void) => Promise<T>, otherwise: T): Promise<T> {
+    const since = this.#clock.monotonic()
+    return new Promise<T>((resolve, reject) => {
+      let failed = false
+      step(() => {
+        if (failed) return
+        failed = true
+        const left = Math.max(0, this.#ms - (this.#clock.monotonic() - since))
+        this.#clock.setTimer(() => resolve(otherwise), left, { background: true })
+      }).then(resolve, reject)
+    })
+  }
+
   /** The client is closed: nothing is limited any more. */
   stop(): void {
     this.#timer?.cancel()

@@ -155,7 +155,8 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
 
   giveBack(tenure: Tenure): Promise<boolean> {
     this.forget(tenure)
-    return this.staying(async () => (await this.setFree(tenure)).freed)
+    const freed = this.staying(async () => (await this.setFree(tenure)).freed)
+    return this.releases.within(freed, false)
   }
 
   /** Under a write of its own it is no read like others. */

@@ -237,11 +237,6 @@ export class Tenure implements Due {
     this.#holds = NONE
   }
 
-  /** A release that nobody answers goes on behind its caller. */
-  inTime(release: Promise<boolean>): Promise<boolean> {
-    return this.#keeper.releases.within(release, false)
-  }
-
   /** The first hold, or the next one in this process: no other holds at this moment. */
   give(owner: UnitOfWork): TenureHold {
     const hold = new TenureHold(this, owner, this.#terms, this.#trust.proven)
@@ -267,12 +262,17 @@ export class Tenure implements Due {
     })
   }
 
-  /** One hold less. False: it was lost. */
+  /** One hold less. False: it was lost, or nobody answered in time; then it goes on behind the caller. */
   leave(hold: TenureHold): Promise<boolean> {
     if (this.status() === 'lost') return Promise.resolve(false)
     this.#holds = this.#holds.filter((other) => other !== hold)
     const alone = this.#holds.length === 0 && this.#turns === undefined
-    return alone ? this.#left() : this.#inTurn(() => this.#left())
+    return alone
+      ? this.#left()
+      : this.#keeper.releases.within(
+          this.#inTurn(() => this.#left()),
+          false,
+        )
   }
 
   #left(): Promise<boolean> {

@@ -6,7 +6,7 @@ import type { Seat } from './crew.js'
 import { machineTime } from './log.js'
 import type { Place } from './place.js'
 import { FAIR, LOCKS, LONGEST_LEASE } from './settings.js'
-import { queueOf } from './lines.js'
+import { deadlinesOf, queueOf } from './lines.js'
 
 export interface Dice {
   /** How long it lasts, ms: mostly short, now and then longer than every lease. */
@@ -210,9 +210,11 @@ export const faults: readonly Fault[] = [
     return { what: 'forced', name }
   }),
   onServer('ends late by a stranger', 1, ({ redis }, dice) => redis.pexpire(dice.pick(LOCKS), LONGEST_LEASE)),
-  onServer('a line overwritten', 1, (place, dice) =>
-    overwritten(place, dice, queueOf(dice.pick(FAIR)), dice.random() < 0.5 ? 0 : dice.ms() / 2),
-  ),
+  onServer('a line overwritten', 1, async (place, dice) => {
+    const name = dice.pick(FAIR)
+    await overwritten(place, dice, queueOf(name), dice.random() < 0.5 ? 0 : dice.ms() / 2)
+    await place.redis.del(deadlinesOf(name))
+  }),
   lossOf('server killed, data lost', 0.7, async (place) => {
     await place.troubled('data lost', undefined, () => place.restart(false))
     return { what: 'wiped' }

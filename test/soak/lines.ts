@@ -8,7 +8,9 @@ import { FAIR, TRIAL } from './settings.js'
 const EVERY = 40
 const LONGEST_ANSWER = 1000
 
-export const queueOf = (name: string): string => `redisson_lock_queue:${name.includes('{') ? name : `{${name}}`}`
+const braced = (name: string): string => (name.includes('{') ? name : `{${name}}`)
+export const queueOf = (name: string): string => `redisson_lock_queue:${braced(name)}`
+export const deadlinesOf = (name: string): string => `redisson_lock_timeout:${braced(name)}`
 
 /** Looks who stands in the lines of the fair locks, and since when. */
 export class Lines {

@@ -7,8 +7,6 @@ local function dropStale(line, client)
     steps = steps - 1
     local head = redis.call('LINDEX', line.queue, 0)
     if not head then
-      -- Where the queue itself was deleted or evicted, all who live join anew.
-      redis.call('ZREMRANGEBYRANK', line.deadlines, 0, -1)
       return
     end
     local deadline = tonumber(redis.call('ZSCORE', line.deadlines, head) or 0)

@@ -76,11 +76,13 @@ class PermitKeeper implements Keeper {
     return this.#permits.runtime.releases
   }
 
-  async giveBack(tenure: Tenure): Promise<boolean> {
+  giveBack(tenure: Tenure): Promise<boolean> {
     this.#ended()
-    const released = await this.#release(tenure.lostAt)
-    this.#permits.runtime.teller.released(this.#permits, tenure.wire, tenure.opened)
-    return released === true
+    const released = this.#release(tenure.lostAt).then((done) => {
+      this.#permits.runtime.teller.released(this.#permits, tenure.wire, tenure.opened)
+      return done === true
+    })
+    return this.releases.within(released, false)
   }
 
   #release(until?: number): Promise<boolean | undefined> {
