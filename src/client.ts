@@ -47,6 +47,7 @@ import { MatchingTopic, NamedTopic } from './sync/topic/topic.js'
 import { Topics } from './sync/topic/topics.js'
 import type { Script, ScriptOptions, Scripts } from './script-types.js'
 import type { PatternTopic, PatternTopicOptions, Topic, TopicOptions } from './topic-types.js'
+import type { PermitSemaphore, Semaphore } from './permit-types.js'
 import type {
   ClientEvents,
   ClientListener,
@@ -57,10 +58,8 @@ import type {
   Lock,
   MultiLock,
   Owner,
-  PermitSemaphore,
   RateLimiter,
   ReadWriteLock,
-  Semaphore,
   SpinBackoff,
 } from './types.js'
 

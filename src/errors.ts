@@ -111,11 +111,11 @@ export class NotOwnerError extends HoldfastError {
   }
 }
 
-/** A rate limiter that nobody has set a rate for. */
+/** The permits of a semaphore, or the rate of a limiter, were never set, or are gone. */
 export class NotInitializedError extends HoldfastError {
   static override readonly brand = 'NotInitializedError'
-  constructor(target: string) {
-    super('NOT_INITIALIZED', `no rate is set for '${target}'`, { target })
+  constructor(target: string, what: 'rate is' | 'permits are' = 'rate is') {
+    super('NOT_INITIALIZED', `no ${what} set for '${target}'`, { target })
   }
 }
 

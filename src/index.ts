@@ -36,6 +36,14 @@ export type {
   TopicOptions,
 } from './topic-types.js'
 export type {
+  Permit,
+  PermitOptions,
+  PermitSemaphore,
+  Semaphore,
+  SemaphoreOptions,
+  SetupOptions,
+} from './permit-types.js'
+export type {
   AcquireOptions,
   ClientEvents,
   ClientListener,
@@ -63,11 +71,6 @@ export type {
   RateOptions,
   ReadWriteLock,
   RedissonVersion,
-  Permit,
-  PermitOptions,
-  PermitSemaphore,
-  Semaphore,
-  SemaphoreOptions,
   WaitOptions,
   SpinBackoff,
   WaiterState,

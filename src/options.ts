@@ -1,4 +1,6 @@
+import { alike } from './alike.js'
 import { isOwner } from './core/owner.js'
+import type { SetupOptions } from './permit-types.js'
 import type { AcquireOptions, RateOptions, SpinBackoff, WaitOptions } from './types.js'
 
 /** Argument checks: each names the argument and its value, before anything is sent. */
@@ -101,8 +103,11 @@ export const checkAmount = (value: unknown, what: string, least: number, most = 
 export const OPTIONS = {
   acquire: ['wait', 'lease', 'renew', 'signal', 'owner'],
   semaphore: ['permits', 'wait', 'signal'],
+  semaphoreAcquire: ['permits', 'wait', 'signal', 'waitForSetup'],
   permits: ['lease', 'renew', 'wait', 'signal'],
+  permitsAcquire: ['lease', 'renew', 'wait', 'signal', 'waitForSetup'],
   limiter: ['permits', 'wait', 'signal', 'rate', 'late'],
+  limiterAcquire: ['permits', 'wait', 'signal', 'rate', 'late', 'waitForSetup'],
   wait: ['wait', 'signal'],
   subscribe: ['signal'],
   messages: ['signal', 'buffer'],
@@ -119,36 +124,6 @@ export const OPTIONS = {
   backoff: ['delay', 'initial', 'max', 'multiplier'],
   readWriteLock: ['fair'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
-
-/** What the same is called elsewhere. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  ...{ ttl: 'lease', leaseTime: 'lease', duration: 'lease', expire: 'lease', expiry: 'lease' },
-  ...{ timeout: 'wait', waitTime: 'wait', waitTimeout: 'wait', abortSignal: 'signal', count: 'permits' },
-}
-
-/** How many letters differ, two that changed places count as one; or more than two. */
-const distance = (one: string, other: string): number => {
-  if (Math.abs(one.length - other.length) > 2) return 3
-  let [before, last] = [[] as number[], Array.from({ length: other.length + 1 }, (_, i) => i)]
-  for (let i = 1; i <= one.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= other.length; j++) {
-      const same = one[i - 1] === other[j - 1]
-      const least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1))
-      const swapped = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]
-      row.push(swapped ? Math.min(least, (before[j - 2] ?? 0) + 1) : least)
-    }
-    ;[before, last] = [last, row]
-  }
-  return last[other.length] ?? 3
-}
-
-const alike = (key: string, known: readonly string[]): string | undefined => {
-  const elsewhere = Object.hasOwn(ELSEWHERE, key) ? ELSEWHERE[key] : undefined
-  if (elsewhere !== undefined && known.includes(elsewhere)) return elsewhere
-  const [lower, most] = [key.toLowerCase(), key.length > 4 ? 2 : 1]
-  return known.find((name) => distance(lower, name.toLowerCase()) <= most)
-}
 
 export const checkKnown = (options: object, known: readonly string[]): void => {
   for (const key of Object.keys(options)) {
@@ -195,6 +170,12 @@ export const checkWaiting = <O extends WaitOptions>(options: O | undefined, know
   if (signal !== undefined && !isSignal(signal))
     throw new TypeError(`signal must be an AbortSignal, not ${show(signal)}`)
   return options ?? {}
+}
+
+/** Whether a call that waits needs to find permits, or a rate, that were set. */
+export const needsSetup = ({ waitForSetup }: SetupOptions = {}): boolean => {
+  if (waitForSetup !== undefined) checkFlag(waitForSetup, 'waitForSetup')
+  return waitForSetup !== true
 }
 
 export const checkRate = (rate: RateOptions, known: readonly string[]): RateOptions => {

@@ -10,6 +10,8 @@ export interface Patience {
   readonly wait: number
   readonly signal: AbortSignal | undefined
   readonly backoff?: Backoff | undefined
+  /** Where nothing is set up to wait for: rejects at once instead of waiting until somebody does that. */
+  readonly needsSetup?: boolean
   /** The last trouble met while waiting. */
   trouble?: unknown
   /** Of locks only: see `Request`. */

@@ -1,37 +1,13 @@
 import { ClosedError } from '../errors.js'
 import type { Clock, Timer } from './clock.js'
 import { Contender, type Contest, type Outcome } from './contender.js'
-import type { Told } from './diagnostics.js'
+import type { Answer, Passage } from './passage.js'
 import type { Waiter } from './queue.js'
 import { GRACE, type Patience } from './request.js'
 import type { Runtime } from './runtime.js'
 import { PASS_TIME, Turns } from './turns.js'
 import { WaitingRoom } from './waiting-room.js'
 import type { Wakeups } from './wakeups.js'
-
-/** What several calls, asked for in their order, have got: the first so many of them, one each. */
-export interface Answer<G> {
-  readonly granted: readonly G[]
-  /** When not all got theirs: for how many ms that is sure to stay so; -1: until somebody changes it. */
-  readonly left: number
-}
-
-/** What is waited for that many may have at once: permits, or a latch that opens. It never subscribes, sets a timer or loops. */
-export interface Passage<Q extends Patience, G> extends Told {
-  readonly key: string
-  /** Where is told that there may be more. */
-  readonly channel: string
-  /** How much of one question a call takes up: 1 unless said otherwise. */
-  weight?(request: Q): number
-  /** What a call is granted, where that is nothing but an amount: then it may be passed on within the process. */
-  amount?(request: Q): G & number
-  /** One question for all. When it rejects, whatever it did is being undone. */
-  ask(waiters: readonly Waiter<Q, G>[]): Promise<Answer<G>>
-  /** Who was to have it has left. Never rejects. */
-  giveBack(granted: G): Promise<void>
-  /** It waits no longer, and the server does not know. */
-  left?(waiter: Waiter<Q, G>): void
-}
 
 /** How much is asked for at once: so many calls, unless their weights are said. */
 const QUESTION = 100
@@ -145,10 +121,11 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     const sent = this.clock.monotonic()
     let back: Promise<unknown> | undefined
     try {
-      const { granted, left } = await this.passage.ask(asked)
+      const answer = await this.passage.ask(asked)
+      const { granted, left } = answer
       this.#answeredAt = sent
       if (granted.length > 0) this.#begin(granted)
-      back = this.#deal(asked, granted)
+      back = this.#deal(asked, answer)
       return granted.length === asked.length ? 'served' : left
     } catch (trouble) {
       return { trouble }
@@ -175,15 +152,17 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   }
 
   /** Resolves when what nobody is there for any more was given back. */
-  #deal(asked: readonly Waiter<Q, G>[], granted: readonly G[]): Promise<unknown> {
+  #deal(asked: readonly Waiter<Q, G>[], { granted, vain }: Answer<Q, G>): Promise<unknown> {
     const back: G[] = []
     for (const [place, waiter] of asked.entries()) {
       const { queued, request } = waiter
       const mine = place < granted.length
       if (mine && !queued) back.push(granted[place] as G)
-      if (!queued || (!mine && request.wait > 0)) continue
+      if (!queued) continue
+      const why = mine ? undefined : vain?.(request)
       if (mine) this.#serve(waiter, granted[place] as G, false)
-      else this.#refuse(waiter)
+      else if (why !== undefined) this.#reject(waiter, why)
+      else if (request.wait === 0) this.#refuse(waiter)
     }
     // A single try behind so many is refused with those before it.
     if (granted.length < asked.length) this.#refuseTries()
@@ -200,6 +179,14 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     this.#room.remove(waiter)
     this.#runtime.teller.granted(this.passage, undefined, waiter.since, local)
     waiter.resolve(granted)
+  }
+
+  #reject(waiter: Waiter<Q, G>, why: Error): void {
+    this.#room.remove(waiter)
+    this.passage.left?.(waiter)
+    waiter.reject(why)
+    // Who stood behind it may want less.
+    this.#contender.wake()
   }
 
   #refuse(waiter: Waiter<Q, G>): void {

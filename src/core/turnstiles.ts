@@ -1,6 +1,7 @@
+import type { Passage } from './passage.js'
 import type { Patience } from './request.js'
 import { type Runtime, mustShareSlot } from './runtime.js'
-import { type Passage, Turnstile } from './turnstile.js'
+import { Turnstile } from './turnstile.js'
 
 type AnyTurnstile = Pick<
   Turnstile<Patience, unknown>,

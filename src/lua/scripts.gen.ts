@@ -639,18 +639,18 @@ export const lockSetLevel: Script<
 /**
  * Takes permits for the calls of one process, in their order: for as many of them as there are permits for. Each permit has
  * an id, by which a call that is asked for again finds that it has been served; a note says that it was given up meanwhile.
- * Returns [integer calls, integer left] how many of the calls have theirs; where not all, ms until a permit is given back by its expiry, -1 when none will be. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
+ * Returns [integer calls, integer left, integer all] how many of the calls have theirs, -1 when no permits are set; where not all, ms until a permit is given back by its expiry, -1 when none will be, and how many permits there are, those taken included. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
  */
 export const permitSemaphoreAcquire: Script<
   readonly [permits: string, timeouts: string, channel: string, note: string],
   readonly [publish: string, ...calls: Arg[]],
-  readonly [calls: number, left: number]
+  readonly [calls: number, left: number, all: number]
 > = script(
   'permit-semaphore/acquire',
-  '8df148a077cddb5c966c9ff44445d011bb890b15',
-  "local permits,timeouts,channel,note=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local publish=ARGV[1]local calls=ARGV\nlocal function memberOf(id)if string.sub(id,1,1)=='='then\nreturn string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end\nlocal function reap(permits,timeouts,channel,publish,now)local expired=redis.call('ZRANGEBYSCORE',timeouts,0,now,'LIMIT',0,1000)local reaped=#expired\nif reaped>0 then\nredis.call('ZREM',timeouts,unpack(expired))end\nif reaped>0 and redis.call('EXISTS',permits)==1 then\nlocal available=redis.call('INCRBY',permits,reaped)if available>0 then\nredis.pcall(publish,channel,math.min(available,2147483647))end\nend\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function whole(text)return text and#text<=15 and string.find(text,'^%-?%d+$')and tonumber(text)or nil\nend\nif redis.call('EXISTS',note)==1 then\nreturn{0,-1}end\nlocal now=serverNow()reap(permits,timeouts,channel,publish,now)local available=whole(redis.call('GET',permits)or'0')if not available then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal served,place=0,2\nwhile calls[place]do\nlocal lease,count=tonumber(calls[place]),tonumber(calls[place+1])if not redis.call('ZSCORE',timeouts,memberOf(calls[place+2]))then\nif count>available then\nbreak\nend\navailable=redis.call('DECRBY',permits,count)local ends=lease>0 and now+lease or'922337203685477'for i=place+2,place+1+count do\nredis.call('ZADD',timeouts,ends,memberOf(calls[i]))end\nend\nserved=served+1\nplace=place+2+count\nend\nif served>0 then\nlocal left=redis.call('PTTL',permits)if left>0 then\nredis.call('PEXPIRE',timeouts,left)end\nend\nif not calls[place]then\nreturn{served,-1}end\nlocal first=redis.call('ZRANGE',timeouts,0,0,'WITHSCORES')[2]return{served,first and first~='922337203685477'and math.min(math.max(1,tonumber(first)-now),2147483647)or-1}",
+  '271ffc8051ebfff824d103a970ddfa99e54a0429',
+  "local permits,timeouts,channel,note=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local publish=ARGV[1]local calls=ARGV\nlocal function memberOf(id)if string.sub(id,1,1)=='='then\nreturn string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end\nlocal function reap(permits,timeouts,channel,publish,now)local expired=redis.call('ZRANGEBYSCORE',timeouts,0,now,'LIMIT',0,1000)local reaped=#expired\nif reaped>0 then\nredis.call('ZREM',timeouts,unpack(expired))end\nif reaped>0 and redis.call('EXISTS',permits)==1 then\nlocal available=redis.call('INCRBY',permits,reaped)if available>0 then\nredis.pcall(publish,channel,math.min(available,2147483647))end\nend\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function whole(text)return text and#text<=15 and string.find(text,'^%-?%d+$')and tonumber(text)or nil\nend\nif redis.call('EXISTS',note)==1 then\nreturn{0,-1,0}end\nlocal now=serverNow()reap(permits,timeouts,channel,publish,now)local stored=redis.call('GET',permits)if not stored then\nreturn{-1,-1,0}end\nlocal available=whole(stored)if not available then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal served,place=0,2\nwhile calls[place]do\nlocal lease,count=tonumber(calls[place]),tonumber(calls[place+1])if not redis.call('ZSCORE',timeouts,memberOf(calls[place+2]))then\nif count>available then\nbreak\nend\navailable=redis.call('DECRBY',permits,count)local ends=lease>0 and now+lease or'922337203685477'for i=place+2,place+1+count do\nredis.call('ZADD',timeouts,ends,memberOf(calls[i]))end\nend\nserved=served+1\nplace=place+2+count\nend\nif served>0 then\nlocal left=redis.call('PTTL',permits)if left>0 then\nredis.call('PEXPIRE',timeouts,left)end\nend\nif not calls[place]then\nreturn{served,-1,0}end\nlocal first=redis.call('ZRANGE',timeouts,0,0,'WITHSCORES')[2]local left=first and first~='922337203685477'and math.min(math.max(1,tonumber(first)-now),2147483647)or-1\nreturn{served,left,available+redis.call('ZCARD',timeouts)}",
   4,
-  tuple(integer, integer),
+  tuple(integer, integer, integer),
 )
 
 /**
@@ -853,18 +853,18 @@ export const rateLimiterTake: Script<
 )
 
 /**
- * Sets a rate where there is none. Asked again under the same note, it tells again whether it did.
+ * Sets a rate where there is none, and tells those who wait for one. Asked again under the same note, it tells again whether it did.
  * Returns integer 1 set, 0 when one was
  */
 export const rateLimiterTrySetRate: Script<
-  readonly [limiter: string, note: string],
-  readonly [rate: number, interval: number, scope: number, keepAlive: number],
+  readonly [limiter: string, note: string, channel: string],
+  readonly [rate: number, interval: number, scope: number, keepAlive: number, publish: string],
   number
 > = script(
   'rate-limiter/try-set-rate',
-  'f8bf8e414dec9debcfa286f929adda22c89c9497',
-  "local limiter,note=KEYS[1],KEYS[2]local rate,interval,scope,keepAlive=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4])local function whole(text)return text and#text<=15 and string.find(text,'^%-?%d+$')and tonumber(text)or nil\nend\nlocal function wrongKind(key)local found,some='a hash of another program',redis.call('HSCAN',key,'0','COUNT',4)[2]local known=redis.call('HMGET',key,'mode','rate','interval')if known[1]=='read'or known[1]=='write'then\nfound='a read-write lock'elseif known[2]and known[3]then\nfound='a rate limiter'elseif#some>0 and(string.find(some[1],':expire_time$')or string.find(some[1],':lock_count$')or#some[1]==22)then\nfound='the keys of a keyed lock'elseif#some==2 and string.find(some[2],'^[1-9]%d*$')then\nfound='a lock of another kind'end\nreturn redis.error_reply('WRONGKIND '..found)end\nlocal before=redis.call('GET',note)if before then\nreturn whole(before)or 0\nend\nlocal found=redis.call('HMGET',limiter,'rate','interval','type')if not(found[1]or found[2]or found[3])and redis.call('EXISTS',limiter)==1 then\nreturn wrongKind(limiter)end\nredis.call('HSETNX',limiter,'rate',rate)redis.call('HSETNX',limiter,'interval',interval)redis.call('HSETNX',limiter,'keepAliveTime',keepAlive)local set=redis.call('HSETNX',limiter,'type',scope)redis.call('SET',note,set,'PX',120000)if set==1 and keepAlive>0 then\nredis.call('PEXPIRE',limiter,keepAlive)end\nreturn set",
-  2,
+  '296947a132b43b2546872485d8f2a01cf29d52a0',
+  "local limiter,note,channel=KEYS[1],KEYS[2],KEYS[3]local rate,interval,scope,keepAlive=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4])local publish=ARGV[5]local function whole(text)return text and#text<=15 and string.find(text,'^%-?%d+$')and tonumber(text)or nil\nend\nlocal function wrongKind(key)local found,some='a hash of another program',redis.call('HSCAN',key,'0','COUNT',4)[2]local known=redis.call('HMGET',key,'mode','rate','interval')if known[1]=='read'or known[1]=='write'then\nfound='a read-write lock'elseif known[2]and known[3]then\nfound='a rate limiter'elseif#some>0 and(string.find(some[1],':expire_time$')or string.find(some[1],':lock_count$')or#some[1]==22)then\nfound='the keys of a keyed lock'elseif#some==2 and string.find(some[2],'^[1-9]%d*$')then\nfound='a lock of another kind'end\nreturn redis.error_reply('WRONGKIND '..found)end\nlocal function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nlocal before=redis.call('GET',note)if before then\nreturn whole(before)or 0\nend\nlocal found=redis.call('HMGET',limiter,'rate','interval','type')if not(found[1]or found[2]or found[3])and redis.call('EXISTS',limiter)==1 then\nreturn wrongKind(limiter)end\nredis.call('HSETNX',limiter,'rate',rate)redis.call('HSETNX',limiter,'interval',interval)redis.call('HSETNX',limiter,'keepAliveTime',keepAlive)local set=redis.call('HSETNX',limiter,'type',scope)redis.call('SET',note,set,'PX',120000)if set==1 and keepAlive>0 then\nredis.call('PEXPIRE',limiter,keepAlive)end\nif set==1 then\ntell(channel,publish,tonumber(rate))end\nreturn set",
+  3,
   integer,
 )
 
@@ -1057,7 +1057,7 @@ export const readWriteLockWriteRelease: Script<
  * what was taken to whoever asks again, and keeps a copy that comes late from taking more.
  * While permits are saved up for the first call of some process, others of ours take none. The note lasts for as long as the
  * permits may have to be given back by it.
- * Returns [integer calls, integer left, integer reserved] how many of the calls have theirs; ms for which permits are saved up for others, -1 when there are just not enough; 1 when they are saved up for the first of these
+ * Returns [integer calls, integer left, integer reserved] how many of the calls have theirs, -1 when no permits are set; ms for which permits are saved up for others, -1 when there are just not enough; 1 when they are saved up for the first of these
  */
 export const semaphoreAcquire: Script<
   readonly [permits: string, note: string, reservation: string, channel: string],
@@ -1065,8 +1065,8 @@ export const semaphoreAcquire: Script<
   readonly [calls: number, left: number, reserved: number]
 > = script(
   'semaphore/acquire',
-  '02f90bf41a182bb1483843d968c5be1fab1d8b52',
-  "local permits,note,reservation,channel=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local client,reserve,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3]local wanted=ARGV\nlocal function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nlocal function whole(text)return text and#text<=15 and string.find(text,'^%-?%d+$')and tonumber(text)or nil\nend\nlocal notes=redis.call('MGET',note,reservation)local before,savedFor=notes[1],notes[2]local available=whole(before or redis.call('GET',permits)or'0')if not before and savedFor and savedFor~=client then\nreturn{0,redis.call('PTTL',reservation),0}end\nif not available then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal calls,taken=0,0\nwhile wanted[calls+4]and taken+tonumber(wanted[calls+4])<=available do\ncalls=calls+1\ntaken=taken+tonumber(wanted[calls+3])end\nif before then\nreturn{calls,-1,0}end\nif calls==0 then\nif reserve>0 then\nredis.call('GET',reservation)redis.call('SET',reservation,client,'PX',reserve)end\nreturn{0,-1,reserve>0 and 1 or 0}end\nif not redis.call('SET',note,taken,'PX',3600000,'NX')then\nreturn redis.error_reply('WRONGKIND no note of ours')end\nlocal done=redis.pcall('DECRBY',permits,taken)if type(done)=='table'then\nredis.call('SET',note,0,'PX',3600000)return done\nend\nif savedFor then\nredis.pcall('DEL',reservation)tell(channel,publish,done)end\nreturn{calls,-1,0}",
+  '6c30d48bcc1fd5d26cdc108d6fe6c3d400821b5d',
+  "local permits,note,reservation,channel=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local client,reserve,publish=ARGV[1],tonumber(ARGV[2]),ARGV[3]local wanted=ARGV\nlocal function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nlocal function whole(text)return text and#text<=15 and string.find(text,'^%-?%d+$')and tonumber(text)or nil\nend\nlocal notes=redis.call('MGET',note,reservation)local before,savedFor=notes[1],notes[2]local stored=before or redis.call('GET',permits)if not stored then\nreturn{-1,-1,0}end\nlocal available=whole(stored)if not before and savedFor and savedFor~=client then\nreturn{0,redis.call('PTTL',reservation),0}end\nif not available then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal calls,taken=0,0\nwhile wanted[calls+4]and taken+tonumber(wanted[calls+4])<=available do\ncalls=calls+1\ntaken=taken+tonumber(wanted[calls+3])end\nif before then\nreturn{calls,-1,0}end\nif calls==0 then\nif reserve>0 then\nredis.call('GET',reservation)redis.call('SET',reservation,client,'PX',reserve)end\nreturn{0,-1,reserve>0 and 1 or 0}end\nif not redis.call('SET',note,taken,'PX',3600000,'NX')then\nreturn redis.error_reply('WRONGKIND no note of ours')end\nlocal done=redis.pcall('DECRBY',permits,taken)if type(done)=='table'then\nredis.call('SET',note,0,'PX',3600000)return done\nend\nif savedFor then\nredis.pcall('DEL',reservation)tell(channel,publish,done)end\nreturn{calls,-1,0}",
   4,
   tuple(integer, integer, integer),
 )

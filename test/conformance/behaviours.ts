@@ -181,6 +181,12 @@ export const DIFFERENCES: readonly Difference[] = [
     pinned: ['contract/permit-semaphore/redisson.ts', 'P17, P18, P26, P27: one of them unknown'],
   },
   {
+    redisson: '`acquire` of a semaphore whose permits were never set waits for ever',
+    ours: '`NotInitializedError`; with `waitForSetup` it waits until somebody sets them',
+    right: 'ours: a forgotten `trySetPermits` is told, not a hang',
+    pinned: ['contract/semaphore/waiting.ts', 'no permits are set → acquire and using'],
+  },
+  {
     redisson: 'a limiter without a rate, or asked for more than its rate: `RedisException` with a script’s text',
     ours: '`NotInitializedError`, `RangeError`',
     right: 'ours: code can tell them apart',

@@ -105,7 +105,7 @@ await onWire('a limiter on the wire', (wire) => {
     await r.delete()
   })
 
-  void test('who waits → is told of permits that come back, on a channel of ours alone', async () => {
+  void test('who waits → is told of a rate and of permits that come back, on a channel of ours alone', async () => {
     const client = await wire.open()
     const r = client.rateLimiter('a')
     await r.trySetRate({ permits: 1, interval: MINUTE })
@@ -113,8 +113,8 @@ await onWire('a limiter on the wire', (wire) => {
     await r.release()
     await r.updateRate({ permits: 2, interval: MINUTE })
     const end = performance.now() + 5000
-    while (wire.heard.length < 2 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5))
-    assert.deepEqual(wire.heard, ['holdfast_limiter:{a} 1', 'holdfast_limiter:{a} 2'])
+    while (wire.heard.length < 3 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5))
+    assert.deepEqual(wire.heard, ['holdfast_limiter:{a} 1', 'holdfast_limiter:{a} 1', 'holdfast_limiter:{a} 2'])
     await r.delete()
   })
 })

@@ -236,7 +236,7 @@ void describe('outages of synchronizers', () => {
         })
       const s = client.semaphore('s')
       const took = async (change: () => unknown): Promise<number> => {
-        const had = s.acquire()
+        const had = s.acquire({ waitForSetup: true })
         await clock.advance(1500)
         const from = clock.now()
         await change()

@@ -86,7 +86,7 @@ for (const engine of engines) {
 
     scenario('permits given back without a word → found by asking', async (w) => {
       const s = (await w.connect()).semaphore(w.id)
-      const waiting = s.acquire()
+      const waiting = s.acquire({ waitForSetup: true })
       await w.pass(200)
       await w.raw('SET', w.id, 1)
       const { ms } = await timed(w, () => waiting)

@@ -1,7 +1,7 @@
 import { KeptObject } from '../../core/kept.js'
 import type { Waiter } from '../../core/queue.js'
 import type { Patience } from '../../core/request.js'
-import type { Answer, Passage } from '../../core/turnstile.js'
+import type { Answer, Passage } from '../../core/passage.js'
 import { latchChannel } from '../../keys.js'
 import { latchCountDown, latchDelete, latchTrySetCount } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkWaiting } from '../../options.js'
@@ -57,7 +57,7 @@ export class Latch extends KeptObject implements CountDownLatch, Passage<Patienc
     return 0
   }
 
-  async ask(waiters: readonly Waiter<Patience, true>[]): Promise<Answer<true>> {
+  async ask(waiters: readonly Waiter<Patience, true>[]): Promise<Answer<Patience, true>> {
     const open = (await this.count()) === 0
     return { granted: open ? waiters.map(() => true) : [], left: -1 }
   }

@@ -6,8 +6,8 @@
 -- KEYS[4] note
 -- ARGV[1] publish
 -- ARGV[2..] calls (any)
--- returns [integer calls, integer left] how many of the calls have theirs; where not all, ms until a permit is given back by its
--- expiry, -1 when none will be. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
+-- returns [integer calls, integer left, integer all] how many of the calls have theirs, -1 when no permits are set; where not
+-- all, ms until a permit is given back by its expiry, -1 when none will be, and how many permits there are, those taken included. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
 local permits, timeouts, channel, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local publish = ARGV[1]
 local calls = ARGV
@@ -17,11 +17,15 @@ local calls = ARGV
 --include whole
 
 if redis.call('EXISTS', note) == 1 then
-  return { 0, -1 }
+  return { 0, -1, 0 }
 end
 local now = serverNow()
 reap(permits, timeouts, channel, publish, now)
-local available = whole(redis.call('GET', permits) or '0')
+local stored = redis.call('GET', permits)
+if not stored then
+  return { -1, -1, 0 }
+end
+local available = whole(stored)
 if not available then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
@@ -48,7 +52,8 @@ if served > 0 then
   end
 end
 if not calls[place] then
-  return { served, -1 }
+  return { served, -1, 0 }
 end
 local first = redis.call('ZRANGE', timeouts, 0, 0, 'WITHSCORES')[2]
-return { served, first and first ~= '922337203685477' and math.min(math.max(1, tonumber(first) - now), 2147483647) or -1 }
+local left = first and first ~= '922337203685477' and math.min(math.max(1, tonumber(first) - now), 2147483647) or -1
+return { served, left, available + redis.call('ZCARD', timeouts) }

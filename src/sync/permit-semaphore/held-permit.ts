@@ -9,7 +9,7 @@ import { type Terms, marginOf } from '../../core/terms.js'
 import type { Moment } from '../../core/trust.js'
 import { ClosedError, type LockLostError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreLeaseTime, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
-import type { Permit } from '../../types.js'
+import type { Permit } from '../../permit-types.js'
 import { PermanentPermits } from './permanent.js'
 import type { IdentifiedPermits } from './permits.js'
 

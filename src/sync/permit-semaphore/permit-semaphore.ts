@@ -8,8 +8,17 @@ import {
   semaphoreAdd,
   semaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
-import { OPTIONS, checkAmount, checkFlag, checkLease, checkText, checkWaiting, show } from '../../options.js'
-import type { Permit, PermitOptions, PermitSemaphore } from '../../types.js'
+import {
+  OPTIONS,
+  checkAmount,
+  checkFlag,
+  checkLease,
+  checkText,
+  checkWaiting,
+  needsSetup,
+  show,
+} from '../../options.js'
+import type { Permit, PermitOptions, PermitSemaphore, SetupOptions } from '../../permit-types.js'
 import { HeldPermit, heldOf } from './held-permit.js'
 import { IdentifiedPermits, type PermitsRequest } from './permits.js'
 
@@ -78,17 +87,17 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
     return this.query(() => this.#permits.count())
   }
 
-  async acquire(options?: PermitOptions): Promise<Permit> {
+  async acquire(options?: PermitOptions & SetupOptions): Promise<Permit> {
     const [permit] = await this.#acquire(1, options)
     return permit as Permit
   }
 
-  async acquireMany(count: number, options?: PermitOptions): Promise<Permit[]> {
+  async acquireMany(count: number, options?: PermitOptions & SetupOptions): Promise<Permit[]> {
     return this.#acquire(checkAmount(count, 'count', 0, MOST), options)
   }
 
   async tryAcquire(options?: PermitOptions): Promise<Permit | undefined> {
-    const request = this.#request(1, options, 0)
+    const request = this.#request(1, checkWaiting(options, OPTIONS.permits), 0)
     const granted = await this.#enter(request)
     const away = granted === undefined ? this.runtime.blame(request, this.name) : undefined
     if (away !== undefined) throw away
@@ -96,12 +105,14 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   }
 
   async tryAcquireMany(count: number, options?: PermitOptions): Promise<Permit[]> {
-    const granted = await this.#enter(this.#request(checkAmount(count, 'count', 0, MOST), options, 0))
+    checkAmount(count, 'count', 0, MOST)
+    const granted = await this.#enter(this.#request(count, checkWaiting(options, OPTIONS.permits), 0))
     return granted ?? []
   }
 
-  async #acquire(count: number, options: PermitOptions | undefined): Promise<Permit[]> {
-    const request = this.#request(count, options, Infinity)
+  async #acquire(count: number, options: (PermitOptions & SetupOptions) | undefined): Promise<Permit[]> {
+    const checked = checkWaiting(options, OPTIONS.permitsAcquire)
+    const request = { ...this.#request(count, checked, Infinity), needsSetup: needsSetup(checked) }
     const granted = await this.#enter(request)
     if (granted !== undefined) return granted
     this.runtime.blame(request, this.name)
@@ -125,8 +136,8 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
     throw new LockLostError(this.name, `its lease of ${terms.lease} ms was over before the server's answer came`)
   }
 
-  #request(count: number, options: PermitOptions | undefined, otherwise: number): PermitsRequest {
-    const { lease, renew = false, wait = otherwise, signal } = checkWaiting(options, OPTIONS.permits)
+  #request(count: number, options: PermitOptions, otherwise: number): PermitsRequest {
+    const { lease, renew = false, wait = otherwise, signal } = options
     checkFlag(renew, 'renew')
     if (lease !== undefined) checkLease(lease)
     const { watched } = this.runtime

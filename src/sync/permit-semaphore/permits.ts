@@ -7,8 +7,9 @@ import type { Runtime } from '../../core/runtime.js'
 import { Speaker } from '../../core/speaker.js'
 import type { Terms } from '../../core/terms.js'
 import { type Moment, momentOf } from '../../core/trust.js'
-import type { Answer, Passage } from '../../core/turnstile.js'
+import type { Answer, Passage } from '../../core/passage.js'
 import { permitTimeouts, semaphoreChannel } from '../../keys.js'
+import { unlessSetUp } from '../semaphore/permits.js'
 import {
   permitSemaphoreAcquire,
   permitSemaphoreCount,
@@ -20,6 +21,8 @@ export interface PermitsRequest extends Patience {
   readonly count: number
   /** An infinite lease is one for ever. */
   readonly terms: Terms
+  /** It was told once whether there are as many in all: who adds some one by one may go on. */
+  asked?: true
 }
 
 /** Permits of one call, and when they were asked for. */
@@ -63,7 +66,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     return Math.max(1, count / IDS_OF_A_CALL)
   }
 
-  async ask(waiters: readonly Waiter<PermitsRequest, Grant>[]): Promise<Answer<Grant>> {
+  async ask(waiters: readonly Waiter<PermitsRequest, Grant>[]): Promise<Answer<PermitsRequest, Grant>> {
     const { runner, runtime } = this
     const { clock } = runtime.options
     const note = runtime.requests.note(this.key)
@@ -79,8 +82,9 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     try {
       const keys = [this.key, this.timeouts, this.channel, note] as const
       const args = [runner.publishCommand, ...calls] as const
-      const [served, left] = await runner.take(permitSemaphoreAcquire, keys, args, ([count]) => count > 0)
-      return { granted: grants.slice(0, served), left }
+      const [served, left, all] = await runner.take(permitSemaphoreAcquire, keys, args, ([count]) => count > 0)
+      if (served === -1) return { granted: [], left, vain: unlessSetUp(this.name) }
+      return { granted: grants.slice(0, served), left, vain: (request) => this.#tooMany(request, all) }
     } catch (error) {
       const ids = grants.flatMap((grant) => grant.ids.map((id) => this.marked(id)))
       const keys = [this.key, this.channel, this.timeouts, note] as const
@@ -88,6 +92,14 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
       runtime.requests.undo(error, retract, Math.max(...waiters.map(({ request }) => request.terms.lease)))
       throw error
     }
+  }
+
+  /** None in all may well be set by who adds some later. */
+  #tooMany(request: PermitsRequest, all: number): Error | undefined {
+    const { count, needsSetup, asked } = request
+    request.asked = true
+    if (asked === true || needsSetup !== true || all < 1 || count <= all) return undefined
+    return new RangeError(`count must be at most the permits that '${this.name}' has in all, ${all}, not ${count}`)
   }
 
   async count(): Promise<{ there: boolean; available: number; acquired: number }> {

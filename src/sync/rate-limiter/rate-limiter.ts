@@ -4,8 +4,9 @@ import type { Runtime } from '../../core/runtime.js'
 import { AcquireTimeoutError, ConfigError, NotInitializedError } from '../../errors.js'
 import { rateLimiterRelease, rateLimiterSetRate, rateLimiterTrySetRate } from '../../lua/scripts.gen.js'
 import { digits, either, nil, tuple } from '../../lua/shape.js'
-import { OPTIONS, checkAmount, checkRate, checkWaiting, show } from '../../options.js'
-import type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions, SemaphoreOptions } from '../../types.js'
+import { OPTIONS, checkAmount, checkRate, checkWaiting, needsSetup, show } from '../../options.js'
+import type { SemaphoreOptions, SetupOptions } from '../../permit-types.js'
+import type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions } from '../../types.js'
 import { type Grant, Window, type WindowRequest } from './window.js'
 
 /** As Redisson counts the kinds. */
@@ -40,8 +41,10 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
 
   async trySetRate(rate: Rate): Promise<boolean> {
     const args = argsOf(checkRate(rate, OPTIONS.rate))
-    const { runner, key } = this
-    const set = await this.once((note) => runner.run(rateLimiterTrySetRate, [key, note], args))
+    const { runner, key, channel } = this
+    const set = await this.once((note) =>
+      runner.run(rateLimiterTrySetRate, [key, note, channel], [...args, runner.publishCommand]),
+    )
     return set === 1
   }
 
@@ -87,8 +90,8 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     if (told === -1) throw new NotInitializedError(this.name)
   }
 
-  async acquire(options?: SemaphoreOptions): Promise<void> {
-    const request = this.#request(options, Infinity)
+  async acquire(options?: SemaphoreOptions & SetupOptions): Promise<void> {
+    const request = this.#request(options, Infinity, OPTIONS.limiterAcquire)
     if ((await this.#enter(request)) === undefined) {
       this.runtime.blame(request, this.name)
       throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
@@ -96,7 +99,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   }
 
   async tryAcquire(options?: RateTryOptions): Promise<RateDecision> {
-    const request = this.#request(options, 0)
+    const request = this.#request(options, 0, OPTIONS.limiter)
     const granted = await this.#enter(request)
     if (granted !== undefined) return { allowed: true, remaining: granted.remaining, retryAfter: 0 }
     const away = this.runtime.blame(request, this.name)
@@ -106,12 +109,16 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     return { allowed: false, remaining, retryAfter: Math.max(1, left) }
   }
 
-  #request(options: RateTryOptions | undefined, otherwise: number): WindowRequest {
-    const { permits = 1, wait = otherwise, signal, rate, late } = checkWaiting(options, OPTIONS.limiter)
+  #request(
+    options: (RateTryOptions & SetupOptions) | undefined,
+    otherwise: number,
+    known: readonly string[],
+  ): WindowRequest {
+    const { permits = 1, wait = otherwise, signal, rate, late } = checkWaiting(options, known)
     if (rate !== undefined) checkRate(rate, OPTIONS.rate)
     if (late !== undefined && (late as unknown) !== 'counts')
       throw new TypeError(`late must be 'counts' or left out, not ${show(late)}`)
-    return { permits: checkAmount(permits, 'permits', 1), wait, signal, rate, late }
+    return { permits: checkAmount(permits, 'permits', 1), wait, signal, rate, late, needsSetup: needsSetup(options) }
   }
 
   async #enter(request: WindowRequest): Promise<Grant | undefined> {
@@ -137,9 +144,10 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
 
   /** Who does not need to know whether it was this call that set it has no need to ask again. */
   async #setOnce(rate: Rate, { signal }: WindowRequest): Promise<void> {
-    const { requests, link } = this.runtime
+    const { requests, link, publishCommand } = this.runtime
     const note = requests.note(this.key)
-    await link.run(rateLimiterTrySetRate, [this.key, note], argsOf(rate), { target: this.name, signal })
+    const args = [...argsOf(rate), publishCommand] as const
+    await link.run(rateLimiterTrySetRate, [this.key, note, this.channel], args, { target: this.name, signal })
     requests.forget(note)
   }
 
@@ -150,7 +158,11 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     request.signal?.throwIfAborted()
     const since = options.clock.monotonic()
     teller.asked(this.#window)
-    const asking = this.#window.take([request], request.signal).then(({ granted: [grant] }) => grant)
+    const asking = this.#window.take([request], request.signal).then(({ granted: [grant], vain }) => {
+      const why = grant === undefined ? vain?.(request) : undefined
+      if (why !== undefined) throw why
+      return grant
+    })
     const granted = await abortable(asking, request, options.clock, async (grant) => {
       if (grant !== undefined && request.late === undefined) await this.#window.giveBack(grant)
     })

@@ -1,15 +1,19 @@
--- Sets a rate where there is none. Asked again under the same note, it tells again whether it did.
+-- Sets a rate where there is none, and tells those who wait for one. Asked again under the same note, it tells again whether it did.
 -- KEYS[1] limiter
 -- KEYS[2] note
+-- KEYS[3] channel
 -- ARGV[1] rate (count)
 -- ARGV[2] interval (ms)
 -- ARGV[3] scope (count)
 -- ARGV[4] keepAlive (ms)
+-- ARGV[5] publish
 -- returns integer 1 set, 0 when one was
-local limiter, note = KEYS[1], KEYS[2]
+local limiter, note, channel = KEYS[1], KEYS[2], KEYS[3]
 local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local publish = ARGV[5]
 --include whole
 --include wrong-kind
+--include tell
 
 local before = redis.call('GET', note)
 if before then
@@ -26,5 +30,8 @@ local set = redis.call('HSETNX', limiter, 'type', scope)
 redis.call('SET', note, set, 'PX', 120000)
 if set == 1 and keepAlive > 0 then
   redis.call('PEXPIRE', limiter, keepAlive)
+end
+if set == 1 then
+  tell(channel, publish, tonumber(rate))
 end
 return set

@@ -5,7 +5,7 @@ import type { Patience } from '../../core/request.js'
 import { KEPT } from '../../core/requests.js'
 import type { Runtime } from '../../core/runtime.js'
 import { Speaker } from '../../core/speaker.js'
-import type { Answer, Passage } from '../../core/turnstile.js'
+import type { Answer, Passage } from '../../core/passage.js'
 import { NotInitializedError } from '../../errors.js'
 import { limiterChannel, limiterPermits, limiterValue } from '../../keys.js'
 import { rateLimiterAvailable, rateLimiterRetract, rateLimiterTake } from '../../lua/scripts.gen.js'
@@ -60,25 +60,30 @@ export class Window implements Passage<WindowRequest, Grant> {
     this.keys = [key, limiterValue(key), limiterValue(key, id), limiterPermits(key), limiterPermits(key, id)]
   }
 
-  async ask(waiters: readonly Waiter<WindowRequest, Grant>[]): Promise<Answer<Grant>> {
+  async ask(waiters: readonly Waiter<WindowRequest, Grant>[]): Promise<Answer<WindowRequest, Grant>> {
     return this.take(waiters.map(({ request }) => request))
   }
 
   /** `signal`: aborted, it is not sent any more. */
-  async take(requests: readonly WindowRequest[], signal?: AbortSignal): Promise<Answer<Grant>> {
+  async take(requests: readonly WindowRequest[], signal?: AbortSignal): Promise<Answer<WindowRequest, Grant>> {
     const { clock, redisson } = this.#runtime.options
     const note = this.#runtime.requests.note(this.key)
     const calls = requests.map(({ permits }) => newCall(clock, redisson, permits))
     const [served, remaining, left] = await this.#send(note, calls, requests, signal)
-    if (served === -1) throw new NotInitializedError(this.name)
-    if (served === -2) {
-      throw new RangeError(
-        `permits must be at most the rate of '${this.name}', ${remaining}, not ${requests[0]?.permits}`,
-      )
-    }
+    if (served === -1) return { granted: [], left: -1, vain: (request) => this.#unset(request) }
+    if (served === -2) return { granted: [], left: -1, vain: (request) => this.#tooMany(request, remaining) }
     const refused = { remaining, free: clock.monotonic() + left }
     for (const request of requests.slice(served)) request.refused = refused
     return { granted: calls.slice(0, served).map((call) => ({ call, remaining })), left }
+  }
+
+  #unset({ needsSetup }: WindowRequest): Error | undefined {
+    return needsSetup === true ? new NotInitializedError(this.name) : undefined
+  }
+
+  #tooMany({ permits }: WindowRequest, rate: number): Error | undefined {
+    if (permits <= rate) return undefined
+    return new RangeError(`permits must be at most the rate of '${this.name}', ${rate}, not ${permits}`)
   }
 
   async #send(

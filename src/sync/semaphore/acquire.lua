@@ -10,8 +10,8 @@
 -- ARGV[2] reserve (ms)
 -- ARGV[3] publish
 -- ARGV[4..] wanted (count)
--- returns [integer calls, integer left, integer reserved] how many of the calls have theirs; ms for which permits are saved up
--- for others, -1 when there are just not enough; 1 when they are saved up for the first of these
+-- returns [integer calls, integer left, integer reserved] how many of the calls have theirs, -1 when no permits are set; ms for
+-- which permits are saved up for others, -1 when there are just not enough; 1 when they are saved up for the first of these
 local permits, note, reservation, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local client, reserve, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local wanted = ARGV
@@ -20,7 +20,11 @@ local wanted = ARGV
 
 local notes = redis.call('MGET', note, reservation)
 local before, savedFor = notes[1], notes[2]
-local available = whole(before or redis.call('GET', permits) or '0')
+local stored = before or redis.call('GET', permits)
+if not stored then
+  return { -1, -1, 0 }
+end
+local available = whole(stored)
 if not before and savedFor and savedFor ~= client then
   return { 0, redis.call('PTTL', reservation), 0 }
 end

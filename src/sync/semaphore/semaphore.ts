@@ -2,8 +2,8 @@ import { KeptObject } from '../../core/kept.js'
 import type { Runtime } from '../../core/runtime.js'
 import { AcquireTimeoutError, ClosedError } from '../../errors.js'
 import { semaphoreDrain, semaphoreTrySetPermits } from '../../lua/scripts.gen.js'
-import { OPTIONS, checkAmount, checkLease, checkWaiting, usingArgs } from '../../options.js'
-import type { Semaphore, SemaphoreOptions } from '../../types.js'
+import { OPTIONS, checkAmount, checkLease, checkWaiting, needsSetup, usingArgs } from '../../options.js'
+import type { Semaphore, SemaphoreOptions, SetupOptions } from '../../permit-types.js'
 import { Permits, type PermitsRequest } from './permits.js'
 
 /** Redisson's RSemaphore: one key with how many permits there are now. */
@@ -65,12 +65,12 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
     return this.once((note) => this.#permits.add(amount, always, note))
   }
 
-  async acquire(options?: SemaphoreOptions): Promise<void> {
-    await this.#acquire(this.#request(options, Infinity))
+  async acquire(options?: SemaphoreOptions & SetupOptions): Promise<void> {
+    await this.#acquire(this.#patient(options))
   }
 
   async tryAcquire(options?: SemaphoreOptions): Promise<boolean> {
-    const request = this.#request(options, 0)
+    const request = this.#request(checkWaiting(options, OPTIONS.semaphore), 0)
     if ((await this.#enter(request)) !== undefined) return true
     const away = this.runtime.blame(request, this.name)
     if (away !== undefined) throw away
@@ -78,11 +78,11 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
   }
 
   async using<T>(
-    first: SemaphoreOptions | undefined | (() => Promise<T> | T),
+    first: (SemaphoreOptions & SetupOptions) | undefined | (() => Promise<T> | T),
     second?: () => Promise<T> | T,
   ): Promise<T> {
-    const [options, work] = usingArgs<SemaphoreOptions, () => Promise<T> | T>(first, second)
-    const request = this.#request(options, Infinity)
+    const [options, work] = usingArgs<SemaphoreOptions & SetupOptions, () => Promise<T> | T>(first, second)
+    const request = this.#patient(options)
     const { turnstiles } = this.runtime
     let given: Promise<void> | undefined
     // Also when the client closes meanwhile: no lease would end what nobody gives back.
@@ -119,8 +119,12 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
     return 0
   }
 
-  #request(options: SemaphoreOptions | undefined, otherwise: number): PermitsRequest {
-    const { permits = 1, wait = otherwise, signal } = checkWaiting(options, OPTIONS.semaphore)
-    return { permits: checkAmount(permits, 'permits', 0), wait, signal }
+  #patient(options: (SemaphoreOptions & SetupOptions) | undefined): PermitsRequest {
+    const checked = checkWaiting(options, OPTIONS.semaphoreAcquire)
+    return { ...this.#request(checked, Infinity), needsSetup: needsSetup(checked) }
+  }
+
+  #request({ permits = 1, wait, signal }: SemaphoreOptions, otherwise: number): PermitsRequest {
+    return { permits: checkAmount(permits, 'permits', 0), wait: wait ?? otherwise, signal }
   }
 }

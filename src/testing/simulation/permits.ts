@@ -3,7 +3,8 @@ import { whileHeld } from '../../core/using.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import { permitTimeouts } from '../../keys.js'
 import type { HeldPermit } from '../../sync/permit-semaphore/held-permit.js'
-import type { AcquireOptions, Hold, Lock, LockState, OwnedLock, PermitSemaphore } from '../../types.js'
+import type { PermitSemaphore } from '../../permit-types.js'
+import type { AcquireOptions, Hold, Lock, LockState, OwnedLock } from '../../types.js'
 
 /** So many may be inside at a time. */
 export const PERMITS = 2

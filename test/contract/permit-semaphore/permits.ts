@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { BusyError, ClosedError, EngineError, LockLostError } from 'holdfast'
+import { BusyError, ClosedError, EngineError, LockLostError, NotInitializedError } from 'holdfast'
 import type { Scenario } from '../../engines.js'
 import { SHORT, isBadArgument, isTimeout, lasted, rejection, timed, watch } from '../lock/kind.js'
 
@@ -113,6 +113,48 @@ export const permits = (scenario: Scenario): void => {
     assert.equal(await p.tryRelease(many.map(({ id }) => id)), all)
     await p.delete()
   })
+
+  scenario('no permits are set → says so at the first answer, or `waitForSetup` is woken when they are', async (w) => {
+    const [one, two] = [await w.connect(), await w.connect()]
+    const p = one.permitSemaphore(w.id)
+    for (const call of [() => p.acquireMany(1), () => p.acquireMany(2, { wait: 60_000 })]) {
+      const error = await w.run(rejection(call()))
+      assert.ok(error instanceof NotInitializedError, String(error))
+    }
+    assert.ok((await w.run(rejection(p.acquire({ wait: 0 })))) instanceof NotInitializedError)
+    assert.equal(await w.run(p.tryAcquire()), undefined)
+    assert.deepEqual(await w.run(p.tryAcquireMany(2, { wait: 100 })), [])
+    const waiting = p.acquireMany(2, { waitForSetup: true })
+    await w.pass(300)
+    const { value, ms } = await timed(w, async () => {
+      await two.permitSemaphore(w.id).trySetPermits(2)
+      return waiting
+    })
+    lasted(w, ms, 0, 300)
+    await p.release(value.map(({ id }) => id))
+    await p.delete()
+  })
+
+  scenario(
+    'more than there are in all → RangeError at once; a try is none; `waitForSetup` waits for more',
+    async (w) => {
+      const p = (await w.connect()).permitSemaphore(w.id)
+      await p.trySetPermits(3)
+      const [first] = await w.run(p.acquireMany(2))
+      const { value, ms } = await timed(w, () => rejection(p.acquireMany(4)))
+      assert.ok(value instanceof RangeError, String(value))
+      assert.match(value.message, /count must be at most the permits that '.*' has in all, 3, not 4/)
+      lasted(w, ms, 0)
+      assert.deepEqual(await w.run(p.tryAcquireMany(4)), [])
+      const waiting = p.acquireMany(4, { waitForSetup: true })
+      const behind = rejection(p.acquireMany(5))
+      assert.ok((await w.run(behind)) instanceof RangeError)
+      await first?.release()
+      await p.addPermits(2)
+      assert.equal((await w.run(waiting)).length, 4)
+      await p.delete()
+    },
+  )
 
   scenario('waiters of one process → in their order; abort, time limit, try → nothing taken', async (w) => {
     const p = (await w.connect()).permitSemaphore(w.id)

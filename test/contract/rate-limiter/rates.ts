@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { NotInitializedError } from 'holdfast'
 import type { Scenario, World } from '../../engines.js'
-import { isBadArgument, pttl, rejection, times } from '../lock/kind.js'
+import { isBadArgument, lasted, pttl, rejection, timed, times } from '../lock/kind.js'
 import { allowed } from './redisson.js'
 
 const MINUTE = 60_000
@@ -33,6 +33,23 @@ export const rates = (scenario: Scenario): void => {
     await w.pass(100)
     await r.delete()
     for (const error of await w.run(Promise.all(waiting))) none(error)
+  })
+
+  scenario('before a rate is set, `waitForSetup` → waits, woken at once when somebody sets it', async (w) => {
+    const [one, two] = [await w.connect(), await w.connect()]
+    const r = one.rateLimiter(w.id)
+    for (const set of ['trySetRate', 'setRate'] as const) {
+      const waiting = r.acquire({ waitForSetup: true })
+      const without = rejection(r.acquire())
+      assert.ok((await w.run(without)) instanceof NotInitializedError)
+      await w.pass(300)
+      const { ms } = await timed(w, async () => {
+        await two.rateLimiter(w.id)[set]({ permits: 1, interval: MINUTE })
+        await waiting
+      })
+      lasted(w, ms, 0, 300)
+      await r.delete()
+    }
   })
 
   scenario('G-05, G-23: bad arguments → said before anything is sent', async (w) => {

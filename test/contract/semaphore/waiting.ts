@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { BusyError, ClosedError, EngineError } from 'holdfast'
+import { BusyError, ClosedError, EngineError, NotInitializedError } from 'holdfast'
 import type { Client, Scenario } from '../../engines.js'
 import { isBadArgument, isName, isTimeout, lasted, rejection, timed, times, watch } from '../lock/kind.js'
 
@@ -13,7 +13,7 @@ export const waiting = (scenario: Scenario): void => {
     const s = client.semaphore(w.id)
     const order: number[] = []
     const calls = [1, 3, 1, 2, 1].map((permits, index) =>
-      s.acquire({ permits }).then(() => {
+      s.acquire({ permits, waitForSetup: true }).then(() => {
         order.push(index)
       }),
     )
@@ -32,6 +32,50 @@ export const waiting = (scenario: Scenario): void => {
     await w.raw('DEL', w.id)
   })
 
+  scenario('no permits are set → acquire and using say so at the first answer, tryAcquire is false', async (w) => {
+    const s = (await w.connect()).semaphore(w.id)
+    for (const call of [
+      () => s.acquire(),
+      () => s.acquire({ permits: 3, wait: 60_000 }),
+      () => s.acquire({ wait: 0 }),
+      () => s.using(() => assert.fail('must not run')),
+    ]) {
+      const { value, ms } = await timed(w, () => rejection(call()))
+      assert.ok(value instanceof NotInitializedError, String(value))
+      assert.equal(value.target, w.id)
+      lasted(w, ms, 0)
+    }
+    assert.equal(await w.run(s.tryAcquire()), false)
+    assert.equal(await w.run(s.tryAcquire({ wait: 100 })), false)
+    assert.equal(await w.raw('EXISTS', w.id), 0)
+    isBadArgument(await rejection(s.acquire({ waitForSetup: 1 as never })), 'waitForSetup', 1)
+    await s.trySetPermits(1)
+    await w.run(s.acquire())
+    const waiting = rejection(s.acquire())
+    await w.pass(100)
+    await s.delete()
+    assert.ok((await w.run(waiting)) instanceof NotInitializedError, 'deleted while it waits')
+  })
+
+  scenario('no permits are set, `waitForSetup` → woken at once when somebody sets them', async (w) => {
+    const [one, two] = [await w.connect(), await w.connect()]
+    const s = one.semaphore(w.id)
+    const used = s.using({ waitForSetup: true, permits: 2 }, () => 'used')
+    const waiting = s.acquire({ waitForSetup: true })
+    const without = rejection(s.acquire())
+    await w.eventually(async () => (await channels(w)).length > 0)
+    assert.ok((await w.run(without)) instanceof NotInitializedError)
+    await w.pass(300)
+    const { ms } = await timed(w, async () => {
+      await two.semaphore(w.id).trySetPermits(3)
+      assert.equal(await used, 'used')
+      await waiting
+    })
+    lasted(w, ms, 0, 300)
+    await w.eventually(async () => (await s.available()) === 2)
+    await s.delete()
+  })
+
   scenario('many at once, enough for all → had in few questions, not one after the other', async (w) => {
     const s = (await w.connect()).semaphore(w.id)
     await s.trySetPermits(250)
@@ -45,7 +89,7 @@ export const waiting = (scenario: Scenario): void => {
 
   scenario('a single try behind hundreds who wait → answered at once', async (w) => {
     const s = (await w.connect()).semaphore(w.id)
-    const waiting = times(250, () => s.acquire())
+    const waiting = times(250, () => s.acquire({ waitForSetup: true }))
     await w.pass(100)
     assert.equal(await w.run(s.tryAcquire()), false)
     await s.release(250)
@@ -56,7 +100,8 @@ export const waiting = (scenario: Scenario): void => {
   scenario('a single try while its process leaves the turn to others → answered at once', async (w) => {
     const [one, two] = [await w.connect(), await w.connect()]
     const s = one.semaphore(w.id)
-    const waiting = [s.acquire({ permits: 2 }), two.semaphore(w.id).acquire({ permits: 2 })]
+    const patient = { permits: 2, waitForSetup: true }
+    const waiting = [s.acquire(patient), two.semaphore(w.id).acquire(patient)]
     await w.pass(100)
     await s.release()
     const { value, ms } = await timed(w, () => s.tryAcquire())
@@ -80,6 +125,7 @@ export const waiting = (scenario: Scenario): void => {
 
   scenario('many clients wait, so many are given back → exactly so many go, the others are not lost', async (w) => {
     const clients = await Promise.all(times(5, () => w.connect()))
+    await clients[0]?.semaphore(w.id).trySetPermits(0)
     const waits = clients.flatMap((client) => times(3, () => watch(client.semaphore(w.id).acquire())))
     await w.pass(200)
     let had = 0
@@ -242,6 +288,7 @@ export const waiting = (scenario: Scenario): void => {
   scenario('as many wait as `maxWaiters` allows → BusyError; a try and who is served do not count', async (w) => {
     const client = await w.connect({ maxWaiters: 2 })
     const s = client.semaphore(w.id)
+    await s.trySetPermits(0)
     const waits = times(2, () => s.acquire())
     await w.pass(100)
     for (const error of await w.run(Promise.all(times(2, () => rejection(s.acquire()))))) {

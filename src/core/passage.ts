@@ -1,0 +1,29 @@
+import type { Told } from './diagnostics.js'
+import type { Waiter } from './queue.js'
+import type { Patience } from './request.js'
+
+/** What several calls, asked for in their order, have got: the first so many of them, one each. */
+export interface Answer<Q, G> {
+  readonly granted: readonly G[]
+  /** When not all got theirs: for how many ms that is sure to stay so; -1: until somebody changes it. */
+  readonly left: number
+  /** Why a call that did not get its own waits for what will not come; undefined: it may come. */
+  readonly vain?: (request: Q) => Error | undefined
+}
+
+/** What is waited for that many may have at once: permits, or a latch that opens. It never subscribes, sets a timer or loops. */
+export interface Passage<Q extends Patience, G> extends Told {
+  readonly key: string
+  /** Where is told that there may be more. */
+  readonly channel: string
+  /** How much of one question a call takes up: 1 unless said otherwise. */
+  weight?(request: Q): number
+  /** What a call is granted, where that is nothing but an amount: then it may be passed on within the process. */
+  amount?(request: Q): G & number
+  /** One question for all. When it rejects, whatever it did is being undone. */
+  ask(waiters: readonly Waiter<Q, G>[]): Promise<Answer<Q, G>>
+  /** Who was to have it has left. Never rejects. */
+  giveBack(granted: G): Promise<void>
+  /** It waits no longer, and the server does not know. */
+  left?(waiter: Waiter<Q, G>): void
+}
