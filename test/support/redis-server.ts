@@ -36,10 +36,14 @@ const answers = async (port: number): Promise<boolean> => {
 }
 
 /** A server of its own on a free port, without persistence. Rejects with code `NO_REDIS` when there is none to start. */
-export const startRedis = async (args: readonly string[] = [], program?: string): Promise<RedisServer> => {
+export const startRedis = async (
+  args: readonly string[] = [],
+  program?: string,
+  env?: Readonly<Record<string, string>>,
+): Promise<RedisServer> => {
   for (let tries = 1; ; tries++) {
     try {
-      return await start(args, program)
+      return await start(args, program, env)
     } catch (error) {
       // Between the look and the start, another process may have taken the port.
       if ((error as { code?: unknown }).code !== ENDED || args.includes('--port') || tries === 3) throw error
@@ -49,7 +53,11 @@ export const startRedis = async (args: readonly string[] = [], program?: string)
 
 const ENDED = 'REDIS_ENDED'
 
-const start = async (args: readonly string[], program?: string): Promise<RedisServer> => {
+const start = async (
+  args: readonly string[],
+  program?: string,
+  env?: Readonly<Record<string, string>>,
+): Promise<RedisServer> => {
   const given = args.indexOf('--port')
   const port = given === -1 ? await freePort() : Number(args[given + 1])
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-redis-'))
@@ -69,7 +77,7 @@ const start = async (args: readonly string[], program?: string): Promise<RedisSe
       ? ['--cluster-port', String(await freePort())]
       : []),
   ]
-  return launch([...settings, ...args], port, directory, program)
+  return launch([...settings, ...args], port, directory, program, env)
 }
 
 /** One that watches a master, with two more to agree with; `settings` are lines of its file. */
@@ -87,8 +95,9 @@ const launch = async (
   port: number,
   directory: string,
   program = 'redis-server',
+  env: Readonly<Record<string, string>> = {},
 ): Promise<RedisServer> => {
-  const server = spawn(program, argv, { stdio: 'ignore' })
+  const server = spawn(program, argv, { stdio: 'ignore', env: { ...process.env, ...env } })
   const kill = (): void => void server.kill('SIGKILL')
   process.once('exit', kill)
   const ended = new Promise<void>((resolve) => server.once('close', () => resolve()))
