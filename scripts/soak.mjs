@@ -2,6 +2,7 @@
 // @ts-check
 /**
  * npm run soak -- --minutes N [--seed S]           many processes and every fault, on a server of its own
+ * npm run soak -- shutdown --minutes N             processes that are sent SIGTERM again and again, and drain
  * npm run interop:soak -- --minutes N [--kind K]   processes of ours and of Redisson on one object
  * npm run interop:tables                           the tables of interop/README.md, measured anew
  */
@@ -18,12 +19,11 @@ ensureRedis()
 if (beside) ensureJava()
 else tryFaketime()
 if (!(await build({ tests: true }))) process.exit(1)
-const program = join(
-  root,
-  beside ? `.build/test/interop/${args[0] === 'tables' ? 'tables' : 'soak'}.js` : '.build/test/soak/main.js',
-)
+const PROGRAMS = { interop: 'interop/soak', tables: 'interop/tables', shutdown: 'closing/shutdown-soak' }
+const named = Object.entries(PROGRAMS).find(([name]) => name === args[0])
+const program = join(root, `.build/test/${named?.[1] ?? 'soak/main'}.js`)
 const flags = ['--enable-source-maps', '--max-old-space-size=4096']
-const child = spawn(process.execPath, [...flags, program, ...args.slice(beside ? 1 : 0)], { stdio: 'inherit' })
+const child = spawn(process.execPath, [...flags, program, ...args.slice(named === undefined ? 0 : 1)], { stdio: 'inherit' })
 // The child hears Ctrl-C itself, and ends all that it started.
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal))
 child.once('exit', (code) => process.exit(code ?? 1))

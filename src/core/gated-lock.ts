@@ -10,6 +10,7 @@ import { areStrangers, type LockKind, type ServerState } from './protocol.js'
 import type { Request } from './request.js'
 import type { Runtime } from './runtime.js'
 import { enclosing, within } from './scope.js'
+import { leftOf } from './terms.js'
 import { whileHeld } from './using.js'
 
 /** Reads the labels of the clients with these ids. */
@@ -192,8 +193,3 @@ export class GatedLock implements Lock<TenureHold> {
 
 const overlap = ({ part: one }: LockKind, { part: other }: LockKind): boolean =>
   one === undefined || other === undefined || one.some((field) => other.includes(field))
-
-const leftOf = (ttl: number): number | undefined => {
-  if (ttl === -2) return undefined
-  return ttl === -1 ? Infinity : ttl
-}

@@ -8,6 +8,7 @@ import type { Kept } from '../types.js'
 import type { Runner } from './protocol.js'
 import { type Runtime, mustShareSlot } from './runtime.js'
 import { Speaker } from './speaker.js'
+import { leftOf } from './terms.js'
 
 /** What many share and nobody owns: its keys stay on the server until they are deleted. */
 export abstract class KeptObject implements Kept {
@@ -51,9 +52,7 @@ export abstract class KeptObject implements Kept {
   }
 
   async remaining(): Promise<number | undefined> {
-    const left = await this.#left()
-    if (left === -2) return undefined
-    return left === -1 ? Infinity : left
+    return leftOf(await this.#left())
   }
 
   /** As PTTL answers: -2 where there is no such key, -1 where it has no expiry. */

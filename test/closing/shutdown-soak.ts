@@ -11,7 +11,7 @@ import { startRedis } from '../support/redis-server.js'
  * Three processes work under one lock; every second one of them is told to end, and another takes its place. Nobody may be inside
  * beside another, nothing may be left, and every process must be gone in time.
  *
- *     node .build/test/closing/shutdown-soak.js --minutes 5
+ *     npm run soak -- shutdown --minutes 5
  */
 
 const DRAIN = 3000
