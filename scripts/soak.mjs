@@ -23,7 +23,9 @@ const PROGRAMS = { interop: 'interop/soak', tables: 'interop/tables', shutdown: 
 const named = Object.entries(PROGRAMS).find(([name]) => name === args[0])
 const program = join(root, `.build/test/${named?.[1] ?? 'soak/main'}.js`)
 const flags = ['--enable-source-maps', '--max-old-space-size=4096']
-const child = spawn(process.execPath, [...flags, program, ...args.slice(named === undefined ? 0 : 1)], { stdio: 'inherit' })
+const child = spawn(process.execPath, [...flags, program, ...args.slice(named === undefined ? 0 : 1)], {
+  stdio: 'inherit',
+})
 // The child hears Ctrl-C itself, and ends all that it started.
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal))
 child.once('exit', (code) => process.exit(code ?? 1))
