@@ -1,5 +1,5 @@
 import { keyEncoder } from './codecs/java-codec.js'
-import { readSettings, type ClientOptions, type Settings } from './config/settings.js'
+import type { Settings } from './config/settings.js'
 import { adopt } from './core/adopt.js'
 import { type ServerFacts, readFacts, refused } from './core/facts.js'
 import { GatedLock, type LockHome } from './core/gated-lock.js'
@@ -13,6 +13,7 @@ import type { LockKind } from './core/protocol.js'
 import { Runtime } from './core/runtime.js'
 import { readTicket } from './core/ticket.js'
 import type { Driver } from './engine/engine.js'
+import type { Attempt } from './engine/attempt.js'
 import { ClosedError, LockLostError } from './errors.js'
 import { presenceKey } from './keys.js'
 import {
@@ -364,18 +365,12 @@ class ConnectedClient implements Client {
   }
 }
 
-/** What `connect` does. */
-export const open = async (from?: string | URL | ClientOptions): Promise<Client> => {
-  const settings = await readSettings(from, environment())
-  return start(settings, await openDriver(settings))
-}
-
 /** A client on this driver, whatever place the settings name. */
-export const start = async (settings: Settings, driver: Driver): Promise<Client> => {
+export const start = async (settings: Settings, driver: Driver, attempt?: Attempt): Promise<Client> => {
   const { clock, redisson } = settings
   const id = newClientId(clock, redisson)
   // Not where it connects to: what can be reached from a lock must not hold the password.
-  const { place: _place, tls: _tls, ...shared } = settings
+  const { place: _place, tls: _tls, retry: _retry, ...shared } = settings
   const runtime = new Runtime({ id, ...shared }, driver)
   const { link } = runtime
   const label = settings.label ?? (await defaultLabel())
@@ -383,7 +378,7 @@ export const start = async (settings: Settings, driver: Driver): Promise<Client>
   const presence = settings.presence
     ? new Presence(link, { clock, id, label, key: runtime.keyOf(presenceKey(id)), lease: settings.watchdog })
     : undefined
-  await link.open()
+  await link.open(attempt)
   const [facts] = await Promise.all([readFacts(link, clock, settings.sharded), presence?.announce()])
   runtime.sharded = facts.sharded
   const untold = await runtime.replicas.begin(facts.replicas)
@@ -391,32 +386,6 @@ export const start = async (settings: Settings, driver: Driver): Promise<Client>
   if (untold !== undefined) runtime.warn(refused(['CLUSTER', 'SLOTS'], untold, 'no replicas are waited for'))
   return new ConnectedClient(runtime, facts, presence)
 }
-
-/** Only what is needed is loaded: no Redis client for `memory:`, no Lua for a server. */
-const openDriver = async (settings: Settings): Promise<Driver> => {
-  const { place, tls, clock, connectTimeout, commandTimeout } = settings
-  if (place.engine === 'memory') {
-    const [{ MemoryDriver }, { openMemoryServer }] = await Promise.all([
-      import('./engine/memory/driver.js'),
-      import('./engine/memory/registry.js'),
-    ])
-    return new MemoryDriver(openMemoryServer(place.name, clock), place.name)
-  }
-  if (place.engine === 'node-redis') {
-    const { NodeRedisDriver } = await import('./engine/node-redis.js')
-    return new NodeRedisDriver(place.connection)
-  }
-  if (place.engine === 'glide') {
-    const { GlideDriver } = await import('./engine/glide.js')
-    return new GlideDriver(place.connection)
-  }
-  const { IoredisDriver } = await import('./engine/ioredis.js')
-  if (place.engine === 'ioredis') return new IoredisDriver(place.connection, 'the connection passed in')
-  return IoredisDriver.open(place.target, { tls, connectTimeout, commandTimeout, clock })
-}
-
-const environment = (): Readonly<Record<string, string | undefined>> =>
-  typeof process === 'undefined' ? {} : process.env
 
 const defaultLabel = async (): Promise<string> => {
   const { hostname } = await import('node:os')

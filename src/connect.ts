@@ -14,7 +14,7 @@ export const connect = async (from?: string | URL | ClientOptions): Promise<Clie
   // Whoever imports the package and never connects, such as a command line that prints its help, loads no kind of lock.
   // What it opens outlives the call: it keeps nothing of the scope in which it was made.
   return outside(async () => {
-    const { open } = await import('./client.js')
+    const { open } = await import('./open.js')
     return open(from)
   })
 }

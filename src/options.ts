@@ -167,8 +167,7 @@ export const usingArgs = <O extends object, W extends (...args: never[]) => unkn
 export const checkWaiting = <O extends WaitOptions>(options: O | undefined, known: readonly string[]): Partial<O> => {
   const { wait, signal }: WaitOptions = checkOptions(options, known)
   if (wait !== undefined) checkWait(wait)
-  if (signal !== undefined && !isSignal(signal))
-    throw new TypeError(`signal must be an AbortSignal, not ${show(signal)}`)
+  if (signal !== undefined) checkSignal(signal, 'signal')
   return options ?? {}
 }
 
@@ -211,6 +210,10 @@ export const checkBackoff = (backoff: SpinBackoff | undefined): SpinBackoff | un
 const isSignal = (value: unknown): value is AbortSignal =>
   typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value
 
+export const checkSignal = (value: unknown, what: string): void => {
+  if (!isSignal(value)) throw new TypeError(`${what} must be an AbortSignal, not ${show(value)}`)
+}
+
 export const checkAcquire = (options: AcquireOptions | undefined): AcquireOptions => {
   const checked = checkWaiting(options, OPTIONS.acquire)
   if (checked.lease !== undefined) checkLease(checked.lease)
@@ -240,8 +243,8 @@ export const checkText = (value: unknown, what: string): void => {
   if (typeof value !== 'string') throw new TypeError(`${what} must be a string, not ${show(value)}`)
 }
 
-export const checkFlag = (value: unknown, what: string): void => {
-  if (typeof value !== 'boolean') throw new TypeError(`${what} must be true or false, not ${show(value)}`)
+export const checkFlag = (value: unknown, what: string, may = 'true or false'): void => {
+  if (typeof value !== 'boolean') throw new TypeError(`${what} must be ${may}, not ${show(value)}`)
 }
 
 /** An object that has these methods. */

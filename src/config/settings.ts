@@ -12,11 +12,12 @@ import {
   checkLease,
   checkMethods,
   checkText,
-  isPromise,
   show,
 } from '../options.js'
 import type { Logger, RedissonVersion } from '../types.js'
 import { borrowed, type Borrowed } from './borrowed.js'
+import { guarded, silent } from './logger.js'
+import { retryOf, type RetryOptions } from './retry.js'
 import { tlsOf } from './tls.js'
 import { type Place, placeOfUrl } from './url.js'
 
@@ -57,6 +58,11 @@ export interface ClientOptions {
   codec?: CodecName | Codec | undefined
   /** Default 10 000. */
   connectTimeout?: number | undefined
+  /**
+   * `connect` may come before its server: while that cannot be reached, or is not ready, it tries again, after 2 s at most.
+   * `{ timeout, signal }` limit that. What only another setting would mend, such as a password, rejects at once. Default false.
+   */
+  retry?: boolean | RetryOptions | undefined
   /** No command waits longer for its reply. Default 3000. */
   commandTimeout?: number | undefined
   /** How many acquire calls may wait in this client before `BusyError`. Default: any number. */
@@ -84,6 +90,7 @@ export interface Settings {
   /** Of the Redisson whose file this is. */
   readonly javaCodec: JavaCodec | undefined
   readonly connectTimeout: number
+  readonly retry: RetryOptions | undefined
   readonly commandTimeout: number
   readonly maxWaiters: number
   readonly clock: Clock
@@ -106,9 +113,6 @@ export interface Filed {
   readonly warnings: readonly string[]
 }
 
-const ignore = (): void => undefined
-const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }
-
 const KNOWN: readonly (keyof ClientOptions)[] = [
   'url',
   'connection',
@@ -122,6 +126,7 @@ const KNOWN: readonly (keyof ClientOptions)[] = [
   'mapName',
   'codec',
   'connectTimeout',
+  'retry',
   'commandTimeout',
   'maxWaiters',
   'clock',
@@ -186,6 +191,7 @@ export const settle = (from: From, env: Environment, filed?: Filed): Settings =>
     fairWaiterTimeout: checkLease(fairWaiterTimeout, 'fairWaiterTimeout'),
     redisson,
     connectTimeout: checkLease(connectTimeout, 'connectTimeout'),
+    retry: retryOf(options.retry),
     commandTimeout: checkLease(commandTimeout, 'commandTimeout'),
     replicas: replicasOf(options.replicas, commandTimeout),
     maxWaiters: checkCount(maxWaiters, 'maxWaiters'),
@@ -222,20 +228,6 @@ const replicasOf = (wanted: ClientOptions['replicas'] = {}, commandTimeout: numb
   // A reply that must wait for them would be given up before it comes.
   if (timeout < commandTimeout || wanted.timeout === undefined) return { sync, timeout }
   throw new RangeError(`replicas.timeout must be below commandTimeout (${commandTimeout}), not ${timeout}`)
-}
-
-/** A logger that throws, or whose promise rejects, must not stop what goes on in the background. */
-const guarded = (logger: Logger): Logger => {
-  const quiet =
-    (level: keyof Logger) =>
-    (message: string, details?: unknown): void => {
-      try {
-        isPromise((logger[level] as (...args: unknown[]) => unknown).call(logger, message, details))
-      } catch {
-        // There is nobody left to tell.
-      }
-    }
-  return { debug: quiet('debug'), info: quiet('info'), warn: quiet('warn'), error: quiet('error') }
 }
 
 /** What is misspelt, or of a later version, must not be ignored: it might lead to another server. */

@@ -1,8 +1,10 @@
+import { reasonOf } from '../core/abort.js'
 import { type Clock, limitAnswers, type Timer } from '../core/clock.js'
 import { outside } from '../core/scope.js'
 import { ClosedError, ConfigError, EngineError, serverError, withoutSecrets } from '../errors.js'
 import type { Script } from '../lua/script.js'
 import { type Shape, integer } from '../lua/shape.js'
+import { type Attempt, attempted } from './attempt.js'
 import {
   type Arg,
   type Driver,
@@ -139,25 +141,18 @@ export class Link {
     if (!this.#driver.isUp && !this.#closed) throw this.#offline(target)
   }
 
-  async open(): Promise<void> {
-    const { clock, connectTimeout } = this.#options
-    let timer: Timer | undefined
-    const tooLate = new Promise<never>((_resolve, reject) => {
-      timer = clock.setTimer(() => {
-        reject(new Error(`no answer within ${connectTimeout} ms`))
-      }, connectTimeout)
-    })
+  async open(attempt: Attempt = { limit: this.#options.connectTimeout }): Promise<void> {
     try {
-      await Promise.race([this.#driver.open(this.#events()).then(() => this.#greet()), tooLate])
+      const greeted = this.#driver.open(this.#events()).then(() => this.#greet())
+      await attempted(this.#options.clock, attempt, greeted)
       this.known = true
     } catch (error) {
-      timer?.cancel()
-      const why = await this.#driver.explain?.(error as Error)
+      const { signal } = attempt
+      const why = signal?.aborted === true ? undefined : await this.#driver.explain?.(error as Error)
       void this.close()
+      if (signal?.aborted === true) throw reasonOf(signal)
       if (error instanceof ConfigError) throw error
       throw this.#connectError(why === undefined ? (error as Error) : new Error(why))
-    } finally {
-      timer?.cancel()
     }
   }
 

@@ -1,0 +1,84 @@
+import { start, type Client } from './client.js'
+import { readSettings, type ClientOptions, type Settings } from './config/settings.js'
+import { onAbort, reasonOf } from './core/abort.js'
+import type { Clock } from './core/clock.js'
+import { passes } from './core/trouble.js'
+import type { Driver } from './engine/engine.js'
+import type { Attempt } from './engine/attempt.js'
+
+/** Between one try and the next, ms: at first, and at most. */
+const SOON = 50
+const LATE = 2000
+
+/** Another try would only hear it again: a setting is wrong. */
+const FOR_GOOD = /: ERR (?!max number of clients)|on this port|certificate/
+
+/** What `connect` does. */
+export const open = async (from?: string | URL | ClientOptions): Promise<Client> => {
+  const settings = await readSettings(from, environment())
+  return firstOf(settings, async (attempt) => start(settings, await openDriver(settings), attempt))
+}
+
+/** Tries until it is connected, or what stands in the way does not pass, or its time is over. */
+const firstOf = async <T>(settings: Settings, connectOnce: (attempt?: Attempt) => Promise<T>): Promise<T> => {
+  const { retry, clock, connectTimeout, logger } = settings
+  if (retry === undefined) return connectOnce()
+  const { timeout = Infinity, signal } = retry
+  const until = clock.monotonic() + timeout
+  let told: string | undefined
+  for (let pause = SOON; ; pause = Math.min(2 * pause, LATE)) {
+    signal?.throwIfAborted()
+    const limit = Math.max(SOON, Math.min(connectTimeout, until - clock.monotonic()))
+    try {
+      return await connectOnce({ limit, signal })
+    } catch (error) {
+      const { message } = error as Error
+      const left = until - clock.monotonic()
+      if (left < SOON || !passes(error) || FOR_GOOD.test(message)) throw error
+      if (message !== told) logger.warn(`${message}; trying again`)
+      told = message
+      // The last tries come closer together, so that one is made just before the end.
+      await sleep(clock, Math.min(pause * (0.75 + 0.5 * clock.random()), left / 2), signal)
+    }
+  }
+}
+
+const sleep = (clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const timer = clock.setTimer(() => {
+      unlisten?.()
+      resolve()
+    }, ms)
+    const unlisten =
+      signal &&
+      onAbort(signal, () => {
+        timer.cancel()
+        reject(reasonOf(signal))
+      })
+  })
+
+/** Only what is needed is loaded: no Redis client for `memory:`, no Lua for a server. */
+const openDriver = async (settings: Settings): Promise<Driver> => {
+  const { place, tls, clock, connectTimeout, commandTimeout } = settings
+  if (place.engine === 'memory') {
+    const [{ MemoryDriver }, { openMemoryServer }] = await Promise.all([
+      import('./engine/memory/driver.js'),
+      import('./engine/memory/registry.js'),
+    ])
+    return new MemoryDriver(openMemoryServer(place.name, clock), place.name)
+  }
+  if (place.engine === 'node-redis') {
+    const { NodeRedisDriver } = await import('./engine/node-redis.js')
+    return new NodeRedisDriver(place.connection)
+  }
+  if (place.engine === 'glide') {
+    const { GlideDriver } = await import('./engine/glide.js')
+    return new GlideDriver(place.connection)
+  }
+  const { IoredisDriver } = await import('./engine/ioredis.js')
+  if (place.engine === 'ioredis') return new IoredisDriver(place.connection, 'the connection passed in')
+  return IoredisDriver.open(place.target, { tls, connectTimeout, commandTimeout, clock })
+}
+
+const environment = (): Readonly<Record<string, string | undefined>> =>
+  typeof process === 'undefined' ? {} : process.env
