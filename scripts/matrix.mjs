@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * npm run test:matrix                    the whole contract of every primitive, on every row of test/rows.ts
+ * npm run test:matrix                    every test of test/contract on every row of test/rows.ts
  * npm run test:matrix -- Cluster Valkey  on the rows whose names hold one of the words
  *
  * The table in docs/connections.md is from the last run of each row.
@@ -16,15 +16,6 @@ import { root, runParts, summarize } from './test/parts.mjs'
 import { ensureRedis } from './test/redis.mjs'
 import { ensureNewer } from './test/servers.mjs'
 
-const PRIMITIVES = [
-  'locks',
-  'read-write-locks',
-  'semaphores',
-  'permit-semaphores',
-  'latches',
-  'rate-limiters',
-  'whole-locks',
-]
 const PAGE = join(root, 'docs/connections.md')
 const [BEGIN, END] = ['<!-- the last runs of npm run test:matrix -->', '<!-- end of the runs -->']
 const words = process.argv.slice(2).map((word) => word.toLowerCase())
@@ -63,7 +54,7 @@ const runRows = async () => {
       words.length === 0 || words.some((word) => name.toLowerCase().includes(word)),
   )
   orThrow(chosen.length > 0, `no row has one of the words ${words.join(' ')}`)
-  const files = findTests(PRIMITIVES.map((name) => `test/contract/${name}.test`))
+  const files = findTests(['test/contract/'])
   /** @type {import('./test/parts.mjs').Counts} */
   const total = { passed: 0, failed: 0, skipped: new Map() }
   /** @type {Map<string, Outcome>} */

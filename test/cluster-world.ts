@@ -16,7 +16,7 @@ const added = (replies: readonly Reply[]): Reply => {
   return Array.isArray(replies[0]) ? replies.flat() : (replies[0] ?? 0)
 }
 
-/** Commands as to one server: where the key is, or everywhere; channels are sharded. */
+/** Commands as to one server: where the key is, or everywhere; locks' channels are sharded, those of topics are not. */
 class Whole {
   readonly #nodes: Running['nodes']
   readonly #cluster: Cluster
@@ -31,10 +31,17 @@ class Whole {
 
   async call(...[name, ...args]: Word[]): Promise<Reply> {
     const [word = '', target = ''] = args.map(String)
-    if (name === 'PUBLISH') return this.#send('SPUBLISH', ...args)
-    if (name === 'PUBSUB' && word === 'CHANNELS')
-      return added(await this.#everywhere('PUBSUB', 'SHARDCHANNELS', target))
-    if (name === 'PUBSUB' && word === 'NUMSUB') return this.#subscribers(target)
+    if (name === 'PUBLISH') {
+      await this.#send('PUBLISH', ...args)
+      return this.#send('SPUBLISH', ...args)
+    }
+    if (name === 'PUBSUB' && word === 'CHANNELS') {
+      const kinds = ['CHANNELS', 'SHARDCHANNELS'].map((kind) => this.#everywhere('PUBSUB', kind, target))
+      return added((await Promise.all(kinds)).flat())
+    }
+    if (name === 'PUBSUB' && word === 'NUMSUB') return this.#subscribers(target, ['NUMSUB', 'SHARDNUMSUB'])
+    if (name === 'PUBSUB' && word === 'SHARDNUMSUB') return this.#subscribers(target, [word])
+    if (name === 'PUBSUB') return added(await this.#everywhere(name, ...args))
     if (EVERYWHERE.includes(String(name))) return added(await this.#everywhere(String(name), ...args))
     if (ONE_BY_ONE.includes(String(name))) {
       return added(await Promise.all(args.map((arg) => this.#send(String(name), arg))))
@@ -65,9 +72,9 @@ class Whole {
     return Promise.all(this.#nodes.map(({ redis }) => redis.call(name, ...args) as Promise<Reply>))
   }
 
-  async #subscribers(channel: string): Promise<Reply> {
-    const all = (await this.#everywhere('PUBSUB', 'SHARDNUMSUB', channel)) as [string, number][]
-    return [channel, all.reduce((sum, [, count]) => sum + count, 0)]
+  async #subscribers(channel: string, kinds: readonly string[]): Promise<Reply> {
+    const all = await Promise.all(kinds.map((kind) => this.#everywhere('PUBSUB', kind, channel)))
+    return [channel, (all.flat() as [string, number][]).reduce((sum, [, count]) => sum + count, 0)]
   }
 }
 
@@ -83,6 +90,7 @@ export const cluster = ({ name, lend, concurrency = 8 }: Column): Engine => {
     name,
     virtual: false,
     concurrency,
+    lacks: ['scripts over several slots'],
     async start() {
       running = await startCluster()
       whole = new Whole(running)

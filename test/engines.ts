@@ -1,6 +1,16 @@
 import { after, before, test } from 'node:test'
 import { rowOf } from './rows.js'
-import { type Engine, type Lend, memory, type Options, PATIENCE, redis, within, type World } from './worlds.js'
+import {
+  type Engine,
+  type Feature,
+  type Lend,
+  memory,
+  type Options,
+  PATIENCE,
+  redis,
+  within,
+  type World,
+} from './worlds.js'
 
 export type { Client, Engine, Lend, Options, Word, World } from './worlds.js'
 export { PATIENCE } from './worlds.js'
@@ -30,11 +40,14 @@ export const started = async (engine: Engine): Promise<string | undefined> => {
   }
 }
 
-/** Adds a test. With 'real clock' it is left out where time is virtual. */
-export type Scenario = (name: string, body: (world: World) => Promise<void>, on?: 'real clock') => void
+/** Adds a test. With 'real clock' it is left out where time is virtual; where its row lacks what it needs it is skipped. */
+export type Scenario = (name: string, body: (world: World) => Promise<void>, needs?: 'real clock' | Feature) => void
 
-/** Inside a `describe`: starts the engine before, stops it after, and gives the way to add tests to it. */
-export const scenarios = (engine: Engine, defaults?: Partial<Options>, patience = 0): Scenario => {
+/**
+ * Inside a `describe`: starts the engine before, stops it after, and gives the way to add tests to it. `all`: what each of
+ * them needs.
+ */
+export const scenarios = (engine: Engine, defaults?: Partial<Options>, patience = 0, all?: Feature): Scenario => {
   let reason: string | undefined
   before(async () => {
     reason = await started(engine)
@@ -42,9 +55,14 @@ export const scenarios = (engine: Engine, defaults?: Partial<Options>, patience 
   after(async () => {
     await engine.stop?.()
   })
-  return (name, body, on) => {
-    if (on === 'real clock' && engine.virtual) return
+  return (name, body, needs) => {
+    if (needs === 'real clock' && engine.virtual) return
     void test(name, { timeout: 2 * PATIENCE }, async (t) => {
+      const lacks = engine.lacks?.find((feature) => feature === needs || feature === all)
+      if (lacks !== undefined) {
+        t.skip(`no ${lacks} there`)
+        return
+      }
       if (reason !== undefined) {
         t.skip(reason)
         return

@@ -46,10 +46,20 @@ export interface World {
   finish(): Promise<void>
 }
 
+/** What a client library, a cluster, or what the server's user may do, keeps from whoever uses it. */
+export type Feature =
+  | 'sharded channels'
+  | 'errors within replies'
+  | 'order among commands'
+  | 'scripts over several slots'
+  | 'topics and scripts'
+
 export interface Engine {
   readonly name: string
   readonly virtual: boolean
   readonly concurrency: number
+  /** What cannot be had there; docs/connections.md has it too. */
+  readonly lacks?: readonly Feature[]
   start?(): Promise<void>
   stop?(): Promise<void>
   /** `defaults`: what all clients of the test are connected with. */
@@ -249,6 +259,7 @@ export interface Column {
   start?(): Promise<Place>
   lend?: Lend
   readonly concurrency?: number
+  readonly lacks?: readonly Feature[]
   /** What all names begin with, where no others may be used. */
   readonly prefix?: string
   /** Every message that a release sends is lost. */
@@ -275,7 +286,15 @@ const inSilence = async (): Promise<Place> => {
 }
 
 /** One server, or one that moves, whose databases are the tests'. */
-export const redis = ({ name, lend, prefix = '', concurrency = 32, silent = false, ...column }: Column): Engine => {
+export const redis = ({
+  name,
+  lend,
+  prefix = '',
+  concurrency = 32,
+  lacks = [],
+  silent = false,
+  ...column
+}: Column): Engine => {
   let place: Place | undefined
   let listener: Redis | undefined
   let database = 0
@@ -284,6 +303,7 @@ export const redis = ({ name, lend, prefix = '', concurrency = 32, silent = fals
     name,
     virtual: false,
     concurrency,
+    lacks,
     async start() {
       place = await (column.start ?? (silent ? inSilence : onTcp))()
       listener = new Redis(place.admin)

@@ -9,7 +9,11 @@ import {
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
+import { HoldfastError } from '../errors.js'
 import type { GlideClient, GlideMessage } from './target.js'
+
+const NO_SHARDS =
+  'a client of Valkey GLIDE for one server cannot subscribe to sharded channels: leave `sharded` out, or pass a client of ioredis or node-redis'
 
 /** As its enumeration says; nothing of it is imported. */
 const BYTES = 0
@@ -21,6 +25,10 @@ const WORDS = {
   plain: ['subscribe', 'unsubscribe'],
   pattern: ['psubscribe', 'punsubscribe'],
 } as const
+
+/** So many requests at once unless its settings say otherwise: it refuses more. A tenth is left to the caller. */
+const AT_ONCE = 1000
+const OURS = 0.9
 
 /** Until the server has confirmed a subscription. The link waits for less. */
 const CONFIRMED = 10_000
@@ -34,8 +42,12 @@ export class GlideDriver implements Driver {
   readonly cluster = false
   readonly lent = true
   readonly #client: GlideClient
-  /** Commands on their way. */
+  /** Commands without an answer, those included that are not sent yet. */
   readonly #unanswered = new Set<Promise<unknown>>()
+  /** How many are sent, and may be at once; the others stand in a line. */
+  #underWay = 0
+  readonly #most: number
+  readonly #line: (() => void)[] = []
   #messages: GlideClient | undefined
   #events: DriverEvents | undefined
   /** It connects again by itself and tells nobody: the commands show it. */
@@ -44,6 +56,7 @@ export class GlideDriver implements Driver {
 
   constructor(client: GlideClient) {
     this.#client = client
+    this.#most = Math.max(1, Math.floor((client.config.inflightRequestsLimit ?? AT_ONCE) * OURS))
   }
 
   get isUp(): boolean {
@@ -75,22 +88,36 @@ export class GlideDriver implements Driver {
   async send(argv: readonly Arg[], options: SendOptions = {}): Promise<Reply> {
     // The order in which its commands leave is not promised, and WAIT is about those that left before it.
     if (argv[0] === 'WAIT') await Promise.allSettled(this.#unanswered)
-    if (!this.isUp) throw new NotSent('not connected')
-    return this.#exchange(this.#client, argv, options.binary === true)
+    const exchange = (): Promise<Reply> => this.#exchange(this.#client, argv, options.binary === true)
+    const reply =
+      this.#underWay < this.#most
+        ? exchange()
+        : new Promise<Reply>((resolve) => {
+            this.#line.push(() => {
+              resolve(exchange())
+            })
+          })
+    this.#unanswered.add(reply)
+    try {
+      return await reply
+    } finally {
+      this.#unanswered.delete(reply)
+    }
   }
 
   async #exchange(client: GlideClient, argv: readonly Arg[], binary: boolean): Promise<Reply> {
-    const sent = client.customCommand(argv.map(wordOf), { decoder: binary ? BYTES : TEXT })
-    this.#unanswered.add(sent)
+    if (!this.isUp) throw new NotSent('not connected')
+    this.#underWay++
     try {
-      const reply = replyOf(await sent, binary)
+      const reply = replyOf(await client.customCommand(argv.map(wordOf), { decoder: binary ? BYTES : TEXT }), binary)
       if (this.#cut) this.#restored()
       return reply
     } catch (error) {
       if ((error as Error).name === 'ConnectionError') this.#lost(error as Error)
       throw translated(error as Error)
     } finally {
-      this.#unanswered.delete(sent)
+      this.#underWay--
+      while (this.#underWay < this.#most && this.#line.length > 0) this.#line.shift()?.()
     }
   }
 
@@ -115,7 +142,7 @@ export class GlideDriver implements Driver {
   }
 
   async subscribe(name: string, kind: SubscriptionKind): Promise<void> {
-    if (kind === 'sharded') throw new Error('ERR a client of Valkey GLIDE for one server has no sharded channels')
+    if (kind === 'sharded') throw new HoldfastError('UNSUPPORTED', NO_SHARDS)
     if (this.#messages === undefined) throw new NotSent('not connected')
     await this.#messages[WORDS[kind][0]]([name], CONFIRMED).catch(refuse)
   }

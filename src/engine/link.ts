@@ -1,7 +1,7 @@
 import { reasonOf } from '../core/abort.js'
 import { type Clock, limitAnswers, type Timer } from '../core/clock.js'
 import { outside } from '../core/scope.js'
-import { ClosedError, ConfigError, EngineError, serverError, withoutSecrets } from '../errors.js'
+import { ClosedError, ConfigError, EngineError, HoldfastError, serverError, withoutSecrets } from '../errors.js'
 import type { Script } from '../lua/script.js'
 import { type Shape, integer } from '../lua/shape.js'
 import { type Attempt, attempted } from './attempt.js'
@@ -458,6 +458,7 @@ export class Link {
   #translate(error: Error, target?: string): Error {
     if (error instanceof NoReply) return this.#noReply(`(${error.message})`, target)
     if (error instanceof NotSent) return this.#closed ? new ClosedError(target) : this.#offline(target)
+    if (error instanceof HoldfastError) return error
     const answer = serverError(error.message, target)
     if (answer.code === 'READONLY' || answer.code === 'MASTERDOWN') this.#renewal.misled(answer)
     return answer

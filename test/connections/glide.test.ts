@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConfigError, connect, EngineError } from 'holdfast'
+import { ConfigError, connect, EngineError, HoldfastError } from 'holdfast'
 import { rejection } from '../contract/lock/kind.js'
 import { smoke } from '../contract/smoke.js'
 import { rowOf } from '../rows.js'
@@ -90,6 +90,25 @@ void describe('a client of Valkey GLIDE of the caller’s own', { concurrency: 2
       await kept.release()
       await (await woken).release()
       await other.close()
+    } finally {
+      await client.close()
+      glide.close()
+    }
+  })
+
+  onServer('thousands of commands at once, more than it takes → each is answered', async ({ server }) => {
+    const glide = await open(server.port, { inflightRequestsLimit: 50 })
+    const client = await connect({ connection: glide })
+    try {
+      const semaphore = client.semaphore('s')
+      await semaphore.trySetPermits(0)
+      await Promise.all(Array.from({ length: 2000 }, () => semaphore.release()))
+      assert.equal(await semaphore.available(), 2000)
+      const topic = client.topic('t')
+      const refused = await rejection(client.topic('t', { sharded: true }).subscribe(() => undefined))
+      assert.ok(refused instanceof HoldfastError && refused.code === 'UNSUPPORTED', String(refused))
+      assert.match(refused.message, /GLIDE.*sharded channels: .*ioredis or node-redis/)
+      await Promise.all(Array.from({ length: 2000 }, (_, i) => topic.publish(i)))
     } finally {
       await client.close()
       glide.close()

@@ -21,12 +21,16 @@ const coded = async (work: Promise<unknown>): Promise<string> => {
 
 /** What people type into redis-cli when they learn scripts and messages, and what they see there. */
 const examples = (scenario: Scenario): void => {
-  scenario('EVAL "return {KEYS[1],KEYS[2],ARGV[1],ARGV[2]}" 2 key1 key2 first second', async (w) => {
-    const client = await w.connect()
-    const echo = client.script('return {KEYS[1],KEYS[2],ARGV[1],ARGV[2]}')
-    const answer = await echo.run({ keys: ['key1', 'key2'], args: ['first', 'second'], returns: 'list' })
-    assert.deepEqual(answer, ['key1', 'key2', 'first', 'second'])
-  })
+  scenario(
+    'EVAL "return {KEYS[1],KEYS[2],ARGV[1],ARGV[2]}" 2 key1 key2 first second',
+    async (w) => {
+      const client = await w.connect()
+      const echo = client.script('return {KEYS[1],KEYS[2],ARGV[1],ARGV[2]}')
+      const answer = await echo.run({ keys: ['key1', 'key2'], args: ['first', 'second'], returns: 'list' })
+      assert.deepEqual(answer, ['key1', 'key2', 'first', 'second'])
+    },
+    'scripts over several slots',
+  )
 
   scenario('EVAL "return redis.call(\'set\',KEYS[1],ARGV[1])" 1 foo bar, then GET foo', async (w) => {
     const client = await w.connect()
@@ -88,7 +92,9 @@ const examples = (scenario: Scenario): void => {
     const subscription = await reader
       .topic<string>('news', { codec: 'string' })
       .subscribe((text) => void heard.push(text))
-    assert.equal(await news.publish('hello'), 1)
+    // A node of a cluster counts those who listen to it alone.
+    const told = await news.publish('hello')
+    assert.ok(w.slotted ? told <= 1 : told === 1, `${told} were told`)
     await w.eventually(() => heard.length === 1)
     assert.deepEqual(heard, ['hello'])
     await subscription.unsubscribe()
@@ -98,6 +104,6 @@ const examples = (scenario: Scenario): void => {
 
 for (const engine of engines) {
   describe(`the examples of the console on ${engine.name}`, () => {
-    examples(scenarios(engine))
+    examples(scenarios(engine, undefined, 0, 'topics and scripts'))
   })
 }

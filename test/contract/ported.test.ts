@@ -159,6 +159,6 @@ const ported = (scenario: Scenario): void => {
 
 for (const engine of engines) {
   describe(`the calls of a Java program, on ${engine.name}`, () => {
-    ported(scenarios(engine))
+    ported(scenarios(engine, undefined, 0, 'topics and scripts'))
   })
 }
