@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import type { Client, DiagnosticMessage } from 'holdfast'
 import { connect } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
@@ -16,10 +16,17 @@ const settle = async (clock: ReturnType<typeof virtualClock>): Promise<void> => 
   for (let i = 0; i < 20; i++) await clock.advance(1)
 }
 
-void test('waiters who stand right behind each other → in the order of the line, without the server where none stands between', async () => {
+/** Two clients of one server, closed when the test is over, however it ended. */
+const pair = async (t: TestContext, url: string, clock: ReturnType<typeof virtualClock>): Promise<[Client, Client]> => {
+  const [one, two] = [await connect({ url, clock }), await connect({ url, clock })]
+  t.after(() => Promise.all([one.close(), two.close()]))
+  return [one, two]
+}
+
+void test('waiters who stand right behind each other → in the order of the line, without the server where none stands between', async (t) => {
   const clock = virtualClock()
   const url = 'memory:hand-to-hand'
-  const [one, two] = [await connect({ url, clock }), await connect({ url, clock })]
+  const [one, two] = await pair(t, url, clock)
   const grants: boolean[] = []
   const listener = (message: unknown): void => void grants.push((message as DiagnosticMessage).local === true)
   subscribe('holdfast:grant', listener)
@@ -51,14 +58,13 @@ void test('waiters who stand right behind each other → in the order of the lin
     assert.deepEqual([holders, left], [[], []])
   } finally {
     unsubscribe('holdfast:grant', listener)
-    await Promise.all([one.close(), two.close()])
   }
 })
 
-void test('who was served without the server and holds on → no longer in the line a second later', async () => {
+void test('who was served without the server and holds on → no longer in the line a second later', async (t) => {
   const clock = virtualClock()
   const url = 'memory:hand-to-hand-long'
-  const [one, two] = [await connect({ url, clock }), await connect({ url, clock })]
+  const [one, two] = await pair(t, url, clock)
   const first = await two.fairLock(NAME).acquire()
   const waiting = [one.fairLock(NAME).acquire(), one.fairLock(NAME).acquire()]
   await settle(clock)
@@ -75,13 +81,12 @@ void test('who was served without the server and holds on → no longer in the l
   await held.release()
   await settle(clock)
   assert.notEqual(await two.fairLock(NAME).tryAcquire(), undefined)
-  await Promise.all([one.close(), two.close()])
 })
 
-void test('Redisson takes the lock away by force from who was served without the server → the next of its waiters is called', async () => {
+void test('Redisson takes the lock away by force from who was served without the server → the next of its waiters is called', async (t) => {
   const clock = virtualClock()
   const url = 'memory:hand-to-hand-forced'
-  const [one, two] = [await connect({ url, clock }), await connect({ url, clock })]
+  const [one, two] = await pair(t, url, clock)
   const first = await two.fairLock(NAME).acquire()
   const waiting = [one.fairLock(NAME).acquire(), one.fairLock(NAME).acquire()]
   await settle(clock)
@@ -100,13 +105,12 @@ void test('Redisson takes the lock away by force from who was served without the
   await (await waiting[1])?.release()
   await settle(clock)
   assert.deepEqual(heard, ['0'])
-  await Promise.all([one.close(), two.close()])
 })
 
-void test('taken by force after it went from hand to hand → whoever has it is told at once, and nobody enters beside the next', async () => {
+void test('taken by force after it went from hand to hand → whoever has it is told at once, and nobody enters beside the next', async (t) => {
   const clock = virtualClock()
   const url = 'memory:hand-to-hand-taken'
-  const [one, two] = [await connect({ url, clock }), await connect({ url, clock })]
+  const [one, two] = await pair(t, url, clock)
   const first = await two.fairLock(NAME).acquire()
   const waiting = times(3, () => one.fairLock(NAME).acquire())
   await settle(clock)
@@ -124,13 +128,12 @@ void test('taken by force after it went from hand to hand → whoever has it is 
   assert.equal((await two.fairLock(NAME).inspect()).holders.length, 1)
   assert.equal(await second.release(), false)
   assert.equal(await third.release(), true)
-  await Promise.all([one.close(), two.close()])
 })
 
-void test('taken by force after it went from hand to hand, and nobody waits any more → told at once all the same', async () => {
+void test('taken by force after it went from hand to hand, and nobody waits any more → told at once all the same', async (t) => {
   const clock = virtualClock()
   const url = 'memory:hand-to-hand-last'
-  const [one, two] = [await connect({ url, clock }), await connect({ url, clock })]
+  const [one, two] = await pair(t, url, clock)
   const first = await two.fairLock(NAME).acquire()
   const waiting = times(2, () => one.fairLock(NAME).acquire())
   await settle(clock)
@@ -143,13 +146,12 @@ void test('taken by force after it went from hand to hand, and nobody waits any 
   await settle(clock)
   assert.equal(last?.state, 'lost')
   assert.equal(await two.fairLock(NAME).isLocked(), false)
-  await Promise.all([one.close(), two.close()])
 })
 
-void test('taken by force while the next here waits → the one before is told at once', async () => {
+void test('taken by force while the next here waits → the one before is told at once', async (t) => {
   const clock = virtualClock()
   const url = 'memory:hand-to-hand-next'
-  const [one, two] = [await connect({ url, clock }), await connect({ url, clock })]
+  const [one, two] = await pair(t, url, clock)
   const first = await one.fairLock(NAME).acquire()
   const waiting = one.fairLock(NAME).acquire()
   await settle(clock)
@@ -157,7 +159,6 @@ void test('taken by force while the next here waits → the one before is told a
   await settle(clock)
   const next = await waiting
   assert.deepEqual([first.state, next.state], ['lost', 'held'])
-  await Promise.all([one.close(), two.close()])
 })
 
 onServer(
@@ -184,6 +185,7 @@ onServer(
 onServer('the answer to a release is late → who comes meanwhile joins the line without it', async (broken) => {
   const one = (await broken.open()).fairLock(NAME)
   const direct = await connect(broken.server.url)
+  broken.after(() => direct.close())
   const two = direct.fairLock(NAME)
   const first = await two.acquire()
   const mine = one.acquire()
@@ -203,5 +205,4 @@ onServer('the answer to a release is late → who comes meanwhile joins the line
   assert.equal(await released, true)
   await theirHold.release()
   await (await next).release()
-  await direct.close()
 })
