@@ -8,6 +8,8 @@ import { UNSURE, passes } from './trouble.js'
 /** How long a note that nobody needs any more may stay, ms: many are deleted together. */
 const LINGER = 1000
 const BATCH = 250
+/** In an outage that lasts: the others go after an hour. */
+const MOST_GIVEN_UP = 1000
 
 /** For how long a step is asked for again whose answer is none, ms: a connection that answers so may do so always. */
 const STRANGE = 1000
@@ -54,6 +56,8 @@ class Course {
 export class Requests {
   readonly #runtime: Runtime
   readonly #answered = new Set<string>()
+  /** Of steps that nobody asks for any more though a copy may come late: they last for as long as that. */
+  readonly #givenUp = new Set<string>()
   #timer: Timer | undefined
 
   constructor(runtime: Runtime) {
@@ -129,7 +133,7 @@ export class Requests {
       slots.set(slot, [...(slots.get(slot) ?? []), note])
     }
     this.#answered.clear()
-    const deleted = Promise.all([...slots.values()].map((notes) => this.#delete(notes)))
+    const deleted = Promise.all([...this.#shortened(), ...[...slots.values()].map((notes) => this.#delete(notes))])
     this.#runtime.track(deleted)
     await deleted
   }
@@ -143,6 +147,22 @@ export class Requests {
       () => (runtime.closed ? Infinity : -Infinity),
     )
     if ('error' in outcome && passes(outcome.error) && !runtime.closed) for (const note of notes) this.forget(note)
+  }
+
+  /** A try for each when others are deleted, or the client closes: they go by themselves at last. */
+  #shortened(): Promise<unknown>[] {
+    const notes = [...this.#givenUp]
+    this.#givenUp.clear()
+    const { link } = this.#runtime
+    return notes.map((note) =>
+      link.command(['PEXPIRE', note, LATEST], integer, { route: note }).catch(() => {
+        this.#giveUp(note)
+      }),
+    )
+  }
+
+  #giveUp(note: string): void {
+    if (this.#givenUp.size < MOST_GIVEN_UP) this.#givenUp.add(note)
   }
 
   #course(): Course {
@@ -160,7 +180,10 @@ export class Requests {
     this.#runtime.track(asked)
     const outcome = await asked
     if (course.unanswered !== undefined && !course.late) this.forget(note)
-    if ('error' in outcome) return outcome
+    if ('error' in outcome) {
+      if (course.late) this.#giveUp(note)
+      return outcome
+    }
     if (!course.late) this.forget(note)
     // A copy may come late still. Asked for once more, the note lasts for as long as that, and then it goes.
     else {
