@@ -2,6 +2,7 @@ export type { Client, CloseOptions, ReadWriteLockOptions, SpinLockOptions } from
 export type { Codec, CodecName } from './codecs/codec.js'
 export { JavaValue } from './codecs/java-value.js'
 export type { ClientOptions } from './config/settings.js'
+export type { RetryOptions } from './config/retry.js'
 export { connect } from './connect.js'
 export type { Clock, Timer, TimerOptions } from './core/clock.js'
 export type { TlsOptions } from './engine/target.js'
