@@ -80,18 +80,50 @@ onStage(
   },
 )
 
+// Shorter than the time in which one step is answered, and longer, so that a step fails meanwhile.
+for (const away of [400, LIMIT - 300]) {
+  onStage(
+    `the connection breaks for ${away} ms and the client closes at once → what it held is free when the server is back`,
+    async (stage) => {
+      const { client, driver, clock, raw, run } = stage
+      for (let i = 0; i < 20; i++) await run(client.lock(`l:${i}`).acquire())
+      driver.up = false
+      const closing = watch(client.close())
+      await clock.advance(away)
+      assert.ok(!closing.settled)
+      driver.up = true
+      await run(closing.promise)
+      assert.deepEqual(raw('KEYS', '*'), [])
+    },
+  )
+}
+
+onStage('close while the deletion of notes is lost once → closed when they are gone', async (stage) => {
+  const { client, driver, raw, run } = stage
+  const semaphore = client.semaphore('s')
+  await run(semaphore.trySetPermits(1))
+  await run(semaphore.using(() => 'done'))
+  await run(semaphore.delete())
+  assert.notDeepEqual(raw('KEYS', 'holdfast_request:*'), [])
+  let lost = 0
+  driver.loses = ([command]) => (command === 'DEL' && lost++ === 0 ? 'request' : undefined)
+  await run(client.close())
+  assert.deepEqual([lost > 1, raw('KEYS', '*')], [true, []])
+})
+
 onStage(
-  'the connection breaks and the client closes at once → what it held is free when the server is back',
+  'adopt while nobody answers → rejects in time, and the ticket of a lease that is over is refused',
   async (stage) => {
-    const { client, driver, clock, raw, run } = stage
-    for (let i = 0; i < 20; i++) await run(client.lock(`l:${i}`).acquire())
-    driver.up = false
-    const closing = watch(client.close())
-    await clock.advance(400)
-    assert.ok(!closing.settled)
-    driver.up = true
-    await run(closing.promise)
-    assert.deepEqual(raw('KEYS', '*'), [])
+    const { client, driver, clock, run } = stage
+    const ticket = await run((await run(client.lock('l').acquire({ lease: 2000 }))).detach())
+    driver.loses = () => 'request'
+    const adopting = watch(client.adopt(ticket))
+    await clock.advance(LIMIT + 50)
+    assert.ok(adopting.settled, 'it waits on')
+    await assert.rejects(adopting.promise, { code: 'NO_REPLY' })
+    driver.loses = () => undefined
+    await clock.advance(2000)
+    await assert.rejects(run(client.adopt(ticket)), LockLostError)
   },
 )
 
