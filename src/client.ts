@@ -67,6 +67,7 @@ import type {
 /** How often closing looks whether what is held was given back, ms. */
 const LOOK = 20
 
+/** How a client is closed. */
 export interface CloseOptions {
   /**
    * For how many ms at most what is held may still be given back, and the work of a `using` come to its end, before the rest is
@@ -77,10 +78,13 @@ export interface CloseOptions {
   readonly release?: boolean | undefined
 }
 
+/** How a spin lock waits. */
 export interface SpinLockOptions {
+  /** The pauses between two tries. */
   readonly backoff?: SpinBackoff | undefined
 }
 
+/** Which read-write lock it is. */
 export interface ReadWriteLockOptions {
   /** First come, first served among all processes that say so, too; readers who stand next to one another come in together. */
   readonly fair?: boolean | undefined
@@ -143,7 +147,9 @@ export interface Client extends AsyncDisposable {
   owner(label?: string): Owner
   /** Takes over a hold that was detached, here or in another process. Rejects with `LockLostError` when it is gone. */
   adopt(ticket: string): Promise<Hold>
+  /** Listens to an event, or to any of several. */
   on<E extends keyof ClientEvents>(event: E, listener: ClientListener<E>): this
+  /** The listener hears no more of it. */
   off<E extends keyof ClientEvents>(event: E, listener: ClientListener<E>): this
   /** How the connection is, and what this client has. Rejects only when the client is closed. */
   health(): Promise<Health>

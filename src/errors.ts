@@ -59,6 +59,7 @@ interface Branded {
 /** The base of all errors of this library. `instanceof` holds across two installed copies of the package. */
 export class HoldfastError extends Error {
   static readonly brand: string = 'HoldfastError'
+  /** What happened: `docs/errors.md` lists them. */
   readonly code: ErrorCode
   /** The name of the lock or synchronizer that the error is about. */
   readonly target: string | undefined
@@ -130,6 +131,7 @@ export class DeadlockError extends HoldfastError {
 /** As many calls as `maxWaiters` allows wait in this client already. */
 export class BusyError extends HoldfastError {
   static override readonly brand = 'BusyError'
+  /** How many may wait: the option of the client. */
   readonly maxWaiters: number
   constructor(target: string, maxWaiters: number, cause?: unknown) {
     super('BUSY_CLIENT', `'${target}': ${maxWaiters} calls wait in this client already (maxWaiters)`, { target, cause })
@@ -141,7 +143,9 @@ export class BusyError extends HoldfastError {
 export interface MemberFailure {
   /** Its place among the locks that it was given. */
   readonly index: number
+  /** Its name. */
   readonly name: string
+  /** Why it failed. */
   readonly error: unknown
 }
 
@@ -151,6 +155,7 @@ export interface MemberFailure {
  */
 export class MembersError extends HoldfastError {
   static override readonly brand = 'MembersError'
+  /** One for each member that failed. */
   readonly errors: readonly MemberFailure[]
   constructor(target: string, errors: readonly MemberFailure[]) {
     const told = errors.map(({ index, name, error }) => `[${index}] '${name}': ${messageOf(error)}`).join('; ')
@@ -190,6 +195,7 @@ export class ConfigError extends HoldfastError {
 /** The server refused, or could not be asked; `code` tells which. */
 export class EngineError extends HoldfastError {
   static override readonly brand = 'EngineError'
+  /** What the server, or the connection, said. */
   declare readonly code: EngineErrorCode
   constructor(code: EngineErrorCode, message: string, details: ErrorDetails = {}) {
     super(code, message, details)

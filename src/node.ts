@@ -3,6 +3,7 @@ import type { Client } from './client.js'
 import { systemClock } from './core/clock.js'
 import { checkClose, checkMethods, show } from './options.js'
 
+/** How a client is closed by a signal. */
 export interface ShutdownOptions {
   /** For how many ms running work may come to its end: see `client.close`. Default 10 000. */
   readonly drain?: number | undefined

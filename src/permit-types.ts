@@ -9,6 +9,7 @@ export interface SetupOptions {
   waitForSetup?: boolean | undefined
 }
 
+/** How permits are acquired. */
 export interface SemaphoreOptions extends WaitOptions {
   /** How many, all or none; default 1. 0 are had at once. */
   permits?: number | undefined
@@ -24,6 +25,7 @@ export interface Semaphore extends Kept {
   trySetPermits(permits: number, ttl?: number): Promise<boolean>
   /** Adds some, or takes some away when negative: there may be fewer than none. */
   addPermits(permits: number): Promise<void>
+  /** How many may be acquired now; negative where more are taken than there are. */
   available(): Promise<number>
   /** Takes all there are: how many. Negative: fewer than none were there, and now there are none. */
   drain(): Promise<number>
@@ -44,6 +46,7 @@ export interface Semaphore extends Kept {
   using<T>(options: (SemaphoreOptions & SetupOptions) | undefined, work: () => Promise<T> | T): Promise<T>
 }
 
+/** How a permit is acquired. */
 export interface PermitOptions extends WaitOptions {
   /** Omitted, and without `renew`, it is for ever, as Redisson's. */
   lease?: number | undefined
@@ -55,7 +58,9 @@ export interface PermitOptions extends WaitOptions {
 export interface Permit extends AsyncDisposable {
   /** 32 hex digits, as Redisson shows it; good in every process. */
   readonly id: string
+  /** As a hold's. */
   readonly state: 'held' | 'uncertain' | 'lost' | 'released'
+  /** `state === 'lost'` */
   readonly lost: boolean
   /** Aborts with a `LockLostError` when it is lost. */
   readonly signal: AbortSignal
@@ -73,11 +78,15 @@ export interface Permit extends AsyncDisposable {
  * taken, unless told otherwise.
  */
 export interface PermitSemaphore extends Kept {
+  /** Makes it. `false`: it is there, and stays as it is. */
   trySetPermits(permits: number): Promise<boolean>
   /** So many in all, those that are taken included: there may be fewer than none left. */
   setPermits(permits: number): Promise<void>
+  /** Adds some, or takes some away when negative. */
   addPermits(permits: number): Promise<void>
+  /** How many may be acquired now. */
   available(): Promise<number>
+  /** How many are taken. */
   acquired(): Promise<number>
   /** In all. */
   permits(): Promise<number>
@@ -85,6 +94,7 @@ export interface PermitSemaphore extends Kept {
   acquire(options?: PermitOptions & SetupOptions): Promise<Permit>
   /** All of them or none, and 10,000 at most. `RangeError` where there are some, but fewer in all (see `waitForSetup`). */
   acquireMany(count: number, options?: PermitOptions & SetupOptions): Promise<Permit[]>
+  /** `undefined` when none is free within `wait` (default 0), also where no permits are set. An abort still rejects. */
   tryAcquire(options?: PermitOptions): Promise<Permit | undefined>
   /** All of them, or an empty array when they cannot be acquired within `wait` (default 0). */
   tryAcquireMany(count: number, options?: PermitOptions): Promise<Permit[]>

@@ -14,6 +14,7 @@ export interface Returns {
   list: unknown[]
 }
 
+/** How a script is run, each time. */
 export interface ScriptOptions {
   /** It may not write: the server refuses what does, and a replica may run it where the topology has some. Default false. */
   readonly readOnly?: boolean | undefined
@@ -21,6 +22,7 @@ export interface ScriptOptions {
   readonly codec?: CodecName | Codec | undefined
 }
 
+/** What one run of a script is given. */
 export interface ScriptInput {
   /** KEYS, by the client's `mapName`. On a cluster all must be of one slot. */
   readonly keys?: readonly string[] | undefined
@@ -40,6 +42,7 @@ export interface ScriptInput {
 export interface Script {
   /** Its name on the server: the SHA-1 of its text. */
   readonly sha: string
+  /** Runs it once; what it answers is read as `returns` says. */
   run(options?: ScriptInput & { readonly returns?: 'value' | undefined }): Promise<unknown>
   run<R extends keyof Returns>(options: ScriptInput & { readonly returns: R }): Promise<Returns[R]>
 }

@@ -1,5 +1,6 @@
 import type { Codec, CodecName } from './codecs/codec.js'
 
+/** How the messages of a topic are written, read and sent. */
 export interface TopicOptions {
   /** Default: the client's. */
   readonly codec?: CodecName | Codec | undefined
@@ -7,16 +8,19 @@ export interface TopicOptions {
   readonly sharded?: boolean | undefined
 }
 
+/** How the messages of a pattern are read. */
 export interface PatternTopicOptions {
   /** Default: the client's. */
   readonly codec?: CodecName | Codec | undefined
 }
 
+/** Of one subscription. */
 export interface SubscribeOptions {
   /** Ends the subscription; before it stands, `subscribe` rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
+/** Of a loop over messages. */
 export interface MessagesOptions {
   /** Ends the loop with the signal's reason. */
   readonly signal?: AbortSignal | undefined
@@ -32,10 +36,13 @@ export type MessageListener<M> = (message: M, channel: string) => Promise<void> 
 
 /** Messages may have been missed: the connection was away, or a loop was too slow. */
 interface TellsGaps {
+  /** Hears of gaps: messages may have been missed. */
   on(event: 'gap', listener: () => void): this
+  /** The listener hears of gaps no more. */
   off(event: 'gap', listener: () => void): this
 }
 
+/** What `subscribe` resolves with; `await using` ends it. */
 export interface Subscription extends TellsGaps, AsyncDisposable {
   /** No message comes after the call. Resolves when the server knows. Never rejects; twice is fine. */
   unsubscribe(): Promise<void>
@@ -43,6 +50,7 @@ export interface Subscription extends TellsGaps, AsyncDisposable {
 
 /** For a `for await`. Subscribed from the first `next()` to the end of the loop. */
 export interface Messages<M> extends TellsGaps, AsyncIterableIterator<M>, AsyncDisposable {
+  /** Itself: it is gone through once. */
   [Symbol.asyncIterator](): Messages<M>
 }
 
@@ -55,11 +63,13 @@ interface Listenable {
 
 /** A channel, Redisson's RTopic. Nothing is kept: who is not subscribed misses what is published. */
 export interface Topic<M = unknown> extends Listenable {
+  /** As it was given to the client. */
   readonly name: string
   /** How many were told; on a cluster, how many of those whose connection is to the same node. */
   publish(message: M): Promise<number>
   /** Once it resolves no message is missed while the connection stands. */
   subscribe(listener: MessageListener<M>, options?: SubscribeOptions): Promise<Subscription>
+  /** The messages one after the other, for a `for await`. */
   messages(options?: MessagesOptions): Messages<M>
   /** How many are subscribed to this very channel, on all nodes; patterns do not count. */
   subscribers(): Promise<number>
@@ -67,9 +77,12 @@ export interface Topic<M = unknown> extends Listenable {
 
 /** All channels whose names fit a pattern (`*`, `?`, `[ab]`), Redisson's RPatternTopic. `mapName` is not applied, as it is not there. */
 export interface PatternTopic<M = unknown> extends Listenable {
+  /** As it was given to the client. */
   readonly pattern: string
   /** The channels whose names fit the pattern and that somebody is subscribed to by name, on all nodes. Others' patterns do not count. */
   activeTopics(): Promise<string[]>
+  /** As that of a topic. */
   subscribe(listener: MessageListener<M>, options?: SubscribeOptions): Promise<Subscription>
+  /** As those of a topic, each with its channel. */
   messages(options?: MessagesOptions): Messages<{ readonly channel: string; readonly message: M }>
 }

@@ -16,6 +16,7 @@ import type { SemaphoreOptions, SetupOptions } from './permit-types.js'
 
 /** A unit of work, made by `client.owner()`. Opaque. Unique in the process and valid for every client of it. */
 export interface Owner {
+  /** Shown in errors. */
   readonly label: string | undefined
 }
 
@@ -80,6 +81,7 @@ export interface FencedHold extends Hold {
   readonly token: bigint
 }
 
+/** A lock as the server sees it. */
 export interface LockState {
   /** Owners as the server knows them; `client` and `owner` come from others: escape before showing. */
   holders: HolderState[]
@@ -91,20 +93,31 @@ export interface LockState {
   token?: bigint | undefined
 }
 
+/** One that holds a lock. */
 export interface HolderState {
+  /** As the server knows it: `<client>:<number>`. */
   owner: string
+  /** The id of its client. */
   client: string
+  /** Of its client, where it has one. */
   label?: string | undefined
+  /** How often it has taken the lock. */
   count: number
+  /** How it holds it. */
   mode: 'exclusive' | 'read' | 'write'
   /** Keyed locks only: which of the keys asked about it holds. */
   keys?: string[] | undefined
 }
 
+/** One that waits in a line. */
 export interface WaiterState {
+  /** As the server knows it: `<client>:<number>`. */
   owner: string
+  /** The id of its client. */
   client: string
+  /** Of its client, where it has one. */
   label?: string | undefined
+  /** Until when it stands there without a word, ms since the epoch. */
   deadline?: number | undefined
 }
 
@@ -178,7 +191,9 @@ export interface OwnedLockOptions {
 
 /** Redisson's vocabulary, for code that ports from it: an owner is what Redisson calls a thread. */
 export interface OwnedLock {
+  /** Of the lock. */
   readonly name: string
+  /** Whose it is. */
   readonly owner: Owner
   /** `lease` -1 or omitted: the watchdog renews. With a `signal` it is Redisson's `lockInterruptibly`. */
   lock(lease?: number, options?: OwnedLockOptions): Promise<void>
@@ -186,10 +201,13 @@ export interface OwnedLock {
   tryLock(wait?: number, lease?: number, options?: OwnedLockOptions): Promise<boolean>
   /** Rejects with `NotOwnerError` when this owner does not hold it. */
   unlock(): Promise<void>
+  /** Takes it from whoever has it; `false` when it was free. */
   forceUnlock(): Promise<boolean>
+  /** Whether anybody holds it. */
   isLocked(): Promise<boolean>
   /** Whether this owner holds it. */
   isHeld(): Promise<boolean>
+  /** How often this owner has taken it; 0: not at all. */
   holdCount(): Promise<number>
   /** As Redisson: -2 when free, -1 without expiry. */
   remainTimeToLive(): Promise<number>
@@ -207,6 +225,7 @@ export interface OwnedFencedLock extends OwnedLock {
 
 /** What is kept on the server until it is deleted, or its expiry is over. */
 export interface Kept {
+  /** As it was given to the client. */
   readonly name: string
   /** Whether it is on the server. */
   exists(): Promise<boolean>
@@ -242,6 +261,7 @@ export interface CountDownLatch extends Kept {
 
 /** So many permits in each interval, wherever it begins. */
 export interface Rate {
+  /** How many in each interval. */
   readonly permits: number
   /** ms */
   readonly interval: number
@@ -251,11 +271,13 @@ export interface Rate {
   readonly keepAlive?: number | undefined
 }
 
+/** A rate that takes the place of another. */
 export interface RateOptions extends Rate {
   /** Permits granted before still count. Default `false`, as in Redisson: all permits of the new rate are available. */
   readonly keepState?: boolean | undefined
 }
 
+/** Of one try. */
 export interface RateTryOptions extends SemaphoreOptions {
   /** Set first, in the same call, where the limiter has no rate: nobody gets a `NotInitializedError`. */
   rate?: Rate | undefined
@@ -268,6 +290,7 @@ export interface RateTryOptions extends SemaphoreOptions {
 
 /** What came of a try. */
 export interface RateDecision {
+  /** Whether the permits were acquired. */
   readonly allowed: boolean
   /** How many permits are left. */
   readonly remaining: number
@@ -293,6 +316,7 @@ export interface RateLimiter extends Kept {
   acquire(options?: SemaphoreOptions & SetupOptions): Promise<void>
   /** Not allowed when they are not had within `wait` (default 0). An abort still rejects. */
   tryAcquire(options?: RateTryOptions): Promise<RateDecision>
+  /** How many permits are left in this moment. */
   available(): Promise<number>
   /** Gives back what was not used: who waits may have it at once. */
   release(permits?: number): Promise<void>
@@ -314,10 +338,15 @@ export interface Health {
   readonly overdue: number
 }
 
+/** Where a client writes what nobody listens to. */
 export interface Logger {
+  /** What helps to follow it. */
   debug(message: string, details?: unknown): void
+  /** What goes as it should. */
   info(message: string, details?: unknown): void
+  /** What should be looked at. */
   warn(message: string, details?: unknown): void
+  /** What went wrong. */
   error(message: string, details?: unknown): void
 }
 

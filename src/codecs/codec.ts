@@ -5,11 +5,13 @@ import { utf8 } from './utf8.js'
 
 /** How values become bytes, of messages and of what scripts are given and answer. */
 export interface Codec {
+  /** What it throws rejects the call that gave the value. */
   encode(value: unknown): string | Uint8Array
   /** What it throws is told as an error; a message that cannot be read is left out. */
   decode(data: Uint8Array): unknown
 }
 
+/** The codecs that there are: see the guide. */
 export type CodecName = 'json' | 'jackson' | 'string' | 'long' | 'bytes'
 
 /** Text and numbers as they are written, bytes as they are; what comes back is text. Redisson's StringCodec. */

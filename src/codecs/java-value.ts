@@ -6,7 +6,9 @@ import { show } from '../options.js'
  * a field of which Java knows that, a `long` or an `int[]`.
  */
 export class JavaValue {
+  /** The name of its class in Java; null where Java knows it from the field. */
   readonly type: string | null
+  /** A number, a bigint, a text, or a list of them. */
   readonly value: unknown
 
   constructor(type: string | null, value: unknown) {
@@ -16,10 +18,12 @@ export class JavaValue {
     this.value = value
   }
 
+  /** For `JSON.stringify`: the value alone. */
   toJSON(): unknown {
     return this.value
   }
 
+  /** The value as text. */
   toString(): string {
     return String(this.value)
   }

@@ -21,6 +21,7 @@ import { retryOf, type RetryOptions } from './retry.js'
 import { tlsOf } from './tls.js'
 import { type Place, placeOfUrl } from './url.js'
 
+/** What `connect` takes. */
 export interface ClientOptions {
   /** Where: see `connect`. Default: HOLDFAST_URL, else REDIS_URL. */
   url?: string | undefined

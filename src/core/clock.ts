@@ -17,12 +17,15 @@ export interface Clock {
   random(): number
 }
 
+/** Of a timer. */
 export interface TimerOptions {
   /** The timer alone does not keep the process alive. */
   readonly background?: boolean
 }
 
+/** A timer of a clock. */
 export interface Timer {
+  /** It never fires; nothing where it has fired already. */
   cancel(): void
 }
 

@@ -10,6 +10,7 @@ export interface DiagnosticMessage {
   readonly client: string
   /** `lock`, `nonReentrantLock`… */
   readonly kind: string
+  /** Of the lock. */
   readonly name: string
   /** The owner as the server knows it; none before it is granted, and where the server knows none. */
   readonly owner?: string

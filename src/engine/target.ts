@@ -34,7 +34,9 @@ export interface TlsOptions {
   readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined
   /** Of this client, where the server asks for one; with its `key`. */
   readonly cert?: string | Uint8Array | undefined
+  /** Of this client, to its `cert`. */
   readonly key?: string | Uint8Array | undefined
+  /** Of the `key`. */
   readonly passphrase?: string | undefined
   /** Whose certificate the server must have. Default: the host's. */
   readonly servername?: string | undefined

@@ -5,10 +5,13 @@ import type { Rate } from '../types.js'
 import { networkOf } from './address.js'
 import { Guard } from './guard.js'
 
+/** What is limited, for whom, and by which client. */
 export interface RateLimitOptions<R> {
+  /** Whose limiters count. */
   readonly client: Pick<Client, 'rateLimiter'>
   /** So many requests of one key in any `interval` ms. */
   readonly permits: number
+  /** ms */
   readonly interval: number
   /** Of the policy, in the header fields and in the keys: letters, digits, `-`, `_` and `.`. Default `default`. */
   readonly name?: string | undefined

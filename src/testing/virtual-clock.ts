@@ -83,6 +83,7 @@ class SeededClock implements VirtualClock {
 /** Promises settle in microtasks; a macrotask comes after all of them. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
+/** A clock that stands still until `advance`; its random numbers come from the seed. */
 export const virtualClock = (seed = 1): VirtualClock => {
   if (!Number.isFinite(seed)) throw new TypeError(`seed must be a number, not ${String(seed)}`)
   return new SeededClock(seed)

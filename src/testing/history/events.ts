@@ -22,13 +22,17 @@ export type CallStep =
 export interface CallEvent {
   /** ms, on one clock for all processes (`process.hrtime`, or the simulation's). */
   readonly at: number
+  /** Which step. */
   readonly what: CallStep
+  /** Who made it. */
   readonly process: string
   /** Which call: unique in the history. */
   readonly call: string
+  /** Of the lock. */
   readonly name: string
   /** Holds of one owner may overlap. Default: each call is its own. */
   readonly owner?: string | undefined
+  /** Default `exclusive`. */
   readonly mode?: 'exclusive' | 'shared' | undefined
   /** Of `granted` and `checked`: `at` + `remaining()`, the trust that the hold claims. Omitted: until it ends. */
   readonly until?: number | undefined
@@ -40,7 +44,9 @@ export interface CallEvent {
 
 /** Something that no call did, from `at` to `to`. */
 export interface WorldEvent {
+  /** ms, as in a call. */
   readonly at: number
+  /** ms; when it was over. */
   readonly to: number
   /**
    * `forced`: somebody took the lock from its holder. `wiped`: the server lost its data.
@@ -55,8 +61,10 @@ export interface WorldEvent {
   readonly note?: string | undefined
 }
 
+/** What a history is made of. */
 export type HistoryEvent = CallEvent | WorldEvent
 
+/** What is asked of every history. */
 export type Rule =
   /** A call's steps come in their order, and nothing comes after its end. */
   | 'order'
@@ -75,15 +83,21 @@ export type Rule =
 
 /** Two events that cannot both be right. */
 export interface Violation {
+  /** Which rule is broken. */
   readonly rule: Rule
+  /** Of the lock. */
   readonly name: string
+  /** What was before. */
   readonly first: HistoryEvent
+  /** What cannot be after it. */
   readonly second: HistoryEvent
+  /** In a sentence. */
   readonly why: string
   /** What happened between the two to this lock, in order. */
   readonly between: readonly HistoryEvent[]
 }
 
+/** What may be asked of a history. */
 export interface HistoryOptions {
   /** Whether `fairness` is asked for, or of which locks. Default: of none. */
   readonly fair?: boolean | ((name: string) => boolean) | undefined

@@ -17,11 +17,15 @@ import { meddle } from './stranger/keys.js'
 import type { Watch } from './watch.js'
 import { World } from './world.js'
 
+/** What came of a simulated history. */
 export interface HistoryOutcome {
+  /** The number that makes it again. */
   readonly seed: number
+  /** What may not be, in sentences. */
   readonly violations: readonly string[]
   /** How often each fault hit each point. */
   readonly counts: ReadonlyMap<string, number>
+  /** How often a lock was granted. */
   readonly grants: number
   /** Steps and faults that there were, by id: what a smaller history may leave out. */
   readonly parts: readonly string[]
@@ -29,7 +33,9 @@ export interface HistoryOutcome {
   readonly trace: readonly string[]
 }
 
+/** How a history is simulated. */
 export interface HistoryChoices {
+  /** Whether all that happens is written down. */
   readonly trace?: boolean
   /** Parts that are left out. */
   readonly masked?: ReadonlySet<string>
