@@ -34,6 +34,16 @@ interface Open extends Connection {
   stale: boolean
   /** While it is being made. */
   back: (() => void)[]
+  /** The server has not accepted it yet. */
+  dialing: boolean
+  /** Nobody wants it any more. */
+  unwanted: boolean
+}
+
+/** node-redis goes on with a dial that is under way when it is destroyed, and subscribes anew to all of before: then it ends after that. */
+const end = (open: Open): void => {
+  open.unwanted = true
+  if (!open.dialing && open.client.isOpen) open.client.destroy()
 }
 
 /** Connections for messages: one beside each connection of the caller's to a node that has some to tell, ours to end. */
@@ -97,7 +107,7 @@ export class NodeRedisMessages {
 
   close(): void {
     this.#closed = true
-    for (const { client } of this.#open.values()) if (client.isOpen) client.destroy()
+    for (const open of this.#open.values()) end(open)
     this.#open.clear()
   }
 
@@ -134,7 +144,7 @@ export class NodeRedisMessages {
     if (this.#closed || this.#open.get(source) !== open) return
     this.#ended(() => true, source)
     this.#forget(source)
-    if (open.client.isOpen) open.client.destroy()
+    end(open)
     this.#relearn(source)
   }
 
@@ -172,10 +182,10 @@ export class NodeRedisMessages {
   /** A node that has nothing to tell any more may be gone for good. */
   #endIdle(): void {
     const used = new Set(this.#all.map(({ source }) => source))
-    for (const [source, { client }] of this.#open) {
+    for (const [source, open] of this.#open) {
       if (used.has(source)) continue
       this.#forget(source)
-      if (client.isOpen) client.destroy()
+      end(open)
     }
   }
 
@@ -203,7 +213,7 @@ export class NodeRedisMessages {
       const client = beside.duplicate?.({ clientSideCache: undefined })
       if (client === undefined) throw new NotSent('no second connection can be made')
       const made: Open = {
-        ...{ client, bytesRead: 0, asked: 0, stale: false, back: [] },
+        ...{ client, bytesRead: 0, asked: 0, stale: false, back: [], dialing: true, unwanted: false },
         destroy: () => this.#replace(source, made),
       }
       open = made
@@ -222,6 +232,18 @@ export class NodeRedisMessages {
   /** It subscribes again by itself before it is ready again; what was told meanwhile is missed. */
   #watch(open: Open, source: string): void {
     const { client } = open
+    const dialed = (): void => {
+      open.dialing = false
+      if (open.unwanted) end(open)
+    }
+    // Its greeting stands in its queue by then, and is rejected with the rest.
+    client.on('connect', () => {
+      queueMicrotask(dialed)
+    })
+    client.on('error', dialed)
+    client.on('reconnecting', () => {
+      open.dialing = true
+    })
     let first = true
     client.on('ready', () => {
       open.stale = false

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { EventEmitter } from 'node:events'
 import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis as Ioredis } from 'ioredis'
@@ -35,10 +36,11 @@ const ofIoredis =
   }
 
 const ofNodeRedis =
-  (name: string): Make =>
+  (name: string, prepare?: (client: NodeRedisClient & EventEmitter) => void): Make =>
   async (url) => {
-    const { createClient } = (await import(name)) as { createClient(options: object): NodeRedisClient }
+    const { createClient } = (await import(name)) as { createClient(options: object): NodeRedisClient & EventEmitter }
     const client = createClient({ url, socket: { reconnectStrategy: () => 50 } })
+    prepare?.(client)
     client.on('error', () => undefined)
     await client.connect()
     return [new NodeRedisDriver(client), () => client.destroy()]
@@ -139,4 +141,37 @@ for (const [name, make] of Object.entries(clients)) {
       },
     )
   })
+}
+
+for (const name of ['node-redis5', 'node-redis6']) {
+  onServer(
+    `${name}: the connection for messages is replaced while it dials → only the new one stands`,
+    async (broken) => {
+      const make = ofNodeRedis(name, (client) => {
+        const duplicate = client.duplicate?.bind(client)
+        let first = true
+        client.duplicate = (options) => {
+          const made = duplicate?.(options) as NodeRedisClient & EventEmitter
+          made.on('reconnecting', () => {
+            if (!first) return
+            first = false
+            // The caller's own connection was lost, too, and is back before the dial has ended.
+            client.emit('reconnecting')
+            queueMicrotask(() => client.emit('ready'))
+          })
+          return made
+        }
+      })
+      const { link, events } = await open(broken, make)
+      await link.subscribe('a', 'plain')
+      await broken.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+      await broken.until(() => events.includes('gap'))
+      await sleep(500)
+      assert.deepEqual(await broken.redis.pubsub('NUMSUB', 'a'), ['a', 1])
+      await broken.redis.publish('a', 'm')
+      await broken.until(() => events.includes('a: m'))
+      await sleep(50)
+      assert.equal(events.filter((event) => event === 'a: m').length, 1)
+    },
+  )
 }
