@@ -60,3 +60,19 @@ void test('the example of the nightly report → one of three instances writes i
     'cleo: the report of today is written already',
   ])
 })
+
+void test('the guide’s Trust → names what cannot be noticed in time, and what stays on the server after close', () => {
+  const guide = readFileSync(new URL('../../docs/guide.md', import.meta.url), 'utf8')
+  const trust = guide.slice(guide.indexOf('\n## Trust\n'), guide.indexOf('\n## ', guide.indexOf('\n## Trust\n') + 1))
+  for (const said of [
+    /\*\*The process stands still\*\*.*paused/s,
+    /\*\*The server's wall clock steps\.\*\*.*forward.*back/s,
+    /\*\*A process image is cloned\*\*/,
+    /\*\*A release by force, or a deleted key\*\*.*handed over within the process/s,
+    /\*\*What stays on the server\.\*\*.*taken from them by\s+hand/s,
+    /`holdfast_request:…`.*2 minutes/,
+  ])
+    assert.match(trust, said)
+  const security = readFileSync(new URL('../../SECURITY.md', import.meta.url), 'utf8')
+  assert.match(security, /by the next answer of the server, within a third of the lease/)
+})
