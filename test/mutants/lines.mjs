@@ -845,6 +845,22 @@ export const lines = [
     suites: ['engine/certain'],
   },
   {
+    name: 'engine-unsubscribed-comes-back',
+    breaks: 'what is unsubscribed stays so after a reconnect',
+    file: 'src/engine/ioredis-messages.ts',
+    from: '    this.#channels[kind].delete(name)\n    const client = this.#client',
+    to: '    const client = this.#client',
+    suites: ['engine/subscriptions#all connections cut'],
+  },
+  {
+    name: 'engine-gap-untold',
+    breaks: 'a gap is told after every kind of reconnect',
+    file: 'src/engine/node-redis-messages.ts',
+    from: 'if (!first) this.#events.gap()',
+    to: 'void first',
+    suites: ['engine/subscriptions#all connections cut'],
+  },
+  {
     name: 'engine-dead-unnoticed',
     breaks: 'a connection that is open and dead is replaced',
     file: 'src/engine/renewal.ts',
