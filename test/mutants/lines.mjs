@@ -643,8 +643,8 @@ export const lines = [
     name: 'connect-answer-for-good',
     breaks: 'connect resolves when the server has answered',
     file: 'src/engine/link.ts',
-    from: '.then(() => this.#greet()), tooLate]',
-    to: ', tooLate]',
+    from: 'this.#driver.open(this.#events()).then(() => this.#greet())',
+    to: 'this.#driver.open(this.#events())',
     suites: ['engine/link#never answered'],
   },
   {
