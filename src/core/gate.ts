@@ -188,26 +188,19 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
   }
 
   /** Frees it on the server and lets all compete. False: it was lost, or nobody answered in time. */
-  free(tenure: Tenure): Promise<boolean> {
+  async free(tenure: Tenure): Promise<boolean> {
     this.forget(tenure)
     this.inFlight++
-    const contention = this.#contention
-    const wanted = contention?.first !== undefined
-    contention?.freeing()
-    return this.releases.unless((late) => {
-      const freeing = this.setFree(tenure, () => {
-        this.#contention?.freed(undefined)
-        late()
-      })
-      // Where nobody else is known to wait, the next of us asks right behind.
-      contention?.start()
-      return freeing.then(({ freed, told }) => {
-        this.inFlight--
-        this.#contention?.freed(wanted ? told : undefined)
-        this.rested()
-        return freed
-      })
-    }, false)
+    const wanted = this.#contention?.first !== undefined
+    this.#contention?.freeing()
+    const freeing = this.setFree(tenure, () => this.#contention?.freed(undefined))
+    // Where nobody else is known to wait, the next of us asks right behind.
+    this.#contention?.start()
+    const { freed, told } = await freeing
+    this.inFlight--
+    this.#contention?.freed(wanted ? told : undefined)
+    this.rested()
+    return freed
   }
 
   turnAway(): void {

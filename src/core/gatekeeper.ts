@@ -14,6 +14,7 @@ import { type Terms, marginOf } from './terms.js'
 import { makeTicket } from './ticket.js'
 import { isWrongKind, mayHaveRun } from './trouble.js'
 import { type Moment, momentOf } from './trust.js'
+import { within } from './within.js'
 
 /** One lock in this process, while somebody here holds it or waits for it: what is so for every kind of gate. */
 export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implements Keeper {
@@ -153,31 +154,52 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   }
 
   /**
-   * Frees what is forgotten here on the server, until it is answered or over. `freed` is false when it was lost, or when
-   * nobody answered in time; `told`: how many processes were told.
+   * Frees what is forgotten here on the server. `freed` is false when it was lost, or when nobody answered in time: then it
+   * goes on behind the caller until somebody does, or it is over. `told`: how many processes were told.
    */
-  protected async setFree(tenure: Tenure, missed?: () => void): Promise<{ freed: boolean; told: number | undefined }> {
-    let unanswered = false
+  protected async setFree(tenure: Tenure, missed?: () => void): Promise<Freed> {
+    const since = this.clock.monotonic()
     this.runtime.begun()
-    const step = (): Promise<number | undefined> => this.protocol.release(tenure.wire, tenure.served)
-    const result = await this.runtime.insist(step, tenure.lostAt, (error) => {
-      unanswered ||= error instanceof EngineError && mayHaveRun(error)
+    let told: number | undefined
+    try {
+      told = await this.protocol.release(tenure.wire, tenure.served)
+    } catch (error) {
       missed?.()
-    })
-    this.runtime.ended()
-    const told = 'answer' in result ? result.answer : undefined
-    // Where something else stands by now, it was not ours any more.
-    const answered = 'answer' in result || isWrongKind(result.error)
-    tenure.taken ||= answered && told === undefined && !unanswered
-    if (!answered) {
-      this.runtime.fail(notReleased(this.name, result.error, tenure.lastsUntil - this.clock.monotonic()))
-      this.leaveLine(tenure)
-      // It may outlast its lease: a step that nobody answered made that longer, a place in the line has none, and the key of
-      // a write lasts as long as the reads under it.
-      void this.runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
+      const left = Math.max(0, since + this.releases.ms - this.clock.monotonic())
+      const freed = await within(this.clock, left, this.#insistOnFreeing(tenure, error, missed))
+      return freed ?? { freed: false, told: undefined }
     }
+    return this.#answered(tenure, told, false)
+  }
+
+  async #insistOnFreeing(tenure: Tenure, first: unknown, missed?: () => void): Promise<Freed> {
+    const hasRun = (error: unknown): boolean => error instanceof EngineError && mayHaveRun(error)
+    let unanswered = hasRun(first)
+    const step = (): Promise<number | undefined> => this.protocol.release(tenure.wire, tenure.served)
+    const result = isWrongKind(first)
+      ? { error: first }
+      : await this.runtime.insist(step, tenure.lostAt, (error) => {
+          unanswered ||= hasRun(error)
+          missed?.()
+        })
+    if ('answer' in result) return this.#answered(tenure, result.answer, unanswered)
+    // Where something else stands by now, it was not ours any more.
+    if (isWrongKind(result.error)) return this.#answered(tenure, undefined, unanswered)
+    this.runtime.ended()
+    this.runtime.fail(notReleased(this.name, result.error, tenure.lastsUntil - this.clock.monotonic()))
+    this.leaveLine(tenure)
+    // It may outlast its lease: a step that nobody answered made that longer, a place in the line has none, and the key of
+    // a write lasts as long as the reads under it.
+    void this.runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
     this.runtime.teller.released(this, tenure.wire, tenure.opened)
-    return { freed: answered && (told !== undefined || unanswered), told }
+    return { freed: false, told: undefined }
+  }
+
+  #answered(tenure: Tenure, told: number | undefined, unanswered: boolean): Freed {
+    this.runtime.ended()
+    tenure.taken ||= told === undefined && !unanswered
+    this.runtime.teller.released(this, tenure.wire, tenure.opened)
+    return { freed: told !== undefined || unanswered, told }
   }
 
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
@@ -268,6 +290,11 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
       this.rested()
     }
   }
+}
+
+interface Freed {
+  readonly freed: boolean
+  readonly told: number | undefined
 }
 
 const notReleased = (name: string, cause: unknown, left: number): EngineError => {

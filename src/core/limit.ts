@@ -8,27 +8,27 @@ interface Watched {
 /** A time limit that many calls share. They are due in the order in which they came, so one timer does for all. */
 export class Limit {
   readonly #clock: Clock
-  readonly #ms: number
+  readonly ms: number
   #watched: Watched[] = []
   #oldest = 0
   #timer: Timer | undefined
 
   constructor(clock: Clock, ms: number) {
     this.#clock = clock
-    this.#ms = ms
+    this.ms = ms
   }
 
   /** Settles as the step does, or with `otherwise` when the time is up before. */
   within<T>(step: Promise<T>, otherwise: T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const entry: Watched = {
-        due: this.#clock.monotonic() + this.#ms,
+        due: this.#clock.monotonic() + this.ms,
         over: () => {
           resolve(otherwise)
         },
       }
       this.#watched.push(entry)
-      this.#timer ??= this.#arm(this.#ms)
+      this.#timer ??= this.#arm(this.ms)
       step.then(
         (value) => {
           this.#settle(entry)
@@ -39,23 +39,6 @@ export class Limit {
           reject(error)
         },
       )
-    })
-  }
-
-  /**
-   * The same for a step of which each attempt has a time limit as it is: it says so when one has failed, and only then costs
-   * more than the step itself.
-   */
-  unless<T>(step: (failed: () => void) => Promise<T>, otherwise: T): Promise<T> {
-    const since = this.#clock.monotonic()
-    return new Promise<T>((resolve, reject) => {
-      let failed = false
-      step(() => {
-        if (failed) return
-        failed = true
-        const left = Math.max(0, this.#ms - (this.#clock.monotonic() - since))
-        this.#clock.setTimer(() => resolve(otherwise), left, { background: true })
-      }).then(resolve, reject)
     })
   }
 

@@ -155,8 +155,7 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
 
   giveBack(tenure: Tenure): Promise<boolean> {
     this.forget(tenure)
-    const freed = this.staying(async () => (await this.setFree(tenure)).freed)
-    return this.releases.within(freed, false)
+    return this.staying(async () => (await this.setFree(tenure)).freed)
   }
 
   /** Under a write of its own it is no read like others. */
