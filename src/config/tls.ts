@@ -1,6 +1,6 @@
 import type { TlsOptions } from '../engine/target.js'
 import { ConfigError } from '../errors.js'
-import { checkFlag, checkText, show } from '../options.js'
+import { checkFlag, checkText } from '../options.js'
 import type { Place } from './url.js'
 
 const KNOWN: readonly (keyof TlsOptions)[] = ['ca', 'cert', 'key', 'passphrase', 'servername', 'rejectUnauthorized']
@@ -9,7 +9,9 @@ const KNOWN: readonly (keyof TlsOptions)[] = ['ca', 'cert', 'key', 'passphrase',
 export const tlsOf = (wanted: unknown, place: Place | undefined): TlsOptions => {
   if (wanted === undefined) return {}
   if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) {
-    throw new TypeError(`tls must be { ${KNOWN.join(', ')} }, not ${show(wanted)}`)
+    throw new TypeError(
+      `tls must be { ${KNOWN.join(', ')} }, not ${Array.isArray(wanted) ? 'a list' : wanted === null ? 'null' : `a ${typeof wanted}`}`,
+    )
   }
   const unknown = Object.keys(wanted).find((key) => !(KNOWN as readonly string[]).includes(key))
   if (unknown !== undefined) throw new TypeError(`tls has no '${unknown}'; it has ${KNOWN.join(', ')}`)

@@ -156,6 +156,7 @@ void describe('TLS, where the server asks for a certificate', { concurrency: 4 }
       [{ cipher: 'x' }, 'TypeError', /no 'cipher'/],
       [{ rejectUnauthorized: 0 }, 'TypeError', /rejectUnauthorized/],
       [null, 'TypeError', /tls must be/],
+      ['-----BEGIN EC PRIVATE KEY-----', 'TypeError', /tls must be .*, not a string$/],
     ] as const) {
       const error = await rejection(connect({ url, tls: tls as Tls }))
       assert.ok(error instanceof Error && error.name === kind && text.test(error.message), String(error))

@@ -27,7 +27,8 @@ local function moveWindow(limiter, now, enough)
   if not left or left > limiter.rate or left < enough and redis.call('EXISTS', permits) == 0 then
     redis.call('ZREMRANGEBYSCORE', permits, '-inf', horizon)
     left, limiter.behind = limiter.rate, false
-    for first = 0, redis.call('ZCARD', permits) - 1, 1000 do
+    -- More than the rate cannot be in the window: what is beyond was written by another program.
+    for first = 0, math.min(redis.call('ZCARD', permits), limiter.rate + 1000) - 1, 1000 do
       left = left - sum(redis.call('ZRANGE', permits, first, first + 999))
     end
   end
