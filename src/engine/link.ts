@@ -367,7 +367,7 @@ export class Link {
         this.#silent = false
         this.#settle(pending)
         if (expected.fits(reply, argv)) resolve(reply)
-        else reject(badReply(this.address, expected.name, reply, options.target))
+        else reject(this.#outOfStep(badReply(this.address, expected.name, reply, options.target)))
       }
       const failed = (error: Error): void => {
         this.#settle(pending)
@@ -441,6 +441,19 @@ export class Link {
       next = this.#pending[this.#oldest]
     }
     if (next !== undefined) this.#timer = this.#arm(next.due - this.#options.clock.monotonic())
+  }
+
+  /**
+   * Where one answer was lost or doubled on its way, each that follows is another question's. Nothing that was asked is
+   * believed; a connection of ours is replaced, and on a caller's all holds are asked about.
+   */
+  #outOfStep(error: EngineError): EngineError {
+    if (this.#driver.lent === true) this.#listener.moved()
+    else if (this.#driver.renew !== undefined) {
+      this.#failPending((target) => this.#noReply('that is surely its own', target))
+      this.#renewal.outOfStep(error)
+    }
+    return error
   }
 
   #failPending(errorOf: (target: string | undefined) => Error): void {

@@ -87,6 +87,17 @@ export class Renewal {
     this.#renewing = clock.setTimer(act, pause * (0.75 + 0.5 * clock.random()), { background: true })
   }
 
+  /** It answers what was not asked. */
+  outOfStep(error: EngineError): void {
+    const now = this.#options.clock.monotonic()
+    if (this.#closed || now - this.#last <= FORGIVEN) {
+      this.misled(error)
+      return
+    }
+    this.#last = now
+    this.#driver.renew?.()
+  }
+
   stop(): void {
     this.#closed = true
     this.arrived()

@@ -44,6 +44,45 @@ const replicaOf = async (broken: Broken): Promise<{ port: number; redis: Redis }
 }
 
 void describe('connections that are open and dead', { concurrency: 4 }, () => {
+  onServer(
+    'one reply gets lost, and each that follows is of another question → none is believed, and the connection is replaced at once',
+    async (broken) => {
+      const client = await broken.open({ ...OPTIONS, commandTimeout: 10_000 })
+      const other = await broken.open(OPTIONS)
+      const reconnected = new Promise((resolve) => client.on('reconnect', () => resolve(undefined)))
+      client.on('error', () => undefined)
+      const held = await client.lock('held').acquire()
+      await other.lock('taken').acquire()
+      broken.proxy.mute = true
+      const unanswered = watch(client.lock('lost').acquire())
+      await broken.until(async () => (await broken.redis.exists('lost')) === 1)
+      broken.proxy.mute = false
+      const begun = performance.now()
+      const asked = Array.from({ length: 20 }, () =>
+        Promise.allSettled([
+          client.lock('taken').inspect(),
+          client.lock('taken').tryAcquire(),
+          client.lock('free').isLocked(),
+        ]),
+      )
+      for (const answers of await Promise.all(asked)) {
+        const [seen, had, locked] = answers
+        assert.ok(seen.status === 'rejected' || seen.value.holders.length === 1, 'it is taken')
+        assert.ok(had.status === 'rejected' || had.value === undefined, 'nobody else has it')
+        assert.ok(locked.status === 'rejected' || !locked.value, 'it is free')
+      }
+      await reconnected
+      assert.ok(performance.now() - begun < RECOVERY, `${performance.now() - begun} ms`)
+      await unanswered.promise.then(
+        (hold) => hold.release(),
+        () => undefined,
+      )
+      await broken.until(() => held.state === 'held')
+      assert.equal(await held.release(), true)
+      await served(broken, client, 'free')
+    },
+  )
+
   for (const direction of ['requests', 'replies', 'everything'] as const) {
     onServer(
       `half-open, ${direction} get lost for good → the connections are replaced: a waiter, a new call and a topic go on`,
