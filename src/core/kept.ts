@@ -1,7 +1,7 @@
 import type { Arg } from '../engine/engine.js'
 import { EngineError } from '../errors.js'
 import { checkLease, show } from '../options.js'
-import { coreClearExpire, coreExpire } from '../lua/scripts.gen.js'
+import { coreChangeKeys } from '../lua/scripts.gen.js'
 import { noteKey } from '../keys.js'
 import { type Shape, either, integer, nil, text } from '../lua/shape.js'
 import type { Kept } from '../types.js'
@@ -27,6 +27,11 @@ export abstract class KeptObject implements Kept {
   /** All that it is made of. */
   protected get keys(): readonly [string, ...string[]] {
     return [this.key]
+  }
+
+  /** Whether its first key is a limiter's; else it is a count. */
+  protected get limits(): boolean {
+    return false
   }
 
   /** Where its changes are told. */
@@ -78,17 +83,23 @@ export abstract class KeptObject implements Kept {
     return this.query(() => this.runtime.link.command(argv, fits, { route, target }))
   }
 
-  async delete(): Promise<boolean> {
-    return (await this.command(['DEL', ...this.keys], integer)) > 0
+  delete(): Promise<boolean> {
+    return this.#change('DEL')
   }
 
   async expire(ms: number): Promise<boolean> {
     checkLease(ms, 'ms')
-    return (await this.query((runner) => runner.run(coreExpire, this.keys, [ms]))) > 0
+    return this.#change('PEXPIRE', String(ms))
   }
 
-  async clearExpire(): Promise<boolean> {
-    return (await this.query((runner) => runner.run(coreClearExpire, this.keys, []))) > 0
+  clearExpire(): Promise<boolean> {
+    return this.#change('PERSIST')
+  }
+
+  /** Of all its keys, if it is this object that stands there. */
+  async #change(command: 'DEL' | 'PEXPIRE' | 'PERSIST', expiry = ''): Promise<boolean> {
+    const change = [this.limits ? '1' : '0', command, expiry] as const
+    return (await this.query((runner) => runner.run(coreChangeKeys, this.keys, change))) > 0
   }
 
   /** The number that is its value; 0 where there is none. */

@@ -1185,33 +1185,18 @@ export const spinLockRelease: Script<
 )
 
 /**
- * Takes the expiry from all keys of an object.
- * Returns integer how many of them had one
+ * Deletes all keys of an object, gives them an expiry, or takes that away: where its first key is one of its kind, a limiter's
+ * rate or a count, and not a lock or what another program has there.
+ * Returns integer how many of them it changed
  */
-export const coreClearExpire: Script<
+export const coreChangeKeys: Script<
   readonly [...keys: string[]],
-  readonly [],
+  readonly [limits: string, command: string, change: string],
   number
 > = script(
-  'core/clear-expire',
-  'e54e75bac52a447b9d37f2f60fd603ed91b88168',
-  "local keys=KEYS\nlocal had=0\nfor _,key in ipairs(keys)do\nhad=had+redis.call('PERSIST',key)end\nreturn had",
-  0,
-  integer,
-)
-
-/**
- * Gives all keys of an object an expiry.
- * Returns integer how many of them were there
- */
-export const coreExpire: Script<
-  readonly [...keys: string[]],
-  readonly [expiry: number],
-  number
-> = script(
-  'core/expire',
-  'f7f5e3b9c86f64d02cda5c781410330a5a876b8f',
-  "local keys=KEYS\nlocal expiry=ARGV[1]local there=0\nfor _,key in ipairs(keys)do\nthere=there+redis.call('PEXPIRE',key,expiry)end\nreturn there",
+  'core/change-keys',
+  'f33674b5fd40f1a5a9c88be107078bf76b61826d',
+  "local keys=KEYS\nlocal limits,command,change=ARGV[1],ARGV[2],ARGV[3]local function whole(text)return text and#text<=15 and string.find(text,'^%-?%d+$')and tonumber(text)or nil\nend\nlocal function wrongKind(key)local found,some='a hash of another program',redis.call('HSCAN',key,'0','COUNT',4)[2]local known=redis.call('HMGET',key,'mode','rate','interval')if known[1]=='read'or known[1]=='write'then\nfound='a read-write lock'elseif known[2]and known[3]then\nfound='a rate limiter'elseif#some>0 and(string.find(some[1],':expire_time$')or string.find(some[1],':lock_count$')or#some[1]==22)then\nfound='the keys of a keyed lock'elseif#some==2 and string.find(some[2],'^[1-9]%d*$')then\nfound='a lock of another kind'end\nreturn redis.error_reply('WRONGKIND '..found)end\nif limits=='1'then\nlocal set=redis.call('HMGET',keys[1],'rate','interval','type')if not(set[1]and set[2]and set[3])and redis.call('EXISTS',keys[1])==1 then\nreturn wrongKind(keys[1])end\nelseif not whole(redis.call('GET',keys[1])or'0')then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal changed=0\nfor _,key in ipairs(keys)do\nchanged=changed+(change==''and redis.call(command,key)or redis.call(command,key,change))end\nreturn changed",
   0,
   integer,
 )

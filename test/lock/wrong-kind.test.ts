@@ -54,6 +54,34 @@ for (const engine of [virtualEngine, redisEngine]) {
     }
   }
 
+  scenario(
+    'a held lock, or a hash of another program → no count and no limiter deletes it or changes its expiry',
+    async (w) => {
+      const [one, other] = [await w.connect(), await w.connect()]
+      const lock = await w.run(one.lock(w.id).acquire())
+      const foreign = `${w.id}:foreign`
+      await w.raw('HSET', foreign, 'name', 'Ann')
+      for (const name of [w.id, foreign]) {
+        for (const kept of [
+          other.semaphore(name),
+          other.permitSemaphore(name),
+          other.rateLimiter(name),
+          other.countDownLatch(name),
+        ]) {
+          for (const call of [() => kept.delete(), () => kept.expire(1), () => kept.clearExpire()]) {
+            await isWrongKind(w, call(), /./)
+          }
+        }
+      }
+      assert.equal(await w.raw('HGET', foreign, 'name'), 'Ann')
+      const left = Number(await w.raw('PTTL', w.id))
+      assert.ok(left > 20_000, `${left} ms left`)
+      assert.equal(lock.state, 'held')
+      assert.equal(await w.run(lock.release()), true)
+      await w.raw('DEL', foreign)
+    },
+  )
+
   scenario('a hash of another program → refused by every kind, by force as well, and untouched', async (w) => {
     const client = await w.connect()
     await w.raw('HSET', w.id, 'name', 'Ann', 'age', 41)

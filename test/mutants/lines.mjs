@@ -309,9 +309,9 @@ export const lines = [
   {
     name: 'lua-expire-one-key',
     breaks: 'an expiry is for all keys of an object',
-    file: 'src/core/expire.lua',
-    from: "there = there + redis.call('PEXPIRE', key, expiry)",
-    to: "there = there + (there == 0 and redis.call('PEXPIRE', key, expiry) or 0)",
+    file: 'src/core/change-keys.lua',
+    from: 'for _, key in ipairs(keys) do',
+    to: 'for _, key in ipairs({ keys[1] }) do',
     suites: ['contract/permit-semaphores', 'contract/rate-limiters'],
   },
   {

@@ -35,6 +35,10 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     return this.#window.keys
   }
 
+  protected override get limits(): boolean {
+    return true
+  }
+
   protected get channel(): string {
     return this.#window.channel
   }

@@ -1,0 +1,25 @@
+-- Deletes all keys of an object, gives them an expiry, or takes that away: where its first key is one of its kind, a limiter's
+-- rate or a count, and not a lock or what another program has there.
+-- KEYS[1..] keys
+-- ARGV[1] limits
+-- ARGV[2] command
+-- ARGV[3] change
+-- returns integer how many of them it changed
+local keys = KEYS
+local limits, command, change = ARGV[1], ARGV[2], ARGV[3]
+--include whole
+--include wrong-kind
+
+if limits == '1' then
+  local set = redis.call('HMGET', keys[1], 'rate', 'interval', 'type')
+  if not (set[1] and set[2] and set[3]) and redis.call('EXISTS', keys[1]) == 1 then
+    return wrongKind(keys[1])
+  end
+elseif not whole(redis.call('GET', keys[1]) or '0') then
+  return redis.error_reply('WRONGKIND a text that is no count')
+end
+local changed = 0
+for _, key in ipairs(keys) do
+  changed = changed + (change == '' and redis.call(command, key) or redis.call(command, key, change))
+end
+return changed
