@@ -61,6 +61,7 @@ for (const engine of [virtualEngine, redisEngine]) {
       const lock = await w.run(one.lock(w.id).acquire())
       const foreign = `${w.id}:foreign`
       await w.raw('HSET', foreign, 'name', 'Ann')
+      await w.raw('PEXPIRE', foreign, 30_000)
       for (const name of [w.id, foreign]) {
         for (const kept of [
           other.semaphore(name),
@@ -70,15 +71,37 @@ for (const engine of [virtualEngine, redisEngine]) {
         ]) {
           for (const call of [() => kept.delete(), () => kept.expire(1), () => kept.clearExpire()]) {
             await isWrongKind(w, call(), /./)
+            const left = Number(await w.raw('PTTL', name))
+            assert.ok(left > 10_000, `${left} ms left`)
           }
         }
       }
       assert.equal(await w.raw('HGET', foreign, 'name'), 'Ann')
-      const left = Number(await w.raw('PTTL', w.id))
-      assert.ok(left > 20_000, `${left} ms left`)
       assert.equal(lock.state, 'held')
       assert.equal(await w.run(lock.release()), true)
       await w.raw('DEL', foreign)
+    },
+  )
+
+  scenario(
+    'another program has one of the keys of a rate limiter → no new rate is set, and nothing is written',
+    async (w) => {
+      const limiter = (await w.connect()).rateLimiter(w.id)
+      const rate = { permits: 5, interval: 60_000 }
+      await w.run(limiter.trySetRate(rate))
+      const next = { permits: 9, interval: 1000 }
+      for (const key of [`{${w.id}}:permits`, `{${w.id}}:value`]) {
+        await w.raw('HSET', key, 'name', 'Ann')
+        for (const change of [next, { ...next, keepState: true }, { ...next, scope: 'client' } as const]) {
+          await isWrongKind(w, limiter.updateRate(change), /./)
+          await isWrongKind(w, limiter.setRate(change), /./)
+          assert.deepEqual(await w.raw('HGETALL', key), ['name', 'Ann'])
+          assert.deepEqual(await w.run(limiter.rate()), { ...rate, scope: 'overall' })
+        }
+        await w.raw('DEL', key)
+      }
+      assert.equal(await w.run(limiter.updateRate(next)), true)
+      await w.run(limiter.delete())
     },
   )
 

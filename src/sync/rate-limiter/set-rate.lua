@@ -36,7 +36,11 @@ if always == '0' and redis.call('EXISTS', limiter) == 0 then
   return 0
 end
 local before = redis.call('HMGET', limiter, 'type', 'keepAliveTime', 'rate', 'interval')
+-- What is no state of a limiter is an error here, before anything is written or deleted.
 redis.call('GET', value)
+redis.call('GET', ownValue)
+redis.call('ZCARD', permits)
+redis.call('ZCARD', ownPermits)
 if not (before[1] or before[3] or before[4]) and redis.call('EXISTS', limiter) == 1 then
   return wrongKind(limiter)
 end
