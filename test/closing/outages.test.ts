@@ -18,10 +18,8 @@ const prepare = async ({ client, run }: Stage, kind: string): Promise<void> => {
   if (kind === 'countDownLatch') await run(client.countDownLatch('x').trySetCount(1))
 }
 
-const clean = async (stage: Stage): Promise<void> => {
-  const { client, raw, run } = stage
-  await run(client.semaphore('x').delete())
-  raw('DEL', 'redisson_lock_token:{x}', '{x}:timeout', '{x}:value', '{x}:permits')
+const clean = ({ raw }: Stage): void => {
+  raw('DEL', 'x', 'redisson_lock_token:{x}', '{x}:timeout', '{x}:value', '{x}:permits')
 }
 
 const LOST: Readonly<Record<string, (stage: Stage) => void>> = {
@@ -49,7 +47,7 @@ for (const [kind, { acquire, tryAcquire }] of Object.entries(WAITED)) {
       assert.ok(isAway(error) || isAway((error as Error).cause), String(error))
     }
     back(stage)
-    await clean(stage)
+    clean(stage)
   })
 
   for (const [how, lose] of Object.entries(LOST)) {
@@ -74,7 +72,7 @@ for (const [kind, { acquire, tryAcquire }] of Object.entries(WAITED)) {
       }
       back(stage)
       await stage.clock.advance(120_000)
-      await clean(stage)
+      clean(stage)
     })
   }
 
@@ -89,7 +87,7 @@ for (const [kind, { acquire, tryAcquire }] of Object.entries(WAITED)) {
     if (kind === 'countDownLatch') await stage.run(stage.client.countDownLatch('x').countDown())
     const had = (await stage.run(call)) as { release?: () => Promise<unknown> } | undefined
     await stage.run(Promise.resolve(had?.release?.()))
-    await clean(stage)
+    clean(stage)
   })
 }
 

@@ -83,7 +83,8 @@ export class ProgramWriter {
       case 1:
         return `(${one()} ${this.#pick(['+', '-', '*', '/', '%'])} ${one()})`
       case 2:
-        return `(-${one()})`
+        // Not of a constant: Lua 5.1 has one place for 0 and -0 in a function's constants, and whichever comes first is both.
+        return `(-(n + ${one()}))`
       case 3:
         return `math.${this.#pick(['floor', 'ceil', 'abs', 'sqrt'])}(${one()})`
       case 4:
