@@ -304,7 +304,8 @@ class History implements Fates {
   }
 
   #take(name: string, tell: boolean): void {
-    this.#oracle.taken(name)
+    // What another program had there goes as well.
+    this.#oracle.taken(name, false)
     const kind = familyOf(this.#seed).kinds[0]
     if (kind?.make === undefined) this.#cast.server.redis.execute(['DEL', name])
     else kind.make(this.#cast.server.redis, name)
