@@ -122,7 +122,7 @@ export interface Client extends AsyncDisposable {
    * RedissonRedLock. Read in the guide when not to use it: one good server and a fenced lock are simpler and safer.
    */
   redLock(...locks: Lock[]): MultiLock
-  /** Permits that nobody's name is on, Redisson's RSemaphore. */
+  /** Permits without an owner, as in Redisson's RSemaphore. */
   semaphore(name: string): Semaphore
   /** Permits with an id and a lease each, Redisson's RPermitExpirableSemaphore. */
   permitSemaphore(name: string): PermitSemaphore

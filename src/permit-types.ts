@@ -11,12 +11,12 @@ export interface SetupOptions {
 
 /** How permits are acquired. */
 export interface SemaphoreOptions extends WaitOptions {
-  /** How many, all or none; default 1. 0 are had at once. */
+  /** How many, all or none; default 1. 0 are granted at once. */
   permits?: number | undefined
 }
 
 /**
- * Permits that nobody's name is on, Redisson's RSemaphore. Whoever takes some gives as many back; what a process that dies
+ * Permits have no owner, as in Redisson's RSemaphore. Whoever takes some gives as many back; what a process that dies
  * had taken stays taken. Waiters of one process are served in their order. A step that changes the count is done once, also
  * when its answer is lost: it is asked for again, and rejects with `NO_REPLY` only after a minute.
  */

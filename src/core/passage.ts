@@ -1,3 +1,4 @@
+import { NotInitializedError } from '../errors.js'
 import type { Told } from './diagnostics.js'
 import type { Waiter } from './queue.js'
 import type { Patience } from './request.js'
@@ -14,7 +15,7 @@ export interface Answer<Q, G> {
 /** What is waited for that many may have at once: permits, or a latch that opens. It never subscribes, sets a timer or loops. */
 export interface Passage<Q extends Patience, G> extends Told {
   readonly key: string
-  /** Where is told that there may be more. */
+  /** The channel on which a message says that there may be more. */
   readonly channel: string
   /** How much of one question a call takes up: 1 unless said otherwise. */
   weight?(request: Q): number
@@ -27,3 +28,9 @@ export interface Passage<Q extends Patience, G> extends Told {
   /** It waits no longer, and the server does not know. */
   left?(waiter: Waiter<Q, G>): void
 }
+
+/** Rejects whoever waits for permits or a rate that were never set, unless it was asked to wait for that, too. */
+export const unlessSetUp =
+  (name: string, what: 'rate is' | 'permits are') =>
+  ({ needsSetup }: Patience): Error | undefined =>
+    needsSetup === true ? new NotInitializedError(name, what) : undefined

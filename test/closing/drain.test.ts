@@ -7,21 +7,26 @@ import { LOCKS, WAITED } from './surface.js'
 const pause = ({ clock }: Stage, ms: number): Promise<void> =>
   new Promise((resolve) => void clock.setTimer(resolve, ms))
 
+/** `using` works for 3 s; the client closes when that has ended, and not before. */
+const closesWithTheWork = async ({ client, clock }: Stage): Promise<void> => {
+  await clock.advance(100)
+  const closing = watch(client.close({ drain: 10_000 }))
+  await clock.advance(2500)
+  assert.ok(!closing.settled)
+  await clock.advance(600)
+  assert.ok(closing.settled)
+}
+
 for (const [kind, lockOf] of Object.entries(LOCKS)) {
   onStage(
     `${kind}: close({ drain }) while a using works → closed when the work has ended, not before`,
     async (stage) => {
-      const { client, clock, run } = stage
+      const { client, run } = stage
       const used = lockOf(client, 'l').using(async () => {
         await pause(stage, 3000)
         return 'done'
       })
-      await clock.advance(100)
-      const closing = watch(client.close({ drain: 10_000 }))
-      await clock.advance(2500)
-      assert.ok(!closing.settled)
-      await clock.advance(600)
-      assert.ok(closing.settled)
+      await closesWithTheWork(stage)
       assert.equal(await run(used), 'done')
       stage.raw('DEL', 'redisson_lock_token:{l}')
     },
@@ -29,30 +34,20 @@ for (const [kind, lockOf] of Object.entries(LOCKS)) {
 }
 
 onStage('close({ drain }) while a using works that gave its lock back → waited for', async (stage) => {
-  const { client, clock, run } = stage
+  const { client, run } = stage
   const used = client.lock('l').using(async (hold) => {
     await hold.release()
     await pause(stage, 3000)
   })
-  await clock.advance(100)
-  const closing = watch(client.close({ drain: 10_000 }))
-  await clock.advance(2500)
-  assert.ok(!closing.settled)
-  await clock.advance(600)
-  assert.ok(closing.settled)
+  await closesWithTheWork(stage)
   await run(used)
 })
 
 onStage('close({ drain }) while semaphore.using works → closed when the work has ended', async (stage) => {
-  const { client, clock, raw, run } = stage
+  const { client, raw, run } = stage
   await run(client.semaphore('s').trySetPermits(1))
   const used = client.semaphore('s').using(() => pause(stage, 3000))
-  await clock.advance(100)
-  const closing = watch(client.close({ drain: 10_000 }))
-  await clock.advance(2500)
-  assert.ok(!closing.settled)
-  await clock.advance(600)
-  assert.ok(closing.settled)
+  await closesWithTheWork(stage)
   await used
   assert.equal(raw('GET', 's'), '1')
   raw('DEL', 's')

@@ -7,9 +7,8 @@ import type { Runtime } from '../../core/runtime.js'
 import { Speaker } from '../../core/speaker.js'
 import type { Terms } from '../../core/terms.js'
 import { type Moment, momentOf } from '../../core/trust.js'
-import type { Answer, Passage } from '../../core/passage.js'
+import { type Answer, type Passage, unlessSetUp } from '../../core/passage.js'
 import { permitTimeouts, semaphoreChannel } from '../../keys.js'
-import { unlessSetUp } from '../semaphore/permits.js'
 import {
   permitSemaphoreAcquire,
   permitSemaphoreCount,
@@ -21,7 +20,7 @@ export interface PermitsRequest extends Patience {
   readonly count: number
   /** An infinite lease is one for ever. */
   readonly terms: Terms
-  /** It was told once whether there are as many in all: who adds some one by one may go on. */
+  /** It has been checked once against how many there are in all: they may be added one by one while it waits. */
   asked?: true
 }
 
@@ -83,7 +82,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
       const keys = [this.key, this.timeouts, this.channel, note] as const
       const args = [runner.publishCommand, ...calls] as const
       const [served, left, all] = await runner.take(permitSemaphoreAcquire, keys, args, ([count]) => count > 0)
-      if (served === -1) return { granted: [], left, vain: unlessSetUp(this.name) }
+      if (served === -1) return { granted: [], left, vain: unlessSetUp(this.name, 'permits are') }
       return { granted: grants.slice(0, served), left, vain: (request) => this.#tooMany(request, all) }
     } catch (error) {
       const ids = grants.flatMap((grant) => grant.ids.map((id) => this.marked(id)))

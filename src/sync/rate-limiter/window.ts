@@ -5,7 +5,7 @@ import type { Patience } from '../../core/request.js'
 import { KEPT } from '../../core/requests.js'
 import type { Runtime } from '../../core/runtime.js'
 import { Speaker } from '../../core/speaker.js'
-import type { Answer, Passage } from '../../core/passage.js'
+import { type Answer, type Passage, unlessSetUp } from '../../core/passage.js'
 import { NotInitializedError } from '../../errors.js'
 import { limiterChannel, limiterPermits, limiterValue } from '../../keys.js'
 import { rateLimiterAvailable, rateLimiterRetract, rateLimiterTake } from '../../lua/scripts.gen.js'
@@ -70,15 +70,11 @@ export class Window implements Passage<WindowRequest, Grant> {
     const note = this.#runtime.requests.note(this.key)
     const calls = requests.map(({ permits }) => newCall(clock, redisson, permits))
     const [served, remaining, left] = await this.#send(note, calls, requests, signal)
-    if (served === -1) return { granted: [], left: -1, vain: (request) => this.#unset(request) }
+    if (served === -1) return { granted: [], left: -1, vain: unlessSetUp(this.name, 'rate is') }
     if (served === -2) return { granted: [], left: -1, vain: (request) => this.#tooMany(request, remaining) }
     const refused = { remaining, free: clock.monotonic() + left }
     for (const request of requests.slice(served)) request.refused = refused
     return { granted: calls.slice(0, served).map((call) => ({ call, remaining })), left }
-  }
-
-  #unset({ needsSetup }: WindowRequest): Error | undefined {
-    return needsSetup === true ? new NotInitializedError(this.name) : undefined
   }
 
   #tooMany({ permits }: WindowRequest, rate: number): Error | undefined {

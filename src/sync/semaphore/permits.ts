@@ -4,8 +4,7 @@ import { KEPT } from '../../core/requests.js'
 import type { Patience } from '../../core/request.js'
 import type { Runtime } from '../../core/runtime.js'
 import { Speaker } from '../../core/speaker.js'
-import type { Answer, Passage } from '../../core/passage.js'
-import { NotInitializedError } from '../../errors.js'
+import { type Answer, type Passage, unlessSetUp } from '../../core/passage.js'
 import { reservationKey, semaphoreChannel } from '../../keys.js'
 import { semaphoreAcquire, semaphoreAdd, semaphoreRetract, semaphoreUnreserve } from '../../lua/scripts.gen.js'
 
@@ -20,12 +19,6 @@ const PATIENT = 1000
 const SAVED_AT_MOST = 60_000
 /** They are so for the others unless it says again that it waits. */
 const BELIEVED = 3000
-
-/** Of those who wait where no permits are set. */
-export const unlessSetUp =
-  (name: string) =>
-  ({ needsSetup }: Patience): Error | undefined =>
-    needsSetup === true ? new NotInitializedError(name, 'permits are') : undefined
 
 /** For whom permits are saved up, until when, and from when on they may be again. */
 interface Turn {
@@ -66,7 +59,7 @@ export class Permits implements Passage<PermitsRequest, number> {
       const [calls, left, reserved] = await this.#runner.take(semaphoreAcquire, keys, args, ([served]) => served > 0)
       if (calls > 0) requests.forget(note)
       if (reserved === 1) this.#reserved(first, reserve)
-      if (calls === -1) return { granted: [], left, vain: unlessSetUp(this.name) }
+      if (calls === -1) return { granted: [], left, vain: unlessSetUp(this.name, 'permits are') }
       return { granted: wanted.slice(0, calls), left }
     } catch (error) {
       if (reserve > 0) this.#reserved(first, reserve)
