@@ -161,7 +161,7 @@ export class Contention extends Crowd<Host> {
           ? await protocol.acquire(wire, lease, waiter.request.wait > 0)
           : await this.#takeOver(passing, wire, lease)
       this.answeredAt = sent.mono
-      if (left !== undefined) return left
+      if (left !== null) return left
       await this.#granted(waiter, wire, sent, passing?.from)
       return 'served'
     } catch (trouble) {
@@ -181,7 +181,7 @@ export class Contention extends Crowd<Host> {
     const passed = await this.host.protocol.pass(from.wire, wire, lease)
     if (passed) this.host.runtime.teller.released(this.host, from.wire, from.opened)
     passing.done(passed)
-    return passed ? undefined : 0
+    return passed ? null : 0
   }
 
   /** The server has written `wire` as the holder. Its waiter may have left meanwhile. */

@@ -4,7 +4,7 @@ import type { TenureHold } from './hold.js'
 import type { Keeper } from './keeper.js'
 import type { Limit } from './limit.js'
 import type { UnitOfWork } from './owner.js'
-import type { LockKind, LockProtocol, ServerState } from './protocol.js'
+import { NOT_HELD, type LockKind, type LockProtocol, type ServerState } from './protocol.js'
 import type { Waiter } from './queue.js'
 import { LATE, type Request, abortable } from './request.js'
 import type { Runtime } from './runtime.js'
@@ -160,7 +160,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   protected async setFree(tenure: Tenure, missed?: () => void): Promise<Freed> {
     const since = this.clock.monotonic()
     this.runtime.begun()
-    let told: number | undefined
+    let told: number
     try {
       told = await this.protocol.release(tenure.wire, tenure.served)
     } catch (error) {
@@ -175,7 +175,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   async #insistOnFreeing(tenure: Tenure, first: unknown, missed?: () => void): Promise<Freed> {
     const hasRun = (error: unknown): boolean => error instanceof EngineError && mayHaveRun(error)
     let unanswered = hasRun(first)
-    const step = (): Promise<number | undefined> => this.protocol.release(tenure.wire, tenure.served)
+    const step = (): Promise<number> => this.protocol.release(tenure.wire, tenure.served)
     const result = isWrongKind(first)
       ? { error: first }
       : await this.runtime.insist(step, tenure.lostAt, (error) => {
@@ -184,7 +184,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
         })
     if ('answer' in result) return this.#answered(tenure, result.answer, unanswered)
     // Where something else stands by now, it was not ours any more.
-    if (isWrongKind(result.error)) return this.#answered(tenure, undefined, unanswered)
+    if (isWrongKind(result.error)) return this.#answered(tenure, NOT_HELD, unanswered)
     this.runtime.ended()
     this.runtime.fail(notReleased(this.name, result.error, tenure.lastsUntil - this.clock.monotonic()))
     this.leaveLine(tenure)
@@ -195,11 +195,12 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     return { freed: false, told: undefined }
   }
 
-  #answered(tenure: Tenure, told: number | undefined, unanswered: boolean): Freed {
+  #answered(tenure: Tenure, told: number, unanswered: boolean): Freed {
+    const held = told !== NOT_HELD
     this.runtime.ended()
-    tenure.taken ||= told === undefined && !unanswered
+    tenure.taken ||= !held && !unanswered
     this.runtime.teller.released(this, tenure.wire, tenure.opened)
-    return { freed: told !== undefined || unanswered, told }
+    return { freed: held || unanswered, told: held ? told : undefined }
   }
 
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {

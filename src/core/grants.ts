@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { integer, text, tuple } from '../lua/shape.js'
 import type { LineHost, LineProtocol } from './line-protocol.js'
 import type { Runtime } from './runtime.js'
@@ -42,7 +42,7 @@ export const grantOf = (payload: string): Grant | undefined => {
 
 /** Whoever wrote it knew the whole name of the owner, and so can read the keys of the lock. */
 export const isProven = ({ text, proof }: Grant, wire: string): boolean =>
-  createHash('sha1').update(`${wire} ${text}`).digest('hex').startsWith(proof)
+  hash('sha1', `${wire} ${text}`, 'hex').startsWith(proof)
 
 /** Where this client hears of its grants. */
 export class GrantEar {

@@ -39,8 +39,8 @@ export interface LineProtocol extends LockProtocol {
   poll(askers: readonly Asker[]): Promise<Answer<Place>>
   /** For how many ms it is this owner's from now on; 0: it is not any more. */
   confirm(owner: string, lease: number): Promise<number>
-  /** Gives up its place, or what it was granted. Undefined: it had neither. */
-  leave(asker: Asker): Promise<number | undefined>
+  /** Gives up its place, or what it was granted. `NOT_HELD`: it had neither. */
+  leave(asker: Asker): Promise<number>
 }
 
 export const isLine = (protocol: LockProtocol): protocol is LineProtocol => 'enqueue' in protocol

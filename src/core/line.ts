@@ -151,8 +151,8 @@ export class Line implements Polled, Joinable {
     const sent = momentOf(this.#clock)
     const left = await this.#protocol.acquire(place.wire, place.waiter.request.terms.lease, false)
     this.answeredAt = sent.mono
-    if (left === undefined) this.#granted(place, sent)
-    return left === undefined || !place.waiter.queued
+    if (left === null) this.#granted(place, sent)
+    return left === null || !place.waiter.queued
   }
 
   #refuse(place: Place): void {

@@ -44,11 +44,10 @@ export class LoneCall {
     const { runtime, protocol } = this.#host
     const { lease } = this.request.terms
     const wire = this.#host.nextWire()
-    let left: number | undefined
     let mustWait = false
     try {
-      left = await protocol.acquire(wire, lease, false)
-      if (left === undefined) this.#granted(wire)
+      const left = await protocol.acquire(wire, lease, false)
+      if (left === null) this.#granted(wire)
       else mustWait = !this.#rejected
     } catch (trouble) {
       void runtime.undo(protocol, wire, lease, trouble)

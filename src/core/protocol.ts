@@ -6,8 +6,8 @@ import type { Runtime } from './runtime.js'
 /** A script that gives many holds a full lease in one call: the keys of each in turn; a lease, then the owner of each. */
 export type RenewScript = Script<readonly [...string[]], readonly [number, ...string[]], readonly number[]>
 
-/** What the server said to an attempt: undefined is held, otherwise for how many ms it stays another's (-1: no expiry). */
-export type Attempt = number | undefined
+/** What the server said to an attempt: null is held, otherwise for how many ms it stays another's (-1: no expiry). */
+export type Attempt = number | null
 
 export interface ServerState {
   /** ms; -1 without expiry, -2 when free. */
@@ -55,8 +55,8 @@ export interface LockProtocol {
   acquire(owner: string, lease: number, waits: boolean): Promise<Attempt>
   /** ms left (-1: no expiry), or undefined when it is not this owner's. */
   setLevel(owner: string, level: number, lease: number): Promise<number | undefined>
-  /** How many processes were told, or undefined when it was not this owner's. `served`: see Tenure. */
-  release(owner: string, served?: readonly string[]): Promise<number | undefined>
+  /** How many processes were told, or `NOT_HELD` when it was not this owner's. `served`: see Tenure. */
+  release(owner: string, served?: readonly string[]): Promise<number>
   /** Whether the hold is now `to`'s. */
   pass(from: string, to: string, lease: number): Promise<boolean>
   /**
@@ -86,6 +86,9 @@ export type Backoff = (refusals: number, random: () => number) => number
 /** What a script says to whoever has it now: to one that asks for it, and to one that takes over another's hold. */
 export const isHeld = (left: number | null): boolean => left === null
 export const isPassed = (passed: number): boolean => passed === 1
+
+/** What a script says to whoever gives back what was not theirs. */
+export const NOT_HELD = -1
 
 /** What a protocol needs to speak: see `Link.run`. */
 export interface Runner {

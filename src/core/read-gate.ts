@@ -124,7 +124,7 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
     this.#entering++
     try {
       const left = await this.protocol.acquireAll([[wire, terms.lease]], false, writer.wire)
-      if (left !== undefined) {
+      if (left !== null) {
         writer.lose('somebody else released it, or its key was deleted', false)
         return undefined
       }

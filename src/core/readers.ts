@@ -72,7 +72,7 @@ export class Readers extends Crowd<ReadHost> {
       const waits = asked.some(({ request }) => request.wait > 0)
       const left = await protocol.acquireAll(wires, waits)
       this.#answeredAt = sent.mono
-      if (left !== undefined) return left
+      if (left !== null) return left
       await Promise.all(
         asked.map((waiter, i) => this.#granted(waiter, (wires[i] as readonly [string, number])[0], sent)),
       )

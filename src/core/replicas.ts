@@ -91,18 +91,28 @@ export class Replicas {
   }
 
   /** Runs a script that may take something; rejects when what it `took` may be on the master alone. */
-  async take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
+  take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
     script: Script<K, A, R>,
     keys: K,
     args: A,
     took: (reply: R) => boolean,
     options: SendOptions = {},
   ): Promise<R> {
-    const key = keys[0] ?? ''
-    const replicas = this.of(key)
+    const replicas = this.of(keys[0] ?? '')
     if (replicas === 0) return this.#link.run(script, keys, args, options)
     const wait = { replicas, timeout: this.#timeout }
-    const [reply, behind] = await this.#link.run(script, keys, args, { ...options, wait })
+    const taken = this.#link.run(script, keys, args, { ...options, wait })
+    return this.#reached(taken, took, keys[0] ?? '', replicas, options.target)
+  }
+
+  async #reached<R>(
+    taken: Promise<readonly [reply: R, replicas: Promise<number | Error>]>,
+    took: (reply: R) => boolean,
+    key: string,
+    replicas: number,
+    target = key,
+  ): Promise<R> {
+    const [reply, behind] = await taken
     if (!took(reply)) return reply
     const reached = await behind
     // One of several is enough.
@@ -113,12 +123,7 @@ export class Replicas {
     await this.look()
     // Those that have gone meanwhile are nobody to wait for.
     if (this.of(key) === 0) return reply
-    throw new ReplicationError(
-      options.target ?? key,
-      replicas,
-      this.#timeout,
-      reached instanceof Error ? reached : undefined,
-    )
+    throw new ReplicationError(target, replicas, this.#timeout, reached instanceof Error ? reached : undefined)
   }
 }
 

@@ -16,7 +16,7 @@ import { Gate } from './gate.js'
 import type { Gatekeeper } from './gatekeeper.js'
 import { Limit } from './limit.js'
 import type { UnitOfWork } from './owner.js'
-import { areStrangers, type Fleet, type LockKind, type LockProtocol, type Runner } from './protocol.js'
+import { areStrangers, type Fleet, type LockKind, type LockProtocol, NOT_HELD, type Runner } from './protocol.js'
 import { Replicas, type ReplicasOptions } from './replicas.js'
 import type { Patience } from './request.js'
 import { Requests } from './requests.js'
@@ -433,7 +433,7 @@ export class Runtime implements Runner {
     const first = this.insist(() => protocol.release(wire), until)
     this.track(
       first.then(async (outcome) => {
-        if (cause === undefined || ('answer' in outcome && outcome.answer !== undefined)) return
+        if (cause === undefined || ('answer' in outcome && outcome.answer !== NOT_HELD)) return
         // What joins a line is too late by then, too.
         await this.pause(Math.min(2 * this.options.commandTimeout, until - this.options.clock.monotonic()))
         await this.insist(() => protocol.release(wire), until)

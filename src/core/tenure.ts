@@ -110,6 +110,11 @@ export class Tenure implements Due {
       : Math.min(...this.#holds.map((hold) => hold.overAt))
   }
 
+  /** When the server was asked that last confirmed it. */
+  get proven(): Moment {
+    return this.#trust.proven
+  }
+
   get provenAt(): number {
     return this.#trust.proven.mono
   }
@@ -264,7 +269,6 @@ export class Tenure implements Due {
 
   /** One hold less. False: it was lost, or nobody answered in time; then it goes on behind the caller. */
   leave(hold: TenureHold): Promise<boolean> {
-    if (this.status() === 'lost') return Promise.resolve(false)
     this.#holds = this.#holds.filter((other) => other !== hold)
     const alone = this.#holds.length === 0 && this.#turns === undefined
     return alone

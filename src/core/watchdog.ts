@@ -55,7 +55,7 @@ export class Watchdog {
   }
 
   add(tenure: Tenure): void {
-    if (this.#heap.size === 0) this.#looked = steadyMoment(this.#options.clock)
+    if (this.#heap.size === 0) this.#looked = tenure.proven
     // It was asked for before the server may have become another.
     if (tenure.order < this.#questioned.order) {
       tenure.question(this.#questioned, this.#why)

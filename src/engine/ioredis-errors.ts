@@ -11,13 +11,16 @@ export const withoutCommand = (error: Error): Error => {
 const GAVE_UP = /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/s
 
 /** Told apart for the link: never sent, sent and unanswered, or answered with an error. */
-export const rethrow = (error: Error): never => {
-  if (error instanceof NotSent) throw error
-  if (error.name === 'ReplyError') throw withoutCommand(error)
+export const translated = (error: Error): Error => {
+  if (error.name === 'ReplyError') return withoutCommand(error)
   const answer = GAVE_UP.exec(error.message)?.[1]
   // Nodes that send from one to the other are handing over a slot.
   if (answer !== undefined)
-    throw new Error(redirection(answer) === undefined ? answer : `TRYAGAIN last answer: ${answer}`)
-  if (error.message.startsWith("Stream isn't writeable")) throw new NotSent(error.message)
-  throw new NoReply(withoutCommand(error).message)
+    return new Error(redirection(answer) === undefined ? answer : `TRYAGAIN last answer: ${answer}`)
+  if (error.message.startsWith("Stream isn't writeable")) return new NotSent(error.message)
+  return new NoReply(withoutCommand(error).message)
+}
+
+export const rethrow = (error: Error): never => {
+  throw translated(error)
 }

@@ -12,7 +12,7 @@ import {
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
-import { rethrow, withoutCommand } from './ioredis-errors.js'
+import { rethrow, translated, withoutCommand } from './ioredis-errors.js'
 import { commandIn, otherDatabase, otherUser } from './ioredis-checks.js'
 import { IoredisMessages, owingOf } from './ioredis-messages.js'
 import { type ConnectionOptions, ownClient } from './own-client.js'
@@ -215,24 +215,17 @@ export class IoredisDriver implements Driver {
   send(argv: readonly Arg[], options: SendOptions = {}): Promise<Reply> {
     if (!this.isUp) return Promise.reject(new NotSent('not connected'))
     this.#join()
-    return this.#sent(argv, options).catch(rethrow)
-  }
-
-  #sent(argv: readonly Arg[], options: SendOptions): Promise<Reply> {
     const client = this.#commands
     if (this.cluster) {
       if (options.node !== undefined) return this.#sendTo(options.node, argv)
       const route = isKeyless(argv) ? options.route : undefined
       if (route !== undefined || options.redirected !== undefined) return this.#follow(argv, route, options)
     }
-    // What options a caller's client has for its commands, only the client knows.
-    if (!this.lent) return client.sendCommand(commandOf(argv, options)) as Promise<Reply>
     // Its own pipelines take what callBuffer is given for the arguments alone.
     const pipelines = options.binary === true && client.options?.enableAutoPipelining === true
-    if (pipelines) return client.sendCommand(commandOf(argv, options)) as Promise<Reply>
-    const [name, args] = wordsOf(argv)
-    const reply = options.binary === true ? client.callBuffer(name, ...args) : client.call(name, ...args)
-    return reply as Promise<Reply>
+    // What options a caller's client has for its commands, only the client knows.
+    if (this.lent && !pipelines) return call(client, argv, options)
+    return client.sendCommand(commandOf(argv, options)) as Promise<Reply>
   }
 
   nodeOf(route: string): string | undefined {
@@ -259,8 +252,7 @@ export class IoredisDriver implements Driver {
   #sendTo(node: string, argv: readonly Arg[]): Promise<Reply> {
     const known = this.#commands.nodes?.('master').find(({ options }) => `${options?.host}:${options?.port}` === node)
     if (known === undefined) return Promise.reject(new NotSent('the node is not known'))
-    const [name, args] = wordsOf(argv)
-    return known.call(name, ...args) as Promise<Reply>
+    return call(known, argv)
   }
 
   /** A command that has no key of its own goes where that of another goes. */
@@ -328,9 +320,10 @@ const never = (ready: Promise<void>): Promise<never> => ready.then(() => new Pro
 const isKeyless = ([name, , keys]: readonly Arg[]): boolean =>
   KEYLESS.has(name) || (keys === 0 && typeof name === 'string' && name.startsWith('EVAL'))
 
-const call = (client: IoredisClient, argv: readonly Arg[]): Promise<Reply> => {
+const call = (client: IoredisClient, argv: readonly Arg[], { binary }: SendOptions = {}): Promise<Reply> => {
   const [name, args] = wordsOf(argv)
-  return (client.call(name, ...args) as Promise<Reply>).catch(rethrow)
+  const reply = binary === true ? client.callBuffer(name, ...args) : client.call(name, ...args)
+  return (reply as Promise<Reply>).catch(rethrow)
 }
 
 /** ioredis takes bytes for such in a Buffer only. */
@@ -345,5 +338,11 @@ const wordsOf = ([name, ...args]: readonly Arg[]): [name: string, args: (string 
 const commandOf = (argv: readonly Arg[], { binary }: SendOptions): Command => {
   const [name, args] = wordsOf(argv)
   // ioredis looks each command up several times, in lower case.
-  return new Command(name === 'EVALSHA' ? 'evalsha' : name, args, { replyEncoding: binary === true ? null : 'utf8' })
+  const lowered = name === 'EVALSHA' ? 'evalsha' : name
+  const command = new Command(lowered, args, { replyEncoding: binary === true ? null : 'utf8' })
+  const { reject } = command
+  command.reject = (error) => {
+    reject(translated(error))
+  }
+  return command
 }

@@ -55,6 +55,8 @@ const BUSY = 1000
 /** What a script answered, and the WAIT behind it. */
 type Both = [Reply, Promise<Reply>]
 
+const BY_DEFAULT: SendOptions = {}
+
 const WAIT: Expected = { name: 'WAIT', fits: integer }
 
 interface Pending {
@@ -249,7 +251,7 @@ export class Link {
     args: readonly Arg[],
     options?: SendOptions & { readonly wait?: WaitFor },
   ): Promise<unknown> {
-    const sending: SendOptions = { route: keys[0], ...options }
+    const sending = this.#driver.cluster ? { route: keys[0], ...options } : (options ?? BY_DEFAULT)
     const call = [options?.readOnly === true ? 'EVALSHA_RO' : 'EVALSHA', script.sha, keys.length, ...keys, ...args]
     const wait = options?.wait
     if (wait !== undefined) return this.#whenUp(() => this.#runAndWait(call, script, sending, wait), sending.target)

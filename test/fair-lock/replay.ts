@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LineProtocol } from '#src/core/line-protocol.js'
+import { NOT_HELD } from '#src/core/protocol.js'
 import { fairLock } from '#src/sync/fair-lock/fair-lock.js'
 import type { Options, World } from '../engines.js'
 
@@ -121,14 +122,14 @@ export class Replay {
     const [held, waits] = [await this.#holds(owner), await this.#waits(owner)]
     if (held === 0 && waits) return NOT_ASKED
     if (held > 1) await this.#protocol.setLevel(owner, held - 1, 30_000)
-    else if ((await this.#protocol.release(owner)) === undefined) return undefined
+    else if ((await this.#protocol.release(owner)) === NOT_HELD) return undefined
     return null
   }
 
   /** Only a fresh owner tries, so one that waits already asks again. */
   async #try(owner: string, wait: number, lease: number): Promise<boolean> {
     if (await this.#waits(owner)) return (await this.#ask(owner, wait, lease)) === null
-    return (await this.#protocol.acquire(owner, lease, false)) === undefined
+    return (await this.#protocol.acquire(owner, lease, false)) === null
   }
 
   async #do(step: string): Promise<unknown> {

@@ -1,5 +1,5 @@
 import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/line-protocol.js'
-import type { ServerState } from '../../core/protocol.js'
+import type { Attempt, ServerState } from '../../core/protocol.js'
 import { fairCall } from '../../keys.js'
 import {
   classicFairLockAsk,
@@ -49,9 +49,9 @@ export class ClassicFairProtocol extends PlainLockProtocol implements LineProtoc
     return { stamp: Number(stamp), left, states }
   }
 
-  override async acquire(owner: string, lease: number): Promise<number | undefined> {
+  override async acquire(owner: string, lease: number): Promise<Attempt> {
     const { left, states } = await this.#ask([{ owner, lease, wait: Infinity }], 0, NEVER_TOO_LATE)
-    return states[0] === 1 ? undefined : left
+    return states[0] === 1 ? null : left
   }
 
   async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
@@ -70,13 +70,12 @@ export class ClassicFairProtocol extends PlainLockProtocol implements LineProtoc
     return Math.max(0, left)
   }
 
-  async leave({ owner, wait }: Pick<Asker, 'owner' | 'wait'>): Promise<number | undefined> {
+  leave({ owner, wait }: Pick<Asker, 'owner' | 'wait'>): Promise<number> {
     const args = [owner, this.#allowance(wait), String(this.#counted), ...this.#voices] as const
-    const left = await this.runner.run(classicFairLockLeave, fairKeys(this.key), args)
-    return left === -1 ? undefined : left
+    return this.runner.run(classicFairLockLeave, fairKeys(this.key), args)
   }
 
-  override async release(owner: string): Promise<number | undefined> {
+  override release(owner: string): Promise<number> {
     return this.leave({ owner, wait: Infinity })
   }
 

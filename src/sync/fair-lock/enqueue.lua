@@ -71,16 +71,16 @@ for i = 6, #owners, 2 do
     holder, left = owner, lease
   else
     mine[owner], place[owner], state = lease, #told + 1, isOurs(tail or holder) and 0 or 2
-    if not redis.call('ZSCORE', deadlines, owner) then
-      latest = math.ceil(latest) + (state == 2 and allowance or 0)
-      tail, length, latest = owner, length + 1, math.max(line.now + left + allowance * (length + 1), latest)
+    local after = math.ceil(latest) + (state == 2 and allowance or 0)
+    local deadline = math.max(line.now + left + allowance * (length + 1), after)
+    if redis.call('ZADD', deadlines, 'NX', deadline, owner) == 1 then
       redis.call('RPUSH', queue, owner)
-      redis.call('ZADD', deadlines, latest, owner)
+      tail, length, latest = owner, length + 1, deadline
     end
   end
   told[#told + 1] = state
 end
-keepLine(line)
+keepLine(line, latest)
 local granted = not holder and place[grantNext(line, mine)]
 if granted then told[granted] = 1 end
 return { line.stamp, redis.call('PTTL', lock), told }

@@ -1,5 +1,5 @@
 import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/line-protocol.js'
-import { isHeld, type LockKind, type ServerState } from '../../core/protocol.js'
+import { type Attempt, isHeld, type LockKind, NOT_HELD, type ServerState } from '../../core/protocol.js'
 import { fairCall, grantChannel } from '../../keys.js'
 import {
   fairLockConfirm,
@@ -44,9 +44,9 @@ class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
     return fairCall(this.key, owner)
   }
 
-  override async acquire(owner: string, lease: number): Promise<number | undefined> {
+  override acquire(owner: string, lease: number): Promise<Attempt> {
     const args = [owner, lease, this.channel, this.runner.publishCommand] as const
-    return (await this.runner.take(fairLockTry, this.#keys, args, isHeld)) ?? undefined
+    return this.runner.take(fairLockTry, this.#keys, args, isHeld)
   }
 
   async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
@@ -65,14 +65,13 @@ class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
     return this.runner.take(fairLockConfirm, this.#keys, [owner, lease], (left) => left > 0)
   }
 
-  override async release(owner: string, served: readonly string[] = []): Promise<number | undefined> {
+  override async release(owner: string, served: readonly string[] = []): Promise<number> {
     // Who only stood in the line had lost it while it was on trial.
-    return (await this.#leave(owner, served)) === 1 ? 1 : undefined
+    return (await this.#leave(owner, served)) === 1 ? 1 : NOT_HELD
   }
 
-  async leave({ owner }: Asker): Promise<number | undefined> {
-    const left = await this.#leave(owner, [])
-    return left === -1 ? undefined : left
+  leave({ owner }: Asker): Promise<number> {
+    return this.#leave(owner, [])
   }
 
   #leave(owner: string, served: readonly string[]): Promise<number> {

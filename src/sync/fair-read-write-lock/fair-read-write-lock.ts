@@ -1,5 +1,5 @@
 import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/line-protocol.js'
-import { isHeld, type LockKind, type Runner, type ServerState } from '../../core/protocol.js'
+import { type Attempt, isHeld, type LockKind, NOT_HELD, type Runner, type ServerState } from '../../core/protocol.js'
 import { ReadGate } from '../../core/read-gate.js'
 import { WriteGate } from '../../core/write-gate.js'
 import { readLevels, readWriteDeadlines, readWriteGrants, readWriteQueue } from '../../keys.js'
@@ -68,9 +68,9 @@ const inLine = <S extends new (...args: any[]) => Side>(PlainSide: S) =>
       return { stamp: Number(stamp), left, states }
     }
 
-    override async acquire(owner: string, lease: number): Promise<number | undefined> {
+    override async acquire(owner: string, lease: number): Promise<Attempt> {
       const { left, states } = await this.#ask([{ owner, lease, wait: 0 }], 0, NEVER_TOO_LATE, 'take')
-      return states[0] === 1 ? undefined : left
+      return states[0] === 1 ? null : left
     }
 
     async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
@@ -88,14 +88,13 @@ const inLine = <S extends new (...args: any[]) => Side>(PlainSide: S) =>
       return this.runner.take(fairReadWriteLockConfirm, this.#keys, args, (left) => left > 0)
     }
 
-    override async release(owner: string, served: readonly string[] = []): Promise<number | undefined> {
+    override async release(owner: string, served: readonly string[] = []): Promise<number> {
       // Who only stood in the line had lost it while it was on trial.
-      return (await this.#leave(owner, served)) === 1 ? 1 : undefined
+      return (await this.#leave(owner, served)) === 1 ? 1 : NOT_HELD
     }
 
-    async leave({ owner }: Asker): Promise<number | undefined> {
-      const left = await this.#leave(owner, [])
-      return left === -1 ? undefined : left
+    leave({ owner }: Asker): Promise<number> {
+      return this.#leave(owner, [])
     }
 
     #leave(owner: string, served: readonly string[]): Promise<number> {
@@ -125,13 +124,13 @@ const inLine = <S extends new (...args: any[]) => Side>(PlainSide: S) =>
 
 class FairReadSide extends inLine(ReadSide) {
   /** Only under a write: all others stand in the line. */
-  override async acquireAll(
+  override acquireAll(
     [[owner, lease]]: readonly [readonly [owner: string, lease: number]],
     _waits: boolean,
     writer: string,
-  ): Promise<number | undefined> {
+  ): Promise<Attempt> {
     const keys = [this.key, readLevels(this.key, owner)] as const
-    return (await this.runner.take(fairReadWriteLockReadUnder, keys, [writer, owner, lease], isHeld)) ?? undefined
+    return this.runner.take(fairReadWriteLockReadUnder, keys, [writer, owner, lease], isHeld)
   }
 }
 

@@ -1,7 +1,7 @@
 import { GatedLock } from '../../core/gated-lock.js'
 import { ThreadLock } from '../../core/owned-lock.js'
 import type { UnitOfWork } from '../../core/owner.js'
-import type { LockKind } from '../../core/protocol.js'
+import type { Attempt, LockKind } from '../../core/protocol.js'
 import { serverError } from '../../errors.js'
 import { fencingCounter } from '../../keys.js'
 import {
@@ -48,12 +48,12 @@ class FencedLockProtocol extends PlainLockProtocol {
     return token
   }
 
-  override async acquire(owner: string, lease: number): Promise<number | undefined> {
+  override async acquire(owner: string, lease: number): Promise<Attempt> {
     const args = [owner, lease, this.#known] as const
     const reply = await this.runner.take(fencedLockAcquire, this.#keys, args, (token) => typeof token === 'string')
     if (typeof reply === 'number') return reply
     this.#brought(owner, reply)
-    return undefined
+    return null
   }
 
   override async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
@@ -64,12 +64,11 @@ class FencedLockProtocol extends PlainLockProtocol {
     return left
   }
 
-  override async release(owner: string): Promise<number | undefined> {
+  override release(owner: string): Promise<number> {
     // Of a grant that came too late for whoever asked.
     this.#tokens.delete(owner)
     const keys = [...this.#keys, this.channel] as const
-    const told = await this.runner.run(fencedLockRelease, keys, [owner, this.#known, this.runner.publishCommand])
-    return told === -1 ? undefined : told
+    return this.runner.run(fencedLockRelease, keys, [owner, this.#known, this.runner.publishCommand])
   }
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {

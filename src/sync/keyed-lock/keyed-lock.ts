@@ -1,4 +1,5 @@
 import {
+  type Attempt,
   isHeld,
   isPassed,
   type LockKind,
@@ -53,9 +54,9 @@ class KeyedLockProtocol implements LockProtocol {
     return [owner, ...this.#fields].join(' ')
   }
 
-  async acquire(owner: string, lease: number): Promise<number | undefined> {
+  acquire(owner: string, lease: number): Promise<Attempt> {
     const args = [owner, lease, ...this.#fields] as const
-    return (await this.#runner.take(keyedLockAcquire, [this.key], args, isHeld)) ?? undefined
+    return this.#runner.take(keyedLockAcquire, [this.key], args, isHeld)
   }
 
   async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
@@ -63,10 +64,9 @@ class KeyedLockProtocol implements LockProtocol {
     return left === -2 ? undefined : left
   }
 
-  async release(owner: string): Promise<number | undefined> {
+  release(owner: string): Promise<number> {
     const args = [owner, this.channel, this.#runner.publishCommand, ...this.#fields] as const
-    const told = await this.#runner.run(keyedLockRelease, [this.key], args)
-    return told === -1 ? undefined : told
+    return this.#runner.run(keyedLockRelease, [this.key], args)
   }
 
   async pass(from: string, to: string, lease: number): Promise<boolean> {

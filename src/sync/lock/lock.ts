@@ -1,4 +1,5 @@
 import {
+  type Attempt,
   isHeld,
   isPassed,
   type LockKind,
@@ -36,8 +37,8 @@ export class PlainLockProtocol implements LockProtocol {
     return lockRenew
   }
 
-  async acquire(owner: string, lease: number, _waits: boolean): Promise<number | undefined> {
-    return (await this.runner.take(lockAcquire, [this.key], [owner, lease], isHeld)) ?? undefined
+  acquire(owner: string, lease: number, _waits: boolean): Promise<Attempt> {
+    return this.runner.take(lockAcquire, [this.key], [owner, lease], isHeld)
   }
 
   async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
@@ -45,10 +46,8 @@ export class PlainLockProtocol implements LockProtocol {
     return left === -2 ? undefined : left
   }
 
-  async release(owner: string): Promise<number | undefined> {
-    const args = [owner, this.channel, this.runner.publishCommand] as const
-    const told = await this.runner.run(lockRelease, [this.key], args)
-    return told === -1 ? undefined : told
+  release(owner: string): Promise<number> {
+    return this.runner.run(lockRelease, [this.key], [owner, this.channel, this.runner.publishCommand])
   }
 
   async pass(from: string, to: string, lease: number): Promise<boolean> {

@@ -40,7 +40,7 @@ class PermitSteps implements LockProtocol {
     return left === -2 ? undefined : left
   }
 
-  release(): Promise<number | undefined> {
+  release(): Promise<number> {
     return never()
   }
 

@@ -61,7 +61,7 @@ export abstract class Side extends PlainLockProtocol {
   /** Whoever waited and has it now has had the turn. */
   protected answered(left: number | null, waits: boolean): Attempt {
     if (left === null && waits) this.#mark = undefined
-    return left ?? undefined
+    return left
   }
 
   giveUpTurn(): Promise<unknown> | undefined {
@@ -163,11 +163,10 @@ export class ReadSide extends Side implements ReadProtocol {
     return left === -2 ? undefined : left
   }
 
-  override async release(owner: string): Promise<number | undefined> {
+  override release(owner: string): Promise<number> {
     const keys = [this.key, this.channel, this.turn, readLevels(this.key, owner)] as const
     const args = [owner, this.companion, GRACE, this.runner.publishCommand] as const
-    const told = await this.runner.run(readWriteLockReadRelease, keys, args)
-    return told === -1 ? undefined : told
+    return this.runner.run(readWriteLockReadRelease, keys, args)
   }
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
@@ -185,11 +184,10 @@ export class WriteSide extends Side {
     return this.answered(await this.runner.take(readWriteLockWriteAcquire, [this.key, this.turn], args, isHeld), waits)
   }
 
-  override async release(owner: string): Promise<number | undefined> {
+  override release(owner: string): Promise<number> {
     const keys = [this.key, this.channel, this.turn] as const
     const args = [owner, this.companion, GRACE, this.runner.publishCommand] as const
-    const told = await this.runner.run(readWriteLockWriteRelease, keys, args)
-    return told === -1 ? undefined : told
+    return this.runner.run(readWriteLockWriteRelease, keys, args)
   }
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {

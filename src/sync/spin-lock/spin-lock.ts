@@ -1,4 +1,4 @@
-import type { LockKind } from '../../core/protocol.js'
+import { type LockKind, NOT_HELD } from '../../core/protocol.js'
 import { spinLockForceRelease, spinLockRelease } from '../../lua/scripts.gen.js'
 import type { SpinBackoff } from '../../types.js'
 import { PlainLockProtocol } from '../lock/lock.js'
@@ -8,8 +8,8 @@ import { backoffOf } from './backoff.js'
 class SpinLockProtocol extends PlainLockProtocol {
   readonly spins = true
 
-  override async release(owner: string): Promise<number | undefined> {
-    return (await this.runner.run(spinLockRelease, [this.key], [owner])) === 1 ? 0 : undefined
+  override async release(owner: string): Promise<number> {
+    return (await this.runner.run(spinLockRelease, [this.key], [owner])) === 1 ? 0 : NOT_HELD
   }
 
   override async forceRelease(): Promise<boolean> {
