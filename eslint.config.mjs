@@ -35,7 +35,7 @@ const CLOCK_IMPORTS = [
     name,
     message: USE_THE_CLOCK,
   })),
-  { name: 'node:crypto', allowImportNames: ['createHash'], message: USE_THE_CLOCK },
+  { name: 'node:crypto', allowImportNames: ['createHash', 'hash'], message: USE_THE_CLOCK },
 ]
 
 /** Who may not know whom: arrows go down only, client → sync → core → engine.ts. */

@@ -42,9 +42,9 @@ for i = 7, #served do
   if i == #served and held then
     bound(line, served[i], redis.call('LRANGE', queue, 0, 64), 2, 0)
   end
-  -- Whoever released it by force has granted it to somebody who had had it, or has called that one.
   freed = takeOut(line, served[i]) or freed
-  freed = redis.pcall('HDEL', lock, served[i]) == 1 or freed
+  -- Whoever released it by force has granted it to somebody who had had it, or has called that one.
+  freed = not held and redis.pcall('HDEL', lock, served[i]) == 1 or freed
 end
 if (freed or waited) and redis.call('EXISTS', lock) == 0 then
   dropStale(line, string.sub(owner, 1, 36))
