@@ -9,11 +9,12 @@ local keys = KEYS
 local limits, command, change = ARGV[1], ARGV[2], ARGV[3]
 --include whole
 --include wrong-kind
+--include rate-of
 
 if limits == '1' then
-  local set = redis.call('HMGET', keys[1], 'rate', 'interval', 'type')
-  if not (set[1] and set[2] and set[3]) and redis.call('EXISTS', keys[1]) == 1 then
-    return wrongKind(keys[1])
+  local _, problem = rateOf(keys[1])
+  if problem then
+    return problem
   end
 elseif not whole(redis.call('GET', keys[1]) or '0') then
   return redis.error_reply('WRONGKIND a text that is no count')

@@ -105,6 +105,31 @@ for (const engine of [virtualEngine, redisEngine]) {
     },
   )
 
+  scenario('a hash with some of the fields of a rate → no limiter reads, sets or deletes anything there', async (w) => {
+    const limiter = (await w.connect()).rateLimiter(w.id)
+    const rate = { permits: 5, interval: 60_000 }
+    for (const fields of [
+      ['type', 'customer'],
+      ['rate', '3', 'currency', 'EUR'],
+      ['rate', '3', 'interval', '4'],
+    ]) {
+      await w.raw('HSET', w.id, ...fields)
+      const before = await w.raw('HGETALL', w.id)
+      for (const call of [
+        () => limiter.trySetRate(rate),
+        () => limiter.setRate(rate),
+        () => limiter.updateRate(rate),
+        () => limiter.tryAcquire(),
+        () => limiter.available(),
+        () => limiter.delete(),
+      ]) {
+        await isWrongKind(w, call(), /another program|a lock of another kind/)
+      }
+      assert.deepEqual(await w.raw('HGETALL', w.id), before)
+      await w.raw('DEL', w.id)
+    }
+  })
+
   scenario('a hash of another program → refused by every kind, by force as well, and untouched', async (w) => {
     const client = await w.connect()
     await w.raw('HSET', w.id, 'name', 'Ann', 'age', 41)

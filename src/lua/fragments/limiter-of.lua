@@ -1,9 +1,8 @@
 -- The rate that is set, and where the state of it is: of all clients, or of this one alone. Nil before one is set, and what to say where something else stands there.
 local function limiterOf(key, value, ownValue, permits, ownPermits)
-  local set = redis.call('HMGET', key, 'rate', 'interval', 'type', 'keepAliveTime')
-  if not (set[1] and set[2] and set[3]) then
-    local foreign = not (set[1] or set[2] or set[3]) and redis.call('EXISTS', key) == 1
-    return nil, foreign and wrongKind(key)
+  local set, problem = rateOf(key)
+  if not set then
+    return nil, problem
   end
   local limiter = { key = key, value = value, permits = permits, own = set[3] == '1' }
   limiter.rate, limiter.interval, limiter.keepAlive = whole(set[1]), whole(set[2]), whole(set[4] or '0')

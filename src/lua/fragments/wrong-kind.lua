@@ -2,10 +2,10 @@
 -- where nothing has been written yet.
 local function wrongKind(key)
   local found, some = 'a hash of another program', redis.call('HSCAN', key, '0', 'COUNT', 4)[2]
-  local known = redis.call('HMGET', key, 'mode', 'rate', 'interval')
+  local known = redis.call('HMGET', key, 'mode', 'rate', 'interval', 'type')
   if known[1] == 'read' or known[1] == 'write' then
     found = 'a read-write lock'
-  elseif known[2] and known[3] then
+  elseif known[2] and known[3] and known[4] then
     found = 'a rate limiter'
   elseif #some > 0 and (string.find(some[1], ':expire_time$') or string.find(some[1], ':lock_count$') or #some[1] == 22) then
     found = 'the keys of a keyed lock'

@@ -10,6 +10,7 @@ local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3],
 local enough = tonumber(ARGV[1])
 --include whole
 --include wrong-kind
+--include rate-of
 --include limiter-of
 --include move-window
 --include server-now

@@ -15,6 +15,7 @@ local note, channel = KEYS[6], KEYS[7]
 local amount, publish = tonumber(ARGV[1]), ARGV[2]
 --include whole
 --include wrong-kind
+--include rate-of
 --include limiter-of
 --include move-window
 --include keep-limiter

@@ -15,6 +15,7 @@ local publish = ARGV[1]
 local calls = ARGV
 --include whole
 --include wrong-kind
+--include rate-of
 --include limiter-of
 --include tell
 

@@ -21,6 +21,7 @@ local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARG
 local keepState, always, publish = ARGV[5], ARGV[6], ARGV[7]
 --include whole
 --include wrong-kind
+--include rate-of
 --include limiter-of
 --include move-window
 --include keep-limiter
@@ -35,27 +36,27 @@ if always == '0' and redis.call('EXISTS', limiter) == 0 then
   redis.call('SET', note, 0, 'PX', 120000)
   return 0
 end
-local before = redis.call('HMGET', limiter, 'type', 'keepAliveTime', 'rate', 'interval')
+local before, problem = rateOf(limiter)
+if problem then
+  return problem
+end
 -- What is no state of a limiter is an error here, before anything is written or deleted.
 redis.call('GET', value)
 redis.call('GET', ownValue)
 redis.call('ZCARD', permits)
 redis.call('ZCARD', ownPermits)
-if not (before[1] or before[3] or before[4]) and redis.call('EXISTS', limiter) == 1 then
-  return wrongKind(limiter)
-end
 redis.call('HSET', limiter, 'rate', rate, 'interval', interval, 'type', scope, 'keepAliveTime', keepAlive)
 redis.call('SET', note, 1, 'PX', 120000)
 if keepAlive > 0 then
   redis.call('PEXPIRE', limiter, keepAlive)
-elseif (whole(before[2]) or 0) > 0 then
+elseif before and (whole(before[4]) or 0) > 0 then
   -- The expiry was that of the keep-alive which is no more; one that was set otherwise stays.
   for _, key in ipairs({ limiter, value, ownValue, permits, ownPermits }) do
     redis.call('PERSIST', key)
   end
 end
 local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
-if before[1] and before[1] ~= scope then
+if before and before[3] ~= scope then
   redis.call('DEL', value, ownValue, permits, ownPermits)
 elseif keepState == '0' then
   redis.call('DEL', it.value, it.permits)

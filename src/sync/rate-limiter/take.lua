@@ -14,6 +14,7 @@ local limiter, value, ownValue, permits, ownPermits, note = KEYS[1], KEYS[2], KE
 local calls = ARGV
 --include whole
 --include wrong-kind
+--include rate-of
 --include limiter-of
 --include move-window
 --include keep-limiter

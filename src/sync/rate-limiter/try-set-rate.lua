@@ -13,15 +13,16 @@ local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARG
 local publish = ARGV[5]
 --include whole
 --include wrong-kind
+--include rate-of
 --include tell
 
 local before = redis.call('GET', note)
 if before then
   return whole(before) or 0
 end
-local found = redis.call('HMGET', limiter, 'rate', 'interval', 'type')
-if not (found[1] or found[2] or found[3]) and redis.call('EXISTS', limiter) == 1 then
-  return wrongKind(limiter)
+local _, problem = rateOf(limiter)
+if problem then
+  return problem
 end
 redis.call('HSETNX', limiter, 'rate', rate)
 redis.call('HSETNX', limiter, 'interval', interval)
