@@ -51,12 +51,24 @@ const boundOnce = (listener: AbortListener, all: WeakMap<object, AbortListener>)
   return bound
 }
 
+const isAborted = (signal: AbortSignal): boolean => Reflect.get(AbortSignal.prototype, 'aborted', signal)
+
 /** Its signal calls each listener in the scope in which it was registered; all else that hears of it does so outside any. */
 export class ScopedAbort {
   readonly #controller = new AbortController()
 
-  constructor() {
+  /** `look` aborts it where that is due: a timer may be late. */
+  constructor(look: () => unknown) {
     const { signal } = this
+    Object.defineProperty(signal, 'aborted', {
+      get: () => {
+        look()
+        return isAborted(signal)
+      },
+    })
+    signal.throwIfAborted = () => {
+      if (signal.aborted) throw signal.reason
+    }
     const listeners = new WeakMap<object, AbortListener>()
     const add = signal.addEventListener.bind(signal)
     const remove = signal.removeEventListener.bind(signal)

@@ -53,6 +53,8 @@ export interface DriverEvents {
   down(reason: Error): void
   /** Other nodes have some of the keys by now, or answer for them anew. */
   moved(): void
+  /** Which answer belongs to which command is not known any more. */
+  outOfStep(reason: Error): void
   /** Messages may have been missed on all channels; all are subscribed again. */
   gap(): void
   /** One that could not be subscribed again. */

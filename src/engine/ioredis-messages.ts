@@ -1,5 +1,6 @@
 import { type Connection, type DriverEvents, NotSent, type SubscriptionKind } from './engine.js'
 import { rethrow, withoutCommand } from './ioredis-errors.js'
+import { GUARDED, isOutOfStep } from './ioredis-parser.js'
 import type { IoredisClient } from './target.js'
 
 /** How each kind of subscription is begun and ended. */
@@ -136,6 +137,7 @@ export class IoredisMessages {
       return this.#opened
     }
     client.on('error', (error: Error) => {
+      if (isOutOfStep(error)) this.renew()
       if (!this.#closed) this.#events.error(withoutCommand(error))
     })
     let first = true
@@ -159,6 +161,7 @@ export class IoredisMessages {
       maxRetriesPerRequest: null,
       // Without it one node is asked for all of them, and refuses those of the others.
       shardedSubscribers: true,
+      ...GUARDED,
     }
     if (this.#cluster) return this.#commands.duplicate(undefined, overrides)
     // Channels are of no database, and who may not SELECT may listen all the same.

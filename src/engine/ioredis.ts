@@ -14,6 +14,7 @@ import {
 } from './engine.js'
 import { rethrow, translated, withoutCommand } from './ioredis-errors.js'
 import { commandIn, otherDatabase, otherUser } from './ioredis-checks.js'
+import { isOutOfStep } from './ioredis-parser.js'
 import { IoredisMessages, owingOf } from './ioredis-messages.js'
 import { type ConnectionOptions, ownClient } from './own-client.js'
 import { speaksTls, withoutTls } from './plaintext.js'
@@ -81,7 +82,12 @@ export class IoredisDriver implements Driver {
     let denied: Error | undefined
     // What one of them said is more than that none of them helped.
     this.#listenTo('sentinelError', (error: Error) => (sentinel = error))
+    const strange = (error: Error): void => {
+      if (isOutOfStep(error)) events.outOfStep(error)
+    }
+    this.#listenTo('node error', strange)
     this.#listenTo('error', (error: Error) => {
+      strange(error)
       last = error.message.startsWith('All sentinels') ? (sentinel ?? error) : error
       // ioredis goes on in the database that it is in.
       if (commandIn(error) === 'select') denied = last = new Error(`${withoutCommand(error).message} (at its SELECT)`)

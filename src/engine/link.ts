@@ -3,7 +3,7 @@ import { type Clock, limitAnswers, type Timer } from '../core/clock.js'
 import { outside } from '../core/scope.js'
 import { ClosedError, ConfigError, EngineError, HoldfastError, serverError, withoutSecrets } from '../errors.js'
 import type { Script } from '../lua/script.js'
-import { type Shape, integer } from '../lua/shape.js'
+import { type Shape, integer, just } from '../lua/shape.js'
 import { type Attempt, attempted } from './attempt.js'
 import {
   type Arg,
@@ -91,6 +91,9 @@ export class Link {
   #closed = false
   /** Since the last answer some command has waited in vain. */
   #silent = false
+  #answers = 0
+  /** A question whose answer no other can be taken for. */
+  #probe: Pending | undefined
   /** It has been up. */
   known = false
   /** Since when it is up, or is not; ms since the epoch. */
@@ -100,7 +103,7 @@ export class Link {
     this.#driver = driver
     this.#options = options
     this.#listener = listener
-    this.#renewal = new Renewal(driver, options, (error) => {
+    this.#renewal = new Renewal(driver, { ...options, answers: () => this.#answers }, (error) => {
       listener.error(error)
     })
     this.since = options.clock.now()
@@ -211,6 +214,9 @@ export class Link {
       },
       moved: () => {
         this.#listener.moved()
+      },
+      outOfStep: ({ message }) => {
+        this.#outOfStep(new EngineError('BAD_REPLY', `${this.address}: ${withoutSecrets(message)}`))
       },
       gap: () => {
         this.#listener.gap()
@@ -366,7 +372,7 @@ export class Link {
     return new Promise<Reply>((resolve, reject) => {
       const pending = this.#expect(reject, options.target)
       const answered = (reply: Reply): void => {
-        this.#silent = false
+        this.#answer()
         this.#settle(pending)
         if (expected.fits(reply, argv)) resolve(reply)
         else reject(this.#outOfStep(badReply(this.address, expected.name, reply, options.target)))
@@ -395,6 +401,7 @@ export class Link {
       const pending = this.#expect(reject)
       sent.then(
         (answer) => {
+          this.#answer()
           this.#settle(pending)
           resolve(answer)
         },
@@ -404,6 +411,11 @@ export class Link {
         },
       )
     })
+  }
+
+  #answer(): void {
+    this.#silent = false
+    this.#answers++
   }
 
   #expect(reject: Pending['reject'], target?: string): Pending {
@@ -436,13 +448,29 @@ export class Link {
     this.#timer = undefined
     let next = this.#pending[this.#oldest]
     while (next !== undefined && (next.settled || next.due <= then)) {
-      if (!next.settled) this.#renewal.suspect()
-      this.#silent ||= !next.settled
-      if (!next.settled) next.reject(this.#noReply(`within ${this.#options.commandTimeout} ms`, next.target))
+      if (!next.settled) this.#overdue(next)
       this.#settle(next)
       next = this.#pending[this.#oldest]
     }
     if (next !== undefined) this.#timer = this.#arm(next.due - this.#options.clock.monotonic())
+  }
+
+  #overdue(pending: Pending): void {
+    this.#renewal.suspect()
+    this.#silent = true
+    pending.reject(this.#noReply(`within ${this.#options.commandTimeout} ms`, pending.target))
+    this.#sendProbe()
+  }
+
+  /**
+   * Where an answer was lost on its way, the next one was taken for it, and the last command has none. What comes for that one
+   * now is of another kind, and so gives it away.
+   */
+  #sendProbe(): void {
+    if (this.#probe?.settled === false || !this.#canSend || this.#driver.cluster) return
+    const nonce = `holdfast ${this.#options.clock.random()}`
+    this.#exchange(['PING', nonce], {}, { name: 'PING', fits: just(nonce) }).catch(() => undefined)
+    this.#probe = this.#pending.at(-1)
   }
 
   /**

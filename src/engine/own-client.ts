@@ -1,5 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { Clock } from '../core/clock.js'
+import { GUARDED } from './ioredis-parser.js'
 import { connectorTo } from './replicated.js'
 import type { IoredisClient, Node, Target, TlsOptions } from './target.js'
 
@@ -51,6 +52,7 @@ export const ownClient = (target: Target, connection: ConnectionOptions): Ioredi
     autoResubscribe: false,
     maxRetriesPerRequest: null,
     retryStrategy: withJitter(clock),
+    ...GUARDED,
   }
   if (target.topology === 'cluster') return clusterClient(target, options)
   const select = database !== undefined && { db: database }
@@ -122,6 +124,7 @@ export const sentinelEars = (
     enableReadyCheck: false,
     maxRetriesPerRequest: null,
     retryStrategy: withJitter(connection.clock),
+    ...GUARDED,
   }
   return (nodes as readonly Address[]).map((node) => new Redis({ ...options, ...node }))
 }

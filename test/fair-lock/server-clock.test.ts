@@ -84,7 +84,16 @@ class Moving implements Driver {
       if (this.kept === undefined) hear()
       else this.kept.push(hear)
     }
-    await server.open({ message, up: none, down: none, moved: none, gap: none, unheard: none, error: none })
+    await server.open({
+      message,
+      up: none,
+      down: none,
+      moved: none,
+      outOfStep: none,
+      gap: none,
+      unheard: none,
+      error: none,
+    })
   }
 
   send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {

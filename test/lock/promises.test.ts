@@ -232,3 +232,30 @@ void describe('the server’s wall clock is set while a lock is held', () => {
     })
   }
 })
+
+void test('a long computation goes past the deadline → a signal that was kept says so when it is read, before any timer', async () => {
+  const client = await connect('memory:')
+  const multi = client.multiLock(client.lock('a'), client.lock('b'))
+  const holds = [
+    await client.lock('c').acquire({ lease: 100 }),
+    await client
+      .permitSemaphore('p')
+      .trySetPermits(1)
+      .then(() => client.permitSemaphore('p').acquire({ lease: 100 })),
+    await multi.acquire({ lease: 100 }),
+  ]
+  const signals = holds.map((hold) => hold.signal)
+  const told: unknown[] = []
+  for (const signal of signals) signal.addEventListener('abort', () => told.push(signal.reason))
+  assert.ok(signals.every(({ aborted }) => !aborted))
+  const end = performance.now() + 150
+  while (performance.now() < end);
+  for (const signal of signals) {
+    assert.equal(signal.aborted, true)
+    assert.throws(() => {
+      signal.throwIfAborted()
+    }, LockLostError)
+  }
+  assert.equal(told.length, 3)
+  await client.close()
+})

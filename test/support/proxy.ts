@@ -25,6 +25,10 @@ export interface Proxy {
   readonly accepted: number
   /** How many messages were thrown away. */
   readonly silenced: number
+  /** What becomes of the next replies on their way, one write of the server's each; asked once for each. */
+  reshape: ((reply: Buffer) => Buffer) | undefined
+  /** Every client is sent this, which no server has said. */
+  inject(bytes: string): void
   /** Called with every request. */
   onRequest: (request: string) => void
   /** Ends all connections. */
@@ -133,7 +137,7 @@ export const startProxy = async (port: number): Promise<Proxy> => {
     far.on('data', (data) => {
       const rest = filter(data)
       if (line.doomed) line.end()
-      else if (!proxy.mute && rest.length > 0) line.replies.pass(rest, proxy.delay)
+      else if (!proxy.mute && rest.length > 0) line.replies.pass(proxy.reshape?.(rest) ?? rest, proxy.delay)
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -161,6 +165,10 @@ export const startProxy = async (port: number): Promise<Proxy> => {
     },
     get accepted() {
       return accepted
+    },
+    reshape: undefined,
+    inject(bytes) {
+      for (const line of lines) line.replies.pass(Buffer.from(bytes, 'latin1'), 0)
     },
     onRequest: () => undefined,
     cut,

@@ -38,7 +38,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
   readonly owner: UnitOfWork
   readonly #runtime: Runtime
   readonly #parts: Parts
-  readonly #controller = new ScopedAbort()
+  readonly #controller = new ScopedAbort(() => this.state)
   readonly #failures: MemberFailure[] = []
   #end: 'released' | 'lost' | undefined
   #closed: ClosedError | undefined

@@ -17,6 +17,7 @@ const open = async (name?: string, clock = new FakeClock()) => {
     up: (again) => void heard.push(`up ${again}`),
     down: () => {},
     moved: () => {},
+    outOfStep: () => {},
     gap: () => {},
     unheard: () => undefined,
     error: () => {},

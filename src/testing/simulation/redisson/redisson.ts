@@ -82,6 +82,7 @@ export class Redisson implements Party {
       up: () => undefined,
       down: () => undefined,
       moved: () => undefined,
+      outOfStep: () => undefined,
       gap: () => undefined,
       unheard: () => undefined,
       error: () => undefined,
