@@ -60,7 +60,8 @@ const growthPictures = (result: Result): [string, string][] => {
   })
 }
 
-const secondsOf = (ms: number): string => `${format(ms / 1000, 1)} s`
+/** Of a side that never had it there is none. */
+const secondsOf = (ms: number): string => (Number.isFinite(ms) ? `${format(ms / 1000, 1)} s` : '–')
 
 const sharePicture = (result: Result): string => {
   const measured = result.rows.filter(({ cells }) => Number.isFinite(cells['javaShare']))

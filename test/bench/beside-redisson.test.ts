@@ -124,8 +124,15 @@ describe('XK', () => {
   it('names the worst row of a target that is missed', () => {
     const [share, apart, wrongs] = targetsOf([rowOf('even', 50, 1), rowOf('theirs', 80, 2), rowOf('ours', 5, 4)])
     assert.deepEqual([share!.reached, apart!.reached, wrongs!.reached], [false, false, true])
-    assert.match(share!.measured, /^5\.0 % \(ours\), 2 of 3/)
-    assert.match(apart!.measured, /^4\.0 ×: 1,000 ms and ours 250 ms \(ours\), 1 of 3/)
+    assert.match(share!.measured, /^5\.0 % \(ours\); 2 of 3/)
+    assert.match(apart!.measured, /^4\.0 ×: 1,000 ms and ours 250 ms \(ours\); 1 of 3/)
+  })
+
+  it('takes a row in which one side never came in for one that misses', () => {
+    const [share, apart] = targetsOf([rowOf('even', 50, 1), rowOf('ours alone', 0, NaN)])
+    assert.match(share!.measured, /^0\.0 % \(ours alone\); 1 of 2/)
+    assert.match(apart!.measured, /^1\.0 ×: .*\(even\); 1 of 2/)
+    assert.deepEqual([share!.reached, apart!.reached], [false, false])
   })
 
   it('does not take a failed row for a good one, nor nothing for anything', () => {
