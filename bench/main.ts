@@ -11,7 +11,7 @@ import type { Bench, Scenario } from './support/bench.js'
 import type { Conditions, Result } from './support/result.js'
 import { ServerMeter } from './support/server-meter.js'
 
-const USAGE = `npm run bench -- [SCENARIO…] [--quick] [--rounds N]
+const USAGE = `npm run bench -- [SCENARIO…] [--quick] [--rounds N] [--only NAME]
 npm run bench -- guard [SCENARIO…] [--trial | --keep]
 npm run bench -- beside DIR [SCENARIO…] [--rounds N]
 
@@ -19,6 +19,7 @@ ${scenarios.map(({ id, title }) => `  ${id.padEnd(5)} ${title}`).join('\n')}
 
   --quick      each in seconds, less exact; nothing is kept
   --rounds N   at least 3 (the default)
+  --only NAME  of XK the rows whose name begins so; nothing is kept
 
   guard        fails when a ratio is lower than what bench/guard.json keeps; a few minutes at most
   --trial      the guard looks at one that is slowed on purpose, and has to fail
@@ -48,6 +49,7 @@ const readArguments = () => {
     options: {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string', default: '3' },
+      only: { type: 'string' },
       trial: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -99,7 +101,7 @@ const runAll = async (chosen: readonly Scenario[], bench: Bench): Promise<readon
     const from = performance.now()
     const result: Result = { id, title, about, conditions, ...(await run({ ...bench, rounds })) }
     bench.log(`  ${((performance.now() - from) / 1000).toFixed(1)} s`)
-    keepResult(result)
+    if (bench.only === undefined) keepResult(result)
     results.push(result)
     console.log(asText(result))
   }
@@ -109,7 +111,7 @@ const runAll = async (chosen: readonly Scenario[], bench: Bench): Promise<readon
 /** Everything that was asked for, and a line for each at the end. */
 const measureAll = async (chosen: readonly Scenario[], bench: Bench): Promise<void> => {
   const results = await runAll(chosen, bench)
-  const page = writePage(bench.quick)
+  const page = bench.only === undefined ? writePage(bench.quick) : 'nothing'
   console.log(`\n${summaryText(results)}`)
   const targets = results.flatMap((result) => result.targets)
   const reached = targets.filter((target) => target.reached).length
@@ -118,13 +120,13 @@ const measureAll = async (chosen: readonly Scenario[], bench: Bench): Promise<vo
 }
 
 const main = async (): Promise<void> => {
-  const { chosen, checks, quick, rounds, trial, keep, help, ...more } = readArguments()
+  const { chosen, checks, quick, rounds, only, trial, keep, help, ...more } = readArguments()
   if (help) {
     console.log(USAGE)
     return
   }
   const server = await openServer()
-  const bench = { quick, rounds, server, log: (text: string): void => console.error(text) }
+  const bench = { quick, rounds, only, server, log: (text: string): void => console.error(text) }
   process.once('SIGINT', () => void server?.redis.stop().finally(() => process.exit(130)))
   try {
     if ('beside' in more) await beside(bench, more.beside)

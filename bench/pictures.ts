@@ -1,4 +1,5 @@
-import { type Bar, type Line, type Look, bars, lines } from './support/chart.js'
+import { FAIR_SHARE } from './support/both-sides.js'
+import { type Bar, type Line, type Look, bars, lines, shares } from './support/chart.js'
 import { WAIT_QUANTILES } from './support/digest.js'
 import { type Headline, competitors } from './support/headline.js'
 import { type Result, type Row, format } from './support/result.js'
@@ -59,6 +60,24 @@ const growthPictures = (result: Result): [string, string][] => {
   })
 }
 
+/** Of a side that never had it there is none. */
+const secondsOf = (ms: number): string => (Number.isFinite(ms) ? `${format(ms / 1000, 1)} s` : '–')
+
+const sharePicture = (result: Result): string => {
+  const measured = result.rows.filter(({ cells }) => Number.isFinite(cells['javaShare']))
+  const all = measured.map(({ participant, cells, note }) => ({
+    ...{ label: participant, part: cells['javaShare']! },
+    shown:
+      note ?? `${format(cells['javaShare']!, 0)} %; ${secondsOf(cells['javaMax']!)} and ${secondsOf(cells['ourMax']!)}`,
+  }))
+  return shares(
+    'Redisson’s share of the visits, and the rest, which is ours',
+    'beside it the longest wait of Redisson’s and of ours; between the lines the share is fair',
+    FAIR_SHARE,
+    all,
+  )
+}
+
 /** By name. */
 export const picturesOf = (result: Result, headline: Headline | undefined): readonly (readonly [string, string])[] => {
   const found: (readonly [string, string])[] = []
@@ -67,6 +86,9 @@ export const picturesOf = (result: Result, headline: Headline | undefined): read
   }
   if (result.rows.some(({ cells }) => cells['p999'] !== undefined && cells['hold'] !== undefined)) {
     found.push([`${result.id}-waits`, waitPicture(result)])
+  }
+  if (result.rows.some(({ cells }) => Number.isFinite(cells['javaShare']))) {
+    found.push([`${result.id}-shares`, sharePicture(result)])
   }
   return [...found, ...(headline === undefined ? growthPictures(result) : [])]
 }

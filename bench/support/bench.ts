@@ -7,6 +7,8 @@ import type { ServerMeter } from './server-meter.js'
 export interface Bench {
   readonly quick: boolean
   readonly rounds: number
+  /** Of a scenario with many rows: those whose name begins so. */
+  readonly only?: string | undefined
   /** Undefined: there is no Redis on this machine. */
   readonly server: { readonly redis: RedisServer; readonly meter: ServerMeter } | undefined
   log(text: string): void

@@ -4,12 +4,14 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 .title { font-size: 15px; font-weight: 600 }
 .small { font-size: 12px; fill: #59636e }
 .axis { stroke: #d1d9e0 }
+.mark { stroke: #1f2328; stroke-width: 1.5; stroke-dasharray: 4 3 }
 .ours { fill: #0969da } .peer { fill: #8c959f } .floor { fill: #d1d9e0 }
 .line { fill: none; stroke-width: 1.5; stroke: #8c959f } .line.ours { fill: none; stroke: #0969da; stroke-width: 3 }
 @media (prefers-color-scheme: dark) {
   text { fill: #f0f6fc }
   .small { fill: #9198a1 }
   .axis { stroke: #3d444d }
+  .mark { stroke: #f0f6fc }
   .ours { fill: #4493f8 } .peer { fill: #7d8590 } .floor { fill: #3d444d }
   .line { stroke: #7d8590 } .line.ours { stroke: #4493f8 }
 }`
@@ -61,6 +63,38 @@ export const bars = (title: string, subtitle: string, all: readonly Bar[]): stri
     ]
   })
   return picture(title, subtitle, TOP + all.length * BAR + 8, parts)
+}
+
+/** What is divided between two sides: the part of the first one, in %, before that of the other. */
+export interface Share {
+  readonly label: string
+  readonly part: number
+  /** As it is written beside it. */
+  readonly shown: string
+}
+
+const NOTES = 200
+
+/** `fair`: the ends of what the first part should be. */
+export const shares = (title: string, subtitle: string, fair: readonly number[], all: readonly Share[]): string => {
+  const xOf = (part: number): number => LABELS + ((WIDTH - LABELS - NOTES) * part) / 100
+  const rect = (look: Look, from: number, to: number, y: number): string =>
+    `<rect class="${look}" x="${xOf(from).toFixed(1)}" y="${y + 3}" width="${(xOf(to) - xOf(from)).toFixed(1)}" height="${BAR - 8}"/>`
+  const bottom = TOP + all.length * BAR
+  const parts = all.flatMap(({ label, part, shown }, index) => {
+    const y = TOP + index * BAR
+    return [
+      text(LABELS - 10, y + 16, label, ' text-anchor="end"'),
+      rect('peer', 0, part, y),
+      rect('ours', part, 100, y),
+      text(xOf(100) + 8, y + 16, shown, ' class="small"'),
+    ]
+  })
+  const marks = fair.flatMap((part) => [
+    `<path class="mark" d="M${xOf(part).toFixed(1)} ${TOP}V${bottom}"/>`,
+    text(xOf(part), bottom + 16, `${part} %`, ' text-anchor="middle" class="small"'),
+  ])
+  return picture(title, subtitle, bottom + 24, [...parts, ...marks])
 }
 
 export interface Line {

@@ -1,6 +1,6 @@
 /**
- * Takes and gives back a lock, or one of several places, for some seconds, and tells each step as a JSON line, as the driver's
- * `work` does:
+ * Takes and gives back a lock, or one of several places, or takes of a rate, for some seconds, and tells each step as a JSON
+ * line, as the driver's `work` does:
  * `lock-worker.js <url> <kind> <name> <options>`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +15,7 @@ const options = JSON.parse(json) as WorkOptions & { readonly ours?: ClientOption
 const { workers, seconds, startAt = now(), seed = 1, leases = [0], timeouts = 0, aborts = 0 } = options
 const end = startAt + 1000 * seconds
 
-/** What is had of a lock, or of a place. */
+/** What is had of a lock, of a place, or of a rate. */
 type Had = Pick<Hold, 'lost' | 'remaining' | 'release'>
 type Enter = (terms: AcquireOptions, reads: boolean) => Promise<Had>
 
@@ -52,6 +52,10 @@ const kinds: Record<string, (client: Client) => Enter> = {
     const semaphore = client.semaphore(name)
     await semaphore.acquire({ wait: terms.wait, signal: terms.signal })
     return { lost: false, remaining: () => Infinity, release: () => semaphore.release().then(() => true) }
+  },
+  limiter: (client) => async (terms) => {
+    await client.rateLimiter(name).acquire({ wait: terms.wait, signal: terms.signal })
+    return { lost: false, remaining: () => Infinity, release: () => Promise.resolve(true) }
   },
   permits: (client) => (terms) =>
     client.permitSemaphore(name).acquire(terms.lease === undefined ? { ...terms, renew: true } : terms),

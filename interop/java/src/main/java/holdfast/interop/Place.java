@@ -3,9 +3,10 @@ package holdfast.interop;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
+import org.redisson.api.RRateLimiter;
 import org.redisson.api.RSemaphore;
 
-/** What workers enter and leave: a lock, or one of the places that there are. Each is left by the thread that entered it. */
+/** What workers enter and leave: a lock, one of the places that there are, or what a rate allows. Each is left by the thread that entered it. */
 interface Place {
     /** A wait below 0 has no limit, a lease below 0 is the watchdog's, or none. */
     boolean enter(long wait, long lease) throws InterruptedException;
@@ -15,6 +16,9 @@ interface Place {
     static Place of(Object object) {
         if (object instanceof RSemaphore) {
             return new Counted((RSemaphore) object);
+        }
+        if (object instanceof RRateLimiter) {
+            return new Limited((RRateLimiter) object);
         }
         return object instanceof RPermitExpirableSemaphore
             ? new WithIds((RPermitExpirableSemaphore) object) : new Locked((RLock) object);
@@ -63,6 +67,28 @@ interface Place {
         @Override
         public void leave() {
             semaphore.release();
+        }
+    }
+
+    /** A rate: of what was had nothing is given back. */
+    final class Limited implements Place {
+        private final RRateLimiter limiter;
+
+        Limited(RRateLimiter limiter) {
+            this.limiter = limiter;
+        }
+
+        @Override
+        public boolean enter(long wait, long lease) {
+            if (wait >= 0) {
+                return limiter.tryAcquire(1, wait, TimeUnit.MILLISECONDS);
+            }
+            limiter.acquire();
+            return true;
+        }
+
+        @Override
+        public void leave() {
         }
     }
 

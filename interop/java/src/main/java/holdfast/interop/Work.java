@@ -14,7 +14,8 @@ import org.redisson.api.RLock;
 import org.redisson.client.RedisException;
 
 /**
- * Workers that take and give back one lock, or one of several places, for some seconds, and tell each step as it happens.
+ * Workers that take and give back one lock, or one of several places, or take of a rate, for some seconds, and tell each step as
+ * it happens.
  *
  *   workers, seconds, startAt (ms, monotonic), seed
  *   hold, pause   [least, most] ms inside, and between two visits
