@@ -3,7 +3,7 @@ import { type Clock, limitAnswers, type Timer } from '../core/clock.js'
 import { outside } from '../core/scope.js'
 import { ClosedError, ConfigError, EngineError, HoldfastError, serverError, withoutSecrets } from '../errors.js'
 import type { Script } from '../lua/script.js'
-import { type Shape, integer, just } from '../lua/shape.js'
+import { type Shape, integer } from '../lua/shape.js'
 import { type Attempt, attempted } from './attempt.js'
 import {
   type Arg,
@@ -92,8 +92,8 @@ export class Link {
   /** Since the last answer some command has waited in vain. */
   #silent = false
   #answers = 0
-  /** A question whose answer no other can be taken for. */
-  #probe: Pending | undefined
+  /** A question is on its way whose answer no other can be taken for. */
+  #probing = false
   /** It has been up. */
   known = false
   /** Since when it is up, or is not; ms since the epoch. */
@@ -446,20 +446,22 @@ export class Link {
   /** What was due `then`. */
   #expire(then: number): void {
     this.#timer = undefined
+    let overdue = false
     let next = this.#pending[this.#oldest]
     while (next !== undefined && (next.settled || next.due <= then)) {
+      overdue ||= !next.settled
       if (!next.settled) this.#overdue(next)
       this.#settle(next)
       next = this.#pending[this.#oldest]
     }
     if (next !== undefined) this.#timer = this.#arm(next.due - this.#options.clock.monotonic())
+    if (overdue) this.#sendProbe()
   }
 
   #overdue(pending: Pending): void {
     this.#renewal.suspect()
     this.#silent = true
     pending.reject(this.#noReply(`within ${this.#options.commandTimeout} ms`, pending.target))
-    this.#sendProbe()
   }
 
   /**
@@ -467,10 +469,15 @@ export class Link {
    * now is of another kind, and so gives it away.
    */
   #sendProbe(): void {
-    if (this.#probe?.settled === false || !this.#canSend || this.#driver.cluster) return
-    const nonce = `holdfast ${this.#options.clock.random()}`
-    this.#exchange(['PING', nonce], {}, { name: 'PING', fits: just(nonce) }).catch(() => undefined)
-    this.#probe = this.#pending.at(-1)
+    if (this.#probing || !this.#canSend || this.#driver.cluster) return
+    this.#probing = true
+    const words = `holdfast ${this.#options.clock.random()}`
+    const over = (): void => void (this.#probing = false)
+    this.#send(['PING', words]).then((reply) => {
+      over()
+      this.#answer()
+      if (reply !== words) this.#outOfStep(badReply(this.address, 'PING', reply))
+    }, over)
   }
 
   /**

@@ -39,14 +39,14 @@ export class Renewal {
 
   /** An answer is overdue. A connection that brings nothing at all from now on, or no answer, is dropped. */
   suspect(): void {
-    const { clock, answers } = this.#options
-    const before = answers()
+    const { clock } = this.#options
+    const before = this.#options.answers()
     for (const connection of this.#owing()) {
       if (this.#suspects.has(connection)) continue
       const { bytesRead } = connection
       const judge = (): void => {
         this.#suspects.delete(connection)
-        const brought = connection.bytesRead > bytesRead && answers() > before
+        const brought = connection.bytesRead > bytesRead && this.#options.answers() > before
         if (!brought && this.#owing().includes(connection))
           connection.destroy(new Error('the server said nothing for too long'))
       }
