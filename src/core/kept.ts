@@ -105,7 +105,7 @@ export abstract class KeptObject implements Kept {
   /** The number that is its value; 0 where there is none. */
   protected async count(): Promise<number> {
     const kept = await this.command(['GET', this.key], either(text, nil))
-    const count = /^-?\d{1,15}$/.test(kept ?? '0') ? Number(kept) : NaN
+    const count = /^-?\d{1,16}$/.test(kept ?? '0') ? Number(kept) : NaN
     if (Number.isSafeInteger(count)) return count
     const problem = `the key of '${this.name}' holds a text that is no count: ${show(kept)}`
     throw new EngineError('WRONG_KIND', problem, { target: this.name })

@@ -73,6 +73,14 @@ for (const engine of engines) {
       assert.equal(await w.run(other.release()), true)
     })
 
+    scenario('the longest lease there can be → kept from others all the same', async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const hold = await one.keyedLock(w.id, ['a', 'b']).acquire({ lease: 2 ** 52 })
+      assert.equal(await two.keyedLock(w.id, ['b', 'c']).tryAcquire(), undefined)
+      assert.ok(((await two.keyedLock(w.id, ['a']).remaining()) ?? 0) > 2 ** 51)
+      assert.equal(await w.run(hold.release()), true)
+    })
+
     scenario('who waits for keys of several holders → woken by each release, has it after the last', async (w) => {
       const [one, two] = [await w.connect(), await w.connect()]
       const holds = [await one.keyedLock(w.id, ['a']).acquire(), await two.keyedLock(w.id, ['b']).acquire()]

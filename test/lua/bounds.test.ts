@@ -3,7 +3,12 @@ import { describe, test } from 'node:test'
 import { systemClock } from '#src/core/clock.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import type { Script } from '#src/lua/script.js'
-import { fairLockEnqueue, rateLimiterAvailable, readWriteLockInspect } from '#src/lua/scripts.gen.js'
+import {
+  fairLockEnqueue,
+  permitSemaphoreCount,
+  rateLimiterAvailable,
+  readWriteLockInspect,
+} from '#src/lua/scripts.gen.js'
 
 type Word = string | number
 
@@ -59,5 +64,18 @@ void describe('what a script does is bounded', () => {
     ]
     const calls = commandsOf(fill, rateLimiterAvailable, ['k', 'v', 'own v', 'p', 'own p'], [1])
     assert.ok(calls <= 15, `${calls} commands`)
+  })
+
+  test('permits whose time is over → 2,000 are taken back in one step, and all are counted', () => {
+    const server = new MemoryServer(systemClock)
+    const execute = (...words: readonly Word[]): unknown => server.execute(words.map(String))
+    execute('SET', 'k', 0)
+    execute('ZADD', 't', ...Array.from({ length: 5000 }, (_, i) => [i, `permit${i}`]).flat())
+    for (const left of [3000, 1000, 0, 0]) {
+      assert.deepEqual(execute('EVAL', permitSemaphoreCount.text, 3, 'k', 't', 'c', 'PUBLISH'), [1, 5000, 0])
+      assert.equal(execute('ZCARD', 't'), left)
+      assert.equal(execute('GET', 'k'), String(5000 - left))
+    }
+    server.close()
   })
 })

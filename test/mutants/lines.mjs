@@ -307,6 +307,14 @@ export const lines = [
     suites: ['contract/permit-semaphores'],
   },
   {
+    name: 'lua-permits-over-uncounted',
+    breaks: 'permits whose time is over count as given back, however many they are',
+    file: 'src/sync/permit-semaphore/count.lua',
+    from: 'text and available + over or 0',
+    to: 'text and available or 0',
+    suites: ['contract/permit-semaphores#by thousands', 'lua/bounds'],
+  },
+  {
     name: 'lua-limiter-beyond-the-rate',
     breaks: 'nobody gets more permits than the rate',
     file: 'src/sync/rate-limiter/take.lua',

@@ -1,14 +1,16 @@
--- Gives back the permits whose time is over, a thousand of them in one step, and tells who waits. Where the semaphore itself is gone, they go with it.
-local function reap(permits, timeouts, channel, publish, now)
-  local expired = redis.call('ZRANGEBYSCORE', timeouts, 0, now, 'LIMIT', 0, 1000)
-  local reaped = #expired
+-- Takes back permits whose time is over, and tells who waits: 2,000 of them, or as many as are asked for. How many more are
+-- over: they stay where they are, and whoever counts counts them as given back. Where the semaphore itself is gone, they go with it.
+local function reap(permits, timeouts, channel, publish, now, asked)
+  local over = redis.call('ZCOUNT', timeouts, '-inf', now)
+  local reaped = math.min(over, math.max(asked, 2000))
   if reaped > 0 then
-    redis.call('ZREM', timeouts, unpack(expired))
+    redis.call('ZREMRANGEBYRANK', timeouts, 0, reaped - 1)
   end
   if reaped > 0 and redis.call('EXISTS', permits) == 1 then
-    local available = redis.call('INCRBY', permits, reaped)
+    local available = redis.call('INCRBY', permits, reaped) + over - reaped
     if available > 0 then
       redis.pcall(publish, channel, math.min(available, 2147483647))
     end
   end
+  return over - reaped
 end

@@ -20,7 +20,7 @@ if redis.call('EXISTS', note) == 1 then
   return { 0, -1, 0 }
 end
 local now = serverNow()
-reap(permits, timeouts, channel, publish, now)
+local over = reap(permits, timeouts, channel, publish, now, #calls)
 local stored = redis.call('GET', permits)
 if not stored then
   return { -1, -1, 0 }
@@ -29,6 +29,7 @@ local available = whole(stored)
 if not available then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
+available = available + over
 local served, place = 0, 2
 while calls[place] do
   local lease, count = tonumber(calls[place]), tonumber(calls[place + 1])
@@ -36,7 +37,7 @@ while calls[place] do
     if count > available then
       break
     end
-    available = redis.call('DECRBY', permits, count)
+    available = redis.call('DECRBY', permits, count) + over
     local ends = lease > 0 and now + lease or '922337203685477'
     for i = place + 2, place + 1 + count do
       redis.call('ZADD', timeouts, ends, memberOf(calls[i]))
@@ -56,4 +57,4 @@ if not calls[place] then
 end
 local first = redis.call('ZRANGE', timeouts, 0, 0, 'WITHSCORES')[2]
 local left = first and first ~= '922337203685477' and math.min(math.max(1, tonumber(first) - now), 2147483647) or -1
-return { served, left, available + redis.call('ZCARD', timeouts) }
+return { served, left, available + redis.call('ZCARD', timeouts) - over }

@@ -1,4 +1,4 @@
--- How many permits there are, after those whose time is over were given back.
+-- How many permits there are; those whose time is over are given back.
 -- KEYS[1] permits
 -- KEYS[2] timeouts
 -- KEYS[3] channel
@@ -10,10 +10,10 @@ local publish = ARGV[1]
 --include server-now
 --include whole
 
-reap(permits, timeouts, channel, publish, serverNow())
+local over = reap(permits, timeouts, channel, publish, serverNow(), 0)
 local text = redis.call('GET', permits)
 local available = whole(text or '0')
 if not available then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
-return { text and 1 or 0, available, redis.call('ZCARD', timeouts) }
+return { text and 1 or 0, text and available + over or 0, redis.call('ZCARD', timeouts) - over }

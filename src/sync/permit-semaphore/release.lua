@@ -26,10 +26,10 @@ for i = 2, #ids do
     return -1
   end
 end
-reap(permits, timeouts, channel, publish, now)
+local over = reap(permits, timeouts, channel, publish, now, 0)
 for i = 2, #ids do
   redis.call('ZREM', timeouts, memberOf(ids[i]))
 end
 redis.call('SET', note, 1, 'PX', 120000)
-local available = redis.call('EXISTS', permits) == 1 and redis.call('INCRBY', permits, #ids - 1) or 0
+local available = redis.call('EXISTS', permits) == 1 and redis.call('INCRBY', permits, #ids - 1) + over or 0
 return tell(channel, publish, available)

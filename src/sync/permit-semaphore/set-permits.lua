@@ -17,16 +17,16 @@ local amount, publish = tonumber(ARGV[1]), ARGV[2]
 if redis.call('EXISTS', note) == 1 then
   return 0
 end
-reap(permits, timeouts, channel, publish, serverNow())
+local over = reap(permits, timeouts, channel, publish, serverNow(), 0)
 local text = redis.call('GET', permits)
 local before = whole(text or '0')
 if not before then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
-local more = amount - (text and before + redis.call('ZCARD', timeouts) or 0)
+local more = amount - (text and before + redis.call('ZCARD', timeouts) or over)
 redis.call('SET', note, 1, 'PX', 120000)
 local available = redis.call('INCRBY', permits, more)
-if more > 0 then
-  tell(channel, publish, available)
+if more + over > 0 then
+  tell(channel, publish, available + over)
 end
 return more

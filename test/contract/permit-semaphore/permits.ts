@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { BusyError, ClosedError, EngineError, LockLostError, NotInitializedError } from 'holdfast'
 import type { Scenario } from '../../engines.js'
-import { SHORT, isBadArgument, isTimeout, lasted, rejection, timed, watch } from '../lock/kind.js'
+import { SHORT, isBadArgument, isTimeout, lasted, rejection, timed, times, watch } from '../lock/kind.js'
 
 const PERMANENT = '922337203685477'
 
@@ -111,6 +111,66 @@ export const permits = (scenario: Scenario): void => {
     const many = await w.run(p.acquireMany(all, { wait: 60_000 }))
     assert.equal(await p.available(), 0)
     assert.equal(await p.tryRelease(many.map(({ id }) => id)), all)
+    await p.delete()
+  })
+
+  scenario(
+    'expired by thousands → each answer is right at once, and the count is whole for Redisson, too',
+    async (w) => {
+      const p = (await w.connect()).permitSemaphore(w.id)
+      const timeouts = `{${w.id}}:timeout`
+      // More than one step of the script takes back; and as many at once, where the server is fast.
+      const [all, most] = [4500, w.engine.startsWith('memory') ? 50 : 2001]
+      const total = async (): Promise<number> =>
+        Number(await w.raw('GET', w.id)) + Number(await w.raw('ZCARD', timeouts))
+      const lapse = async (): Promise<void> => {
+        await w.raw('SET', w.id, 0)
+        await w.raw('ZADD', timeouts, ...times(all, (i) => [i + 1, String(i).padStart(16)]).flat())
+      }
+      await lapse()
+      assert.equal(await p.available(), all)
+      assert.equal(await total(), all)
+      await lapse()
+      assert.equal(await p.acquired(), 0)
+      await lapse()
+      const many = await w.run(p.tryAcquireMany(most, { lease: 60_000 }))
+      assert.equal(many.length, most)
+      assert.ok(Number(await w.raw('GET', w.id)) >= 0)
+      assert.equal(await total(), all)
+      assert.deepEqual([await p.available(), await p.acquired()], [all - most, most])
+      await p.release(many.map(({ id }) => id))
+      assert.equal(await p.available(), all)
+      await lapse()
+      await p.setPermits(5)
+      assert.deepEqual([await p.available(), await p.acquired(), await p.permits()], [5, 0, 5])
+      assert.equal(await total(), 5)
+      await lapse()
+      const heard = await w.messages(`redisson_sc:{${w.id}}`)
+      const last = await w.run(p.acquire())
+      await w.eventually(() => heard.length === 1)
+      assert.equal(heard[0], String(all))
+      await w.raw('DEL', w.id)
+      assert.equal(await p.acquired(), 1)
+      await last.release()
+      await lapse()
+      await w.raw('DEL', w.id)
+      await p.setPermits(5)
+      assert.deepEqual([await p.available(), await p.permits()], [5, 5])
+      await p.delete()
+    },
+  )
+
+  scenario('more permits expired than one step takes back, fewer are left → who waits is served', async (w) => {
+    const p = (await w.connect()).permitSemaphore(w.id)
+    await w.raw('SET', w.id, -4500)
+    await w.raw('ZADD', `{${w.id}}:timeout`, ...times(4500, (i) => [i + 1, String(i).padStart(16)]).flat())
+    assert.equal(await p.available(), 0)
+    const waiting = p.acquire()
+    await w.pass(100)
+    await p.addPermits(1)
+    await w.run((await w.run(waiting)).release())
+    assert.deepEqual([await p.available(), await p.acquired()], [1, 0])
+    assert.equal(await w.raw('GET', w.id), '1')
     await p.delete()
   })
 

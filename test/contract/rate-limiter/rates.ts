@@ -78,6 +78,21 @@ export const rates = (scenario: Scenario): void => {
     assert.equal(await w.raw('EXISTS', w.id), 0)
   })
 
+  scenario('the longest interval and keep-alive there can be → permits as ever', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    const rate = { permits: 2, interval: 2 ** 52, keepAlive: 2 ** 52 }
+    for (const longest of [rate, { ...rate, interval: 10 ** 15 }]) {
+      assert.equal(await r.trySetRate(longest), true)
+      assert.deepEqual(await r.tryAcquire(), { allowed: true, remaining: 1, retryAfter: 0 })
+      assert.equal(await r.available(), 1)
+      await w.run(r.acquire())
+      const refused = await r.tryAcquire()
+      assert.ok(!refused.allowed && refused.retryAfter > longest.interval - MINUTE, `${refused.retryAfter}`)
+      assert.equal((await rejection(r.acquire({ signal: AbortSignal.timeout(50) }))) instanceof Error, true)
+      await r.delete()
+    }
+  })
+
   scenario('a try tells how many are left, and when there will be enough', async (w) => {
     const r = (await w.connect()).rateLimiter(w.id)
     await r.trySetRate({ permits: 5, interval: MINUTE })
