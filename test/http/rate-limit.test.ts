@@ -134,10 +134,12 @@ const served =
   (app: Hono): RequestListener =>
   (request, response) => {
     const headers = new Headers(request.headers as Record<string, string>)
-    void Promise.resolve(app.fetch(new Request(`http://localhost${request.url}`, { headers }))).then(async (answer) => {
+    const answered = async (): Promise<void> => {
+      const answer = await app.fetch(new Request(`http://localhost${request.url}`, { headers }))
       response.writeHead(answer.status, Object.fromEntries(answer.headers))
       response.end(await answer.text())
-    })
+    }
+    answered().catch(() => response.destroy())
   }
 
 const listening = async (
