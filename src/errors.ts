@@ -223,12 +223,14 @@ const wrongKind = (text: string, target: string | undefined): EngineError | unde
   return new EngineError('WRONG_KIND', `${key} holds ${what}`, { target })
 }
 
-/** What the server says within a script in other words than outside, some only since 7.0. */
-const WITHIN_SCRIPTS: readonly (readonly [words: RegExp, code: EngineErrorCode])[] = [
+/** What the server says in other words: within a script, some only since 7.0, or before it has taken in the command. */
+const OTHER_WORDS: readonly (readonly [words: RegExp, code: EngineErrorCode])[] = [
   [/^ERR The user executing the script can't/, 'NOPERM'],
   // A key that it has declared has gone to another node meanwhile.
   [/^ERR Script attempted to access a non local key/, 'TRYAGAIN'],
   [/^ERR Script attempted to execute a (?:write )?command while the cluster is down/, 'CLUSTERDOWN'],
+  // Whoever has not said who it is may send no long command: the connection is cut.
+  [/^ERR Protocol error: unauthenticated (?:multi)?bulk length/, 'NOAUTH'],
 ]
 
 /** A script that a cluster ended midway. */
@@ -239,7 +241,7 @@ export const serverError = (reply: string, target?: string): EngineError => {
   const text = withoutSecrets(reply)
   const foreign = wrongKind(text, target)
   if (foreign !== undefined) return foreign
-  const [, known] = WITHIN_SCRIPTS.find(([words]) => words.test(text)) ?? []
+  const [, known] = OTHER_WORDS.find(([words]) => words.test(text)) ?? []
   const word = /^[A-Z]+\b/.exec(text)?.[0]
   return new EngineError(known ?? SERVER_CODES.find((code) => code === word) ?? 'SERVER', text, { target })
 }

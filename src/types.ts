@@ -83,7 +83,7 @@ export interface FencedHold extends Hold {
 
 /** A lock as the server sees it. */
 export interface LockState {
-  /** Owners as the server knows them; `client` and `owner` come from others: escape before showing. */
+  /** Owners as the server knows them; `client` and `owner` come from others: escape before showing. Secret where tickets are adopted: see `owner`. */
   holders: HolderState[]
   /** Fair kinds only, in order. */
   waiting: WaiterState[]
@@ -95,7 +95,7 @@ export interface LockState {
 
 /** One that holds a lock. */
 export interface HolderState {
-  /** As the server knows it: `<client>:<number>`. */
+  /** As the server knows it: `<client>:<number>`. As secret as a ticket wherever tickets are adopted that others send (SECURITY.md). */
   owner: string
   /** The id of its client. */
   client: string
@@ -111,7 +111,7 @@ export interface HolderState {
 
 /** One that waits in a line. */
 export interface WaiterState {
-  /** As the server knows it: `<client>:<number>`. */
+  /** As the server knows it: `<client>:<number>`. As secret as a ticket wherever tickets are adopted that others send (SECURITY.md). */
   owner: string
   /** The id of its client. */
   client: string
@@ -354,9 +354,9 @@ export interface Logger {
 export interface ClientEvents {
   /** Something went wrong in the background. */
   error: [error: Error]
-  /** A hold may be lost: a renewal failed or is overdue. */
+  /** A hold may be lost: a renewal failed or is overdue. `owner` is as secret as that of a `HolderState`. */
   uncertain: [hold: { readonly name: string; readonly owner: string; readonly cause: unknown }]
-  /** A hold was lost. */
+  /** A hold was lost. `owner` is as secret as that of a `HolderState`. */
   lost: [hold: { readonly name: string; readonly owner: string; readonly error: Error }]
   /** The connection came back. */
   reconnect: []

@@ -12,7 +12,7 @@ export interface DiagnosticMessage {
   readonly kind: string
   /** Of the lock. */
   readonly name: string
-  /** The owner as the server knows it; none before it is granted, and where the server knows none. */
+  /** The owner as the server knows it; none before it is granted, and where the server knows none. As secret as that of a `HolderState`. */
   readonly owner?: string
   /** `grant`: ms from the call to the hold. `release`: ms from when the process knew that it was granted. */
   readonly elapsed?: number

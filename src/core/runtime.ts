@@ -160,7 +160,7 @@ export class Runtime implements Runner {
 
   /** Nobody waits for an answer once the client is closed. What was asked goes on until the connection ends. */
   untilClosed<T>(ask: () => Promise<T>, name?: string): Promise<T> {
-    this.checkOpen(name)
+    if (this.closed) return Promise.reject(new ClosedError(name))
     return new Promise<T>((resolve, reject) => {
       const closed = (): void => {
         reject(new ClosedError(name))

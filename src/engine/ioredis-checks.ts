@@ -1,3 +1,4 @@
+import { withoutCommand } from './ioredis-errors.js'
 import type { IoredisClient } from './target.js'
 
 /** What an error of the server answers. */
@@ -14,6 +15,16 @@ export const otherUser = async (client: IoredisClient, username: string): Promis
     // Who may not ask is a user, all the same.
     if (!/unknown command/i.test((error as Error).message)) return undefined
     return new Error('ERR the server knows no users (Redis 6 does): leave the user out of the URL')
+  }
+}
+
+/** A server that has a password by now answers nothing without it, and cuts the connection of whoever sends a long command. */
+export const unknownUser = async (client: IoredisClient): Promise<Error | undefined> => {
+  try {
+    await client.call('PING')
+    return undefined
+  } catch (error) {
+    return (error as Error).message.startsWith('NOAUTH') ? withoutCommand(error as Error) : undefined
   }
 }
 

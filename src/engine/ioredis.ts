@@ -13,7 +13,7 @@ import {
   type SubscriptionKind,
 } from './engine.js'
 import { rethrow, translated, withoutCommand } from './ioredis-errors.js'
-import { commandIn, otherDatabase, otherUser } from './ioredis-checks.js'
+import { commandIn, otherDatabase, otherUser, unknownUser } from './ioredis-checks.js'
 import { isOutOfStep } from './ioredis-parser.js'
 import { IoredisMessages, owingOf } from './ioredis-messages.js'
 import { type ConnectionOptions, ownClient } from './own-client.js'
@@ -149,9 +149,11 @@ export class IoredisDriver implements Driver {
   /** Why the connection is not what was asked for, where that can be known only by asking. */
   #doubts(): Promise<Error | undefined> | undefined {
     if (this.cluster) return undefined
-    const username = this.#ours?.target.username
+    if (this.#ours === undefined) return otherDatabase(this.#commands)
+    const { username } = this.#ours.target
     if (username !== undefined) return otherUser(this.#commands, username)
-    return this.lent ? otherDatabase(this.#commands) : undefined
+    // The first connection is greeted anyway.
+    return this.#wasUp ? unknownUser(this.#commands) : undefined
   }
 
   /** Nothing is sent on it. One of ours is made anew, after a while. */

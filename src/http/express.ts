@@ -1,4 +1,4 @@
-import { type RateLimitOptions, beside, judge } from './rate-limit.js'
+import { type RateLimitOptions, asError, beside, judge } from './rate-limit.js'
 
 export { networkOf } from './address.js'
 export type { RateLimitOptions } from './rate-limit.js'
@@ -39,6 +39,8 @@ export function rateLimit<R extends Request>(options: RateLimitOptions<R>): Midd
         response.end(refusal.text)
       })
       // It may have been answered meanwhile, by a time-out of the application's.
-      .catch(next)
+      .catch((thrown: unknown) => {
+        next(asError(thrown, 'rate limit: the response'))
+      })
   }
 }

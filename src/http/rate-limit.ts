@@ -1,7 +1,7 @@
 import type { Client } from '../client.js'
 import { systemClock } from '../core/clock.js'
 import { checkAmount, checkFunction, checkLease, show } from '../options.js'
-import type { Rate } from '../types.js'
+import type { Rate, RateDecision } from '../types.js'
 import { networkOf } from './address.js'
 import { Guard } from './guard.js'
 
@@ -51,6 +51,10 @@ const check = <R>(options: RateLimitOptions<R>): void => {
 /** They say where in a cluster a name belongs: that is not for whoever sends a request to choose. */
 const BRACES = /[{}%]/g
 
+/** What no framework takes for something else: Express goes on with the request for `undefined`, and leaves the route for 'route'. */
+export const asError = (thrown: unknown, who: string): Error =>
+  thrown instanceof Error ? thrown : new Error(`${who} threw ${show(thrown)}, which is not an Error`, { cause: thrown })
+
 /** What `key` gives. One that never does would keep its request for ever. */
 const keyOf = async <R>(
   key: NonNullable<RateLimitOptions<R>['key']>,
@@ -94,12 +98,22 @@ export const judge = <R>(
   const unasked: Verdict['refusal'] = whenAway === 'open' ? undefined : { status: 503, text: 'Service Unavailable' }
   const guard = new Guard(timeout)
 
-  return async (request) => {
-    const whose = (await keyOf(key, request, name, timeout)).replace(BRACES, encodeURIComponent)
-    const decision = await guard.ask(async (signal) =>
+  const ask = (whose: string): Promise<RateDecision | undefined> =>
+    guard.ask(async (signal) =>
       // Another rate is another limiter: what runs with the old settings still goes by them.
       client.rateLimiter(`${name}:${permits}/${interval}:${whose}`).tryAcquire({ rate, late: 'counts', signal }),
     )
+  const from = async <T>(who: string, promise: Promise<T>): Promise<T> => {
+    try {
+      return await promise
+    } catch (thrown) {
+      throw asError(thrown, `rate limit '${name}': ${who}`)
+    }
+  }
+
+  return async (request) => {
+    const whose = await from('key()', keyOf(key, request, name, timeout))
+    const decision = await from('client', ask(whose.replace(BRACES, encodeURIComponent)))
     if (decision === undefined) return { headers: policy, refusal: unasked }
     const { allowed, remaining, retryAfter } = decision
     const quota = `"${name}";r=${remaining}`

@@ -70,9 +70,11 @@ const lockCalls = (kind: string): Calls => {
     return {
       [`${kind}.acquire`]: () => free().acquire(),
       [`${kind}.acquire with a wait`]: () => free().acquire({ wait: 60_000 }),
+      [`${kind}.acquire at once`]: () => free().acquire({ wait: 0 }),
       [`${kind}.acquire by an owner`]: () => free().acquire({ owner: me }),
       [`${kind}.tryAcquire`]: () => free().tryAcquire(),
       [`${kind}.using`]: () => free().using(() => undefined),
+      [`${kind}.using with options`]: () => free().using({ lease: 1000 }, () => undefined),
       [`${kind}.isLocked`]: () => lock.isLocked(),
       [`${kind}.remaining`]: () => lock.remaining(),
       [`${kind}.inspect`]: () => lock.inspect(),
@@ -113,6 +115,8 @@ const keptCalls: Calls = (client) => {
   return {
     ...Object.fromEntries(
       Object.entries(all).flatMap(([kind, kept]) => [
+        [`${kind}.exists`, (): Promise<unknown> => kept.exists()],
+        [`${kind}.remaining`, (): Promise<unknown> => kept.remaining()],
         [`${kind}.expire`, () => kept.expire(60_000)],
         [`${kind}.clearExpire`, () => kept.clearExpire()],
         [`${kind}.delete`, () => kept.delete()],
@@ -137,8 +141,10 @@ const keptCalls: Calls = (client) => {
     'permitSemaphore.acquire': () => p.acquire(),
     'permitSemaphore.acquireMany': () => p.acquireMany(2),
     'permitSemaphore.tryAcquire': () => p.tryAcquire(),
+    'permitSemaphore.tryAcquireMany': () => p.tryAcquireMany(2),
     'permitSemaphore.release': () => p.release(id),
     'permitSemaphore.tryRelease': () => p.tryRelease(id),
+    'permitSemaphore.tryRelease of several': () => p.tryRelease([id]),
     'permitSemaphore.extend': () => p.extend(id, 1000),
     'permitSemaphore.leaseTime': () => p.leaseTime(id),
     'countDownLatch.trySetCount': () => l.trySetCount(1),
@@ -158,15 +164,24 @@ const keptCalls: Calls = (client) => {
 
 const otherCalls: Calls = (client) => {
   const topic = client.topic('t')
+  const pattern = client.patternTopic('t*')
+  const fenced = client.fencedLock('fenced').for(client.owner())
   const script = client.script('return 1')
   return {
     'topic.publish': () => topic.publish('hello'),
     'topic.subscribers': () => topic.subscribers(),
+    'topic.messages.next': () => topic.messages().next(),
+    'patternTopic.activeTopics': () => pattern.activeTopics(),
+    'patternTopic.messages.next': () => pattern.messages().next(),
     'script.run': () => script.run(),
+    'scripts.run': () => client.scripts.run(script.sha),
     'scripts.load': () => client.scripts.load('return 2'),
     'scripts.exists': () => client.scripts.exists(script.sha),
     'scripts.flush': () => client.scripts.flush(),
     'scripts.kill': () => client.scripts.kill(),
+    'fencedLock.for.lockAndGetToken': () => fenced.lockAndGetToken(),
+    'fencedLock.for.tryLockAndGetToken': () => fenced.tryLockAndGetToken(),
+    'fencedLock.for.token': () => fenced.token(),
     health: () => client.health(),
   }
 }

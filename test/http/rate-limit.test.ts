@@ -44,10 +44,13 @@ const express = createRequire(import.meta.url)('express') as () => ExpressApp
 /** Whose request it is, told by the test. */
 const WHO = 'x-who'
 
+/** What gives the key: none, WHO, or a function of the test's. */
+type By = 'address' | 'who' | (() => string | Promise<string>)
+
 interface Framework {
   readonly name: string
-  /** A server with `GET /`, limited by the address, or by WHO; the address to ask, and how to end it. */
-  serve(settings: Settings, by: 'address' | 'who'): Promise<{ url: string; end(): Promise<void> }>
+  /** A server with `GET /` and its limit; the address to ask, and how to end it. */
+  serve(settings: Settings, by: By): Promise<{ url: string; end(): Promise<void> }>
   /** One limit for all routes, another one for `GET /`. */
   serveTwo(outer: Settings, inner: Settings): Promise<{ url: string; end(): Promise<void> }>
 }
@@ -57,8 +60,8 @@ const frameworks: Framework[] = [
     name: 'Fastify',
     async serve(settings, by) {
       const app = fastify()
-      const key = (request: FastifyRequest): string => String(request.headers[WHO])
-      app.addHook('onRequest', by === 'who' ? forFastify({ ...settings, key }) : forFastify(settings))
+      const key = by === 'who' ? (request: FastifyRequest) => String(request.headers[WHO]) : by
+      app.addHook('onRequest', key === 'address' ? forFastify(settings) : forFastify({ ...settings, key }))
       app.get('/', () => 'in')
       return { url: await app.listen({ port: 0, host: '127.0.0.1' }), end: () => app.close() }
     },
@@ -73,8 +76,8 @@ const frameworks: Framework[] = [
     name: 'Fastify, one route',
     async serve(settings, by) {
       const app = fastify()
-      const key = (request: FastifyRequest): string => String(request.headers[WHO])
-      const onRequest = by === 'who' ? forFastify({ ...settings, key }) : forFastify(settings)
+      const key = by === 'who' ? (request: FastifyRequest) => String(request.headers[WHO]) : by
+      const onRequest = key === 'address' ? forFastify(settings) : forFastify({ ...settings, key })
       app.get('/', { onRequest }, () => 'in')
       return { url: await app.listen({ port: 0, host: '127.0.0.1' }), end: () => app.close() }
     },
@@ -88,8 +91,8 @@ const frameworks: Framework[] = [
     name: 'Express',
     async serve(settings, by) {
       const app = express()
-      const key = (request: ExpressRequest): string => String(request.headers[WHO])
-      app.use(by === 'who' ? forExpress({ ...settings, key }) : forExpress(settings))
+      const key = by === 'who' ? (request: ExpressRequest) => String(request.headers[WHO]) : by
+      app.use(key === 'address' ? forExpress(settings) : forExpress({ ...settings, key }))
       app.get('/', (_request, response) => {
         response.send('in')
       })
@@ -112,9 +115,8 @@ const frameworks: Framework[] = [
     name: 'Hono',
     async serve(settings, by) {
       const app = new Hono()
-      app.use(
-        forHono({ ...settings, key: (c: Context) => (by === 'who' ? String(c.req.header(WHO)) : 'the only one') }),
-      )
+      const key = by === 'who' ? (c: Context) => String(c.req.header(WHO)) : by
+      app.use(forHono({ ...settings, key: key === 'address' ? () => 'the only one' : key }))
       app.get('/', (c) => c.text('in'))
       return listening(served(app))
     },
@@ -132,10 +134,12 @@ const served =
   (app: Hono): RequestListener =>
   (request, response) => {
     const headers = new Headers(request.headers as Record<string, string>)
-    void Promise.resolve(app.fetch(new Request(`http://localhost${request.url}`, { headers }))).then(async (answer) => {
+    const answered = async (): Promise<void> => {
+      const answer = await app.fetch(new Request(`http://localhost${request.url}`, { headers }))
       response.writeHead(answer.status, Object.fromEntries(answer.headers))
       response.end(await answer.text())
-    })
+    }
+    answered().catch(() => response.destroy())
   }
 
 const listening = async (
@@ -156,8 +160,13 @@ const silent = {
   rateLimiter: () => ({ tryAcquire: () => new Promise(() => undefined) }),
 } as unknown as Pick<Client, 'rateLimiter'>
 
-const failing = (error: Error): Pick<Client, 'rateLimiter'> =>
-  ({ rateLimiter: () => ({ tryAcquire: () => Promise.reject(error) }) }) as unknown as Client
+const rejecting = (reason: unknown): Promise<never> => Promise.reject(reason)
+
+const failing = (error: unknown): Pick<Client, 'rateLimiter'> =>
+  ({ rateLimiter: () => ({ tryAcquire: () => rejecting(error) }) }) as unknown as Client
+
+/** Express goes on for those that are false, and leaves the route for the last two. */
+const NO_ERRORS: readonly unknown[] = [undefined, null, 0, '', false, 'no', { status: 200 }, 'route', 'router']
 
 for (const framework of frameworks) {
   void describe(`rate limit for ${framework.name}`, () => {
@@ -172,7 +181,7 @@ for (const framework of frameworks) {
 
     const asking = async (
       settings: Settings,
-      by: 'address' | 'who',
+      by: By,
       body: (ask: (who?: string) => Promise<Response>) => Promise<void>,
     ): Promise<void> => {
       const { url, end } = await framework.serve(settings, by)
@@ -287,6 +296,27 @@ for (const framework of frameworks) {
       const settings = { client: failing(new ClosedError('a')), permits: 1, interval: 1000 }
       await asking(settings, 'address', async (ask) => assert.equal((await ask()).status, 500))
     })
+
+    void test('key or the client throws what is not an Error → 500, never let through', async () => {
+      const client = await memory()
+      for (const whenAway of ['open', 'closed'] as const) {
+        for (const thrown of NO_ERRORS) {
+          const settings: Settings = { client, permits: 1, interval: 1000, whenAway }
+          const own = { ...settings, client: failing(thrown) }
+          const throws = (): never => {
+            throw thrown
+          }
+          for (const [of, by] of [
+            [settings, throws],
+            [settings, () => rejecting(thrown)],
+            [own, 'address'],
+          ] as const)
+            await asking(of, by, async (ask) =>
+              assert.equal((await ask()).status, 500, `${String(thrown)}, ${whenAway}`),
+            )
+        }
+      }
+    })
   })
 }
 
@@ -381,6 +411,42 @@ void describe('rate limit for all frameworks', () => {
       /^Error: rate limit 'api': the promise of key\(\) did not settle within 50 ms$/,
     )
     assert.equal(asked, 0)
+  })
+
+  void test('what is thrown is not an Error → an Error that says who threw what, with that as its cause', async () => {
+    const options = { permits: 1, interval: 1000, name: 'api' }
+    const judged = judge({ ...options, client: failing('no') }, () => undefined)
+    const keyless = (reason: unknown) =>
+      judge({ ...options, client: failing('no'), key: () => rejecting(reason) }, () => undefined)(undefined)
+    for (const reason of NO_ERRORS) {
+      const error: unknown = await keyless(reason).catch((thrown: unknown) => thrown)
+      assert.ok(error instanceof Error && Object.hasOwn(error, 'cause'))
+      assert.equal(error.cause, reason)
+    }
+    await assert.rejects(
+      keyless(undefined),
+      /^Error: rate limit 'api': key\(\) threw undefined, which is not an Error$/,
+    )
+    await assert.rejects(judged(undefined), /^Error: rate limit 'api': client threw "no", which is not an Error$/)
+  })
+
+  void test('Express: the response throws what is not an Error → told to the application as one', async () => {
+    await using client = await connect('memory:')
+    for (const thrown of NO_ERRORS) {
+      const response = {
+        statusCode: 200,
+        getHeader: () => undefined,
+        setHeader: () => {
+          throw thrown
+        },
+        end: () => undefined,
+      }
+      const told = await new Promise((next) => {
+        forExpress({ client, permits: 1, interval: 1000 })({ ip: '192.0.2.1', headers: {} }, response, next)
+      })
+      assert.ok(told instanceof Error)
+      assert.equal(told.cause, thrown)
+    }
   })
 
   void test('two refusals of one request → the later time', () => {

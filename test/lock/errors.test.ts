@@ -76,7 +76,7 @@ void test('a subclass of the user’s own → told apart as any class is', () =>
   assert.equal(new holdfast.LockLostError('a', 'why') instanceof Mine, false)
 })
 
-void test('what a server says within a script → the code that it has outside', () => {
+void test('what a server says in other words → the code that it means', () => {
   const answers = {
     'ERR Script attempted to access a non local key in a cluster node script: 5f2a, on @user_script:7.': 'TRYAGAIN',
     'ERR Script attempted to access a non local key in a cluster node': 'TRYAGAIN',
@@ -84,6 +84,9 @@ void test('what a server says within a script → the code that it has outside',
       'CLUSTERDOWN',
     "ERR The user executing the script can't run this command or subcommand script: 5f2a, on @user_script:7.": 'NOPERM',
     'TRYAGAIN Multiple keys request during rehashing of slot': 'TRYAGAIN',
+    'ERR Protocol error: unauthenticated multibulk length': 'NOAUTH',
+    'ERR Protocol error: unauthenticated bulk length': 'NOAUTH',
+    'ERR Protocol error: invalid multibulk length': 'SERVER',
     'ERR Script attempted to access keys that do not hash to the same slot': 'SERVER',
   }
   for (const [text, code] of Object.entries(answers)) assert.equal(serverError(text).code, code, text)

@@ -753,6 +753,14 @@ export const lines = [
     suites: ['http/rate-limit'],
   },
   {
+    name: 'http-no-error-goes-on',
+    breaks: 'whatever `key` throws, the request is not let through',
+    file: 'src/http/rate-limit.ts',
+    from: 'thrown instanceof Error ?',
+    to: '!thrown ? (thrown as never) : thrown instanceof Error ?',
+    suites: ['http/rate-limit#not an Error'],
+  },
+  {
     name: 'http-waits-for-ever',
     breaks: 'a request waits no longer than `timeout` for the server',
     file: 'src/http/rate-limit.ts',

@@ -107,8 +107,9 @@ export class MatchingTopic<M> extends Listened<M> implements PatternTopic<M> {
 
   async activeTopics(): Promise<string[]> {
     const { runtime } = this.topics
-    runtime.checkOpen(this.pattern)
-    const nodes = allOf(await runtime.link.everywhere(['PUBSUB', 'CHANNELS', this.place.name], many(text), 'all'))
+    const command = ['PUBSUB', 'CHANNELS', this.place.name]
+    const fits = many(text)
+    const nodes = allOf(await runtime.untilClosed(() => runtime.link.everywhere(command, fits, 'all'), this.pattern))
     return [...new Set(nodes.flat())].sort()
   }
 
