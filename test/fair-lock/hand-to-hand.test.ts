@@ -11,9 +11,9 @@ const NAME = 'a'
 
 const times = <T>(count: number, make: () => T): T[] => Array.from({ length: count }, make)
 
-/** Lets everything happen that needs no more than a millisecond of the clock. */
+/** Lets everything happen that needs no more than a millisecond of the clock, in less than a turn. */
 const settle = async (clock: ReturnType<typeof virtualClock>): Promise<void> => {
-  for (let i = 0; i < 20; i++) await clock.advance(1)
+  for (let i = 0; i < 8; i++) await clock.advance(1)
 }
 
 /** Two clients of one server, closed when the test is over, however it ended. */
