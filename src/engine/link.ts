@@ -52,6 +52,9 @@ interface Expected {
 /** A server may take so long for an answer without being away, ms. */
 const BUSY = 1000
 
+/** A connection that is silent for so long is dropped before, ms. */
+const LONG_SILENCE = 1500
+
 /** What a script answered, and the WAIT behind it. */
 type Both = [Reply, Promise<Reply>]
 
@@ -103,7 +106,7 @@ export class Link {
     this.#driver = driver
     this.#options = options
     this.#listener = listener
-    this.#renewal = new Renewal(driver, { ...options, answers: () => this.#answers }, (error) => {
+    this.#renewal = new Renewal(driver, options, (error) => {
       listener.error(error)
     })
     this.since = options.clock.now()
@@ -471,8 +474,18 @@ export class Link {
   #sendProbe(): void {
     if (this.#probing || !this.#canSend || this.#driver.cluster) return
     this.#probing = true
-    const words = `holdfast ${this.#options.clock.random()}`
-    const over = (): void => void (this.#probing = false)
+    const { clock, commandTimeout } = this.#options
+    const words = `holdfast ${clock.random()}`
+    const before = this.#answers
+    // Bytes may come, and never a whole answer.
+    const wedged = (): void => {
+      if (this.#answers === before && this.#canSend) this.#outOfStep(this.#noReply('that can be read'))
+    }
+    const timer = limitAnswers(clock, wedged, Math.max(commandTimeout, LONG_SILENCE), { background: true })
+    const over = (): void => {
+      this.#probing = false
+      timer.cancel()
+    }
     this.#send(['PING', words]).then((reply) => {
       over()
       this.#answer()

@@ -14,8 +14,6 @@ const FORGIVEN = 10_000
 interface RenewalOptions {
   readonly clock: Clock
   readonly commandTimeout: number
-  /** How many commands have been answered. */
-  answers(): number
 }
 
 /** Replaces connections that lie: open but silent, or to a server that has become a replica. */
@@ -37,17 +35,15 @@ export class Renewal {
     this.#tell = tell
   }
 
-  /** An answer is overdue. A connection that brings nothing at all from now on, or no answer, is dropped. */
+  /** An answer is overdue. A connection that brings nothing at all from now on is dropped. */
   suspect(): void {
     const { clock } = this.#options
-    const before = this.#options.answers()
     for (const connection of this.#owing()) {
       if (this.#suspects.has(connection)) continue
       const { bytesRead } = connection
       const judge = (): void => {
         this.#suspects.delete(connection)
-        const brought = connection.bytesRead > bytesRead && this.#options.answers() > before
-        if (!brought && this.#owing().includes(connection))
+        if (connection.bytesRead === bytesRead && this.#owing().includes(connection))
           connection.destroy(new Error('the server said nothing for too long'))
       }
       const ms = MARGIN + SPREAD * clock.random()

@@ -128,7 +128,7 @@ void describe('answers that belong to no question', { concurrency: 4 }, () => {
           () => true,
           () => false,
         )
-    await broken.until(answered, 6000)
+    await broken.until(answered, 8000)
     await works(broken, client)
   })
 })

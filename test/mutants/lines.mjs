@@ -845,9 +845,9 @@ export const lines = [
   {
     name: 'engine-bytes-are-answers',
     breaks: 'a connection that brings bytes and no answer is replaced',
-    file: 'src/engine/renewal.ts',
-    from: '&& this.#options.answers() > before',
-    to: '',
+    file: 'src/engine/link.ts',
+    from: 'if (this.#answers === before && this.#canSend) this.#outOfStep',
+    to: 'if (this.#closed) this.#outOfStep',
     suites: ['lock/out-of-step#the length of an answer'],
   },
   {
