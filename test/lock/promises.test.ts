@@ -259,3 +259,16 @@ void test('a long computation goes past the deadline → a signal that was kept 
   assert.equal(told.length, 3)
   await client.close()
 })
+
+void test('taken by force elsewhere in the turn of a hold → a try here may be refused until the turn is over, and not after', async () => {
+  const clock = virtualClock()
+  const server = new MemoryServer(clock)
+  const [{ client: one }, { client: two }] = [await openOn(server, clock), await openOn(server, clock)]
+  const held = await one.lock('a').acquire()
+  await two.lock('a').forceRelease()
+  assert.equal(await one.lock('a').tryAcquire(), undefined)
+  await clock.advance(60)
+  assert.ok((await during(clock, one.lock('a').tryAcquire())) !== undefined)
+  assert.equal(held.state, 'lost')
+  await Promise.all([one.close(), two.close()])
+})
