@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { outside } from './scope.js'
 
 /**
@@ -57,11 +59,42 @@ class SystemTimer implements Timer {
   }
 }
 
+/** ms. */
+const STIRRED_FOR = 20
+
+let key = new Uint8Array(32)
+let stirredAt = -Infinity
+
+const fromKernel = (): Uint8Array => {
+  const bytes = new Uint8Array(32)
+  try {
+    const file = openSync('/dev/urandom', 'r')
+    readSync(file, bytes)
+    closeSync(file)
+  } catch {
+    // Where there is none the rest must do.
+  }
+  return bytes
+}
+
+/**
+ * The generator's state is a part of the process: two that were made of one snapshot draw the same for up to an hour. What
+ * differs between them from then on is mixed in: the kernel's own random bytes, and the time to the nanosecond.
+ */
+const randomBytes = (count: number): Uint8Array => {
+  if (Math.abs(performance.now() - stirredAt) > STIRRED_FOR) {
+    const moment = `${process.hrtime.bigint()} ${Date.now()} ${process.pid}`
+    key = createHash('sha256').update(key).update(fromKernel()).update(moment).digest()
+    stirredAt = performance.now()
+  }
+  return crypto.getRandomValues(new Uint8Array(count)).map((byte, i) => byte ^ (key[i % key.length] as number))
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   setTimer: (callback, ms, options) => new SystemTimer(callback, ms, options?.background === true),
-  randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+  randomBytes,
   random: () => Math.random(),
 }
 

@@ -851,6 +851,14 @@ export const lines = [
     suites: ['lock/out-of-step#the length of an answer'],
   },
   {
+    name: 'core-copies-draw-the-same',
+    breaks: 'copies of one process that connect after they were made are different clients',
+    file: 'src/core/clock.ts',
+    from: 'byte ^ (key[i % key.length] as number)',
+    to: 'byte ^ (i & 0)',
+    suites: ['lock/clones'],
+  },
+  {
     name: 'core-signal-waits-for-a-timer',
     breaks: 'a signal that was kept reads the clock',
     file: 'src/core/scope.ts',
