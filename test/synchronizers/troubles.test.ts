@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, EngineError } from 'holdfast'
 import { rejection, watch } from '../contract/lock/kind.js'
 import type { Client } from '../engines.js'
@@ -87,6 +88,8 @@ const retried = async (call: () => Promise<unknown>): Promise<unknown> => {
       return await call()
     } catch (error) {
       if (!(error instanceof EngineError && error.code === 'OFFLINE')) throw error
+      // What is refused at once leaves the loop no time to connect in.
+      await sleep(20)
     }
   }
 }
