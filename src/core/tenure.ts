@@ -8,6 +8,9 @@ import { type Terms, marginOf } from './terms.js'
 import { isWrongKind } from './trouble.js'
 import { type Moment, Trust, momentOf } from './trust.js'
 
+/** How often its owner may have it at a time: what is more, the scripts take for no count of ours. */
+const MOST_LEVELS = 9999
+
 /**
  * One field in the server's hash, from the moment it was granted: all levels of a re-entrant hold, and all holds that
  * this process passes on without telling the server. It alone knows until when it can be trusted.
@@ -257,6 +260,9 @@ export class Tenure implements Due {
       await this.#tried()
       // While it waited its turn, it may have been passed on to another owner.
       if (this.status() === 'lost' || this.passes !== passes) return undefined
+      if (this.level >= MOST_LEVELS) {
+        throw new RangeError(`'${this.name}' is held ${MOST_LEVELS} times by its owner, which is as often as it can be`)
+      }
       const sent = this.now()
       if (!(await this.setLevel(this.#holds.length + 1, terms.lease))) return undefined
       if (this.over) return undefined

@@ -47,11 +47,12 @@ export class Trust {
     this.#lasts = lease - marginOf(lease)
   }
 
-  /** The server said at some time after `sent` that it is ours for `left` ms (-1: without expiry). False: that was too long ago. */
+  /** The server said at some time after `sent` that it is ours for `left` ms (-1: its key has no expiry). False: that was too long ago. */
   proved(sent: Moment, left: number, lease: number): boolean {
     if (sent.order < this.#questioned) return false
     this.#proven = sent
-    this.#lasts = left < 0 ? Infinity : left - marginOf(lease)
+    // Where somebody took its expiry away, it is believed for no longer than it was asked for all the same.
+    this.#lasts = (left < 0 ? lease : left) - marginOf(lease)
     this.#doubt = undefined
     if (sent.mono >= this.#sleptAt) this.#slept = 0
     return true

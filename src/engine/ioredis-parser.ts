@@ -14,7 +14,10 @@ export const GUARDED = { guarded: true }
 /** An answer came that nobody waits for, or that ioredis cannot read: which answer is whose is not known any more. */
 export const isOutOfStep = ({ message }: Error): boolean => message.startsWith(LOST_COUNT)
 
-const reader = reading.default.prototype as unknown as Reader
+// Bun unwraps what Node leaves in `default`.
+const { prototype: reader } = ((reading as Partial<typeof reading>).default ?? reading) as unknown as {
+  prototype: Reader
+}
 const { dispatch } = reader
 
 /** ioredis throws what goes wrong while it reads an answer into the event loop, where nobody can catch it. */

@@ -603,7 +603,8 @@ export const lockRelease: Script<
 )
 
 /**
- * Gives the locks that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
+ * Gives the locks that are still their owners' at least a full lease, also where somebody took the expiry away. Never creates,
+ * never shortens; touches nobody else's.
  * A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
  * Returns integer[owners] ms left, -1 without expiry, -2 lost, in the order of the locks
  */
@@ -613,8 +614,8 @@ export const lockRenew: Script<
   readonly number[]
 > = script(
   'lock/renew',
-  '00ff02e11573f34c1058abe0bdfeadeac9908222',
-  "local locks=KEYS\nlocal lease=tonumber(ARGV[1])local owners=ARGV\nlocal renewed={}for i,lock in ipairs(locks)do\nlocal found=redis.pcall('HEXISTS',lock,owners[i+1])if found==1 then\nlocal left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)left=lease\nend\nrenewed[i]=left\nelseif type(found)=='table'and not string.find(found.err,'WRONGTYPE',1,true)then\nreturn found\nelse\nrenewed[i]=-2\nend\nend\nreturn renewed",
+  '890b700622ad60a048c8cb0eab6a101c0ecd9df6',
+  "local locks=KEYS\nlocal lease=tonumber(ARGV[1])local owners=ARGV\nlocal renewed={}for i,lock in ipairs(locks)do\nlocal found=redis.pcall('HEXISTS',lock,owners[i+1])if found==1 then\nlocal left=redis.call('PTTL',lock)if lease>0 and left<lease then\nredis.call('PEXPIRE',lock,lease)left=lease\nend\nrenewed[i]=left\nelseif type(found)=='table'and not string.find(found.err,'WRONGTYPE',1,true)then\nreturn found\nelse\nrenewed[i]=-2\nend\nend\nreturn renewed",
   0,
   oneFor(integer, 2, 1),
 )

@@ -272,3 +272,35 @@ void test('taken by force elsewhere in the turn of a hold → a try here may be 
   assert.equal(held.state, 'lost')
   await Promise.all([one.close(), two.close()])
 })
+
+void test('taken again and again → up to 9,999 levels, and a RangeError for the next one, which changes nothing', async () => {
+  const client = await connect('memory:')
+  const me = client.lock('a').for(client.owner())
+  for (let level = 0; level < 9999; level++) await me.lock(600_000)
+  await assert.rejects(me.lock(600_000), RangeError)
+  assert.equal(await me.holdCount(), 9999)
+  for (let level = 0; level < 9999; level++) await me.unlock()
+  assert.equal(await client.lock('a').isLocked(), false)
+  await client.close()
+})
+
+for (const kind of ['lock', 'fairLock', 'fencedLock'] as const) {
+  void test(`${kind}: a stranger takes the expiry away → renewed with one, and lost in time where nobody answers`, async () => {
+    const clock = virtualClock()
+    const server = new MemoryServer(clock)
+    const { client, driver } = await openOn(server, clock)
+    const hold = await client[kind]('a').acquire()
+    server.execute(['PERSIST', 'a'])
+    await clock.advance(11_000)
+    assert.ok(Number(server.execute(['PTTL', 'a'])) > 25_000, 'it has its expiry again')
+    server.execute(['PERSIST', 'a'])
+    assert.equal((await during(clock, client[kind]('a').inspect())).holders.length, 1)
+    assert.ok(hold.remaining() <= 30_000)
+    driver.up = false
+    await clock.advance(31_000)
+    assert.equal(hold.state, 'lost')
+    assert.equal(hold.signal.aborted, true)
+    driver.up = true
+    await during(clock, client.close())
+  })
+}

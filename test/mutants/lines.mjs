@@ -246,8 +246,8 @@ export const lines = [
     name: 'lua-renewal-shortens',
     breaks: 'a renewal never shortens',
     file: 'src/sync/lock/renew.lua',
-    from: 'if left >= 0 and left < lease then',
-    to: 'if left >= 0 then',
+    from: 'if lease > 0 and left < lease then',
+    to: 'if lease > 0 then',
     suites: ['lock/wire', 'contract/locks#extend', 'lock/renewal'],
   },
   {
@@ -849,6 +849,14 @@ export const lines = [
     from: 'if (this.#answers === before && this.#canSend) this.#outOfStep',
     to: 'if (this.#closed) this.#outOfStep',
     suites: ['lock/out-of-step#the length of an answer'],
+  },
+  {
+    name: 'core-no-expiry-no-deadline',
+    breaks: 'a hold whose key has no expiry any more is believed for a lease at most',
+    file: 'src/core/trust.ts',
+    from: '(left < 0 ? lease : left)',
+    to: '(left < 0 ? Infinity : left)',
+    suites: ['lock/promises#takes the expiry away'],
   },
   {
     name: 'core-copies-draw-the-same',

@@ -1,4 +1,5 @@
--- Gives the locks that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
+-- Gives the locks that are still their owners' at least a full lease, also where somebody took the expiry away. Never creates,
+-- never shortens; touches nobody else's.
 -- A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
 -- KEYS[1..] locks
 -- ARGV[1] lease (ms), 0: as they have
@@ -13,7 +14,7 @@ for i, lock in ipairs(locks) do
   local found = redis.pcall('HEXISTS', lock, owners[i + 1])
   if found == 1 then
     local left = redis.call('PTTL', lock)
-    if left >= 0 and left < lease then
+    if lease > 0 and left < lease then
       redis.call('PEXPIRE', lock, lease)
       left = lease
     end
