@@ -94,6 +94,7 @@ export class Link {
   #closed = false
   /** Since the last answer some command has waited in vain. */
   #silent = false
+  /** How many commands on the connection for commands were answered. */
   #answers = 0
   /** A question is on its way whose answer no other can be taken for. */
   #probing = false
@@ -404,7 +405,6 @@ export class Link {
       const pending = this.#expect(reject)
       sent.then(
         (answer) => {
-          this.#answer()
           this.#settle(pending)
           resolve(answer)
         },
