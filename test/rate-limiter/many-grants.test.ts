@@ -224,7 +224,18 @@ void describe('a window of thousands of grants', () => {
   })
 
   test('a count that another program has written over → begun anew', () => {
-    for (const text of ['', 'x', '1 2', '-5 2 3', '99999 5 0', '1e9 1 1', `2000 7 ${'9'.repeat(400)}`]) {
+    for (const text of [
+      '',
+      'x',
+      '1 2',
+      '-5 2 3',
+      '99999 5 0',
+      '1e9 1 1',
+      '9 9 1e5x',
+      '9 9 inf.',
+      '9 9 nan',
+      `2000 7 ${'9'.repeat(400)}`,
+    ]) {
       const stage = new Stage(seeded(1))
       stage.fill(2500)
       stage.execute('HSET', 'k', '{k}:permits', text)

@@ -15,9 +15,9 @@ local function limiterOf(key, value, ownValue, permits, ownPermits)
   end
   limiter.counted = limiter.own and set[6] or not limiter.own and set[5]
   if limiter.counted then
-    local grants, sum, latest = string.match(limiter.counted, '^(%d+) (%d+) ([%w.+-]+)$')
+    local grants, sum, latest = string.match(limiter.counted, '^(%d+) (%d+) (%-?[%di]%S*)$')
     grants, sum = whole(grants), whole(sum)
-    limiter.count = grants and sum and { grants = grants, permits = sum, latest = latest } or { grants = 0, permits = 0 }
+    limiter.count = grants and sum and tonumber(latest) and { grants = grants, permits = sum, latest = latest } or { grants = 0, permits = 0 }
   end
   return limiter
 end
