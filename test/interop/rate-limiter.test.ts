@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, connect } from 'holdfast'
+import { rateLimiterAvailable } from '#src/lua/scripts.gen.js'
 import { times } from '../contract/lock/kind.js'
 import { exceeding } from '../support/grants.js'
 import { grantsIn } from '../support/monitored-grants.js'
@@ -17,6 +18,7 @@ interface Side {
   take(permits: number): Promise<unknown>
   available(): Promise<unknown>
   release(permits: number): Promise<unknown>
+  rate(): Promise<unknown>
   delete(): Promise<boolean>
 }
 
@@ -28,6 +30,7 @@ const javaSide = (redisson: Redisson, name: string): Side => {
     take: (permits) => call('tryAcquire', permits),
     available: () => call('availablePermits'),
     release: (permits) => call('release', permits),
+    rate: () => call('getConfig'),
     delete: () => call('delete'),
   }
 }
@@ -39,6 +42,7 @@ const ourSide = (client: Client, name: string): Side => {
     take: async (permits) => (await limiter.tryAcquire({ permits })).allowed,
     available: () => limiter.available(),
     release: (permits) => limiter.release(permits),
+    rate: () => limiter.rate(),
     delete: () => limiter.delete(),
   }
 }
@@ -73,6 +77,32 @@ for (const version of [NEWEST, '3.17.7']) {
       }
       assert.equal(await java.delete(), true)
       assert.deepEqual(await here.redis.keys('{moving}*'), [])
+    })
+
+    void test('while ours counts thousands of grants → it is refused, and reads all else as ever', async (t) => {
+      const here = enter(t)
+      if (here === undefined) return
+      const [java, node] = [javaSide(here.java, 'counted'), ourSide(await ours(here), 'counted')]
+      await java.setRate(5000, MINUTE)
+      const member = (number: number): Buffer => {
+        const grant = Buffer.alloc(21)
+        grant[0] = 16
+        grant.writeUInt32LE(number, 1)
+        grant[17] = 1
+        return grant
+      }
+      const grants = times(4000, (n) => [Date.now(), member(n)])
+      await here.redis.call('ZADD', '{counted}:permits', ...grants.flat())
+      const keys = ['counted', ...['value', 'value:x', 'permits', 'permits:x'].map((part) => `{counted}:${part}`)]
+      const [left, behind] = (await here.redis.eval(rateLimiterAvailable.text, 5, ...keys, 5000)) as [number, number]
+      assert.deepEqual([left, behind, await here.redis.hexists('counted', '{counted}:permits')], [0, 1, 1])
+      assert.deepEqual([await java.take(1), await java.available()], [false, 0])
+      await java.rate()
+      assert.equal(await java.setRate(1, MINUTE), false)
+      assert.deepEqual([await node.available(), await java.available()], [1000, 1000])
+      assert.deepEqual([await java.take(1), await node.available()], [true, 999])
+      assert.equal(await here.redis.hexists('counted', '{counted}:permits'), 0)
+      await here.redis.flushall()
     })
 
     void test('both at work on one limiter → never more than the rate in any interval; each has its part', async (t) => {

@@ -7,6 +7,9 @@ import {
   fairLockEnqueue,
   permitSemaphoreCount,
   rateLimiterAvailable,
+  rateLimiterRelease,
+  rateLimiterSetRate,
+  rateLimiterTake,
   readWriteLockInspect,
 } from '#src/lua/scripts.gen.js'
 
@@ -14,6 +17,25 @@ type Word = string | number
 
 const REDISSONS = '9f1b2c3d-0a1b-4001-8001-0a1b2c3d4e5f'
 const OURS = '0a1b2c3d-0a1b-8001-8001-0a1b2c3d4e5f'
+
+const grantOf = (number: number, permits: number): string => {
+  const grant = Buffer.alloc(21)
+  grant[0] = 16
+  grant.writeUInt32LE(number, 1)
+  grant.writeUInt32LE(permits, 17)
+  return grant.toString('latin1')
+}
+const LIMITER = ['k', 'v', 'own v', 'p', 'own p']
+/** A limiter whose log has 40,000 grants of a permit each: all in the window, or none any more. */
+const limiter = (lapsed: boolean, value?: number): readonly (readonly Word[])[] => [
+  ['HSET', 'k', 'rate', 41_000, 'interval', 60_000, 'type', 0],
+  ...Array.from({ length: 40 }, (_, part) => {
+    const first = lapsed ? 1 : Date.now() - 30_000
+    const grants = Array.from({ length: 1000 }, (_, i) => [first + part, grantOf(1000 * part + i, 1)])
+    return ['ZADD', 'p', ...grants.flat()]
+  }),
+  ...(value === undefined ? [] : [['SET', 'v', value]]),
+]
 
 /** How many commands it calls. */
 const commandsOf = (
@@ -65,6 +87,28 @@ void describe('what a script does is bounded', () => {
     const calls = commandsOf(fill, rateLimiterAvailable, ['k', 'v', 'own v', 'p', 'own p'], [1])
     assert.ok(calls <= 15, `${calls} commands`)
   })
+
+  const ALL = Number.MAX_SAFE_INTEGER
+  const all = grantOf(4e9, 41_000)
+  const rate = [50_000, 60_000, 0, 0, 1, 1, 'PUBLISH']
+  const told = ['note', 'channel']
+  for (const [title, fill, script, keys, args] of [
+    ['available(), all have left', limiter(true, 1000), rateLimiterAvailable, [], [ALL]],
+    ['available(), the value is gone', limiter(false), rateLimiterAvailable, [], [ALL]],
+    ['available(), the value is gone and all have left', limiter(true), rateLimiterAvailable, [], [ALL]],
+    ['a take of all, all have left', limiter(true, 1000), rateLimiterTake, ['note'], [all]],
+    ['a take of all, refused', limiter(false, 1000), rateLimiterTake, ['note'], [all]],
+    ['a take, the value is gone', limiter(false), rateLimiterTake, ['note'], [grantOf(4e9, 1)]],
+    ['a take, Redisson gave permits back', limiter(false, 42_000), rateLimiterTake, ['note'], [grantOf(4e9, 1)]],
+    ['another rate', limiter(false, 1000), rateLimiterSetRate, told, rate],
+    ['another rate, all have left', limiter(true, 1000), rateLimiterSetRate, told, rate],
+    ['a release, the value is gone', limiter(false), rateLimiterRelease, told, [1, 'PUBLISH']],
+  ] as const) {
+    test(`40,000 grants in a limiter's log; ${title} → a thousand are looked at`, () => {
+      const calls = commandsOf(fill, script, [...LIMITER, ...keys], args)
+      assert.ok(calls <= 40, `${calls} commands`)
+    })
+  }
 
   test('permits whose time is over → 2,000 are taken back in one step, and all are counted', () => {
     const server = new MemoryServer(systemClock)

@@ -1,11 +1,7 @@
 -- Writes down how many permits there are. The keys last as Redisson's do: for the keep-alive from now on, or as long as the
 -- rate. What a client has for itself goes when nothing of it can be in the window any more: who else would delete it?
 local function keepLimiter(limiter)
-  if not limiter.stored then
-    redis.call('SET', limiter.value, limiter.left)
-  elseif limiter.left ~= limiter.stored then
-    redis.call('INCRBY', limiter.value, limiter.left - limiter.stored)
-  end
+  keepValue(limiter)
   local expiry = limiter.keepAlive
   if expiry > 0 then
     redis.call('PEXPIRE', limiter.key, expiry)

@@ -1,6 +1,7 @@
--- The rate that is set, and where the state of it is: of all clients, or of this one alone. Nil before one is set, and what to say where something else stands there.
+-- The rate that is set, and where the state of it is: of all clients, or of this one alone. Nil before one is set, and what to
+-- say where something else stands there. `count`: how far the grants have been counted, while they are.
 local function limiterOf(key, value, ownValue, permits, ownPermits)
-  local set, problem = rateOf(key)
+  local set, problem = rateOf(key, permits, ownPermits)
   if not set then
     return nil, problem
   end
@@ -11,6 +12,12 @@ local function limiterOf(key, value, ownValue, permits, ownPermits)
   end
   if limiter.own then
     limiter.value, limiter.permits = ownValue, ownPermits
+  end
+  limiter.counted = limiter.own and set[6] or not limiter.own and set[5]
+  if limiter.counted then
+    local grants, sum, latest = string.match(limiter.counted, '^(%d+) (%d+) (%-?[%di]%S*)$')
+    grants, sum = whole(grants), whole(sum)
+    limiter.count = grants and sum and tonumber(latest) and { grants = grants, permits = sum, latest = latest } or { grants = 0, permits = 0 }
   end
   return limiter
 end

@@ -1,5 +1,6 @@
 -- Credits what has left the window: `left` is how many permits there are now, `stored` how many are written down. It does so
--- for a hundred grants, and for more only until there are enough: no call pays for all that left at once. `behind` then.
+-- for a hundred grants, and for more only until there are enough: no call pays for all that left at once. `behind` then; after
+-- a thousand, too, though there are not enough yet: who needs more asks again.
 local function moveWindow(limiter, now, enough)
   local permits, horizon = limiter.permits, now - limiter.interval
   local function sum(grants)
@@ -13,24 +14,20 @@ local function moveWindow(limiter, now, enough)
   local stored = redis.call('GET', limiter.value)
   local left = whole(stored)
   limiter.stored = stored and left
-  if left then
+  if left and not limiter.count then
+    local looks = 0
     repeat
       local gone = redis.call('ZRANGEBYSCORE', permits, '-inf', horizon, 'LIMIT', 0, 100)
       if #gone > 0 then
         redis.call('ZREMRANGEBYRANK', permits, 0, #gone - 1)
       end
-      left = left + sum(gone)
+      left, looks = left + sum(gone), looks + 1
       limiter.behind = #gone == 100
-    until not limiter.behind or left >= enough
-  end
-  -- Where the two do not agree the grants count: Redisson gave permits back, another rate was set, or one of the keys was lost.
-  if not left or left > limiter.rate or left < enough and redis.call('EXISTS', permits) == 0 then
-    redis.call('ZREMRANGEBYSCORE', permits, '-inf', horizon)
-    left, limiter.behind = limiter.rate, false
-    -- More than the rate cannot be in the window: what is beyond was written by another program.
-    for first = 0, math.min(redis.call('ZCARD', permits), limiter.rate + 1000) - 1, 1000 do
-      left = left - sum(redis.call('ZRANGE', permits, first, first + 999))
-    end
+    until not limiter.behind or left >= enough or looks == 10
   end
   limiter.left = left
+  -- Where the two do not agree the grants count: Redisson gave permits back, another rate was set, or one of the keys was lost.
+  if limiter.count or not left or left > limiter.rate or left < enough and redis.call('EXISTS', permits) == 0 then
+    countWindow(limiter, horizon, sum)
+  end
 end

@@ -5,23 +5,30 @@
 -- KEYS[4] permits
 -- KEYS[5] ownPermits
 -- ARGV[1] enough (count)
--- returns integer permits, or at least enough of them; -1 before a rate is set
+-- returns [integer permits, integer behind] how many, or at least enough of them, -1 before a rate is set; 1 where there may be
+-- more than was looked at
 local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local enough = tonumber(ARGV[1])
 --include whole
 --include wrong-kind
 --include rate-of
 --include limiter-of
+--include count-window
 --include move-window
+--include keep-value
 --include server-now
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then
-  return problem or -1
+  return problem or { -1, 0 }
 end
 moveWindow(it, serverNow(), math.min(enough, it.rate))
 -- Where nothing is written down, looking writes nothing; and it does not keep the limiter alive.
-if it.stored and it.stored ~= it.left then
-  redis.call('INCRBY', it.value, it.left - it.stored)
+if it.stored or it.count or it.counted then
+  keepValue(it)
+  local expiry = it.stored and 0 or redis.call('PTTL', it.permits)
+  if expiry > 0 then
+    redis.call('PEXPIRE', it.value, expiry)
+  end
 end
-return math.max(0, it.left)
+return { math.max(0, it.left), it.behind and 1 or 0 }

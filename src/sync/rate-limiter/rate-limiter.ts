@@ -68,7 +68,9 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     const set = await this.once((note) =>
       runner.run(rateLimiterSetRate, [...keys, note, channel], [...args, runner.publishCommand]),
     )
-    return set === 1
+    // Nobody gets any before all are counted. Whoever asks next goes on with it, should this fail.
+    if (set === 2) await this.query(() => this.#window.available(1)).catch(() => undefined)
+    return set > 0
   }
 
   async rate(): Promise<Rate | undefined> {

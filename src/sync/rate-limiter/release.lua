@@ -17,7 +17,9 @@ local amount, publish = tonumber(ARGV[1]), ARGV[2]
 --include wrong-kind
 --include rate-of
 --include limiter-of
+--include count-window
 --include move-window
+--include keep-value
 --include keep-limiter
 --include server-now
 --include tell
@@ -35,13 +37,20 @@ if not it then
   return -1
 end
 moveWindow(it, serverNow(), 0)
-it.left = math.min(it.rate, it.left + amount)
+-- Before all are counted there are none; what is given back then is not among them, or it is taken out of the count.
+local count = it.count
+if not count then
+  it.left = math.min(it.rate, it.left + amount)
+end
 while amount > 0 do
   local youngest = redis.call('ZREVRANGE', it.permits, 0, math.min(amount, 100) - 1, 'WITHSCORES')
   for i = 1, #youngest, 2 do
     local grant = youngest[i]
     local some = #grant > 3 and struct.unpack('<I4', grant, #grant - 3) or 0
     redis.call('ZREM', it.permits, grant)
+    if count and count.grants > 0 and tonumber(youngest[i + 1]) <= tonumber(count.latest) then
+      count.grants, count.permits = count.grants - (some > amount and 0 or 1), count.permits - math.min(some, amount)
+    end
     if some > amount then
       redis.call('ZADD', it.permits, youngest[i + 1], string.sub(grant, 1, -5) .. struct.pack('<I4', some - amount))
     end

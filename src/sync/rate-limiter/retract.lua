@@ -31,7 +31,12 @@ for place = 2, it and #calls or 0 do
 end
 local stored = taken > 0 and redis.call('GET', it.value)
 if stored then
-  redis.call('INCRBY', it.value, math.max(0, math.min(taken, it.rate - stored)))
+  if it.count then
+    -- It may have been among those that are counted: they are counted anew.
+    redis.call('HSET', it.key, it.permits, '0 0 0')
+  else
+    redis.call('INCRBY', it.value, math.max(0, math.min(taken, it.rate - stored)))
+  end
   tell(channel, publish, taken)
 end
 return taken

@@ -14,7 +14,7 @@
 -- ARGV[5] keepState (count)
 -- ARGV[6] always (count)
 -- ARGV[7] publish
--- returns integer 1 set, 0 when there is no limiter and it need not be made
+-- returns integer 1 set, 2 set and the grants are not all counted yet, 0 when there is no limiter and it need not be made
 local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local note, channel = KEYS[6], KEYS[7]
 local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
@@ -23,7 +23,9 @@ local keepState, always, publish = ARGV[5], ARGV[6], ARGV[7]
 --include wrong-kind
 --include rate-of
 --include limiter-of
+--include count-window
 --include move-window
+--include keep-value
 --include keep-limiter
 --include server-now
 --include tell
@@ -58,8 +60,10 @@ end
 local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if before and before[3] ~= scope then
   redis.call('DEL', value, ownValue, permits, ownPermits)
+  redis.call('HDEL', limiter, permits, ownPermits)
 elseif keepState == '0' then
   redis.call('DEL', it.value, it.permits)
+  redis.call('HDEL', limiter, it.permits)
 else
   -- What is written down belongs to the rate before: the grants are counted anew.
   redis.call('DEL', it.value)
@@ -67,4 +71,4 @@ else
   keepLimiter(it)
 end
 tell(channel, publish, tonumber(rate))
-return 1
+return it.count and 2 or 1

@@ -28,6 +28,8 @@ export interface Grant {
 }
 
 const RANDOM = 16
+/** A script looks at a thousand grants; for what it has not come to, one call asks so often and no more. */
+const RUNS = 1000
 
 /** As Redisson keeps a grant: a length, so many random bytes, how many permits. Up to 3.16 the length has eight bytes. */
 const newCall = (clock: Clock, redisson: RedissonVersion, permits: number): Uint8Array => {
@@ -69,7 +71,12 @@ export class Window implements Passage<WindowRequest, Grant> {
     const { clock, redisson } = this.#runtime.options
     const note = this.#runtime.requests.note(this.key)
     const calls = requests.map(({ permits }) => newCall(clock, redisson, permits))
-    const [served, remaining, left] = await this.#send(note, calls, requests, signal)
+    let [served, remaining, left] = await this.#send(note, calls, requests, signal)
+    // Nobody has got any, so there is nothing to lose by asking again.
+    for (let runs = 1; served === 0 && left === 0 && runs < RUNS && signal?.aborted !== true; runs++)
+      [served, remaining, left] = await this.#send(note, calls, requests, signal)
+    // It is not known for how long it stays so.
+    left = Math.max(1, left)
     if (served === -1) return { granted: [], left: -1, vain: unlessSetUp(this.name, 'rate is') }
     if (served === -2) return { granted: [], left: -1, vain: (request) => this.#tooMany(request, remaining) }
     const refused = { remaining, free: clock.monotonic() + left }
@@ -108,9 +115,11 @@ export class Window implements Passage<WindowRequest, Grant> {
 
   /** All there are, or at least so many. */
   async available(enough: number): Promise<number> {
-    const available = await this.#runner.run(rateLimiterAvailable, this.keys, [enough])
-    if (available === -1) throw new NotInitializedError(this.name)
-    return available
+    for (let runs = 1; ; runs++) {
+      const [available, behind] = await this.#runner.run(rateLimiterAvailable, this.keys, [enough])
+      if (available === -1) throw new NotInitializedError(this.name)
+      if (behind === 0 || available >= enough || runs === RUNS) return available
+    }
   }
 
   async giveBack({ call }: Grant): Promise<void> {

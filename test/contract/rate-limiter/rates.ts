@@ -8,6 +8,20 @@ const MINUTE = 60_000
 
 const value = async (w: World): Promise<number> => Number(await w.raw('GET', `{${w.id}}:value`))
 
+/** So many grants of 1 to 3 permits, one each ms from `from` on; how many permits those are. */
+const fill = async (w: World, count: number, from: number): Promise<number> => {
+  let sum = 0
+  for (let first = 0; first < count; first += 1000) {
+    const grants = times(Math.min(1000, count - first), (i) => {
+      const permits = 1 + ((first + i) % 3)
+      sum += permits
+      return [from + first + i, `\x10${String(first + i).padStart(16, '0')}${String.fromCharCode(permits)}\0\0\0`]
+    })
+    await w.raw('ZADD', `{${w.id}}:permits`, ...grants.flat())
+  }
+  return sum
+}
+
 /** What Redisson's own do not tell: answers, bad arguments, and the two records of one thing that must agree. */
 export const rates = (scenario: Scenario): void => {
   scenario('G-25: before a rate is set, or when it was deleted → NotInitializedError', async (w) => {
@@ -175,6 +189,54 @@ export const rates = (scenario: Scenario): void => {
     // As after a release of Redisson's, which leaves the grants alone.
     await w.raw('SET', `{${w.id}}:value`, 14)
     assert.equal(await r.available(), 6)
+    await r.delete()
+  })
+
+  scenario('thousands of grants left the window at once → in parts, all are counted by who wants all', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    await r.trySetRate({ permits: 20_000, interval: MINUTE })
+    for (const call of ['available', 'take'] as const) {
+      const sum = await fill(w, 6400, 1000)
+      await w.raw('SET', `{${w.id}}:value`, 20_000 - sum)
+      if (call === 'available') assert.equal(await w.run(r.available()), 20_000)
+      else
+        assert.deepEqual(await w.run(r.tryAcquire({ permits: 20_000 })), { allowed: true, remaining: 0, retryAfter: 0 })
+    }
+    assert.deepEqual([await value(w), await w.raw('ZCARD', `{${w.id}}:permits`)], [0, 1])
+    await r.delete()
+  })
+
+  scenario('thousands of grants in the window, and its value says nothing → in parts, all are counted', async (w) => {
+    const r = (await w.connect()).rateLimiter(w.id)
+    await r.trySetRate({ permits: 20_000, interval: MINUTE })
+    const [seconds] = (await w.raw('TIME')) as [string]
+    const sum = await fill(w, 5300, Number(seconds) * 1000 - 20_000)
+    // It is gone.
+    assert.equal(await w.run(r.available()), 20_000 - sum)
+    assert.equal(await value(w), 20_000 - sum)
+    await w.raw('DEL', `{${w.id}}:value`)
+    assert.deepEqual(await w.run(r.tryAcquire()), { allowed: true, remaining: 19_999 - sum, retryAfter: 0 })
+    await w.raw('DEL', `{${w.id}}:value`)
+    await w.run(r.acquire({ permits: 2 }))
+    await w.raw('DEL', `{${w.id}}:value`)
+    await w.run(r.release(1))
+    assert.equal(await w.run(r.available()), 19_998 - sum)
+    // Redisson gave permits back.
+    await w.raw('SET', `{${w.id}}:value`, 20_001)
+    assert.equal(await allowed(r), true)
+    assert.equal(await value(w), 19_997 - sum)
+    // Another rate.
+    assert.equal(await w.run(r.updateRate({ permits: 21_000, interval: MINUTE, keepState: true })), true)
+    assert.equal(await value(w), 20_997 - sum)
+    await w.run(r.setRate({ permits: sum, interval: MINUTE, keepState: true }))
+    assert.equal(await value(w), -3)
+    const refused = await w.run(r.tryAcquire())
+    assert.deepEqual([refused.allowed, refused.remaining], [false, 0])
+    // Nothing of the count stays behind.
+    assert.equal(await w.raw('HLEN', w.id), 4)
+    await w.raw('DEL', `{${w.id}}:value`)
+    await w.run(r.setRate({ permits: 5, interval: MINUTE }))
+    assert.deepEqual([await w.run(r.available()), await w.raw('EXISTS', `{${w.id}}:permits`)], [5, 0])
     await r.delete()
   })
 

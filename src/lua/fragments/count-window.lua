@@ -1,0 +1,39 @@
+-- Counts the grants in the window, a thousand in a run; what is left is the rate without them. It begins with the youngest, so
+-- that what leaves the window meanwhile has not been counted. As long as it goes on there are no permits, for Redisson neither,
+-- and `count` says how far it is: how many grants, how many permits, and the time of the youngest.
+local function countWindow(limiter, horizon, sum)
+  local permits, count = limiter.permits, limiter.count or { grants = 0, permits = 0 }
+  limiter.count, limiter.left, limiter.behind = count, 0, true
+  local gone = redis.call('ZCOUNT', permits, '-inf', horizon)
+  if gone > 0 then
+    redis.call('ZREMRANGEBYRANK', permits, 0, math.min(gone, 1000) - 1)
+  end
+  if gone > 1000 then
+    return
+  end
+  local known = count.grants > 0 and redis.call('ZCOUNT', permits, '-inf', count.latest) or 0
+  if known < count.grants or known == 0 then
+    -- It begins here, or anew: some of what was counted is gone.
+    count.grants, count.permits = 0, 0
+    count.latest = redis.call('ZREVRANGE', permits, 0, 0, 'WITHSCORES')[2]
+    known = count.latest and redis.call('ZCOUNT', permits, '-inf', count.latest) or 0
+  end
+  local later = {}
+  if known > 0 then
+    local last = known - count.grants - 1
+    local grants = last < 0 and {} or redis.call('ZRANGE', permits, math.max(0, last - 999), last)
+    count.grants, count.permits = count.grants + #grants, count.permits + sum(grants)
+    -- More than the rate cannot be in the window: what is beyond was written by another program.
+    if last > 999 and count.grants < limiter.rate + 1000 then
+      return
+    end
+    -- Redisson may have credited some meanwhile, and granted them.
+    later = redis.call('ZRANGEBYSCORE', permits, '(' .. count.latest, '+inf', 'LIMIT', 0, 1000)
+    if #later == 1000 then
+      count.grants = 0
+      return
+    end
+  end
+  limiter.left = limiter.rate - count.permits - sum(later)
+  limiter.count, limiter.behind = nil, false
+end
