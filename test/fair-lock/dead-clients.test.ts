@@ -72,7 +72,7 @@ const times = (count: number, what: (i: number) => string): string[] => Array.fr
 const scriptTimes = async (w: World, engine: Engine): Promise<number[]> => {
   if (engine.name !== 'ioredis') return []
   const log = (await w.raw('SLOWLOG', 'GET', 1000)) as [number, number, number, string[]][]
-  return log.filter(([, , , words]) => /^evalsha$/i.test(words[0] ?? '')).map(([, , us]) => us / 1000)
+  return log.filter(([, , , [command = '']]) => /^eval/i.test(command)).map(([, , us]) => us / 1000)
 }
 
 const tests = (scenario: Scenario, engine: Engine, kind: Kind): void => {
@@ -98,7 +98,7 @@ const tests = (scenario: Scenario, engine: Engine, kind: Kind): void => {
       )
       assert.ok(ms <= A_TRIAL + 2 * w.slack, `after ${Math.round(ms)} ms`)
       const taken = (await scriptTimes(w, engine)).sort((a, b) => a - b)
-      const middle = taken[taken.length >> 1] ?? 0
+      const middle = taken[taken.length >> 1] ?? (engine.name === 'ioredis' ? assert.fail('no script was seen') : 0)
       assert.ok(middle <= MOST_MS, `${taken.join(' ')} ms of server time`)
     },
   )
