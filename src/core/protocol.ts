@@ -49,8 +49,8 @@ export interface LockProtocol {
   renewalWords?(owner: string): string
   /** A hold may be lost in part: what is left of it is given back. */
   readonly divisible?: boolean
-  /** How much work a renewal is, where that is more than that of a plain lock: 1. */
-  readonly weight?: number
+  /** How much work the renewal of a hold of so many levels is, where that may be more than that of a plain lock: 1. */
+  weight?(level: number): number
   /** `waits`: on behalf of somebody who goes on waiting when it is another's. */
   acquire(owner: string, lease: number, waits: boolean): Promise<Attempt>
   /** ms left (-1: no expiry), or undefined when it is not this owner's. */

@@ -206,7 +206,9 @@ export class Watchdog {
     const batches: Tenure[][] = []
     const open = new Map<RenewScript, Map<string, { readonly batch: Tenure[]; weight: number }>>()
     for (const tenure of due) {
-      const { renewal, key, weight = 1 } = tenure.protocol
+      const { protocol } = tenure
+      const { renewal, key } = protocol
+      const weight = protocol.weight?.(tenure.level) ?? 1
       const given = this.#given(tenure)
       const alike = open.get(renewal) ?? new Map<string, { readonly batch: Tenure[]; weight: number }>()
       open.set(renewal, alike)

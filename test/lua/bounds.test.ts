@@ -5,6 +5,8 @@ import { MemoryServer } from '#src/engine/memory/server.js'
 import type { Script } from '#src/lua/script.js'
 import {
   fairLockEnqueue,
+  fairLockPoll,
+  fairReadWriteLockAsk,
   permitSemaphoreCount,
   rateLimiterAvailable,
   rateLimiterRelease,
@@ -16,7 +18,9 @@ import {
 type Word = string | number
 
 const REDISSONS = '9f1b2c3d-0a1b-4001-8001-0a1b2c3d4e5f'
-const OURS = '0a1b2c3d-0a1b-8001-8001-0a1b2c3d4e5f'
+const OURS = '0a1b2c3d-0a1b-8101-8001-0a1b2c3d4e5f'
+/** One of those that are granted the lock directly. */
+const clientOf = (number: number): string => `${String(number).padStart(8, '0')}-0a1b-8101-8001-0a1b2c3d4e5f`
 
 const grantOf = (number: number, permits: number): string => {
   const grant = Buffer.alloc(21)
@@ -37,13 +41,13 @@ const limiter = (lapsed: boolean, value?: number): readonly (readonly Word[])[] 
   ...(value === undefined ? [] : [['SET', 'v', value]]),
 ]
 
-/** How many commands it calls. */
-const commandsOf = (
+/** How many commands it calls, and what line it leaves. */
+const outcomeOf = (
   fill: readonly (readonly Word[])[],
   script: Script,
   keys: readonly string[],
   args: readonly Word[],
-): number => {
+): { readonly calls: number; readonly left: unknown } => {
   const server = new MemoryServer(systemClock)
   const execute = (...words: readonly Word[]): unknown => server.execute(words.map(String))
   for (const words of fill) execute(...words)
@@ -53,16 +57,22 @@ redis.call = function(...)
   calls = calls + 1
   return real.call(...)
 end
+redis.pcall = function(...)
+  calls = calls + 1
+  return real.pcall(...)
+end
 local function script()
 ${script.text}
 end
 script()
 return calls`
   const calls = execute('EVAL', counting, keys.length, ...keys, ...args)
+  const left = execute('LRANGE', 'q', 0, -1)
   server.close()
   assert.ok(typeof calls === 'number' && calls > 0, String(calls))
-  return calls
+  return { calls, left }
 }
+const commandsOf = (...what: Parameters<typeof outcomeOf>): number => outcomeOf(...what).calls
 
 void describe('what a script does is bounded', () => {
   test('readers that read thousands of times each → 2,000 looks in all', () => {
@@ -76,6 +86,78 @@ void describe('what a script does is bounded', () => {
     const args = [300_000, Date.now() + 60_000, 'channel', 'grants', 'PUBLISH', `${OURS}:1`, 30_000]
     const calls = commandsOf([['RPUSH', 'q', ...line]], fairLockEnqueue, ['k', 'q', 'd'], args)
     assert.ok(calls <= 6000, `${calls} commands`)
+  })
+
+  /** Of the fair lock, and of the fair read-write lock: what one asks who stands behind `line`, part of which is overdue on trial. */
+  const askBehind = (line: readonly string[], overdue: number) => {
+    const now = Date.now()
+    const [me, living] = [`${clientOf(1)}:1`, clientOf(9)]
+    const counts = { commands: [] as number[], left: [] as number[] }
+    for (const [script, mark, words, trial] of [
+      // On trial since 4 s ago.
+      [fairLockPoll, '', [300_000, 'c', 'g', 'PUBLISH'], ((1 + Math.floor((now - 4000) / 4)) % 4095) / 4096],
+      [fairReadWriteLockAsk, ':write', [0, 0, 300_000, '{k}', 'g', 'PUBLISH'], 0.5],
+    ] as const) {
+      const places = [...line, `${living}:1`, me].map((owner) => owner + mark)
+      const fill = Array.from({ length: Math.ceil(places.length / 1000) }, (_, part) => {
+        const some = places.slice(1000 * part, 1000 * part + 1000)
+        const deadline = (i: number): number => (i < overdue ? now - 10 + trial : now + 300_000 + i)
+        return [
+          ['RPUSH', 'q', ...some],
+          ['ZADD', 'd', ...some.flatMap((owner, i) => [deadline(1000 * part + i), owner])],
+        ]
+      }).flat()
+      const args = [...words, me + mark, 30_000]
+      const { calls, left } = outcomeOf(fill, script, ['k', 'q', 'd'], args)
+      counts.commands.push(calls)
+      assert.ok(Array.isArray(left))
+      counts.left.push(left.length)
+      const stay = new Set<unknown>(left)
+      assert.deepEqual(
+        left,
+        places.filter((owner) => stay.has(owner)),
+        'in another order',
+      )
+    }
+    return counts
+  }
+  const each = (count: number, what: (i: number) => string): string[] =>
+    Array.from({ length: count }, (_, i) => what(i))
+
+  test('a dead client has 20,000 places → two thousand go in one step, and it takes few commands', () => {
+    const { commands, left } = askBehind(
+      each(20_000, (i) => `${clientOf(2)}:${i}`),
+      1,
+    )
+    assert.deepEqual(left, [18_002, 18_002])
+    assert.ok(Math.max(...commands) <= 200, `${commands.join(' and ')} commands`)
+  })
+
+  test('its places stand between those of others → the same, and those keep their order', () => {
+    const { commands, left } = askBehind(
+      each(6000, (i) => `${clientOf(2 + (i % 2))}:${i}`),
+      1,
+    )
+    assert.deepEqual(left, [5002, 5002])
+    assert.ok(Math.max(...commands) <= 2200, `${commands.join(' and ')} commands`)
+  })
+
+  test('500 dead clients are overdue → all go in one step', () => {
+    const { commands, left } = askBehind(
+      each(500, (i) => `${clientOf(10 + i)}:1`),
+      500,
+    )
+    // Nobody hears for who stands behind them either, and who asks has it.
+    assert.deepEqual(left, [1, 1])
+    assert.ok(Math.max(...commands) <= 600, `${commands.join(' and ')} commands`)
+  })
+
+  test('2,000 clients hear nothing → some hundreds are asked in one step', () => {
+    const { commands } = askBehind(
+      each(2000, (i) => `${clientOf(10 + i)}:1`),
+      0,
+    )
+    assert.ok((commands[0] ?? 0) <= 4 * 384 + 30, `${commands[0]} commands`)
   })
 
   test('a window full of what another program wrote → no more is counted than the rate can be', () => {

@@ -12,7 +12,7 @@ export interface Slot {
   readonly type: string
 }
 
-export const CLIENT = '0a1b2c3d-0a1b-8001-8001-0a1b2c3d4e5f'
+export const CLIENT = '0a1b2c3d-0a1b-8101-8001-0a1b2c3d4e5f'
 const REDISSONS = '9f1b2c3d-0a1b-4001-8001-0a1b2c3d4e5f'
 /** As many as a content of the large sort has. */
 export const MANY = 100_000

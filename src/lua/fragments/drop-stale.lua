@@ -1,22 +1,38 @@
 -- Takes out what is overdue at the head of the line. One of ours that was granted the lock, or was found deaf, and has not
 -- stirred for 3 s takes all of its client with it; any other goes alone. Never the whole of the client that asks. One of
--- Redisson's is told, and asks again where it lives: it may be asleep until it is told.
+-- Redisson's is told, and asks again where it lives: it may be asleep until it is told. Where a dead client has more than one
+-- script takes out, the mark goes over to the next of its places, so that the next script goes on at once (`line.rest`).
 local function dropStale(line, client)
+  line.dead = {}
   local steps = 1000
-  while steps > 0 do
-    steps = steps - 1
-    local head = redis.call('LINDEX', line.queue, 0)
-    if not head then
-      return
-    end
-    local deadline = tonumber(redis.call('ZSCORE', line.deadlines, head) or 0)
-    local late, marked = deadline <= line.now, isOurs(head) and deadline % 1 ~= 0 and string.sub(head, 1, 36) ~= client
+  -- Whether an owner goes alone. Where its client goes, that is noted together with the mark.
+  local function look(owner)
+    local deadline = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
+    local whose = string.sub(owner, 1, 36)
+    local late, marked = deadline <= line.now, isOurs(owner) and deadline % 1 ~= 0 and whose ~= client
     -- The mark says how long ago it was made, modulo 16 s, for turns of Redisson's waiters move the deadline itself. What seems
     -- older than 7 s and is not late may have been made before the server's clock was set back.
     local silent = (math.floor(line.now / 4) + 1 - deadline % 1 * 4096) % 4095 * 4
     if marked and silent >= 3000 and (late or silent > 3000 and silent < 7000) then
-      steps = steps - dropClient(line, string.sub(head, 1, 36)) / 8
-    elseif late and not marked then
+      line.dead[whose] = deadline % 1
+    end
+    return late and not marked
+  end
+  while true do
+    local head = redis.call('LINDEX', line.queue, 0)
+    local mark = head and line.dead[string.sub(head, 1, 36)]
+    if steps <= 0 and mark then
+      redis.call('ZADD', line.deadlines, line.now - 1 + mark, head)
+      line.rest = client
+    end
+    if not head or steps <= 0 then
+      return
+    end
+    local alone = not mark and look(head)
+    if line.dead[string.sub(head, 1, 36)] then
+      steps = steps - dropClients(line, 2 * steps, look) / 2
+    elseif alone then
+      steps = steps - 1
       redis.call('LPOP', line.queue)
       redis.call('ZREM', line.deadlines, head)
       if not isOurs(head) then

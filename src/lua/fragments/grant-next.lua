@@ -2,12 +2,17 @@
 -- those of its client who stand right behind it, and a + where another's follow. `mine`: the owners who ask, with their
 -- leases; such a one has it at once. One of ours has it on trial, until it confirms, and stays in the line till then; a
 -- fraction marks its deadline and says since when. Whose client nobody hears is passed over and has a short lease to be heard
--- again. One of Redisson's is woken and takes it itself; its allowance begins. Returns who of `mine` has it.
+-- again. One of Redisson's is woken and takes it itself; its allowance begins. Returns who of `mine` has it. Where a dead client
+-- has places left and nobody has it, the client that asked is to ask again.
 local function grantNext(line, mine)
-  local waiting, deaf = redis.call('LRANGE', line.queue, 0, 63), {}
+  local waiting, deaf = redis.call('LRANGE', line.queue, 0, 63), line.dead
   local trial = line.now + 3000 + (1 + math.floor(line.now / 4) % 4095) / 4096
   for place, owner in ipairs(waiting) do
     local client = string.sub(owner, 1, 36)
+    -- Nobody has heard so far: farther on.
+    if place % 64 == 0 and place < 384 and not line.rest then
+      for _, behind in ipairs(redis.call('LRANGE', line.queue, place, place + 63)) do waiting[#waiting + 1] = behind end
+    end
     if mine[owner] then
       bound(line, owner, waiting, place + 1, mine[owner])
       takeOut(line, owner)
@@ -53,5 +58,8 @@ local function grantNext(line, mine)
     -- As soon as it has been marked the mark stays.
     local mark = (known % 1 == 0 and trial or known) % 1
     redis.call('ZADD', line.deadlines, math.min(math.floor(known), line.now + 3000) + mark, owner)
+  end
+  if line.rest then
+    redis.pcall(line.publish, line.grants .. ':' .. line.rest, '0')
   end
 end

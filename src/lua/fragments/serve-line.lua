@@ -6,40 +6,41 @@
 local function serveLine(line, mine)
   -- What has no mode is no lock of readers and writers.
   local mode = redis.call('HGET', line.lock, 'mode') or redis.call('EXISTS', line.lock) == 1 and 'write'
-  line.deaf = {}
+  line.deaf, line.dead = {}, {}
   -- A part of the line at a time, and where in the line it ends.
   local some, place, till, steps = {}, 0, 0, 1024
   while true do
     if place == #some then
       -- So many in one step are enough: the others come in when those behind them ask again.
       if steps <= 0 then
-        return 'write'
+        mode = 'write'
+        break
       end
       some, place, steps = redis.call('LRANGE', line.queue, till, till + 63), 0, steps - 64
       till = till + #some
       if #some == 0 then
-        return mode
+        break
       end
     end
     place = place + 1
     local owner = some[place]
     local client, writes = string.sub(owner, 1, 36), string.sub(owner, -6) == ':write'
-    local deadline = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
-    if deadline <= line.now then
+    local deadline = not line.dead[client] and tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
+    if not deadline or deadline <= line.now and deadline % 1 ~= 0 and client ~= line.client then
+      -- It goes with all of its client, in the end.
+      line.dead[client] = true
+    elseif deadline <= line.now then
       redis.call('LREM', line.queue, 1, owner)
       redis.call('ZREM', line.deadlines, owner)
       till = till - 1
-      if deadline % 1 ~= 0 and client ~= line.client then
-        steps = steps - dropClient(line, client) / 8
-        some, place, till = {}, 0, 0
-      end
     elseif not (mode and isIn(line, owner)) then
       if mode == 'write' or mode and writes then
         -- Readers may go on for long: who has not been heard for as long as a trial is on trial now.
         if mode == 'read' and line.allowance and deadline < line.now + line.allowance - 3000 then
           redis.call('ZADD', line.deadlines, math.min(deadline, line.now + 3000.5), owner)
         end
-        return 'write'
+        mode = 'write'
+        break
       end
       if mine[owner] then
         letIn(line, owner, mine[owner])
@@ -51,4 +52,17 @@ local function serveLine(line, mine)
       end
     end
   end
+  if next(line.dead) then
+    dropClients(line, 2000)
+    if steps <= 0 then
+      -- What is left of a dead client's goes next, or whoever it hid is next: the client that asks is to ask again at once.
+      local head = redis.call('LINDEX', line.queue, 0)
+      if head and line.dead[string.sub(head, 1, 36)] then
+        redis.call('ZADD', line.deadlines, line.now - 0.5, head)
+      end
+      redis.pcall(line.publish, line.grants .. ':' .. line.client, '0')
+      redis.pcall(line.publish, line.grants .. ':' .. line.client .. ':write', '0')
+    end
+  end
+  return mode
 end

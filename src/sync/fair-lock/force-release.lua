@@ -15,7 +15,7 @@ local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(A
 --include is-ours
 --include take-out
 --include keep-line
---include drop-client
+--include drop-clients
 --include drop-stale
 --include keep-order
 --include bound

@@ -18,7 +18,7 @@ local served = ARGV
 --include is-ours
 --include take-out
 --include keep-line
---include drop-client
+--include drop-clients
 --include drop-stale
 --include keep-order
 --include bound

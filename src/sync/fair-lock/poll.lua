@@ -19,7 +19,7 @@ local owners = ARGV
 --include take-out
 --include let-have
 --include keep-line
---include drop-client
+--include drop-clients
 --include drop-stale
 --include keep-order
 --include bound

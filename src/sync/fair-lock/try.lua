@@ -11,7 +11,7 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --include is-ours
 --include keep-line
---include drop-client
+--include drop-clients
 --include drop-stale
 --include holder-of
 --include wrong-kind

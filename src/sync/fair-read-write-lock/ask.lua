@@ -20,7 +20,7 @@ local owners = ARGV
 --include is-in
 --include take-out
 --include keep-line
---include drop-client
+--include drop-clients
 --include let-in
 --include count-of
 --include settle

@@ -17,7 +17,7 @@ local mode, message, companion, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARG
 --include is-in
 --include take-out
 --include keep-line
---include drop-client
+--include drop-clients
 --include let-in
 --include tell-whose
 --include call-in

@@ -16,7 +16,7 @@ local served = ARGV
 --include is-in
 --include take-out
 --include keep-line
---include drop-client
+--include drop-clients
 --include let-in
 --include tell-whose
 --include call-in

@@ -45,8 +45,7 @@ class KeyedLockProtocol implements LockProtocol {
     return lockChannel(this.key)
   }
 
-  /** How much work a renewal is. */
-  get weight(): number {
+  weight(): number {
     return this.#fields.length
   }
 

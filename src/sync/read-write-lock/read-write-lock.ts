@@ -132,6 +132,11 @@ export class ReadSide extends Side implements ReadProtocol {
     return readWriteLockReadRenew
   }
 
+  /** Each level has a key of its own. */
+  weight(level: number): number {
+    return Math.max(level, 1)
+  }
+
   renewalKeys(owner: string): readonly string[] {
     return [this.key, readLevels(this.key, owner)]
   }
