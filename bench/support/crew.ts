@@ -41,7 +41,7 @@ export class Crew {
   }
 
   work(slot: Slot): Promise<Sample[]> {
-    const limit = (slot.warm + slot.seconds) * 1000 + PATIENCE
+    const limit = (slot.warm + slot.seconds) * 1000 + (slot.patience ?? 0) + PATIENCE
     return Promise.all(this.#processes.map((child) => child.ask(slot, limit) as Promise<Sample>))
   }
 

@@ -9,8 +9,9 @@ const [name = '', url = '', text = '{}', list = '[]'] = process.argv.slice(2)
 const load = JSON.parse(text) as Load
 const names = JSON.parse(list) as string[]
 const participant = participantNamed(name)
+const open = (): ReturnType<typeof participant.open> => participant.open(url, undefined, load.pollMs)
 const opened = load.clients === 'each' ? load.callers : 1
-const sessions = await Promise.all(Array.from({ length: opened }, async () => participant.open(url)))
+const sessions = await Promise.all(Array.from({ length: opened }, async () => open()))
 const hold = holding(load.holdMs, Math.min(load.callers, load.places ?? 1))
 
 /**
@@ -20,7 +21,7 @@ const hold = holding(load.holdMs, Math.min(load.callers, load.places ?? 1))
 const rivals: Session[] = []
 
 const probe = async (): Promise<boolean> => {
-  const rival = await participant.open(url)
+  const rival = await open()
   rivals.push(rival)
   return excludes(sessions[0]!, rival, load, `${names[0]}:probe`)
 }
