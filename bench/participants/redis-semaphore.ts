@@ -34,9 +34,11 @@ const redisSemaphoreWith = (name: string, enableAutoPipelining: boolean): Partic
   // SET … NX to acquire; its scripts call GET and DEL.
   direct: ['set'],
   version: () => versionOf('bench/peers/node_modules/redis-semaphore'),
-  open(url, lockTimeout = 30_000, retryInterval = 1) {
+  async open(url, lockTimeout = 30_000, retryInterval = 1) {
     const { Mutex, Semaphore } = requirePeer('redis-semaphore') as RedisSemaphore
     const client = new Redis(url, { enableAutoPipelining })
+    // Connected, as ours is when it is open.
+    await client.ping()
     let troubles = 0
     const options = { acquireTimeout: Infinity, retryInterval, lockTimeout, onLockLost: () => troubles++ }
     return {

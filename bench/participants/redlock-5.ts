@@ -38,8 +38,10 @@ const kept = (redlock: Redlock, key: string, lease: number, lost: () => void): P
   })
 
 /** redlock 5 and what derives from it. */
-export const openRedlock = (Class: RedlockClass, url: string, lease: number, pollMs = 1) => {
+export const openRedlock = async (Class: RedlockClass, url: string, lease: number, pollMs = 1) => {
   const client = new Redis(url)
+  // Connected, as ours is when it is open.
+  await client.ping()
   const redlock = new Class([client], settingsOf(pollMs))
   let troubles = 0
   // Without a listener it would throw; that a lock is taken is told here, too.

@@ -18,7 +18,7 @@ export interface Load {
   readonly reads?: number
   /** The line is too long to be waited out: the processes answer when the time is over, and are killed. */
   readonly endless?: boolean
-  /** Whoever polls asks again after so many ms; as often as a timer goes unless said. */
+  /** Whoever polls asks again after so many ms, and all callers of Node begin spread over as many; as often as a timer goes unless said. */
   readonly pollMs?: number
 }
 

@@ -34,6 +34,8 @@ export const runSlot = async ({ sessions, load, names, hold }: Post, slot: Slot)
   const caller = async (index: number): Promise<void> => {
     const place = index % names.length
     const whose = index % sessions.length
+    // Those that poll would all do it at the same moment, again and again, and nearly all in vain.
+    if (load.pollMs !== undefined) await sleep(Math.random() * load.pollMs)
     for (let asked = performance.now(); asked < until; asked = performance.now()) {
       const isRead = reads !== undefined && Math.random() < reads
       const takes = reads === undefined || isRead ? 1 : places
