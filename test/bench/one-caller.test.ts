@@ -85,7 +85,7 @@ describe('P, what it makes of its figures', () => {
   it('counts the visit that the end may have cut off to who has least', () => {
     const shareOf = (least: number, most: number): number =>
       judged(rowOf('one', { rate: 1, least, most }), LOCK, 1).cells['share']!
-    assert.deepEqual([shareOf(2, 3), shareOf(0, 50), shareOf(49, 99)], [1, 0.02, 50 / 99])
+    assert.deepEqual([shareOf(2, 3), shareOf(0, 50), shareOf(49, 99), shareOf(0, 1)], [1, 0.02, 50 / 99, NaN])
   })
 
   it('compares the longest wait with that of a line in which all stand once', () => {
