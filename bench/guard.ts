@@ -28,6 +28,8 @@ interface Check {
   readonly load: Load
   /** None: a queue of promises, in the same rounds. */
   readonly others: readonly string[]
+  /** One unless said. */
+  readonly seconds?: number
   /** More is better, and none has a unit. */
   readonly ratios: Readonly<Record<string, (seen: Seen) => number>>
 }
@@ -51,6 +53,10 @@ const timesAsCheap =
 /** How little one acquisition asks of the server. */
 const perCommand = ({ ours }: Seen): number => 1 / ours.cells['commands']!
 const perRequest = ({ ours }: Seen): number => 1 / ours.cells['requests']!
+const perScript = ({ ours }: Seen): number => 1 / ours.cells['scripts']!
+
+/** Of those that may have it as often as they like. */
+const leastServed = ({ ours }: Seen): number => ours.cells['share']!
 
 const CHECKS: readonly Check[] = [
   {
@@ -93,6 +99,20 @@ const CHECKS: readonly Check[] = [
     ratios: { 'acquisitions for each request': perRequest },
   },
   {
+    // 64 clients with one caller each, as if each were alone in a process. What is kept lets a visit take 3.5 scripts, and the least served
+    // have 0.8 times as many visits as the most served.
+    ...{
+      name: 'p',
+      load: { ...one, kind: 'fairLock', processes: 8, callers: 8, clients: 'each', holdMs: 1 },
+      others: [],
+    },
+    seconds: 3,
+    ratios: {
+      'fair lock, 64 clients: visits for each script': perScript,
+      'fair lock, 64 clients: visits of the least served for each of the most': leastServed,
+    },
+  },
+  {
     ...{ name: 'm', load: { ...one, engine: 'memory', names: 'each' }, others: [] },
     ratios: { 'pairs for the CPU of a hundred promises handed over': (seen) => 100 * timesAsCheap('clientCpu')(seen) },
   },
@@ -100,14 +120,14 @@ const CHECKS: readonly Check[] = [
 
 const measure = async (
   bench: Bench,
-  { name, load, others, ratios }: Check,
+  { name, load, others, ratios, seconds = SECONDS }: Check,
   subject: string,
 ): Promise<[string, number][]> => {
   const floors: Figures[] = []
-  const beside = async (): Promise<void> => void floors.push(await promisesAlone({ ...load, callers: 256 }, SECONDS))
+  const beside = async (): Promise<void> => void floors.push(await promisesAlone({ ...load, callers: 256 }, seconds))
   const plan = {
     load,
-    seconds: SECONDS,
+    seconds,
     first: FIRST,
     who: [subject, ...others],
     ...(others.length === 0 && { beside }),

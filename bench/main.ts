@@ -19,7 +19,7 @@ ${scenarios.map(({ id, title }) => `  ${id.padEnd(5)} ${title}`).join('\n')}
 
   --quick      each in seconds, less exact; nothing is kept
   --rounds N   at least 3 (the default)
-  --only NAME  of XK the rows whose name begins so; nothing is kept
+  --only NAME  of P and XK the rows whose name begins so; nothing is kept
 
   guard        fails when a ratio is lower than what bench/guard.json keeps; a few minutes at most
   --trial      the guard looks at one that is slowed on purpose, and has to fail
@@ -28,7 +28,7 @@ ${scenarios.map(({ id, title }) => `  ${id.padEnd(5)} ${title}`).join('\n')}
   beside       another build of holdfast, in DIR, and this one in turns: 30 rounds, half a second each`
 
 const LOOK = `
-Times as good: above 1 holdfast is better than the best of the others, in the same run. This was a look: each had one turn of a
+Times as good: above 1 holdfast is better than the best of the others, in the same run. This was a look: each had one short turn, mostly of a
 third of a second, and the next look may differ by a quarter. Without --quick it is measured; docs/benchmarks.md has that.`
 
 class UsageError extends Error {}

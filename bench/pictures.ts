@@ -60,6 +60,76 @@ const growthPictures = (result: Result): [string, string][] => {
   })
 }
 
+interface Crowded {
+  readonly kind: string
+  readonly clients: string
+  readonly hold: string
+  readonly name: string
+  readonly row: Row
+}
+
+/** Points of a row are named "kind, number clients, number ms: participant", or without the ms. */
+const crowdedIn = ({ rows }: Result): Crowded[] =>
+  rows.flatMap((row) => {
+    const [, kind, clients, hold = '', name] =
+      /^(.+), ([\d,]+) clients(?:, (\d+) ms)?: (.*)$/.exec(row.participant) ?? []
+    return kind === undefined ? [] : [{ kind, clients: clients!, hold, name: name!, row }]
+  })
+
+/** Those of the hold that has most of them: there the numbers of clients can be compared. */
+const comparable = (points: readonly Crowded[]): Crowded[] => {
+  const of = (hold: string): Crowded[] => points.filter((point) => point.hold === hold)
+  return [...new Set(points.map(({ hold }) => hold))].map(of).sort((a, b) => b.length - a.length)[0] ?? []
+}
+
+const uniques = (values: readonly string[]): string[] => [...new Set(values)]
+
+/** A line for each of `by`, over the numbers of clients. */
+const crowdLines = (points: readonly Crowded[], by: 'kind' | 'name', key: string): [string[], Line[]] => {
+  const places = uniques(points.map(({ clients }) => clients))
+  const all = uniques(points.map((point) => point[by])).map((label): Line => {
+    const mine = points.filter((point) => point[by] === label)
+    return {
+      ...{ label, look: mine.every(({ row }) => lookOf(row) === 'ours') && by === 'name' ? 'ours' : 'peer' },
+      values: places.map((place) => mine.find(({ clients }) => clients === place)?.row.cells[key]),
+    }
+  })
+  return [places, all]
+}
+
+/** What grows with the number of clients: of the first kind for all participants, and of ours for all kinds. */
+const crowdPictures = (result: Result): [string, string][] => {
+  const points = crowdedIn(result)
+  const first = comparable(points.filter(({ kind }) => kind === points[0]?.kind))
+  const ours = uniques(points.map(({ kind }) => kind)).flatMap((kind) =>
+    comparable(points.filter((point) => point.kind === kind && lookOf(point.row) === 'ours')),
+  )
+  const { kind = '', hold = '' } = first[0] ?? {}
+  const what = `${kind}, held for ${hold} ms`
+  const all = [
+    {
+      ...({ name: 'requests', points: first, by: 'name', key: 'requests' } as const),
+      title: `${what}: requests as clients grow`,
+      unit: 'of all clients, for each visit',
+    },
+    {
+      ...({ name: 'late', points: first, by: 'name', key: 'late' } as const),
+      title: `${what}: the longest wait as clients grow`,
+      unit: 'in parts of what first come, first served would give; less is better',
+    },
+    {
+      ...({ name: 'kinds', points: ours, by: 'kind', key: 'scripts' } as const),
+      title: 'holdfast, each kind: scripts as clients grow',
+      unit: 'on the server, for each visit',
+    },
+  ]
+  return all.flatMap(({ name, points: some, by, key, title, unit }) => {
+    const [places, drawn] = crowdLines(some, by, key)
+    const shown = drawn.some(({ values }) => values.some((value) => value !== undefined && value > 0))
+    return places.length > 1 && shown ? [[`${result.id}-${name}`, lines(title, unit, places, drawn)]] : []
+  })
+}
+
 /** Of a side that never had it there is none. */
 const secondsOf = (ms: number): string => (Number.isFinite(ms) ? `${format(ms / 1000, 1)} s` : '–')
 
@@ -90,5 +160,5 @@ export const picturesOf = (result: Result, headline: Headline | undefined): read
   if (result.rows.some(({ cells }) => Number.isFinite(cells['javaShare']))) {
     found.push([`${result.id}-shares`, sharePicture(result)])
   }
-  return [...found, ...(headline === undefined ? growthPictures(result) : [])]
+  return [...found, ...crowdPictures(result), ...(headline === undefined ? growthPictures(result) : [])]
 }

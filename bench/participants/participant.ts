@@ -59,6 +59,6 @@ export interface Participant {
   readonly missing?: string
   /** Where its processes are none of Node: one that works as support/worker.ts does. */
   readonly start?: (url: string, load: Load, names: readonly string[]) => Promise<Member>
-  /** `lease`: ms, 30 s unless told. */
-  open(url: string, lease?: number): Promise<Session> | Session
+  /** `lease`: ms, 30 s unless told. `pollMs`: after how many ms one that polls asks again, 1 unless told. */
+  open(url: string, lease?: number, pollMs?: number): Promise<Session> | Session
 }

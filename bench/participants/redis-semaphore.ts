@@ -15,18 +15,17 @@ interface RedisSemaphore {
 
 /**
  * README of redis-semaphore, sections "Mutex" and "Semaphore": one such object per owner; `lockTimeout` as long as our lease,
- * `acquireTimeout` without limit, `retryInterval` as short as a timer goes: it polls, and polls soonest that way.
+ * `acquireTimeout` without limit, `retryInterval` as short as a timer goes: it polls, and polls soonest that way; or longer, where a
+ * scenario says so, since polls of very many clients leave no time for anything else.
  * `refreshInterval` is left as it is, 0.8 of the lease.
  * The README says nothing of ioredis' auto-pipelining, which helps whoever sends much at once: both are measured.
  */
-const OPTIONS = { acquireTimeout: Infinity, retryInterval: 1 }
-
 const redisSemaphoreWith = (name: string, enableAutoPipelining: boolean): Participant => ({
   name,
   family: 'redis-semaphore',
   variant: enableAutoPipelining,
   file: 'bench/participants/redis-semaphore.ts',
-  setup: `Mutex, or Semaphore, on ioredis${enableAutoPipelining ? ' with enableAutoPipelining' : ''}; lockTimeout 30 s, retryInterval 1 ms (its README, "Mutex")`,
+  setup: `Mutex, or Semaphore, on ioredis${enableAutoPipelining ? ' with enableAutoPipelining' : ''}; lockTimeout 30 s, retryInterval 1 ms (its README, "Mutex"), in P longer`,
   kinds: ['lock', 'semaphore'],
   waits: true,
   memory: false,
@@ -35,11 +34,13 @@ const redisSemaphoreWith = (name: string, enableAutoPipelining: boolean): Partic
   // SET … NX to acquire; its scripts call GET and DEL.
   direct: ['set'],
   version: () => versionOf('bench/peers/node_modules/redis-semaphore'),
-  open(url, lockTimeout = 30_000) {
+  async open(url, lockTimeout = 30_000, retryInterval = 1) {
     const { Mutex, Semaphore } = requirePeer('redis-semaphore') as RedisSemaphore
     const client = new Redis(url, { enableAutoPipelining })
+    // Connected, as ours is when it is open.
+    await client.ping()
     let troubles = 0
-    const options = { ...OPTIONS, lockTimeout, onLockLost: () => troubles++ }
+    const options = { acquireTimeout: Infinity, retryInterval, lockTimeout, onLockLost: () => troubles++ }
     return {
       lock: (kind, key, places = 1) => ({
         async acquire() {

@@ -12,10 +12,12 @@ export type RedlockClass = new (clients: readonly Redis[], settings: object) => 
 
 /**
  * README, "Configuration": without a limit to its attempts, `retryDelay` as short as a timer goes, since it polls, with
- * as much jitter; else as it comes. `acquire` and `release` are its quickest way; `using`, which extends the lock, where
+ * as much jitter; or longer with half as much, its defaults, where a scenario says so; else as it comes. `acquire` and `release` are its quickest way; `using`, which extends the lock, where
  * locks are to be kept.
  */
-const SETTINGS = { retryCount: -1, retryDelay: 1, retryJitter: 1 }
+const settingsOf = (pollMs: number): object => ({
+  ...{ retryCount: -1, retryDelay: pollMs, retryJitter: Math.ceil(pollMs / 2) },
+})
 
 /** Keeps a lock by `using` until it is told to let go. */
 const kept = (redlock: Redlock, key: string, lease: number, lost: () => void): Promise<Held> =>
@@ -36,9 +38,11 @@ const kept = (redlock: Redlock, key: string, lease: number, lost: () => void): P
   })
 
 /** redlock 5 and what derives from it. */
-export const openRedlock = (Class: RedlockClass, url: string, lease: number) => {
+export const openRedlock = async (Class: RedlockClass, url: string, lease: number, pollMs = 1) => {
   const client = new Redis(url)
-  const redlock = new Class([client], SETTINGS)
+  // Connected, as ours is when it is open.
+  await client.ping()
+  const redlock = new Class([client], settingsOf(pollMs))
   let troubles = 0
   // Without a listener it would throw; that a lock is taken is told here, too.
   redlock.on('error', () => undefined)
@@ -56,7 +60,7 @@ export const redlock5: Participant = {
   family: 'redlock 5',
   file: 'bench/participants/redlock-5.ts',
   setup:
-    'acquire and release, on ioredis, one server; duration 30 s, retryCount -1, retryDelay and retryJitter 1 ms; `using`, which extends, in R',
+    'acquire and release, on ioredis, one server; duration 30 s, retryCount -1, retryDelay and retryJitter 1 ms, in P longer; `using`, which extends, in R',
   kinds: ['lock'],
   waits: true,
   memory: false,
@@ -64,5 +68,6 @@ export const redlock5: Participant = {
   keyOf: (name) => name,
   direct: [],
   version: () => versionOf('bench/peers/node_modules/redlock'),
-  open: (url, lease = 30_000) => openRedlock((requirePeer('redlock') as { default: RedlockClass }).default, url, lease),
+  open: (url, lease = 30_000, pollMs = 1) =>
+    openRedlock((requirePeer('redlock') as { default: RedlockClass }).default, url, lease, pollMs),
 }

@@ -10,6 +10,6 @@ export const sesamecareRedlock: Participant = {
   variant: true,
   file: 'bench/participants/sesamecare-redlock.ts',
   version: () => versionOf('bench/peers/node_modules/@sesamecare-oss/redlock'),
-  open: (url, lease = 30_000) =>
-    openRedlock((requirePeer('@sesamecare-oss/redlock') as { Redlock: RedlockClass }).Redlock, url, lease),
+  open: (url, lease = 30_000, pollMs = 1) =>
+    openRedlock((requirePeer('@sesamecare-oss/redlock') as { Redlock: RedlockClass }).Redlock, url, lease, pollMs),
 }

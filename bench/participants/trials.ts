@@ -1,7 +1,7 @@
 /** Who is no good on purpose, so that the harness can be tried: in no table. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { holdfast } from './holdfast.js'
-import type { Contender, Participant } from './participant.js'
+import type { Contender, Held, Participant } from './participant.js'
 
 type Acquire = Contender['acquire']
 
@@ -40,10 +40,33 @@ export const drowsy = trial('trial: one sleeps on', (acquire, key) => () => {
   return new Promise(() => undefined)
 })
 
+/** Until it has not been asked for so long, ms. */
+const GRASP = 20
+
+/** Excludes, and starves all others: each process keeps what it has for as long as its callers ask again. */
+export const greedy = trial('trial: keeps it', (acquire) => {
+  let kept: Held | undefined
+  let letGo: NodeJS.Timeout
+  return async () => {
+    const mine = kept ?? (await acquire())
+    clearTimeout(letGo)
+    kept = undefined
+    return {
+      async release() {
+        kept = mine
+        letGo = setTimeout(() => {
+          kept = undefined
+          void mine.release()
+        }, GRASP)
+      },
+    }
+  }
+})
+
 /** Sound, and a timer later each time. */
 export const slowed = trial('trial: slowed', (acquire) => async () => {
   await sleep(1)
   return acquire()
 })
 
-export const trials: readonly Participant[] = [open, leaky, drowsy, slowed]
+export const trials: readonly Participant[] = [open, leaky, drowsy, greedy, slowed]

@@ -3,7 +3,7 @@ import type { Bench, Scenario } from '../support/bench.js'
 import { CALLERS, type Contest, FAIR_SHARE, PROCESSES, type Told, workTogether } from '../support/both-sides.js'
 import { totalOf, violations } from '../support/digest.js'
 import type { Sample } from '../support/load.js'
-import { type Figures, type Row, type Target, format, medians } from '../support/result.js'
+import { type Figures, type Row, type Target, format, inEveryRow, medians } from '../support/result.js'
 import { concat, quantile } from '../support/stats.js'
 import { type Takes, type Visit, failuresOf, sampleOf, visitsOf } from '../support/visits.js'
 
@@ -164,22 +164,6 @@ const measured = async ({ server, quick }: Bench, trial: Trial): Promise<Row[]> 
     const said = (error instanceof Error ? error.message : String(error)).split('\n')[0]
     return [rowNamed(nameOf(trial), [], { note: `failed: ${said}` })]
   }
-}
-
-interface Aim {
-  /** How far a row is from what it should be: at most `limit` is good. */
-  readonly off: (row: Row) => number
-  readonly limit: number
-  readonly shown: (row: Row) => string
-}
-
-/** A row that failed misses it, as does one of which it cannot be told: then one side never had it. */
-const inEveryRow = (text: string, rows: readonly Row[], { off, limit, shown }: Aim): Target => {
-  const judged = rows.filter(({ note }) => note?.startsWith('cannot: ') !== true)
-  const missed = judged.filter((row) => !(off(row) <= limit)).length
-  const [worst] = judged.filter((row) => off(row) > -Infinity).sort((one, other) => off(other) - off(one))
-  const measured = worst && `${shown(worst)} (${worst.participant}); ${missed} of ${judged.length} rows missed`
-  return { text, measured: measured ?? 'not measured', reached: worst !== undefined && missed === 0 }
 }
 
 const [LEAST, MOST] = FAIR_SHARE

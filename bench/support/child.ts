@@ -22,8 +22,13 @@ export class Child implements Member {
 
   static async open(file: string, args: readonly string[], execArgv: readonly string[] = []): Promise<Child> {
     const child = new Child(file, args, execArgv)
-    await child.#answer(PATIENCE)
-    return child
+    try {
+      await child.#answer(PATIENCE)
+      return child
+    } catch (error) {
+      await child.kill()
+      throw error
+    }
   }
 
   ask(message: string | number | object, limit = PATIENCE): Promise<unknown> {

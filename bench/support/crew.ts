@@ -9,6 +9,9 @@ import type { Load, Sample, Slot } from './load.js'
  */
 const KEPT_CODE = ['--no-flush-bytecode']
 
+/** How many processes start at a time: of very many at once each would take as long as all, and longer than it may. */
+const ABREAST = 8
+
 /** The lock of all callers of all processes, or that of each caller of one. */
 export const namesOf = (participant: Participant, load: Load, index: number): string[] => {
   const prefix = `bench:${placeOf(participant)}:${load.names}`
@@ -25,14 +28,26 @@ export class Crew {
   }
 
   static async open(participant: Participant, url: string, load: Load): Promise<Crew> {
-    const opening = Array.from({ length: load.processes }, (_, index) => {
+    const open = (index: number): Promise<Member> => {
       const names = namesOf(participant, load, index)
       return (
         participant.start?.(url, load, names) ??
         Child.open('worker.js', [participant.name, url, JSON.stringify(load), JSON.stringify(names)], KEPT_CODE)
       )
-    })
-    return new Crew(await Promise.all(opening))
+    }
+    const members: Member[] = []
+    while (members.length < load.processes) {
+      const from = members.length
+      const some = Math.min(ABREAST, load.processes - from)
+      const opened = await Promise.allSettled(Array.from({ length: some }, (_, index) => open(from + index)))
+      members.push(...opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : [])))
+      const failed = opened.find((one) => one.status === 'rejected')
+      if (failed === undefined) continue
+      // They would work beside whoever comes next.
+      await new Crew(members).kill()
+      throw failed.reason
+    }
+    return new Crew(members)
   }
 
   /** Whether the lock of one client is closed to another one. */
@@ -41,7 +56,7 @@ export class Crew {
   }
 
   work(slot: Slot): Promise<Sample[]> {
-    const limit = (slot.warm + slot.seconds) * 1000 + PATIENCE
+    const limit = (slot.warm + slot.seconds) * 1000 + (slot.patience ?? 0) + PATIENCE
     return Promise.all(this.#processes.map((child) => child.ask(slot, limit) as Promise<Sample>))
   }
 

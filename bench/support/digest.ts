@@ -1,6 +1,6 @@
 import type { Sample } from './load.js'
 import type { Figures } from './result.js'
-import { type Reading, requestsBetween } from './server-meter.js'
+import { type Reading, requestsBetween, scriptsBetween } from './server-meter.js'
 import { concat, quantile } from './stats.js'
 
 export const totalOf = (samples: readonly Sample[], key: 'pairs' | 'total' | 'held' | 'cpu' | 'asleep'): number =>
@@ -26,6 +26,12 @@ const servedOf = (samples: readonly Sample[]): Record<string, number> => {
   return { least, most, share: least / most }
 }
 
+/** Of those that kept it: of waits that began before the counted time, and of those that never ended, the quantiles know nothing. */
+const longestOf = (samples: readonly Sample[]): Record<string, number> => {
+  const kept = samples.flatMap(({ longest }) => longest ?? [])
+  return kept.length > 0 ? { longest: Math.max(...kept) } : {}
+}
+
 /** What the callers saw. */
 export const digest = (samples: readonly Sample[], seconds: number): Figures => {
   const total = totalOf(samples, 'total')
@@ -34,6 +40,7 @@ export const digest = (samples: readonly Sample[], seconds: number): Figures => 
   return {
     rate: totalOf(samples, 'pairs') / seconds,
     ...(waits.length > 0 && Object.fromEntries(WAIT_QUANTILES.map(([key, part]) => [key, quantile(waits, part)]))),
+    ...longestOf(samples),
     ...(held > 0 && { hold: held / total }),
     clientCpu: totalOf(samples, 'cpu') / total,
     ...servedOf(samples),
@@ -50,6 +57,7 @@ export const serverSide = (
   figures['serverCpu'] = (after.cpu - before.cpu) / total
   figures['cpu'] = figures['clientCpu']! + figures['serverCpu']
   figures['requests'] = requestsBetween(before, after, direct) / total
+  figures['scripts'] = scriptsBetween(before, after) / total
   figures['commands'] = (after.commands - before.commands) / total
 }
 

@@ -34,8 +34,16 @@ class GoMember implements Member {
   async ask(message: Slot | 'probe', limit = PATIENCE): Promise<unknown> {
     if (message === 'probe') return this.#request({ op: 'probe', names: [`${this.#names[0]}:probe`] }, limit)
     const { startAt, patience = PATIENCE_AT_END, ...times } = message
-    const { callers, holdMs } = this.#load
-    const load = { names: this.#names, callers, holdMs, patience, startAt: now() + startAt - Date.now() }
+    const { callers, clients, holdMs } = this.#load
+    const opened = clients === 'each' ? callers : 1
+    const load = {
+      names: this.#names,
+      callers,
+      clients: opened,
+      holdMs,
+      patience,
+      startAt: now() + startAt - Date.now(),
+    }
     const sample = (await this.#request({ op: 'work', ...load, ...times }, limit)) as Sample
     return { ...sample, waits: Float64Array.from(sample.waits), stays: Float64Array.from(sample.stays) }
   }

@@ -18,6 +18,8 @@ export interface Load {
   readonly reads?: number
   /** The line is too long to be waited out: the processes answer when the time is over, and are killed. */
   readonly endless?: boolean
+  /** Whoever polls asks again after so many ms, and all callers of Node begin spread over as many; as often as a timer goes unless said. */
+  readonly pollMs?: number
 }
 
 /** Patience unless a slot says its own. */
@@ -47,6 +49,8 @@ export interface Sample {
   readonly total: number
   /** ms from asking to having, of those that asked in the counted time. */
   readonly waits: Float64Array
+  /** The longest wait that was not over when counting began, ms: all of it, or until now where it goes on. */
+  readonly longest?: number
   /** When each was inside, from and to, in µs of the machine's monotonic clock; only where processes share a lock. */
   readonly stays: Float64Array
   /** How often a caller came inside when another one of this process was there. */

@@ -22,8 +22,9 @@ export const runSlot = async ({ sessions, load, names, hold }: Post, slot: Slot)
   const visits = Array.from({ length: load.callers }, () => 0)
   const waits = new Recorder()
   const stays = new Recorder()
+  const waitsSince = new Float64Array(load.callers).fill(Infinity)
   const shared = load.processes > 1 && load.kind !== 'limiter'
-  let [pairs, total, crowded, held, gone] = [0, 0, 0, 0, 0]
+  let [pairs, total, crowded, held, gone, longest] = [0, 0, 0, 0, 0, 0]
 
   await sleep(Math.max(0, slot.startAt - Date.now()))
   const cpu = process.cpuUsage()
@@ -33,11 +34,16 @@ export const runSlot = async ({ sessions, load, names, hold }: Post, slot: Slot)
   const caller = async (index: number): Promise<void> => {
     const place = index % names.length
     const whose = index % sessions.length
+    // Those that poll would all do it at the same moment, again and again, and nearly all in vain.
+    if (load.pollMs !== undefined) await sleep(Math.random() * load.pollMs)
     for (let asked = performance.now(); asked < until; asked = performance.now()) {
       const isRead = reads !== undefined && Math.random() < reads
       const takes = reads === undefined || isRead ? 1 : places
+      waitsSince[index] = asked
       const mine = await (isRead ? readers : locks)[whose]![place]!.acquire()
       const had = performance.now()
+      waitsSince[index] = Infinity
+      if (had >= from && had - asked > longest) longest = had - asked
       inside[place]! += takes
       if (inside[place]! > places && load.kind !== 'limiter') crowded++
       const entered = shared ? machineTime() : 0
@@ -69,7 +75,10 @@ export const runSlot = async ({ sessions, load, names, hold }: Post, slot: Slot)
   all.abort()
   const asleep = load.endless === true ? 0 : load.callers - gone
   const { user, system } = process.cpuUsage(cpu)
-  return { pairs, total, waits: waits.values, stays: stays.values, crowded, visits, held, cpu: user + system, asleep }
+  const now = performance.now()
+  longest = waitsSince.reduce((most, since) => Math.max(most, now - since), longest)
+  const counts = { pairs, total, crowded, visits, held, cpu: user + system, asleep, longest }
+  return { ...counts, waits: waits.values, stays: stays.values }
 }
 
 /** Whether a lock that one client has, in all its places, stays closed to another call until it is given back. */

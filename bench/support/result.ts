@@ -97,3 +97,20 @@ export const target = (
   measured: value === undefined || Number.isNaN(value) ? 'not measured' : shown(value),
   reached: value !== undefined && reached(value),
 })
+
+/** What all rows of a table should be. */
+export interface Aim {
+  /** How far a row is from what it should be: at most `limit` is good. */
+  readonly off: (row: Row) => number
+  readonly limit: number
+  readonly shown: (row: Row) => string
+}
+
+/** Tells the worst. A row that failed misses it, as does one of which it cannot be told: then somebody never had it. */
+export const inEveryRow = (text: string, rows: readonly Row[], { off, limit, shown }: Aim): Target => {
+  const judged = rows.filter(({ note }) => note?.startsWith('cannot: ') !== true)
+  const missed = judged.filter((row) => !(off(row) <= limit)).length
+  const [worst] = judged.filter((row) => off(row) > -Infinity).sort((one, other) => off(other) - off(one))
+  const measured = worst && `${shown(worst)} (${worst.participant}); ${missed} of ${judged.length} rows missed`
+  return { text, measured: measured ?? 'not measured', reached: worst !== undefined && missed === 0 }
+}

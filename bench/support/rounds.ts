@@ -4,7 +4,7 @@ import type { Bench } from './bench.js'
 import { Crew } from './crew.js'
 import { digest, serverSide, totalOf, violations } from './digest.js'
 import { workInLine } from './full-line.js'
-import { type Load, type Sample, type Slot, whyNot } from './load.js'
+import { PATIENCE_AT_END, type Load, type Sample, type Slot, whyNot } from './load.js'
 import { type Figures, type Row, medians } from './result.js'
 
 export interface Plan {
@@ -15,6 +15,10 @@ export interface Plan {
   readonly who?: readonly string[]
   /** Seconds before the first round. */
   readonly first?: number
+  /** Seconds that count in a quick one. */
+  readonly quick?: number
+  /** How long the last caller may take when the time is over, ms. */
+  readonly patience?: number
   /** What else is measured in each round. */
   readonly beside?: () => Promise<void>
 }
@@ -65,7 +69,7 @@ class Entry {
   }
 
   row(): Row {
-    const slept = `${this.asleep} of the callers still waited seconds after all was over; those waits are left out`
+    const slept = `${this.asleep} of the callers still waited seconds after all was over; p50 and the like know nothing of those waits`
     const note = this.violated ? 'VIOLATED' : (this.note ?? (this.asleep > 0 ? slept : undefined))
     const { name, family } = this.participant
     const version = this.participant.version() ?? ''
@@ -77,22 +81,23 @@ class Entry {
  * Everyone in turn within a round, and in another order in the next: whatever else the machine does meets all alike.
  * The processes of those whose turn it is not stay, and rest.
  */
-export const runRounds = async (bench: Bench, { load, seconds, who, first, beside }: Plan): Promise<Row[]> => {
+export const runRounds = async (bench: Bench, { load, seconds, who, first, beside, ...plan }: Plan): Promise<Row[]> => {
   const entries = (who?.map(participantNamed) ?? takingPart(bench.quick)).map(
     (participant) => new Entry(participant, load),
   )
   const active = entries.filter((entry) => entry.takesPart)
   const url = load.engine === 'memory' ? 'memory:bench' : bench.server!.redis.url
   const warm = first ?? (bench.quick ? FIRST_QUICK : FIRST)[load.holdMs === 0 ? 'fast' : 'held']
-  const early = { warm, seconds: 0, holdMs: Math.min(load.holdMs, SHORT) }
-  const length = bench.quick ? QUICK : seconds
+  const patience = plan.patience ?? (bench.quick ? QUICK_PATIENCE : PATIENCE_AT_END)
+  const early = { warm, seconds: 0, holdMs: Math.min(load.holdMs, SHORT), patience }
+  const times = { warm: WARM, seconds: bench.quick ? (plan.quick ?? QUICK) : seconds, patience }
   try {
     for (const entry of active) {
       await entry.attempt(async () => {
         if (load.endless === true) return
         entry.crew = await Crew.open(entry.participant, url, load)
         entry.violated = !(await entry.crew.probe())
-        await work(bench, entry, load, early)
+        await work(entry, load, early)
       })
     }
     for (let round = 0; round < bench.rounds; round++) {
@@ -100,7 +105,9 @@ export const runRounds = async (bench: Bench, { load, seconds, who, first, besid
       await beside?.()
       for (let turn = 0; turn < active.length; turn++) {
         const entry = active[(turn + round) % active.length]!
-        await entry.attempt(() => (load.endless === true ? measureLine : measure)(bench, entry, load, length))
+        await entry.attempt(() =>
+          load.endless === true ? measureLine(bench, entry, load, times.seconds) : measure(bench, entry, load, times),
+        )
       }
     }
   } finally {
@@ -109,27 +116,23 @@ export const runRounds = async (bench: Bench, { load, seconds, who, first, besid
   return entries.map((entry) => entry.row())
 }
 
-const work = async (
-  { quick }: Bench,
-  entry: Entry,
-  { places }: Load,
-  times: Omit<Slot, 'startAt'>,
-): Promise<Sample[]> => {
-  const slot = { startAt: Date.now() + LEAD, ...(quick && { patience: QUICK_PATIENCE }), ...times }
-  const samples = await entry.crew!.work(slot)
+type Times = Omit<Slot, 'startAt'>
+
+const work = async (entry: Entry, { places }: Load, times: Times): Promise<Sample[]> => {
+  const samples = await entry.crew!.work({ startAt: Date.now() + LEAD, ...times })
   if (violations(samples, places) > 0) entry.violated = true
   entry.asleep += totalOf(samples, 'asleep')
   return samples
 }
 
-const measure = async (bench: Bench, entry: Entry, load: Load, seconds: number): Promise<void> => {
+const measure = async (bench: Bench, entry: Entry, load: Load, times: Times): Promise<void> => {
   const meter = load.engine === 'memory' ? undefined : bench.server!.meter
   // What has no holds is not compared with what a trip takes.
   const trip = load.holdMs === 0 ? undefined : await meter?.trip()
   const before = await meter?.read()
-  const samples = await work(bench, entry, load, { warm: WARM, seconds })
+  const samples = await work(entry, load, times)
   const after = await meter?.read()
-  const figures = digest(samples, seconds)
+  const figures = digest(samples, times.seconds)
   if (trip !== undefined) figures['trip'] = trip
   if (before !== undefined && after !== undefined) {
     serverSide(figures, entry.participant.direct, totalOf(samples, 'total'), [before, after])

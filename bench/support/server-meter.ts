@@ -12,9 +12,12 @@ export interface Reading {
   readonly calls: ReadonlyMap<string, number>
 }
 
+const SCRIPTS = ['eval', 'evalsha', 'eval_ro', 'evalsha_ro', 'fcall', 'fcall_ro']
+
 /** Commands that Redis refuses inside a script, or that only start one: each call is a request of a client. */
 const NEVER_INSIDE = [
-  ...['eval', 'evalsha', 'eval_ro', 'evalsha_ro', 'fcall', 'fcall_ro', 'script', 'multi', 'exec', 'watch', 'unwatch'],
+  ...SCRIPTS,
+  ...['script', 'multi', 'exec', 'watch', 'unwatch'],
   ...['subscribe', 'unsubscribe', 'psubscribe', 'punsubscribe', 'ssubscribe', 'sunsubscribe'],
   ...['blpop', 'brpop', 'blmove', 'bzpopmin', 'bzpopmax', 'wait', 'client', 'hello', 'auth', 'select', 'reset'],
 ]
@@ -68,9 +71,12 @@ export class ServerMeter {
   }
 }
 
+const callsBetween = (before: Reading, after: Reading, names: Iterable<string>): number =>
+  [...names].reduce((sum, name) => sum + (after.calls.get(name) ?? 0) - (before.calls.get(name) ?? 0), 0)
+
 /** How many of the commands between two readings clients have sent themselves. */
 export const requestsBetween = (before: Reading, after: Reading, direct: readonly string[]): number =>
-  [...new Set([...NEVER_INSIDE, ...direct])].reduce(
-    (sum, name) => sum + (after.calls.get(name) ?? 0) - (before.calls.get(name) ?? 0),
-    0,
-  )
+  callsBetween(before, after, new Set([...NEVER_INSIDE, ...direct]))
+
+/** How many scripts have run. */
+export const scriptsBetween = (before: Reading, after: Reading): number => callsBetween(before, after, SCRIPTS)

@@ -9,8 +9,11 @@ const [name = '', url = '', text = '{}', list = '[]'] = process.argv.slice(2)
 const load = JSON.parse(text) as Load
 const names = JSON.parse(list) as string[]
 const participant = participantNamed(name)
+const open = async (): Promise<Session> => participant.open(url, undefined, load.pollMs)
 const opened = load.clients === 'each' ? load.callers : 1
-const sessions = await Promise.all(Array.from({ length: opened }, async () => participant.open(url)))
+// One after the other: the server lets no more than a few hundred stand before its door, and who is turned away comes back seconds later.
+const sessions: Session[] = []
+while (sessions.length < opened) sessions.push(await open())
 const hold = holding(load.holdMs, Math.min(load.callers, load.places ?? 1))
 
 /**
@@ -20,7 +23,7 @@ const hold = holding(load.holdMs, Math.min(load.callers, load.places ?? 1))
 const rivals: Session[] = []
 
 const probe = async (): Promise<boolean> => {
-  const rival = await participant.open(url)
+  const rival = await open()
   rivals.push(rival)
   return excludes(sessions[0]!, rival, load, `${names[0]}:probe`)
 }

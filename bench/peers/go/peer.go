@@ -24,6 +24,7 @@ type request struct {
 	Op       string   `json:"op"`
 	Names    []string `json:"names"`
 	Callers  int      `json:"callers"`
+	Clients  int      `json:"clients"` // among which the callers are shared
 	HoldMs   float64  `json:"holdMs"`
 	StartAt  float64  `json:"startAt"` // ms of the machine's monotonic clock
 	Warm     float64  `json:"warm"`    // s
@@ -59,6 +60,18 @@ func excludes(one Locker, open Open, name string) (bool, error) {
 	return true, free()
 }
 
+// opened says all clients, once there are as many as asked for.
+func opened(lockers []Locker, open Open, clients int) ([]Locker, error) {
+	for len(lockers) < clients {
+		another, err := open(os.Args[1])
+		if err != nil {
+			return lockers, err
+		}
+		lockers = append(lockers, another)
+	}
+	return lockers, nil
+}
+
 // Main is the whole program: `target/LIBRARY URL`.
 func Main(open Open) {
 	one, err := open(os.Args[1])
@@ -66,6 +79,7 @@ func Main(open Open) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	lockers := []Locker{one}
 	answers := json.NewEncoder(os.Stdout)
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<24)
@@ -76,7 +90,10 @@ func Main(open Open) {
 		if err == nil && asked.Op == "probe" {
 			value, err = excludes(one, open, asked.Names[0])
 		} else if err == nil {
-			value, err = work(one, asked)
+			lockers, err = opened(lockers, open, asked.Clients)
+			if err == nil {
+				value, err = work(lockers, asked)
+			}
 		}
 		if err != nil {
 			_ = answers.Encode(answer{Error: err.Error()})

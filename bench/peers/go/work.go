@@ -19,13 +19,15 @@ type sample struct {
 	Held    float64   `json:"held"`
 	CPU     float64   `json:"cpu"`
 	Asleep  int       `json:"asleep"`
+	Longest float64   `json:"longest"`
 }
 
 // A caller's sample is read while it may still be asleep.
 type diary struct {
 	sync.Mutex
 	sample
-	gone bool
+	gone       bool
+	waitsSince float64 // 0: it does not wait
 }
 
 // now is CLOCK_MONOTONIC in ms, as all processes of the machine see it.
@@ -51,11 +53,13 @@ func (seen *diary) caller(one Locker, name string, inside *atomic.Int32, asked r
 	from := asked.StartAt + 1000*asked.Warm
 	until := from + 1000*asked.Seconds
 	for began := now(); began < until; began = now() {
+		seen.waits(began)
 		free, err := one.Acquire(name)
 		if err != nil {
 			return err
 		}
 		had := now()
+		seen.enters(began, had, from)
 		crowded := inside.Add(1) > 1
 		if asked.HoldMs > 0 {
 			time.Sleep(time.Duration(asked.HoldMs * 1e6))
@@ -76,6 +80,21 @@ func (seen *diary) caller(one Locker, name string, inside *atomic.Int32, asked r
 	seen.gone = true
 	seen.Unlock()
 	return nil
+}
+
+func (seen *diary) waits(since float64) {
+	seen.Lock()
+	defer seen.Unlock()
+	seen.waitsSince = since
+}
+
+func (seen *diary) enters(began, had, from float64) {
+	seen.Lock()
+	defer seen.Unlock()
+	seen.waitsSince = 0
+	if had >= from {
+		seen.Longest = max(seen.Longest, had-began)
+	}
 }
 
 func (seen *sample) note(began, had, left, from, until float64) {
@@ -100,13 +119,18 @@ func (all *sample) add(seen *diary) {
 	all.Held += seen.Held
 	all.Waits = append(all.Waits, seen.Waits...)
 	all.Stays = append(all.Stays, seen.Stays...)
+	all.Longest = max(all.Longest, seen.Longest)
+	if seen.waitsSince > 0 {
+		all.Longest = max(all.Longest, now()-seen.waitsSince)
+	}
 	if !seen.gone {
 		all.Asleep++
 	}
 }
 
-// work lets all callers go at once, each on a lock of its own or all on one; whoever has missed its wake-up stays behind.
-func work(one Locker, asked request) (sample, error) {
+// work lets all callers go at once, each on a lock of its own or all on one, with the client of the process or in turn with one of
+// several; whoever has missed its wake-up stays behind.
+func work(lockers []Locker, asked request) (sample, error) {
 	inside := make([]atomic.Int32, len(asked.Names))
 	seen := make([]diary, asked.Callers)
 	ends := make(chan error, asked.Callers)
@@ -114,7 +138,7 @@ func work(one Locker, asked request) (sample, error) {
 	spent := cpu()
 	for i := range asked.Callers {
 		place := i % len(asked.Names)
-		go func() { ends <- seen[i].caller(one, asked.Names[place], &inside[place], asked) }()
+		go func() { ends <- seen[i].caller(lockers[i%len(lockers)], asked.Names[place], &inside[place], asked) }()
 	}
 	over := asked.StartAt + 1000*(asked.Warm+asked.Seconds) + asked.Patience
 	late := time.After(time.Duration((over - now()) * 1e6))

@@ -39,10 +39,13 @@ final class Bench {
     private final Recorder waits = new Recorder();
     private final Recorder stays = new Recorder();
     private final int[] visits;
+    /** Of each caller, since when it waits; infinite where it does not. */
+    private final double[] waitsSince;
     private int pairs;
     private int total;
     private int crowded;
     private double held;
+    private double longest;
 
     Bench(Request request, List<Object> locks, List<Object> readers, Answers answers) {
         this.readers = readers;
@@ -52,6 +55,8 @@ final class Bench {
         this.locks = locks;
         this.answers = answers;
         this.visits = new int[(int) request.number("callers", 1)];
+        this.waitsSince = new double[visits.length];
+        Arrays.fill(waitsSince, Double.POSITIVE_INFINITY);
         this.inside = locks.stream().map(lock -> new AtomicInteger()).toArray(AtomicInteger[]::new);
         this.hold = request.number("hold", 0);
         this.from = request.number("startAt", Answers.now()) + 1000 * request.number("warm", 0);
@@ -91,8 +96,10 @@ final class Bench {
             boolean isRead = ThreadLocalRandom.current().nextDouble() < reads;
             Object mine = isRead ? reader : lock;
             int takes = reads > 0 && !isRead ? places : 1;
+            waits(index, asked);
             enter(mine);
             double had = Answers.now();
+            enters(index, asked, had);
             boolean rival = within.addAndGet(takes) > places && !(lock instanceof RRateLimiter);
             if (hold > 0) {
                 Work.until(Answers.now() + hold);
@@ -118,6 +125,17 @@ final class Bench {
             ((RSemaphore) lock).release();
         } else if (lock instanceof RLock) {
             ((RLock) lock).unlock();
+        }
+    }
+
+    private synchronized void waits(int index, double asked) {
+        waitsSince[index] = asked;
+    }
+
+    private synchronized void enters(int index, double asked, double had) {
+        waitsSince[index] = Double.POSITIVE_INFINITY;
+        if (had >= from) {
+            longest = Math.max(longest, had - asked);
         }
     }
 
@@ -155,7 +173,10 @@ final class Bench {
     }
 
     private synchronized Map<String, Object> sample(double cpu, long asleep) {
+        double now = Answers.now();
+        double waiting = now - Arrays.stream(waitsSince).min().orElse(now);
         Map<String, Object> sample = new LinkedHashMap<>();
+        sample.put("longest", Math.max(longest, waiting));
         sample.put("pairs", pairs);
         sample.put("total", total);
         sample.put("waits", waits.values());
