@@ -229,9 +229,9 @@ export const lines = [
   {
     name: 'lua-lock-without-a-lease',
     breaks: 'a lock ends with its lease',
-    file: 'src/sync/lock/acquire.lua',
-    from: "redis.call('PEXPIRE', lock, lease)",
-    to: "redis.call('PEXPIRE', lock, lease * 1000)",
+    file: 'src/lua/fragments/take-hold.lua',
+    from: "if type(redis.pcall('PEXPIRE', lock, lease))",
+    to: "if type(redis.pcall('PEXPIRE', lock, lease * 1000))",
     suites: ['contract/locks#L09', 'lock/wire'],
   },
   {
@@ -286,8 +286,8 @@ export const lines = [
     name: 'lua-semaphore-debt-kept',
     breaks: 'draining makes a debt good',
     file: 'src/sync/semaphore/drain.lua',
-    from: "redis.call('DECRBY', permits, available)",
-    to: "redis.call('DECRBY', permits, math.max(0, available))",
+    from: "redis.call, 'DECRBY', permits, available)",
+    to: "redis.call, 'DECRBY', permits, math.max(0, available))",
     suites: ['contract/semaphores', 'synchronizers/wire'],
   },
   {

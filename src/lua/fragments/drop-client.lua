@@ -14,6 +14,8 @@ local function dropClient(line, client)
     end
   end
   if most > 1000 then
+    -- First, while the queue is there: a refusal then leaves it as it was.
+    keepLine(line)
     redis.call('DEL', line.queue)
     for i = 1, #stay, 1000 do
       redis.call('RPUSH', line.queue, unpack(stay, i, math.min(i + 999, #stay)))

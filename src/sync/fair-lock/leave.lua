@@ -23,6 +23,7 @@ local served = ARGV
 --include keep-order
 --include bound
 --include tell-whose
+--include take-hold
 --include grant-next
 
 local time = redis.call('TIME')
