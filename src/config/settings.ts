@@ -12,6 +12,7 @@ import {
   checkLease,
   checkMethods,
   checkText,
+  checkTimeout,
   show,
 } from '../options.js'
 import type { Logger, RedissonVersion } from '../types.js'
@@ -189,11 +190,11 @@ export const settle = (from: From, env: Environment, filed?: Filed): Settings =>
     place,
     tls: { ...filed?.tls, ...tlsOf(options.tls, 'connection' in place ? undefined : place) },
     watchdog: checkLease(watchdog, 'watchdog'),
-    fairWaiterTimeout: checkLease(fairWaiterTimeout, 'fairWaiterTimeout'),
+    fairWaiterTimeout: checkTimeout(fairWaiterTimeout, 'fairWaiterTimeout'),
     redisson,
-    connectTimeout: checkLease(connectTimeout, 'connectTimeout'),
+    connectTimeout: checkTimeout(connectTimeout, 'connectTimeout'),
     retry: retryOf(options.retry),
-    commandTimeout: checkLease(commandTimeout, 'commandTimeout'),
+    commandTimeout: checkTimeout(commandTimeout, 'commandTimeout'),
     replicas: replicasOf(options.replicas, commandTimeout),
     maxWaiters: checkCount(maxWaiters, 'maxWaiters'),
     mapName,
@@ -225,7 +226,7 @@ const replicasOf = (wanted: ClientOptions['replicas'] = {}, commandTimeout: numb
   if (unknown !== undefined) throw new TypeError(`replicas has no '${unknown}'; it has sync, timeout`)
   const { sync = true, timeout = Math.min(1000, Math.ceil(commandTimeout / 2)) } = wanted
   checkFlag(sync, 'replicas.sync')
-  checkLease(timeout, 'replicas.timeout')
+  checkTimeout(timeout, 'replicas.timeout')
   // A reply that must wait for them would be given up before it comes.
   if (timeout < commandTimeout || wanted.timeout === undefined) return { sync, timeout }
   throw new RangeError(`replicas.timeout must be below commandTimeout (${commandTimeout}), not ${timeout}`)
