@@ -41,7 +41,7 @@ export interface ClientOptions {
   watchdog?: number | undefined
   /**
    * How long a waiter of a fair lock may be silent, Redisson's fairLockWaitTimeout: at least the largest of all clients on the
-   * keys. Default 300 000, as Redisson's is; 5000 with `redisson: '3.8'`.
+   * keys. Default 300 000, as Redisson's is; 5000 with `redisson: '3.8'`. At most 2 147 483 647 (24.8 days), like the other time-outs.
    */
   fairWaiterTimeout?: number | undefined
   /** The oldest Redisson on these keys: fair locks, ids of permits and rate limiters follow its rules, see the guide. Default '4'. */
@@ -99,7 +99,7 @@ export interface Settings {
   readonly label: string | undefined
   readonly presence: boolean
   readonly logger: Logger
-  /** Whether releases are told by SPUBLISH; undefined: where the server can. */
+  /** Whether releases are published with SPUBLISH; undefined: where the server can. */
   readonly sharded: boolean | undefined
   /** What of a file is not used, or not safe. */
   readonly warnings: readonly string[]

@@ -39,7 +39,7 @@ export const classicFairLockForceRelease: Script<
 )
 
 /**
- * Frees the lock of its owner, whatever the count, or takes who waits out of the queue, as a Redisson before version 4 does:
+ * Frees the lock of its owner, whatever the count, or takes a waiter out of the queue, as a Redisson before version 4 does:
  * those behind move up, where places are counted on (since 3.11); before that all do, when it was the head. What is free
  * then is told to the next.
  * Returns integer 1 freed, 0 only waited, -1 neither held nor waited
@@ -107,7 +107,7 @@ export const fairLockForceRelease: Script<
 )
 
 /**
- * Who holds the lock, how often, for how long, and who waits for it in which order; of those some at a time, where they are many.
+ * The holder of the lock, how often and for how long it holds it, and the waiters in their order; some at a time where there are many.
  * Returns [integer ttl, string[pairs] owners and counts in turn, string[pairs] waiting owners and deadlines in turn] ttl in ms, -1 without expiry, -2 when free; deadlines in ms since the epoch, by the server's clock
  */
 export const fairLockInspect: Script<
@@ -123,7 +123,7 @@ export const fairLockInspect: Script<
 )
 
 /**
- * Frees the lock of its owner, whatever the count, or takes who waits out of the line; what is free then goes to the next.
+ * Frees the lock of its owner, whatever the count, or takes a waiter out of the line; what is free then goes to the next.
  * Those who stood right behind it and have had their turn in its process meanwhile leave with it.
  * Returns integer 1 freed, 0 only waited, -1 neither held nor waited
  */
@@ -222,7 +222,7 @@ export const fairReadWriteLockForceRelease: Script<
 )
 
 /**
- * Who holds the lock, in which mode, how often, for how long, and who waits for it in which order. Where there are many, some of
+ * Who holds the lock, in which mode, how often, for how long, and the waiters in their order. Where there are many, some of
  * them at a time.
  * Returns [integer ttl, string next, string[pairs] fields and values in turn, integer[] left, string[pairs] waiting owners and deadlines in turn] ttl in ms, -1 without expiry, -2 when free; where to go on, 0 when that is all; for how many ms each field's read goes on, 0 when it died or is none; deadlines in ms since the epoch, by the server's clock
  */
@@ -239,7 +239,7 @@ export const fairReadWriteLockInspect: Script<
 )
 
 /**
- * Ends a read or a write, whatever its count, or takes who waits out of the line; who is next enters. Those who stood right
+ * Ends a read or a write, whatever its count, or takes a waiter out of the line; who is next enters. Those who stood right
  * behind a writer and have had their turn in its process meanwhile leave with it.
  * Returns integer 1 ended, 0 only waited, -1 neither
  */
@@ -488,7 +488,7 @@ export const latchCountDown: Script<
 )
 
 /**
- * Deletes the latch and frees who waits. Redisson's own delete says 1, on which its waiters wait on; after a 0 they look.
+ * Deletes the latch and frees all waiters. Redisson's own delete says 1, on which its waiters wait on; after a 0 they look.
  * Returns integer 1 deleted, 0 when it was not there
  */
 export const latchDelete: Script<
@@ -1073,7 +1073,7 @@ export const semaphoreAcquire: Script<
 )
 
 /**
- * Adds permits, or takes some away, keeping the expiry, and tells who waits when there are any. Asked again under the same
+ * Adds permits, or takes some away, keeping the expiry, and tells waiters when there are any. Asked again under the same
  * note, it is done once; what was refused stays refused. The note lasts for as long as who gives back may ask again.
  * Returns integer processes told, -1 when there is no such semaphore and it need not be made
  */

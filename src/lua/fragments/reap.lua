@@ -1,4 +1,4 @@
--- Takes back permits whose time is over, and tells who waits: 2,000 of them, or as many as are asked for. How many more are
+-- Takes back permits whose time is over, and tells waiters: 2,000 of them, or as many as are asked for. How many more are
 -- over: they stay where they are, and whoever counts counts them as given back. Where the semaphore itself is gone, they go with it.
 local function reap(permits, timeouts, channel, publish, now, asked)
   local over = redis.call('ZCOUNT', timeouts, '-inf', now)

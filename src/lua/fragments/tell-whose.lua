@@ -1,7 +1,7 @@
 -- Grants the lock to an owner of one of our clients and tells that client, with whatever else it needs to know. It grants first:
 -- where the server refuses to write, nobody is told. False: this server knows of no subscriber, or must not say, and nothing is
 -- granted; whoever hears the message all the same, from a replica or another node, is only told to ask.
--- Owners are told by their running numbers; the last word is made of the whole owner, too, which no message shows, and so
+-- Messages name owners by their running numbers; the last word is made of the whole owner, too, which no message shows, and so
 -- proves that it comes from somebody who can read the keys.
 local function tellWhose(line, voice, words, grant)
   local heard, owner = redis.pcall('PUBSUB', line.publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', voice)[2] or 0, words[1]

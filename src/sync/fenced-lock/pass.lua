@@ -22,7 +22,7 @@ if not passes and redis.call('HEXISTS', lock, to) == 0 then
   return nil
 end
 raiseCounter(counter, known)
--- First: where no token is to be had, nothing changes hands.
+-- First: where there is no token, nothing changes hands.
 if passes or redis.call('EXISTS', counter) == 0 then
   redis.call('INCR', counter)
 end
