@@ -19,7 +19,10 @@ const refused = async (work: ReturnType<typeof connect>, text: RegExp, within = 
   work.then((client) => client.close()).catch(() => undefined)
   const error = await rejection(work)
   // What only another URL would mend is a mistake in the settings.
-  assert.ok(text.source.includes('database') ? error instanceof ConfigError : error instanceof EngineError, String(error))
+  assert.ok(
+    text.source.includes('database') ? error instanceof ConfigError : error instanceof EngineError,
+    String(error),
+  )
   assert.match((error as Error).message, text)
   assert.ok(performance.now() - begun < within, `${performance.now() - begun} ms`)
 }

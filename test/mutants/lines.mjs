@@ -355,6 +355,22 @@ export const lines = [
     suites: ['contract/latches', 'synchronizers/histories'],
   },
   {
+    name: 'keyed-group-without-an-expiry',
+    breaks: 'a group of which one owner follows another keeps its expiry',
+    file: 'src/sync/keyed-lock/pass.lua',
+    from: '  giveKey(group, fields[i], to, now + lease, 1)\n',
+    to: '  dropKey(group, fields[i], from)\n  giveKey(group, fields[i], to, now + lease, 1)\n',
+    suites: ['keyed-lock/keyed-lock#always has an expiry'],
+  },
+  {
+    name: 'lua-hold-without-an-expiry',
+    breaks: 'a hold whose expiry the server refuses to set is taken back',
+    file: 'src/lua/fragments/take-hold.lua',
+    from: "    redis.call('HDEL', lock, owner)\n",
+    to: '',
+    suites: ['lock/refused-commands#pexpire'],
+  },
+  {
     name: 'keyed-renewals-of-a-part',
     breaks: 'all keys of a set are renewed',
     file: 'src/sync/keyed-lock/renew.lua',
