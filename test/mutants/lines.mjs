@@ -368,7 +368,7 @@ export const lines = [
     file: 'src/lua/fragments/take-hold.lua',
     from: "    redis.call('HDEL', lock, owner)\n",
     to: '',
-    suites: ['lock/refused-commands#pexpire'],
+    suites: ['lua/refused#lock/acquire'],
   },
   {
     name: 'keyed-renewals-of-a-part',
