@@ -106,7 +106,7 @@ export interface Client extends AsyncDisposable {
   fairLock(name: string): Lock
   /** Its keys, but taking it again is a `DeadlockError`, Redisson's RNonReentrantFairLock. */
   nonReentrantFairLock(name: string): Lock
-  /** Many read or one writes, Redisson's RReadWriteLock. A writer who waits is next: who reads already ends, nobody joins. */
+  /** Many read or one writes, Redisson's RReadWriteLock. A waiting writer is next: present readers finish, and no reader joins. */
   readWriteLock(name: string, options?: ReadWriteLockOptions): ReadWriteLock
   /** A plain lock whose holds carry a number that only grows, for the resource to check; Redisson's RFencedLock. */
   fencedLock(name: string): FencedLock
@@ -131,7 +131,7 @@ export interface Client extends AsyncDisposable {
   /** So many permits in any interval, Redisson's RRateLimiter. */
   rateLimiter(name: string): RateLimiter
   /**
-   * A plain lock without messages, Redisson's spin lock: who waits asks again and again. For locks held for a few ms, where
+   * A plain lock without messages, Redisson's spin lock: waiters keep polling. For locks held for a few ms, where
    * subscriptions cost more than that.
    */
   spinLock(name: string, options?: SpinLockOptions): Lock

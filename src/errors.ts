@@ -85,7 +85,7 @@ export class HoldfastError extends Error {
   }
 }
 
-/** The wait ended before the lock was had. */
+/** The wait ended before the lock was acquired. */
 export class AcquireTimeoutError extends HoldfastError {
   static override readonly brand = 'AcquireTimeoutError'
   constructor(target: string, wait: number, cause?: unknown) {

@@ -59,7 +59,7 @@ const checkNumber = (value: unknown, what: string): number => {
 }
 
 /** The longest lease, ms: added to the server's clock it is still a whole number to Lua. */
-const LONGEST_LEASE = 2 ** 52
+export const LONGEST_LEASE = 2 ** 52
 
 /** A lease is a positive whole number of ms. */
 export const checkLease = (value: unknown, what = 'lease'): number => {
@@ -70,6 +70,19 @@ export const checkLease = (value: unknown, what = 'lease'): number => {
   if (lease > LONGEST_LEASE)
     throw new RangeError(`${what} must be at most ${LONGEST_LEASE} milliseconds, not ${show(value)}`)
   return lease
+}
+
+/** The longest time-out of a client, ms: some 25 days, the most that a timer of Node or a socket takes. */
+export const LONGEST_TIMEOUT = 2_147_483_647
+
+/**
+ * A time-out that a client is connected with. On the server the waiters of a line add theirs up: many of the longest are still a
+ * whole number to Lua.
+ */
+export const checkTimeout = (value: unknown, what: string): number => {
+  const timeout = checkLease(value, what)
+  if (timeout <= LONGEST_TIMEOUT) return timeout
+  throw new RangeError(`${what} must be at most ${LONGEST_TIMEOUT} milliseconds (24.8 days), not ${show(value)}`)
 }
 
 /** A wait is 0 or more ms; Infinity is no limit. */
@@ -210,8 +223,13 @@ export const checkBackoff = (backoff: SpinBackoff | undefined): SpinBackoff | un
 const isSignal = (value: unknown): value is AbortSignal =>
   typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value
 
+const SIGNAL_METHODS = ['throwIfAborted', 'addEventListener', 'removeEventListener'] as const
+
 export const checkSignal = (value: unknown, what: string): void => {
-  if (!isSignal(value)) throw new TypeError(`${what} must be an AbortSignal, not ${show(value)}`)
+  const missing = isSignal(value) ? SIGNAL_METHODS.find((method) => typeof value[method] !== 'function') : ''
+  if (missing === undefined) return
+  const why = missing === '' ? '' : `: it has no ${missing}()`
+  throw new TypeError(`${what} must be an AbortSignal, not ${show(value)}${why}`)
 }
 
 export const checkAcquire = (options: AcquireOptions | undefined): AcquireOptions => {

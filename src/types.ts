@@ -144,7 +144,7 @@ export interface Lock<H extends Hold = Hold> {
   isLocked(): Promise<boolean>
   /** Milliseconds until expiry, as the server sees it; `undefined` when free, `Infinity` when somebody removed the expiry. */
   remaining(): Promise<number | undefined>
-  /** Who holds it, and who waits for it where that is known to the server. */
+  /** The holders, and the waiters where the server knows them. */
   inspect(): Promise<LockState>
   /** Takes the lock from whoever holds it; `false` when it was free. The holder is told at its next renewal. */
   forceRelease(): Promise<boolean>
@@ -163,7 +163,7 @@ export type SpinBackoff =
 
 /** A hold of several locks. */
 export interface MultiHold extends Hold {
-  /** One for each lock, in their order; of a red-lock, one for each that was had. */
+  /** One for each lock, in their order; of a red-lock, one for each that was acquired. */
   readonly members: readonly Hold[]
 }
 
@@ -318,7 +318,7 @@ export interface RateLimiter extends Kept {
   tryAcquire(options?: RateTryOptions): Promise<RateDecision>
   /** How many permits are left in this moment. */
   available(): Promise<number>
-  /** Gives back what was not used: who waits may have it at once. */
+  /** Gives back what was not used: a waiter may get it at once. */
   release(permits?: number): Promise<void>
 }
 

@@ -53,7 +53,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     ...{ name: 'latch', java: 'latch', node: 'latch' },
-    cannot: 'nobody has it: all who wait go on at once, so there is no share and no turn',
+    cannot: 'a latch has no holder: all waiters go on at once, so there are no shares and no turns',
   },
 ]
 
@@ -76,10 +76,10 @@ export const TRIALS: readonly Trial[] = KINDS.flatMap((kind) => {
   return once ? [{ kind, holdMs: [0, 0] as const }] : HOLDS.map((holdMs) => ({ kind, holdMs }))
 })
 
-/** As the row begins: `--only` goes by it. */
+/** How the row's name begins: `--only` matches it. */
 const nameOf = ({ kind, holdMs: [, most] }: Trial): string => (most === 0 ? kind.name : `${kind.name}, ≤ ${most} ms`)
 
-/** ms that a caller waits when all others are served once, before it. */
+/** How long a caller waits, in ms, when every other caller is served once before it. */
 const dueOf = (samples: readonly Sample[], { rate, places = 1 }: Kind): number => {
   const turn = rate === undefined ? totalOf(samples, 'held') / totalOf(samples, 'total') : 1000 / rate
   return ((EVERYBODY - 1) * turn) / places
@@ -104,7 +104,7 @@ const figuresOf = (theirs: readonly Sample[], ours: readonly Sample[], kind: Kin
   }
 }
 
-/** Who writes takes all places. */
+/** A writer takes all places. */
 const takesOf =
   ({ reads }: Kind): Takes =>
   ({ mode }) =>
@@ -117,7 +117,7 @@ interface Wrongs {
   readonly note?: string
 }
 
-/** Who was inside together with whom it must not, which calls failed, and who was not served until the end. */
+/** Holders that were inside together and must not be, calls that failed, and callers that were never served again. */
 const wrongsIn = ({ theirs, ours, stretch }: Told, kind: Kind): Wrongs => {
   const all = [...theirs, ...ours]
   const samples = all.map((events) => sampleOf(visitsOf(events), CALLERS, stretch, takesOf(kind)))
@@ -130,7 +130,7 @@ const wrongsIn = ({ theirs, ours, stretch }: Told, kind: Kind): Wrongs => {
   return asleep > 0 ? { count, note: `callers never served again: ${asleep}` } : { count }
 }
 
-/** A row, or of a read-write lock one for each mode: they share the run, and what went wrong in it. */
+/** One row; for a read-write lock one for each mode. Both share the run and whatever went wrong in it. */
 export const rowsOf = (trial: Trial, told: Told, seconds: number): Row[] => {
   const { kind } = trial
   const { count, ...note } = wrongsIn(told, kind)
@@ -192,19 +192,19 @@ export const xk: Scenario = {
   title: 'XK: each kind that Redisson has, 2 of its processes and 2 of ours, 8 callers in each',
   about: {
     measures:
-      'Two Java processes with 8 threads and two of Node with 8 callers want one object, all the time: who has given it back asks again ' +
-      'at once. A hold lasts from 0 to as many ms as the row says, drawn by lot. *Java’s share* is of the visits; *least* are the visits of the caller ' +
-      'that was served least often, in parts of what each is due. *Due* is how long a caller waits when all others have it once, one after ' +
-      'the other, or as many beside one another as there are places: their holds, and nothing for the way. The longest wait of each side stands beside it in parts of that; *apart* is the ' +
-      'longer one in parts of the other. A read-write lock is read in half of the visits, and has a row for each mode. *Wrongs* are visits at a time when others ' +
+      'Two Java processes with 8 threads each and two Node processes with 8 callers each compete for one object all the time: a caller that releases it asks again ' +
+      'at once. A hold lasts between 0 and the number of ms in the row, at random. *Java’s share* is of the visits; *least* are the visits of the caller ' +
+      'that was served least often, relative to an equal share. *Due* is how long a caller waits when all others hold it once, one after ' +
+      'the other, or side by side where there are several places: their holds only, without network time. The longest wait of each side is also shown relative to that; *apart* is the ' +
+      'ratio of the longer to the shorter. Half of the visits to a read-write lock read, and it has a row for each mode. *Wrongs* are visits at a time when others ' +
       'were inside, calls that failed, and callers that were never served again.',
     differs:
       'All defaults on both sides. Redisson’s threads share one client in each process, as our callers do. It has no fair read-write lock: ours stands beside its ordinary one. ' +
       'Its spin lock and its red-lock ask again and again, as ours do.',
     misleads:
-      'A hold of ours ends by a timer of Node, in whole ms and up to one late, one of Java’s by a thread that wakes up: with holds of a few ms ours are longer. ' +
-      'Each step is told by a line of text on both sides, which takes a part of two cores. ' +
-      'Of readers that are inside together less is due than the figure says. A limiter is not looked at for more than its rate: the tests beside Redisson do that.',
+      'Our holds end by a Node timer, in whole ms and up to one ms late; Java’s end when a thread wakes up. With holds of a few ms, ours are longer. ' +
+      'Both sides report each step as a line of text, which takes part of the two cores. ' +
+      'Readers that are inside together are due less than the figure says. A limiter is only checked for its rate here: the tests beside Redisson check the rest.',
   },
   needsServer: true,
   rounds: 1,

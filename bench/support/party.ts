@@ -9,7 +9,7 @@ export interface Party {
   wait(times: number): Promise<unknown>
   /** From when on. */
   free(): Promise<number>
-  /** When one who waits has it. */
+  /** When a waiter acquires it. */
   had(): Promise<number>
   /** How many of those who waited have had it. */
   entered(): Promise<number>

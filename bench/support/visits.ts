@@ -2,26 +2,26 @@ import type { WorkEvent } from '../../test/interop/support/java-lock.js'
 import type { Sample } from './load.js'
 import { Recorder } from './stats.js'
 
-/** One call of a worker, as it told of it; ms of the machine's monotonic clock. */
+/** One call of a worker, as the worker reported it; times in ms of the machine's monotonic clock. */
 export interface Visit {
   readonly worker: string
   readonly mode: 'read' | 'write'
   readonly asked: number
   had?: number
   left?: number
-  /** It was told that it would not have it. */
+  /** The call was refused. */
   refused?: true
 }
 
-/** What counts. */
+/** The measured part of a run. */
 export interface Stretch {
   readonly from: number
   readonly until: number
-  /** When nobody was listened to any longer. */
+  /** When the harness stopped listening. */
   readonly end: number
 }
 
-/** What becomes of nobody who does not give up, and whose processes live. */
+/** Events that must not happen to a caller that does not give up and whose process is alive. */
 const FAILURES: readonly WorkEvent['event'][] = ['refused', 'failed', 'lost', 'orphan']
 
 /** In words. */
@@ -62,13 +62,13 @@ const staysOf = (visits: readonly Visit[], takes: Takes, end: number): Float64Ar
   return stays.values
 }
 
-/** Of all who waited in the counted time, whole waits; who waits still has waited until now. */
+/** The whole waits of everybody who waited within the measured stretch. A caller that is still waiting has waited until its end. */
 const waitsOf = (visits: readonly Visit[], { from, until, end }: Stretch): number[] =>
   visits
     .filter(({ asked, had = end, refused }) => asked < until && had >= from && refused === undefined)
     .map(({ asked, had = end }) => had - asked)
 
-/** What the workers of one process told, as the processes of other scenarios tell it. */
+/** What the workers of one process reported, in the shape that the processes of other scenarios report. */
 export const sampleOf = (
   visits: readonly Visit[],
   workers: number,

@@ -12,6 +12,7 @@ import {
   checkLease,
   checkMethods,
   checkText,
+  checkTimeout,
   show,
 } from '../options.js'
 import type { Logger, RedissonVersion } from '../types.js'
@@ -40,7 +41,7 @@ export interface ClientOptions {
   watchdog?: number | undefined
   /**
    * How long a waiter of a fair lock may be silent, Redisson's fairLockWaitTimeout: at least the largest of all clients on the
-   * keys. Default 300 000, as Redisson's is; 5000 with `redisson: '3.8'`.
+   * keys. Default 300 000, as Redisson's is; 5000 with `redisson: '3.8'`. At most 2 147 483 647 (24.8 days), like the other time-outs.
    */
   fairWaiterTimeout?: number | undefined
   /** The oldest Redisson on these keys: fair locks, ids of permits and rate limiters follow its rules, see the guide. Default '4'. */
@@ -98,7 +99,7 @@ export interface Settings {
   readonly label: string | undefined
   readonly presence: boolean
   readonly logger: Logger
-  /** Whether releases are told by SPUBLISH; undefined: where the server can. */
+  /** Whether releases are published with SPUBLISH; undefined: where the server can. */
   readonly sharded: boolean | undefined
   /** What of a file is not used, or not safe. */
   readonly warnings: readonly string[]
@@ -189,11 +190,11 @@ export const settle = (from: From, env: Environment, filed?: Filed): Settings =>
     place,
     tls: { ...filed?.tls, ...tlsOf(options.tls, 'connection' in place ? undefined : place) },
     watchdog: checkLease(watchdog, 'watchdog'),
-    fairWaiterTimeout: checkLease(fairWaiterTimeout, 'fairWaiterTimeout'),
+    fairWaiterTimeout: checkTimeout(fairWaiterTimeout, 'fairWaiterTimeout'),
     redisson,
-    connectTimeout: checkLease(connectTimeout, 'connectTimeout'),
+    connectTimeout: checkTimeout(connectTimeout, 'connectTimeout'),
     retry: retryOf(options.retry),
-    commandTimeout: checkLease(commandTimeout, 'commandTimeout'),
+    commandTimeout: checkTimeout(commandTimeout, 'commandTimeout'),
     replicas: replicasOf(options.replicas, commandTimeout),
     maxWaiters: checkCount(maxWaiters, 'maxWaiters'),
     mapName,
@@ -225,7 +226,7 @@ const replicasOf = (wanted: ClientOptions['replicas'] = {}, commandTimeout: numb
   if (unknown !== undefined) throw new TypeError(`replicas has no '${unknown}'; it has sync, timeout`)
   const { sync = true, timeout = Math.min(1000, Math.ceil(commandTimeout / 2)) } = wanted
   checkFlag(sync, 'replicas.sync')
-  checkLease(timeout, 'replicas.timeout')
+  checkTimeout(timeout, 'replicas.timeout')
   // A reply that must wait for them would be given up before it comes.
   if (timeout < commandTimeout || wanted.timeout === undefined) return { sync, timeout }
   throw new RangeError(`replicas.timeout must be below commandTimeout (${commandTimeout}), not ${timeout}`)

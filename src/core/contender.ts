@@ -203,7 +203,7 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
     return (this.#ear = ear)
   }
 
-  /** False: it cannot be had. One that is not answered keeps nobody from asking; when it is, we ask once more. */
+  /** False: it cannot be acquired. One that is not answered keeps nobody from asking; when it is, we ask once more. */
   async #subscribe(): Promise<boolean> {
     const ear = this.#listen()
     const ready = Promise.resolve(ear.ready).then(

@@ -23,7 +23,7 @@ export interface DiagnosticMessage {
 }
 
 /**
- * `acquire`: a call begins. `wait`: it was not had at once. `grant`: it was had. `renew`: the server gave a full lease.
+ * `acquire`: a call begins. `wait`: it could not be acquired at once. `grant`: it was acquired. `renew`: the server gave a full lease.
  * `lost`, `release`: how it ended.
  */
 export type DiagnosticEvent = 'acquire' | 'wait' | 'grant' | 'renew' | 'lost' | 'release'

@@ -6,7 +6,7 @@ import { replicasIn } from './replicas.js'
 /** What is known of the server; everything is optional, for it may refuse to say. */
 export interface ServerFacts {
   readonly version: string | undefined
-  /** Whether releases are told by SPUBLISH, as Redisson decides it. */
+  /** Whether releases are published with SPUBLISH, by the rule that Redisson follows. */
   readonly sharded: boolean
   /** How many replicas the server has; undefined: it cannot have any, or would not say. */
   readonly replicas: number | undefined

@@ -67,7 +67,7 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   #ask(request: Request): Promise<TenureHold | undefined> {
-    // Who waits is told by the gate; an owner that may have it already asks at once.
+    // The gate tells waiters; an owner that may hold it already asks at once.
     if (!request.explicit) return this.#gate.acquire(request)
     return this.runtime.untilClosed(() => this.#gate.acquire(request), this.name)
   }

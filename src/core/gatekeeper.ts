@@ -44,9 +44,9 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   protected abstract vacated(): void
   /** What nobody needs any more goes. */
   abstract rested(): void
-  /** Rejects who waits: the client drains, or closes. */
+  /** Rejects all waiters: the client drains, or closes. */
   abstract turnAway(): void
-  /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
+  /** Rejects all waiters, tells the holders, and frees it unless the lease shall run out. */
   abstract close(release: boolean): Promise<void>
 
   get clock(): Clock {

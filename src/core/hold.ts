@@ -157,9 +157,14 @@ export class TenureHold implements Hold {
     if (reason !== undefined) this.#controller?.abort(reason)
   }
 
-  #mustBeLive(verb: string): void {
-    if (this.#end === undefined) return
-    throw this.closed ?? new NotOwnerError(this.name, `this hold, which was ${this.#end} and cannot be ${verb}`)
+  /** Why it cannot be extended or detached: it was lost, or another call has ended it in the meantime. */
+  over(verb: 'extended' | 'detached'): Error {
+    if (this.#end === undefined || this.#end === 'lost') return this.#tenure.gone()
+    return this.closed ?? new NotOwnerError(this.name, `this hold, which was ${this.#end} and cannot be ${verb}`)
+  }
+
+  #mustBeLive(verb: 'extended' | 'detached'): void {
+    if (this.#end !== undefined) throw this.over(verb)
   }
 }
 

@@ -67,7 +67,7 @@ export interface LockProtocol {
   forceRelease(): Promise<boolean>
   /** `briefly`: whether anybody holds it, and for how long, is all that is asked: of very many, some are enough. */
   inspect(briefly?: boolean): Promise<ServerState>
-  /** Where the server is told of who waits: nobody of this process does any more. */
+  /** Where the server knows of waiters: this process has none any more. */
   giveUpTurn?(): Promise<unknown> | undefined
 }
 

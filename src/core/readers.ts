@@ -106,7 +106,7 @@ export class Readers extends Crowd<ReadHost> {
     return Promise.resolve(undefined)
   }
 
-  /** Nobody who waits here can have it. */
+  /** No waiter here can acquire it. */
   refused(): void {
     if (this.first?.counted !== true) for (const waiter of this.room.all()) this.admit(waiter)
     for (const waiter of this.#asked) this.room.refuseTries(waiter)
@@ -118,7 +118,7 @@ export class Readers extends Crowd<ReadHost> {
     const away = isAway(trouble)
     for (const waiter of this.room.all()) {
       waiter.request.trouble = trouble
-      // Each is told by the server itself, save that it cannot be reached: that is so for all.
+      // The server answers each by itself, save that it cannot be reached: that is so for all.
       if (waitsOn(waiter) || (!this.#asked.has(waiter) && !away)) continue
       this.room.remove(waiter)
       waiter.reject(trouble)

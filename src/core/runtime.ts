@@ -84,7 +84,7 @@ export class Runtime implements Runner {
   readonly #callers = new Set<() => void>()
   /** For how long a caller waits for a release at most; the rest goes on behind. */
   readonly releases: Limit
-  /** Whether releases are told by SPUBLISH. */
+  /** Whether releases are published with SPUBLISH. */
   sharded = false
   /** What is unsafe about the server. */
   readonly warnings: string[] = []

@@ -328,7 +328,7 @@ export class Tenure implements Due {
     return this.#asked(async () => {
       await this.#tried()
       const sent = this.now()
-      if (!this.#has(hold) || !(await this.setLevel(this.level, lease)) || !this.#has(hold)) throw this.gone()
+      if (!this.#has(hold) || !(await this.setLevel(this.level, lease)) || !this.#has(hold)) throw hold.over('extended')
       return sent
     })
   }
@@ -376,9 +376,9 @@ export class Tenure implements Due {
       const terms = this.#terms
       // Whoever adopts it must not find it in the line still.
       await this.#tried()
-      if (!this.#has(hold)) throw this.gone()
+      if (!this.#has(hold)) throw hold.over('detached')
       this.#mustNotBeNested()
-      if (!(await this.setLevel(1, this.lease)) || !this.#has(hold)) throw this.gone()
+      if (!(await this.setLevel(1, this.lease)) || !this.#has(hold)) throw hold.over('detached')
       this.#mustNotBeNested()
       hold.end('detached')
       this.#holds = NONE

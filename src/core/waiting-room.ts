@@ -124,7 +124,7 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     const { first } = this
     for (const waiter of this.#queue) {
       waiter.request.trouble = trouble
-      // Each is told by the server itself, save that it cannot be reached: that is so for all.
+      // The server answers each by itself, save that it cannot be reached: that is so for all.
       if (waitsOn(waiter)) continue
       if (waiter !== first && !away) break
       this.remove(waiter)

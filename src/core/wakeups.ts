@@ -61,7 +61,7 @@ export class Wakeups {
   /** Channels without a listener, the longest idle first. */
   readonly #idle = new Set<Channel>()
   #sweep: Timer | undefined
-  /** Those that could not be had: whoever still listens lives by polling till then. */
+  /** Subscriptions that failed: until they stand, whoever listens polls. */
   readonly #refused = new Set<Channel>()
   #trial: Timer | undefined
 
@@ -146,7 +146,7 @@ export class Wakeups {
     await Promise.allSettled(channels.map(({ name, kind }) => this.#subscriber.unsubscribe(name, kind)))
   }
 
-  /** Releases are told by SPUBLISH, or not. */
+  /** Whether releases are published with SPUBLISH. */
   get #kind(): SubscriptionKind {
     return this.#sharded() ? 'sharded' : 'plain'
   }

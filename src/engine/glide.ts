@@ -10,6 +10,7 @@ import {
   type SubscriptionKind,
 } from './engine.js'
 import { HoldfastError } from '../errors.js'
+import { missingDatabase } from './strange.js'
 import type { GlideClient, GlideMessage } from './target.js'
 
 const NO_SHARDS =
@@ -76,6 +77,25 @@ export class GlideDriver implements Driver {
     const messages = await Glide.createClient(settings).catch(refuse)
     this.#messages = messages
     if (this.#closed) messages.close()
+  }
+
+  /** Of a database that does not exist it says only that it timed out: so the server itself is asked, without one. */
+  async explain(): Promise<string | undefined> {
+    const { constructor: Glide, config } = this.#client
+    const { databaseId = 0 } = config
+    if (databaseId === 0) return undefined
+    let client: GlideClient | undefined
+    try {
+      client = await Glide.createClient({ ...config, databaseId: 0, lazyConnect: false })
+      await client.customCommand(['SELECT', String(databaseId)], { decoder: TEXT })
+    } catch (error) {
+      const { message } = error as Error
+      if (missingDatabase(message) !== undefined)
+        return `${serverText(message) ?? message} (at its SELECT ${databaseId})`
+    } finally {
+      client?.close()
+    }
+    return undefined
   }
 
   #hear({ message, channel, pattern }: GlideMessage): void {

@@ -5,6 +5,10 @@ import type { IoredisClient } from './target.js'
 export const commandIn = (error: Error): string | undefined =>
   (error as { command?: { name?: string } }).command?.name?.toLowerCase()
 
+/** The number that a SELECT asked for. */
+export const databaseIn = (error: Error): string =>
+  String((error as { command?: { args?: unknown[] } }).command?.args?.[0])
+
 /** A server from before Redis 6 knows no users; ioredis goes on as its only one. */
 export const otherUser = async (client: IoredisClient, username: string): Promise<Error | undefined> => {
   try {

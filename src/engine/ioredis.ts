@@ -13,7 +13,7 @@ import {
   type SubscriptionKind,
 } from './engine.js'
 import { rethrow, translated, withoutCommand } from './ioredis-errors.js'
-import { commandIn, otherDatabase, otherUser, unknownUser } from './ioredis-checks.js'
+import { commandIn, databaseIn, otherDatabase, otherUser, unknownUser } from './ioredis-checks.js'
 import { isOutOfStep } from './ioredis-parser.js'
 import { IoredisMessages, owingOf } from './ioredis-messages.js'
 import { type ConnectionOptions, ownClient } from './own-client.js'
@@ -90,7 +90,8 @@ export class IoredisDriver implements Driver {
       strange(error)
       last = error.message.startsWith('All sentinels') ? (sentinel ?? error) : error
       // ioredis goes on in the database that it is in.
-      if (commandIn(error) === 'select') denied = last = new Error(`${withoutCommand(error).message} (at its SELECT)`)
+      if (commandIn(error) === 'select')
+        denied = last = new Error(`${withoutCommand(error).message} (at its SELECT ${databaseIn(error)})`)
       if (this.#wasUp && !this.lent && !this.#closed) events.error(withoutCommand(error))
     })
     this.#listenTo('close', () => {

@@ -17,7 +17,7 @@ import {
   type SubscriptionKind,
 } from './engine.js'
 import { Renewal } from './renewal.js'
-import { badReply, misled } from './strange.js'
+import { badReply, misled, missingDatabase } from './strange.js'
 import { type WaitFor, Waits } from './waits.js'
 
 /** While there are subscriptions, how often the connection that brings messages is asked for a sign of life, ms. */
@@ -190,7 +190,9 @@ export class Link {
     }
   }
 
-  #connectError(error: Error): EngineError {
+  #connectError(error: Error): HoldfastError {
+    const missing = missingDatabase(error.message)
+    if (missing !== undefined) return new ConfigError(`cannot connect to ${this.address}: ${missing}`, error)
     const known = serverError(error.message)
     const code = known.code === 'SERVER' ? 'OFFLINE' : known.code
     return new EngineError(code, `cannot connect to ${this.address}: ${known.message}`)

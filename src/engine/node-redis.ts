@@ -12,6 +12,7 @@ import {
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
+import { missingDatabase } from './strange.js'
 import { NodeRedisMessages } from './node-redis-messages.js'
 import type { NodeRedisClient, NodeRedisNode } from './target.js'
 
@@ -63,8 +64,15 @@ export class NodeRedisDriver implements Driver {
     this.#messages = messages
     this.#events = events
     let wasUp = this.isUp
-    // Without a listener node-redis throws them; they are told to the owner's, and come to us with the commands.
-    this.#listenTo('error', () => undefined)
+    // Without a listener node-redis throws them; they are told to the owner's, and come to us with the commands. It would go on
+    // connecting to a database that does not exist.
+    const missing = new Promise<never>((_resolve, reject) => {
+      this.#listenTo('error', (error) => {
+        const { message } = error as Error
+        if (!wasUp && missingDatabase(message) !== undefined) reject(new Error(message))
+      })
+    })
+    missing.catch(() => undefined)
     const cut = (): void => {
       messages.lost()
       events.down(new Error('the connection was cut'))
@@ -95,8 +103,7 @@ export class NodeRedisDriver implements Driver {
       void this.#relearn(`${host}:${port}`).catch(() => undefined)
     })
     if (this.isUp) return
-    if (!client.isOpen) await client.connect()
-    else await ready
+    await Promise.race([client.isOpen ? ready : client.connect(), missing])
     wasUp = true
   }
 

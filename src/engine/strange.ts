@@ -37,3 +37,15 @@ export const misled = (reply: Reply): string | undefined => {
   if (Array.isArray(reply) || reply === 'pong') return 'it is in subscriber mode, where no commands can be sent'
   return reply === 'PONG' ? undefined : `it answered PING with ${shown(reply)}`
 }
+
+/** The server's answers to a SELECT that it will never carry out, and what ours says of a lent connection after one. */
+const NO_DATABASE =
+  /DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode|refused its SELECT/i
+
+/** Why the database that was asked for cannot be used; undefined: that is not what the error says. */
+export const missingDatabase = (text: string): string | undefined => {
+  if (!NO_DATABASE.test(text)) return undefined
+  const index = /\(at its SELECT (\d+)\)/.exec(text)?.[1]
+  const said = text.replace(/^ERR /, '').replace(/ \(at its SELECT.*/, '')
+  return `${index === undefined ? 'its database' : `database ${index}`} does not exist: ${said}`
+}

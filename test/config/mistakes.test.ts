@@ -45,6 +45,7 @@ const MISTAKES: readonly (readonly [name: string, text: string, expected: RegExp
     single('  timeout: soon\n'),
     /:3:3: timeout must be a whole number of milliseconds, 1 or more/,
   ],
+  ['a number that is too large', single('  timeout: 2147483648\n'), /:3:3: timeout must be .*, at most 2147483647/],
   ['a number that is too small', single('  timeout: 0\n'), /:3:3: timeout must be a whole number/],
   [
     'a flag that is none',

@@ -75,3 +75,33 @@ describe('options that there are not', () => {
       })
     })
 })
+
+describe('the longest time that an option may be', () => {
+  const most = 2 ** 31 - 1
+  for (const option of ['fairWaiterTimeout', 'connectTimeout', 'commandTimeout'] as const) {
+    test(`${option}: ${most} ms; more is a RangeError that names it and the bound`, () => {
+      assert.equal(settle({ url: 'memory:', [option]: most }, {})[option], most)
+      for (const ms of [most + 1, 2 ** 52]) {
+        const error = new RegExp(`^RangeError: ${option} must be at most ${most} milliseconds`)
+        assert.throws(
+          () => settle({ url: 'memory:', [option]: ms }, {}),
+          (thrown) => error.test(String(thrown)),
+        )
+      }
+    })
+  }
+
+  test('replicas.timeout: the same', () => {
+    const of = (timeout: number) => settle({ url: 'memory:', commandTimeout: most, replicas: { timeout } }, {})
+    assert.equal(of(most - 1).replicas.timeout, most - 1)
+    assert.throws(() => of(2 ** 52), /replicas\.timeout must be at most 2147483647 milliseconds/)
+  })
+
+  test('watchdog: as long as any lease, 2 ** 52 ms', () => {
+    assert.equal(settle({ url: 'memory:', watchdog: 2 ** 52 }, {}).watchdog, 2 ** 52)
+    assert.throws(
+      () => settle({ url: 'memory:', watchdog: 2 ** 52 + 1 }, {}),
+      /watchdog must be at most 4503599627370496 /,
+    )
+  })
+})

@@ -34,6 +34,17 @@ void describe('a client of Valkey GLIDE of the caller’s own', { concurrency: 2
     })
   }
 
+  onServer('for a database that the server does not have → connect rejects and says so', async ({ server }) => {
+    const glide = await open(server.port, { databaseId: 99, lazyConnect: true })
+    try {
+      const error = await rejection(connect({ connection: glide }))
+      assert.ok(error instanceof ConfigError, String(error))
+      assert.match(error.message, /: database 99 does not exist: .*DB index is out of range/)
+    } finally {
+      glide.close()
+    }
+  })
+
   onServer('closed → the caller’s is open as it was, and our own for messages is gone', async (broken) => {
     const { server, redis, until } = broken
     const glide = await open(server.port, { databaseId: 2 })

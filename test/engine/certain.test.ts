@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
-import { connect, EngineError } from 'holdfast'
+import { ConfigError, connect, EngineError } from 'holdfast'
 import { Redis } from 'ioredis'
+import * as nodeRedis5 from 'node-redis5'
+import * as nodeRedis6 from 'node-redis6'
 import { started } from '../engines.js'
 import { rejection } from '../contract/lock/kind.js'
 import { startRedis } from '../support/redis-server.js'
@@ -16,9 +18,24 @@ const refused = async (work: ReturnType<typeof connect>, text: RegExp, within = 
   const begun = performance.now()
   work.then((client) => client.close()).catch(() => undefined)
   const error = await rejection(work)
-  assert.ok(error instanceof EngineError, String(error))
-  assert.match(error.message, text)
+  // What only another URL would mend is a mistake in the settings.
+  assert.ok(
+    text.source.includes('database') ? error instanceof ConfigError : error instanceof EngineError,
+    String(error),
+  )
+  assert.match((error as Error).message, text)
   assert.ok(performance.now() - begun < within, `${performance.now() - begun} ms`)
+}
+
+interface NodeRedis {
+  on(event: 'error', listener: () => void): unknown
+  connect(): Promise<unknown>
+  destroy(): void
+}
+
+const NODE_REDIS: Readonly<Record<string, (url: string) => NodeRedis>> = {
+  5: (url) => nodeRedis5.createClient({ url }),
+  6: (url) => nodeRedis6.createClient({ url }),
 }
 
 const databases = async ({ redis }: Broken): Promise<string> => redis.info('keyspace')
@@ -27,10 +44,28 @@ void describe('a connection that is not what was asked for', { concurrency: 3 },
   onServer('a database that the server has not → connect rejects and says so; nothing is written', async (broken) => {
     await refused(
       connect(`${broken.server.url}/99`),
-      /^cannot connect to redis:\/\/[\d.:]+: ERR .*index.* \(at its SELECT\)$/,
+      /^cannot connect to redis:\/\/[\d.:]+: database 99 does not exist: .*index[^()]*$/,
     )
+    const retrying = connect({ url: `${broken.server.url}/99`, retry: { timeout: 60_000 } })
+    await refused(retrying, /database 99 does not exist/)
     assert.doesNotMatch(await databases(broken), /db\d/)
   })
+
+  for (const [version, createClient] of Object.entries(NODE_REDIS)) {
+    for (const state of ['closed', 'connecting'] as const) {
+      onServer(
+        `a client of node-redis ${version}, ${state}, for a database that is not there → the same`,
+        async (broken) => {
+          const connection = createClient(`${broken.server.url}/99`)
+          connection.on('error', () => undefined)
+          broken.after(() => connection.destroy())
+          if (state === 'connecting') connection.connect().catch(() => undefined)
+          await refused(connect({ connection }), /its database does not exist: DB index is out of range/)
+          assert.doesNotMatch(await databases(broken), /db\d/)
+        },
+      )
+    }
+  }
 
   onServer('a user who may not SELECT → connect rejects with NOPERM', async (broken) => {
     await broken.redis.call('ACL', 'SETUSER', 'bob', 'on', '>s3cret', '~*', '&*', '+@all', '-select')
@@ -52,7 +87,7 @@ void describe('a connection that is not what was asked for', { concurrency: 3 },
     const connection = new Redis(broken.server.url, { db: 99 })
     connection.on('error', () => undefined)
     broken.after(() => connection.disconnect())
-    await refused(connect({ connection }), /SELECT/)
+    await refused(connect({ connection }), /: database 99 does not exist: /)
   })
 
   onServer('a connection of ioredis, ready, in another database than it believes → connect rejects', async (broken) => {
@@ -60,7 +95,7 @@ void describe('a connection that is not what was asked for', { concurrency: 3 },
     connection.on('error', () => undefined)
     broken.after(() => connection.disconnect())
     await broken.until(() => connection.status === 'ready')
-    await refused(connect({ connection }), /in database 0, not in 99/)
+    await refused(connect({ connection }), /its database does not exist: .* in database 0, not in 99/)
     await connection.select(5)
     const client = await connect({ connection })
     await client.lock('a').using(() => undefined)

@@ -73,6 +73,21 @@ for (const engine of engines) {
       assert.equal(await w.run(other.release()), true)
     })
 
+    scenario('passed on, or taken after an owner that is overdue → the group always has an expiry', async (w) => {
+      const [one, two] = [await w.connect(), await w.connect()]
+      const hold = await w.run(one.keyedLock(w.id, ['a']).acquire({ lease: 30_000 }))
+      const adopted = await w.run(two.adopt(await w.run(hold.detach())))
+      assert.ok((await pttl(w, w.id)) > 0, 'passed on')
+      assert.equal(await w.run(adopted.release()), true)
+      // One had a key for much longer, and the group lasts as long; the owner of the other does not release it.
+      const long = await w.run(one.keyedLock(w.id, ['b']).acquire({ lease: 60_000 }))
+      await w.run(one.keyedLock(w.id, ['c']).acquire({ lease: 500 }))
+      assert.equal(await w.run(long.release()), true)
+      const next = await w.run(two.keyedLock(w.id, ['c']).acquire({ lease: 5000, wait: 10_000 }))
+      assert.ok((await pttl(w, w.id)) > 0, 'after an owner that is overdue')
+      assert.equal(await w.run(next.release()), true)
+    })
+
     scenario('the longest lease there can be → kept from others all the same', async (w) => {
       const [one, two] = [await w.connect(), await w.connect()]
       const hold = await one.keyedLock(w.id, ['a', 'b']).acquire({ lease: 2 ** 52 })

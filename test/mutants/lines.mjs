@@ -229,9 +229,9 @@ export const lines = [
   {
     name: 'lua-lock-without-a-lease',
     breaks: 'a lock ends with its lease',
-    file: 'src/sync/lock/acquire.lua',
-    from: "redis.call('PEXPIRE', lock, lease)",
-    to: "redis.call('PEXPIRE', lock, lease * 1000)",
+    file: 'src/lua/fragments/take-hold.lua',
+    from: "if type(redis.pcall('PEXPIRE', lock, lease))",
+    to: "if type(redis.pcall('PEXPIRE', lock, lease * 1000))",
     suites: ['contract/locks#L09', 'lock/wire'],
   },
   {
@@ -286,8 +286,8 @@ export const lines = [
     name: 'lua-semaphore-debt-kept',
     breaks: 'draining makes a debt good',
     file: 'src/sync/semaphore/drain.lua',
-    from: "redis.call('DECRBY', permits, available)",
-    to: "redis.call('DECRBY', permits, math.max(0, available))",
+    from: "redis.call, 'DECRBY', permits, available)",
+    to: "redis.call, 'DECRBY', permits, math.max(0, available))",
     suites: ['contract/semaphores', 'synchronizers/wire'],
   },
   {
@@ -377,6 +377,22 @@ export const lines = [
     from: 'if left > 0 or not before then',
     to: 'if left > 1 or not before then',
     suites: ['contract/latches', 'synchronizers/histories'],
+  },
+  {
+    name: 'keyed-group-without-an-expiry',
+    breaks: 'a group of which one owner follows another keeps its expiry',
+    file: 'src/sync/keyed-lock/pass.lua',
+    from: '  giveKey(group, fields[i], to, now + lease, 1)\n',
+    to: '  dropKey(group, fields[i], from)\n  giveKey(group, fields[i], to, now + lease, 1)\n',
+    suites: ['keyed-lock/keyed-lock#always has an expiry'],
+  },
+  {
+    name: 'lua-hold-without-an-expiry',
+    breaks: 'a hold whose expiry the server refuses to set is taken back',
+    file: 'src/lua/fragments/take-hold.lua',
+    from: "    redis.call('HDEL', lock, owner)\n",
+    to: '',
+    suites: ['lua/refused#lock/acquire'],
   },
   {
     name: 'keyed-renewals-of-a-part',

@@ -145,3 +145,47 @@ void test('renew: false without a lease → a TypeError', async () => {
   assert.match(String(await refusal(() => client.lock('x').acquire({ renew: false }))), /^TypeError: renew/)
   await client.close()
 })
+
+/** Every call that takes a signal. */
+const SIGNALLED: Readonly<Record<string, Call>> = {
+  ...Object.fromEntries(
+    Object.entries(CALLS).filter(([name]) =>
+      /\.(?:acquire|acquireMany|tryAcquire|using|wait|subscribe|messages)$/.test(name),
+    ),
+  ),
+  'permitSemaphore.tryAcquireMany': (client, options) => client.permitSemaphore('x').tryAcquireMany(2, options),
+  'patternTopic.subscribe': (client, options) => client.patternTopic('x').subscribe(work, options),
+  'patternTopic.messages': (client, options) => client.patternTopic('x').messages(options),
+  ...Object.fromEntries(
+    Object.entries(LOCKS).flatMap(([kind, of]): [string, Call][] => [
+      [`${kind}.for().lock`, (client, options) => of(client, 'x').for(client.owner()).lock(-1, options)],
+      [`${kind}.for().tryLock`, (client, options) => of(client, 'x').for(client.owner()).tryLock(1, -1, options)],
+    ]),
+  ),
+  'connect, retry': (_client, options) => connect({ url: 'memory:', retry: options }),
+}
+
+/** What is no signal, and what is said of it. */
+const NO_SIGNALS: readonly (readonly [signal: unknown, said: RegExp])[] = [
+  [{}, /signal must be an AbortSignal, not \[object Object\]/],
+  [{ aborted: false }, /signal must be an AbortSignal/],
+  [{ aborted: false, addEventListener: work, removeEventListener: work }, /signal .*: it has no throwIfAborted\(\)/],
+  [{ aborted: false, addEventListener: 1, throwIfAborted: work }, /signal .*: it has no addEventListener\(\)/],
+  [{ aborted: false, addEventListener: work, throwIfAborted: work }, /signal .*: it has no removeEventListener\(\)/],
+  [new AbortController(), /signal must be an AbortSignal, not \[object AbortController\]/],
+  [null, /signal must be an AbortSignal, not null/],
+  ['now', /signal must be an AbortSignal, not "now"/],
+]
+
+for (const [name, call] of Object.entries(SIGNALLED)) {
+  void test(`${name}: a signal that is none → a TypeError that names the option`, async () => {
+    const client = await connect('memory:')
+    await client.semaphore('x').trySetPermits(1)
+    for (const [signal, said] of NO_SIGNALS) {
+      const error = await refusal(() => call(client, { signal } as never))
+      assert.ok(error instanceof TypeError, `${name}: ${String(error)}`)
+      assert.match(error.message, said)
+    }
+    await client.close()
+  })
+}

@@ -68,7 +68,7 @@ const waiting = (lock: LockView, now: number): Row => {
     { text: `${index === 0 ? '' : ', '}${worker}` },
     { text: ` ${short(now - since)}`, style: 'dim' },
   ])
-  // In a long line, who waits is worth more than how long.
+  // In a long line, the names of the waiters are worth more than how long they wait.
   if (plainText(row).length + label.text.length <= INNER) return [label, ...row]
   return [label, { text: lock.waiting.map(({ worker }) => worker).join(', ') }]
 }

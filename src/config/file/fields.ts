@@ -209,7 +209,7 @@ const SENTINEL: Rows = {
 
 const CLUSTER: Rows = {
   nodeAddresses: honoured('some of its nodes'),
-  shardedSubscriptionMode: honoured('whether releases are told by SPUBLISH: must be the same for all on these keys'),
+  shardedSubscriptionMode: honoured('whether releases are published with SPUBLISH: must be the same for every client on these keys'),
   natMapper: NAT,
   natMap: NAT_MAP,
   scanInterval: SCAN,

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ConfigError } from '../../errors.js'
+import { LONGEST_LEASE, LONGEST_TIMEOUT } from '../../options.js'
 import type { ClientOptions, Filed } from '../settings.js'
 import { codecIn, javaCodecIn, nameMapperIn } from './java.js'
 import { placeIn } from './place.js'
@@ -51,11 +52,11 @@ const settingsOf = (documents: readonly Tree[], loose: boolean, file: string, be
 }
 
 const optionsIn = (values: Values, reading: Reading, beside: Beside): Filed['options'] => {
-  const timeout = values.ms('timeout')
+  const timeout = values.ms('timeout', LONGEST_TIMEOUT)
   return {
-    watchdog: values.ms('lockWatchdogTimeout'),
-    fairWaiterTimeout: values.ms('fairLockWaitTimeout'),
-    connectTimeout: values.ms('connectTimeout'),
+    watchdog: values.ms('lockWatchdogTimeout', LONGEST_LEASE),
+    fairWaiterTimeout: values.ms('fairLockWaitTimeout', LONGEST_TIMEOUT),
+    connectTimeout: values.ms('connectTimeout', LONGEST_TIMEOUT),
     commandTimeout: timeout,
     codec: codecIn(values, reading, beside.codec),
     mapName: nameMapperIn(values, beside.nameMappers ?? {}, beside.mapName),
@@ -65,7 +66,7 @@ const optionsIn = (values: Values, reading: Reading, beside: Beside): Filed['opt
 
 /** Whoever waits longer for replicas than for an answer would give up before it comes. */
 const replicasIn = (values: Values, reading: Reading, commandTimeout: number): ClientOptions['replicas'] => {
-  const timeout = values.ms('slavesSyncTimeout')
+  const timeout = values.ms('slavesSyncTimeout', LONGEST_TIMEOUT)
   const sync = values.flag('checkLockSyncedSlaves')
   if (timeout === undefined || timeout < commandTimeout) return { sync, timeout }
   reading.warn(values.at('slavesSyncTimeout'), 'slavesSyncTimeout is not used: it is not below timeout')

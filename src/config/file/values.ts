@@ -89,16 +89,18 @@ export class Values {
     throw wrong(this.at(name), `${name} is encrypted by Redisson PRO: take it from the environment, as \${NAME}`)
   }
 
-  number(name: string, least: number, unit = 'a whole number'): number | undefined {
+  number(name: string, least: number, unit = 'a whole number', most = Infinity): number | undefined {
     const text = this.text(name)
     if (text === undefined) return undefined
     const value = Number(text.trim())
-    if (Number.isSafeInteger(value) && value >= least) return value
-    throw wrong(this.at(name), `${name} must be ${unit}, ${least} or more`)
+    if (Number.isSafeInteger(value) && value >= least && value <= most) return value
+    const bounds = most === Infinity || value < least || Number.isNaN(value) ? `${least} or more` : `at most ${most}`
+    throw wrong(this.at(name), `${name} must be ${unit}, ${bounds}`)
   }
 
-  ms(name: string): number | undefined {
-    return this.number(name, 1, 'a whole number of milliseconds')
+  /** As an option of `connect` may be at most. */
+  ms(name: string, most: number): number | undefined {
+    return this.number(name, 1, 'a whole number of milliseconds', most)
   }
 
   flag(name: string): boolean | undefined {

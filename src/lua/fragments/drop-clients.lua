@@ -15,7 +15,8 @@ local function dropClients(line, most, look)
       stay[#stay + 1] = owner
     end
   end
-  -- First: it is this that is not refused where the server is out of memory.
+  -- First, while the queue is there: a refusal then leaves it as it was. The next is not refused where the server is out of memory.
+  keepLine(line)
   for i = 1, #gone, 1000 do
     redis.call('ZREM', line.deadlines, unpack(gone, i, math.min(i + 999, #gone)))
   end

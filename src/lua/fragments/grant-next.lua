@@ -16,8 +16,7 @@ local function grantNext(line, mine)
     if mine[owner] then
       bound(line, owner, waiting, place + 1, mine[owner])
       takeOut(line, owner)
-      redis.call('HSET', line.lock, owner, 1)
-      redis.call('PEXPIRE', line.lock, mine[owner])
+      takeHold(line.lock, owner, mine[owner])
       return owner
     elseif not isOurs(owner) then
       if place > 1 then
@@ -45,11 +44,12 @@ local function grantNext(line, mine)
       words[#words + 1] = same and waiting[i] or '+'
       if not same then break end
     end
-    if not deaf[client] and tellWhose(line, line.grants .. ':' .. client, words) then
+    local function grant()
+      takeHold(line.lock, owner, 3000)
+    end
+    if not deaf[client] and tellWhose(line, line.grants .. ':' .. client, words, grant) then
       bound(line, owner, waiting, place + 1, math.max(line.lease, 3000))
       keepOrder(line, waiting, place + 1, trial)
-      redis.call('HSET', line.lock, owner, 1)
-      redis.call('PEXPIRE', line.lock, 3000)
       redis.call('ZADD', line.deadlines, trial, owner)
       return nil
     end

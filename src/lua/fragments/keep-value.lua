@@ -5,6 +5,7 @@ local function keepValue(limiter)
   elseif limiter.left ~= limiter.stored then
     redis.call('INCRBY', limiter.value, limiter.left - limiter.stored)
   end
+  limiter.stored = limiter.left
   local count = limiter.count
   if count then
     local text = string.format('%.0f %.0f %s', count.grants, count.permits, count.latest or '0')

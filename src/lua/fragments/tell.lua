@@ -1,4 +1,4 @@
--- Tells who waits how many permits there are now; how many processes heard it. Redisson's listeners take a count from 1 to
+-- Tells waiters how many permits there are now; returns how many processes heard it. Redisson's listeners take a count from 1 to
 -- 2^31 - 1. What was done is done, also where telling it is refused.
 local function tell(channel, publish, available)
   if available <= 0 then

@@ -1,5 +1,5 @@
 -- In how many ms to ask again while it is the turn of the others. However the lock came to be free, they have `grace` ms to
--- come; once they are in their turn is soon over, and who waits longer to say that it waits is overtaken.
+-- come; once they are in their turn is soon over, and a waiter that takes longer to ask is overtaken.
 local function untilTurn(turn, free, grace)
   local left = redis.call('PTTL', turn)
   if free and left > grace then

@@ -17,6 +17,8 @@ local asked = ARGV
 --include drop-late
 --include holder-of
 --include wrong-kind
+--include take-hold
+--include or-undo
 
 if holderOf(lock) == nil then
   return wrongKind(lock)
@@ -36,10 +38,11 @@ local function take(owner, lease, allowance, holds)
     for _, waiting in ipairs(counted and redis.call('ZRANGE', deadlines, 0, 1999) or {}) do
       redis.call('ZINCRBY', deadlines, -allowance, waiting)
     end
-    redis.call('HSET', lock, owner, 1)
+    takeHold(lock, owner, lease)
+  else
+    -- What it has had longer, since it has taken the lock again, is not made shorter.
+    redis.call('PEXPIRE', lock, math.max(lease, redis.call('PTTL', lock)))
   end
-  -- What it has had longer, since it has taken the lock again, is not made shorter.
-  redis.call('PEXPIRE', lock, math.max(lease, holds and redis.call('PTTL', lock) or 0))
   return true
 end
 
@@ -52,7 +55,9 @@ local function stand(owner, allowance, deadline)
   local theirs = before and before ~= owner and redis.call('ZSCORE', deadlines, before)
   local left = theirs and theirs - now or redis.call('PTTL', lock)
   if redis.call('ZADD', deadlines, now + left + allowance, owner) == 1 then
-    redis.call('RPUSH', queue, owner)
+    orUndo(function()
+      redis.call('ZREM', deadlines, owner)
+    end, redis.call, 'RPUSH', queue, owner)
   end
   return left
 end

@@ -7,6 +7,7 @@ import {
   classicFairLockLeave,
   lockSetLevel,
 } from '../../lua/scripts.gen.js'
+import { LONGEST_TIMEOUT } from '../../options.js'
 import { fairKeys, inspectFair } from '../fair-lock/fair-keys.js'
 import { PlainLockProtocol } from '../lock/lock.js'
 
@@ -29,9 +30,10 @@ export class ClassicFairProtocol extends PlainLockProtocol implements LineProtoc
     return [this.channel, this.runner.publishCommand]
   }
 
-  /** Since 3.11 whoever limits its wait is let be silent for that long. */
+  /** Since 3.11 a waiter that limits its wait may be silent for that long; the server adds up the allowances of all. */
   #allowance(wait: number): number {
-    return this.#counted === 1 && wait > 0 && wait !== Infinity ? Math.ceil(wait) : this.runner.fleet.fairWaiterTimeout
+    const limits = this.#counted === 1 && wait > 0 && wait !== Infinity
+    return limits ? Math.min(Math.ceil(wait), LONGEST_TIMEOUT) : this.runner.fleet.fairWaiterTimeout
   }
 
   grants(): undefined {

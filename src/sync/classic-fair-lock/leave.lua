@@ -1,4 +1,4 @@
--- Frees the lock of its owner, whatever the count, or takes who waits out of the queue, as a Redisson before version 4 does:
+-- Frees the lock of its owner, whatever the count, or takes a waiter out of the queue, as a Redisson before version 4 does:
 -- those behind move up, where places are counted on (since 3.11); before that all do, when it was the head. What is free
 -- then is told to the next.
 -- KEYS[1] lock

@@ -25,7 +25,9 @@ local owners = ARGV
 --include keep-order
 --include bound
 --include tell-whose
+--include take-hold
 --include grant-next
+--include or-undo
 
 local holder = holderOf(lock)
 if holder == nil then
@@ -59,6 +61,9 @@ if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * leng
   latest = tonumber(redis.call('ZSCORE', deadlines, tail))
 end
 local mine, place, told = {}, {}, {}
+local function leaveAll()
+  for owner in pairs(mine) do takeOut(line, owner) end
+end
 for i = 6, #owners, 2 do
   local owner, lease, state = owners[i], tonumber(owners[i + 1]), 1
   if owner == holder then
@@ -66,21 +71,20 @@ for i = 6, #owners, 2 do
   elseif line.now > notAfter then
     state = 3
   elseif not holder and length == 0 then
-    redis.call('HSET', lock, owner, 1)
-    redis.call('PEXPIRE', lock, lease)
+    takeHold(lock, owner, lease)
     holder, left = owner, lease
   else
     mine[owner], place[owner], state = lease, #told + 1, isOurs(tail or holder) and 0 or 2
     local after = math.ceil(latest) + (state == 2 and allowance or 0)
     local deadline = math.max(line.now + left + allowance * (length + 1), after)
     if redis.call('ZADD', deadlines, 'NX', deadline, owner) == 1 then
-      redis.call('RPUSH', queue, owner)
+      orUndo(leaveAll, redis.call, 'RPUSH', queue, owner)
       tail, length, latest = owner, length + 1, deadline
     end
   end
   told[#told + 1] = state
 end
-keepLine(line, latest)
+orUndo(leaveAll, keepLine, line, latest)
 local granted = not holder and place[grantNext(line, mine)]
 if granted then told[granted] = 1 end
 return { line.stamp, redis.call('PTTL', lock), told }

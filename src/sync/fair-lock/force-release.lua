@@ -20,6 +20,7 @@ local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(A
 --include keep-order
 --include bound
 --include tell-whose
+--include take-hold
 --include grant-next
 
 local time = redis.call('TIME')

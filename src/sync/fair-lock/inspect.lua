@@ -1,4 +1,4 @@
--- Who holds the lock, how often, for how long, and who waits for it in which order; of those some at a time, where they are many.
+-- The holder of the lock, how often and for how long it holds it, and the waiters in their order; some at a time where there are many.
 -- KEYS[1] lock
 -- KEYS[2] queue
 -- KEYS[3] deadlines

@@ -1,4 +1,4 @@
--- Frees the lock of its owner, whatever the count, or takes who waits out of the line; what is free then goes to the next.
+-- Frees the lock of its owner, whatever the count, or takes a waiter out of the line; what is free then goes to the next.
 -- Those who stood right behind it and have had their turn in its process meanwhile leave with it.
 -- KEYS[1] lock
 -- KEYS[2] queue
@@ -23,6 +23,7 @@ local served = ARGV
 --include keep-order
 --include bound
 --include tell-whose
+--include take-hold
 --include grant-next
 
 local time = redis.call('TIME')

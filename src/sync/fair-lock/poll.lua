@@ -24,6 +24,7 @@ local owners = ARGV
 --include keep-order
 --include bound
 --include tell-whose
+--include take-hold
 --include grant-next
 
 local time = redis.call('TIME')

@@ -15,6 +15,7 @@ local owner, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --include drop-stale
 --include holder-of
 --include wrong-kind
+--include take-hold
 
 local left = redis.call('PTTL', lock)
 local holder = left ~= -2 and holderOf(lock)
@@ -33,6 +34,5 @@ if left == -2 then
     return left
   end
 end
-redis.call('HSET', lock, owner, 1)
-redis.call('PEXPIRE', lock, lease)
+takeHold(lock, owner, lease)
 return nil

@@ -28,6 +28,7 @@ local owners = ARGV
 --include call-in
 --include serve-line
 --include wrong-kind
+--include or-undo
 
 local found = redis.call('HGET', lock, 'mode')
 if found ~= 'read' and found ~= 'write' and redis.call('EXISTS', lock) == 1 then
@@ -58,6 +59,9 @@ if living then
   keepLine(line)
 end
 local mode = serveLine(line, mine)
+local function leaveAll()
+  for owner in pairs(mine) do takeOut(line, owner) end
+end
 for i = 7, #owners, 2 do
   local owner, state = owners[i], 0
   local writes = string.sub(owner, -6) == ':write'
@@ -71,9 +75,9 @@ for i = 7, #owners, 2 do
     mode, state = writes and 'write' or 'read', 1
   elseif stands or joins == '1' then
     if not stands then
-      redis.call('RPUSH', queue, owner)
       redis.call('ZADD', deadlines, line.now + allowance, owner)
-      keepLine(line)
+      orUndo(leaveAll, redis.call, 'RPUSH', queue, owner)
+      orUndo(leaveAll, keepLine, line)
     end
     state = redis.call('LINDEX', queue, 0) == owner and 0 or 3
   end

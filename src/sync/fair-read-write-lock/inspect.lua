@@ -1,4 +1,4 @@
--- Who holds the lock, in which mode, how often, for how long, and who waits for it in which order. Where there are many, some of
+-- Who holds the lock, in which mode, how often, for how long, and the waiters in their order. Where there are many, some of
 -- them at a time.
 -- KEYS[1] lock
 -- KEYS[2] queue

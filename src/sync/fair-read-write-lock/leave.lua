@@ -1,4 +1,4 @@
--- Ends a read or a write, whatever its count, or takes who waits out of the line; who is next enters. Those who stood right
+-- Ends a read or a write, whatever its count, or takes a waiter out of the line; who is next enters. Those who stood right
 -- behind a writer and have had their turn in its process meanwhile leave with it.
 -- KEYS[1] lock
 -- KEYS[2] queue

@@ -15,6 +15,7 @@ local known = ARGV[3]
 --include holder-of
 --include raise-counter
 --include wrong-kind
+--include take-hold
 
 local left = redis.call('PTTL', lock)
 local holder = left ~= -2 and holderOf(lock)
@@ -29,7 +30,6 @@ raiseCounter(counter, known)
 if not again or redis.call('EXISTS', counter) == 0 then
   redis.call('INCR', counter)
 end
-redis.call('HSET', lock, owner, 1)
-redis.call('PEXPIRE', lock, lease)
+takeHold(lock, owner, lease)
 -- As text: a number of Lua's is exact up to 2^53 only.
 return redis.call('GET', counter)

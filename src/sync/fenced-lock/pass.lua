@@ -15,17 +15,17 @@ local lease = ARGV[3]
 local known = ARGV[4]
 
 --include raise-counter
+--include take-hold
 
 local passes = redis.call('HEXISTS', lock, from) == 1
 if not passes and redis.call('HEXISTS', lock, to) == 0 then
   return nil
 end
 raiseCounter(counter, known)
--- First: where no token is to be had, nothing changes hands.
+-- First: where there is no token, nothing changes hands.
 if passes or redis.call('EXISTS', counter) == 0 then
   redis.call('INCR', counter)
 end
 redis.call('HDEL', lock, from)
-redis.call('HSET', lock, to, 1)
-redis.call('PEXPIRE', lock, lease)
+takeHold(lock, to, lease)
 return redis.call('GET', counter)

@@ -45,13 +45,16 @@ if ttl ~= -2 and not next(others) and not groupLike(ttl) then
   return wrongKind(group)
 end
 for i = 3, #fields do
+  giveKey(group, fields[i], owner, now + lease, 1)
+  -- After that: a group that is empty in between loses its expiry.
   if others[i] then
     dropKey(group, fields[i], others[i])
   end
-  giveKey(group, fields[i], owner, now + lease, 1)
 end
 -- The others of the group may have theirs for longer.
-if ttl == -2 or (ttl >= 0 and ttl < lease) then
+if (ttl == -2 or (ttl >= 0 and ttl < lease)) and type(redis.pcall('PEXPIRE', group, lease)) == 'table' then
+  -- Redis does not roll a script back: what has no expiry goes, and the server says once more what it refused.
+  for i = 3, #fields do dropKey(group, fields[i], owner) end
   redis.call('PEXPIRE', group, lease)
 end
 return nil

@@ -25,8 +25,9 @@ for i = 4, #fields do
   end
 end
 for i = 4, #fields do
-  dropKey(group, fields[i], from)
   giveKey(group, fields[i], to, now + lease, 1)
+  -- After that: a group that is empty in between loses its expiry.
+  dropKey(group, fields[i], from)
 end
 outlast(group, lease)
 return 1

@@ -1,4 +1,4 @@
--- Deletes the latch and frees who waits. Redisson's own delete says 1, on which its waiters wait on; after a 0 they look.
+-- Deletes the latch and frees all waiters. Redisson's own delete says 1, on which its waiters wait on; after a 0 they look.
 -- KEYS[1] latch
 -- KEYS[2] channel
 -- ARGV[1] publish

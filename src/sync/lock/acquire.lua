@@ -8,6 +8,7 @@ local owner = ARGV[1]
 local lease = ARGV[2]
 --include holder-of
 --include wrong-kind
+--include take-hold
 
 local left = redis.call('PTTL', lock)
 local holder = left ~= -2 and holderOf(lock)
@@ -17,6 +18,5 @@ end
 if holder and holder ~= owner then
   return left
 end
-redis.call('HSET', lock, owner, 1)
-redis.call('PEXPIRE', lock, lease)
+takeHold(lock, owner, lease)
 return nil

@@ -9,10 +9,10 @@ local lock = KEYS[1]
 local from = ARGV[1]
 local to = ARGV[2]
 local lease = ARGV[3]
+--include take-hold
 
 if redis.call('HDEL', lock, from) == 0 and redis.call('HEXISTS', lock, to) == 0 then
   return 0
 end
-redis.call('HSET', lock, to, 1)
-redis.call('PEXPIRE', lock, lease)
+takeHold(lock, to, lease)
 return 1

@@ -118,13 +118,13 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
     return whileHeld(this.runtime, hold, () => within(this, hold, inside))
   }
 
-  /** Whether it could not be had now. */
+  /** Whether it could not be acquired now. */
   async isLocked(): Promise<boolean> {
     const taken = await this.each((member) => member.isLocked())
     return taken.filter((one) => !one).length < this.needed
   }
 
-  /** Until it could be had. */
+  /** Until it could be acquired. */
   async remaining(): Promise<number | undefined> {
     return this.#untilFree(await this.each((member) => member.remaining()))
   }
@@ -289,7 +289,7 @@ const areSame = (one: object, other: object): boolean => {
 
 const leavesOf = (lock: Lock): Lock[] => (lock instanceof LockOfLocks ? lock.members.flatMap(leavesOf) : [lock])
 
-/** Two members that exclude one another could never be had together. */
+/** Two members that exclude one another could never be held together. */
 const mustDiffer = (members: readonly Lock[]): void => {
   const leaves = members.map(leavesOf)
   leaves.forEach((mine, index) => {

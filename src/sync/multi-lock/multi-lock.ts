@@ -41,7 +41,7 @@ export class MultiLock extends LockOfLocks {
     if (!holds.includes(undefined)) return this.together(holds, wanted)
     await this.giveBack(holds, wanted)
     signal?.throwIfAborted()
-    // What was not had is what to wait for, before anything else is taken.
+    // The lock that could not be acquired is the one to wait for, before anything else is taken.
     const next = settled.length === 1 ? first : holds.indexOf(undefined)
     return { failures: failuresOf(settled, this.members, order), answered, next }
   }

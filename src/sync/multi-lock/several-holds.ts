@@ -22,7 +22,7 @@ const MARGIN = 500
 export interface Parts {
   readonly name: string
   readonly owner: UnitOfWork
-  /** By the place of its lock; undefined where that was not had. */
+  /** By the place of its lock; undefined where that was not acquired. */
   readonly holds: (Hold | undefined)[]
   /** How many must be certain. */
   readonly needed: number

@@ -12,6 +12,7 @@ local permits, timeouts, channel, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local publish = ARGV[1]
 local calls = ARGV
 --include member-of
+--include or-undo
 --include reap
 --include server-now
 --include whole
@@ -30,7 +31,11 @@ if not available then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
 available = available + over
-local served, place = 0, 2
+local served, place, taken = 0, 2, {}
+local function giveBack()
+  for _, member in ipairs(taken) do redis.call('ZREM', timeouts, member) end
+  redis.call('INCRBY', permits, #taken)
+end
 while calls[place] do
   local lease, count = tonumber(calls[place]), tonumber(calls[place + 1])
   if not redis.call('ZSCORE', timeouts, memberOf(calls[place + 2])) then
@@ -40,7 +45,10 @@ while calls[place] do
     available = redis.call('DECRBY', permits, count) + over
     local ends = lease > 0 and now + lease or '922337203685477'
     for i = place + 2, place + 1 + count do
-      redis.call('ZADD', timeouts, ends, memberOf(calls[i]))
+      taken[#taken + 1] = memberOf(calls[i])
+    end
+    for i = #taken - count + 1, #taken do
+      orUndo(giveBack, redis.call, 'ZADD', timeouts, ends, taken[i])
     end
   end
   served = served + 1
@@ -49,7 +57,7 @@ end
 if served > 0 then
   local left = redis.call('PTTL', permits)
   if left > 0 then
-    redis.call('PEXPIRE', timeouts, left)
+    orUndo(giveBack, redis.call, 'PEXPIRE', timeouts, left)
   end
 end
 if not calls[place] then

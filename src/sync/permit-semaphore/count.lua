@@ -6,6 +6,7 @@
 -- returns [integer exists, integer available, integer acquired] exists: 1 when there is such a semaphore
 local permits, timeouts, channel = KEYS[1], KEYS[2], KEYS[3]
 local publish = ARGV[1]
+--include or-undo
 --include reap
 --include server-now
 --include whole

@@ -11,6 +11,7 @@ local permits, channel, timeouts, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local publish = ARGV[1]
 local ids = ARGV
 --include member-of
+--include or-undo
 --include reap
 --include server-now
 --include tell
@@ -19,17 +20,26 @@ local ids = ARGV
 if redis.call('PEXPIRE', note, 120000) == 1 then
   return 0
 end
-local now = serverNow()
+local now, scores = serverNow(), {}
 for i = 2, #ids do
   local ends = redis.call('ZSCORE', timeouts, memberOf(ids[i]))
   if not ends or tonumber(ends) <= now then
     return -1
   end
+  scores[i] = ends
 end
 local over = reap(permits, timeouts, channel, publish, now, 0)
 for i = 2, #ids do
   redis.call('ZREM', timeouts, memberOf(ids[i]))
 end
+local exists, available = redis.call('EXISTS', permits) == 1, 0
+if exists then
+  -- Where the count may not be changed they stay taken.
+  available = redis.pcall('INCRBY', permits, #ids - 1)
+  if type(available) == 'table' then
+    for i = 2, #ids do redis.call('ZADD', timeouts, scores[i], memberOf(ids[i])) end
+    return available
+  end
+end
 redis.call('SET', note, 1, 'PX', 120000)
-local available = redis.call('EXISTS', permits) == 1 and redis.call('INCRBY', permits, #ids - 1) + over or 0
-return tell(channel, publish, available)
+return tell(channel, publish, exists and available + over or 0)

@@ -14,12 +14,21 @@ local ids = ARGV
 
 -- What is no note of ours is met before anything is done.
 redis.call('GET', note)
-local taken = 0
+local taken, scores = 0, {}
 for i = 2, #ids do
+  scores[i] = redis.call('ZSCORE', timeouts, memberOf(ids[i]))
   taken = taken + redis.call('ZREM', timeouts, memberOf(ids[i]))
 end
-redis.call('SET', note, 1, 'PX', 120000)
 if taken > 0 and redis.call('EXISTS', permits) == 1 then
-  tell(channel, publish, redis.call('INCRBY', permits, taken))
+  local available = redis.pcall('INCRBY', permits, taken)
+  -- Where the count may not be changed they stay taken, until their lease ends.
+  if type(available) == 'table' then
+    for i = 2, #ids do
+      if scores[i] then redis.call('ZADD', timeouts, scores[i], memberOf(ids[i])) end
+    end
+    return available
+  end
+  tell(channel, publish, available)
 end
+redis.call('SET', note, 1, 'PX', 120000)
 return taken

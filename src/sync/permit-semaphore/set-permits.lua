@@ -9,6 +9,7 @@
 -- returns integer how many more there are now, negative for fewer
 local permits, channel, timeouts, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local amount, publish = tonumber(ARGV[1]), ARGV[2]
+--include or-undo
 --include reap
 --include server-now
 --include whole

@@ -15,6 +15,7 @@ local publish = ARGV[5]
 --include wrong-kind
 --include rate-of
 --include tell
+--include or-undo
 
 local before = redis.call('GET', note)
 if before then
@@ -28,10 +29,12 @@ redis.call('HSETNX', limiter, 'rate', rate)
 redis.call('HSETNX', limiter, 'interval', interval)
 redis.call('HSETNX', limiter, 'keepAliveTime', keepAlive)
 local set = redis.call('HSETNX', limiter, 'type', scope)
-redis.call('SET', note, set, 'PX', 120000)
 if set == 1 and keepAlive > 0 then
-  redis.call('PEXPIRE', limiter, keepAlive)
+  orUndo(function()
+    redis.call('DEL', limiter)
+  end, redis.call, 'PEXPIRE', limiter, keepAlive)
 end
+redis.call('SET', note, set, 'PX', 120000)
 if set == 1 then
   tell(channel, publish, tonumber(rate))
 end

@@ -48,7 +48,9 @@ for i = 5, #owners, 2 do
   longest = math.max(longest, tonumber(owners[i + 1]))
 end
 redis.call('HSET', lock, 'mode', mode or 'read', unpack(fields))
-if longest > left then
+if longest > left and type(redis.pcall('PEXPIRE', lock, longest)) == 'table' then
+  -- Redis does not roll a script back: what has no expiry goes, and the server says once more what it refused.
+  for i = 1, #fields, 2 do redis.call('HDEL', lock, fields[i], left == -2 and 'mode' or fields[i]) end
   redis.call('PEXPIRE', lock, longest)
 end
 return nil

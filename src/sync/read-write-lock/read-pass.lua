@@ -25,7 +25,7 @@ redis.call('HSET', lock, to, 1)
 redis.call('SET', taken .. ':1', 1, 'PX', lease)
 local left = redis.call('PTTL', lock)
 if left > lease then
-  -- It was had for longer: the lock lasts as long as the reads that go on, and not as long as that.
+  -- It was held for longer: the lock lasts as long as the reads that go on, and not as long as that.
   redis.call('PEXPIRE', lock, outlives(lock, companion, left, left, math.huge, { looks = 2000 }))
 elseif left >= 0 then
   redis.call('PEXPIRE', lock, lease)

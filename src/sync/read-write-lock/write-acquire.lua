@@ -33,6 +33,10 @@ if left == -2 or redis.call('HEXISTS', lock, owner) == 0 then
   end
 end
 redis.call('HSET', lock, 'mode', 'write', owner, 1)
-redis.call('PEXPIRE', lock, lease)
+if type(redis.pcall('PEXPIRE', lock, lease)) == 'table' then
+  -- Redis does not roll a script back: what has no expiry goes, and the server says once more what it refused.
+  redis.call('HDEL', lock, owner, left == -2 and 'mode' or owner)
+  redis.call('PEXPIRE', lock, lease)
+end
 redis.call('DEL', turn)
 return nil

@@ -1,4 +1,4 @@
--- Adds permits, or takes some away, keeping the expiry, and tells who waits when there are any. Asked again under the same
+-- Adds permits, or takes some away, keeping the expiry, and tells waiters when there are any. Asked again under the same
 -- note, it is done once; what was refused stays refused. The note lasts for as long as who gives back may ask again.
 -- KEYS[1] permits
 -- KEYS[2] channel

@@ -4,14 +4,17 @@
 -- returns integer permits taken, negative when there was a debt
 local permits, note = KEYS[1], KEYS[2]
 --include whole
+--include or-undo
 
 local before = redis.call('GET', note)
 if before then
   return whole(before) or 0
 end
 local available = redis.call('GET', permits) or '0'
-if available ~= '0' then
-  redis.call('DECRBY', permits, available)
-end
 redis.call('SET', note, available, 'PX', 120000)
+if available ~= '0' then
+  orUndo(function()
+    redis.call('DEL', note)
+  end, redis.call, 'DECRBY', permits, available)
+end
 return whole(available) or 0

@@ -16,5 +16,11 @@ redis.call('SET', note, 0, 'PX', 120000)
 if taken == 0 or redis.call('EXISTS', permits) == 0 then
   return 0
 end
-tell(channel, publish, redis.call('INCRBY', permits, taken))
+local available = redis.pcall('INCRBY', permits, taken)
+if type(available) == 'table' then
+  -- Not given back: the note says so still.
+  redis.call('SET', note, taken, 'PX', 3600000)
+  return available
+end
+tell(channel, publish, available)
 return taken

@@ -20,9 +20,10 @@ redis.call('SET', note, made, 'PX', 120000)
 if made == 0 then
   return 0
 end
-redis.call('SET', permits, amount)
 if expiry > 0 then
-  redis.call('PEXPIRE', permits, expiry)
+  redis.call('SET', permits, amount, 'PX', expiry)
+else
+  redis.call('SET', permits, amount)
 end
 tell(channel, publish, tonumber(amount))
 return 1

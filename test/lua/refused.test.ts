@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { describe } from 'node:test'
+import type { Script } from '#src/lua/script.js'
+import * as scripts from '#src/lua/scripts.gen.js'
+import { redisEngine, scenarios, type Word, type World } from '../engines.js'
+
+/** A client of ours, and some of its owners. */
+const CLIENT = '00000000-0000-8100-8000-000000000001'
+const [ONE, TWO] = [`${CLIENT}:1`, `${CLIENT}:2`]
+const FOREVER = 9_000_000_000_000
+const LEASE = 5000
+const LINE = ['k', 'k:queue', 'k:deadlines']
+const ID = '0123456789abcdef0123456789abcdef'
+
+interface Step {
+  readonly script: Pick<Script<never, never, never>, 'text'>
+  readonly keys: readonly string[]
+  readonly args: readonly Word[]
+  /** What is there before. */
+  readonly before?: readonly (readonly Word[])[]
+}
+
+const HELD: Step['before'] = [
+  ['HSET', 'k', ONE, 1],
+  ['PEXPIRE', 'k', 60_000],
+]
+const WAITED: Step['before'] = [
+  ...HELD,
+  ['RPUSH', 'k:queue', TWO],
+  ['ZADD', 'k:deadlines', FOREVER, TWO],
+  ['PEXPIRE', 'k:queue', 60_000],
+  ['PEXPIRE', 'k:deadlines', 60_000],
+]
+const enqueue = [5000, FOREVER, 'channel', 'grants', 'PUBLISH', TWO, LEASE]
+const ask = (owner: string): Word[] => ['1', FOREVER, 5000, 'c', 'grants', 'PUBLISH', owner, LEASE]
+
+/** Each script that makes a hold, a permit or a place in a line, run as if its client died right after it. */
+const STEPS: Readonly<Record<string, Step>> = {
+  'lock/acquire': { script: scripts.lockAcquire, keys: ['k'], args: [ONE, LEASE] },
+  'lock/pass': { script: scripts.lockPass, keys: ['k'], args: [ONE, TWO, LEASE], before: HELD },
+  'fenced-lock/acquire': { script: scripts.fencedLockAcquire, keys: ['k', 'token'], args: [ONE, LEASE, '0'] },
+  'fenced-lock/pass': {
+    ...{ script: scripts.fencedLockPass, keys: ['k', 'token'], args: [ONE, TWO, LEASE, '0'], before: HELD },
+  },
+  'fair-lock/try': { script: scripts.fairLockTry, keys: LINE, args: [ONE, LEASE, 'channel', 'PUBLISH'] },
+  'fair-lock/enqueue, free': { script: scripts.fairLockEnqueue, keys: LINE, args: enqueue },
+  'fair-lock/enqueue, held': { script: scripts.fairLockEnqueue, keys: LINE, args: enqueue, before: HELD },
+  'fair-lock/poll': {
+    ...{ script: scripts.fairLockPoll, keys: LINE, args: [5000, 'channel', 'grants', 'PUBLISH', TWO, LEASE] },
+    before: WAITED.slice(2),
+  },
+  'fair-lock/leave': {
+    ...{ script: scripts.fairLockLeave, keys: LINE, args: [ONE, LEASE, 5000, 'channel', 'grants', 'PUBLISH'] },
+    before: WAITED,
+  },
+  'fair-lock/force-release': {
+    ...{ script: scripts.fairLockForceRelease, keys: LINE, args: [LEASE, 5000, 'channel', 'grants', 'PUBLISH'] },
+    before: WAITED,
+  },
+  'fair-read-write-lock/ask, write': { script: scripts.fairReadWriteLockAsk, keys: LINE, args: ask(`${ONE}:write`) },
+  'fair-read-write-lock/ask, read': { script: scripts.fairReadWriteLockAsk, keys: LINE, args: ask(ONE) },
+  'fair-read-write-lock/ask, held': {
+    ...{ script: scripts.fairReadWriteLockAsk, keys: LINE, args: ask(TWO) },
+    before: [
+      ['HSET', 'k', 'mode', 'write', `${ONE}:write`, 1],
+      ['PEXPIRE', 'k', 60_000],
+    ],
+  },
+  'fair-read-write-lock/leave': {
+    ...{ script: scripts.fairReadWriteLockLeave, keys: [...LINE, 'channel'] },
+    args: ['c', 'grants', 'PUBLISH', `${ONE}:write`],
+    before: [['HSET', 'k', 'mode', 'write', `${ONE}:write`, 1], ...WAITED.slice(1)],
+  },
+  'read-write-lock/write-acquire': {
+    ...{ script: scripts.readWriteLockWriteAcquire, keys: ['k', 'turn'], args: [`${ONE}:write`, LEASE, '', 1, 1] },
+  },
+  'read-write-lock/read-acquire': {
+    ...{ script: scripts.readWriteLockReadAcquire, keys: ['k', 'turn', 'c:1', 'c:2'] },
+    args: ['', '', 1, 1, ONE, LEASE, TWO, LEASE],
+  },
+  'keyed-lock/acquire': { script: scripts.keyedLockAcquire, keys: ['k'], args: [ONE, LEASE, 'x', 'y'] },
+  'classic-fair-lock/ask': {
+    ...{ script: scripts.classicFairLockAsk, keys: LINE, args: ['1', '0', FOREVER, ONE, LEASE, 5000] },
+  },
+  'permit-semaphore/acquire': {
+    ...{ script: scripts.permitSemaphoreAcquire, keys: ['permits', 'timeouts', 'channel', 'note'] },
+    args: ['PUBLISH', LEASE, 1, ID],
+    before: [['SET', 'permits', 1, 'PX', 60_000]],
+  },
+}
+
+/** At first none, so that each step is seen to work. */
+const COMMANDS = [
+  '',
+  ...['hset', 'hdel', 'pexpire', 'pexpireat', 'set', 'del', 'rpush', 'lrem', 'lpop', 'zadd', 'zrem'],
+  ...['incr', 'incrby', 'decrby', 'publish', 'pubsub'],
+]
+
+/** What is there without an expiry. Tokens go up for ever. */
+const withoutExpiry = async (w: World): Promise<string[]> => {
+  const left: string[] = []
+  for (const key of (await w.raw('KEYS', '*')) as string[])
+    if (key !== 'token' && (await w.raw('PTTL', key)) === -1) left.push(key)
+  return left
+}
+
+void describe('a script that is refused a command, and whose client does nothing about it', () => {
+  const scenario = scenarios(redisEngine)
+
+  for (const [name, { script, keys, args, before = [] }] of Object.entries(STEPS)) {
+    scenario(`${name} → nothing stays without an expiry, and nobody is told of a hold that is not there`, async (w) => {
+      const heard = await w.messages(`grants:${CLIENT}`)
+      for (const command of COMMANDS) {
+        for (const words of before) await w.raw(...words)
+        heard.length = 0
+        if (command !== '') await w.raw('ACL', 'SETUSER', 'default', `-${command}`)
+        const refused = await w
+          .raw('EVAL', script.text, keys.length, ...keys, ...args)
+          .then(() => false)
+          .catch(() => true)
+        await w.raw('ACL', 'SETUSER', 'default', '+@all')
+        assert.ok(!refused || command !== '', 'refused although it may do everything')
+        assert.deepEqual(await withoutExpiry(w), [], command)
+        await w.pass(1)
+        const granted = heard.some((message) => message !== '0')
+        if (command === '' && /^fair-.*(?:leave|force)/.test(name)) assert.ok(granted, 'nobody was told')
+        const held = (await w.raw('HEXISTS', 'k', TWO)) === 1
+        assert.ok(!granted || held, `${command}: told of a hold that is not there`)
+        const permits = await w.raw('GET', 'permits')
+        if (refused && permits !== null) assert.equal(permits, '1', command)
+        await w.raw('FLUSHDB')
+      }
+    })
+  }
+})
