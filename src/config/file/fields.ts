@@ -209,7 +209,9 @@ const SENTINEL: Rows = {
 
 const CLUSTER: Rows = {
   nodeAddresses: honoured('some of its nodes'),
-  shardedSubscriptionMode: honoured('whether releases are published with SPUBLISH: must be the same for every client on these keys'),
+  shardedSubscriptionMode: honoured(
+    'whether releases are published with SPUBLISH: must be the same for every client on these keys',
+  ),
   natMapper: NAT,
   natMap: NAT_MAP,
   scanInterval: SCAN,
