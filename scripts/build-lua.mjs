@@ -36,7 +36,7 @@ export const REDISSON = {
 }
 /** Of `src/lua/shape.ts`. */
 const SHAPES = ['digits', 'either', 'integer', 'just', 'list', 'many', 'nil', 'oneFor', 'pairs', 'text', 'tuple']
-const INCLUDE = /^--include ([\w-]+)[^\S\n]*$/gm
+const INCLUDE = /^--include ([\w/-]+)[^\S\n]*$/gm
 
 /** @param {string} folder */
 const luaFiles = (folder) =>

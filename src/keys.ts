@@ -9,6 +9,12 @@ export const lockChannel = (name: string): string => `redisson_lock__channel:${t
 /** The newest token of a fenced lock. */
 export const fencingCounter = (name: string): string => `redisson_lock_token:${tagged(name)}`
 
+/** Who waits for a plain lock, in order, until when each counts as alive, whose turn it is, and where a grant is told. */
+export const lineQueue = (name: string): string => `holdfast_line:${tagged(name)}`
+export const lineDeadlines = (name: string): string => `holdfast_line_due:${tagged(name)}`
+export const lineTurn = (name: string): string => `holdfast_line_turn:${tagged(name)}`
+export const lineGrants = (name: string): string => `holdfast_line_grant:${tagged(name)}`
+
 /** Who waits for a fair lock, in order, and until when each counts as alive. */
 export const fairQueue = (name: string): string => `redisson_lock_queue:${tagged(name)}`
 export const fairDeadlines = (name: string): string => `redisson_lock_timeout:${tagged(name)}`

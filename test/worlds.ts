@@ -103,6 +103,8 @@ export const within = async <T>(promise: Promise<T>, ms: number): Promise<T> => 
 
 /** Fencing tokens are counted on for ever. */
 const isCounter = (key: string): boolean => key.startsWith('redisson_lock_token:')
+/** Of a line beside which somebody listened to Redisson's channel; it goes by itself, soon. */
+const isTurn = (key: string): boolean => key.startsWith('holdfast_line_turn:')
 
 export const build = (engine: string, id: string, ways: Ways): World => {
   const { clock, raw } = ways
@@ -176,7 +178,7 @@ export const build = (engine: string, id: string, ways: Ways): World => {
         await run(Promise.all(clients.map((client) => client.close())))
         await ways.silence()
         channels = (await raw('PUBSUB', 'CHANNELS', '*')) as string[]
-        keys = ((await world.raw('KEYS', '*')) as string[]).filter((key) => !isCounter(key))
+        keys = ((await world.raw('KEYS', '*')) as string[]).filter((key) => !isCounter(key) && !isTurn(key))
       } finally {
         await ways.end()
       }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { lockAcquire, lockRelease } from '#src/lua/scripts.gen.js'
+import { bareLock } from '../support/bare-lock.js'
 import { versionOf } from '../support/paths.js'
 import type { Participant } from './participant.js'
 
@@ -22,13 +23,21 @@ const rawWith = (name: string, enableAutoPipelining: boolean): Participant => ({
     for (const { text } of [lockAcquire, lockRelease]) await client.script('LOAD', text)
     const id = randomUUID()
     let owners = 0
-    const acquire = async (key: string, channel: string) => {
+    const acquire = async ({ take, give }: ReturnType<typeof bareLock>) => {
       const owner = `${id}:${(owners += 1)}`
-      if ((await client.evalsha(lockAcquire.sha, 1, key, owner, lease)) !== null) throw new Error('taken')
-      return { release: () => client.evalsha(lockRelease.sha, 1, key, owner, channel, 'PUBLISH') }
+      const taking = take(owner, lease)
+      if ((await client.evalsha(lockAcquire.sha, taking.keys.length, ...taking.keys, ...taking.args)) !== null)
+        throw new Error('taken')
+      const giving = give(owner)
+      return {
+        release: () => client.evalsha(lockRelease.sha, giving.keys.length, ...giving.keys, ...giving.args),
+      }
     }
     return {
-      lock: (_kind, key) => ({ acquire: () => acquire(key, `redisson_lock__channel:{${key}}`) }),
+      lock: (_kind, key) => {
+        const lock = bareLock(key)
+        return { acquire: () => acquire(lock) }
+      },
       troubles: () => 0,
       intact: () => true,
       close: () => client.disconnect(),

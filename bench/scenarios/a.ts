@@ -3,6 +3,7 @@ import { connect } from 'holdfast'
 import { lockAcquire, lockRelease } from '#src/lua/scripts.gen.js'
 import { type Adapter, adapters, type Bare } from '../support/adapters.js'
 import type { Bench, Scenario } from '../support/bench.js'
+import { bareLock } from '../support/bare-lock.js'
 import { type Figures, medians, type Row, target } from '../support/result.js'
 
 type Pair = () => Promise<unknown>
@@ -11,11 +12,13 @@ type Pair = () => Promise<unknown>
 const bare = async ({ load, run }: Bare, name: string): Promise<Pair> => {
   for (const { text } of [lockAcquire, lockRelease]) await load(text)
   const id = randomUUID()
+  const lock = bareLock(name)
   let owners = 0
   return async () => {
     const owner = `${id}:${(owners += 1)}`
-    if ((await run(lockAcquire.sha, [name], [owner, '30000'])) !== null) throw new Error('taken')
-    await run(lockRelease.sha, [name], [owner, `redisson_lock__channel:{${name}}`, 'PUBLISH'])
+    const [taking, giving] = [lock.take(owner, 30_000), lock.give(owner)]
+    if ((await run(lockAcquire.sha, taking.keys, taking.args)) !== null) throw new Error('taken')
+    await run(lockRelease.sha, giving.keys, giving.args)
   }
 }
 

@@ -3,7 +3,7 @@
  * the word. `relay.js URL PLACE TURNS PLAN`. Answers when it had it, and when it gave it away.
  */
 import { Redis } from 'ioredis'
-import { lockAcquire, lockRelease } from '#src/lua/scripts.gen.js'
+import { spinLockAcquire } from '#src/lua/scripts.gen.js'
 import { holding } from './hold.js'
 import { machineTime } from './stats.js'
 import { KEY, type Relay, type Turns } from './switch.js'
@@ -12,6 +12,9 @@ const [url = '', text = '0', times = '0', plan = '{}'] = process.argv.slice(2)
 const place = Number(text)
 const { processes, holdMs, by } = JSON.parse(plan) as Relay
 const channel = `redisson_lock__channel:{${KEY}}`
+/** The least that a release takes. */
+const FREE = `redis.call('HDEL', KEYS[1], ARGV[1]); return redis.call('PUBLISH', ARGV[2], '0')`
+
 const client = new Redis(url)
 const ear = new Redis(url)
 const hold = holding(holdMs)
@@ -21,11 +24,11 @@ let heard = 0
 
 const take = async (): Promise<void> => {
   if (by === 'message') return
-  if ((await client.evalsha(lockAcquire.sha, 1, KEY, place, 30_000)) !== null) throw new Error('taken')
+  if ((await client.evalsha(spinLockAcquire.sha, 1, KEY, place, 30_000)) !== null) throw new Error('taken')
 }
 
 const give = (): Promise<unknown> =>
-  by === 'message' ? client.publish(channel, '0') : client.evalsha(lockRelease.sha, 1, KEY, place, channel, 'PUBLISH')
+  by === 'message' ? client.publish(channel, '0') : client.eval(FREE, 1, KEY, place, channel)
 
 const turn = async (): Promise<void> => {
   await take()
@@ -48,8 +51,7 @@ process.on('message', (message: 'start' | 'end') => {
   if (place === 0) void turn()
 })
 
-await client.script('LOAD', lockAcquire.text)
-await client.script('LOAD', lockRelease.text)
+await client.script('LOAD', spinLockAcquire.text)
 await ear.subscribe(channel)
 // The bench was interrupted, or is through with this one.
 process.once('disconnect', () => process.exit())

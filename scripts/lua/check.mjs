@@ -85,7 +85,7 @@ export const checkFragment = (text, name) => {
   const [local, keyword] = words
   if (/^--include\b/m.test(text)) throw new Error('a fragment includes no other')
   if (local !== 'local' || keyword !== 'function') throw new Error("a fragment is one 'local function'")
-  const camel = name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase())
+  const camel = name.replace(/^.*\//, '').replace(/-(\w)/g, (_, letter) => letter.toUpperCase())
   if (words[2] !== camel) throw new Error(`the function of this fragment must be '${camel}', not '${words[2]}'`)
   if (words.includes('KEYS') || words.includes('ARGV')) throw new Error('a fragment reads no KEYS or ARGV')
 }

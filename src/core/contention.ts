@@ -1,8 +1,8 @@
 import { ReplicationError } from '../errors.js'
-import type { Timer } from './clock.js'
-import { Contender, type Outcome, POLL } from './contender.js'
+import { Contender, type Outcome } from './contender.js'
 import { Crowd } from './crowd.js'
 import type { Told } from './diagnostics.js'
+import { HoldWatch } from './hold-watch.js'
 import type { LoneCall } from './lone-call.js'
 import type { UnitOfWork } from './owner.js'
 import type { LockProtocol } from './protocol.js'
@@ -44,8 +44,7 @@ export class Contention extends Crowd<Host> {
   protected readonly contender: Contender | Spinner
   /** A tenure that the next attempt is to take over on the server. */
   #passing: { readonly from: Tenure; readonly done: (passed: boolean | Promise<boolean>) => void } | undefined
-  /** Runs while others wait for a hold of this process. */
-  #watch: Timer | undefined
+  readonly #watch: HoldWatch
   #deafen: (() => void) | undefined
   /** Freed openly although others wait here: until it is known whether other processes were told, nobody here asks. */
   #yielding = false
@@ -56,6 +55,7 @@ export class Contention extends Crowd<Host> {
 
   constructor(host: Host) {
     super(host)
+    this.#watch = new HoldWatch(host, () => this.room.first !== undefined)
     this.contender = host.protocol.spins === true ? new Spinner(this) : new Contender(this)
   }
 
@@ -98,24 +98,8 @@ export class Contention extends Crowd<Host> {
     this.#watchHold()
   }
 
-  /** While others wait here, a hold of this process is not taken on trust for longer than from poll to poll. */
   #watchHold(): void {
-    if (this.#watch !== undefined || this.room.first === undefined || this.host.tenure === undefined) return
-    this.#overhear()
-    this.#watch = this.clock.setTimer(
-      () => {
-        this.#watch = undefined
-        if (this.room.first === undefined) {
-          this.host.rested()
-          return
-        }
-        const { tenure } = this.host
-        const aged = tenure !== undefined && this.clock.monotonic() - tenure.provenAt > POLL / 2
-        if (aged) tenure.verify().catch(() => undefined)
-        this.#watchHold()
-      },
-      POLL * (0.9 + 0.2 * this.clock.random()),
-    )
+    if (this.#watch.start()) this.#overhear()
   }
 
   /** Of keys of a group, releases of others are told on the same channel. */
@@ -269,8 +253,7 @@ export class Contention extends Crowd<Host> {
 
   /** Nobody waits any more. */
   end(): void {
-    this.#watch?.cancel()
-    this.#watch = undefined
+    this.#watch.end()
     this.#deafen?.()
     this.#deafen = undefined
   }

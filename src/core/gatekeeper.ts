@@ -162,7 +162,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     this.runtime.begun()
     let told: number
     try {
-      told = await this.protocol.release(tenure.wire, tenure.served)
+      told = await this.protocol.release(tenure.wire, tenure.served, tenure.passes + 1)
     } catch (error) {
       missed?.()
       const left = Math.max(0, since + this.releases.ms - this.clock.monotonic())
@@ -175,7 +175,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   async #insistOnFreeing(tenure: Tenure, first: unknown, missed?: () => void): Promise<Freed> {
     const hasRun = (error: unknown): boolean => error instanceof EngineError && mayHaveRun(error)
     let unanswered = hasRun(first)
-    const step = (): Promise<number> => this.protocol.release(tenure.wire, tenure.served)
+    const step = (): Promise<number> => this.protocol.release(tenure.wire, tenure.served, tenure.passes + 1)
     const result = isWrongKind(first)
       ? { error: first }
       : await this.runtime.insist(step, tenure.lostAt, (error) => {

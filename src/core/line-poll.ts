@@ -1,5 +1,5 @@
 import type { Timer } from './clock.js'
-import type { Answer, LineHost, LineProtocol, Place as State } from './line-protocol.js'
+import type { Answer, LineHost, LineProtocol, News, Place as State } from './line-protocol.js'
 import { Pace } from './pace.js'
 import { type Place, askerOf } from './place.js'
 import { passes } from './trouble.js'
@@ -22,6 +22,8 @@ export interface Polled {
   /** How one of them stood then, and for how many ms the lock stays another's. */
   stands(place: Place, state: State, told: Told, sent: Moment): void
   troubled(place: Place, trouble: unknown): void
+  /** What all who wait have met, and wait out. */
+  met(trouble: unknown): void
 }
 
 /** Shows the server again and again that those who wait live, and asks how they stand. */
@@ -30,6 +32,7 @@ export class LinePoll {
   readonly #protocol: LineProtocol
   readonly #line: Polled
   readonly #pace = new Pace()
+  readonly #news: () => News
   #timer: Timer | undefined
   #due = Infinity
   #asking = false
@@ -37,10 +40,11 @@ export class LinePoll {
   #owed = false
   #calls = 0
 
-  constructor(host: LineHost, protocol: LineProtocol, line: Polled) {
+  constructor(host: LineHost, protocol: LineProtocol, line: Polled, news: () => News) {
     this.#host = host
     this.#protocol = protocol
     this.#line = line
+    this.#news = news
   }
 
   /** In so many ms, unless it comes sooner anyway. */
@@ -90,7 +94,8 @@ export class LinePoll {
         left = Math.min(left, await this.#askAbout(places.slice(from, from + BATCH)))
       }
     } catch (trouble) {
-      if (!passes(trouble)) for (const place of places) this.#line.troubled(place, trouble)
+      if (passes(trouble)) this.#line.met(trouble)
+      else for (const place of places) this.#line.troubled(place, trouble)
     } finally {
       this.#asking = false
     }
@@ -101,7 +106,7 @@ export class LinePoll {
   async #askAbout(places: readonly Place[]): Promise<number> {
     const sent = momentOf(this.#host.runtime.options.clock)
     for (const place of places) place.asked++
-    const answer = await this.#protocol.poll(places.map(askerOf))
+    const answer = await this.#protocol.poll(places.map(askerOf), this.#news())
     for (const place of places) place.asked--
     this.#line.heard(answer.stamp, sent)
     if (answer.states.includes('held')) this.#pace.served()

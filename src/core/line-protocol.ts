@@ -12,6 +12,10 @@ export interface Answer<State> {
   readonly stamp: number
   /** For how many ms the lock stays another's; negative: without expiry, or free. */
   readonly left: number
+  /** For how many ms it is left to those who know of no line, and only tell each other by messages. */
+  readonly open?: number
+  /** For how many visits of theirs it is, at most. */
+  readonly share?: number
   /** Of each, in their order. */
   readonly states: readonly State[]
 }
@@ -24,8 +28,13 @@ export interface Asker {
   readonly wait: number
 }
 
+/** 1: of those to whom the lock was left nobody is heard any more, or they have had their share. */
+export type News = 0 | 1
+
 /** A lock whose waiters stand in a line on the server. `acquire` tries once and never joins. */
 export interface LineProtocol extends LockProtocol {
+  /** A process stands in it once, for whoever waits here first; else each who waits does. */
+  readonly standsOnce?: boolean
   /**
    * Where a client of ours hears that one of its waiters was granted the lock: see docs/protocol.md.
    * Undefined where nobody grants it: waiters are called, and ask.
@@ -36,7 +45,7 @@ export interface LineProtocol extends LockProtocol {
   /** To the end of the line, one behind the other. */
   enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>>
   /** Shows that they live; who was granted the lock meanwhile has it. */
-  poll(askers: readonly Asker[]): Promise<Answer<Place>>
+  poll(askers: readonly Asker[], news: News): Promise<Answer<Place>>
   /** For how many ms it is this owner's from now on; 0: it is not any more. */
   confirm(owner: string, lease: number): Promise<number>
   /** Gives up its place, or what it was granted. `NOT_HELD`: it had neither. */
@@ -46,7 +55,7 @@ export interface LineProtocol extends LockProtocol {
 export const isLine = (protocol: LockProtocol): protocol is LineProtocol => 'enqueue' in protocol
 
 /** The gate of such a lock. */
-export interface LineHost extends Omit<Host, 'asks' | 'free'> {
+export interface LineHost extends Omit<Host, 'free'> {
   /** Whether it is held here under this name. */
   has(wire: string): boolean
   /** While the step is on its way, the gate stays. */

@@ -6,6 +6,7 @@ import { HandToHand } from './hand-to-hand.js'
 import { type Joinable, LineJoin, SOON } from './line-join.js'
 import { LinePoll, POLL, type Polled, type Told } from './line-poll.js'
 import type { Joined, LineHost, LineProtocol, Place as State } from './line-protocol.js'
+import { HoldWatch } from './hold-watch.js'
 import type { LoneCall } from './lone-call.js'
 import type { UnitOfWork } from './owner.js'
 import { type Place, Places } from './place.js'
@@ -14,6 +15,7 @@ import { GRACE, type Request } from './request.js'
 import { isLate, lateError, serve } from './serve.js'
 import type { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
+import { Strangers } from './strangers.js'
 import { Trials } from './trials.js'
 import { isAway, waitsOut } from './trouble.js'
 import { type Moment, TRIAL, momentOf } from './trust.js'
@@ -23,7 +25,7 @@ import { WaitingRoom } from './waiting-room.js'
 const ENOUGH = 500
 
 /**
- * Those of this process who wait in a line on the server, each at its own place: first come, first served among all
+ * Those of this process who wait in a line on the server, each at its own place, or all at one: first come, first served among all
  * processes. Whoever frees the lock grants it to the next in the same step and tells its client; it starts on that word
  * when the word is provably fresh, and confirms behind its back.
  */
@@ -38,12 +40,17 @@ export class Line implements Polled, Joinable {
   readonly #grants: GrantEar
   readonly #hands: HandToHand
   readonly #trials: Trials
+  readonly #strangers: Strangers
+  readonly #standsOnce: boolean
+  readonly #watch: HoldWatch
   #troubles = 0
   #calls = 0
   /** It was asked just now whether what is held here was taken by force. */
   #doubts = false
   /** So many are still to join: each asks first, or waits until grants can be heard. */
   #approaching = 0
+  /** What is held here may have been taken by force. */
+  #suspect: Tenure | undefined
   /** Who has it, or had it last, was told that others stand behind. */
   #followed = false
   readonly passesOn = false
@@ -55,7 +62,11 @@ export class Line implements Polled, Joinable {
     this.#host = host
     this.#protocol = protocol
     this.#serverTime = host.runtime.serverTime(protocol.key)
-    this.#poll = new LinePoll(host, protocol, this)
+    this.#standsOnce = protocol.standsOnce === true
+    this.#strangers = new Strangers(host, protocol, () => {
+      this.#poll.now()
+    })
+    this.#poll = new LinePoll(host, protocol, this, () => this.#strangers.news)
     this.#places = new Places(host, protocol)
     this.#joining = new LineJoin(host, protocol, this)
     this.#hands = new HandToHand(host, this.#places)
@@ -63,6 +74,7 @@ export class Line implements Polled, Joinable {
     this.#grants = new GrantEar(host, protocol, (grant) => {
       this.#hear(grant)
     })
+    this.#watch = new HoldWatch(host, () => this.#room.first !== undefined)
     this.#room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
       this.#left(waiter, settle)
     })
@@ -97,7 +109,8 @@ export class Line implements Polled, Joinable {
     }
     const waiter = this.#room.enter(request, resolve, reject)
     if (behind && request.wait > 0 && !this.#admit(waiter)) return
-    if (!shares) this.#ask(waiter)
+    if (this.#standsOnce) this.#stand()
+    else if (!shares) this.#ask(waiter)
   }
 
   /** Has asked already, before all who wait here: it is to join the line. */
@@ -115,6 +128,22 @@ export class Line implements Polled, Joinable {
 
   // ---- joining -----------------------------------------------------------------------------------------------------
 
+  /** Whoever is first here stands for all, where a process stands in the line once; not while it has the lock. */
+  #stand(): void {
+    const { first } = this.#room
+    if (!this.#standsOnce || first === undefined || !this.#places.none) return
+    if (this.#host.tenure !== undefined) this.#watch.start()
+    else if (!this.#host.asks && !this.#host.runtime.closed) this.#ask(first)
+  }
+
+  /** Whoever stood there has gone: the place goes to the first here, or out of the line. */
+  #vacate(place: Place): Promise<void> | undefined {
+    const { first } = this.#room
+    if (!this.#standsOnce || first === undefined || !this.#places.has(place)) return this.#places.giveUp(place)
+    this.#places.giveTo(place, first)
+    return undefined
+  }
+
   /** Takes it where it is free; else joins the line, once grants can be heard. */
   #ask(waiter: Waiter, refused = false): void {
     // It may stand in the line already, for another call of its owner.
@@ -128,17 +157,18 @@ export class Line implements Polled, Joinable {
   }
 
   async #approach(place: Place, joins: boolean): Promise<void> {
-    const { waiter } = place
     this.#approaching++
     try {
-      if (waiter.request.wait === 0) {
-        if (!(await this.#try(place))) this.#refuse(place)
-      } else if (joins || !(await this.#try(place))) {
-        await this.#grants.listen()
-        if (waiter.queued) this.#join(place)
+      if (joins || !(await this.#try(place))) {
+        // Whoever stands there may be another by now.
+        if (place.waiter.request.wait === 0) this.#refuse(place)
+        else {
+          await this.#grants.listen()
+          if (place.waiter.queued && this.#places.has(place)) this.#join(place)
+        }
       }
       // It was rejected, or served as another call of its owner.
-      if (!waiter.queued && this.#places.has(place)) void this.#places.giveUp(place)
+      if (!place.waiter.queued && this.#places.has(place)) void this.#vacate(place)
     } catch (trouble) {
       this.troubled(place, trouble)
     } finally {
@@ -151,7 +181,7 @@ export class Line implements Polled, Joinable {
     const sent = momentOf(this.#clock)
     const left = await this.#protocol.acquire(place.wire, place.waiter.request.terms.lease, false)
     this.answeredAt = sent.mono
-    if (left === null) this.#granted(place, sent)
+    if (left === null) await this.#had(place, undefined, sent)
     return left === null || !place.waiter.queued
   }
 
@@ -177,8 +207,8 @@ export class Line implements Polled, Joinable {
   joined(place: Place, state: Joined, told: Told, sent: Moment): void {
     place.joining = false
     this.#troubles = 0
-    if (state === 'held') this.#had(place, told.stamp, sent)
-    else if (!place.waiter.queued) this.#places.abandon(place)
+    if (state === 'held') void this.#had(place, told.stamp, sent)
+    else if (!this.#places.has(place) || !place.waiter.queued) this.#places.abandon(place)
     else if (state === 'late') this.#join(place)
     else {
       this.#waits(place, state, told)
@@ -186,22 +216,30 @@ export class Line implements Polled, Joinable {
     }
   }
 
-  #waits(place: Place, state: State, { stamp, left }: Told): void {
+  #waits(place: Place, state: State, { stamp, left, open, share }: Told): void {
     // A grant from before that was another round's, or has lapsed.
     place.since = stamp
-    if (!this.#admit(place.waiter)) {
-      void this.#places.giveUp(place)
-      this.#shareOn(place.waiter)
+    const { waiter } = place
+    if (!this.#admit(waiter)) {
+      void this.#vacate(place)
+      this.#shareOn(waiter)
       this.#rest()
       return
     }
-    this.#room.refuseTries(place.waiter)
-    if (state === 'behind others') {
+    this.#room.refuseTries(waiter)
+    if (this.#standsOnce) {
+      if (state === 'behind others') this.#strangers.attend(open ?? 0, share ?? 0)
+      else this.#strangers.leave()
+    } else if (state === 'behind others') {
       this.#places.hearCalls(place, () => {
         this.#poll.now()
       })
     }
     this.#poll.in(left < 0 ? POLL : left + 1)
+  }
+
+  met(trouble: unknown): void {
+    for (const { request } of this.#room.all()) request.trouble = trouble
   }
 
   troubled(place: Place, trouble: unknown): void {
@@ -220,7 +258,8 @@ export class Line implements Polled, Joinable {
       const pause = Math.min(50 * 2 ** this.#troubles++, POLL)
       void this.#host.staying(async () => {
         await runtime.pause(pause)
-        if (waiter.queued) this.#ask(waiter)
+        if (waiter.queued && !this.#standsOnce) this.#ask(waiter)
+        this.#stand()
       })
       return
     }
@@ -232,7 +271,7 @@ export class Line implements Polled, Joinable {
     this.#room.remove(waiter)
     waiter.reject(reason)
     const { place } = waiter
-    if (place !== undefined) void this.#places.giveUp(place)
+    if (place !== undefined) void this.#vacate(place)
     this.#shareOn(waiter)
     this.#rest()
   }
@@ -278,6 +317,7 @@ export class Line implements Polled, Joinable {
     const { tenure, runtime } = this.#host
     if (tenure === undefined) return
     this.#hands.stop()
+    this.#suspect = tenure
     if (this.#doubts && !proven) return
     this.#doubts = true
     const rest = (): void => {
@@ -300,7 +340,7 @@ export class Line implements Polled, Joinable {
     const tenure = this.#host.begin(place.wire, terms, now)
     tenure.onTrial(now, Math.min(left, terms.lease))
     this.#hands.begin(place.wire, grant.behind)
-    this.#followed = grant.followed
+    this.#followed = grant.followed && !this.#standsOnce
     this.#trials.begin(tenure)
     this.#serve(place.waiter, tenure)
     this.#rest()
@@ -308,13 +348,14 @@ export class Line implements Polled, Joinable {
   }
 
   heir(tenure: Tenure): Waiter | undefined {
+    if (this.#standsOnce) return tenure === this.#suspect ? undefined : this.#room.first
     return this.#hands.heir(tenure)
   }
 
   /** It has its turn; its place goes when the tenure does. */
   hand(waiter: Waiter, tenure: Tenure): void {
     const { place } = waiter
-    if (place !== undefined) {
+    if (place !== undefined && !this.#standsOnce) {
       this.#places.forget(place)
       this.#hands.served(place, tenure)
     }
@@ -324,15 +365,23 @@ export class Line implements Polled, Joinable {
 
   #serve(waiter: Waiter, tenure: Tenure, local = false): void {
     const others = serve(this.#host, this.#room, waiter, tenure, local)
-    if (others === 0) return
-    for (const place of this.#places) if (!place.waiter.queued) void this.#places.giveUp(place)
+    this.#strangers.leave()
+    if (others === 0 && !this.#standsOnce) return
+    for (const place of this.#places) if (!place.waiter.queued) void this.#vacate(place)
   }
 
-  async #confirmFirst(place: Place): Promise<void> {
+  /** `stands`: it is in the line till then. */
+  async #confirmFirst(place: Place, stands = true): Promise<void> {
     const sent = momentOf(this.#clock)
+    const { lease } = place.waiter.request.terms
     try {
-      const confirmed = await this.#protocol.confirm(place.wire, place.waiter.request.terms.lease)
-      if (confirmed > 0) this.#granted(place, sent)
+      const confirmed = await this.#protocol.confirm(place.wire, lease)
+      if (confirmed > 0) {
+        // Whoever it is for now may want it for another time.
+        const again = this.#places.has(place) && place.waiter.request.terms.lease !== lease
+        if (again) await this.#confirmFirst(place, stands)
+        else this.#granted(place, sent)
+      } else if (!stands) this.#again(place)
       else {
         // What was granted before now is no grant any more, but it has been heard.
         place.named = true
@@ -340,8 +389,8 @@ export class Line implements Polled, Joinable {
         this.#poll.now()
       }
     } catch (trouble) {
-      if (trouble instanceof ReplicationError) this.troubled(place, trouble)
-      // Whether it was confirmed, the next poll tells.
+      // Of whoever stands in the line, the next poll tells whether it was confirmed.
+      if (trouble instanceof ReplicationError || place.since === undefined) this.troubled(place, trouble)
       this.#poll.in(50)
     }
   }
@@ -350,14 +399,18 @@ export class Line implements Polled, Joinable {
     return this.#host.runtime.replicas.of(this.#protocol.key) > 0
   }
 
-  /** The server has it as the holder; where it has replicas, nobody starts before they know. */
-  #had(place: Place, stamp: number, sent: Moment): void {
-    if (!this.#hasReplicas) {
+  /**
+   * The server has it as the holder, for the lease that was asked for. Where it has replicas, nobody starts before they know;
+   * `stamp`: unless they were waited for.
+   */
+  #had(place: Place, stamp: number | undefined, sent: Moment): Promise<void> | undefined {
+    const known = stamp === undefined || !this.#hasReplicas
+    if (!this.#places.has(place) || (known && !place.mixed)) {
       this.#granted(place, sent)
-      return
+      return undefined
     }
     place.since ??= stamp
-    void this.#host.staying(() => this.#confirmFirst(place))
+    return this.#host.staying(() => this.#confirmFirst(place, !place.mixed))
   }
 
   /** The server has it as the holder for its whole lease. */
@@ -392,7 +445,7 @@ export class Line implements Polled, Joinable {
   }
 
   stands(place: Place, state: State, told: Told, sent: Moment): void {
-    if (state === 'held') this.#had(place, told.stamp, sent)
+    if (state === 'held') void this.#had(place, told.stamp, sent)
     else if (!this.#places.has(place)) return
     else if (state !== 'gone') this.#waits(place, state, told)
     // Taken for dead, or everything was deleted: it queues again, at the end.
@@ -402,8 +455,9 @@ export class Line implements Polled, Joinable {
   /** By another name: that one may have been granted it unheard. */
   #again(place: Place): void {
     this.#hands.stop()
+    if (!this.#places.has(place)) return
     this.#places.forget(place)
-    this.#join(this.#places.add(place.waiter))
+    if (place.waiter.queued) this.#ask(place.waiter, true)
   }
 
   // ---- leaving -----------------------------------------------------------------------------------------------------
@@ -417,7 +471,7 @@ export class Line implements Polled, Joinable {
       return
     }
     const timer = this.#clock.setTimer(settle, GRACE)
-    void this.#places.giveUp(place).then(() => {
+    void Promise.resolve(this.#vacate(place)).then(() => {
       timer.cancel()
       settle()
     })
@@ -427,11 +481,13 @@ export class Line implements Polled, Joinable {
 
   /** Another call of the same owner has stood behind this one: it stands for itself now. */
   #shareOn(waiter: Waiter): void {
+    if (this.#standsOnce) return
     const [next] = this.#room.of(waiter.request.owner)
     if (next !== undefined) this.#ask(next)
   }
 
   #rest(): void {
+    this.#stand()
     if (this.#places.none && this.#room.first === undefined) this.#host.rested()
   }
 
@@ -440,8 +496,9 @@ export class Line implements Polled, Joinable {
     this.#room.dismiss(owner, settle)
   }
 
+  /** Whoever waits stands in the line already, where each has a place. */
   start(): void {
-    // Whoever waits stands in the line already.
+    this.#stand()
   }
 
   freeing(): void {
@@ -461,6 +518,8 @@ export class Line implements Polled, Joinable {
   end(): void {
     this.#poll.stop()
     this.#hands.end()
+    this.#watch.end()
+    this.#strangers.leave()
     this.#grants.close()
   }
 }

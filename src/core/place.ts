@@ -5,9 +5,10 @@ import { PlaceTable } from './place-table.js'
 import type { Waiter } from './queue.js'
 import type { Ear } from './wakeups.js'
 
-/** One waiter's place in the server's line. */
+/** A place in the server's line. */
 export interface Place {
-  readonly waiter: Waiter
+  /** Who is served when it is granted: where a process stands there once, whoever is first here. */
+  waiter: Waiter
   readonly wire: string
   readonly number: number
   /** Server time of the reply that said it waits, µs: a grant from before is of an earlier round. */
@@ -22,6 +23,8 @@ export interface Place {
   ear: Ear | undefined
   /** When the newest grant was made that it has heard of, µs: what is repeated is no other. */
   granted: number
+  /** Some question about it was for another lease than that of its waiter now. */
+  mixed: boolean
   /** Others may know its whole name: what is said of it is confirmed first. */
   named: boolean
   /** The next in its slot of the table. */
@@ -66,12 +69,21 @@ export class Places {
       asked: 0,
       ear: undefined,
       granted: 0,
+      mixed: false,
       named: false,
       alike: undefined,
     }
     this.#table.add(place)
     waiter.place = place
     return place
+  }
+
+  /** Its waiter has gone, and another one here has none. */
+  giveTo(place: Place, waiter: Waiter): void {
+    if (this.has(place)) place.waiter.place = undefined
+    place.mixed ||= place.waiter.request.terms.lease !== waiter.request.terms.lease
+    place.waiter = waiter
+    waiter.place = place
   }
 
   at(number: number): Place | undefined {

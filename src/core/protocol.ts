@@ -55,8 +55,11 @@ export interface LockProtocol {
   acquire(owner: string, lease: number, waits: boolean): Promise<Attempt>
   /** ms left (-1: no expiry), or undefined when it is not this owner's. */
   setLevel(owner: string, level: number, lease: number): Promise<number | undefined>
-  /** How many processes were told, or `NOT_HELD` when it was not this owner's. `served`: see Tenure. */
-  release(owner: string, served?: readonly string[]): Promise<number>
+  /**
+   * How many processes were told, or `NOT_HELD` when it was not this owner's. `served`: see Tenure; `visits`: how many have had
+   * it by this name.
+   */
+  release(owner: string, served?: readonly string[], visits?: number): Promise<number>
   /** Whether the hold is now `to`'s. */
   pass(from: string, to: string, lease: number): Promise<boolean>
   /**
@@ -106,6 +109,8 @@ export interface Runner {
   ): Promise<R>
   /** PUBLISH, or SPUBLISH where Redisson would use it. */
   readonly publishCommand: string
+  /** A script learns of all who listen to a channel, not only of those at one node. */
+  readonly countsAll: boolean
   readonly fleet: Fleet
 }
 

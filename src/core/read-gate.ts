@@ -27,6 +27,7 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
   protected readonly tenures = new Set<Tenure>()
   /** No reader's is the gate's. */
   readonly tenure = undefined
+  readonly asks = false
   /** The newest of each, also when it is over. */
   readonly #tenureOf = new WeakMap<UnitOfWork, Tenure>()
   /** Made when somebody asks. */

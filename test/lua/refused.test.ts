@@ -34,9 +34,36 @@ const WAITED: Step['before'] = [
 const enqueue = [5000, FOREVER, 'channel', 'grants', 'PUBLISH', TWO, LEASE]
 const ask = (owner: string): Word[] => ['1', FOREVER, 5000, 'c', 'grants', 'PUBLISH', owner, LEASE]
 
+const askPlain = ['1', FOREVER, 'channel', 'grants', 'PUBLISH', '0', TWO, LEASE]
+const leavePlain = [ONE, 'channel', 'grants', 'PUBLISH', '1', 1]
+
 /** Each script that makes a hold, a permit or a place in a line, run as if its client died right after it. */
 const STEPS: Readonly<Record<string, Step>> = {
-  'lock/acquire': { script: scripts.lockAcquire, keys: ['k'], args: [ONE, LEASE] },
+  'lock/acquire': { script: scripts.lockAcquire, keys: ['k', 'k:queue', 'k:turn'], args: [ONE, LEASE] },
+  'lock/ask, free': { script: scripts.lockAsk, keys: [...LINE, 'k:turn'], args: askPlain },
+  'lock/ask, held': { script: scripts.lockAsk, keys: [...LINE, 'k:turn'], args: askPlain, before: HELD },
+  'lock/ask, left to others': {
+    ...{ script: scripts.lockAsk, keys: [...LINE, 'k:turn'], args: askPlain },
+    before: [
+      ['HSET', 'k:turn', 'till', 1, 'share', 1, 'came', 0, 'after', 0],
+      ['PEXPIRE', 'k:turn', 4500],
+    ],
+  },
+  'lock/release': { script: scripts.lockRelease, keys: [...LINE, 'k:turn'], args: leavePlain, before: WAITED },
+  'lock/release, nobody waits': {
+    ...{ script: scripts.lockRelease, keys: [...LINE, 'k:turn'], args: leavePlain, before: HELD },
+  },
+  'lock/release, others listen': {
+    ...{
+      script: scripts.lockRelease,
+      keys: [...LINE, 'k:turn'],
+      args: [ONE, `grants:${CLIENT}`, 'grants', 'PUBLISH', '1', 1],
+    },
+    before: WAITED,
+  },
+  'lock/force-release': {
+    ...{ script: scripts.lockForceRelease, keys: LINE, args: ['channel', 'grants', 'PUBLISH'], before: WAITED },
+  },
   'lock/pass': { script: scripts.lockPass, keys: ['k'], args: [ONE, TWO, LEASE], before: HELD },
   'fenced-lock/acquire': { script: scripts.fencedLockAcquire, keys: ['k', 'token'], args: [ONE, LEASE, '0'] },
   'fenced-lock/pass': {
@@ -123,7 +150,8 @@ void describe('a script that is refused a command, and whose client does nothing
         assert.deepEqual(await withoutExpiry(w), [], command)
         await w.pass(1)
         const granted = heard.some((message) => message !== '0')
-        if (command === '' && /^fair-.*(?:leave|force)/.test(name)) assert.ok(granted, 'nobody was told')
+        if (command === '' && /^(fair-|lock\/(?!release,)).*(?:leave|release)/.test(name))
+          assert.ok(granted, 'nobody was told')
         const held = (await w.raw('HEXISTS', 'k', TWO)) === 1
         assert.ok(!granted || held, `${command}: told of a hold that is not there`)
         const permits = await w.raw('GET', 'permits')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Script } from '#src/lua/script.js'
@@ -11,7 +11,7 @@ import { tokenize } from '../../scripts/lua/tokens.mjs'
 const root = process.cwd()
 const scripts = Object.values(generated) as readonly Script[]
 const FRAGMENTS = join(root, 'src/lua/fragments')
-const fragments = existsSync(FRAGMENTS) ? readdirSync(FRAGMENTS) : []
+const fragments = readdirSync(FRAGMENTS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.lua'))
 
 const sourceOf = ({ name }: Script): string => {
   const file = name.startsWith('core/') ? `src/${name}.lua` : `src/sync/${name}.lua`

@@ -116,7 +116,8 @@ class Tap implements Wire {
   async clean(): Promise<void> {
     await this.close()
     const keys = await this.redis.keys('*')
-    const counters = keys.filter((key) => key.startsWith('redisson_lock_token:'))
+    // And whose turn it is beside others who listen, which goes by itself.
+    const counters = keys.filter((key) => /^(redisson_lock_token|holdfast_line_turn):/.test(key))
     if (counters.length > 0) await this.redis.del(...counters)
     assert.deepEqual(await this.redis.keys('*'), [])
     assert.deepEqual(await this.redis.pubsub('CHANNELS', '*'), [])

@@ -2,12 +2,11 @@
 -- stand right behind it in this part of the line, and a + where others follow. `line.deaf`: where nobody listened a moment
 -- ago.
 local function callIn(line, owner, deadline, some, place)
-  local client, side = string.sub(owner, 1, 36), string.sub(owner, -6) == ':write' and ':write' or ''
-  local voice, trial = line.grants .. ':' .. client .. side, line.now + 3000.5
+  local voice, wants, trial = voiceOf(line, owner), entersAs(owner), line.now + 3000.5
   local words = { owner, line.stamp }
   -- Who was passed over may come back in between.
-  for i = place + 1, side ~= '' and not next(line.deaf) and #some or 0 do
-    local same = string.sub(some[i], 1, 36) == client and string.sub(some[i], -6) == side
+  for i = place + 1, wants == 'write' and not next(line.deaf) and #some or 0 do
+    local same = voiceOf(line, some[i]) == voice
     words[#words + 1] = same and some[i] or '+'
     if not same then break end
   end

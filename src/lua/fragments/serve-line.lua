@@ -4,8 +4,7 @@
 -- has as long to be heard again. Who lets that time pass takes all of its client out of the line with it, save the client
 -- that asks. Returns the mode that who comes now finds: 'write', nobody may enter; 'read', readers may; false, all may.
 local function serveLine(line, mine)
-  -- What has no mode is no lock of readers and writers.
-  local mode = redis.call('HGET', line.lock, 'mode') or redis.call('EXISTS', line.lock) == 1 and 'write'
+  local mode = modeOf(line)
   line.deaf, line.dead = {}, {}
   -- A part of the line at a time, and where in the line it ends.
   local some, place, till, steps = {}, 0, 0, 1024
@@ -24,8 +23,8 @@ local function serveLine(line, mine)
     end
     place = place + 1
     local owner = some[place]
-    local client, writes = string.sub(owner, 1, 36), string.sub(owner, -6) == ':write'
-    local deadline = not line.dead[client] and tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
+    local client, wants = string.sub(owner, 1, 36), entersAs(owner)
+    local deadline = not line.dead[client] and tonumber(#owner < 100 and redis.call('ZSCORE', line.deadlines, owner) or 0)
     if not deadline or deadline <= line.now and deadline % 1 ~= 0 and client ~= line.client then
       -- It goes with all of its client, in the end.
       line.dead[client] = true
@@ -34,7 +33,7 @@ local function serveLine(line, mine)
       redis.call('ZREM', line.deadlines, owner)
       till = till - 1
     elseif not (mode and isIn(line, owner)) then
-      if mode == 'write' or mode and writes then
+      if mode == 'write' or mode and wants == 'write' then
         -- Readers may go on for long: who has not been heard for as long as a trial is on trial now.
         if mode == 'read' and line.allowance and deadline < line.now + line.allowance - 3000 then
           redis.call('ZADD', line.deadlines, math.min(deadline, line.now + 3000.5), owner)
@@ -48,7 +47,9 @@ local function serveLine(line, mine)
         till = till - 1
       end
       if mine[owner] or callIn(line, owner, deadline, some, place) then
-        mode = writes and 'write' or 'read'
+        mode = wants
+      else
+        steps = steps - 1
       end
     end
   end

@@ -8,8 +8,8 @@ import {
   lockSetLevel,
 } from '../../lua/scripts.gen.js'
 import { LONGEST_TIMEOUT } from '../../options.js'
-import { fairKeys, inspectFair } from '../fair-lock/fair-keys.js'
-import { PlainLockProtocol } from '../lock/lock.js'
+import { fairKeys, inspectLine } from '../fair-lock/fair-keys.js'
+import { HashProtocol } from '../lock/lock.js'
 
 /** Who has no place asks in vain. */
 const TOO_LATE = 0
@@ -21,7 +21,7 @@ const PLACES: readonly Place[] = ['behind others', 'held', 'gone']
  * The fair lock by the rules of a Redisson before version 4: whoever frees it calls the next by name, and the next asks.
  * Since 3.11 places are counted on, each an allowance behind the one before it.
  */
-export class ClassicFairProtocol extends PlainLockProtocol implements LineProtocol {
+export class ClassicFairProtocol extends HashProtocol implements LineProtocol {
   get #counted(): 0 | 1 {
     return this.runner.fleet.redisson === '3.8' ? 0 : 1
   }
@@ -51,7 +51,7 @@ export class ClassicFairProtocol extends PlainLockProtocol implements LineProtoc
     return { stamp: Number(stamp), left, states }
   }
 
-  override async acquire(owner: string, lease: number): Promise<Attempt> {
+  async acquire(owner: string, lease: number): Promise<Attempt> {
     const { left, states } = await this.#ask([{ owner, lease, wait: Infinity }], 0, NEVER_TOO_LATE)
     return states[0] === 1 ? null : left
   }
@@ -77,15 +77,15 @@ export class ClassicFairProtocol extends PlainLockProtocol implements LineProtoc
     return this.runner.run(classicFairLockLeave, fairKeys(this.key), args)
   }
 
-  override release(owner: string): Promise<number> {
+  release(owner: string): Promise<number> {
     return this.leave({ owner, wait: Infinity })
   }
 
-  override async forceRelease(): Promise<boolean> {
+  async forceRelease(): Promise<boolean> {
     return (await this.runner.run(classicFairLockForceRelease, fairKeys(this.key), this.#voices)) === 1
   }
 
-  override async inspect(): Promise<ServerState> {
-    return inspectFair(this.runner, this.key)
+  async inspect(): Promise<ServerState> {
+    return inspectLine(this.runner, fairKeys(this.key))
   }
 }

@@ -4,14 +4,12 @@ import { fairLockInspect } from '../../lua/scripts.gen.js'
 import { holdersOf } from '../lock/lock.js'
 
 /** The hash of a plain lock, a list of those who wait, and their deadlines. */
-export const fairKeys = (key: string): [lock: string, queue: string, deadlines: string] => [
-  key,
-  fairQueue(key),
-  fairDeadlines(key),
-]
+export type LineKeys = readonly [lock: string, queue: string, deadlines: string]
 
-export const inspectFair = async (runner: Runner, key: string): Promise<ServerState> => {
-  const ask = (first: number) => runner.run(fairLockInspect, fairKeys(key), [first])
+export const fairKeys = (key: string): LineKeys => [key, fairQueue(key), fairDeadlines(key)]
+
+export const inspectLine = async (runner: Runner, keys: LineKeys): Promise<ServerState> => {
+  const ask = (first: number) => runner.run(fairLockInspect, keys, [first])
   const [ttl, fields, queue] = await ask(0)
   return {
     ttl,

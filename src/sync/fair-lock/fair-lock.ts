@@ -10,8 +10,8 @@ import {
   fairLockTry,
 } from '../../lua/scripts.gen.js'
 import { ClassicFairProtocol } from '../classic-fair-lock/classic-fair-lock.js'
-import { PlainLockProtocol } from '../lock/lock.js'
-import { fairKeys, inspectFair } from './fair-keys.js'
+import { HashProtocol } from '../lock/lock.js'
+import { fairKeys, inspectLine } from './fair-keys.js'
 
 const JOINED: readonly Joined[] = ['behind ours', 'held', 'behind others', 'late']
 const PLACES: readonly Place[] = ['behind ours', 'held', 'behind others', 'gone']
@@ -23,7 +23,7 @@ const wordsOf = (askers: readonly Asker[]): string[] => {
 }
 
 /** Redisson's RFairLock, which we grant directly among our own. */
-class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
+class FairLockProtocol extends HashProtocol implements LineProtocol {
   readonly #keys = fairKeys(this.key)
   readonly #voices = [this.channel, grantChannel(this.key), this.runner.publishCommand] as const
 
@@ -44,7 +44,7 @@ class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
     return fairCall(this.key, owner)
   }
 
-  override acquire(owner: string, lease: number): Promise<Attempt> {
+  acquire(owner: string, lease: number): Promise<Attempt> {
     const args = [owner, lease, this.channel, this.runner.publishCommand] as const
     return this.runner.take(fairLockTry, this.#keys, args, isHeld)
   }
@@ -65,7 +65,7 @@ class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
     return this.runner.take(fairLockConfirm, this.#keys, [owner, lease], (left) => left > 0)
   }
 
-  override async release(owner: string, served: readonly string[] = []): Promise<number> {
+  async release(owner: string, served: readonly string[] = []): Promise<number> {
     // Who only stood in the line had lost it while it was on trial.
     return (await this.#leave(owner, served)) === 1 ? 1 : NOT_HELD
   }
@@ -78,12 +78,12 @@ class FairLockProtocol extends PlainLockProtocol implements LineProtocol {
     return this.runner.run(fairLockLeave, this.#keys, [owner, ...this.#guess, ...this.#voices, ...served])
   }
 
-  override async forceRelease(): Promise<boolean> {
+  async forceRelease(): Promise<boolean> {
     return (await this.runner.run(fairLockForceRelease, this.#keys, [...this.#guess, ...this.#voices])) === 1
   }
 
-  override async inspect(): Promise<ServerState> {
-    return inspectFair(this.runner, this.key)
+  async inspect(): Promise<ServerState> {
+    return inspectLine(this.runner, fairKeys(this.key))
   }
 }
 

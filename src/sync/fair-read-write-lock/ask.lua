@@ -17,18 +17,23 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local joins, notAfter, allowance = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local companion, grants, publish = ARGV[4], ARGV[5], ARGV[6]
 local owners = ARGV
---include is-in
+--include readers/is-in
 --include take-out
 --include keep-line
 --include drop-clients
---include let-in
+--include readers/let-in
 --include count-of
---include settle
+--include readers/settle
 --include tell-whose
+--include readers/voice-of
+--include readers/enters-as
+--include readers/mode-of
 --include call-in
 --include serve-line
---include wrong-kind
+--include show-alive
 --include or-undo
+--include place-all
+--include wrong-kind
 
 local found = redis.call('HGET', lock, 'mode')
 if found ~= 'read' and found ~= 'write' and redis.call('EXISTS', lock) == 1 then
@@ -38,49 +43,8 @@ local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, companion = companion, grants = grants, publish = publish,
   client = string.sub(owners[7], 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
-  now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = allowance,
+  now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = allowance, notAfter = notAfter,
 }
--- Where one of the two keys was evicted all who live join anew.
-if redis.call('EXISTS', queue) == 0 then
-  redis.call('ZCARD', deadlines)
-  redis.call('DEL', deadlines)
-end
-local mine, states, living = {}, {}, false
-for i = 7, #owners, 2 do
-  local owner, lease = owners[i], tonumber(owners[i + 1])
-  local deadline = settle(line, owner, lease) == 0 and redis.call('ZSCORE', deadlines, owner)
-  mine[owner] = lease
-  if deadline then
-    redis.call('ZADD', deadlines, math.max(math.ceil(tonumber(deadline)), line.now + allowance), owner)
-    living = true
-  end
-end
-if living then
-  keepLine(line)
-end
-local mode = serveLine(line, mine)
-local function leaveAll()
-  for owner in pairs(mine) do takeOut(line, owner) end
-end
-for i = 7, #owners, 2 do
-  local owner, state = owners[i], 0
-  local writes = string.sub(owner, -6) == ':write'
-  local stands = redis.call('ZSCORE', deadlines, owner)
-  if isIn(line, owner) then
-    state = 1
-  elseif not stands and line.now > notAfter then
-    state = 2
-  elseif not stands and (not mode or mode == 'read' and not writes) then
-    letIn(line, owner, mine[owner])
-    mode, state = writes and 'write' or 'read', 1
-  elseif stands or joins == '1' then
-    if not stands then
-      redis.call('ZADD', deadlines, line.now + allowance, owner)
-      orUndo(leaveAll, redis.call, 'RPUSH', queue, owner)
-      orUndo(leaveAll, keepLine, line)
-    end
-    state = redis.call('LINDEX', queue, 0) == owner and 0 or 3
-  end
-  states[#states + 1] = state
-end
+local mine = showAlive(line, owners, 7)
+local states = placeAll(line, owners, 7, mine, serveLine(line, mine), joins == '1', 0)
 return { line.stamp, redis.call('PTTL', lock), states }

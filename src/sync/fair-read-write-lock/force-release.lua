@@ -14,12 +14,15 @@ local mode, message, companion, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARG
 --include count-of
 --include end-reads
 --include wrong-kind
---include is-in
+--include readers/is-in
 --include take-out
 --include keep-line
 --include drop-clients
---include let-in
+--include readers/let-in
 --include tell-whose
+--include readers/voice-of
+--include readers/enters-as
+--include readers/mode-of
 --include call-in
 --include serve-line
 

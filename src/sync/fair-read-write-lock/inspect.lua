@@ -12,7 +12,7 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local companion, from, first = ARGV[1], ARGV[2], tonumber(ARGV[3])
 --include reads-left
---include is-in
+--include readers/is-in
 --include waiters-at
 --include wrong-kind
 

@@ -13,12 +13,15 @@
 local lock, queue, deadlines, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local companion, grants, publish, owner = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local served = ARGV
---include is-in
+--include readers/is-in
 --include take-out
 --include keep-line
 --include drop-clients
---include let-in
+--include readers/let-in
 --include tell-whose
+--include readers/voice-of
+--include readers/enters-as
+--include readers/mode-of
 --include call-in
 --include serve-line
 --include count-of

@@ -6,6 +6,7 @@ import { serverError } from '../../errors.js'
 import { fencingCounter } from '../../keys.js'
 import {
   fencedLockAcquire,
+  fencedLockForceRelease,
   fencedLockInspect,
   fencedLockPass,
   fencedLockRelease,
@@ -13,7 +14,7 @@ import {
 } from '../../lua/scripts.gen.js'
 import { checkOwner } from '../../options.js'
 import type { OwnedFencedLock, OwnedLockOptions, Owner } from '../../types.js'
-import { PlainLockProtocol, holdersOf } from '../lock/lock.js'
+import { HashProtocol, holdersOf } from '../lock/lock.js'
 
 /** Another program may have written anything under the counter's key. */
 const tokenOf = (text: string): bigint => {
@@ -22,7 +23,7 @@ const tokenOf = (text: string): bigint => {
 }
 
 /** Redisson's RFencedLock: a plain lock, and a counter without expiry that every hold and every further level raises. */
-class FencedLockProtocol extends PlainLockProtocol {
+class FencedLockProtocol extends HashProtocol {
   /** By owner, from the reply that brought it to whoever asked; few at a time. */
   readonly #tokens = new Map<string, bigint>()
   /** The newest that any reply brought: what comes next is above it, also when the counter was deleted meanwhile. */
@@ -48,7 +49,7 @@ class FencedLockProtocol extends PlainLockProtocol {
     return token
   }
 
-  override async acquire(owner: string, lease: number): Promise<Attempt> {
+  async acquire(owner: string, lease: number): Promise<Attempt> {
     const args = [owner, lease, this.#known] as const
     const reply = await this.runner.take(fencedLockAcquire, this.#keys, args, (token) => typeof token === 'string')
     if (typeof reply === 'number') return reply
@@ -64,7 +65,7 @@ class FencedLockProtocol extends PlainLockProtocol {
     return left
   }
 
-  override release(owner: string): Promise<number> {
+  release(owner: string): Promise<number> {
     // Of a grant that came too late for whoever asked.
     this.#tokens.delete(owner)
     const keys = [...this.#keys, this.channel] as const
@@ -78,7 +79,11 @@ class FencedLockProtocol extends PlainLockProtocol {
     return token !== null
   }
 
-  override async inspect() {
+  async forceRelease(): Promise<boolean> {
+    return (await this.runner.run(fencedLockForceRelease, [this.key], [this.channel, this.runner.publishCommand])) === 1
+  }
+
+  async inspect() {
     const [ttl, fields, token] = await this.runner.run(fencedLockInspect, this.#keys, [])
     return { ttl, holders: holdersOf(fields), ...(token !== null && { token: tokenOf(token) }) }
   }

@@ -1,20 +1,46 @@
--- Takes the lock from whoever holds it.
+-- Takes the lock from whoever holds it; it goes to the next in the line.
 -- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] deadlines
 -- ARGV[1] channel
--- ARGV[2] publish
+-- ARGV[2] grants
+-- ARGV[3] publish
 -- returns integer 1 when it was held, 0 when it was free
-local lock = KEYS[1]
-local channel = ARGV[1]
-local publish = ARGV[2]
+local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
+local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 --include holder-of
 --include wrong-kind
+--include take-out
+--include take-hold
+--include keep-line
+--include drop-clients
+--include one/mode-of
+--include one/is-in
+--include one/let-in
+--include one/enters-as
+--include one/voice-of
+--include tell-whose
+--include call-in
+--include serve-line
 
-if holderOf(lock) == nil then
+local holder = holderOf(lock)
+if holder == nil then
   return wrongKind(lock)
 end
 if redis.call('DEL', lock) == 0 then
   return 0
 end
--- Freed is freed, also where telling it is refused.
+local time = redis.call('TIME')
+local line = {
+  lock = lock, queue = queue, deadlines = deadlines, companion = true, grants = grants, publish = publish,
+  client = string.sub('', 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
+  now = time[1] * 1000 + math.floor(time[2] / 1000),
+}
+-- On trial it stands in the line still.
+pcall(function()
+  takeOut(line, holder)
+  serveLine(line, {})
+end)
+-- Whoever waits here for a hold of its own process asks what became of it. Freed is freed, also where telling it is refused.
 redis.pcall(publish, channel, '0')
 return 1

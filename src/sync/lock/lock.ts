@@ -4,23 +4,33 @@ import {
   isPassed,
   type LockKind,
   type LockProtocol,
+  NOT_HELD,
   type RenewScript,
   type Runner,
   type ServerState,
 } from '../../core/protocol.js'
-import { lockChannel } from '../../keys.js'
+import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/line-protocol.js'
+import { lineDeadlines, lineGrants, lineQueue, lineTurn, lockChannel } from '../../keys.js'
 import {
   lockAcquire,
+  lockAsk,
+  lockConfirm,
   lockForceRelease,
-  lockInspect,
   lockPass,
   lockRelease,
   lockRenew,
   lockSetLevel,
 } from '../../lua/scripts.gen.js'
+import { inspectLine } from '../fair-lock/fair-keys.js'
 
-/** Redisson's RLock: one hash, whose field is the owner and whose value is how often it holds. */
-export class PlainLockProtocol implements LockProtocol {
+/** Who has no place asks in vain. */
+const TOO_LATE = 0
+const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
+const JOINED: readonly Joined[] = ['behind others', 'held', 'late', 'behind ours']
+const PLACES: readonly Place[] = ['behind others', 'held', 'gone', 'behind ours']
+
+/** One hash, whose field is the owner and whose value is how often it holds: what is so for all kinds that have it. */
+export abstract class HashProtocol implements LockProtocol {
   readonly key: string
   protected readonly runner: Runner
 
@@ -37,30 +47,101 @@ export class PlainLockProtocol implements LockProtocol {
     return lockRenew
   }
 
-  acquire(owner: string, lease: number, _waits: boolean): Promise<Attempt> {
-    return this.runner.take(lockAcquire, [this.key], [owner, lease], isHeld)
-  }
+  abstract acquire(owner: string, lease: number, waits: boolean): Promise<Attempt>
+  abstract release(owner: string, served?: readonly string[], visits?: number): Promise<number>
+  abstract forceRelease(): Promise<boolean>
+  abstract inspect(): Promise<ServerState>
 
   async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
     const left = await this.runner.run(lockSetLevel, [this.key], [owner, level, lease])
     return left === -2 ? undefined : left
   }
 
-  release(owner: string): Promise<number> {
-    return this.runner.run(lockRelease, [this.key], [owner, this.channel, this.runner.publishCommand])
-  }
-
   async pass(from: string, to: string, lease: number): Promise<boolean> {
     return isPassed(await this.runner.take(lockPass, [this.key], [from, to, lease], isPassed))
   }
+}
 
-  async forceRelease(): Promise<boolean> {
-    return (await this.runner.run(lockForceRelease, [this.key], [this.channel, this.runner.publishCommand])) === 1
+/** Redisson's RLock. Those of ours who wait stand in a line beside its keys, each process once. */
+class PlainLockProtocol extends HashProtocol implements LineProtocol {
+  readonly standsOnce = true
+  readonly #keys = [this.key, lineQueue(this.key), lineDeadlines(this.key), lineTurn(this.key)] as const
+
+  get #line(): [lock: string, queue: string, deadlines: string] {
+    const [lock, queue, deadlines] = this.#keys
+    return [lock, queue, deadlines]
   }
 
-  async inspect(): Promise<ServerState> {
-    const [ttl, fields] = await this.runner.run(lockInspect, [this.key], [])
-    return { ttl, holders: holdersOf(fields) }
+  get #voices(): [channel: string, grants: string, publish: string] {
+    return [this.channel, lineGrants(this.key), this.runner.publishCommand]
+  }
+
+  grants(client: string): string {
+    return `${lineGrants(this.key)}:${client}`
+  }
+
+  /** Redisson calls nobody by name. */
+  callOf(): string {
+    return this.channel
+  }
+
+  async acquire(owner: string, lease: number): Promise<Attempt> {
+    const [lock, queue, , turn] = this.#keys
+    const left = await this.runner.take(lockAcquire, [lock, queue, turn], [owner, lease], isHeld)
+    if (left !== -2) return left
+    // It is free, and it may be somebody's turn, who may be dead.
+    const { left: another, states } = await this.#ask([{ owner, lease, wait: 0 }], 0, NEVER_TOO_LATE, 0, 'take')
+    return states[0] === 1 ? null : another
+  }
+
+  async #ask(
+    askers: readonly Asker[],
+    joins: 0 | 1,
+    notAfter: number,
+    news: News,
+    how: 'run' | 'take' = 'run',
+  ): Promise<Answer<number>> {
+    const words = askers.flatMap(({ owner, lease }) => [owner, String(lease)])
+    const args = [String(joins), notAfter, ...this.#voices, String(news), ...words] as const
+    const [stamp, left, open, share, states] = await (how === 'run'
+      ? this.runner.run(lockAsk, this.#keys, args)
+      : this.runner.take(lockAsk, this.#keys, args, ([, , , , [state]]) => state === 1))
+    return { stamp: Number(stamp), left, open, share, states }
+  }
+
+  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
+    const { states, ...told } = await this.#ask(askers, 1, notAfter, 0)
+    return { ...told, states: states.map((state) => JOINED[state] ?? 'late') }
+  }
+
+  async poll(askers: readonly Asker[], news: News): Promise<Answer<Place>> {
+    const { states, ...told } = await this.#ask(askers, 0, TOO_LATE, news)
+    return { ...told, states: states.map((state) => PLACES[state] ?? 'gone') }
+  }
+
+  confirm(owner: string, lease: number): Promise<number> {
+    return this.runner.take(lockConfirm, this.#line, [owner, lease], (left) => left > 0)
+  }
+
+  async release(owner: string, _served?: readonly string[], visits = 1): Promise<number> {
+    // Who only stood in the line had lost it while it was on trial.
+    return (await this.#leave(owner, visits)) === 1 ? 1 : NOT_HELD
+  }
+
+  leave({ owner }: Asker): Promise<number> {
+    return this.#leave(owner, 1)
+  }
+
+  #leave(owner: string, visits: number): Promise<number> {
+    return this.runner.run(lockRelease, this.#keys, [owner, ...this.#voices, this.runner.countsAll ? '1' : '0', visits])
+  }
+
+  async forceRelease(): Promise<boolean> {
+    return (await this.runner.run(lockForceRelease, this.#line, this.#voices)) === 1
+  }
+
+  inspect(): Promise<ServerState> {
+    return inspectLine(this.runner, this.#line)
   }
 }
 

@@ -17,7 +17,7 @@ import {
   readWriteLockWritePass,
   readWriteLockWriteRelease,
 } from '../../lua/scripts.gen.js'
-import { PlainLockProtocol } from '../lock/lock.js'
+import { HashProtocol } from '../lock/lock.js'
 
 /** How long a turn is kept for who goes on asking, ms: longer than from poll to poll. */
 const PATIENCE = 2500
@@ -34,7 +34,7 @@ export const MESSAGES = { read: '0', write: '1' } as const
  * Redisson's RReadWriteLock: a hash with the mode, a field for each reader and one for the writer. Each read has keys of
  * its own, which end with it. A key of ours tells who comes next where readers and writers wait for one another.
  */
-export abstract class Side extends PlainLockProtocol {
+export abstract class Side extends HashProtocol {
   protected abstract readonly mode: 'read' | 'write'
   /** The mark under which this process has the next turn, for all it knows. */
   #mark: string | undefined

@@ -1,19 +1,28 @@
-import { type LockKind, NOT_HELD } from '../../core/protocol.js'
-import { spinLockForceRelease, spinLockRelease } from '../../lua/scripts.gen.js'
+import { type Attempt, isHeld, type LockKind, NOT_HELD, type ServerState } from '../../core/protocol.js'
+import { spinLockAcquire, spinLockForceRelease, spinLockInspect, spinLockRelease } from '../../lua/scripts.gen.js'
 import type { SpinBackoff } from '../../types.js'
-import { PlainLockProtocol } from '../lock/lock.js'
+import { HashProtocol, holdersOf } from '../lock/lock.js'
 import { backoffOf } from './backoff.js'
 
 /** Redisson's RedissonSpinLock: the hash of a plain lock, without its messages. */
-class SpinLockProtocol extends PlainLockProtocol {
+class SpinLockProtocol extends HashProtocol {
   readonly spins = true
 
-  override async release(owner: string): Promise<number> {
+  acquire(owner: string, lease: number): Promise<Attempt> {
+    return this.runner.take(spinLockAcquire, [this.key], [owner, lease], isHeld)
+  }
+
+  async release(owner: string): Promise<number> {
     return (await this.runner.run(spinLockRelease, [this.key], [owner])) === 1 ? 0 : NOT_HELD
   }
 
-  override async forceRelease(): Promise<boolean> {
+  async forceRelease(): Promise<boolean> {
     return (await this.runner.run(spinLockForceRelease, [this.key], [])) === 1
+  }
+
+  async inspect(): Promise<ServerState> {
+    const [ttl, fields] = await this.runner.run(spinLockInspect, [this.key], [])
+    return { ttl, holders: holdersOf(fields) }
   }
 }
 

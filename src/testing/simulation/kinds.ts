@@ -4,6 +4,9 @@ import type { MemoryServer } from '../../engine/memory/server.js'
 import {
   clientOf,
   fairDeadlines,
+  lineDeadlines,
+  lineGrants,
+  lineQueue,
   fairQueue,
   grantChannel,
   readWriteDeadlines,
@@ -67,16 +70,18 @@ const hashFields = (redis: MemoryServer, name: string): string[] => {
   return value?.type === 'hash' ? [...value.fields.keys()] : []
 }
 
-const PLAIN = ['acquire', 'set-level', 'release', 'pass', 'renew', 'inspect', 'force-release'].map((s) => `lock/${s}`)
+const PLAIN = ['acquire', 'ask', 'confirm', 'set-level', 'release', 'pass', 'renew', 'force-release']
+  .map((script) => `lock/${script}`)
+  .concat('fair-lock/inspect')
 
 const FENCED = [
-  ...['acquire', 'set-level', 'release', 'pass', 'inspect'].map((script) => `fenced-lock/${script}`),
-  ...['renew', 'force-release'].map((script) => `lock/${script}`),
+  ...['acquire', 'set-level', 'release', 'pass', 'inspect', 'force-release'].map((script) => `fenced-lock/${script}`),
+  'lock/renew',
 ]
 
 const SPIN = [
-  ...['release', 'force-release'].map((script) => `spin-lock/${script}`),
-  ...['acquire', 'set-level', 'pass', 'renew', 'inspect'].map((script) => `lock/${script}`),
+  ...['acquire', 'release', 'inspect', 'force-release'].map((script) => `spin-lock/${script}`),
+  ...['set-level', 'pass', 'renew'].map((script) => `lock/${script}`),
 ]
 
 const FAIR = [
@@ -114,14 +119,29 @@ export interface Family {
   watch?(scene: Scene, verdict: Verdict): Watch
 }
 
+const PLAIN_LINE: LineKeys = {
+  queue: lineQueue,
+  deadlines: lineDeadlines,
+  grants: (name, wire) => `${lineGrants(name)}:${clientOf(wire)}`,
+}
+
+/** First come, first served among processes. */
 const PLAIN_KINDS: readonly SimKind[] = [
-  { name: 'lock', reentrant: true, open: (client, name) => client.lock(name), holders: hashFields, fair: false },
+  {
+    name: 'lock',
+    reentrant: true,
+    open: (client, name) => client.lock(name),
+    holders: hashFields,
+    fair: true,
+    line: PLAIN_LINE,
+  },
   {
     name: 'nonReentrantLock',
     reentrant: false,
     open: (client, name) => client.nonReentrantLock(name),
     holders: hashFields,
-    fair: false,
+    fair: true,
+    line: PLAIN_LINE,
   },
 ]
 

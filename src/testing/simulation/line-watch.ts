@@ -17,11 +17,11 @@ const NOBODY: Snapshot = { holders: [], ending: [], line: [], deadlines: new Map
 /** Nobody is before who goes on with what it has: a hold that is passed on, a read under a write of its own. */
 const GOES_ON = /pass$|\/read-under$/
 /** By these an owner leaves the line of its own will. */
-const LEAVES = ['/leave', '/confirm', '/cancel', '/enqueue', '/force-release']
+const LEAVES = ['/leave', '/release', '/confirm', '/cancel', '/enqueue', '/force-release']
 
 /** Who asks for a place, among other words. */
 const joiners = ({ op, args }: Flight): readonly string[] => {
-  const joins = op.endsWith('/enqueue') || (op === 'fair-read-write-lock/ask' && String(args[0]) === '1')
+  const joins = op.endsWith('/enqueue') || (/^(fair-read-write-)?lock\/ask$/.test(op) && String(args[0]) === '1')
   return joins ? args.map(String) : []
 }
 
@@ -193,7 +193,7 @@ export class LineWatch {
     const place = line.indexOf(wire)
     const before = place === -1 ? line : line.slice(0, place)
     // Who had it on trial stands there too, and who leaves by this very step.
-    const leaving = flight.op.endsWith('/leave') ? flight.args : flight.args.slice(0, 1)
+    const leaving = /\/(leave|release)$/.test(flight.op) ? flight.args : flight.args.slice(0, 1)
     const ahead = before.filter((other) => !has.has(other) && !leaving.includes(other))
     for (const other of ahead) {
       const due = deadlines.get(other) ?? 0

@@ -1,0 +1,13 @@
+-- Who was granted the lock says that it goes on: it leaves the line and has its lease. Never creates.
+-- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- ARGV[1] owner
+-- ARGV[2] lease (ms)
+-- returns integer ms that it is this owner's, 0 when it is not any more
+local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
+local owner, lease = ARGV[1], tonumber(ARGV[2])
+--include take-out
+--include one/settle
+
+return settle({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)

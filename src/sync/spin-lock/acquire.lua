@@ -1,0 +1,22 @@
+-- Takes the lock when it is free. Asked again by the owner that has it (a reply was lost), it is still one hold.
+-- KEYS[1] lock
+-- ARGV[1] owner
+-- ARGV[2] lease (ms)
+-- returns nil held | integer ms that it stays another's, -1 when it has no expiry
+local lock = KEYS[1]
+local owner = ARGV[1]
+local lease = ARGV[2]
+--include holder-of
+--include wrong-kind
+--include take-hold
+
+local left = redis.call('PTTL', lock)
+local holder = left ~= -2 and holderOf(lock)
+if holder == nil then
+  return wrongKind(lock)
+end
+if holder and holder ~= owner then
+  return left
+end
+takeHold(lock, owner, lease)
+return nil
