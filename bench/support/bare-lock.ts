@@ -12,7 +12,7 @@ export const bareLock = (name: string) => {
     [name, queue, turn],
     [name, queue, deadlines, turn],
   ]
-  const voices = [lockChannel(name), lineGrants(name), 'PUBLISH', '1', '1']
+  const voices = [lockChannel(name), lineGrants(name), 'PUBLISH', '1', '0', '1']
   return {
     take: (owner: string, lease: number): Words => ({ keys: taken, args: [owner, String(lease)] }),
     give: (owner: string): Words => ({ keys: given, args: [owner, ...voices] }),

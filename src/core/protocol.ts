@@ -111,6 +111,8 @@ export interface Runner {
   readonly publishCommand: string
   /** A script learns of all who listen to a channel, not only of those at one node. */
   readonly countsAll: boolean
+  /** Whether this client may be among the listeners that the server counts. */
+  mayBeCounted(channel: string): boolean
   readonly fleet: Fleet
 }
 

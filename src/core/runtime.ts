@@ -179,6 +179,10 @@ export class Runtime implements Runner {
     return this.sharded ? 'SPUBLISH' : 'PUBLISH'
   }
 
+  mayBeCounted(channel: string): boolean {
+    return this.wakeups.mayBeCounted(channel)
+  }
+
   get countsAll(): boolean {
     return !this.link.cluster || this.sharded
   }

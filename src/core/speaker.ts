@@ -17,6 +17,10 @@ export class Speaker implements Runner {
     return this.#runtime.publishCommand
   }
 
+  mayBeCounted(channel: string): boolean {
+    return this.#runtime.mayBeCounted(channel)
+  }
+
   get countsAll(): boolean {
     return this.#runtime.countsAll
   }

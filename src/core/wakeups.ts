@@ -63,6 +63,8 @@ export class Wakeups {
   #sweep: Timer | undefined
   /** Subscriptions that failed: until they stand, whoever listens polls. */
   readonly #refused = new Set<Channel>()
+  /** Names of those that are being ended. */
+  readonly #leaving = new Set<string>()
   #trial: Timer | undefined
 
   constructor(clock: Clock, subscriber: Subscriber, sharded: () => boolean) {
@@ -108,6 +110,11 @@ export class Wakeups {
   hears(name: string): boolean {
     const channel = this.#channels[this.#kind].get(name)
     return channel !== undefined && channel.ready === undefined
+  }
+
+  /** Whether a publisher's count of receivers may have us in it: a subscription stands, or its end has not been answered yet. */
+  mayBeCounted(name: string): boolean {
+    return this.#channels[this.#kind].has(name) || this.#leaving.has(name)
   }
 
   /** How many here listen to it. */
@@ -228,7 +235,11 @@ export class Wakeups {
     this.#idle.delete(channel)
     this.#refused.delete(channel)
     this.#channels[channel.kind].delete(channel.name)
-    return this.#subscriber.unsubscribe(channel.name, channel.kind).catch(() => undefined)
+    this.#leaving.add(channel.name)
+    return this.#subscriber
+      .unsubscribe(channel.name, channel.kind)
+      .catch(() => undefined)
+      .finally(() => this.#leaving.delete(channel.name))
   }
 
   #armSweep(): void {

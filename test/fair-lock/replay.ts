@@ -83,6 +83,7 @@ export class Replay {
       take: run,
       publishCommand: 'PUBLISH',
       countsAll: true,
+      mayBeCounted: () => false,
       fleet: { redisson, fairWaiterTimeout: redisson === '3.8' ? 5000 : ALLOWANCE, watchdog: 30_000 },
     }
     this.#protocol = fairLock.protocol(runner, key) as LineProtocol

@@ -27,7 +27,8 @@ interface Kind {
   readonly lapse: number
 }
 
-const PLAIN = { foreign: { 'foreign:1': '1' }, looks: 'hexists', lapse: 100 }
+/** A place in a line goes when a step out of it, which is tried again each second, is answered. */
+const PLAIN = { foreign: { 'foreign:1': '1' }, looks: 'hexists', lapse: 1500 }
 /** A turn lapses when nobody asks for it again. */
 const TURNS = { foreign: { mode: 'write', 'foreign:1:write': '1' }, lapse: 3000 }
 

@@ -28,6 +28,7 @@ const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
   const runner = {
     publishCommand: 'PUBLISH',
     countsAll: true,
+    mayBeCounted: () => false,
     fleet: { redisson: '4', fairWaiterTimeout: 300_000, watchdog: LEASE } as const,
     take: (): never => assert.fail('it takes nothing'),
     run: (_script: unknown, keys: readonly string[]) => {

@@ -35,7 +35,7 @@ const enqueue = [5000, FOREVER, 'channel', 'grants', 'PUBLISH', TWO, LEASE]
 const ask = (owner: string): Word[] => ['1', FOREVER, 5000, 'c', 'grants', 'PUBLISH', owner, LEASE]
 
 const askPlain = ['1', FOREVER, 'channel', 'grants', 'PUBLISH', '0', TWO, LEASE]
-const leavePlain = [ONE, 'channel', 'grants', 'PUBLISH', '1', 1]
+const leavePlain = [ONE, 'channel', 'grants', 'PUBLISH', '1', 0, 1]
 
 /** Each script that makes a hold, a permit or a place in a line, run as if its client died right after it. */
 const STEPS: Readonly<Record<string, Step>> = {
@@ -57,7 +57,7 @@ const STEPS: Readonly<Record<string, Step>> = {
     ...{
       script: scripts.lockRelease,
       keys: [...LINE, 'k:turn'],
-      args: [ONE, `grants:${CLIENT}`, 'grants', 'PUBLISH', '1', 1],
+      args: [ONE, `grants:${CLIENT}`, 'grants', 'PUBLISH', '1', 0, 1],
     },
     before: WAITED,
   },

@@ -1252,8 +1252,8 @@ export const lines = [
     name: 'one-line-strangers-left-out',
     breaks: 'those who know of no line have their turns',
     file: 'src/sync/lock/release.lua',
-    from: 'if heard == 0 and not head or',
-    to: 'if heard >= 0 or',
+    from: 'if heard <= 0 and not head or',
+    to: 'if heard >= -1 or',
     suites: ['lock/line#left to'],
   },
   {

@@ -133,7 +133,13 @@ class PlainLockProtocol extends HashProtocol implements LineProtocol {
   }
 
   #leave(owner: string, visits: number): Promise<number> {
-    return this.runner.run(lockRelease, this.#keys, [owner, ...this.#voices, this.runner.countsAll ? '1' : '0', visits])
+    return this.runner.run(lockRelease, this.#keys, [
+      owner,
+      ...this.#voices,
+      this.runner.countsAll ? '1' : '0',
+      this.runner.mayBeCounted(this.channel) ? 1 : 0,
+      visits,
+    ])
   }
 
   async forceRelease(): Promise<boolean> {

@@ -9,11 +9,12 @@
 -- ARGV[3] grants
 -- ARGV[4] publish
 -- ARGV[5] counted 1: this server knows of all who listen
--- ARGV[6] visits (count) how many have had it in this process without a step on the server, the owner included
+-- ARGV[6] own (count) 1: the caller may be counted among those who listen
+-- ARGV[7] visits (count) how many have had it in this process without a step on the server, the owner included
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
 local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local counted, visits = ARGV[5], tonumber(ARGV[6])
+local counted, own, visits = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.
 local freed = redis.pcall('HDEL', lock, owner)
@@ -21,7 +22,7 @@ local lined, told = redis.call('EXISTS', queue) == 1, 0
 if not lined then
   -- Freed is freed: where telling it is refused (an ACL without the channel), waiters find out by asking.
   told = freed == 1 and redis.pcall(publish, channel, '0')
-  if type(told) ~= 'number' or told == 0 then
+  if type(told) ~= 'number' or told <= own then
     return freed == 1 and 1 or freed == 0 and -1 or freed
   end
 end
@@ -53,10 +54,10 @@ local function openUp(line)
   if ours >= 0 and ours < 58 or not comes and wait > 0 and wait <= 1000 then
     return false
   end
-  local heard = redis.pcall('PUBSUB', line.publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', line.channel)[2] or 0
+  local heard = (redis.pcall('PUBSUB', publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)[2] or 0) - line.own
   local head = (heard > 0 or not line.counted) and redis.call('LINDEX', line.queue, 0)
   local told = head and redis.pcall(line.publish, voiceOf(line, head), '0')
-  if heard == 0 and not head or head and line.counted and (type(told) ~= 'number' or told == 0) then
+  if heard <= 0 and not head or head and line.counted and (type(told) ~= 'number' or told == 0) then
     return false
   end
   local till = line.now + (comes and 4 * math.max(58, ours <= 250 and ours or 0) or head and 58 or 10)
@@ -73,7 +74,8 @@ local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, turn = turn, companion = true, grants = grants, publish = publish,
   channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
-  now = time[1] * 1000 + math.floor(time[2] / 1000), visits = visits, counted = counted == '1',
+  now = time[1] * 1000 + math.floor(time[2] / 1000), visits = visits, own = own,
+  counted = counted == '1',
 }
 local waited, open = false, false
 -- Where something else stands at the line, what was freed is free all the same.
