@@ -3,7 +3,7 @@ import { connect } from 'holdfast'
 import type { CallEvent, HistoryEvent } from 'holdfast/testing'
 import type { Redis } from 'ioredis'
 import { machineTime } from './log.js'
-import { FAIR, TRIAL } from './settings.js'
+import { FAIR, isFair, LOCKS, TRIAL } from './settings.js'
 
 const EVERY = 40
 const LONGEST_ANSWER = 1000
@@ -51,7 +51,10 @@ export const passBy = async (url: string): Promise<void> => {
   const client = await connect({ url, presence: false })
   for (const pause of [0, TRIAL + 200]) {
     await sleep(pause)
-    for (const name of FAIR) await client.fairLock(name).using({ wait: 10_000 }, () => undefined)
+    for (const name of LOCKS) {
+      const lock = isFair(name) ? client.fairLock(name) : client.lock(name)
+      await lock.using({ wait: 10_000 }, () => undefined)
+    }
   }
   await client.close()
 }

@@ -11,7 +11,7 @@ import { Lines, passBy } from './lines.js'
 import { Place } from './place.js'
 import { report } from './report.js'
 import { StrangersVoice } from './voice.js'
-import { FORGOTTEN_AFTER, FORGOTTEN_IN_LINE_AFTER, isFair, LONGEST_LEASE, RECOVERY } from './settings.js'
+import { FORGOTTEN_AFTER, isFair, LONGEST_LEASE, RECOVERY } from './settings.js'
 
 const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' } } })
 const minutes = Number(values.minutes ?? 5)
@@ -36,8 +36,7 @@ const leftovers = async ({ redis }: Place): Promise<string[]> => {
 /** Of the fair locks, or of the others. */
 const check = (history: readonly HistoryEvent[], fair: boolean): Violation[] => {
   const own = history.filter(({ name }) => name === undefined || isFair(name) === fair)
-  const forgottenAfter = fair ? FORGOTTEN_IN_LINE_AFTER : FORGOTTEN_AFTER
-  return checkHistory(own, { fair, forgottenAfter, noticedWithin: 1.5 * LONGEST_LEASE })
+  return checkHistory(own, { fair, forgottenAfter: FORGOTTEN_AFTER, noticedWithin: 1.5 * LONGEST_LEASE })
 }
 
 const soak = async (place: Place): Promise<boolean> => {

@@ -13,7 +13,8 @@ export const PROCESSES = 4
 export const WORKERS = 8
 /** How long it may take after a trouble until a client is connected and asks again, ms. */
 export const RECOVERY = 4000
-/** A free lock is had by then by who waits for it and is in no trouble; an attempt of another that nobody heard of may last a lease. */
-export const FORGOTTEN_AFTER = 5000
-/** Who is stopped, or half cut off, may be granted a fair lock first, and so may another. */
-export const FORGOTTEN_IN_LINE_AFTER = FORGOTTEN_AFTER + 2 * TRIAL
+/**
+ * A free lock has gone by then to a waiter that is in no trouble. One that is stopped, or half cut off, may be granted it first, and
+ * so may another; an attempt of yet another that nobody heard of may last a lease.
+ */
+export const FORGOTTEN_AFTER = 5000 + 2 * TRIAL
