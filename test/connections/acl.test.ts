@@ -80,7 +80,7 @@ const called = (): string[] => {
     .filter((file) => file.endsWith('.lua') && !file.startsWith('testing'))
     .map((file) => SOURCE + file)
   return scripts.flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/call\('(\w+)'/g)]
+    [...readFileSync(file, 'utf8').matchAll(/call(?:\(|, )'(\w+)'/g)]
       .map(([, word = '']) => word.toLowerCase())
       .filter((word) => word !== 'pubsub'),
   )
