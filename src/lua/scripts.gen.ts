@@ -603,6 +603,23 @@ export const lockForceRelease: Script<
 )
 
 /**
+ * Frees the lock of its owner, whatever the count, and tells those who wait for a message. It has one key: while a slot of a cluster
+ * moves, no node runs what has several, one of which is not there. Who stands in the line finds out by asking.
+ * Returns integer 1 freed, -1 when it was not this owner's
+ */
+export const lockFree: Script<
+  readonly [lock: string],
+  readonly [owner: string, channel: string, publish: string],
+  number
+> = script(
+  'lock/free',
+  'b9795893cda5f8d9d9df1c6298a1ed63042d1a46',
+  "local lock=KEYS[1]local owner,channel,publish=ARGV[1],ARGV[2],ARGV[3]if redis.call('HDEL',lock,owner)==0 then\nreturn-1\nend\nredis.pcall(publish,channel,'0')return 1",
+  1,
+  integer,
+)
+
+/**
  * Passes a hold on to another owner: to the next waiter of this process, or to whoever adopts a ticket.
  * Asked again by the new owner (a reply was lost), it is still one hold.
  * Returns integer 1 passed, 0 when it was neither's

@@ -10,16 +10,19 @@ import {
   type ServerState,
 } from '../../core/protocol.js'
 import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/line-protocol.js'
+import { isMoving } from '../../core/trouble.js'
 import { lineDeadlines, lineGrants, lineQueue, lineTurn, lockChannel } from '../../keys.js'
 import {
   lockAcquire,
   lockAsk,
   lockConfirm,
   lockForceRelease,
+  lockFree,
   lockPass,
   lockRelease,
   lockRenew,
   lockSetLevel,
+  spinLockAcquire,
 } from '../../lua/scripts.gen.js'
 import { inspectLine } from '../fair-lock/fair-keys.js'
 
@@ -87,7 +90,10 @@ class PlainLockProtocol extends HashProtocol implements LineProtocol {
 
   async acquire(owner: string, lease: number): Promise<Attempt> {
     const [lock, queue, , turn] = this.#keys
-    const left = await this.runner.take(lockAcquire, [lock, queue, turn], [owner, lease], isHeld)
+    const left = await this.#orOfOneKey(
+      this.runner.take(lockAcquire, [lock, queue, turn], [owner, lease], isHeld),
+      () => this.runner.take(spinLockAcquire, [lock], [owner, lease], isHeld),
+    )
     if (left !== -2) return left
     // It is free, and it may be somebody's turn, who may be dead.
     const { left: another, states } = await this.#ask([{ owner, lease, wait: 0 }], 0, NEVER_TOO_LATE, 0, 'take')
@@ -125,11 +131,24 @@ class PlainLockProtocol extends HashProtocol implements LineProtocol {
 
   async release(owner: string, _served?: readonly string[], visits = 1): Promise<number> {
     // Who only stood in the line had lost it while it was on trial.
-    return (await this.#leave(owner, visits)) === 1 ? 1 : NOT_HELD
+    const freed = await this.#orOfOneKey(this.#leave(owner, visits), () =>
+      this.runner.run(lockFree, [this.key], [owner, this.channel, this.runner.publishCommand]),
+    )
+    return freed === 1 ? 1 : NOT_HELD
   }
 
   leave({ owner }: Asker): Promise<number> {
     return this.#leave(owner, 1)
+  }
+
+  /** While a slot of a cluster moves, no node runs what has several keys, one of which is not there. */
+  async #orOfOneKey<T>(step: Promise<T>, alone: () => Promise<T>): Promise<T> {
+    try {
+      return await step
+    } catch (trouble) {
+      if (!isMoving(trouble)) throw trouble
+      return alone()
+    }
   }
 
   #leave(owner: string, visits: number): Promise<number> {
