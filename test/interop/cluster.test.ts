@@ -82,8 +82,9 @@ for (const { version, ours, way, told, kinds } of WAYS) {
             await holder.run(name, 'unlock', [])
             assert.deepEqual(await Promise.all(waiting), Array(2).fill(['done', 'done']))
           })
-          // By the holder, and by each of the two.
-          assert.deepEqual(seen, Array(3).fill(`${told} ${channel}`))
+          // By the holder, and by each of the two; grants are told elsewhere.
+          const releases = seen.filter((one) => !one.includes('holdfast_line_grant'))
+          assert.deepEqual(releases, Array(3).fill(`${told} ${channel}`))
         }
         assert.equal(owners.size, here.cluster.nodes.length, 'a node has none of the names')
       } finally {

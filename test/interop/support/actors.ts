@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, ClientOptions, Lock, OwnedLock, Owner } from 'holdfast'
 import { connect, DeadlockError, NotOwnerError } from 'holdfast'
 import type { Redis } from 'ioredis'
-import { confirmed, fairListeners, plainListeners } from './names.js'
+import { confirmed, fairListeners, linedListeners, plainListeners } from './names.js'
 import type { Kind } from './java-lock.js'
 import { type Redisson, JavaError } from './redisson.js'
 
@@ -63,13 +63,13 @@ export const locks = (kind: LockKind): BothSides => ({
 export const PLAIN = locks({
   kind: 'plain',
   ours: (client, name) => client.lock(name),
-  listeners: plainListeners,
+  listeners: linedListeners,
 })
 
 export const NON_REENTRANT = locks({
   kind: 'nonReentrant',
   ours: (client, name) => client.nonReentrantLock(name),
-  listeners: plainListeners,
+  listeners: linedListeners,
 })
 
 export const FAIR = locks({

@@ -11,8 +11,8 @@ export interface Entry {
 
 const OWNER = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d+)/g
 const LATCH = 'redisson_unlock_latch:'
-/** Whose turn it is where both sides wait; it goes by itself. */
-const TURN = 'holdfast_line_turn:'
+/** Where ours wait beside Redisson's keys, which knows nothing of it. */
+const LINE = /^holdfast_line(_due|_turn)?:/
 /** Ours of the same sort: it goes a second later, and has an expiry. */
 const NOTE = 'holdfast_request:'
 
@@ -38,13 +38,13 @@ const valueOf = async (redis: Redis, key: string, type: string): Promise<unknown
 const afterLatches = async (redis: Redis): Promise<string[]> => {
   const end = performance.now() + 3000
   for (;;) {
-    const keys = (await redis.keys('*')).filter((key) => !key.startsWith(TURN)).sort()
+    const keys = (await redis.keys('*')).filter((key) => !LINE.test(key)).sort()
     if (!keys.some((key) => key.startsWith(LATCH)) || performance.now() > end) return keys
   }
 }
 
 const withoutLatches = async (redis: Redis): Promise<string[]> =>
-  (await redis.keys('*')).filter((key) => !key.startsWith(LATCH) && !key.startsWith(TURN)).sort()
+  (await redis.keys('*')).filter((key) => !key.startsWith(LATCH) && !LINE.test(key)).sort()
 
 /** Everything on the server. `latches`: some versions leave theirs until they expire. */
 export const keySpace = async (

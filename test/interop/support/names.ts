@@ -32,6 +32,19 @@ export const listenersOf = async (redis: Redis, channel: string): Promise<number
 /** How many clients listen for the release of a plain lock. */
 export const plainListeners = (redis: Redis, name: string): Promise<number> => listenersOf(redis, lockChannel(name))
 
+/**
+ * How many wait for a plain lock: ours in their line, Redisson's by its channel. The first of ours listens there, too, while a
+ * Redisson holds the lock.
+ */
+export const linedListeners = async (redis: Redis, name: string): Promise<number> => {
+  const [line, [holder = ''], listening] = await Promise.all([
+    redis.llen(`holdfast_line:${tagged(name)}`),
+    redis.hkeys(name),
+    plainListeners(redis, name),
+  ])
+  return line + listening - (line > 0 && holder.charAt(14) === '4' ? 1 : 0)
+}
+
 /** How many clients listen for a release of either side of a read-write lock. */
 export const readWriteListeners = async (redis: Redis, name: string): Promise<number> =>
   (await subscribers(redis, [`redisson_rwlock:${tagged(name)}`]))[0] ?? 0
