@@ -42,7 +42,7 @@ export const linedListeners = async (redis: Redis, name: string): Promise<number
     redis.hkeys(name),
     plainListeners(redis, name),
   ])
-  return line + listening - (line > 0 && holder.charAt(14) === '4' ? 1 : 0)
+  return line + listening - (line > 0 && /:\d{1,9}$/.test(holder) ? 1 : 0)
 }
 
 /** How many clients listen for a release of either side of a read-write lock. */
