@@ -2,7 +2,7 @@ import type { Client, Lock } from 'holdfast'
 import { connect } from 'holdfast'
 import type { Redis } from 'ioredis'
 import { type Actor, type Compared, locks, ownerActor } from './actors.js'
-import { confirmed, listenersOf, lockChannel } from './names.js'
+import { confirmed, linedListeners } from './names.js'
 
 const MEMBERS = {
   plain: (client: Client, name: string): Lock => client.lock(name),
@@ -41,7 +41,7 @@ export const several = (which: 'multi' | 'red', ...members: readonly Member[]): 
     // Who waits for it listens at a member, and at another one after a while; of a majority ours asks again and again.
     listeners: async (redis: Redis, name: string) => {
       if (which === 'red') return Infinity
-      const counts = await Promise.all(members.map((_, index) => listenersOf(redis, lockChannel(`${name}:${index}`))))
+      const counts = await Promise.all(members.map((_, index) => linedListeners(redis, `${name}:${index}`)))
       return counts.reduce((sum, count) => sum + count, 0)
     },
   })
