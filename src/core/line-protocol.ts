@@ -33,7 +33,7 @@ export type News = 0 | 1
 
 /** A lock whose waiters stand in a line on the server. `acquire` tries once and never joins. */
 export interface LineProtocol extends LockProtocol {
-  /** A process stands in it once, for whoever waits here first; else each who waits does. */
+  /** Each process has one place in the line, which its first waiter uses; otherwise each waiter has a place. */
   readonly standsOnce?: boolean
   /**
    * Where a client of ours hears that one of its waiters was granted the lock: see docs/protocol.md.

@@ -13,8 +13,8 @@
 -- ARGV[7..] owners and their leases in turn
 -- returns [digits stamp, integer left, integer open, integer share, integer[owners/2] states] server time in µs; ms that the lock stays
 -- another's, -1 without expiry, -2 when it is free; for how many ms it is left to those who know of no line at most, and for how many
--- visits of theirs; of each owner: 1 held, 0 first in
--- the line, behind one that cannot grant, or refused, 3 behind others there, 2 has no place, and asked too late for one
+-- visits of theirs; of each owner: 1 held, 0 first in the line, behind one that cannot grant, or refused, 3 behind others there, 2 has
+-- no place, and asked too late for one
 local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local news, owners = ARGV[6], ARGV
@@ -50,9 +50,9 @@ local line = {
 }
 -- Whoever stands in the line when it waits has a number that begins with nine digits of a secret. Redisson has a thread's there.
 local stranger, open = holder and not string.find(holder, '^%d%d%d%d%d%d%d%d%d%d', 38), isOpen(line)
-if stranger then
-  -- Only where it matters soon: the key is there.
-  if redis.pcall('HLEN', turn) ~= 0 then redis.pcall('HSET', turn, 'came', line.now) end
+-- Only where it matters soon: the key is there.
+if stranger and redis.pcall('HLEN', turn) ~= 0 then
+  redis.pcall('HSET', turn, 'came', line.now)
 end
 local mine, waits = showAlive(line, owners, 7), open > 0 and not holder and news == '0'
 local mode = waits and 'write' or serveLine(line, mine)

@@ -33,7 +33,7 @@ end
 local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, companion = true, grants = grants, publish = publish,
-  client = string.sub('', 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
+  client = '', stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
 -- On trial it stands in the line still.
