@@ -55,7 +55,7 @@ export interface LineProtocol extends LockProtocol {
 export const isLine = (protocol: LockProtocol): protocol is LineProtocol => 'enqueue' in protocol
 
 /** The gate of such a lock. */
-export interface LineHost extends Omit<Host, 'free'> {
+export interface LineHost extends Host {
   /** Whether it is held here under this name. */
   has(wire: string): boolean
   /** While the step is on its way, the gate stays. */

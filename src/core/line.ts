@@ -15,6 +15,7 @@ import { GRACE, type Request } from './request.js'
 import { isLate, lateError, serve } from './serve.js'
 import type { ServerTime } from './server-time.js'
 import type { Tenure } from './tenure.js'
+import { alike } from './terms.js'
 import { Strangers } from './strangers.js'
 import { Trials } from './trials.js'
 import { isAway, waitsOut } from './trouble.js'
@@ -53,7 +54,8 @@ export class Line implements Polled, Joinable {
   #suspect: Tenure | undefined
   /** Who has it, or had it last, was told that others stand behind. */
   #followed = false
-  readonly passesOn = false
+  /** A hold is being passed on by a step on the server. */
+  #passing = false
   readonly keepsTurns = false
   readonly running = undefined
   answeredAt = -Infinity
@@ -128,10 +130,15 @@ export class Line implements Polled, Joinable {
 
   // ---- joining -----------------------------------------------------------------------------------------------------
 
+  /** Where each who waits has a place, the line is passed along on the server. */
+  get passesOn(): boolean {
+    return this.#standsOnce
+  }
+
   /** Whoever is first here stands for all, where a process stands in the line once; not while it has the lock. */
   #stand(): void {
     const { first } = this.#room
-    if (!this.#standsOnce || first === undefined || !this.#places.none) return
+    if (!this.#standsOnce || first === undefined || !this.#places.none || this.#passing) return
     if (this.#host.tenure !== undefined) this.#watch.start()
     else if (!this.#host.asks && !this.#host.runtime.closed) this.#ask(first)
   }
@@ -332,7 +339,8 @@ export class Line implements Polled, Joinable {
     const now = momentOf(this.#clock)
     const age = this.#serverTime.ageOf(grant.stamp)
     if (place.since === undefined || age === undefined || grant.stamp <= place.since || place.asked > 0) return false
-    if (this.#hasReplicas || place.named) return false
+    // A token comes with the answer.
+    if (this.#hasReplicas || place.named || this.#protocol.takeToken !== undefined) return false
     const left = TRIAL - age
     if (left < ENOUGH || !place.waiter.queued) return false
     this.#places.forget(place)
@@ -361,6 +369,43 @@ export class Line implements Polled, Joinable {
     }
     this.#serve(waiter, tenure, true)
     this.#rest()
+  }
+
+  /** The first here takes it over on the server: its terms are others, or it needs a token. False: it was gone. */
+  passOn(from: Tenure): Promise<boolean> {
+    const { first } = this.#room
+    return first === undefined ? this.#host.free(from) : this.#host.staying(() => this.#pass(from, first))
+  }
+
+  async #pass(from: Tenure, waiter: Waiter): Promise<boolean> {
+    const { runtime, name } = this.#host
+    const { terms } = waiter.request
+    const [wire, sent] = [this.#host.nextWire(), momentOf(this.#clock)]
+    this.#passing = true
+    const outcome = await this.#protocol.pass(from.wire, wire, terms.lease).catch((trouble: unknown) => ({ trouble }))
+    this.#passing = false
+    if (typeof outcome === 'object') {
+      const { trouble } = outcome
+      this.met(trouble)
+      void runtime.undo(this.#protocol, wire, terms.lease, trouble)
+      // It was passed on, and is given back for want of replicas.
+      if (!(trouble instanceof ReplicationError)) return this.#host.free(from)
+      this.#rest()
+      return true
+    }
+    if (outcome) {
+      runtime.teller.released(this.#host, from.wire, from.opened)
+      const late = isLate(this.#clock, sent, terms.lease)
+      const taker = [waiter, ...this.#room.all()].find((one) => one.queued && alike(one.request.terms, terms))
+      if (taker !== undefined && !late && !runtime.closed) {
+        this.#serve(taker, this.#host.begin(wire, terms, sent, from))
+      } else {
+        if (taker !== undefined && late) this.#reject(taker, lateError(name, terms.lease))
+        void runtime.undo(this.#protocol, wire, terms.lease, undefined)
+      }
+    }
+    this.#rest()
+    return outcome
   }
 
   #serve(waiter: Waiter, tenure: Tenure, local = false): void {

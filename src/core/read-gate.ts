@@ -159,6 +159,10 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
     return this.staying(async () => (await this.setFree(tenure)).freed)
   }
 
+  free(tenure: Tenure): Promise<boolean> {
+    return this.giveBack(tenure)
+  }
+
   /** Under a write of its own it is no read like others. */
   override carries(): boolean {
     return this.#writing?.tenure !== undefined

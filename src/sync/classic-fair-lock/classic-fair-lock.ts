@@ -86,6 +86,6 @@ export class ClassicFairProtocol extends HashProtocol implements LineProtocol {
   }
 
   async inspect(): Promise<ServerState> {
-    return inspectLine(this.runner, fairKeys(this.key))
+    return (await inspectLine(this.runner, fairKeys(this.key)))[0]
   }
 }

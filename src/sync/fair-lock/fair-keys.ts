@@ -8,14 +8,15 @@ export type LineKeys = readonly [lock: string, queue: string, deadlines: string]
 
 export const fairKeys = (key: string): LineKeys => [key, fairQueue(key), fairDeadlines(key)]
 
-export const inspectLine = async (runner: Runner, keys: LineKeys): Promise<ServerState> => {
+/** With the newest token, where the lock has a counter. */
+export const inspectLine = async (
+  runner: Runner,
+  keys: readonly [...LineKeys, ...counter: string[]],
+): Promise<[state: ServerState, token: string | null]> => {
   const ask = (first: number) => runner.run(fairLockInspect, keys, [first])
-  const [ttl, fields, queue] = await ask(0)
-  return {
-    ttl,
-    holders: holdersOf(fields),
-    waiting: await waitersInParts(queue, async (first) => (await ask(first))[2]),
-  }
+  const [ttl, fields, queue, token] = await ask(0)
+  const waiting = await waitersInParts(queue, async (first) => (await ask(first))[2])
+  return [{ ttl, holders: holdersOf(fields), waiting }, token]
 }
 
 /** As many of those who wait as one script shows. */

@@ -83,7 +83,7 @@ class FairLockProtocol extends HashProtocol implements LineProtocol {
   }
 
   async inspect(): Promise<ServerState> {
-    return inspectLine(this.runner, fairKeys(this.key))
+    return (await inspectLine(this.runner, fairKeys(this.key)))[0]
   }
 }
 

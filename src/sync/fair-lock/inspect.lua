@@ -2,10 +2,13 @@
 -- KEYS[1] lock
 -- KEYS[2] queue
 -- KEYS[3] deadlines
+-- KEYS[4..] counter
 -- ARGV[1] first (count) where to go on with those who wait
--- returns [integer ttl, string[pairs] owners and counts in turn, string[pairs] waiting owners and deadlines in turn] ttl in ms, -1
--- without expiry, -2 when free; deadlines in ms since the epoch, by the server's clock
+-- returns [integer ttl, string[pairs] owners and counts in turn, string[pairs] waiting owners and deadlines in turn, digits token | nil]
+-- ttl in ms, -1 without expiry, -2 when free; deadlines in ms since the epoch, by the server's clock; the newest token, where the
+-- lock has a counter
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
+local counter = KEYS
 local first = tonumber(ARGV[1])
 --include holder-of
 --include waiters-at
@@ -19,4 +22,4 @@ end
 local waiting = waitersAt(queue, deadlines, first, function(owner)
   return owner == holder
 end)
-return { redis.call('PTTL', lock), holder and redis.call('HGETALL', lock) or {}, waiting }
+return { redis.call('PTTL', lock), holder and redis.call('HGETALL', lock) or {}, waiting, counter[4] and redis.call('GET', counter[4]) or false }

@@ -1,35 +1,31 @@
--- Takes the lock when it is free, with a token above all before it. Asked again by the owner that has it (a reply was
--- lost), it is still one hold, with the same token.
+-- Takes the lock when it is free, nobody waits for it in the line and it is not left to others, with a token above all before it.
+-- Asked again by the owner that has it (a reply was lost), it is still one hold, with the same token.
 -- KEYS[1] lock
--- KEYS[2] counter
+-- KEYS[2] queue
+-- KEYS[3] turn
+-- KEYS[4] counter
 -- ARGV[1] owner
 -- ARGV[2] lease (ms)
 -- ARGV[3] known the newest token that the caller has seen
--- returns digits token of the hold | integer ms that it stays another's, -1 when it has no expiry
-local lock = KEYS[1]
-local counter = KEYS[2]
-local owner = ARGV[1]
-local lease = ARGV[2]
-local known = ARGV[3]
-
---include holder-of
---include raise-counter
---include wrong-kind
+-- returns digits token of the hold | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
+local lock, queue, turn, counter = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local owner, lease, known = ARGV[1], ARGV[2], ARGV[3]
 --include take-hold
+--include raise-counter
+--include count-on
 
-local left = redis.call('PTTL', lock)
-local holder = left ~= -2 and holderOf(lock)
-if holder == nil then
-  return wrongKind(lock)
+local again = false
+if redis.call('EXISTS', lock, queue, turn) > 0 then
+--include holder-of
+--include wrong-kind
+--include is-open
+--include why-not
+  local refusal = whyNot(lock, queue, turn, owner)
+  if refusal then
+    return refusal
+  end
+  again = redis.call('HEXISTS', lock, owner) == 1
 end
-local again = holder == owner
-if holder and not again then
-  return left
-end
-raiseCounter(counter, known)
-if not again or redis.call('EXISTS', counter) == 0 then
-  redis.call('INCR', counter)
-end
+local token = countOn(counter, known, again)
 takeHold(lock, owner, lease)
--- As text: a number of Lua's is exact up to 2^53 only.
-return redis.call('GET', counter)
+return token

@@ -1,20 +1,13 @@
 import { GatedLock } from '../../core/gated-lock.js'
 import { ThreadLock } from '../../core/owned-lock.js'
 import type { UnitOfWork } from '../../core/owner.js'
-import type { Attempt, LockKind } from '../../core/protocol.js'
+import type { Attempt, LockKind, ServerState } from '../../core/protocol.js'
 import { serverError } from '../../errors.js'
 import { fencingCounter } from '../../keys.js'
-import {
-  fencedLockAcquire,
-  fencedLockForceRelease,
-  fencedLockInspect,
-  fencedLockPass,
-  fencedLockRelease,
-  fencedLockSetLevel,
-} from '../../lua/scripts.gen.js'
+import { fencedLockAcquire, fencedLockPass, fencedLockSetLevel } from '../../lua/scripts.gen.js'
 import { checkOwner } from '../../options.js'
 import type { OwnedFencedLock, OwnedLockOptions, Owner } from '../../types.js'
-import { HashProtocol, holdersOf } from '../lock/lock.js'
+import { LinedProtocol } from '../lock/lock.js'
 
 /** Another program may have written anything under the counter's key. */
 const tokenOf = (text: string): bigint => {
@@ -23,24 +16,26 @@ const tokenOf = (text: string): bigint => {
 }
 
 /** Redisson's RFencedLock: a plain lock, and a counter without expiry that every hold and every further level raises. */
-class FencedLockProtocol extends HashProtocol {
+class FencedLockProtocol extends LinedProtocol {
   /** By owner, from the reply that brought it to whoever asked; few at a time. */
   readonly #tokens = new Map<string, bigint>()
-  /** The newest that any reply brought: what comes next is above it, also when the counter was deleted meanwhile. */
-  #newest = 0n
+  protected override readonly counter = [fencingCounter(this.key)] as const
+  /** What comes next is above it, also when the counter was deleted meanwhile. */
+  protected override newest = 0n
 
   get #keys(): [lock: string, counter: string] {
-    return [this.key, fencingCounter(this.key)]
+    return [this.key, ...this.counter]
   }
 
   get #known(): string {
-    return String(this.#newest)
+    return String(this.newest)
   }
 
-  #brought(owner: string, text: string): void {
+  protected override brought(owner: string, text: string | null): void {
+    if (text === null) return
     const token = tokenOf(text)
     this.#tokens.set(owner, token)
-    if (token > this.#newest) this.#newest = token
+    if (token > this.newest) this.newest = token
   }
 
   takeToken(owner: string): bigint | undefined {
@@ -49,11 +44,13 @@ class FencedLockProtocol extends HashProtocol {
     return token
   }
 
-  async acquire(owner: string, lease: number): Promise<Attempt> {
+  protected override async takeFree(owner: string, lease: number): Promise<Attempt> {
+    const [lock, queue, , turn] = this.keys
+    const keys = [lock, queue, turn, ...this.counter] as const
     const args = [owner, lease, this.#known] as const
-    const reply = await this.runner.take(fencedLockAcquire, this.#keys, args, (token) => typeof token === 'string')
+    const reply = await this.runner.take(fencedLockAcquire, keys, args, (token) => typeof token === 'string')
     if (typeof reply === 'number') return reply
-    this.#brought(owner, reply)
+    this.brought(owner, reply)
     return null
   }
 
@@ -61,31 +58,25 @@ class FencedLockProtocol extends HashProtocol {
     const reply = await this.runner.run(fencedLockSetLevel, this.#keys, [owner, level, lease, this.#known])
     if (reply === null) return undefined
     const [left, token] = reply
-    if (token !== null) this.#brought(owner, token)
+    if (token !== null) this.brought(owner, token)
     return left
   }
 
-  release(owner: string): Promise<number> {
+  override release(owner: string, served?: readonly string[], visits?: number): Promise<number> {
     // Of a grant that came too late for whoever asked.
     this.#tokens.delete(owner)
-    const keys = [...this.#keys, this.channel] as const
-    return this.runner.run(fencedLockRelease, keys, [owner, this.#known, this.runner.publishCommand])
+    return super.release(owner, served, visits)
   }
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
     const args = [from, to, lease, this.#known] as const
     const token = await this.runner.take(fencedLockPass, this.#keys, args, (reply) => reply !== null)
-    if (token !== null) this.#brought(to, token)
+    if (token !== null) this.brought(to, token)
     return token !== null
   }
 
-  async forceRelease(): Promise<boolean> {
-    return (await this.runner.run(fencedLockForceRelease, [this.key], [this.channel, this.runner.publishCommand])) === 1
-  }
-
-  async inspect() {
-    const [ttl, fields, token] = await this.runner.run(fencedLockInspect, this.#keys, [])
-    return { ttl, holders: holdersOf(fields), ...(token !== null && { token: tokenOf(token) }) }
+  protected override counted(token: string | null): Pick<ServerState, 'token'> {
+    return token === null ? {} : { token: tokenOf(token) }
   }
 }
 

@@ -14,22 +14,10 @@ if redis.call('EXISTS', lock, queue, turn) > 0 then
 --include holder-of
 --include wrong-kind
 --include is-open
-  local left = redis.call('PTTL', lock)
-  local holder = left ~= -2 and holderOf(lock)
-  if holder == nil then
-    return wrongKind(lock)
-  end
-  if holder and holder ~= owner then
-    return left
-  end
-  local time = redis.call('TIME')
-  local line = { turn = turn, now = time[1] * 1000 + math.floor(time[2] / 1000) }
-  if not holder and (redis.call('EXISTS', queue) == 1 or isOpen(line) > 0) then
-    return left
-  end
-  -- Others had their turn.
-  if redis.pcall('HDEL', turn, 'till') == 1 then
-    redis.pcall('HSET', turn, 'since', line.now, 'visits', 0)
+--include why-not
+  local refusal = whyNot(lock, queue, turn, owner)
+  if refusal then
+    return refusal
   end
 end
 takeHold(lock, owner, lease)

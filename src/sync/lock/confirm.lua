@@ -1,13 +1,21 @@
--- Who was granted the lock says that it goes on: it leaves the line and has its lease. Never creates.
+-- Who was granted the lock says that it goes on: it leaves the line and has its lease, and a token where the lock has a counter.
+-- Never creates.
 -- KEYS[1] lock
 -- KEYS[2] queue
 -- KEYS[3] deadlines
+-- KEYS[4..] counter
 -- ARGV[1] owner
 -- ARGV[2] lease (ms)
--- returns integer ms that it is this owner's, 0 when it is not any more
+-- ARGV[3] known the newest token that the caller has seen
+-- returns [integer left, digits token | nil] ms that it is this owner's, 0 when it is not any more; its token
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease = ARGV[1], tonumber(ARGV[2])
+local counter = KEYS
+local owner, lease, known = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include take-out
 --include one/settle
+--include raise-counter
+--include count-on
 
-return settle({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)
+local again = not redis.call('ZSCORE', deadlines, owner)
+local left = settle({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)
+return { left, left > 0 and countOn(counter[4], known, again) }

@@ -65,13 +65,31 @@ export abstract class HashProtocol implements LockProtocol {
   }
 }
 
-/** Redisson's RLock. Those of ours who wait stand in a line beside its keys, each process once. */
-class PlainLockProtocol extends HashProtocol implements LineProtocol {
+type LineKeys = readonly [lock: string, queue: string, deadlines: string, turn: string]
+
+/** A lock whose waiters of ours stand in a line beside Redisson's keys, each process once. */
+export abstract class LinedProtocol extends HashProtocol implements LineProtocol {
   readonly standsOnce = true
-  readonly #keys = [this.key, lineQueue(this.key), lineDeadlines(this.key), lineTurn(this.key)] as const
+  protected readonly keys: LineKeys = [this.key, lineQueue(this.key), lineDeadlines(this.key), lineTurn(this.key)]
+  /** Where its tokens are counted, if it has some, and the newest that is known. */
+  protected readonly counter: readonly string[] = []
+  protected readonly newest: bigint = 0n
+
+  /** The script that takes a free lock; -2: it is free, and may be another's turn. */
+  protected abstract takeFree(owner: string, lease: number): Promise<Attempt>
+
+  /** A reply brought its token. */
+  protected brought(_owner: string, _token: string | null): void {
+    // A plain lock has none.
+  }
+
+  /** What `inspect` tells of it. */
+  protected counted(_token: string | null): Pick<ServerState, 'token'> {
+    return {}
+  }
 
   get #line(): [lock: string, queue: string, deadlines: string] {
-    const [lock, queue, deadlines] = this.#keys
+    const [lock, queue, deadlines] = this.keys
     return [lock, queue, deadlines]
   }
 
@@ -89,13 +107,9 @@ class PlainLockProtocol extends HashProtocol implements LineProtocol {
   }
 
   async acquire(owner: string, lease: number): Promise<Attempt> {
-    const [lock, queue, , turn] = this.#keys
-    const left = await this.#orOfOneKey(
-      this.runner.take(lockAcquire, [lock, queue, turn], [owner, lease], isHeld),
-      () => this.runner.take(spinLockAcquire, [lock], [owner, lease], isHeld),
-    )
+    const left = await this.takeFree(owner, lease)
     if (left !== -2) return left
-    // It is free, and it may be somebody's turn, who may be dead.
+    // It may be the turn of somebody who is dead.
     const { left: another, states } = await this.#ask([{ owner, lease, wait: 0 }], 0, NEVER_TOO_LATE, 0, 'take')
     return states[0] === 1 ? null : another
   }
@@ -108,10 +122,12 @@ class PlainLockProtocol extends HashProtocol implements LineProtocol {
     how: 'run' | 'take' = 'run',
   ): Promise<Answer<number>> {
     const words = askers.flatMap(({ owner, lease }) => [owner, String(lease)])
-    const args = [String(joins), notAfter, ...this.#voices, String(news), ...words] as const
-    const [stamp, left, open, share, states] = await (how === 'run'
-      ? this.runner.run(lockAsk, this.#keys, args)
-      : this.runner.take(lockAsk, this.#keys, args, ([, , , , [state]]) => state === 1))
+    const keys = [...this.keys, ...this.counter] as const
+    const args = [String(joins), notAfter, ...this.#voices, String(news), String(this.newest), ...words] as const
+    const [stamp, left, open, share, token, states] = await (how === 'run'
+      ? this.runner.run(lockAsk, keys, args)
+      : this.runner.take(lockAsk, keys, args, ([, , , , , [state]]) => state === 1))
+    if (askers[0] !== undefined) this.brought(askers[0].owner, token)
     return { stamp: Number(stamp), left, open, share, states }
   }
 
@@ -125,13 +141,16 @@ class PlainLockProtocol extends HashProtocol implements LineProtocol {
     return { ...told, states: states.map((state) => PLACES[state] ?? 'gone') }
   }
 
-  confirm(owner: string, lease: number): Promise<number> {
-    return this.runner.take(lockConfirm, this.#line, [owner, lease], (left) => left > 0)
+  async confirm(owner: string, lease: number): Promise<number> {
+    const args = [owner, lease, String(this.newest)] as const
+    const [left, token] = await this.runner.take(lockConfirm, [...this.#line, ...this.counter], args, ([ms]) => ms > 0)
+    this.brought(owner, token)
+    return left
   }
 
   async release(owner: string, _served?: readonly string[], visits = 1): Promise<number> {
     // Who only stood in the line had lost it while it was on trial.
-    const freed = await this.#orOfOneKey(this.#leave(owner, visits), () =>
+    const freed = await this.orOfOneKey(this.#leave(owner, visits), () =>
       this.runner.run(lockFree, [this.key], [owner, this.channel, this.runner.publishCommand]),
     )
     return freed === 1 ? 1 : NOT_HELD
@@ -142,7 +161,7 @@ class PlainLockProtocol extends HashProtocol implements LineProtocol {
   }
 
   /** While a slot of a cluster moves, no node runs what has several keys, one of which is not there. */
-  async #orOfOneKey<T>(step: Promise<T>, alone: () => Promise<T>): Promise<T> {
+  protected async orOfOneKey<T>(step: Promise<T>, alone: () => Promise<T>): Promise<T> {
     try {
       return await step
     } catch (trouble) {
@@ -152,21 +171,29 @@ class PlainLockProtocol extends HashProtocol implements LineProtocol {
   }
 
   #leave(owner: string, visits: number): Promise<number> {
-    return this.runner.run(lockRelease, this.#keys, [
-      owner,
-      ...this.#voices,
-      this.runner.countsAll ? '1' : '0',
-      this.runner.mayBeCounted(this.channel) ? 1 : 0,
-      visits,
-    ])
+    const { countsAll } = this.runner
+    const own = this.runner.mayBeCounted(this.channel) ? 1 : 0
+    const args = [owner, ...this.#voices, countsAll ? '1' : '0', own, visits, String(this.newest)] as const
+    return this.runner.run(lockRelease, [...this.keys, ...this.counter], args)
   }
 
   async forceRelease(): Promise<boolean> {
     return (await this.runner.run(lockForceRelease, this.#line, this.#voices)) === 1
   }
 
-  inspect(): Promise<ServerState> {
-    return inspectLine(this.runner, this.#line)
+  async inspect(): Promise<ServerState> {
+    const [state, token] = await inspectLine(this.runner, [...this.#line, ...this.counter])
+    return { ...state, ...this.counted(token) }
+  }
+}
+
+/** Redisson's RLock. */
+class PlainLockProtocol extends LinedProtocol {
+  protected override takeFree(owner: string, lease: number): Promise<Attempt> {
+    const [lock, queue, , turn] = this.keys
+    return this.orOfOneKey(this.runner.take(lockAcquire, [lock, queue, turn], [owner, lease], isHeld), () =>
+      this.runner.take(spinLockAcquire, [lock], [owner, lease], isHeld),
+    )
   }
 }
 

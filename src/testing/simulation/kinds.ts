@@ -75,8 +75,9 @@ const PLAIN = ['acquire', 'ask', 'confirm', 'set-level', 'release', 'pass', 'ren
   .concat('fair-lock/inspect')
 
 const FENCED = [
-  ...['acquire', 'set-level', 'release', 'pass', 'inspect', 'force-release'].map((script) => `fenced-lock/${script}`),
-  'lock/renew',
+  ...['acquire', 'set-level', 'pass'].map((script) => `fenced-lock/${script}`),
+  ...['ask', 'confirm', 'release', 'force-release', 'renew'].map((script) => `lock/${script}`),
+  'fair-lock/inspect',
 ]
 
 const SPIN = [
@@ -169,7 +170,8 @@ const FENCED_KINDS: readonly SimKind[] = [
     fenced: true,
     open: (client, name) => client.fencedLock(name),
     holders: hashFields,
-    fair: false,
+    fair: true,
+    line: PLAIN_LINE,
   },
 ]
 
