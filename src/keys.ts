@@ -9,7 +9,7 @@ export const lockChannel = (name: string): string => `redisson_lock__channel:${t
 /** The newest token of a fenced lock. */
 export const fencingCounter = (name: string): string => `redisson_lock_token:${tagged(name)}`
 
-/** The line of a plain lock: its waiters in order, their deadlines, whose turn it is, and the channel of grants. */
+/** The line of a plain or a fenced lock: its waiters in order, their deadlines, whose turn it is, and the channel of grants. */
 export const lineQueue = (name: string): string => `holdfast_line:${tagged(name)}`
 export const lineDeadlines = (name: string): string => `holdfast_line_due:${tagged(name)}`
 export const lineTurn = (name: string): string => `holdfast_line_turn:${tagged(name)}`

@@ -223,8 +223,8 @@ const channels = (scenario: Scenario): void => {
     const channel = `redisson_lock__channel:{${w.id}}`
     const { heard, listener } = hearing()
     const topic = two.topic(channel, { codec: 'string', sharded: w.slotted })
-    const hold = await one.fencedLock(w.id).acquire()
-    const waiting = watch(two.fencedLock(w.id).acquire())
+    const hold = await one.keyedLock(w.id, ['a']).acquire()
+    const waiting = watch(two.keyedLock(w.id, ['a']).acquire())
     await w.eventually(async () => (await count(w, channel)) === 1)
     const subscription = await topic.subscribe(listener)
     assert.equal(await count(w, channel), 1)

@@ -6,9 +6,9 @@ import { settle } from '#src/config/settings.js'
 import type { Arg, DriverEvents, Message, Reply } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
-import { fencedLockAcquire } from '#src/lua/scripts.gen.js'
+import { keyedLockAcquire } from '#src/lua/scripts.gen.js'
 
-/** Notes when a fenced lock is asked for, and counts the scripts. */
+/** Notes when keys of a group are asked for, and counts the scripts. */
 class NotingDriver extends MemoryDriver {
   readonly asked: number[] = []
   readonly now: () => number
@@ -21,7 +21,7 @@ class NotingDriver extends MemoryDriver {
 
   override send(argv: readonly Arg[]): Promise<Reply> {
     if (String(argv[0]).startsWith('EVAL')) this.scripts++
-    if (argv[1] === fencedLockAcquire.sha || argv[1] === fencedLockAcquire.text) this.asked.push(this.now())
+    if (argv[1] === keyedLockAcquire.sha || argv[1] === keyedLockAcquire.text) this.asked.push(this.now())
     return super.send(argv)
   }
 }
@@ -41,8 +41,14 @@ class LaterDriver extends MemoryDriver {
   }
 }
 
+/** A kind whose processes stand in a line, and one that asks after each release. */
+const KINDS = {
+  lock: (client: Client) => client.lock('x'),
+  keyedLock: (client: Client) => client.keyedLock('x', ['a']),
+}
+
 /** For 4 s, so many processes' callers want one lock all the time, for `ms` each. */
-const contend = async (kind: 'lock' | 'fencedLock', processes: number, callers: number, ms: number) => {
+const contend = async (kind: keyof typeof KINDS, processes: number, callers: number, ms: number) => {
   const clock = virtualClock(1)
   const server = new MemoryServer(clock)
   const now = (): number => clock.monotonic()
@@ -54,7 +60,7 @@ const contend = async (kind: 'lock' | 'fencedLock', processes: number, callers: 
   let inside = 0
   const caller = async (place: number): Promise<void> => {
     while (now() < until) {
-      await clients[place]![kind]('x').using(async () => {
+      await KINDS[kind](clients[place]!).using(async () => {
         assert.equal(++inside, 1)
         const from = now()
         await new Promise<void>((resolve) => void clock.setTimer(resolve, ms))
@@ -91,8 +97,8 @@ void test('processes of 4 callers pass a plain lock from one to the next → at 
 })
 
 for (const processes of [2, 3, 4]) {
-  void test(`${processes} processes pass a fenced lock from hand to hand → the next one asks shortly before it is free, a few times`, async () => {
-    const { asked, stays } = await contend('fencedLock', processes, 4, 2.3)
+  void test(`${processes} processes pass a key of a group from hand to hand → the next one asks shortly before it is free, a few times`, async () => {
+    const { asked, stays } = await contend('keyedLock', processes, 4, 2.3)
     // Until each has had its turn, nobody knows how long turns are.
     const switches = switchesOf(stays).slice(2 * processes)
     assert.ok(switches.length > 20, `${switches.length} switches`)
@@ -110,7 +116,7 @@ for (const processes of [2, 3, 4]) {
 
 for (const ms of [20, 150]) {
   void test(`holds of ${ms} ms that nobody passes on → who waits does not ask before it is free`, async () => {
-    const { asked, stays } = await contend('fencedLock', 3, ms < 100 ? 1 : 2, ms)
+    const { asked, stays } = await contend('keyedLock', 3, ms < 100 ? 1 : 2, ms)
     assert.ok(stays.length > 20)
     const early = asked.flat().filter((at) => stays.some(({ from, to }) => at > from + 1 && at < to))
     assert.deepEqual(early, [])
@@ -128,7 +134,7 @@ void test('a process has had it alone for long, then another comes now and then 
   const entered: number[] = []
   const callers = Array.from({ length: 4 }, async () => {
     while (!over) {
-      await busy.fencedLock('x').using(async () => {
+      await KINDS.keyedLock(busy).using(async () => {
         entered.push(clock.monotonic())
         await pause(2)
       })
@@ -136,7 +142,7 @@ void test('a process has had it alone for long, then another comes now and then 
   })
   const visit = async (): Promise<number> => {
     let through = Infinity
-    const visiting = other.fencedLock('x').using(async () => {
+    const visiting = KINDS.keyedLock(other).using(async () => {
       await pause(20)
       had++
       through = clock.monotonic()

@@ -31,11 +31,19 @@ const WAITED: Step['before'] = [
   ['PEXPIRE', 'k:queue', 60_000],
   ['PEXPIRE', 'k:deadlines', 60_000],
 ]
+/** On trial it stands in the line still. */
+const GRANTED: Step['before'] = [
+  ...HELD,
+  ['RPUSH', 'k:queue', ONE],
+  ['ZADD', 'k:deadlines', FOREVER + 0.5, ONE],
+  ['PEXPIRE', 'k:queue', 60_000],
+  ['PEXPIRE', 'k:deadlines', 60_000],
+]
 const enqueue = [5000, FOREVER, 'channel', 'grants', 'PUBLISH', TWO, LEASE]
 const ask = (owner: string): Word[] => ['1', FOREVER, 5000, 'c', 'grants', 'PUBLISH', owner, LEASE]
 
-const askPlain = ['1', FOREVER, 'channel', 'grants', 'PUBLISH', '0', TWO, LEASE]
-const leavePlain = [ONE, 'channel', 'grants', 'PUBLISH', '1', 0, 1]
+const askPlain = ['1', FOREVER, 'channel', 'grants', 'PUBLISH', '0', '0', TWO, LEASE]
+const leavePlain = [ONE, 'channel', 'grants', 'PUBLISH', '1', 0, 1, '0']
 
 /** Each script that makes a hold, a permit or a place in a line, run as if its client died right after it. */
 const STEPS: Readonly<Record<string, Step>> = {
@@ -49,6 +57,10 @@ const STEPS: Readonly<Record<string, Step>> = {
       ['PEXPIRE', 'k:turn', 4500],
     ],
   },
+  'lock/ask, with a counter': { script: scripts.lockAsk, keys: [...LINE, 'k:turn', 'token'], args: askPlain },
+  'lock/confirm, with a counter': {
+    ...{ script: scripts.lockConfirm, keys: [...LINE, 'token'], args: [ONE, LEASE, '0'], before: GRANTED },
+  },
   'lock/release': { script: scripts.lockRelease, keys: [...LINE, 'k:turn'], args: leavePlain, before: WAITED },
   'lock/release, nobody waits': {
     ...{ script: scripts.lockRelease, keys: [...LINE, 'k:turn'], args: leavePlain, before: HELD },
@@ -57,7 +69,7 @@ const STEPS: Readonly<Record<string, Step>> = {
     ...{
       script: scripts.lockRelease,
       keys: [...LINE, 'k:turn'],
-      args: [ONE, `grants:${CLIENT}`, 'grants', 'PUBLISH', '1', 0, 1],
+      args: [ONE, `grants:${CLIENT}`, 'grants', 'PUBLISH', '1', 0, 1, '0'],
     },
     before: WAITED,
   },
@@ -65,7 +77,11 @@ const STEPS: Readonly<Record<string, Step>> = {
     ...{ script: scripts.lockForceRelease, keys: LINE, args: ['channel', 'grants', 'PUBLISH'], before: WAITED },
   },
   'lock/pass': { script: scripts.lockPass, keys: ['k'], args: [ONE, TWO, LEASE], before: HELD },
-  'fenced-lock/acquire': { script: scripts.fencedLockAcquire, keys: ['k', 'token'], args: [ONE, LEASE, '0'] },
+  'fenced-lock/acquire': {
+    script: scripts.fencedLockAcquire,
+    keys: ['k', 'k:queue', 'k:turn', 'token'],
+    args: [ONE, LEASE, '0'],
+  },
   'fenced-lock/pass': {
     ...{ script: scripts.fencedLockPass, keys: ['k', 'token'], args: [ONE, TWO, LEASE, '0'], before: HELD },
   },
@@ -156,6 +172,8 @@ void describe('a script that is refused a command, and whose client does nothing
         assert.ok(!granted || held, `${command}: told of a hold that is not there`)
         const permits = await w.raw('GET', 'permits')
         if (refused && permits !== null) assert.equal(permits, '1', command)
+        const uncounted = name.includes('counter') && command === 'incr' && (await w.raw('EXISTS', 'k')) === 1
+        assert.ok(!uncounted, 'held without a token')
         await w.raw('FLUSHDB')
       }
     })

@@ -1,13 +1,14 @@
--- The token of whoever has a lock with this counter now, above all before it; the same one where it had it `again`. False where
--- a lock has none.
-local function countOn(counter, known, again)
-  if not counter then
-    return false
-  end
+-- The token of whoever has the lock now, above all before it. Asked again it is another: of a line that was evicted nobody knows who
+-- has had one. Where none is to be had, who is new there does not have the lock either.
+local function countOn(lock, owner, counter, known, isNew)
+  local token
   raiseCounter(counter, known)
-  if not again or redis.call('EXISTS', counter) == 0 then
+  orUndo(function()
+    if isNew then redis.call('HDEL', lock, owner) end
+  end, function()
     redis.call('INCR', counter)
-  end
-  -- As text: a number of Lua's is exact up to 2^53 only.
-  return redis.call('GET', counter)
+    -- As text: a number of Lua's is exact up to 2^53 only.
+    token = redis.call('GET', counter)
+  end)
+  return token
 end

@@ -12,7 +12,6 @@ local lock, queue, turn, counter = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, lease, known = ARGV[1], ARGV[2], ARGV[3]
 --include take-hold
 --include raise-counter
---include count-on
 
 local again = false
 if redis.call('EXISTS', lock, queue, turn) > 0 then
@@ -26,6 +25,10 @@ if redis.call('EXISTS', lock, queue, turn) > 0 then
   end
   again = redis.call('HEXISTS', lock, owner) == 1
 end
-local token = countOn(counter, known, again)
+raiseCounter(counter, known)
+if not again or redis.call('EXISTS', counter) == 0 then
+  redis.call('INCR', counter)
+end
 takeHold(lock, owner, lease)
-return token
+-- As text: a number of Lua's is exact up to 2^53 only.
+return redis.call('GET', counter)

@@ -71,6 +71,8 @@ class FencedLockProtocol extends LinedProtocol {
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
     const args = [from, to, lease, this.#known] as const
     const token = await this.runner.take(fencedLockPass, this.#keys, args, (reply) => reply !== null)
+    // Of a late answer about what has been held for long.
+    this.#tokens.delete(from)
     if (token !== null) this.brought(to, token)
     return token !== null
   }

@@ -61,7 +61,7 @@ local stranger, open = holder and not string.find(holder, '^%d%d%d%d%d%d%d%d%d%d
 if stranger and redis.pcall('HLEN', turn) ~= 0 then
   redis.pcall('HSET', turn, 'came', line.now)
 end
-local again = isIn(line, owners[8]) and not redis.call('ZSCORE', deadlines, owners[8])
+local isNew = holder ~= owners[8] or redis.call('ZSCORE', deadlines, owners[8])
 local mine, waits = showAlive(line, owners, 8), open > 0 and not holder and news == '0'
 local mode = waits and 'write' or serveLine(line, mine)
 -- One of ours who holds it grants it to the first, who need not hear of anything else.
@@ -69,6 +69,6 @@ local states = placeAll(line, owners, 8, mine, mode, joins == '1', holder and no
 if not waits and not holder and redis.call('EXISTS', lock) == 1 and redis.pcall('HDEL', turn, 'till') == 1 then
   redis.pcall('HSET', turn, 'since', line.now, 'visits', 0)
 end
-local token = states[1] == 1 and countOn(counter[5], known, again)
+local token = states[1] == 1 and counter[5] ~= nil and countOn(lock, owners[8], counter[5], known, isNew)
 local share = waits and tonumber(redis.call('HGET', turn, 'share')) or 0
 return { line.stamp, redis.call('PTTL', lock), waits and open or 0, share >= 0 and share <= 1000000 and share or 1, token, states }

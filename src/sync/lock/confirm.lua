@@ -13,9 +13,10 @@ local counter = KEYS
 local owner, lease, known = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include take-out
 --include one/settle
+--include or-undo
 --include raise-counter
 --include count-on
 
-local again = not redis.call('ZSCORE', deadlines, owner)
+local isNew = redis.call('ZSCORE', deadlines, owner)
 local left = settle({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)
-return { left, left > 0 and countOn(counter[4], known, again) }
+return { left, left > 0 and counter[4] ~= nil and countOn(lock, owner, counter[4], known, isNew) }

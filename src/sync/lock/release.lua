@@ -15,8 +15,7 @@
 -- ARGV[8] known the newest token that the caller has seen; where the counter was deleted meanwhile it goes on from there
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
 local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local counter = KEYS
-local owner, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local counter, owner, channel, grants, publish = KEYS, ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local counted, own, visits, known = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.
@@ -25,13 +24,11 @@ if counter[5] and freed == 1 then
 --include raise-counter
   raiseCounter(counter[5], known)
 end
-local lined, told = redis.call('EXISTS', queue) == 1, 0
-if not lined then
-  -- Freed is freed: where telling it is refused (an ACL without the channel), waiters find out by asking.
-  told = freed == 1 and redis.pcall(publish, channel, '0')
-  if type(told) ~= 'number' or told <= own then
-    return freed == 1 and 1 or freed == 0 and -1 or freed
-  end
+local lined = redis.call('EXISTS', queue) == 1
+-- Freed is freed: where telling it is refused (an ACL without the channel), waiters find out by asking.
+local told = not lined and freed == 1 and redis.pcall(publish, channel, '0')
+if not lined and (type(told) ~= 'number' or told <= own) then
+  return freed == 1 and 1 or freed == 0 and -1 or freed
 end
 --include take-out
 --include take-hold
@@ -47,14 +44,41 @@ end
 --include serve-line
 --include is-open
 --include whole
---include open-up
+
+-- The lock is free: whether it is left to others now, who wait for a message and know of no line. That is so when ours have had it
+-- for 58 ms, and until others have had as many visits, which may take them four times as long. Where none has been seen with it
+-- for 3 s, it is only once a second, and for a moment. Who is first in the line is called, to hear when they are through.
+local function openUp(line)
+  local known = redis.pcall('HMGET', line.turn, 'since', 'came', 'after', 'visits')
+  local visits, ours = math.min(whole(known[4]) or 0, 1000000) + line.visits, line.now - (whole(known[1]) or 0)
+  if known[1] then
+    redis.pcall('HSET', line.turn, 'visits', visits)
+  end
+  local comes, wait = math.abs(line.now - (whole(known[2]) or 0)) < 3000, (whole(known[3]) or 0) - line.now
+  if ours >= 0 and ours < 58 or not comes and wait > 0 and wait <= 1000 then
+    return false
+  end
+  local heard = (redis.pcall('PUBSUB', publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)[2] or 0) - line.own
+  local head = (heard > 0 or not line.counted) and redis.call('LINDEX', line.queue, 0)
+  local told = head and redis.pcall(line.publish, voiceOf(line, head), '0')
+  if heard <= 0 and not head or head and line.counted and (type(told) ~= 'number' or told == 0) then
+    return false
+  end
+  local till = line.now + (comes and 4 * math.max(58, ours <= 250 and ours or 0) or head and 58 or 10)
+  local opened = redis.pcall('HSET', line.turn, 'till', till, 'share', visits, 'after', line.now + 1000)
+  -- That much longer than it may matter. Not without an end, also where that is refused.
+  local ends = redis.pcall('PEXPIRE', line.turn, 4500) == 1
+  if not ends then
+    redis.pcall('DEL', line.turn)
+  end
+  return type(opened) == 'number' and ends
+end
 
 local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, turn = turn, companion = true, grants = grants, publish = publish,
   channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
-  now = time[1] * 1000 + math.floor(time[2] / 1000), visits = visits, own = own,
-  counted = counted == '1',
+  now = time[1] * 1000 + math.floor(time[2] / 1000), visits = visits, own = own, counted = counted == '1',
 }
 local waited, open = false, false
 -- Where something else stands at the line, what was freed is free all the same.

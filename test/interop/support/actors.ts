@@ -98,7 +98,7 @@ export const FENCED: Compared = ((): Compared => {
   const both = locks({
     kind: 'fenced',
     ours: (client, name) => client.fencedLock(name),
-    listeners: plainListeners,
+    listeners: linedListeners,
   })
   const withToken = (actor: Actor, token: (name: string) => Promise<unknown>): Actor => ({
     ...actor,
