@@ -54,8 +54,8 @@ export class Line implements Polled, Joinable {
   #suspect: Tenure | undefined
   /** Who has it, or had it last, was told that others stand behind. */
   #followed = false
-  /** A hold is being passed on by a step on the server. */
-  #passing = false
+  /** The wire name of a hold that a step on the server is passing on. */
+  #passing: string | undefined
   readonly keepsTurns = false
   readonly running = undefined
   answeredAt = -Infinity
@@ -138,7 +138,8 @@ export class Line implements Polled, Joinable {
   /** Whoever is first here stands for all, where a process stands in the line once; not while it has the lock. */
   #stand(): void {
     const { first } = this.#room
-    if (!this.#standsOnce || first === undefined || !this.#places.none || this.#passing) return
+    if (!this.#standsOnce || first === undefined || !this.#places.none) return
+    if (this.#passing !== undefined) return
     if (this.#host.tenure !== undefined) this.#watch.start()
     else if (!this.#host.asks && !this.#host.runtime.closed) this.#ask(first)
   }
@@ -335,12 +336,13 @@ export class Line implements Polled, Joinable {
 
   /** Starts at once when the grant is of this round and provably young enough. */
   #isFresh(place: Place, grant: Grant): boolean {
+    // A token comes with the answer.
+    if (this.#protocol.takeToken !== undefined) return false
     // Before what it is compared with: should this process be stopped in between, the grant only looks older.
     const now = momentOf(this.#clock)
     const age = this.#serverTime.ageOf(grant.stamp)
     if (place.since === undefined || age === undefined || grant.stamp <= place.since || place.asked > 0) return false
-    // A token comes with the answer.
-    if (this.#hasReplicas || place.named || this.#protocol.takeToken !== undefined) return false
+    if (this.#hasReplicas || place.named) return false
     const left = TRIAL - age
     if (left < ENOUGH || !place.waiter.queued) return false
     this.#places.forget(place)
@@ -381,9 +383,9 @@ export class Line implements Polled, Joinable {
     const { runtime, name } = this.#host
     const { terms } = waiter.request
     const [wire, sent] = [this.#host.nextWire(), momentOf(this.#clock)]
-    this.#passing = true
+    this.#passing = from.wire
     const outcome = await this.#protocol.pass(from.wire, wire, terms.lease).catch((trouble: unknown) => ({ trouble }))
-    this.#passing = false
+    this.#passing = undefined
     if (typeof outcome === 'object') {
       const { trouble } = outcome
       this.met(trouble)
@@ -461,7 +463,8 @@ export class Line implements Polled, Joinable {
   /** The server has it as the holder for its whole lease. */
   #granted(place: Place, sent: Moment): void {
     if (!this.#places.has(place)) {
-      this.#places.abandon(place)
+      // What is being passed on is not to be freed.
+      if (place.wire !== this.#passing) this.#places.abandon(place)
       return
     }
     const { waiter, wire } = place
