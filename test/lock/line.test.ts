@@ -1,101 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AcquireOptions } from 'holdfast'
-import { virtualClock } from 'holdfast/testing'
-import { type Client, start } from '#src/client.js'
-import { settle } from '#src/config/settings.js'
-import type { Arg, Reply, SendOptions } from '#src/engine/engine.js'
-import { MemoryDriver } from '#src/engine/memory/driver.js'
-import { openMemoryServer } from '#src/engine/memory/registry.js'
-import type { MemoryServer } from '#src/engine/memory/server.js'
+import { fencedLockPass, lockPass } from '#src/lua/scripts.gen.js'
+import { stage, TURN } from '../support/line-stage.js'
 import { channelOf, RedissonActor } from '../support/redisson-actor.js'
 import type { Wire } from '../support/wire.js'
 import { onWire } from '../support/wire.js'
 
-const TURN = 'holdfast_line_turn:{x}'
 const STRANGER = `${crypto.randomUUID()}:1`
-
-/** Counts the scripts; what it is answered comes `lag` ms late. */
-class LateDriver extends MemoryDriver {
-  readonly #clock: ReturnType<typeof virtualClock>
-  scripts = 0
-  lag = 0
-
-  constructor(server: MemoryServer, clock: ReturnType<typeof virtualClock>) {
-    super(server, undefined)
-    this.#clock = clock
-  }
-
-  override async send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {
-    if (String(argv[0]).startsWith('EVAL')) this.scripts++
-    const reply = super.send(argv, options)
-    if (this.lag > 0) {
-      const late = new Promise<void>((resolve) => void this.#clock.setTimer(resolve, this.lag))
-      await Promise.allSettled([reply, late])
-    }
-    return reply
-  }
-}
-
-let stages = 0
-
-/** So many processes and a server, which is asked by `raw` beside them. */
-const stage = async (processes: number) => {
-  const clock = virtualClock(1)
-  // It goes when all have closed.
-  const name = `line ${stages++}`
-  const connected = (): MemoryServer => openMemoryServer(name, clock)
-  const options = settle({ url: 'memory:', clock, presence: false }, {})
-  const drivers = Array.from({ length: processes }, () => new LateDriver(connected(), clock))
-  const clients = await Promise.all(drivers.map((driver) => start(options, driver)))
-  const aside = new MemoryDriver(connected(), undefined)
-  const spare = await start(options, aside)
-  const raw = (...words: string[]): Promise<Reply> => aside.send(words)
-  const pause = (ms: number) => new Promise<void>((resolve) => void clock.setTimer(resolve, ms))
-
-  const run = async <T>(promise: Promise<T>): Promise<T> => {
-    let over = false
-    const done = (): void => void (over = true)
-    promise.then(done, done)
-    for (let step = 0; !over && step < 20_000; step++) await clock.advance(1)
-    assert.ok(over, 'it goes on for ever')
-    return promise
-  }
-
-  /** One of this process comes, works for so long when it has the lock, and says so. */
-  const entered: { name: string; at: number }[] = []
-  const come = async (place: number, name: string, options: AcquireOptions = {}, ms = 5) => {
-    const work = async (): Promise<void> => {
-      entered.push({ name, at: clock.monotonic() })
-      await pause(ms)
-    }
-    const coming = clients[place]!.lock('x').using(options, work)
-    coming.catch(() => undefined)
-    await clock.advance(10)
-    return { coming }
-  }
-
-  const waiting = async (): Promise<string[]> => {
-    const { waiting } = await spare.lock('x').inspect()
-    return waiting.map(({ client }) => client)
-  }
-
-  /** All close: nothing is left on the server but, for a while, what it knows of a turn of others. */
-  const end = async (): Promise<void> => {
-    await run(Promise.all(clients.map((client: Client) => client.close())))
-    const keys = (await raw('KEYS', '*')) as string[]
-    assert.deepEqual(
-      keys.filter((key) => key !== TURN),
-      [],
-    )
-    if (keys.length > 0) assert.ok(Number(await raw('PTTL', TURN)) > 0, `${TURN} has no expiry`)
-    await run(spare.close())
-  }
-
-  const names = (): string[] => entered.map(({ name }) => name)
-  return { clock, clients, drivers, aside, raw, pause, run, come, entered, names, waiting, end }
-}
 
 void test('8 processes of one caller each, 20 ms a visit → alike often, in turn, in few steps', async () => {
   const { clock, clients, drivers, pause, run, end } = await stage(8)
@@ -197,6 +109,33 @@ for (const how of ['is over', 'is released']) {
         await end()
       }
     }
+  })
+}
+
+for (const kind of ['lock', 'fencedLock'] as const) {
+  void test(`another caller of the process wants a ${kind} for a time of its own → it has it next, by one script`, async () => {
+    const { clients, drivers, raw, run, pause, come, names, end } = await stage(2, kind)
+    for (const { text } of [lockPass, fencedLockPass]) await raw('SCRIPT', 'LOAD', text)
+    const hold = await clients[0]![kind]('x').acquire()
+    const { coming: other } = await come(1, 'of another process')
+    const own = clients[0]![kind]('x').acquire({ lease: 5000 })
+    await run(pause(10))
+    const { scripts } = drivers[0]!
+    await run(hold.release())
+    const had = await run(own)
+    assert.equal(drivers[0]!.scripts - scripts, 1)
+    assert.deepEqual(names(), [])
+    const left = Number(await raw('PTTL', 'x'))
+    assert.ok(left <= 5000 && had.remaining() <= left, `${had.remaining()} of ${left} ms`)
+    // Its turn is over.
+    await run(pause(60))
+    const third = clients[0]![kind]('x').acquire({ lease: 4000 })
+    await run(pause(5))
+    await run(had.release())
+    await run(other)
+    assert.deepEqual(names(), ['of another process'])
+    await run((await run(third)).release())
+    await end()
   })
 }
 

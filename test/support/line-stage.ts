@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import type { AcquireOptions } from 'holdfast'
+import { virtualClock } from 'holdfast/testing'
+import { type Client, start } from '#src/client.js'
+import { settle } from '#src/config/settings.js'
+import type { Arg, Reply, SendOptions } from '#src/engine/engine.js'
+import { MemoryDriver } from '#src/engine/memory/driver.js'
+import { openMemoryServer } from '#src/engine/memory/registry.js'
+import type { MemoryServer } from '#src/engine/memory/server.js'
+
+/** What is known of a turn of others. */
+export const TURN = 'holdfast_line_turn:{x}'
+export const COUNTER = 'redisson_lock_token:{x}'
+
+/** Counts the scripts; what it is answered comes `lag` ms late, and some scripts leave late. */
+export class LateDriver extends MemoryDriver {
+  readonly #clock: ReturnType<typeof virtualClock>
+  scripts = 0
+  lag = 0
+  /** So many ms, by the script. */
+  readonly delays = new Map<string, number>()
+  /** Nothing that it sends arrives. */
+  mute = false
+
+  constructor(server: MemoryServer, clock: ReturnType<typeof virtualClock>) {
+    super(server, undefined)
+    this.#clock = clock
+  }
+
+  override async send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {
+    if (String(argv[0]).startsWith('EVAL')) this.scripts++
+    if (this.mute) return new Promise(() => undefined)
+    const delay = this.delays.get(String(argv[1]))
+    if (delay !== undefined) await this.#pause(delay)
+    const reply = super.send(argv, options)
+    if (this.lag > 0) await Promise.allSettled([reply, this.#pause(this.lag)])
+    return reply
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#clock.setTimer(resolve, ms))
+  }
+}
+
+let stages = 0
+
+/** So many processes that want this kind of lock, and a server, which is asked by `raw` beside them. */
+export const stage = async (processes: number, kind: 'lock' | 'fencedLock' = 'lock') => {
+  const clock = virtualClock(1)
+  // It goes when all have closed.
+  const name = `line ${stages++}`
+  const connected = (): MemoryServer => openMemoryServer(name, clock)
+  const options = settle({ url: 'memory:', clock, presence: false }, {})
+  const drivers = Array.from({ length: processes }, () => new LateDriver(connected(), clock))
+  const clients = await Promise.all(drivers.map((driver) => start(options, driver)))
+  const aside = new MemoryDriver(connected(), undefined)
+  const spare = await start(options, aside)
+  const raw = (...words: string[]): Promise<Reply> => aside.send(words)
+  const pause = (ms: number) => new Promise<void>((resolve) => void clock.setTimer(resolve, ms))
+
+  const run = async <T>(promise: Promise<T>): Promise<T> => {
+    let over = false
+    const done = (): void => void (over = true)
+    promise.then(done, done)
+    for (let step = 0; !over && step < 20_000; step++) await clock.advance(1)
+    assert.ok(over, 'it goes on for ever')
+    return promise
+  }
+
+  /** One of this process comes, works for so long when it has the lock, and says so. */
+  const entered: { name: string; at: number }[] = []
+  const come = async (place: number, name: string, options: AcquireOptions = {}, ms = 5) => {
+    const work = async (): Promise<void> => {
+      entered.push({ name, at: clock.monotonic() })
+      await pause(ms)
+    }
+    const coming = clients[place]![kind]('x').using(options, work)
+    coming.catch(() => undefined)
+    await clock.advance(10)
+    return { coming }
+  }
+
+  const waiting = async (): Promise<string[]> => {
+    const { waiting } = await spare[kind]('x').inspect()
+    return waiting.map(({ client }) => client)
+  }
+
+  /** All close: nothing is left on the server but the newest token and, for a while, what it knows of a turn of others. */
+  const end = async (): Promise<void> => {
+    await run(Promise.all(clients.map((client: Client) => client.close())))
+    const keys = ((await raw('KEYS', '*')) as string[]).filter((key) => key !== COUNTER)
+    assert.deepEqual(
+      keys.filter((key) => key !== TURN),
+      [],
+    )
+    if (keys.length > 0) assert.ok(Number(await raw('PTTL', TURN)) > 0, `${TURN} has no expiry`)
+    await run(spare.close())
+  }
+
+  const names = (): string[] => entered.map(({ name }) => name)
+  return { clock, clients, drivers, aside, raw, pause, run, come, entered, names, waiting, end }
+}
