@@ -54,7 +54,7 @@ export const holdfast: Participant = {
   family: 'holdfast',
   file: 'bench/participants/holdfast.ts',
   setup: 'connect(url), all defaults: a lease of 30 s that the watchdog renews',
-  kinds: ['lock', 'fairLock', 'semaphore', 'readLock', 'writeLock', 'fairWriteLock', 'limiter'],
+  kinds: ['lock', 'fairLock', 'fencedLock', 'semaphore', 'readLock', 'writeLock', 'fairWriteLock', 'limiter'],
   waits: true,
   memory: true,
   renews: true,

@@ -1,7 +1,8 @@
 import type { Load } from '../support/load.js'
 
 /** The kinds of lock that scenarios ask for; of a semaphore each owner takes one permit. */
-export type Kind = 'lock' | 'fairLock' | 'semaphore' | 'readLock' | 'writeLock' | 'fairWriteLock' | 'limiter'
+export type Kind =
+  'lock' | 'fairLock' | 'fencedLock' | 'semaphore' | 'readLock' | 'writeLock' | 'fairWriteLock' | 'limiter'
 
 export interface Held {
   release(): Promise<unknown>

@@ -11,6 +11,7 @@ const KINDS = {
   fairLock: 'fair',
   semaphore: 'semaphore',
   readLock: 'read',
+  fencedLock: 'fenced',
   writeLock: 'write',
   fairWriteLock: 'write',
   limiter: 'limiter',
@@ -114,7 +115,7 @@ export const redisson: Participant = {
   setup:
     `Redisson ${NEWEST} in Java, one client in each process, one thread for each caller; defaults, but ` +
     'subscriptionsPerConnection as many as callers, a subscriptionTimeout of two minutes, and one idle connection',
-  kinds: ['lock', 'fairLock', 'semaphore', 'readLock', 'writeLock', 'limiter'],
+  kinds: ['lock', 'fairLock', 'fencedLock', 'semaphore', 'readLock', 'writeLock', 'limiter'],
   waits: true,
   memory: false,
   renews: true,
