@@ -87,22 +87,13 @@
 #define CLIENTS (OURS - TWINS + 1)
 #define THEIR(o)  ((o) > OURS)
 #define CLIENT(o) (((o) <= TWINS) -> 0 : (o) - TWINS)
-#define NOBODY 0
 #define NO_CLIENT 255
 
 /* ---- The server -------------------------------------------------------------------------------------------------- */
 
-byte lock;                    /* the owner in the hash, 0: no key. Pending: the owner is also in the queue */
-byte queue[OWNERS];           /* the list */
-byte length;
-
-/* The deadlines, by what they mean now. */
-#define STALE  0              /* not later than now */
-#define BRIEF  1              /* at most a short lease from now */
-#define AMPLE  2              /* later than that: whatever a living waiter's polls keep ahead of now */
+/* In the hash a pending owner is also in the queue. */
+#include "line.pml"
 #define LIFTED 3              /* BRIEF after Redisson's next shift: amendment SHIFT */
-byte deadline[OWNERS + 1];
-bit fraction[OWNERS + 1];
 #ifdef EXPIRING
 bit expiring;                 /* the queue's keys have a TTL of Redisson's */
 #endif
@@ -180,16 +171,7 @@ byte spare = SPARE, outstays = OUTSTAYS, windows = WINDOWS, expires = EXPIRES;
 #define HEARD(c) (listening[c] || PATTERN)
 #define HEAD_STALE (length > 0 && deadline[queue[0]] == STALE)
 
-/* Over all places of the queue (those after its end hold nobody), and over all of our waiters. */
-#if OWNERS == 2
-#define SOME_PLACE(is, a) (is(queue[0], a) || is(queue[1], a))
-#elif OWNERS == 3
-#define SOME_PLACE(is, a) (is(queue[0], a) || is(queue[1], a) || is(queue[2], a))
-#elif OWNERS == 4
-#define SOME_PLACE(is, a) (is(queue[0], a) || is(queue[1], a) || is(queue[2], a) || is(queue[3], a))
-#else
-#define SOME_PLACE(is, a) (is(queue[0], a) || is(queue[1], a) || is(queue[2], a) || is(queue[3], a) || is(queue[4], a))
-#endif
+/* Over all of our waiters. */
 #if OURS == 1
 #define SOME_OURS(is, a) (is(1, a))
 #elif OURS == 2
@@ -199,17 +181,12 @@ byte spare = SPARE, outstays = OUTSTAYS, windows = WINDOWS, expires = EXPIRES;
 #else
 #define SOME_OURS(is, a) (is(1, a) || is(2, a) || is(3, a) || is(4, a))
 #endif
-#define SAME(e, o) ((e) == (o))
-#define QUEUED_NOW(o) SOME_PLACE(SAME, o)
 #define REMAINS(e, a) ((e) != NOBODY && !GONE(e))
 #define OURS_REMAINS(e, a) ((e) != NOBODY && !THEIR(e) && !GONE(e))
 #define AT_WORK(o, c) (CLIENT(o) == (c) && phase[o] != DEAD && phase[o] != DONE && phase[o] != IDLE)
 #define KILLED(o, c) (CLIENT(o) == (c) && phase[o] == DEAD)
 
-/* More copies of a message than a case can need are as good as lost. */
-#define ADD(to, more) to = (to + (more) > 2 -> 2 : to + (more))
-
-hidden byte each, twin, spot, turn, first, other, spot_of, believers, uuid, unreachable, settled, what, answer, coin, queued_before;
+hidden byte each, twin, spot, turn, first, other, believers, uuid, unreachable, settled, what, answer, coin, queued_before;
 
 /* For traces: one line for each step, what it was and what is true after it. Deadlines: 0 stale, 1 brief, 2 ample, 3 lifted. */
 #define AT(spot) queue[spot], deadline[queue[spot]], fraction[queue[spot]]
@@ -267,9 +244,6 @@ inline check_eviction(o, head) {
 inline check_unfinished(o) {
   assert(THEIR(o) || (phase[o] != DONE && phase[o] != IDLE))
 }
-
-/* After find. */
-#define IS_QUEUED (spot_of < length)
 
 /* ---- Hand to hand ------------------------------------------------------------------------------------------------ */
 
@@ -364,30 +338,6 @@ inline stop_hands(o) {
 #endif
 
 /* ---- What scripts are made of ------------------------------------------------------------------------------------ */
-
-inline find(o) {
-  spot_of = 0;
-  do
-  :: spot_of < length && queue[spot_of] != o -> spot_of++
-  :: else -> break
-  od
-}
-
-inline take_out(o) {
-  find(o);
-  if
-  :: IS_QUEUED ->
-    do
-    :: spot_of + 1 < length -> queue[spot_of] = queue[spot_of + 1]; spot_of++
-    :: else -> break
-    od;
-    length--;
-    queue[length] = NOBODY;
-    deadline[o] = STALE;
-    fraction[o] = 0
-  :: else
-  fi
-}
 
 inline append(o) {
   check_unfinished(o);
