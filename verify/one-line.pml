@@ -362,7 +362,7 @@ inline serve_line(caller, mine, long) {
       :: deadline[turn] != STALE && taken && lock != turn -> break
       :: deadline[turn] != STALE && !taken ->
         if
-        :: turn == mine -> take_out(turn); hold(turn, long); taken = 1
+        :: turn == mine -> hold(turn, long); take_out(turn); taken = 1
         :: turn != mine && listening[PROCESS(turn)] && !(deaf & (1 << PROCESS(turn))) -> grant(turn); taken = 1; spot++
         :: else ->
           deaf = deaf | (1 << PROCESS(turn));
@@ -436,7 +436,7 @@ inline open_up(p) {
 /* ---- Our scripts ------------------------------------------------------------------------------------------------- */
 
 /* Ours have it again. */
-#ifdef MUT_STAYS_OPEN
+#if defined(MUT_STAYS_OPEN) || defined(MUT_NO_NEW_TURN)
 #define END_TURN skip
 #else
 #define END_TURN if :: till != 0 -> till = 0; recent = 1 :: else fi
@@ -470,7 +470,11 @@ inline ask(p, joins, news) {
     :: else
     fi
   fi;
+#ifdef MUT_STAYS_OPEN
+  waits = (till == OPEN && unheld);
+#else
   waits = (till == OPEN && unheld && !news);
+#endif
   if
   :: !waits -> serve_line(p, name, want)
   :: else
@@ -547,9 +551,6 @@ inline pass() {
   :: lock == was || lock == name -> lock = name; lease = want; answer = HELD
   :: else -> answer = LOST
   fi
-#ifndef AS_IT_IS
-  ; take_out(was)
-#endif
 }
 
 inline check() {
@@ -704,7 +705,9 @@ inline attend(p) {
 inline hear_reply(p) {
   pending[name]--;
   if
-  :: NAME(p) != name || what == RELEASE || phase[p] == IDLE
+  /* Its grant has lapsed, but it may stand in the line still. */
+  :: NAME(p) != name && what == CONFIRM && answer == LOST && phase[p] == PASSING -> send(p, RELEASE, name, 0)
+  :: (NAME(p) != name && !(what == CONFIRM && answer == LOST && phase[p] == PASSING)) || what == RELEASE || phase[p] == IDLE
   :: else ->
     if
     :: answer == OUTLIVED && (STANDS(p) || phase[p] == ASKING || phase[p] == PASSING) ->
@@ -720,7 +723,7 @@ inline hear_reply(p) {
       phase[p] = WAITING;
       attend(p)
     :: (what == POLL || what == POLL_NEWS) && answer == GONE && phase[p] == WAITING && !had[p] -> stand(p)
-    :: what == CONFIRM && answer == HELD && phase[p] == TRIED -> phase[p] = WORKING; trust[p] = want; forced[p] = 0
+    :: what == CONFIRM && answer == HELD && phase[p] == TRIED -> phase[p] = WORKING; trust[p] = want
     :: what == CONFIRM && answer == LOST && (phase[p] == TRIED || (phase[p] == WORKING && !confirming[p])) -> lost_while_working(p)
     :: what == CONFIRM && STANDS(p) ->
       confirming[p] = 0;
@@ -779,6 +782,13 @@ inline tell_kind() {
   :: what == CHECK -> printf("renew ")
   fi
 }
+
+/* The confirmation takes the place out of the line. */
+#ifdef AS_IT_IS
+#define MAY_PASS(p) BELIEVES(p)
+#else
+#define MAY_PASS(p) (phase[p] == TRIED || phase[p] == WORKING)
+#endif
 
 #ifdef PACED            /* The head waits for 10 ms, a stranger that was told asks within 5; nor is a visit shorter than the way of a message. */
 #define MAY_END (!(lock == NOBODY && SOME_THEIRS(IS_ROUSED)))
@@ -862,7 +872,7 @@ end:
        first[p]++;
        tell("in %d the next one has it from hand to hand\n", p) }
 #ifdef MIXED
-  :: d_step { BELIEVES(p) && MAY_STAND(p) && !(terms[p] == LONG && SHORT_OR_LONG(p) == LONG) ->
+  :: d_step { MAY_PASS(p) && MAY_STAND(p) && !(terms[p] == LONG && SHORT_OR_LONG(p) == LONG) ->
        half[p] = 1 - half[p];
        assert(pending[NAME(p)] == 0 && lock != NAME(p) && !QUEUED_NOW(NAME(p)));
        send(p, PASS, NAME(p), SHORT_OR_LONG(p));
@@ -1213,8 +1223,7 @@ proctype End() {
     for (each : 0 .. THEIRS - 1) { assert(role[each] == DEAD || visits[each] == 0) };
 #endif
     assert(lock == NOBODY);
-    assert(length == 0);
-    assert(till == 0)
+    assert(length == 0)
   }
 }
 
