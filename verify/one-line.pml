@@ -11,6 +11,14 @@
 #ifndef CALLERS
 #define CALLERS 1       /* so many callers come in each process, one after another or together */
 #endif
+#ifdef UNEVEN           /* only in the first one */
+#define COME(p) ((p) == 1 -> CALLERS : 1)
+#define IN_TURN(p) true
+#else
+#define COME(p) CALLERS
+/* Who is alike comes in its order. */
+#define IN_TURN(p) ((p) == 1 || last[p - 1] > 0 || phase[p - 1] == DEAD)
+#endif
 #ifndef THEIRS
 #define THEIRS 0        /* strangers */
 #endif
@@ -167,6 +175,9 @@ bit counted[THEIRS + 1];      /* subscribed, as NUMSUB counts it */
 byte row;                     /* grants of ours in a row while a stranger waited */
 byte turned = 2;              /* since others had a turn, ours have had none, a part of one, all of one */
 bit due;                      /* an open turn that a waiting stranger has not used yet */
+#ifdef STRICT
+bit took;                     /* and that one has used */
+#endif
 byte unasked;                 /* takings of strangers since the head last asked */
 byte asks;                    /* questions that a message led to since the lock last changed hands */
 
@@ -271,6 +282,9 @@ inline count_ours() {
 }
 
 inline count_theirs() {
+#ifdef STRICT
+  took = (till == OPEN -> 1 : took);
+#endif
   row = 0;
   due = 0;
   asks = 0;
@@ -278,7 +292,7 @@ inline count_theirs() {
   if
   :: till != OPEN && length > 0 ->
     if
-    :: phase[PROCESS(queue[0])] == WAITING && attends[PROCESS(queue[0])] -> unasked++
+    :: phase[PROCESS(queue[0])] == WAITING && attends[PROCESS(queue[0])] && knows[PROCESS(queue[0])] != PATIENT -> unasked++
     :: else
     fi
   :: else
@@ -367,9 +381,13 @@ inline serve_line(caller, mine, long) {
         :: else ->
           deaf = deaf | (1 << PROCESS(turn));
           skipped[PROCESS(turn)] = 1;
+#ifdef MUT_POP
+          evict(turn)
+#else
           deadline[turn] = BRIEF;
           fraction[turn] = 1;
           spot++
+#endif
         fi
       fi
     fi
@@ -406,7 +424,11 @@ inline open_up(p) {
   crowd = 0;
 #endif
   if
-  :: crowd == 0 || (recent && row < TURN) || (!came && pause && row < PAUSE) -> opens = 0
+  :: crowd == 0 || (recent && row < TURN) || (!came && pause && row < PAUSE) ->
+#ifdef STRICT
+    assert(crowd == 0 || (recent && row < TURN) || !took);
+#endif
+    opens = 0
   :: else ->
     opens = 1;
     if
@@ -423,15 +445,25 @@ inline open_up(p) {
       assert(turned == 2);
       till = OPEN;
       recent = 0;
-      pause = 1;
+      pause = !came;
       turn_key = 1;
       row = 0;
       turned = 0;
+#ifdef STRICT
+      took = 0;
+#endif
       due = SOME_THEIRS(IS_WAITING)
     :: else
     fi
   fi
 }
+
+/* Who has it because another left, or by force, has no turn of 58 ms, but one visit, where an open turn was before. */
+#ifdef WHOLE_TURNS
+#define SHORT_TURN skip
+#else
+#define SHORT_TURN turned = (till != 0 && lock != NOBODY -> 2 : turned)
+#endif
 
 /* ---- Our scripts ------------------------------------------------------------------------------------------------- */
 
@@ -461,6 +493,8 @@ inline ask(p, joins, news) {
   stranger = STRANGER(lock);
   unheld = (lock == NOBODY);
   came = (stranger && turn_key -> 1 : came);
+  /* What it decides it decides where none came. */
+  pause = (came -> 0 : pause);
   if
   :: lock == name -> settle(name, want)
   :: else ->
@@ -504,20 +538,21 @@ inline ask(p, joins, news) {
   :: phase[p] != DEAD && NAME(p) == name ->
     ADD(former[p], fresh[p]);
     fresh[p] = 0;
+    forced[p] = (lock != name && !BELIEVES(p) -> 0 : forced[p]);
     unasked = (queue[0] == name -> 0 : unasked)
   :: else
   fi
 }
 
-inline confirm() {
+inline confirm(p) {
   if
   :: lock == name -> settle(name, want); answer = HELD
-  :: else -> answer = LOST
+  :: else -> answer = LOST; forced[p] = (BELIEVES(p) || NAME(p) != name -> forced[p] : 0)
   fi
 }
 
+/* Nothing hangs on its reply. */
 inline release(p) {
-  answer = HELD;
   freed = (lock == name);
   lock = (freed -> NOBODY : lock);
   lease = (freed -> 0 : lease);
@@ -534,7 +569,9 @@ inline release(p) {
     fi;
     if
     :: opens && waited && length > 0 -> call(queue[0])
-    :: lined && !opens && (freed || waited) && lock == NOBODY -> serve_line(p, NOT_ONE, 0)
+#ifndef MUT_HERD
+    :: lined && !opens && (freed || waited) && lock == NOBODY -> serve_line(p, NOT_ONE, 0); SHORT_TURN
+#endif
     :: else
     fi;
     if
@@ -563,7 +600,7 @@ inline execute(p) {
   :: what == JOIN -> ask(p, true, false)
   :: what == POLL -> ask(p, false, false)
   :: what == POLL_NEWS -> ask(p, false, true)
-  :: what == CONFIRM -> confirm()
+  :: what == CONFIRM -> confirm(p)
   :: what == RELEASE -> release(p)
   :: what == PASS -> pass()
   :: what == CHECK -> check()
@@ -692,7 +729,12 @@ inline attend(p) {
   if
   :: answer == BEHIND -> attends[p] = 0; stirred[p] = 0; knows[p] = 0
   :: else ->
+#ifdef MUT_HASTY
+    called[p] = (answer == OPENED && knows[p] == 0 -> 1 : called[p]);
+    knows[p] = (answer == OPENED && knows[p] == 0 -> NEWS : knows[p]);
+#else
     knows[p] = (answer == OPENED && knows[p] == 0 -> PATIENT : knows[p]);
+#endif
     if
     :: !attends[p] -> attends[p] = 1; called[p] = 1
     :: else
@@ -707,7 +749,7 @@ inline hear_reply(p) {
   if
   /* Its grant has lapsed, but it may stand in the line still. */
   :: NAME(p) != name && what == CONFIRM && answer == LOST && phase[p] == PASSING -> send(p, RELEASE, name, 0)
-  :: (NAME(p) != name && !(what == CONFIRM && answer == LOST && phase[p] == PASSING)) || what == RELEASE || phase[p] == IDLE
+  :: (NAME(p) != name && !(what == CONFIRM && answer == LOST && phase[p] == PASSING)) || phase[p] == IDLE
   :: else ->
     if
     :: answer == OUTLIVED && (STANDS(p) || phase[p] == ASKING || phase[p] == PASSING) ->
@@ -802,14 +844,14 @@ inline tell_kind() {
 proctype Our(byte p) {
 end:
   do
-  :: d_step { phase[p] != DEAD && last[p] < CALLERS && (phase[p] != IDLE || WANTED(p)) ->
+  :: d_step { phase[p] != DEAD && last[p] < COME(p) && (phase[p] != IDLE || WANTED(p)) ->
        last[p]++;
        tell("one more comes in %d\n", p) }
-  :: d_step { phase[p] == IDLE && !WANTED(p) && last[p] < CALLERS ->
+  :: d_step { phase[p] == IDLE && !WANTED(p) && last[p] < COME(p) && IN_TURN(p) ->
        last[p]++;
        stand(p);
        tell("one comes in %d, which joins\n", p) }
-  :: d_step { phase[p] == IDLE && !WANTED(p) && last[p] < CALLERS && pending[TWIN(NAME(p))] == 0 ->
+  :: d_step { phase[p] == IDLE && !WANTED(p) && last[p] < COME(p) && IN_TURN(p) && pending[TWIN(NAME(p))] == 0 ->
        last[p]++;
        rename(p);
        phase[p] = ASKING;
@@ -825,7 +867,8 @@ end:
        execute(p);
        tell_kind();
        if
-       :: phase[p] != DEAD -> replies[p - 1]!what, name, want, answer
+       :: what == RELEASE -> pending[name]--
+       :: what != RELEASE && phase[p] != DEAD -> replies[p - 1]!what, name, want, answer
        :: else
        fi;
        tell("runs, of %d\n", p) }
@@ -846,7 +889,7 @@ end:
        :: called[p] ->
          called[p] = 0;
          asks++;
-         assert(asks <= (THEIRS == 0 -> 1 : 4) + FAULTS + FORGED + LOSSES)
+         assert(asks <= (THEIRS == 0 -> 1 : 4) * (1 + FAULTS + FORGED + LOSSES))
        :: !called[p] && !NEEDS_POLL(p) -> spare--
        :: else
        fi;
@@ -996,7 +1039,7 @@ inline ask_as_theirs(p) {
 proctype Their(byte p) {
 end:
   do
-  :: d_step { (role[S(p)] == IDLE && visits[S(p)] > 0) || IS_ROUSED(S(p)) ->
+  :: d_step { (role[S(p)] == IDLE && visits[S(p)] > 0 && (p == OURS + 1 || role[S(p - 1)] != IDLE || visits[S(p - 1)] < VISITS)) || IS_ROUSED(S(p)) ->
        ask_as_theirs(p);
        tell("%d, a stranger, asks\n", p) }
   :: d_step { spare > 0 && IS_WAITING(S(p)) && lock == NOBODY ->
@@ -1073,7 +1116,7 @@ inline lapse() {
       if
       :: each <= len(replies[who - 1]) ->
         replies[who - 1]?what, turn, want, answer;
-        answer = (turn == name && what != RELEASE && answer == HELD -> OUTLIVED : answer);
+        answer = (turn == name && answer == HELD -> OUTLIVED : answer);
         replies[who - 1]!what, turn, want, answer
       :: else
       fi
@@ -1158,6 +1201,7 @@ end:
        :: else
        fi;
        serve_line(0, NOT_ONE, 0);
+       SHORT_TURN;
        publish();
        tell("%d is released by force\n", name) }
 #endif
