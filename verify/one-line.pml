@@ -538,7 +538,7 @@ inline ask(p, joins, news) {
   :: phase[p] != DEAD && NAME(p) == name ->
     ADD(former[p], fresh[p]);
     fresh[p] = 0;
-    forced[p] = (lock != name && !BELIEVES(p) -> 0 : forced[p]);
+    forced[p] = (lock != name && !BELIEVES(p) && len(replies[p - 1]) == 0 -> 0 : forced[p]);
     unasked = (queue[0] == name -> 0 : unasked)
   :: else
   fi
@@ -547,7 +547,7 @@ inline ask(p, joins, news) {
 inline confirm(p) {
   if
   :: lock == name -> settle(name, want); answer = HELD
-  :: else -> answer = LOST; forced[p] = (BELIEVES(p) || NAME(p) != name -> forced[p] : 0)
+  :: else -> answer = LOST; forced[p] = (BELIEVES(p) || NAME(p) != name || len(replies[p - 1]) > 0 -> forced[p] : 0)
   fi
 }
 
@@ -773,7 +773,7 @@ inline hear_reply(p) {
       :: answer == HELD && SHORT_OR_LONG(p) != want -> ask_first(p)
       :: answer == HELD && SHORT_OR_LONG(p) == want -> begin(p, WORKING)
       :: answer == LOST && had[p] -> stand(p)
-      :: answer == LOST && !had[p] -> wary[p] = 1; called[p] = 1
+      :: answer == LOST && !had[p] -> wary[p] = 1; called[p] = 1; forced[p] = 0
       fi
     :: what == PASS && phase[p] == PASSING ->
       if
@@ -995,6 +995,11 @@ end:
        stirred[p] = 1;
        tell("somebody publishes on Redisson's channel, to %d\n", p) }
 #endif
+#ifdef MUT_DEAF
+  :: d_step { stirred[p] ->
+       stirred[p] = 0;
+       tell("%d does not hear strangers\n", p) }
+#else
   :: d_step { stirred[p] && knows[p] == PATIENT ->
        stirred[p] = 0;
        tell("%d hears that a stranger was through\n", p) }
@@ -1003,6 +1008,7 @@ end:
        called[p] = 1;
        knows[p] = (knows[p] == PATIENT -> NEWS : knows[p]);
        tell("%d hears that strangers are through\n", p) }
+#endif
   :: d_step { knows[p] == PATIENT && MAY_END ->
        knows[p] = NEWS;
        called[p] = 1;
