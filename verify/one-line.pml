@@ -640,11 +640,6 @@ inline rename(p) {
 }
 
 #define MAY_STAND(p) (WANTED(p) && pending[TWIN(NAME(p))] == 0)
-#ifdef MIXED
-#define SHORT_OR_LONG(p) LEASE(p)
-#else
-#define SHORT_OR_LONG(p) LONG
-#endif
 
 /* The first here joins the line, for all. */
 inline stand(p) {
@@ -652,7 +647,7 @@ inline stand(p) {
   :: MAY_STAND(p) ->
     rename(p);
     phase[p] = JOINING;
-    send(p, JOIN, NAME(p), SHORT_OR_LONG(p))
+    send(p, JOIN, NAME(p), LEASE(p))
   :: else ->
     forget(p);
     phase[p] = IDLE
@@ -669,7 +664,7 @@ inline let_go(p) {
 inline begin(p, how) {
   forget(p);
   assert(first[p] < last[p]);
-  terms[p] = SHORT_OR_LONG(p);
+  terms[p] = LEASE(p);
   trust[p] = (how == STARTED -> TRIAL : terms[p]);
   phase[p] = how;
   first[p]++;
@@ -678,31 +673,21 @@ inline begin(p, how) {
 
 /* Whose turn it was has gone, or is over: its place is the next one's. */
 inline vacate(p) {
-  was = SHORT_OR_LONG(p);
-#ifndef MUT_GIVEN_TO_GONE
+  was = LEASE(p);
   first[p]++;
   if
   :: !(STANDS(p) || phase[p] == ASKING)
-  :: (STANDS(p) || phase[p] == ASKING) && WANTED(p) -> mixed[p] = (mixed[p] || was != SHORT_OR_LONG(p))
+  :: (STANDS(p) || phase[p] == ASKING) && WANTED(p) -> mixed[p] = (mixed[p] || was != LEASE(p))
+#ifdef MUT_GIVEN_TO_GONE
+  :: phase[p] == WAITING && !WANTED(p)
+#endif
   :: else -> let_go(p)
   fi
-#else
-  first[p]++;
-  if
-  :: !WANTED(p) && phase[p] == WAITING
-  :: else ->
-    if
-    :: !(STANDS(p) || phase[p] == ASKING)
-    :: (STANDS(p) || phase[p] == ASKING) && WANTED(p) -> mixed[p] = (mixed[p] || was != SHORT_OR_LONG(p))
-    :: else -> let_go(p)
-    fi
-  fi
-#endif
 }
 
 inline ask_first(p) {
   if
-  :: STANDS(p) && !confirming[p] -> send(p, CONFIRM, NAME(p), SHORT_OR_LONG(p)); confirming[p] = 1
+  :: STANDS(p) && !confirming[p] -> send(p, CONFIRM, NAME(p), LEASE(p)); confirming[p] = 1
   :: else
   fi
 }
@@ -760,7 +745,7 @@ inline hear_reply(p) {
     :: ASKS(what) && answer == HELD && (STANDS(p) || phase[p] == ASKING) && !had[p] -> has_it(p)
     :: what == ACQUIRE && answer == REFUSED && phase[p] == ASKING ->
       phase[p] = JOINING;
-      send(p, JOIN, name, SHORT_OR_LONG(p))
+      send(p, JOIN, name, LEASE(p))
     :: (what == JOIN || what == POLL || what == POLL_NEWS) && (answer == OTHERS || answer == OPENED || answer == BEHIND) && STANDS(p) ->
       phase[p] = WAITING;
       attend(p)
@@ -770,21 +755,21 @@ inline hear_reply(p) {
     :: what == CONFIRM && STANDS(p) ->
       confirming[p] = 0;
       if
-      :: answer == HELD && SHORT_OR_LONG(p) != want -> ask_first(p)
-      :: answer == HELD && SHORT_OR_LONG(p) == want -> begin(p, WORKING)
+      :: answer == HELD && LEASE(p) != want -> ask_first(p)
+      :: answer == HELD && LEASE(p) == want -> begin(p, WORKING)
       :: answer == LOST && had[p] -> stand(p)
       :: answer == LOST && !had[p] -> wary[p] = 1; called[p] = 1; forced[p] = 0
       fi
     :: what == PASS && phase[p] == PASSING ->
       if
-      :: answer == HELD && WANTED(p) && SHORT_OR_LONG(p) == want -> begin(p, WORKING)
-      :: answer == HELD && !(WANTED(p) && SHORT_OR_LONG(p) == want) -> let_go(p)
+      :: answer == HELD && WANTED(p) && LEASE(p) == want -> begin(p, WORKING)
+      :: answer == HELD && !(WANTED(p) && LEASE(p) == want) -> let_go(p)
       :: else -> forced[p] = 0; stand(p)
       fi
     :: what == CHECK && answer == LOST && (phase[p] == TRIED || phase[p] == WORKING) ->
 #ifdef MUT_TAKEN
       if
-      :: WANTED(p) && terms[p] == LONG && SHORT_OR_LONG(p) == LONG -> forced[p] = 0; first[p]++; check_exclusion()
+      :: WANTED(p) && terms[p] == LONG && LEASE(p) == LONG -> forced[p] = 0; first[p]++; check_exclusion()
       :: else -> lost_while_working(p)
       fi
 #else
@@ -855,7 +840,7 @@ end:
        last[p]++;
        rename(p);
        phase[p] = ASKING;
-       send(p, ACQUIRE, NAME(p), SHORT_OR_LONG(p));
+       send(p, ACQUIRE, NAME(p), LEASE(p));
        tell("one comes in %d, which asks\n", p) }
   :: d_step { phase[p] == IDLE && MAY_STAND(p) ->
        stand(p);
@@ -893,7 +878,7 @@ end:
        :: !called[p] && !NEEDS_POLL(p) -> spare--
        :: else
        fi;
-       send(p, (knows[p] == NEWS -> POLL_NEWS : POLL), NAME(p), SHORT_OR_LONG(p));
+       send(p, (knows[p] == NEWS -> POLL_NEWS : POLL), NAME(p), LEASE(p));
        tell("%d asks\n", p) }
 
 #if ABORTS > 0
@@ -911,14 +896,14 @@ end:
   :: d_step { BELIEVES(p) ->
        let_go(p);
        tell("%d sends its release\n", p) }
-  :: d_step { BELIEVES(p) && WANTED(p) && terms[p] == LONG && SHORT_OR_LONG(p) == LONG ->
+  :: d_step { BELIEVES(p) && WANTED(p) && terms[p] == LONG && LEASE(p) == LONG ->
        first[p]++;
        tell("in %d the next one has it from hand to hand\n", p) }
 #ifdef MIXED
-  :: d_step { MAY_PASS(p) && MAY_STAND(p) && !(terms[p] == LONG && SHORT_OR_LONG(p) == LONG) ->
+  :: d_step { MAY_PASS(p) && MAY_STAND(p) && !(terms[p] == LONG && LEASE(p) == LONG) ->
        half[p] = 1 - half[p];
        assert(pending[NAME(p)] == 0 && lock != NAME(p) && !QUEUED_NOW(NAME(p)));
-       send(p, PASS, NAME(p), SHORT_OR_LONG(p));
+       send(p, PASS, NAME(p), LEASE(p));
        phase[p] = PASSING;
        tell("%d passes it on to the next one, who wants another lease\n", p) }
 #endif
