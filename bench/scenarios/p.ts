@@ -328,7 +328,7 @@ export const p: Scenario = {
       `All defaults, but of those that poll: redis-semaphore and both redlocks ask again after half a ms for each client that there is, 2 ms with ` +
       `4 clients and 512 ms with 1,024, with a jitter of half of that in the redlocks, as by default. That makes ${POLLS} polls in each ms in all, with which they had ` +
       'most visits when it was tried: a lock is idle for a fraction of a ms, and who has it has a core. All callers of Node begin spread over as long, or they would poll in step. They keep no order. Redisson’s callers are threads of 4 processes, ' +
-      'and so share 4 clients: fewer clients than all others have. rueidislock is told by the server when a key has changed. Only Redisson has a read-write lock, a fenced lock, a limiter and ' +
+      'and so share 4 clients: fewer clients than all others have. rueidislock is told by the server when a key has changed. Only Redisson has a read-write lock, a limiter and ' +
       'a fair lock, only Redisson and redis-semaphore a semaphore.',
     misleads:
       'Two cores run all processes: with 64 of them a part of what a hand-over takes is the wait for a core, alike for all. Who polls pays with CPU, ' +

@@ -8,8 +8,8 @@ import { tokenize } from './tokens.mjs'
  */
 
 /** Of a script itself, and with its fragments. */
-const MOST_LINES = 60
-const MOST_IN_ALL = 290
+const MOST_LINES = 75
+const MOST_IN_ALL = 340
 const BINDING = /^local ([\w ,]+) = ((?:(?:tonumber \( )?(?:KEYS|ARGV)\b(?: \[ \d+ \])?(?: \))? ?,? ?)+)(?![[.:])/
 const READ = /(KEYS|ARGV)(?: \[ (\d+) \])?/g
 

@@ -36,16 +36,12 @@ export interface Host extends Told {
   rested(): void
 }
 
-/** So long after a release its message may come, ms. */
-const LATE = 20
-
 /** Those who wait at one gate, and what an attempt for the first of them brings. It is there only while it is needed. */
 export class Contention extends Crowd<Host> {
   protected readonly contender: Contender | Spinner
   /** A tenure that the next attempt is to take over on the server. */
   #passing: { readonly from: Tenure; readonly done: (passed: boolean | Promise<boolean>) => void } | undefined
   readonly #watch: HoldWatch
-  #deafen: (() => void) | undefined
   /** Freed openly although others wait here: until it is known whether other processes were told, nobody here asks. */
   #yielding = false
   #asking: Waiter | undefined
@@ -99,27 +95,7 @@ export class Contention extends Crowd<Host> {
   }
 
   #watchHold(): void {
-    if (this.#watch.start()) this.#overhear()
-  }
-
-  /** Of keys of a group, releases of others are told on the same channel. */
-  #overhear(): void {
-    if (this.host.protocol.divisible === true) return
-    this.#deafen?.()
-    this.#deafen = this.wakeups.overhear(this.channel, () => {
-      this.#overheard()
-    })
-  }
-
-  /** Nobody else can free what is held here but by force. */
-  #overheard(): void {
-    const { tenure, runtime } = this.host
-    if (tenure === undefined) return
-    const now = this.clock.monotonic()
-    // It may tell of the release after which this was granted, and be late.
-    const old = now - tenure.provenAt > LATE
-    if (old) tenure.suspectedAt = now
-    runtime.watchdog.askAt(tenure, old ? now : tenure.provenAt + LATE)
+    this.#watch.start()
   }
 
   // ---- contending --------------------------------------------------------------------------------------------------
@@ -191,8 +167,8 @@ export class Contention extends Crowd<Host> {
   }
 
   async look(): Promise<number | undefined> {
-    // What is to be passed on is ours to take; and where the server keeps turns, to ask is to wait for one.
-    if (this.#passing !== undefined || this.host.protocol.giveUpTurn !== undefined) return undefined
+    // What is to be passed on is ours to take.
+    if (this.#passing !== undefined) return undefined
     // What goes wrong here goes wrong with the attempt too, and is dealt with there.
     const { ttl } = await this.host.protocol.inspect().catch(() => ({ ttl: -2 }))
     return ttl === -2 ? undefined : ttl
@@ -254,7 +230,5 @@ export class Contention extends Crowd<Host> {
   /** Nobody waits any more. */
   end(): void {
     this.#watch.end()
-    this.#deafen?.()
-    this.#deafen = undefined
   }
 }

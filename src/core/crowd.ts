@@ -61,13 +61,10 @@ export abstract class Crowd<
 
   /** The wait ended without the lock. The caller hears of it when nothing of it is left, or the grace is over. */
   #left(waiter: Waiter, settle: () => void): void {
-    const { runtime, protocol } = this.host
-    const over = this.asks(waiter) ? new Promise<void>((tell) => this.#leaving.push(tell)) : undefined
-    const told = this.first === undefined ? runtime.left(protocol) : undefined
-    if (over === undefined && told === undefined) settle()
+    if (!this.asks(waiter)) settle()
     else {
       const timer = this.clock.setTimer(settle, GRACE)
-      void Promise.all([over, told]).then(() => {
+      this.#leaving.push(() => {
         timer.cancel()
         settle()
       })

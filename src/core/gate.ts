@@ -170,9 +170,7 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
     if (!mayPass || tenure !== this.#tenure) return this.free(tenure)
     const half = tenure.lease / 2
     // On trial the server gives it for less, and that is looked at by the status.
-    const proven =
-      tenure.trial ||
-      (now - tenure.provenAt < half && tenure.lastsUntil - now >= half && tenure.provenAt >= tenure.suspectedAt)
+    const proven = tenure.trial || (now - tenure.provenAt < half && tenure.lastsUntil - now >= half)
     const like = tenure.watched && tenure.token === undefined && alike(next.request.terms, tenure)
     if (proven && like && tenure.status() === 'held') {
       this.runtime.teller.released(this, tenure.wire, tenure.opened)
@@ -230,7 +228,6 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
   rested(): void {
     const contention = this.#contention
     if (this.inFlight > 0 || contention?.first !== undefined || contention?.running !== undefined) return
-    void this.runtime.left(this.protocol)
     const held = this.#tenure !== undefined
     // Who was served without the server is still to leave its line.
     const keeps = contention?.keepsTurns === true || (this.#tenure?.served.length ?? 0) > 0

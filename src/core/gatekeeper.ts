@@ -207,7 +207,8 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     this.forget(tenure)
     this.lapsed(tenure, error)
     this.leaveLine(tenure)
-    if (ours) this.runtime.track(this.#cleanUp(tenure))
+    // What is on trial may stand in the line still.
+    if (ours || tenure.trial) this.runtime.track(this.#cleanUp(tenure))
     this.vacated()
   }
 
@@ -278,7 +279,11 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
 
   /** Whoever asked for it before that moment does not have it any more. */
   evict(order: number): void {
-    for (const tenure of [...this.tenures]) if (tenure.order < order) tenure.lose('it was released by force', false)
+    for (const tenure of [...this.tenures]) {
+      if (tenure.order < order) tenure.lose('it was released by force', false)
+      // It was asked for meanwhile, and either may have come first.
+      else tenure.verify().catch(() => undefined)
+    }
   }
 
   /** While the step is on its way, this stays the lock's gate. */

@@ -28,8 +28,8 @@ export interface Asker {
   readonly wait: number
 }
 
-/** 1: of those to whom the lock was left nobody is heard any more, or they have had their share. */
-export type News = 0 | 1
+/** Those to whom the lock was left are through: 1, nobody was heard, or 2, somebody was. */
+export type News = 0 | 1 | 2
 
 /** A lock whose waiters stand in a line on the server. `acquire` tries once and never joins. */
 export interface LineProtocol extends LockProtocol {
@@ -40,8 +40,8 @@ export interface LineProtocol extends LockProtocol {
    * Undefined where nobody grants it: waiters are called, and ask.
    */
   grants(client: string): string | undefined
-  /** Where Redisson calls a waiter whose turn it is. */
-  callOf(owner: string): string
+  /** Where Redisson calls a waiter whose turn it is. Where it calls nobody by name, ours and its have turns: see Strangers. */
+  callOf?(owner: string): string
   /** To the end of the line, one behind the other. */
   enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>>
   /** Shows that they live; who was granted the lock meanwhile has it. */

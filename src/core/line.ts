@@ -235,11 +235,11 @@ export class Line implements Polled, Joinable {
       return
     }
     this.#room.refuseTries(waiter)
-    if (this.#standsOnce) {
-      if (state === 'behind others') this.#strangers.attend(open ?? 0, share ?? 0)
-      else this.#strangers.leave()
-    } else if (state === 'behind others') {
-      this.#places.hearCalls(place, () => {
+    const call = this.#protocol.callOf?.(place.wire)
+    if (state !== 'behind others') this.#strangers.leave(place)
+    else if (call === undefined) this.#strangers.attend(place, open ?? 0, share ?? 0)
+    else {
+      this.#places.hearCalls(place, call, () => {
         this.#poll.now()
       })
     }
@@ -351,7 +351,7 @@ export class Line implements Polled, Joinable {
     tenure.onTrial(now, Math.min(left, terms.lease))
     this.#hands.begin(place.wire, grant.behind)
     this.#followed = grant.followed && !this.#standsOnce
-    this.#trials.begin(tenure)
+    this.#trials.begin(tenure, age)
     this.#serve(place.waiter, tenure)
     this.#rest()
     return true
@@ -384,7 +384,7 @@ export class Line implements Polled, Joinable {
     const { terms } = waiter.request
     const [wire, sent] = [this.#host.nextWire(), momentOf(this.#clock)]
     this.#passing = from.wire
-    const outcome = await this.#protocol.pass(from.wire, wire, terms.lease).catch((trouble: unknown) => ({ trouble }))
+    const outcome = await this.#takeOver(from, wire, terms.lease).catch((trouble: unknown) => ({ trouble }))
     this.#passing = undefined
     if (typeof outcome === 'object') {
       const { trouble } = outcome
@@ -405,9 +405,15 @@ export class Line implements Polled, Joinable {
         if (taker !== undefined && late) this.#reject(taker, lateError(name, terms.lease))
         void runtime.undo(this.#protocol, wire, terms.lease, undefined)
       }
-    }
+    } else void runtime.undo(this.#protocol, from.wire, from.lease, undefined)
     this.#rest()
     return outcome
+  }
+
+  async #takeOver(from: Tenure, wire: string, lease: number): Promise<boolean> {
+    // On trial it stands in the line still.
+    if (from.trial) await this.#protocol.confirm(from.wire, from.lease)
+    return this.#protocol.pass(from.wire, wire, lease)
   }
 
   #serve(waiter: Waiter, tenure: Tenure, local = false): void {

@@ -95,12 +95,11 @@ export class Places {
   }
 
   /** It hears who calls as Redisson does. */
-  hearCalls(place: Place, called: () => void): void {
+  hearCalls(place: Place, channel: string, called: () => void): void {
     if (place.ear !== undefined) return
     const listener = (): void => {
       if (this.has(place)) called()
     }
-    const channel = this.#protocol.callOf(place.wire)
     // Whoever may look at the names of channels can read it there.
     place.named ||= channel.includes(place.wire)
     place.ear = this.#host.runtime.wakeups.listen(channel, listener)

@@ -70,8 +70,6 @@ export interface LockProtocol {
   forceRelease(): Promise<boolean>
   /** `briefly`: whether anybody holds it, and for how long, is all that is asked: of very many, some are enough. */
   inspect(briefly?: boolean): Promise<ServerState>
-  /** Where the server knows of waiters: this process has none any more. */
-  giveUpTurn?(): Promise<unknown> | undefined
 }
 
 /** Who else is on the keys, and what they go by. */

@@ -2,28 +2,16 @@ import { ClosedError, type LockLostError } from '../errors.js'
 import { Gatekeeper } from './gatekeeper.js'
 import type { TenureHold } from './hold.js'
 import { Line } from './line.js'
-import { type LineHost, isLine } from './line-protocol.js'
+import type { LineHost } from './line-protocol.js'
 import type { UnitOfWork } from './owner.js'
-import type { Waiter } from './queue.js'
-import { type ReadHost, Readers } from './readers.js'
 import type { ReadProtocol } from './read-protocol.js'
 import { LATE, type Request, abortable } from './request.js'
 import type { Tenure } from './tenure.js'
 import { momentOf } from './trust.js'
 import type { WriteGate } from './write-gate.js'
 
-/** Those who wait to read: all ask together, or each stands in the server's line. */
-interface Waiting {
-  readonly first: Waiter | undefined
-  readonly running: Promise<void> | undefined
-  enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject'], behind: boolean): void
-  dismiss(owner: UnitOfWork, settle: (waiter: Waiter) => void): void
-  close(reason: Error): void
-  end(): void
-}
-
 /** The gate of a lock's reading side: each reader has a tenure of its own. */
-export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, LineHost {
+export class ReadGate extends Gatekeeper<ReadProtocol> implements LineHost {
   protected readonly tenures = new Set<Tenure>()
   /** No reader's is the gate's. */
   readonly tenure = undefined
@@ -31,7 +19,7 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
   /** The newest of each, also when it is over. */
   readonly #tenureOf = new WeakMap<UnitOfWork, Tenure>()
   /** Made when somebody asks. */
-  #waiting: Waiting | undefined
+  #waiting: Line | undefined
   /** Reads under a write of this process: one after the other, so that each finds what the one before it brought. */
   #under: Promise<unknown> = Promise.resolve()
   #entering = 0
@@ -124,7 +112,7 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
     const sent = momentOf(this.clock)
     this.#entering++
     try {
-      const left = await this.protocol.acquireAll([[wire, terms.lease]], false, writer.wire)
+      const left = await this.protocol.readUnder(writer.wire, wire, terms.lease)
       if (left !== null) {
         writer.lose('somebody else released it, or its key was deleted', false)
         return undefined
@@ -147,7 +135,7 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
     const hopeless = this.hopeless(request)
     if (hopeless !== undefined) return request.wait === 0 ? Promise.resolve(undefined) : Promise.reject(hopeless)
     return new Promise((resolve, reject) => {
-      this.#waiting ??= isLine(this.protocol) ? new Line(this, this.protocol) : new Readers(this)
+      this.#waiting ??= new Line(this, this.protocol)
       this.#waiting.enter(request, resolve, reject, false)
     })
   }
@@ -173,7 +161,6 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
   }
 
   async close(release: boolean): Promise<void> {
-    const waiting = this.#waiting
     this.turnAway()
     await Promise.all(
       [...this.tenures].map(async (tenure) => {
@@ -182,13 +169,11 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements ReadHost, Line
         else this.forget(tenure)
       }),
     )
-    await waiting?.running
     this.rested()
   }
 
   rested(): void {
-    if (this.#waiting?.first === undefined) void this.runtime.left(this.protocol)
-    if (this.inFlight > 0 || this.#waiting?.first !== undefined || this.#waiting?.running !== undefined) return
+    if (this.inFlight > 0 || this.#waiting?.first !== undefined) return
     this.#waiting?.end()
     this.#waiting = undefined
     if (this.tenures.size === 0) this.runtime.retired(this)

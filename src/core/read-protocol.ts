@@ -1,13 +1,10 @@
-import type { Attempt, LockProtocol } from './protocol.js'
+import type { LineProtocol } from './line-protocol.js'
+import type { Attempt } from './protocol.js'
 
 /** A lock that many owners hold at a time. */
-export interface ReadProtocol extends LockProtocol {
-  /** For all of them or for none. Under a write by `writer` it is had whatever else is so. */
-  acquireAll(
-    owners: readonly (readonly [owner: string, lease: number])[],
-    waits: boolean,
-    writer?: string,
-  ): Promise<Attempt>
+export interface ReadProtocol extends LineProtocol {
+  /** Under a write by `writer`, whoever waits. */
+  readUnder(writer: string, owner: string, lease: number): Promise<Attempt>
   /** Under which name who writes reads. */
   readerOf(writer: string): string
 }

@@ -463,14 +463,6 @@ export class Runtime implements Runner {
   isDetached(wire: string): boolean {
     return this.#detached.has(wire)
   }
-
-  /** Nobody waits for it here any more. Undefined: the server was never told that somebody does. */
-  left(protocol: LockProtocol): Promise<unknown> | undefined {
-    // What cannot be taken back lapses by itself.
-    const leaving = protocol.giveUpTurn?.()?.catch(() => undefined)
-    if (leaving !== undefined) this.track(leaving)
-    return leaving
-  }
 }
 
 /**

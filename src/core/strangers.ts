@@ -1,5 +1,6 @@
 import type { Timer } from './clock.js'
 import type { LineHost, LineProtocol, News } from './line-protocol.js'
+import type { Place } from './place.js'
 import type { Attendance } from './wakeups.js'
 
 /** Others whose turn it is take so long at most from the message of a release until they have it, ms: Redisson takes 3 to 5. */
@@ -14,6 +15,8 @@ export class Strangers {
   readonly #protocol: LineProtocol
   readonly #ask: () => void
   #ear: Attendance | undefined
+  /** On behalf of whom. */
+  #first: Place | undefined
   #timer: Timer | undefined
   /** Until when it is left to them, on the monotonic clock. */
   #till = -Infinity
@@ -33,11 +36,14 @@ export class Strangers {
   }
 
   get news(): News {
-    return this.#now < this.#till && (this.#quiet || this.#visits >= this.#share) ? 1 : 0
+    const over = this.#quiet || this.#visits >= this.#share || this.#now >= this.#till
+    if (this.#till === -Infinity || !over) return 0
+    return this.#visits > 0 ? 2 : 1
   }
 
-  /** Theirs is the next turn, or this one; `open`: for so many ms at most, and for so many visits. */
-  attend(open: number, share: number): void {
+  /** Theirs is the next turn, or this one, and this place is behind them; `open`: for so many ms at most, and for so many visits. */
+  attend(first: Place, open: number, share: number): void {
+    this.#first = first
     const { wakeups, sharded } = this.#host.runtime
     if (open > 0 && this.#now >= this.#till) {
       this.#till = this.#now + open
@@ -74,8 +80,11 @@ export class Strangers {
     )
   }
 
-  /** One of ours has it, or nobody here is the first any more. */
-  leave(): void {
+  /** One of ours has it, or `place` is not behind them; nobody here is, unless another place still is. */
+  leave(place?: Place): void {
+    const first = this.#first
+    if (place !== undefined && first !== undefined && first !== place && first.waiter.place === first) return
+    this.#first = undefined
     this.#timer?.cancel()
     this.#till = -Infinity
     void this.#ear?.leave()

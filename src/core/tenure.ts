@@ -32,8 +32,6 @@ export class Tenure implements Due {
   /** Granted, and not confirmed yet: for a short while only. */
   trial = false
   passes = 0
-  /** When a message said that somebody freed the lock: until the server has been asked since, nobody else here has it. */
-  suspectedAt = -Infinity
   /** The server said that it is not ours. */
   taken = false
   /** Who had it after the first, and has a place in the line of the server still: it goes with the tenure. */

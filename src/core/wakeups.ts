@@ -30,8 +30,6 @@ interface Channel {
   readonly name: string
   readonly kind: SubscriptionKind
   readonly listeners: Set<Listener>
-  /** They hear what comes and are no reason for the subscription. */
-  readonly bystanders: Set<() => void>
   ready: Promise<void> | undefined
   idleSince: number
 }
@@ -80,13 +78,6 @@ export class Wakeups {
     })
   }
 
-  /** What is told of releases for as long as somebody listens anyway. Returns how to stop; undefined: nobody does. */
-  overhear(name: string, heard: () => void): (() => void) | undefined {
-    const channel = this.#channels[this.#kind].get(name)
-    channel?.bystanders.add(heard)
-    return channel && (() => void channel.bystanders.delete(heard))
-  }
-
   /** To whatever channel or pattern. */
   attend(kind: SubscriptionKind, name: string, listener: Listener): Attendance {
     const channel = this.#channels[kind].get(name) ?? this.#open(kind, name)
@@ -126,7 +117,6 @@ export class Wakeups {
     const channel = this.#channels[message.kind].get(message.name)
     if (channel === undefined) return
     for (const listener of [...channel.listeners]) listener(message)
-    for (const overhear of channel.bystanders) overhear()
   }
 
   /** Messages may have been missed on all channels. */
@@ -168,7 +158,7 @@ export class Wakeups {
   }
 
   #open(kind: SubscriptionKind, name: string): Channel {
-    const channel: Channel = { name, kind, listeners: new Set(), bystanders: new Set(), ready: undefined, idleSince: 0 }
+    const channel: Channel = { name, kind, listeners: new Set(), ready: undefined, idleSince: 0 }
     this.#channels[kind].set(name, channel)
     void this.#subscribe(channel)
     return channel

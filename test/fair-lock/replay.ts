@@ -91,7 +91,7 @@ export class Replay {
 
   async listen(): Promise<void> {
     for (const owner of OWNERS) {
-      const channel = this.#protocol.callOf(owner)
+      const channel = this.#protocol.callOf?.(owner) as string
       this.#heard.push([`redisson_lock__channel:{N}:${owner}`, await this.#world.messages(channel)])
     }
     this.#marks = await this.#world.messages(`mark:${this.#keys.KEY}`)

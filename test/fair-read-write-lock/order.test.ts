@@ -142,7 +142,7 @@ const order = (scenario: Scenario): void => {
       await inLine(w),
     )
     const [seconds] = ((await w.raw('TIME')) as string[]).map(Number) as [number]
-    for (const { deadline = 0 } of state.waiting) assert.ok(Math.abs(deadline - seconds * 1000 - 300_000) < 30_000)
+    for (const { deadline = 0 } of state.waiting) assert.ok(Math.abs(deadline - seconds * 1000 - 10_000) < 5000)
     assert.deepEqual(
       state.holders.map(({ client, mode }) => [client, mode]),
       [[one.client.id, 'write']],

@@ -184,32 +184,6 @@ void describe('a hold that was released by force and goes from hand to hand', ()
     })
   }
 
-  void test('the message of a release by force is heard → not passed on any more, and its release says false', async () => {
-    const clock = virtualClock()
-    const [one, two] = [await connect({ url: 'memory:heard', clock }), await connect({ url: 'memory:heard', clock })]
-    // Both have waited: they hear of releases.
-    const earlier = await two.readWriteLock('a').write.acquire()
-    const waiting = one.readWriteLock('a').write.acquire()
-    await clock.advance(5)
-    await earlier.release()
-    await clock.advance(5)
-    const first = await waiting
-    const next = one.readWriteLock('a').write.acquire()
-    await clock.advance(30)
-    assert.equal(await two.readWriteLock('a').write.forceRelease(), true)
-    const theirs = await two.readWriteLock('a').write.acquire()
-    await clock.advance(0)
-    assert.equal(await first.release(), false)
-    let had = false
-    void next.then(() => (had = true))
-    await clock.advance(2000)
-    assert.equal(had, false)
-    assert.equal(await theirs.release(), true)
-    await clock.advance(100)
-    assert.equal(await (await next).release(), true)
-    for (const client of [one, two]) await client.close()
-  })
-
   void test('many hands in one turn → one question, when it is over', async () => {
     const { clock, driver, client, run } = await stage()
     const lock = client.lock('turns')

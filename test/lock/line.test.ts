@@ -139,6 +139,24 @@ for (const kind of ['lock', 'fencedLock'] as const) {
   })
 }
 
+void test('a hold is found to be gone before it was confirmed → told, and it is out of the line', async () => {
+  const { clock, clients, raw, run, pause, waiting, end } = await stage(2)
+  const hold = await clients[0]!.lock('x').acquire()
+  const next = clients[1]!.lock('x').acquire()
+  await clock.advance(10)
+  await run(hold.release())
+  const had = await run(next)
+  await raw('DEL', 'x')
+  // Of an owner whom nobody knows: a reason to ask.
+  await raw('PUBLISH', `holdfast_line_grant:{x}:${clients[1]!.id}`, '999 1 0123456789abcdef')
+  await run(pause(5))
+  assert.equal(had.state, 'lost')
+  assert.equal((await waiting()).length, 1)
+  await clock.advance(2000)
+  assert.deepEqual(await waiting(), [])
+  await end()
+})
+
 void test('three wait in each of two processes → each process stands in the line once', async () => {
   const { clock, clients, run, come, names, waiting, end } = await stage(3)
   const hold = await clients[0]!.lock('x').acquire()
@@ -196,6 +214,27 @@ void test('others wait for a message → after a release the lock is left to the
   await raw('PUBLISH', channel, '0')
   await clock.advance(10)
   assert.deepEqual(names(), ['ours'])
+  await run(coming)
+  await aside.unsubscribe(channel, 'plain')
+  await end()
+})
+
+void test('the lock is left to others, and one of them is through before anybody of ours asks → they are known to come', async () => {
+  const { clock, clients, aside, raw, run, come, names, end } = await stage(2)
+  const channel = channelOf('x')
+  await aside.subscribe(channel, 'plain')
+  const hold = await clients[0]!.lock('x').acquire()
+  await clock.advance(100)
+  const { coming } = await come(1, 'ours')
+  void hold.release()
+  await clock.advance(4)
+  assert.equal(await raw('HGET', TURN, 'came'), null)
+  await raw('HSET', 'x', STRANGER, '1')
+  await raw('DEL', 'x')
+  await raw('PUBLISH', channel, '0')
+  await clock.advance(15)
+  assert.deepEqual(names(), ['ours'])
+  assert.ok(Math.abs(Number(await raw('HGET', TURN, 'came')) - clock.now()) < 100)
   await run(coming)
   await aside.unsubscribe(channel, 'plain')
   await end()

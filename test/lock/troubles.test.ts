@@ -29,15 +29,19 @@ interface Kind {
 
 /** A place in a line goes when a step out of it, which is tried again each second, is answered. */
 const PLAIN = { foreign: { 'foreign:1': '1' }, looks: 'hexists', lapse: 1500 }
-/** A turn lapses when nobody asks for it again. */
-const TURNS = { foreign: { mode: 'write', 'foreign:1:write': '1' }, lapse: 3000 }
+const READ_WRITE = { foreign: { mode: 'write', 'foreign:1:write': '1' }, lapse: 1500 }
 
 const KINDS: readonly Kind[] = [
   { ...PLAIN, name: 'lock', make: (client, name) => client.lock(name) },
   { ...PLAIN, name: 'fencedLock', make: (client, name) => client.fencedLock(name) },
   { ...PLAIN, name: 'spinLock', make: (client, name) => client.spinLock(name) },
-  { ...TURNS, looks: 'hget', name: 'readWriteLock.read', make: (client, name) => client.readWriteLock(name).read },
-  { ...TURNS, looks: 'hexists', name: 'readWriteLock.write', make: (client, name) => client.readWriteLock(name).write },
+  { ...READ_WRITE, looks: 'hget', name: 'readWriteLock.read', make: (client, name) => client.readWriteLock(name).read },
+  {
+    ...READ_WRITE,
+    looks: 'hexists',
+    name: 'readWriteLock.write',
+    make: (client, name) => client.readWriteLock(name).write,
+  },
 ]
 
 /** A client of the troubled server, and all that it told. */

@@ -120,7 +120,7 @@ describe('a header and a body that disagree do not build', () => {
       changed('redis.call', '--include nowhere\nredis.call'),
       /there is no .*nowhere\.lua/,
     ],
-    ['61 lines of code', GOOD + 'x = 1\n'.repeat(56), /61 lines of code/],
+    ['76 lines of code', GOOD + 'x = 1\n'.repeat(71), /76 lines of code/],
     ['what is no Lua 5.1', changed("'HSET'", '$'), /is not Lua 5\.1/],
   ]
   for (const [why, text, message] of cases) test(why, () => assert.throws(() => declare(text), message))

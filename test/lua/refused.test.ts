@@ -40,7 +40,7 @@ const GRANTED: Step['before'] = [
   ['PEXPIRE', 'k:deadlines', 60_000],
 ]
 const enqueue = [5000, FOREVER, 'channel', 'grants', 'PUBLISH', TWO, LEASE]
-const ask = (owner: string): Word[] => ['1', FOREVER, 5000, 'c', 'grants', 'PUBLISH', owner, LEASE]
+const ask = (owner: string): Word[] => ['1', FOREVER, 'c', 'grants', 'PUBLISH', '0', owner, LEASE]
 
 const askPlain = ['1', FOREVER, 'channel', 'grants', 'PUBLISH', '0', '0', TWO, LEASE]
 const leavePlain = [ONE, 'channel', 'grants', 'PUBLISH', '1', 0, 1, '0']
@@ -100,26 +100,29 @@ const STEPS: Readonly<Record<string, Step>> = {
     ...{ script: scripts.fairLockForceRelease, keys: LINE, args: [LEASE, 5000, 'channel', 'grants', 'PUBLISH'] },
     before: WAITED,
   },
-  'fair-read-write-lock/ask, write': { script: scripts.fairReadWriteLockAsk, keys: LINE, args: ask(`${ONE}:write`) },
-  'fair-read-write-lock/ask, read': { script: scripts.fairReadWriteLockAsk, keys: LINE, args: ask(ONE) },
-  'fair-read-write-lock/ask, held': {
-    ...{ script: scripts.fairReadWriteLockAsk, keys: LINE, args: ask(TWO) },
+  'read-write-lock/ask, write': {
+    script: scripts.readWriteLockAsk,
+    keys: [...LINE, 'k:turn'],
+    args: ask(`${ONE}:write`),
+  },
+  'read-write-lock/ask, read': { script: scripts.readWriteLockAsk, keys: [...LINE, 'k:turn'], args: ask(ONE) },
+  'read-write-lock/ask, held': {
+    ...{ script: scripts.readWriteLockAsk, keys: [...LINE, 'k:turn'], args: ask(TWO) },
     before: [
       ['HSET', 'k', 'mode', 'write', `${ONE}:write`, 1],
       ['PEXPIRE', 'k', 60_000],
     ],
   },
-  'fair-read-write-lock/leave': {
-    ...{ script: scripts.fairReadWriteLockLeave, keys: [...LINE, 'channel'] },
-    args: ['c', 'grants', 'PUBLISH', `${ONE}:write`],
+  'read-write-lock/release': {
+    ...{ script: scripts.readWriteLockRelease, keys: [...LINE, 'k:turn'] },
+    args: ['c', 'channel', 'grants', 'PUBLISH', '1', 0, 1, `${ONE}:write`],
     before: [['HSET', 'k', 'mode', 'write', `${ONE}:write`, 1], ...WAITED.slice(1)],
   },
-  'read-write-lock/write-acquire': {
-    ...{ script: scripts.readWriteLockWriteAcquire, keys: ['k', 'turn'], args: [`${ONE}:write`, LEASE, '', 1, 1] },
+  'read-write-lock/acquire, write': {
+    ...{ script: scripts.readWriteLockAcquire, keys: ['k', 'k:queue', 'k:turn'], args: [`${ONE}:write`, LEASE, 'c'] },
   },
-  'read-write-lock/read-acquire': {
-    ...{ script: scripts.readWriteLockReadAcquire, keys: ['k', 'turn', 'c:1', 'c:2'] },
-    args: ['', '', 1, 1, ONE, LEASE, TWO, LEASE],
+  'read-write-lock/acquire, read': {
+    ...{ script: scripts.readWriteLockAcquire, keys: ['k', 'k:queue', 'k:turn'], args: [ONE, LEASE, 'c'] },
   },
   'keyed-lock/acquire': { script: scripts.keyedLockAcquire, keys: ['k'], args: [ONE, LEASE, 'x', 'y'] },
   'classic-fair-lock/ask': {

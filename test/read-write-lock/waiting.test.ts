@@ -7,11 +7,11 @@ import type { Scenario, World } from '../engines.js'
 import { engines, scenarios } from '../engines.js'
 import { open } from './sides.js'
 
-const turnOf = (w: World): string => `holdfast_rwlock_turn:{${w.id}}`
+const lineOf = (w: World): string => `holdfast_rwlock_queue:{${w.id}}`
 
 /** What is given up is given up at once, and does not only lapse. */
-const noTurn = (w: World): Promise<void> =>
-  w.eventually(async () => (await w.raw('EXISTS', turnOf(w))) === 0, w.virtual ? 100 : 2000)
+const nobodyWaits = (w: World): Promise<void> =>
+  w.eventually(async () => (await w.raw('EXISTS', lineOf(w))) === 0, w.virtual ? 100 : 2000)
 
 const leaving = (scenario: Scenario): void => {
   scenario('`maxWaiters` → bounds who waits to read, also while they sleep', async (w) => {
@@ -29,7 +29,7 @@ const leaving = (scenario: Scenario): void => {
     await releaseAll(w, await w.run(Promise.all(waiting)))
   })
 
-  scenario('a writer who is one too many while others read → leaves no turn', async (w) => {
+  scenario('a writer who is one too many while others read → has no place in the line', async (w) => {
     const [one, two] = [await open(w), await open(w, { maxWaiters: 1 })]
     const other = `${w.id}:other`
     const [reader, elsewhere] = [await one.read.acquire(), await one.client.lock(other).acquire()]
@@ -37,7 +37,7 @@ const leaving = (scenario: Scenario): void => {
     await w.pass(100)
     const error = await w.run(rejection(two.write.acquire({ wait: 10_000 })))
     assert.ok(error instanceof BusyError, String(error))
-    await noTurn(w)
+    await nobodyWaits(w)
     const second = await two.read.tryAcquire()
     await releaseAll(w, [second, reader, elsewhere])
     await (await w.run(waiting)).release()
@@ -59,31 +59,17 @@ const leaving = (scenario: Scenario): void => {
     await releaseAll(w, [await w.run(waiting)])
   })
 
-  scenario('a read under a write while others wait to read, who then leave → no turn is left', async (w) => {
+  scenario('a read under a write while others wait to read, who then leave → no place is left', async (w) => {
     const { read, write } = await open(w)
     const writer = await write.acquire()
     const controller = new AbortController()
     const aborted = rejection(read.acquire({ signal: controller.signal }))
-    await w.eventually(async () => (await w.raw('EXISTS', turnOf(w))) === 1)
+    await w.eventually(async () => (await w.raw('EXISTS', lineOf(w))) === 1)
     const inner = await read.acquire({ owner: writer.owner })
     controller.abort()
     await w.run(aborted)
-    await noTurn(w)
+    await nobodyWaits(w)
     await releaseAll(w, [inner, writer])
-  })
-
-  scenario('a waiter who died in its turn → the others wait for it 400 ms, and no longer', async (w) => {
-    for (const [mine, theirs] of [
-      ['read', 'write'],
-      ['write', 'read'],
-    ] as const) {
-      const sides = await open(w)
-      await w.raw('SET', turnOf(w), `${theirs}:dead:1`, 'PX', 2500)
-      const { value, ms } = await timed(w, () => sides[mine].acquire())
-      lasted(w, ms, 390, 420)
-      await releaseAll(w, [value])
-    }
-    await w.raw('DEL', turnOf(w))
   })
 }
 
@@ -129,7 +115,7 @@ const bothSides = (scenario: Scenario): void => {
     const first = await one.read.acquire()
     const owner = two.client.owner()
     const writing = two.write.acquire({ owner })
-    await w.eventually(async () => (await w.raw('EXISTS', turnOf(w))) === 1)
+    await w.eventually(async () => (await w.raw('EXISTS', lineOf(w))) === 1)
     const reading = times(3, () => two.read.acquire({ owner }))
     await w.pass(200)
     await releaseAll(w, [first])
@@ -147,7 +133,7 @@ const bothSides = (scenario: Scenario): void => {
     const owner = two.client.owner()
     const writer = await one.write.acquire()
     const reading = two.read.acquire({ owner })
-    await w.eventually(async () => (await w.raw('EXISTS', turnOf(w))) === 1)
+    await w.eventually(async () => (await w.raw('EXISTS', lineOf(w))) === 1)
     const writing = rejection(two.write.acquire({ owner, wait: 60_000 }))
     await w.pass(200)
     await releaseAll(w, [writer])
@@ -156,7 +142,7 @@ const bothSides = (scenario: Scenario): void => {
     assert.ok(error instanceof DeadlockError, String(error))
     assert.equal(await two.write.tryAcquire({ owner }), undefined)
     await releaseAll(w, [read])
-    await noTurn(w)
+    await nobodyWaits(w)
   })
 
   scenario('what its owner reads under a write that was deleted → told, and asked for like any read', async (w) => {

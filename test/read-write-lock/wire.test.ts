@@ -161,10 +161,10 @@ void describe('the read-write lock on the wire', async () => {
     assert.equal(await second.release(), true)
   })
 
-  void test('20 readers at once → two trips at most; 20 woken by a release → one', async () => {
+  void test('20 readers at once → a script each; 20 let in by a release → that one, and a confirmation each when they stay', async () => {
     const [one, two] = [await sides(), await sides()]
     const free = await scriptsDuring(async () => Promise.all(times(20, () => one.read.acquire())))
-    assert.ok(free <= 2, `${free} trips`)
+    assert.ok(free <= 20, `${free} scripts`)
     await one.read.forceRelease()
     const writer = await two.write.acquire()
     const waiting = times(20, () => one.read.acquire())
@@ -173,7 +173,7 @@ void describe('the read-write lock on the wire', async () => {
       await writer.release()
       return Promise.all(waiting)
     })
-    assert.equal(woken, 2, 'the release, and one for all')
+    assert.equal(woken, 1, 'the release')
     assert.equal((await owners()).length, 20)
   })
 

@@ -35,7 +35,8 @@ local function serveLine(line, mine)
     elseif not (mode and isIn(line, owner)) then
       if mode == 'write' or mode and wants == 'write' then
         -- Readers may go on for long: who has not been heard for as long as a trial is on trial now.
-        if mode == 'read' and line.allowance and deadline < line.now + line.allowance - 3000 then
+        local heard = line.allowance and deadline - line.now - line.allowance
+        if mode == 'read' and heard and (heard < -3000 or heard > 0) then
           redis.call('ZADD', line.deadlines, math.min(deadline, line.now + 3000.5), owner)
         end
         mode = 'write'

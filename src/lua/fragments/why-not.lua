@@ -14,8 +14,5 @@ local function whyNot(lock, queue, turn, owner)
   if redis.call('EXISTS', queue) == 1 or isOpen(line) > 0 then
     return left
   end
-  -- Others had their turn.
-  if redis.pcall('HDEL', turn, 'till') == 1 then
-    redis.pcall('HSET', turn, 'since', line.now, 'visits', 0)
-  end
+  endTheirs(line)
 end

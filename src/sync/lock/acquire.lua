@@ -14,6 +14,7 @@ if redis.call('EXISTS', lock, queue, turn) > 0 then
 --include holder-of
 --include wrong-kind
 --include is-open
+--include end-theirs
 --include why-not
   local refusal = whyNot(lock, queue, turn, owner)
   if refusal then

@@ -11,7 +11,7 @@
 -- ARGV[3] channel
 -- ARGV[4] grants
 -- ARGV[5] publish
--- ARGV[6] news 1: of those to whom the lock was left nobody is heard any more, or they have had their share
+-- ARGV[6] news those to whom the lock was left are through: 1 nobody was heard, 2 somebody was, else 0
 -- ARGV[7] known the newest token that the caller has seen
 -- ARGV[8..] owners and their leases in turn
 -- returns [digits stamp, integer left, integer open, integer share, digits token | nil, integer[owners/2] states] server time in µs; ms
@@ -42,6 +42,9 @@ local owners = ARGV
 --include or-undo
 --include place-all
 --include is-open
+--include end-theirs
+--include ask-all
+--include is-theirs
 --include raise-counter
 --include count-on
 
@@ -55,20 +58,7 @@ local line = {
   channel = channel, client = string.sub(owners[8], 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = 10000, notAfter = notAfter,
 }
--- Whoever stands in the line when it waits has a number that begins with nine digits of a secret. Redisson has a thread's there.
-local stranger, open = holder and not string.find(holder, '^%d%d%d%d%d%d%d%d%d%d', 38), isOpen(line)
--- Only where it matters soon: the key is there.
-if stranger and redis.pcall('HLEN', turn) ~= 0 then
-  redis.pcall('HSET', turn, 'came', line.now)
-end
 local isNew = holder ~= owners[8] or redis.call('ZSCORE', deadlines, owners[8])
-local mine, waits = showAlive(line, owners, 8), open > 0 and not holder and news == '0'
-local mode = waits and 'write' or serveLine(line, mine)
--- One of ours who holds it grants it to the first, who need not hear of anything else.
-local states = placeAll(line, owners, 8, mine, mode, joins == '1', holder and not stranger and 3 or 0)
-if not waits and not holder and redis.call('EXISTS', lock) == 1 and redis.pcall('HDEL', turn, 'till') == 1 then
-  redis.pcall('HSET', turn, 'since', line.now, 'visits', 0)
-end
+local states, open, share = askAll(line, owners, 8, joins == '1', holder, holder and isTheirs(holder), news)
 local token = states[1] == 1 and counter[5] ~= nil and countOn(lock, owners[8], counter[5], known, isNew)
-local share = waits and tonumber(redis.call('HGET', turn, 'share')) or 0
-return { line.stamp, redis.call('PTTL', lock), waits and open or 0, share >= 0 and share <= 1000000 and share or 1, token, states }
+return { line.stamp, redis.call('PTTL', lock), open, share, token, states }

@@ -101,11 +101,6 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
     return `${lineGrants(this.key)}:${client}`
   }
 
-  /** Redisson calls nobody by name. */
-  callOf(): string {
-    return this.channel
-  }
-
   async acquire(owner: string, lease: number): Promise<Attempt> {
     const left = await this.takeFree(owner, lease)
     if (left !== -2) return left

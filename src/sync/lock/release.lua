@@ -44,35 +44,9 @@ end
 --include serve-line
 --include is-open
 --include whole
-
--- The lock is free: whether it is left to others now, who wait for a message and know of no line. That is so when ours have had it
--- for 58 ms, and until others have had as many visits, which may take them four times as long. Where none has been seen with it
--- for 3 s, it is only once a second, and for a moment. Who is first in the line is called, to hear when they are through.
-local function openUp(line)
-  local known = redis.pcall('HMGET', line.turn, 'since', 'came', 'after', 'visits')
-  local visits, ours = math.min(whole(known[4]) or 0, 1000000) + line.visits, line.now - (whole(known[1]) or 0)
-  if known[1] then
-    redis.pcall('HSET', line.turn, 'visits', visits)
-  end
-  local comes, wait = math.abs(line.now - (whole(known[2]) or 0)) < 3000, (whole(known[3]) or 0) - line.now
-  if ours >= 0 and ours < 58 or not comes and wait > 0 and wait <= 1000 then
-    return false
-  end
-  local heard = (redis.pcall('PUBSUB', publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)[2] or 0) - line.own
-  local head = (heard > 0 or not line.counted) and redis.call('LINDEX', line.queue, 0)
-  local told = head and redis.pcall(line.publish, voiceOf(line, head), '0')
-  if heard <= 0 and not head or head and line.counted and (type(told) ~= 'number' or told == 0) then
-    return false
-  end
-  local till = line.now + (comes and 4 * math.max(58, ours <= 250 and ours or 0) or head and 58 or 10)
-  local opened = redis.pcall('HSET', line.turn, 'till', till, 'share', visits, 'after', line.now + 1000)
-  -- That much longer than it may matter. Not without an end, also where that is refused.
-  local ends = redis.pcall('PEXPIRE', line.turn, 4500) == 1
-  if not ends then
-    redis.pcall('DEL', line.turn)
-  end
-  return type(opened) == 'number' and ends
-end
+--include open-up
+--include end-theirs
+--include pass-along
 
 local time = redis.call('TIME')
 local line = {
@@ -84,13 +58,7 @@ local waited, open = false, false
 -- Where something else stands at the line, what was freed is free all the same.
 local done, trouble = pcall(function()
   waited = lined and takeOut(line, owner)
-  open = freed == 1 and openUp(line) or freed == 0 and isOpen(line) > 0
-  local head = open and waited and redis.call('LINDEX', queue, 0)
-  if head then
-    redis.pcall(publish, voiceOf(line, head), '0')
-  elseif lined and not open and (freed == 1 or waited) and redis.call('EXISTS', lock) == 0 then
-    serveLine(line, {})
-  end
+  open = passAlong(line, freed == 1, waited)
 end)
 if freed == 1 and lined and (not done or open or redis.call('EXISTS', lock) == 0) then
   redis.pcall(publish, channel, '0')

@@ -1,28 +1,67 @@
--- Takes the lock from all who read, or from who writes and the reads of its own.
+-- Takes the lock from all who read, or from who writes and the reads of its own; who is next enters.
 -- KEYS[1] lock
--- KEYS[2] channel
--- KEYS[3] turn
+-- KEYS[2] queue
+-- KEYS[3] deadlines
 -- ARGV[1] mode
 -- ARGV[2] message
 -- ARGV[3] companion
--- ARGV[4] grace (ms)
--- ARGV[5] publish
+-- ARGV[4] channel
+-- ARGV[5] grants
+-- ARGV[6] publish
 -- returns integer 1 when it was held so, 0 when not
-local lock, channel, turn = KEYS[1], KEYS[2], KEYS[3]
-local mode, message, companion, grace, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
+local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --include count-of
---include end-reads
---include pass-turn
 --include wrong-kind
+--include readers/is-in
+--include take-out
+--include keep-line
+--include drop-clients
+--include readers/let-in
+--include tell-whose
+--include readers/voice-of
+--include readers/enters-as
+--include readers/mode-of
+--include call-in
+--include serve-line
 
+-- The keys of all who read go. Where there are thousands some of them stay until their time is over: nobody reads by a key
+-- alone.
+local function endReads(lock, companion)
+  local from, left = '0', 2000
+  repeat
+    local found = redis.call('HSCAN', lock, from, 'COUNT', 100)
+    from = found[1]
+    for i = 1, #found[2], 2 do
+      local owner, level = found[2][i], countOf(found[2][i + 1])
+      left = left - 1
+      while level > 0 and left > 0 and string.sub(owner, -6) ~= ':write' do
+        redis.call('DEL', companion .. ':' .. owner .. ':rwlock_timeout:' .. level)
+        level, left = level - 1, left - 1
+      end
+    end
+  until from == '0' or left <= 0
+end
+
+local time = redis.call('TIME')
+local line = {
+  lock = lock, queue = queue, deadlines = deadlines, companion = companion, grants = grants, publish = publish,
+  client = '', stamp = time[1] .. string.format('%06d', time[2]),
+  now = time[1] * 1000 + math.floor(time[2] / 1000),
+}
 local found = redis.call('HGET', lock, 'mode')
 if found ~= mode then
   local foreign = found ~= 'read' and found ~= 'write' and redis.call('EXISTS', lock) == 1
   return foreign and wrongKind(lock) or 0
 end
 endReads(lock, companion)
+-- Who is on trial stands in the line still, at its head.
+for _, owner in ipairs(redis.call('LRANGE', queue, 0, 999)) do
+  if redis.call('HEXISTS', lock, owner) == 1 then
+    takeOut(line, owner)
+  end
+end
 redis.call('DEL', lock)
-passTurn(turn, mode, grace)
--- Freed is freed, also where telling it is refused.
+serveLine(line, {})
 redis.pcall(publish, channel, message)
 return 1

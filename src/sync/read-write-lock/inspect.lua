@@ -1,21 +1,32 @@
--- Who holds the lock, in which mode, how often, and for how long. Where there are many, some of them at a time.
+-- Who holds the lock, in which mode, how often, for how long, and the waiters in their order. Where there are many, some of
+-- them at a time.
 -- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] deadlines
 -- ARGV[1] companion
--- ARGV[2] from where to go on, 0 at first
--- returns [integer ttl, string next, string[pairs] fields and values in turn, integer[] left] ttl in ms, -1 without expiry, -2 when
--- free; where to go on, 0 when that is all; for how many ms each field's read goes on, 0 when it died or is none
-local lock = KEYS[1]
-local companion, from = ARGV[1], ARGV[2]
+-- ARGV[2] from where to go on with those who hold it, 0 at first, empty when they are known
+-- ARGV[3] first (count) where to go on with those who wait
+-- returns [integer ttl, string next, string[pairs] fields and values in turn, integer[] left, string[pairs] waiting owners and deadlines
+-- in turn] ttl in ms, -1 without expiry, -2 when free; where to go on, 0 when that is all; for how many ms each field's read
+-- goes on, 0 when it died or is none; deadlines in ms since the epoch, by the server's clock
+local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
+local companion, from, first = ARGV[1], ARGV[2], tonumber(ARGV[3])
 --include reads-left
+--include readers/is-in
+--include waiters-at
 --include wrong-kind
 
 local ttl, mode = redis.call('PTTL', lock), redis.call('HGET', lock, 'mode')
 if ttl ~= -2 and mode ~= 'read' and mode ~= 'write' then
   return wrongKind(lock)
 end
-local found, left, work = redis.call('HSCAN', lock, from, 'COUNT', 500), {}, { looks = 2000 }
-local fields = found[2]
+local found = from == '' and { '0', {} } or redis.call('HSCAN', lock, from, 'COUNT', 500)
+local fields, left, work = found[2], {}, { looks = 2000 }
 for i = 1, #fields, 2 do
   left[#left + 1] = readsLeft({ fields[i], fields[i + 1] }, companion, math.huge, work)
 end
-return { ttl, found[1], fields, left }
+local waiting = waitersAt(queue, deadlines, first, function(owner)
+  -- Who was let in and has not confirmed yet holds it.
+  return isIn({ lock = lock, companion = companion }, owner)
+end)
+return { ttl, found[1], fields, left, waiting }

@@ -1,28 +1,47 @@
-import { type Attempt, isHeld, isPassed, type LockKind, type Runner, type ServerState } from '../../core/protocol.js'
+import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/line-protocol.js'
+import {
+  type Attempt,
+  isHeld,
+  isPassed,
+  type LockKind,
+  NOT_HELD,
+  type Runner,
+  type ServerState,
+} from '../../core/protocol.js'
 import { ReadGate } from '../../core/read-gate.js'
 import type { ReadProtocol } from '../../core/read-protocol.js'
 import { WriteGate } from '../../core/write-gate.js'
 import { EngineError } from '../../errors.js'
-import { readCompanion, readLevels, readWriteChannel, readWriteTurn } from '../../keys.js'
 import {
+  readCompanion,
+  readLevels,
+  readWriteChannel,
+  readWriteDeadlines,
+  readWriteGrants,
+  readWriteQueue,
+  readWriteTurn,
+} from '../../keys.js'
+import {
+  readWriteLockAcquire,
+  readWriteLockAsk,
+  readWriteLockConfirm,
   readWriteLockForceRelease,
   readWriteLockInspect,
-  readWriteLockLeave,
-  readWriteLockReadAcquire,
   readWriteLockReadPass,
-  readWriteLockReadRelease,
   readWriteLockReadRenew,
   readWriteLockReadSetLevel,
-  readWriteLockWriteAcquire,
+  readWriteLockReadUnder,
+  readWriteLockRelease,
   readWriteLockWritePass,
-  readWriteLockWriteRelease,
 } from '../../lua/scripts.gen.js'
+import { waitersInParts } from '../fair-lock/fair-keys.js'
 import { HashProtocol } from '../lock/lock.js'
 
-/** How long a turn is kept for who goes on asking, ms: longer than from poll to poll. */
-const PATIENCE = 2500
-/** How long it is kept from when the lock is free, ms. */
-const GRACE = 400
+/** Who has no place asks in vain. */
+const TOO_LATE = 0
+const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
+const JOINED: readonly Joined[] = ['behind others', 'held', 'late', 'behind ours']
+const PLACES: readonly Place[] = ['behind others', 'held', 'gone', 'behind ours']
 /** How many parts are looked at where it is only asked whether anybody reads. */
 const BRIEF = 2
 /** Redisson's mark of a writer, behind its owner. */
@@ -32,56 +51,111 @@ export const MESSAGES = { read: '0', write: '1' } as const
 
 /**
  * Redisson's RReadWriteLock: a hash with the mode, a field for each reader and one for the writer. Each read has keys of
- * its own, which end with it. A key of ours tells who comes next where readers and writers wait for one another.
+ * its own, which end with it. Those of ours who wait stand in one line, readers and writers, beside Redisson's keys: each
+ * reader, and each writer or, unless it is fair, each process that writes.
  */
-export abstract class Side extends HashProtocol {
+abstract class Side extends HashProtocol implements LineProtocol {
   protected abstract readonly mode: 'read' | 'write'
-  /** The mark under which this process has the next turn, for all it knows. */
-  #mark: string | undefined
+  readonly standsOnce: boolean
+
+  constructor(runner: Runner, key: string, standsOnce: boolean) {
+    super(runner, key)
+    this.standsOnce = standsOnce
+  }
 
   override get channel(): string {
     return readWriteChannel(this.key)
-  }
-
-  protected get turn(): string {
-    return readWriteTurn(this.key)
   }
 
   protected get companion(): string {
     return readCompanion(this.key)
   }
 
-  /** Empty: it does not wait. */
-  protected markOf(owner: string, waits: boolean): string {
-    const mark = `${this.mode}:${owner}`
-    if (waits) this.#mark = mark
-    return waits ? mark : ''
+  get #line(): [lock: string, queue: string, deadlines: string] {
+    return [this.key, readWriteQueue(this.key), readWriteDeadlines(this.key)]
   }
 
-  /** Whoever waited and has it now has had the turn. */
-  protected answered(left: number | null, waits: boolean): Attempt {
-    if (left === null && waits) this.#mark = undefined
-    return left
+  get #voices(): [grants: string, publish: string] {
+    return [readWriteGrants(this.key), this.runner.publishCommand]
   }
 
-  giveUpTurn(): Promise<unknown> | undefined {
-    const mark = this.#mark
-    this.#mark = undefined
-    if (mark === undefined) return undefined
-    return this.runner.run(readWriteLockLeave, [this.turn, this.channel], [mark, this.runner.publishCommand])
+  grants(client: string): string {
+    return `${readWriteGrants(this.key)}:${client}${this.mode === 'write' ? WRITE : ''}`
+  }
+
+  override async acquire(owner: string, lease: number): Promise<Attempt> {
+    const keys = [this.key, readWriteQueue(this.key), readWriteTurn(this.key)] as const
+    const left = await this.runner.take(readWriteLockAcquire, keys, [owner, lease, this.companion], isHeld)
+    if (left !== -2) return left
+    // It may be the turn of somebody who is dead.
+    const { left: another, states } = await this.#ask([{ owner, lease, wait: 0 }], 0, NEVER_TOO_LATE, 0, 'take')
+    return states[0] === 1 ? null : another
+  }
+
+  async #ask(
+    askers: readonly Asker[],
+    joins: 0 | 1,
+    notAfter: number,
+    news: News,
+    how: 'run' | 'take' = 'run',
+  ): Promise<Answer<number>> {
+    const words = askers.flatMap(({ owner, lease }) => [owner, String(lease)])
+    const keys = [...this.#line, readWriteTurn(this.key)] as const
+    const args = [String(joins), notAfter, this.companion, ...this.#voices, String(news), ...words] as const
+    const [stamp, left, open, share, states] = await (how === 'run'
+      ? this.runner.run(readWriteLockAsk, keys, args)
+      : this.runner.take(readWriteLockAsk, keys, args, ([, , , , [state]]) => state === 1))
+    return { stamp: Number(stamp), left, open, share, states }
+  }
+
+  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
+    const { states, ...told } = await this.#ask(askers, 1, notAfter, 0)
+    return { ...told, states: states.map((state) => JOINED[state] ?? 'late') }
+  }
+
+  async poll(askers: readonly Asker[], news: News): Promise<Answer<Place>> {
+    const { states, ...told } = await this.#ask(askers, 0, TOO_LATE, news)
+    return { ...told, states: states.map((state) => PLACES[state] ?? 'gone') }
+  }
+
+  confirm(owner: string, lease: number): Promise<number> {
+    return this.runner.take(readWriteLockConfirm, this.#line, [owner, lease, this.companion], (left) => left > 0)
+  }
+
+  override async release(owner: string, served: readonly string[] = [], visits = 1): Promise<number> {
+    // Who only stood in the line had lost it while it was on trial.
+    return (await this.#leave(owner, served, visits)) === 1 ? 1 : NOT_HELD
+  }
+
+  leave({ owner }: Asker): Promise<number> {
+    return this.#leave(owner, [], 1)
+  }
+
+  #leave(owner: string, served: readonly string[], visits: number): Promise<number> {
+    const { countsAll } = this.runner
+    const own = this.runner.mayBeCounted(this.channel) ? 1 : 0
+    const keys = [...this.#line, readWriteTurn(this.key)] as const
+    const args = [this.companion, this.channel, ...this.#voices, countsAll ? '1' : '0', own, visits, owner] as const
+    return this.runner.run(readWriteLockRelease, keys, [...args, ...served])
   }
 
   override async forceRelease(): Promise<boolean> {
-    const { mode, runner } = this
-    const args = [mode, MESSAGES[mode], this.companion, GRACE, runner.publishCommand] as const
-    return (await runner.run(readWriteLockForceRelease, [this.key, this.channel, this.turn], args)) === 1
+    const { mode } = this
+    const args = [mode, MESSAGES[mode], this.companion, this.channel, ...this.#voices] as const
+    return (await this.runner.run(readWriteLockForceRelease, this.#line, args)) === 1
   }
 
-  override inspect(briefly?: boolean): Promise<ServerState> {
-    return holdersInParts(briefly, async (from) => {
-      const [ttl, next, fields, times] = await this.runner.run(readWriteLockInspect, [this.key], [this.companion, from])
+  override async inspect(briefly?: boolean): Promise<ServerState> {
+    let queue: readonly string[] = []
+    const ask = (from: string, first: number) =>
+      this.runner.run(readWriteLockInspect, this.#line, [this.companion, from, first])
+    const held = await holdersInParts(briefly, async (from) => {
+      const [ttl, next, fields, times, waiting] = await ask(from, 0)
+      queue = waiting
       return { ttl, next, holders: readersAndWriter(ttl, fields, times) }
     })
+    if (briefly === true) return held
+    return { ...held, waiting: await waitersInParts(queue, async (first) => (await ask('', first))[4]) }
   }
 }
 
@@ -124,9 +198,14 @@ export const readersAndWriter = (
   })
 }
 
-export class ReadSide extends Side implements ReadProtocol {
+class ReadSide extends Side implements ReadProtocol {
   protected readonly mode = 'read'
   readonly shared = true
+
+  /** Each reader stands in the line for itself: those who stand together are let in together. */
+  constructor(runner: Runner, key: string) {
+    super(runner, key, false)
+  }
 
   override get renewal() {
     return readWriteLockReadRenew
@@ -141,21 +220,9 @@ export class ReadSide extends Side implements ReadProtocol {
     return [this.key, readLevels(this.key, owner)]
   }
 
-  override acquire(owner: string, lease: number): Promise<Attempt> {
-    return this.acquireAll([[owner, lease]], false)
-  }
-
-  async acquireAll(
-    owners: readonly (readonly [owner: string, lease: number])[],
-    waits: boolean,
-    writer = '',
-  ): Promise<Attempt> {
-    const [[first]] = owners as [[string, number]]
-    const levels = owners.map(([owner]) => readLevels(this.key, owner))
-    const told = owners.flatMap(([owner, lease]) => [owner, String(lease)])
-    const args = [writer, this.markOf(first, waits), PATIENCE, GRACE, ...told] as const
-    const left = await this.runner.take(readWriteLockReadAcquire, [this.key, this.turn, ...levels], args, isHeld)
-    return this.answered(left, waits)
+  readUnder(writer: string, owner: string, lease: number): Promise<Attempt> {
+    const keys = [this.key, readLevels(this.key, owner)] as const
+    return this.runner.take(readWriteLockReadUnder, keys, [writer, owner, lease], isHeld)
   }
 
   readerOf(writer: string): string {
@@ -168,12 +235,6 @@ export class ReadSide extends Side implements ReadProtocol {
     return left === -2 ? undefined : left
   }
 
-  override release(owner: string): Promise<number> {
-    const keys = [this.key, this.channel, this.turn, readLevels(this.key, owner)] as const
-    const args = [owner, this.companion, GRACE, this.runner.publishCommand] as const
-    return this.runner.run(readWriteLockReadRelease, keys, args)
-  }
-
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
     const keys = [this.key, readLevels(this.key, from), readLevels(this.key, to)] as const
     const args = [from, to, lease, this.companion] as const
@@ -181,46 +242,39 @@ export class ReadSide extends Side implements ReadProtocol {
   }
 }
 
-export class WriteSide extends Side {
+class WriteSide extends Side {
   protected readonly mode = 'write'
-
-  override async acquire(owner: string, lease: number, waits: boolean): Promise<Attempt> {
-    const args = [owner, lease, this.markOf(owner, waits), PATIENCE, GRACE] as const
-    return this.answered(await this.runner.take(readWriteLockWriteAcquire, [this.key, this.turn], args, isHeld), waits)
-  }
-
-  override release(owner: string): Promise<number> {
-    const keys = [this.key, this.channel, this.turn] as const
-    const args = [owner, this.companion, GRACE, this.runner.publishCommand] as const
-    return this.runner.run(readWriteLockWriteRelease, keys, args)
-  }
 
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
     return isPassed(await this.runner.take(readWriteLockWritePass, [this.key], [from, to, lease], isPassed))
   }
 }
 
-const common = { reentrant: true } as const
-
-export const readLock: LockKind = {
-  ...common,
-  name: 'readWriteLock.read',
-  family: 'readWriteLock.read',
-  mode: 'read',
-  get rival() {
-    return writeLock
-  },
-  protocol: (runner: Runner, key: string) => new ReadSide(runner, key),
-  gate: (runtime, name, key) => new ReadGate(runtime, readLock, name, key),
+/** Both sides of a read-write lock of this name. `fair`: each writer stands in the line for itself. */
+const sides = (name: string, fair: boolean): { readonly read: LockKind; readonly write: LockKind } => {
+  const read: LockKind = {
+    name: `${name}.read`,
+    family: `${name}.read`,
+    reentrant: true,
+    mode: 'read',
+    get rival() {
+      return write
+    },
+    protocol: (runner: Runner, key: string) => new ReadSide(runner, key),
+    gate: (runtime, lock, key) => new ReadGate(runtime, read, lock, key),
+  }
+  const write: LockKind = {
+    name: `${name}.write`,
+    family: `${name}.write`,
+    reentrant: true,
+    mode: 'write',
+    mark: WRITE,
+    rival: read,
+    protocol: (runner: Runner, key: string) => new WriteSide(runner, key, !fair),
+    gate: (runtime, lock, key) => new WriteGate(runtime, write, lock, key),
+  }
+  return { read, write }
 }
 
-export const writeLock: LockKind = {
-  ...common,
-  name: 'readWriteLock.write',
-  family: 'readWriteLock.write',
-  mode: 'write',
-  mark: WRITE,
-  rival: readLock,
-  protocol: (runner: Runner, key: string) => new WriteSide(runner, key),
-  gate: (runtime, name, key) => new WriteGate(runtime, writeLock, name, key),
-}
+export const { read: readLock, write: writeLock } = sides('readWriteLock', false)
+export const { read: fairReadLock, write: fairWriteLock } = sides('fairReadWriteLock', true)

@@ -228,11 +228,17 @@ const malformed = (redis: MemoryServer, name: string): string | undefined => {
 }
 
 const READ_WRITE = [
-  ...['read-acquire', 'read-set-level', 'read-release', 'read-pass', 'read-renew', 'write-acquire', 'write-release'],
-  ...['leave', 'inspect', 'force-release'],
+  ...['acquire', 'ask', 'confirm', 'release', 'force-release', 'inspect'],
+  ...['read-under', 'read-set-level', 'read-pass', 'read-renew', 'write-pass'],
 ]
   .map((script) => `read-write-lock/${script}`)
-  .concat(['lock/set-level', 'lock/renew', 'read-write-lock/write-pass'])
+  .concat(['lock/set-level', 'lock/renew'])
+
+const READ_WRITE_LINE: LineKeys = {
+  queue: readWriteQueue,
+  deadlines: readWriteDeadlines,
+  grants: (name, wire) => `${readWriteGrants(name)}:${clientOf(wire)}${wire.endsWith(WRITE) ? WRITE : ''}`,
+}
 
 const READ_WRITE_KINDS: readonly SimKind[] = [
   {
@@ -244,28 +250,16 @@ const READ_WRITE_KINDS: readonly SimKind[] = [
     holders: readersAndWriters,
     ending: endingReaders,
     malformed,
-    fair: false,
+    fair: true,
+    line: READ_WRITE_LINE,
   },
 ]
-
-const READ_WRITE_LINE: LineKeys = {
-  queue: readWriteQueue,
-  deadlines: readWriteDeadlines,
-  grants: (name, wire) => `${readWriteGrants(name)}:${clientOf(wire)}${wire.endsWith(WRITE) ? WRITE : ''}`,
-}
-
-const FAIR_READ_WRITE = ['ask', 'confirm', 'leave', 'force-release', 'inspect', 'read-under']
-  .map((script) => `fair-read-write-lock/${script}`)
-  .concat(['read-set-level', 'read-pass', 'read-renew', 'write-pass'].map((script) => `read-write-lock/${script}`))
-  .concat(['lock/set-level', 'lock/renew'])
 
 const FAIR_READ_WRITE_KINDS: readonly SimKind[] = READ_WRITE_KINDS.map((kind) => ({
   ...kind,
   name: 'fairReadWriteLock',
   open: (client: Client, name: string, shared: boolean) =>
     client.readWriteLock(name, { fair: true })[shared ? 'read' : 'write'],
-  fair: true,
-  line: READ_WRITE_LINE,
 }))
 
 const SPIN_KINDS: readonly SimKind[] = [
@@ -378,7 +372,7 @@ export const FAMILIES: readonly Family[] = [
   { name: 'spin', kinds: SPIN_KINDS, scripts: SPIN, strangers: false, told: false },
   { name: 'classic', kinds: CLASSIC_KINDS, scripts: CLASSIC, strangers: false, told: true },
   { name: 'read-write', kinds: READ_WRITE_KINDS, scripts: READ_WRITE, strangers: false, told: true },
-  { name: 'fair-read-write', kinds: FAIR_READ_WRITE_KINDS, scripts: FAIR_READ_WRITE, strangers: false, told: true },
+  { name: 'fair-read-write', kinds: FAIR_READ_WRITE_KINDS, scripts: READ_WRITE, strangers: false, told: true },
   { name: 'semaphores', kinds: SEMAPHORE_KINDS, scripts: SEMAPHORES, strangers: false, told: true },
   { name: 'keyed', kinds: KEYED_KINDS, scripts: KEYED, strangers: false, told: true },
   ...COUNTS,

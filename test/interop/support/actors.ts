@@ -64,12 +64,14 @@ export const PLAIN = locks({
   kind: 'plain',
   ours: (client, name) => client.lock(name),
   listeners: linedListeners,
+  settled: confirmed,
 })
 
 export const NON_REENTRANT = locks({
   kind: 'nonReentrant',
   ours: (client, name) => client.nonReentrantLock(name),
   listeners: linedListeners,
+  settled: confirmed,
 })
 
 export const FAIR = locks({
@@ -99,6 +101,7 @@ export const FENCED: Compared = ((): Compared => {
     kind: 'fenced',
     ours: (client, name) => client.fencedLock(name),
     listeners: linedListeners,
+    settled: confirmed,
   })
   const withToken = (actor: Actor, token: (name: string) => Promise<unknown>): Actor => ({
     ...actor,

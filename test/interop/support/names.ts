@@ -32,22 +32,24 @@ export const listenersOf = async (redis: Redis, channel: string): Promise<number
 /** How many clients listen for the release of a plain lock. */
 export const plainListeners = (redis: Redis, name: string): Promise<number> => listenersOf(redis, lockChannel(name))
 
-/**
- * How many wait for a plain lock: ours in their line, Redisson's by its channel. The first of ours listens there, too, while a
- * Redisson holds the lock.
- */
-export const linedListeners = async (redis: Redis, name: string): Promise<number> => {
-  const [line, [holder = ''], listening] = await Promise.all([
-    redis.llen(`holdfast_line:${tagged(name)}`),
+/** How many wait: ours in their line, Redisson's by its channel. The first of ours listens there, too, while a Redisson holds the lock. */
+const waiting = async (redis: Redis, name: string, line: string, channel: string): Promise<number> => {
+  const [places, holders, listening] = await Promise.all([
+    redis.llen(line),
     redis.hkeys(name),
-    plainListeners(redis, name),
+    listenersOf(redis, channel),
   ])
-  return line + listening - (line > 0 && /:\d{1,9}$/.test(holder) ? 1 : 0)
+  const isTheirs = holders.some((holder) => /:\d{1,9}(?::write)?$/.test(holder))
+  return places + listening - (places > 0 && isTheirs ? 1 : 0)
 }
 
-/** How many clients listen for a release of either side of a read-write lock. */
-export const readWriteListeners = async (redis: Redis, name: string): Promise<number> =>
-  (await subscribers(redis, [`redisson_rwlock:${tagged(name)}`]))[0] ?? 0
+/** How many wait for a plain lock. */
+export const linedListeners = (redis: Redis, name: string): Promise<number> =>
+  waiting(redis, name, `holdfast_line:${tagged(name)}`, lockChannel(name))
+
+/** How many wait for either side of a read-write lock. */
+export const readWriteListeners = (redis: Redis, name: string): Promise<number> =>
+  waiting(redis, name, `holdfast_rwlock_queue:${tagged(name)}`, `redisson_rwlock:${tagged(name)}`)
 
 /** How many stand in a fair lock's queue and would hear that it is their turn. */
 export const fairListeners = async (redis: Redis, name: string): Promise<number> => {
@@ -61,15 +63,20 @@ export const fairListeners = async (redis: Redis, name: string): Promise<number>
 }
 
 /**
- * Ours begins its work on the word of whoever freed a fair lock, and stays in the queue until it has confirmed that, a
- * moment later. Redisson's head leaves the queue when it takes the lock.
+ * Ours begins its work on the word of whoever freed a lock, and stays in the line until it has confirmed that, a
+ * moment later. Redisson's head leaves the queue of a fair lock when it takes the lock.
  */
 export const confirmed = async (redis: Redis, name: string): Promise<void> => {
   const end = performance.now() + 10_000
   for (;;) {
-    const [holder] = await redis.hkeys(name)
-    if (holder === undefined || !(await redis.lrange(fairQueue(name), 0, -1)).includes(holder)) return
-    if (performance.now() > end) throw new Error(`${holder} holds '${name}' and has not confirmed it`)
+    const lines = [fairQueue(name), `holdfast_line:${tagged(name)}`, `holdfast_rwlock_queue:${tagged(name)}`]
+    const [holders, ...places] = await Promise.all([
+      redis.hkeys(name),
+      ...lines.map((line) => redis.lrange(line, 0, -1)),
+    ])
+    const onTrial = holders.find((holder) => places.flat().includes(holder))
+    if (onTrial === undefined) return
+    if (performance.now() > end) throw new Error(`${onTrial} holds '${name}' and has not confirmed it`)
     await sleep(5)
   }
 }

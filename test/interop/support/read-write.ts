@@ -1,18 +1,20 @@
 import type { Client, Lock } from 'holdfast'
 import { connect } from 'holdfast'
 import { type Actor, type BothSides, type Compared, locks, ownerActor } from './actors.js'
-import { readWriteListeners } from './names.js'
+import { confirmed, readWriteListeners } from './names.js'
 
 export const READ: BothSides = locks({
   kind: 'read',
   ours: (client: Client, name: string): Lock => client.readWriteLock(name).read,
   listeners: readWriteListeners,
+  settled: confirmed,
 })
 
 export const WRITE: BothSides = locks({
   kind: 'write',
   ours: (client: Client, name: string): Lock => client.readWriteLock(name).write,
   listeners: readWriteListeners,
+  settled: confirmed,
 })
 
 /** `readTryLock`: what is done to which side. */
@@ -32,6 +34,7 @@ export const READ_WRITE: Compared = {
   kind: 'readWrite',
   operations: ['read', 'write'].flatMap((side) => READ.operations.map((operation) => side + capital(operation))),
   listeners: readWriteListeners,
+  settled: confirmed,
   frees: /unlock$/i,
   java: (redisson) => bySide(READ.java(redisson), WRITE.java(redisson)),
   async node(url, options) {

@@ -50,7 +50,7 @@ export const several = (which: 'multi' | 'red', ...members: readonly Member[]): 
     operations: OPERATIONS,
     frees: /unlock/i,
     async settled(redis, name) {
-      for (const [index, kind] of members.entries()) if (kind === 'fair') await confirmed(redis, `${name}:${index}`)
+      for (const index of members.keys()) await confirmed(redis, `${name}:${index}`)
     },
     java: (redisson) => withMembers(both.java(redisson), PLAIN.java(redisson)),
     async node(url, options) {

@@ -1,0 +1,40 @@
+-- Reads where nobody writes, or writes where nobody has it; and where nobody waits in the line and it is not left to others.
+-- Asked again by the owner that has it (a reply was lost), it is still one hold.
+-- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] turn
+-- ARGV[1] owner
+-- ARGV[2] lease (ms)
+-- ARGV[3] companion
+-- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
+local lock, queue, turn = KEYS[1], KEYS[2], KEYS[3]
+local owner, lease, companion = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+--include readers/let-in
+
+local line = { lock = lock, turn = turn, companion = companion }
+if redis.call('EXISTS', lock, queue, turn) > 0 then
+--include readers/is-in
+--include readers/enters-as
+--include wrong-kind
+--include is-open
+--include end-theirs
+  local left, mode = redis.call('PTTL', lock), redis.call('HGET', lock, 'mode')
+  if left ~= -2 and mode ~= 'read' and mode ~= 'write' then
+    return wrongKind(lock)
+  end
+  if not isIn(line, owner) then
+    if mode == 'write' or mode and entersAs(owner) == 'write' then
+      return left
+    end
+    local time = redis.call('TIME')
+    line.now = time[1] * 1000 + math.floor(time[2] / 1000)
+    if redis.call('EXISTS', queue) == 1 or isOpen(line) > 0 then
+      return -2
+    end
+    if not mode then
+      endTheirs(line)
+    end
+  end
+end
+letIn(line, owner, lease)
+return nil

@@ -1,0 +1,127 @@
+-- Ends a read or a write, whatever its count, or takes a waiter out of the line; who is next there enters, or those who wait for
+-- a message. Those who stood right behind a writer and have had their turn in its process meanwhile leave with it.
+-- KEYS[1] lock
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- KEYS[4] turn
+-- ARGV[1] companion
+-- ARGV[2] channel
+-- ARGV[3] grants
+-- ARGV[4] publish
+-- ARGV[5] counted 1: this server knows of all who listen
+-- ARGV[6] own (count) 1: the caller may be counted among those who listen
+-- ARGV[7] visits (count) how many have had it in this process without a step on the server, the owner included
+-- ARGV[8] owner
+-- ARGV[9..] served
+-- returns integer 1 ended, 0 only waited, -1 neither
+local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local companion, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local counted, own, visits, owner = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
+local served = ARGV
+--include take-out
+--include count-of
+--include drop-levels
+--include reads-left
+--include outlives
+
+-- Ends what an owner reads or writes, whatever its count. A write whose owner reads, too, goes on as that read; readers that
+-- died do not count. Returns how often it had it, or false; and what all others are to be told, or false.
+local function giveUp(line, owner)
+  local writes = string.sub(owner, -6) == ':write'
+  local count, left = redis.call('HGET', line.lock, owner), redis.call('PTTL', line.lock)
+  local work = { looks = 2000 }
+  local own = writes and left or readsLeft({ owner, count or '' }, line.companion, left, work)
+  -- Of a read whose lock is gone they may be there still, whatever their number.
+  if not writes then
+    dropLevels(line.companion .. ':' .. owner .. ':rwlock_timeout', countOf(count))
+  end
+  if not count then
+    return false, false
+  end
+  redis.call('HDEL', line.lock, owner)
+  -- Under a write of its own a read is nothing to wait for: that has no key but the lock to last by.
+  if not writes and redis.call('HGET', line.lock, 'mode') ~= 'read' then
+    return count, false
+  end
+  local longest = outlives(line.lock, line.companion, left, own, writes and math.huge or 64, work)
+  if longest > 0 then
+    if writes then
+      redis.call('HSET', line.lock, 'mode', 'read')
+    end
+    if longest ~= left then
+      redis.call('PEXPIRE', line.lock, longest)
+    end
+    return count, writes and '1'
+  end
+  redis.call('DEL', line.lock)
+  return count, writes and '1' or '0'
+end
+
+local line = { lock = lock, queue = queue, deadlines = deadlines, turn = turn, companion = companion, channel = channel }
+local lined, done, waited = redis.call('EXISTS', queue, turn) > 0 or served[9], true, false
+if lined then
+  -- Where something else stands at the line, it is ended all the same.
+  done, waited = pcall(takeOut, line, owner)
+end
+local count, message = giveUp(line, owner)
+if not done and not count then
+  return waited
+end
+waited = waited == true
+if count and not message and not waited and not served[9] and redis.call('EXISTS', turn) == 0 then
+  -- Others read on, and who is next waits for them.
+  return 1
+elseif not lined then
+  -- Ended is ended: where telling it is refused (an ACL without the channel), waiters find out by asking.
+  local told = message and redis.pcall(publish, channel, message)
+  if type(told) ~= 'number' or told <= own then
+    return count and 1 or -1
+  end
+end
+--include readers/is-in
+--include keep-line
+--include drop-clients
+--include readers/let-in
+--include tell-whose
+--include readers/voice-of
+--include readers/enters-as
+--include readers/mode-of
+--include call-in
+--include serve-line
+--include is-open
+--include whole
+--include open-up
+--include end-theirs
+--include pass-along
+--include is-theirs
+--include readers/has-theirs
+
+local time = redis.call('TIME')
+line.grants, line.publish, line.client, line.visits = grants, publish, string.sub(owner, 1, 36), visits
+line.stamp, line.now = time[1] .. string.format('%06d', time[2]), time[1] * 1000 + math.floor(time[2] / 1000)
+line.own, line.counted = own, counted == '1'
+pcall(function()
+  -- Where one on trial leaves, all behind it that could enter have.
+  local room = waited and not count
+  for i = 9, #served do
+    -- Whoever released it by force may have let in one who had had it.
+    local stood, _, said = takeOut(line, served[i]), giveUp(line, served[i])
+    room, message = room or stood, message or said
+  end
+  passAlong(line, message, room)
+  if count and not message then
+    -- Others read on: whoever is first in the line is to hear when one who knows of no line is through.
+    local head = hasTheirs(line) and redis.call('LINDEX', queue, 0)
+    if head then
+      redis.pcall(publish, voiceOf(line, head), '0')
+    end
+    if redis.call('EXISTS', turn) == 1 then
+      redis.pcall('HINCRBY', turn, 'visits', visits)
+    end
+  end
+end)
+-- Also to whoever may read beside those of ours who have been let in.
+if lined and message and redis.call('HGET', lock, 'mode') ~= 'write' then
+  redis.pcall(publish, channel, message)
+end
+return count and 1 or waited and 0 or -1
