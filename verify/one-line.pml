@@ -106,10 +106,12 @@ bit attends[OURS + 1];        /* on Redisson's channel */
 #define JOIN      2           /* ask.lua with joins */
 #define POLL      3           /* ask.lua without */
 #define POLL_NEWS 4           /* of those to whom it was left nobody is heard any more, or they have had their share */
-#define CONFIRM   5
-#define RELEASE   6
-#define PASS      7
-#define CHECK     8           /* renew.lua, inspect.lua */
+#define POLL_SEEN 5           /* somebody was heard */
+#define POLL_CAME 6           /* both */
+#define CONFIRM   7
+#define RELEASE   8
+#define PASS      9
+#define CHECK     10          /* renew.lua, inspect.lua */
 
 #define HELD     1
 #define REFUSED  2
@@ -159,6 +161,7 @@ bit skipped[OURS + 1];        /* somebody was let past while nobody listened */
 #define PATIENT 1             /* knows that it is left to others, and listens */
 #define NEWS    2             /* they are through */
 byte knows[OURS + 1];
+bit saw[OURS + 1];           /* that a stranger was through since it was left to them */
 
 /* ---- Strangers: owners NAMES + 1.., here OURS + 1.. ----------------------------------------------------------------- */
 
@@ -176,7 +179,8 @@ byte row;                     /* grants of ours in a row while a stranger waited
 byte turned = 2;              /* since others had a turn, ours have had none, a part of one, all of one */
 bit due;                      /* an open turn that a waiting stranger has not used yet */
 #ifdef STRICT
-bit took;                     /* and that one has used */
+bit took;                     /* and that one has used, as the head heard before it asked */
+bit noted[OURS + 1];
 #endif
 byte unasked;                 /* takings of strangers since the head last asked */
 byte asks;                    /* questions that a message led to since the lock last changed hands */
@@ -282,9 +286,6 @@ inline count_ours() {
 }
 
 inline count_theirs() {
-#ifdef STRICT
-  took = (till == OPEN -> 1 : took);
-#endif
   row = 0;
   due = 0;
   asks = 0;
@@ -458,11 +459,19 @@ inline open_up(p) {
   fi
 }
 
-/* Who has it because another left, or by force, has no turn of 58 ms, but one visit, where an open turn was before. */
-#ifdef WHOLE_TURNS
-#define SHORT_TURN skip
-#else
+/* Who has it by force has no turn of 58 ms, but one visit, where an open turn was before. */
 #define SHORT_TURN turned = (till != 0 && lock != NOBODY -> 2 : turned)
+
+/* A stranger that was through counts as one that comes. */
+#ifdef STRICT
+#define TAKEN_NOTE(p) noted[p] = (knows[p] != 0 -> 1 : noted[p])
+#else
+#define TAKEN_NOTE(p) skip
+#endif
+#ifdef MUT_UNSEEN
+#define SEES(p) TAKEN_NOTE(p)
+#else
+#define SEES(p) TAKEN_NOTE(p); saw[p] = (knows[p] != 0 -> 1 : saw[p])
 #endif
 
 /* ---- Our scripts ------------------------------------------------------------------------------------------------- */
@@ -472,6 +481,12 @@ inline open_up(p) {
 #define END_TURN skip
 #else
 #define END_TURN if :: till != 0 -> till = 0; recent = 1 :: else fi
+#endif
+
+#ifdef MUT_SHORT_TURN
+#define END_TURN_OF_ALL skip
+#else
+#define END_TURN_OF_ALL END_TURN
 #endif
 
 inline acquire(p) {
@@ -489,10 +504,10 @@ inline acquire(p) {
   fi
 }
 
-inline ask(p, joins, news) {
+inline ask(p, joins, news, seen) {
   stranger = STRANGER(lock);
   unheld = (lock == NOBODY);
-  came = (stranger && turn_key -> 1 : came);
+  came = ((stranger || seen) && turn_key -> 1 : came);
   /* What it decides it decides where none came. */
   pause = (came -> 0 : pause);
   if
@@ -570,7 +585,7 @@ inline release(p) {
     if
     :: opens && waited && length > 0 -> call(queue[0])
 #ifndef MUT_HERD
-    :: lined && !opens && (freed || waited) && lock == NOBODY -> serve_line(p, NOT_ONE, 0); SHORT_TURN
+    :: lined && !opens && (freed || waited) && lock == NOBODY -> END_TURN_OF_ALL; serve_line(p, NOT_ONE, 0)
 #endif
     :: else
     fi;
@@ -597,9 +612,8 @@ inline check() {
 inline execute(p) {
   if
   :: what == ACQUIRE -> acquire(p)
-  :: what == JOIN -> ask(p, true, false)
-  :: what == POLL -> ask(p, false, false)
-  :: what == POLL_NEWS -> ask(p, false, true)
+  :: what == JOIN -> ask(p, true, false, false)
+  :: what >= POLL && what <= POLL_CAME -> ask(p, false, (what == POLL_NEWS || what == POLL_CAME), (what >= POLL_SEEN))
   :: what == CONFIRM -> confirm(p)
   :: what == RELEASE -> release(p)
   :: what == PASS -> pass()
@@ -628,6 +642,7 @@ inline forget(p) {
   called[p] = 0;
   stirred[p] = 0;
   attends[p] = 0;
+  saw[p] = 0;
   knows[p] = 0
 }
 
@@ -712,7 +727,7 @@ inline lost_while_working(p) {
 
 inline attend(p) {
   if
-  :: answer == BEHIND -> attends[p] = 0; stirred[p] = 0; knows[p] = 0
+  :: answer == BEHIND -> attends[p] = 0; stirred[p] = 0; saw[p] = 0; knows[p] = 0
   :: else ->
 #ifdef MUT_HASTY
     called[p] = (answer == OPENED && knows[p] == 0 -> 1 : called[p]);
@@ -727,7 +742,7 @@ inline attend(p) {
   fi
 }
 
-#define ASKS(kind) ((kind) >= ACQUIRE && (kind) <= POLL_NEWS)
+#define ASKS(kind) ((kind) >= ACQUIRE && (kind) <= POLL_CAME)
 
 inline hear_reply(p) {
   pending[name]--;
@@ -746,10 +761,10 @@ inline hear_reply(p) {
     :: what == ACQUIRE && answer == REFUSED && phase[p] == ASKING ->
       phase[p] = JOINING;
       send(p, JOIN, name, LEASE(p))
-    :: (what == JOIN || what == POLL || what == POLL_NEWS) && (answer == OTHERS || answer == OPENED || answer == BEHIND) && STANDS(p) ->
+    :: (what >= JOIN && what <= POLL_CAME) && (answer == OTHERS || answer == OPENED || answer == BEHIND) && STANDS(p) ->
       phase[p] = WAITING;
       attend(p)
-    :: (what == POLL || what == POLL_NEWS) && answer == GONE && phase[p] == WAITING && !had[p] -> stand(p)
+    :: (what >= POLL && what <= POLL_CAME) && answer == GONE && phase[p] == WAITING && !had[p] -> stand(p)
     :: what == CONFIRM && answer == HELD && phase[p] == TRIED -> phase[p] = WORKING; trust[p] = want
     :: what == CONFIRM && answer == LOST && (phase[p] == TRIED || (phase[p] == WORKING && !confirming[p])) -> lost_while_working(p)
     :: what == CONFIRM && STANDS(p) ->
@@ -803,6 +818,8 @@ inline tell_kind() {
   :: what == JOIN -> printf("ask to join ")
   :: what == POLL -> printf("ask ")
   :: what == POLL_NEWS -> printf("ask with news ")
+  :: what == POLL_CAME -> printf("ask with news of strangers ")
+  :: what == POLL_SEEN -> printf("ask and tell of strangers ")
   :: what == CONFIRM -> printf("confirm ")
   :: what == RELEASE -> printf("release ")
   :: what == PASS -> printf("pass ")
@@ -811,7 +828,7 @@ inline tell_kind() {
 }
 
 /* The confirmation takes the place out of the line. */
-#ifdef AS_IT_IS
+#ifdef MUT_ON_TRIAL
 #define MAY_PASS(p) BELIEVES(p)
 #else
 #define MAY_PASS(p) (phase[p] == TRIED || phase[p] == WORKING)
@@ -878,7 +895,11 @@ end:
        :: !called[p] && !NEEDS_POLL(p) -> spare--
        :: else
        fi;
-       send(p, (knows[p] == NEWS -> POLL_NEWS : POLL), NAME(p), LEASE(p));
+#ifdef STRICT
+       took = (noted[p] && till != 0 && lock == NOBODY -> 1 : took);
+       noted[p] = 0;
+#endif
+       send(p, POLL + (knows[p] == NEWS) + 2 * saw[p], NAME(p), LEASE(p));
        tell("%d asks\n", p) }
 
 #if ABORTS > 0
@@ -987,10 +1008,12 @@ end:
 #else
   :: d_step { stirred[p] && knows[p] == PATIENT ->
        stirred[p] = 0;
+       SEES(p);
        tell("%d hears that a stranger was through\n", p) }
   :: d_step { stirred[p] ->
        stirred[p] = 0;
        called[p] = 1;
+       SEES(p);
        knows[p] = (knows[p] == PATIENT -> NEWS : knows[p]);
        tell("%d hears that strangers are through\n", p) }
 #endif

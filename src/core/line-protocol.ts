@@ -28,8 +28,8 @@ export interface Asker {
   readonly wait: number
 }
 
-/** Those to whom the lock was left are through: 1, nobody was heard, or 2, somebody was. */
-export type News = 0 | 1 | 2
+/** 1: those to whom the lock was left are through; 2 more: one of them was heard. */
+export type News = 0 | 1 | 2 | 3
 
 /** A lock whose waiters stand in a line on the server. `acquire` tries once and never joins. */
 export interface LineProtocol extends LockProtocol {

@@ -36,9 +36,10 @@ export class Strangers {
   }
 
   get news(): News {
-    const over = this.#quiet || this.#visits >= this.#share || this.#now >= this.#till
-    if (this.#till === -Infinity || !over) return 0
-    return this.#visits > 0 ? 2 : 1
+    if (this.#till === -Infinity) return 0
+    const through = this.#now < this.#till && (this.#quiet || this.#visits >= this.#share)
+    if (this.#visits === 0) return through ? 1 : 0
+    return through ? 3 : 2
   }
 
   /** Theirs is the next turn, or this one, and this place is behind them; `open`: for so many ms at most, and for so many visits. */

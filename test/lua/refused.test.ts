@@ -40,7 +40,7 @@ const GRANTED: Step['before'] = [
   ['PEXPIRE', 'k:deadlines', 60_000],
 ]
 const enqueue = [5000, FOREVER, 'channel', 'grants', 'PUBLISH', TWO, LEASE]
-const ask = (owner: string): Word[] => ['1', FOREVER, 'c', 'grants', 'PUBLISH', '0', owner, LEASE]
+const ask = (owner: string): Word[] => ['1', FOREVER, 'c', 'grants', 'PUBLISH', 0, owner, LEASE]
 
 const askPlain = ['1', FOREVER, 'channel', 'grants', 'PUBLISH', '0', '0', TWO, LEASE]
 const leavePlain = [ONE, 'channel', 'grants', 'PUBLISH', '1', 0, 1, '0']

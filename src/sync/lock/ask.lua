@@ -11,7 +11,7 @@
 -- ARGV[3] channel
 -- ARGV[4] grants
 -- ARGV[5] publish
--- ARGV[6] news those to whom the lock was left are through: 1 nobody was heard, 2 somebody was, else 0
+-- ARGV[6] news (count) 1: those to whom the lock was left are through, 2 more: one of them was heard
 -- ARGV[7] known the newest token that the caller has seen
 -- ARGV[8..] owners and their leases in turn
 -- returns [digits stamp, integer left, integer open, integer share, digits token | nil, integer[owners/2] states] server time in µs; ms
@@ -21,7 +21,7 @@
 local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local counter = KEYS
 local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
-local news, known = ARGV[6], ARGV[7]
+local news, known = tonumber(ARGV[6]), ARGV[7]
 local owners = ARGV
 --include holder-of
 --include wrong-kind

@@ -118,7 +118,7 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
   ): Promise<Answer<number>> {
     const words = askers.flatMap(({ owner, lease }) => [owner, String(lease)])
     const keys = [...this.keys, ...this.counter] as const
-    const args = [String(joins), notAfter, ...this.#voices, String(news), String(this.newest), ...words] as const
+    const args = [String(joins), notAfter, ...this.#voices, news, String(this.newest), ...words] as const
     const [stamp, left, open, share, token, states] = await (how === 'run'
       ? this.runner.run(lockAsk, keys, args)
       : this.runner.take(lockAsk, keys, args, ([, , , , , [state]]) => state === 1))

@@ -9,7 +9,7 @@
 -- ARGV[3] companion
 -- ARGV[4] grants
 -- ARGV[5] publish
--- ARGV[6] news those to whom the lock was left are through: 1 nobody was heard, 2 somebody was, else 0
+-- ARGV[6] news (count) 1: those to whom the lock was left are through, 2 more: one of them was heard
 -- ARGV[7..] owners and their leases in turn
 -- returns [digits stamp, integer left, integer open, integer share, integer[owners/2] states] server time in µs; ms that the lock stays
 -- somebody's, -1 without expiry, -2 when it is free; for how many ms it is left to those who know of no line at most, and for how
@@ -17,7 +17,7 @@
 -- there, 2 has no place, and asked too late for one
 local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local joins, notAfter = ARGV[1], tonumber(ARGV[2])
-local companion, grants, publish, news = ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local companion, grants, publish, news = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local owners = ARGV
 --include readers/is-in
 --include take-out

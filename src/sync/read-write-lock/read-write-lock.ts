@@ -101,7 +101,7 @@ abstract class Side extends HashProtocol implements LineProtocol {
   ): Promise<Answer<number>> {
     const words = askers.flatMap(({ owner, lease }) => [owner, String(lease)])
     const keys = [...this.#line, readWriteTurn(this.key)] as const
-    const args = [String(joins), notAfter, this.companion, ...this.#voices, String(news), ...words] as const
+    const args = [String(joins), notAfter, this.companion, ...this.#voices, news, ...words] as const
     const [stamp, left, open, share, states] = await (how === 'run'
       ? this.runner.run(readWriteLockAsk, keys, args)
       : this.runner.take(readWriteLockAsk, keys, args, ([, , , , [state]]) => state === 1))
