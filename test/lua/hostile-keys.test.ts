@@ -25,8 +25,7 @@ const LONGEST = 5
  */
 const LONGER: Readonly<Record<string, number>> = {
   'read-write-lock/force-release': 200,
-  'fair-read-write-lock/force-release': 200,
-  'fair-read-write-lock/ask': 200,
+  'read-write-lock/ask': 200,
   'rate-limiter/set-rate': 200,
 }
 
@@ -63,7 +62,7 @@ const told = ({ script, position, content, others }: Case): string =>
   `seed ${seed}: ${script.name}, KEYS[${position + 1}] holds ${content.title}${others.length > 0 ? `, others hold ${others.map(({ title }) => title).join('; ')}` : ''}`
 
 const bound = ({ script: { name }, args }: Case): number =>
-  (name.includes('fair') ? MOST_IN_LINE : MOST) + 20 * args.length
+  (/fair|^read-write-lock\/(?:ask|release|force-release)$/.test(name) ? MOST_IN_LINE : MOST) + 20 * args.length
 
 /** A reply of the shapes that scripts have: no fraction, nothing beyond what a number of JavaScript's holds exactly. */
 const checkReply = (reply: unknown, what: string): void => {

@@ -21,7 +21,7 @@ const LEAVES = ['/leave', '/release', '/confirm', '/cancel', '/enqueue', '/force
 
 /** Who asks for a place, among other words. */
 const joiners = ({ op, args }: Flight): readonly string[] => {
-  const joins = op.endsWith('/enqueue') || (/^(fair-read-write-)?lock\/ask$/.test(op) && String(args[0]) === '1')
+  const joins = op.endsWith('/enqueue') || (/^(read-write-)?lock\/ask$/.test(op) && String(args[0]) === '1')
   return joins ? args.map(String) : []
 }
 

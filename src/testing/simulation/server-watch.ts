@@ -107,8 +107,6 @@ export class ServerWatch {
       if (server.redis.database.size > this.#keysBefore) this.#verdict.violation('renewal', 'a renewal created a key')
       return
     }
-    // Who gives up its turn gives it to all who ask next.
-    if (flight.op === 'read-write-lock/leave') this.#sharedSince.clear()
     const name = this.#nameOf(flight)
     if (name === undefined) return
     const owners = this.#owners(name)
@@ -145,7 +143,8 @@ export class ServerWatch {
     if (this.#foreign.has(name)) return
     this.#writtenAt.set(wire, now)
     this.#ghostSince.delete(wire)
-    if (flight.op.endsWith('/read-acquire') && this.#scene.calm) this.#noneStarves(name, wire)
+    const joins = flight.op === 'read-write-lock/acquire' && !wire.endsWith(':write')
+    if (joins && this.#scene.calm) this.#noneStarves(name, wire)
   }
 
   /** Who joins those who share a lock does not do so past one who waits to have it alone. */
