@@ -106,12 +106,10 @@ bit attends[OURS + 1];        /* on Redisson's channel */
 #define JOIN      2           /* ask.lua with joins */
 #define POLL      3           /* ask.lua without */
 #define POLL_NEWS 4           /* of those to whom it was left nobody is heard any more, or they have had their share */
-#define POLL_SEEN 5           /* somebody was heard */
-#define POLL_CAME 6           /* both */
-#define CONFIRM   7
-#define RELEASE   8
-#define PASS      9
-#define CHECK     10          /* renew.lua, inspect.lua */
+#define CONFIRM   5
+#define RELEASE   6
+#define PASS      7
+#define CHECK     8           /* renew.lua, inspect.lua */
 
 #define HELD     1
 #define REFUSED  2
@@ -161,7 +159,6 @@ bit skipped[OURS + 1];        /* somebody was let past while nobody listened */
 #define PATIENT 1             /* knows that it is left to others, and listens */
 #define NEWS    2             /* they are through */
 byte knows[OURS + 1];
-bit saw[OURS + 1];           /* that a stranger was through since it was left to them */
 
 /* ---- Strangers: owners NAMES + 1.., here OURS + 1.. ----------------------------------------------------------------- */
 
@@ -179,8 +176,7 @@ byte row;                     /* grants of ours in a row while a stranger waited
 byte turned = 2;              /* since others had a turn, ours have had none, a part of one, all of one */
 bit due;                      /* an open turn that a waiting stranger has not used yet */
 #ifdef STRICT
-bit took;                     /* and that one has used, as the head heard before it asked */
-bit noted[OURS + 1];
+bit took;                     /* and that one has used */
 #endif
 byte unasked;                 /* takings of strangers since the head last asked */
 byte asks;                    /* questions that a message led to since the lock last changed hands */
@@ -286,6 +282,9 @@ inline count_ours() {
 }
 
 inline count_theirs() {
+#ifdef STRICT
+  took = (till == OPEN -> 1 : took);
+#endif
   row = 0;
   due = 0;
   asks = 0;
@@ -462,18 +461,6 @@ inline open_up(p) {
 /* Who has it by force has no turn of 58 ms, but one visit, where an open turn was before. */
 #define SHORT_TURN turned = (till != 0 && lock != NOBODY -> 2 : turned)
 
-/* A stranger that was through counts as one that comes. */
-#ifdef STRICT
-#define TAKEN_NOTE(p) noted[p] = (knows[p] != 0 -> 1 : noted[p])
-#else
-#define TAKEN_NOTE(p) skip
-#endif
-#ifdef MUT_UNSEEN
-#define SEES(p) TAKEN_NOTE(p)
-#else
-#define SEES(p) TAKEN_NOTE(p); saw[p] = (knows[p] != 0 -> 1 : saw[p])
-#endif
-
 /* ---- Our scripts ------------------------------------------------------------------------------------------------- */
 
 /* Ours have it again. */
@@ -504,10 +491,10 @@ inline acquire(p) {
   fi
 }
 
-inline ask(p, joins, news, seen) {
+inline ask(p, joins, news) {
   stranger = STRANGER(lock);
   unheld = (lock == NOBODY);
-  came = ((stranger || seen) && turn_key -> 1 : came);
+  came = (stranger && turn_key -> 1 : came);
   /* What it decides it decides where none came. */
   pause = (came -> 0 : pause);
   if
@@ -612,8 +599,9 @@ inline check() {
 inline execute(p) {
   if
   :: what == ACQUIRE -> acquire(p)
-  :: what == JOIN -> ask(p, true, false, false)
-  :: what >= POLL && what <= POLL_CAME -> ask(p, false, (what == POLL_NEWS || what == POLL_CAME), (what >= POLL_SEEN))
+  :: what == JOIN -> ask(p, true, false)
+  :: what == POLL -> ask(p, false, false)
+  :: what == POLL_NEWS -> ask(p, false, true)
   :: what == CONFIRM -> confirm(p)
   :: what == RELEASE -> release(p)
   :: what == PASS -> pass()
@@ -642,7 +630,6 @@ inline forget(p) {
   called[p] = 0;
   stirred[p] = 0;
   attends[p] = 0;
-  saw[p] = 0;
   knows[p] = 0
 }
 
@@ -727,7 +714,7 @@ inline lost_while_working(p) {
 
 inline attend(p) {
   if
-  :: answer == BEHIND -> attends[p] = 0; stirred[p] = 0; saw[p] = 0; knows[p] = 0
+  :: answer == BEHIND -> attends[p] = 0; stirred[p] = 0; knows[p] = 0
   :: else ->
 #ifdef MUT_HASTY
     called[p] = (answer == OPENED && knows[p] == 0 -> 1 : called[p]);
@@ -742,7 +729,7 @@ inline attend(p) {
   fi
 }
 
-#define ASKS(kind) ((kind) >= ACQUIRE && (kind) <= POLL_CAME)
+#define ASKS(kind) ((kind) >= ACQUIRE && (kind) <= POLL_NEWS)
 
 inline hear_reply(p) {
   pending[name]--;
@@ -761,10 +748,10 @@ inline hear_reply(p) {
     :: what == ACQUIRE && answer == REFUSED && phase[p] == ASKING ->
       phase[p] = JOINING;
       send(p, JOIN, name, LEASE(p))
-    :: (what >= JOIN && what <= POLL_CAME) && (answer == OTHERS || answer == OPENED || answer == BEHIND) && STANDS(p) ->
+    :: (what == JOIN || what == POLL || what == POLL_NEWS) && (answer == OTHERS || answer == OPENED || answer == BEHIND) && STANDS(p) ->
       phase[p] = WAITING;
       attend(p)
-    :: (what >= POLL && what <= POLL_CAME) && answer == GONE && phase[p] == WAITING && !had[p] -> stand(p)
+    :: (what == POLL || what == POLL_NEWS) && answer == GONE && phase[p] == WAITING && !had[p] -> stand(p)
     :: what == CONFIRM && answer == HELD && phase[p] == TRIED -> phase[p] = WORKING; trust[p] = want
     :: what == CONFIRM && answer == LOST && (phase[p] == TRIED || (phase[p] == WORKING && !confirming[p])) -> lost_while_working(p)
     :: what == CONFIRM && STANDS(p) ->
@@ -818,8 +805,6 @@ inline tell_kind() {
   :: what == JOIN -> printf("ask to join ")
   :: what == POLL -> printf("ask ")
   :: what == POLL_NEWS -> printf("ask with news ")
-  :: what == POLL_CAME -> printf("ask with news of strangers ")
-  :: what == POLL_SEEN -> printf("ask and tell of strangers ")
   :: what == CONFIRM -> printf("confirm ")
   :: what == RELEASE -> printf("release ")
   :: what == PASS -> printf("pass ")
@@ -895,11 +880,7 @@ end:
        :: !called[p] && !NEEDS_POLL(p) -> spare--
        :: else
        fi;
-#ifdef STRICT
-       took = (noted[p] && till != 0 && lock == NOBODY -> 1 : took);
-       noted[p] = 0;
-#endif
-       send(p, POLL + (knows[p] == NEWS) + 2 * saw[p], NAME(p), LEASE(p));
+       send(p, (knows[p] == NEWS -> POLL_NEWS : POLL), NAME(p), LEASE(p));
        tell("%d asks\n", p) }
 
 #if ABORTS > 0
@@ -1008,12 +989,10 @@ end:
 #else
   :: d_step { stirred[p] && knows[p] == PATIENT ->
        stirred[p] = 0;
-       SEES(p);
        tell("%d hears that a stranger was through\n", p) }
   :: d_step { stirred[p] ->
        stirred[p] = 0;
        called[p] = 1;
-       SEES(p);
        knows[p] = (knows[p] == PATIENT -> NEWS : knows[p]);
        tell("%d hears that strangers are through\n", p) }
 #endif

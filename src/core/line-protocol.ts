@@ -28,8 +28,8 @@ export interface Asker {
   readonly wait: number
 }
 
-/** 1: those to whom the lock was left are through; 2 more: one of them was heard. */
-export type News = 0 | 1 | 2 | 3
+/** 1: of those to whom the lock was left nobody is heard any more, or they have had their share. */
+export type News = 0 | 1
 
 /** A lock whose waiters stand in a line on the server. `acquire` tries once and never joins. */
 export interface LineProtocol extends LockProtocol {

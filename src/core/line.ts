@@ -351,7 +351,7 @@ export class Line implements Polled, Joinable {
     tenure.onTrial(now, Math.min(left, terms.lease))
     this.#hands.begin(place.wire, grant.behind)
     this.#followed = grant.followed && !this.#standsOnce
-    this.#trials.begin(tenure, age)
+    this.#trials.begin(tenure)
     this.#serve(place.waiter, tenure)
     this.#rest()
     return true

@@ -36,10 +36,7 @@ export class Strangers {
   }
 
   get news(): News {
-    if (this.#till === -Infinity) return 0
-    const through = this.#now < this.#till && (this.#quiet || this.#visits >= this.#share)
-    if (this.#visits === 0) return through ? 1 : 0
-    return through ? 3 : 2
+    return this.#now < this.#till && (this.#quiet || this.#visits >= this.#share) ? 1 : 0
   }
 
   /** Theirs is the next turn, or this one, and this place is behind them; `open`: for so many ms at most, and for so many visits. */

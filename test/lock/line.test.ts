@@ -219,27 +219,6 @@ void test('others wait for a message → after a release the lock is left to the
   await end()
 })
 
-void test('the lock is left to others, and one of them is through before anybody of ours asks → they are known to come', async () => {
-  const { clock, clients, aside, raw, run, come, names, end } = await stage(2)
-  const channel = channelOf('x')
-  await aside.subscribe(channel, 'plain')
-  const hold = await clients[0]!.lock('x').acquire()
-  await clock.advance(100)
-  const { coming } = await come(1, 'ours')
-  void hold.release()
-  await clock.advance(4)
-  assert.equal(await raw('HGET', TURN, 'came'), null)
-  await raw('HSET', 'x', STRANGER, '1')
-  await raw('DEL', 'x')
-  await raw('PUBLISH', channel, '0')
-  await clock.advance(15)
-  assert.deepEqual(names(), ['ours'])
-  assert.ok(Math.abs(Number(await raw('HGET', TURN, 'came')) - clock.now()) < 100)
-  await run(coming)
-  await aside.unsubscribe(channel, 'plain')
-  await end()
-})
-
 void test('the lock is left to others, and none of them comes → ours has it soon', async () => {
   const { clock, clients, aside, run, come, names, end } = await stage(2)
   await aside.subscribe(channelOf('x'), 'plain')

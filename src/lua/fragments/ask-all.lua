@@ -1,14 +1,14 @@
 -- Those who ask, each with its lease from `first` on: who may be in is, who stands in the line is marked as alive, others join it at
--- its end, or are refused. `held`: somebody was in before, and `theirs` where that was one who knows of no line. `news`: 1, where those to
--- whom the lock is left are through, and 2 more where one of them was heard. Returns how they stand, in their order, for how
+-- its end, or are refused. `held`: somebody was in before, and `theirs` where that was one who knows of no line. `news`: of those to
+-- whom the lock is left nobody is heard any more, or they have had their share. Returns how they stand, in their order, for how
 -- many ms the lock is left to others at most, and for how many visits of theirs.
 local function askAll(line, owners, first, joins, held, theirs, news)
   local open = isOpen(line)
   -- Only where it matters soon: the key is there.
-  if (theirs or news >= 2) and redis.pcall('HLEN', line.turn) ~= 0 then
+  if theirs and redis.pcall('HLEN', line.turn) ~= 0 then
     redis.pcall('HSET', line.turn, 'came', line.now)
   end
-  local mine, waits = showAlive(line, owners, first), open > 0 and not held and news % 2 == 0
+  local mine, waits = showAlive(line, owners, first), open > 0 and not held and not news
   local mode = waits and 'write' or serveLine(line, mine)
   -- One of ours who is in lets in the first of the line, who need not hear of anything else.
   local states = placeAll(line, owners, first, mine, mode, joins, held and not theirs and 3 or 0)

@@ -11,7 +11,7 @@
 -- ARGV[3] channel
 -- ARGV[4] grants
 -- ARGV[5] publish
--- ARGV[6] news (count) 1: those to whom the lock was left are through, 2 more: one of them was heard
+-- ARGV[6] news (count) 1: of those to whom the lock was left nobody is heard any more, or they have had their share
 -- ARGV[7] known the newest token that the caller has seen
 -- ARGV[8..] owners and their leases in turn
 -- returns [digits stamp, integer left, integer open, integer share, digits token | nil, integer[owners/2] states] server time in µs; ms
@@ -59,6 +59,6 @@ local line = {
   now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = 10000, notAfter = notAfter,
 }
 local isNew = holder ~= owners[8] or redis.call('ZSCORE', deadlines, owners[8])
-local states, open, share = askAll(line, owners, 8, joins == '1', holder, holder and isTheirs(holder), news)
+local states, open, share = askAll(line, owners, 8, joins == '1', holder, holder and isTheirs(holder), news == 1)
 local token = states[1] == 1 and counter[5] ~= nil and countOn(lock, owners[8], counter[5], known, isNew)
 return { line.stamp, redis.call('PTTL', lock), open, share, token, states }

@@ -9,7 +9,7 @@
 -- ARGV[3] companion
 -- ARGV[4] grants
 -- ARGV[5] publish
--- ARGV[6] news (count) 1: those to whom the lock was left are through, 2 more: one of them was heard
+-- ARGV[6] news (count) 1: of those to whom the lock was left nobody is heard any more, or they have had their share
 -- ARGV[7..] owners and their leases in turn
 -- returns [digits stamp, integer left, integer open, integer share, integer[owners/2] states] server time in µs; ms that the lock stays
 -- somebody's, -1 without expiry, -2 when it is free; for how many ms it is left to those who know of no line at most, and for how
@@ -52,5 +52,5 @@ local line = {
   client = string.sub(owners[7], 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = 10000, notAfter = notAfter,
 }
-local states, open, share = askAll(line, owners, 7, joins == '1', held, held and hasTheirs(line), news)
+local states, open, share = askAll(line, owners, 7, joins == '1', held, held and hasTheirs(line), news == 1)
 return { line.stamp, redis.call('PTTL', lock), open, share, states }
