@@ -10,8 +10,6 @@ export const LEASE = 1500
 export const WORKERS = 3
 /** How long one of ours that was granted its turn in a line may stand still, ms. */
 const TRIAL = 3000
-/** How long a writer's or the readers' turn is kept for who does not ask again, ms. */
-const TURN = 2500
 
 /** What processes of both sides share while they are killed and stopped. */
 export interface SoakKind {
@@ -54,8 +52,8 @@ export const SOAKED = {
     java: 'write',
     node: 'readWrite',
     modes: true,
-    forgottenAfter: TURN + LEASES,
-    sweep: (client) => client.readWriteLock(NAME).write.using(PATIENT, nothing),
+    forgottenAfter: IN_LINE,
+    sweep: (client) => passBy(client.readWriteLock(NAME).write),
   },
   /** Beside Redisson's ordinary one. */
   fairReadWrite: {
