@@ -98,20 +98,22 @@ const CHECKS: readonly Check[] = [
     ...{ name: 's', load: { ...one, kind: 'semaphore', processes: 4, callers: 8, places: 4, holdMs: 2 }, others: [] },
     ratios: { 'acquisitions for each request': perRequest },
   },
-  {
+  ...(
+    [
+      ['fairLock', 'fair lock'],
+      ['lock', 'lock'],
+      ['writeLock', 'write lock'],
+    ] as const
+  ).map(([kind, called]): Check => ({
     // 64 clients with one caller each, as if each were alone in a process. What is kept lets a visit take 3.5 scripts, and the least served
     // have 0.8 times as many visits as the most served.
-    ...{
-      name: 'p',
-      load: { ...one, kind: 'fairLock', processes: 8, callers: 8, clients: 'each', holdMs: 1 },
-      others: [],
-    },
+    ...{ name: 'p', load: { ...one, kind, processes: 8, callers: 8, clients: 'each', holdMs: 1 }, others: [] },
     seconds: 3,
     ratios: {
-      'fair lock, 64 clients: visits for each script': perScript,
-      'fair lock, 64 clients: visits of the least served for each of the most': leastServed,
+      [`${called}, 64 clients: visits for each script`]: perScript,
+      [`${called}, 64 clients: visits of the least served for each of the most`]: leastServed,
     },
-  },
+  })),
   {
     ...{ name: 'm', load: { ...one, engine: 'memory', names: 'each' }, others: [] },
     ratios: { 'pairs for the CPU of a hundred promises handed over': (seen) => 100 * timesAsCheap('clientCpu')(seen) },
