@@ -139,21 +139,23 @@ for (const kind of ['lock', 'fencedLock'] as const) {
   })
 }
 
-void test('a hold is found to be gone before it was confirmed → told, and it is out of the line', async () => {
-  const { clock, clients, raw, run, pause, waiting, end } = await stage(2)
-  const hold = await clients[0]!.lock('x').acquire()
-  const next = clients[1]!.lock('x').acquire()
-  await clock.advance(10)
-  await run(hold.release())
-  const had = await run(next)
-  await raw('DEL', 'x')
-  // Of an owner whom nobody knows: a reason to ask.
-  await raw('PUBLISH', `holdfast_line_grant:{x}:${clients[1]!.id}`, '999 1 0123456789abcdef')
-  await run(pause(5))
-  assert.equal(had.state, 'lost')
-  assert.equal((await waiting()).length, 1)
-  await clock.advance(2000)
-  assert.deepEqual(await waiting(), [])
+void test('callers with a lease of their own and nothing to do → the other process has its turns', async () => {
+  const { clients, drivers, run, pause, end } = await stage(2)
+  for (const driver of drivers) driver.lag = 1
+  const visits = [0, 0]
+  let over = false
+  const comes = async (place: number, options: { lease?: number }, ms: number): Promise<void> => {
+    while (!over) {
+      await clients[place]!.lock('x').using(options, () => (ms > 0 ? pause(ms) : undefined))
+      visits[place]! += 1
+    }
+  }
+  const all = [comes(1, {}, 20), ...[1, 2, 3, 4].map(() => comes(0, { lease: 20_000 }, 0))]
+  await run(pause(4000))
+  over = true
+  for (const driver of drivers) driver.lag = 0
+  await run(Promise.all(all))
+  assert.ok(visits[1]! >= 25, `${visits.join(' and ')} visits`)
   await end()
 })
 

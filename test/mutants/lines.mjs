@@ -1256,20 +1256,12 @@ export const lines = [
     suites: ['read-write-lock/read-write-lock'],
   },
   {
-    name: 'line-lost-on-trial-stays',
-    breaks: 'what is lost before it was confirmed leaves the line',
-    file: 'src/core/gatekeeper.ts',
-    from: 'if (ours || tenure.trial)',
-    to: 'if (ours)',
-    suites: ['lock/line#found to be gone'],
-  },
-  {
     name: 'line-passed-on-trial',
     breaks: 'what is passed on before it was confirmed leaves the line',
     file: 'src/core/line.ts',
     from: 'if (from.trial) await this.#protocol.confirm(from.wire, from.lease)',
     to: '',
-    suites: ['lock/line#another lease'],
+    suites: ['lock/line#nothing to do'],
   },
   // ---- the line of the plain lock ----------------------------------------------------------------------------------------
   {

@@ -173,7 +173,8 @@ void describe('the read-write lock on the wire', async () => {
       await writer.release()
       return Promise.all(waiting)
     })
-    assert.ok(woken <= 21, `${woken} scripts`)
+    // Those that the server does not know yet are sent again.
+    assert.ok(woken <= 2 * 21 + 2, `${woken} scripts`)
     assert.equal((await owners()).length, 20)
   })
 
