@@ -130,7 +130,7 @@ export class Line implements Polled, Joinable {
 
   // ---- joining -----------------------------------------------------------------------------------------------------
 
-  /** Where each who waits has a place, the line is passed along on the server. */
+  /** Where each waiter has a place of its own, the release on the server grants it to the next. */
   get passesOn(): boolean {
     return this.#standsOnce
   }

@@ -27,10 +27,20 @@ import {
 import { inspectLine } from '../fair-lock/fair-keys.js'
 
 /** Who has no place asks in vain. */
-const TOO_LATE = 0
-const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
+export const TOO_LATE = 0
+export const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
 const JOINED: readonly Joined[] = ['behind others', 'held', 'late', 'behind ours']
 const PLACES: readonly Place[] = ['behind others', 'held', 'gone', 'behind ours']
+
+/** What the numbers of an `ask.lua` say to those who joined, and to those who stand in the line. */
+export const asJoined = ({ states, ...told }: Answer<number>): Answer<Joined> => ({
+  ...told,
+  states: states.map((state) => JOINED[state] ?? 'late'),
+})
+export const asPlaces = ({ states, ...told }: Answer<number>): Answer<Place> => ({
+  ...told,
+  states: states.map((state) => PLACES[state] ?? 'gone'),
+})
 
 /** One hash, whose field is the owner and whose value is how often it holds: what is so for all kinds that have it. */
 export abstract class HashProtocol implements LockProtocol {
@@ -127,13 +137,11 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
   }
 
   async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
-    const { states, ...told } = await this.#ask(askers, 1, notAfter, 0)
-    return { ...told, states: states.map((state) => JOINED[state] ?? 'late') }
+    return asJoined(await this.#ask(askers, 1, notAfter, 0))
   }
 
   async poll(askers: readonly Asker[], news: News): Promise<Answer<Place>> {
-    const { states, ...told } = await this.#ask(askers, 0, TOO_LATE, news)
-    return { ...told, states: states.map((state) => PLACES[state] ?? 'gone') }
+    return asPlaces(await this.#ask(askers, 0, TOO_LATE, news))
   }
 
   async confirm(owner: string, lease: number): Promise<number> {

@@ -35,13 +35,8 @@ import {
   readWriteLockWritePass,
 } from '../../lua/scripts.gen.js'
 import { waitersInParts } from '../fair-lock/fair-keys.js'
-import { HashProtocol } from '../lock/lock.js'
+import { HashProtocol, NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
 
-/** Who has no place asks in vain. */
-const TOO_LATE = 0
-const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
-const JOINED: readonly Joined[] = ['behind others', 'held', 'late', 'behind ours']
-const PLACES: readonly Place[] = ['behind others', 'held', 'gone', 'behind ours']
 /** How many parts are looked at where it is only asked whether anybody reads. */
 const BRIEF = 2
 /** Redisson's mark of a writer, behind its owner. */
@@ -109,13 +104,11 @@ abstract class Side extends HashProtocol implements LineProtocol {
   }
 
   async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
-    const { states, ...told } = await this.#ask(askers, 1, notAfter, 0)
-    return { ...told, states: states.map((state) => JOINED[state] ?? 'late') }
+    return asJoined(await this.#ask(askers, 1, notAfter, 0))
   }
 
   async poll(askers: readonly Asker[], news: News): Promise<Answer<Place>> {
-    const { states, ...told } = await this.#ask(askers, 0, TOO_LATE, news)
-    return { ...told, states: states.map((state) => PLACES[state] ?? 'gone') }
+    return asPlaces(await this.#ask(askers, 0, TOO_LATE, news))
   }
 
   confirm(owner: string, lease: number): Promise<number> {
