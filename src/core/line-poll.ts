@@ -68,7 +68,8 @@ export class LinePoll {
   }
 
   #answerCall(): void {
-    const wait = this.#pace.delay(this.#host.runtime.options.clock.monotonic())
+    const now = this.#host.runtime.options.clock.monotonic()
+    const wait = this.#pace.delay(now, this.#line.standing().length)
     this.#owed = wait > 0
     if (this.#owed) this.in(wait)
     else void this.#host.staying(() => this.#ask())

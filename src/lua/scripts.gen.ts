@@ -809,19 +809,19 @@ export const readWriteLockAsk: Script<
 )
 
 /**
- * Who was let in says that it goes on: it leaves the line and has its lease. Never lets in.
- * Returns integer ms that it has it, 0 when it does not any more
+ * Those of one client who were let in say that they go on: they leave the line and have their leases. Never lets in.
+ * Returns integer[owners/2] ms that each has it, 0 when it does not any more
  */
 export const readWriteLockConfirm: Script<
   readonly [lock: string, queue: string, deadlines: string],
-  readonly [owner: string, lease: number, companion: string],
-  number
+  readonly [companion: string, ...owners: string[]],
+  readonly number[]
 > = script(
   'read-write-lock/confirm',
-  '3033db6e5334988d34e7f2e748efc351a8350693',
-  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local owner,lease,companion=ARGV[1],tonumber(ARGV[2]),ARGV[3]local function isIn(line,owner)return redis.call('HEXISTS',line.lock,owner)==1\nand(string.sub(owner,-6)==':write'or redis.call('EXISTS',line.companion..':'..owner..':rwlock_timeout:1')==1)end\nlocal function takeOut(line,owner)local stood=redis.call('ZREM',line.deadlines,owner)==1\nreturn stood and redis.call('LREM',line.queue,1,owner)>=0\nend\nlocal function countOf(text)return text and string.find(text,'^[1-9]%d?%d?%d?$')and tonumber(text)or 0\nend\nlocal function settle(line,owner,lease)if not isIn(line,owner)then\nreturn 0\nend\nlocal count,left=redis.call('HGET',line.lock,owner),redis.call('PTTL',line.lock)local onTrial=takeOut(line,owner)and count=='1'for level=1,countOf(count)do\nlocal key=line.companion..':'..owner..':rwlock_timeout:'..level\nlocal left=redis.call('PTTL',key)if left==-2 and level>1000 then break end\nif onTrial or left<lease then\nredis.call('PEXPIRE',key,lease)end\nend\nif onTrial and redis.call('HLEN',line.lock)==2 or left>=0 and left<lease then\nredis.call('PEXPIRE',line.lock,lease)end\nreturn lease\nend\nreturn settle({lock=lock,queue=queue,deadlines=deadlines,companion=companion},owner,lease)",
+  'f1b9528779cc071cc0f6bb944f7d684ce1437db2',
+  "local lock,queue,deadlines=KEYS[1],KEYS[2],KEYS[3]local companion=ARGV[1]local owners=ARGV\nlocal function isIn(line,owner)return redis.call('HEXISTS',line.lock,owner)==1\nand(string.sub(owner,-6)==':write'or redis.call('EXISTS',line.companion..':'..owner..':rwlock_timeout:1')==1)end\nlocal function takeOut(line,owner)local stood=redis.call('ZREM',line.deadlines,owner)==1\nreturn stood and redis.call('LREM',line.queue,1,owner)>=0\nend\nlocal function countOf(text)return text and string.find(text,'^[1-9]%d?%d?%d?$')and tonumber(text)or 0\nend\nlocal function settle(line,owner,lease)if not isIn(line,owner)then\nreturn 0\nend\nlocal count,left=redis.call('HGET',line.lock,owner),redis.call('PTTL',line.lock)local onTrial=takeOut(line,owner)and count=='1'for level=1,countOf(count)do\nlocal key=line.companion..':'..owner..':rwlock_timeout:'..level\nlocal left=redis.call('PTTL',key)if left==-2 and level>1000 then break end\nif onTrial or left<lease then\nredis.call('PEXPIRE',key,lease)end\nend\nif onTrial and redis.call('HLEN',line.lock)==2 or left>=0 and left<lease then\nredis.call('PEXPIRE',line.lock,lease)end\nreturn lease\nend\nlocal left={}for i=2,#owners,2 do\nleft[#left+1]=settle({lock=lock,queue=queue,deadlines=deadlines,companion=companion},owners[i],tonumber(owners[i+1]))end\nreturn left",
   3,
-  integer,
+  oneFor(integer, 2, 2),
 )
 
 /**

@@ -26,6 +26,22 @@ export const lines = [
     suites: ['contract/locks#presence', 'lock/leaks'],
   },
   {
+    name: 'core-messages-without-a-bound',
+    breaks: 'what messages alone make a client ask is bounded',
+    file: 'src/core/pace.ts',
+    from: 'return Math.max(0, paid + EVERY - now)',
+    to: 'return 0',
+    suites: ['lock/message-flood'],
+  },
+  {
+    name: 'core-messages-for-many-waiters',
+    breaks: 'a message costs questions about a bounded number of waiters',
+    file: 'src/core/pace.ts',
+    from: 'EVERY * Math.max(1, waiters / FEW)',
+    to: 'EVERY',
+    suites: ['lock/message-flood#1,000 readers'],
+  },
+  {
     name: 'core-works-without-the-lock',
     breaks: '`using` never begins its work once the hold is over',
     file: 'src/core/using.ts',

@@ -35,6 +35,7 @@ import {
   readWriteLockWritePass,
 } from '../../lua/scripts.gen.js'
 import { waitersInParts } from '../fair-lock/fair-keys.js'
+import { Confirmations } from './confirmations.js'
 import { HashProtocol, NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
 
 /** How many parts are looked at where it is only asked whether anybody reads. */
@@ -52,6 +53,9 @@ export const MESSAGES = { read: '0', write: '1' } as const
 abstract class Side extends HashProtocol implements LineProtocol {
   protected abstract readonly mode: 'read' | 'write'
   readonly standsOnce: boolean
+  readonly #confirmations = new Confirmations((words) =>
+    this.runner.take(readWriteLockConfirm, this.#line, [this.companion, ...words], (left) => left.some((ms) => ms > 0)),
+  )
 
   constructor(runner: Runner, key: string, standsOnce: boolean) {
     super(runner, key)
@@ -112,7 +116,7 @@ abstract class Side extends HashProtocol implements LineProtocol {
   }
 
   confirm(owner: string, lease: number): Promise<number> {
-    return this.runner.take(readWriteLockConfirm, this.#line, [owner, lease, this.companion], (left) => left > 0)
+    return this.#confirmations.add(owner, lease)
   }
 
   override async release(owner: string, served: readonly string[] = [], visits = 1): Promise<number> {
