@@ -8,7 +8,7 @@ import { Machine } from './machine.js'
 import { SimDriver, type SimServer } from './network.js'
 import type { Party } from './party.js'
 import { SimProcess } from './process.js'
-import { type ProcessPlan, type Program, programOf } from './program.js'
+import { type ProcessPlan, type Program, crowdOf, programOf } from './program.js'
 import { strangersOf } from './redisson/plan.js'
 import { Redisson, type Witness } from './redisson/redisson.js'
 import * as strangersScripts from './redisson/scripts.gen.js'
@@ -21,6 +21,9 @@ const SCRIPTS: ReadonlyMap<string, string> = new Map(
     [text, name],
   ]),
 )
+
+/** Such a share of the calm histories is of many processes. */
+const CROWDS = 0.4
 
 /** What decides who takes part. */
 export interface Casting {
@@ -56,10 +59,11 @@ export class Cast {
   readonly #byDriver: ReadonlyMap<SimDriver, Party>
 
   constructor(casting: Casting) {
-    const { world, random, family, masked } = casting
+    const { world, random, family, weather, masked } = casting
     this.#casting = casting
     const kinds = family.kinds.map(({ name }) => name)
-    const program = programOf(random.fork('program'), kinds)
+    const crowd = weather.name === 'calm' && !family.strangers && random.fork('crowd').chance(CROWDS)
+    const program = (crowd ? crowdOf : programOf)(random.fork('program'), kinds)
     this.locks = program.locks
     const machine = new Machine(world, random.fork('server'), 'server', 0)
     this.server = { machine, redis: new MemoryServer(machine) }

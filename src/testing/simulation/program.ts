@@ -104,3 +104,28 @@ export const programOf = (random: Random, kinds: readonly string[]): Program => 
   })
   return { locks, processes }
 }
+
+/** Many processes of one caller each, which all want the same one, again and again. */
+export const crowdOf = (random: Random, kinds: readonly string[]): Program => {
+  const kind = random.pick(kinds)
+  const processes = Array.from({ length: 8 + random.below(5) }, (_, p): ProcessPlan => {
+    const steps = Array.from({ length: 3 }, (_, s): Step => ({
+      ...stepOf(random, `p${p}.w0.s${s}`, ['a'], 3000),
+      ...{ does: 'hold', wait: undefined, lease: undefined, abortable: false, abortAfter: undefined },
+      ...{
+        before: 0,
+        work: random.below(20),
+        nested: false,
+        extend: false,
+        end: 'release',
+        shared: random.chance(0.3),
+      },
+    }))
+    return {
+      ...{ name: `p${p}`, kind, watchdog: 3000, commandTimeout: 1000, maxWaiters: Infinity, wallOffset: 0 },
+      startsAt: random.below(50),
+      workers: [steps],
+    }
+  })
+  return { locks: ['a'], processes }
+}

@@ -5,6 +5,7 @@ import { Cast } from './cast.js'
 import { Chaos } from './chaos.js'
 import type { Fates } from './fates.js'
 import { type Weather, pairsOf, weatherOf } from './faults.js'
+import { Herd } from './herd.js'
 import { FAMILIES, type Family, familyOf } from './kinds.js'
 import type { SimDriver } from './network.js'
 import { Oracle } from './oracle.js'
@@ -76,6 +77,8 @@ class History implements Fates {
   readonly #chaos: Chaos
   readonly #verdict: Verdict
   readonly #oracle: Watch
+  /** Where nobody but ours asks, and all goes well. */
+  readonly #herd: Herd | undefined
   readonly #calm: boolean
   readonly #aimsAtTheEnd: boolean
 
@@ -111,6 +114,8 @@ class History implements Fates {
       note: this.#timeline.note,
     }
     this.#oracle = family.watch?.(scene, this.#verdict) ?? new Oracle(scene, this.#verdict)
+    const alone = this.#calm && !family.strangers && seed % SPOKEN_IN !== 1
+    this.#herd = alone && family.kinds.some(({ fair }) => fair) ? new Herd(scene, this.#verdict) : undefined
     this.#timeline.note(
       '·',
       `seed ${seed}, ${weather.name}${weather.aim ? `: ${weather.aim.fault} × ${weather.aim.point}` : ''}`,
@@ -332,7 +337,9 @@ class History implements Fates {
     this.#oracle.sent(this.#cast.of(driver), flight)
   }
 
-  executing(...[, flight]: Parameters<Fates['executing']>): void {
+  executing(...[driver, flight]: Parameters<Fates['executing']>): void {
+    const process = this.#cast.processes.find((one) => one.driver === driver)
+    if (process !== undefined) this.#herd?.executing(process, flight)
     this.#oracle.executing(flight)
   }
 

@@ -1,0 +1,50 @@
+import type { Flight } from './fates.js'
+import type { SimProcess } from './process.js'
+import type { Scene, Verdict } from './verdict.js'
+
+/** Whoever waits shows each second that it lives, and asks when a lease ends. */
+const POLLED = 800
+/** Besides one for each call: so many questions in a row without a cause that is known here. A lease ended, or a message crossed an answer. */
+const EXCUSED = 3
+/** By these a process asks for what it waits for. */
+const QUESTION = /\/(acquire|ask|enqueue|poll|try)$/
+
+interface Asked {
+  readonly at: number
+  /** The calls and the holds of the process then. */
+  readonly cause: string
+  readonly vain: number
+}
+
+/** Where nothing goes wrong, a release is no reason to ask for those who stand in a line: whoever is next is told. */
+export class Herd {
+  readonly #scene: Scene
+  readonly #verdict: Verdict
+  /** By process and lock. */
+  readonly #asked = new Map<string, Asked>()
+
+  constructor(scene: Scene, verdict: Verdict) {
+    this.#scene = scene
+    this.#verdict = verdict
+  }
+
+  executing(process: SimProcess, { op, keys, again }: Flight): void {
+    const name = this.#scene.locks.find((lock) => keys.includes(lock))
+    if (name === undefined || again || !QUESTION.test(op)) return
+    const who = `${process.name} ${name}`
+    const [at, cause, last] = [this.#scene.world.now, this.#cause(process, name), this.#asked.get(who)]
+    const vain = last?.cause === cause && at - last.at < this.#polled ? last.vain + 1 : 0
+    this.#asked.set(who, { at, cause, vain })
+    if (vain > EXCUSED + process.calls.size)
+      this.#verdict.violation('herd', `${process.name} asks for '${name}' again, ${vain} times without a cause`)
+  }
+
+  get #polled(): number {
+    return Math.min(POLLED, ...this.#scene.processes.map(({ plan }) => plan.watchdog / 2))
+  }
+
+  #cause({ calls, holds, visits }: SimProcess, name: string): string {
+    const known = [...calls, ...visits].filter((call) => call.name === name).map(({ id }) => id)
+    return [...known, ...[...holds].filter((held) => held.name === name).map(({ call }) => `has ${call}`)].join()
+  }
+}
