@@ -43,8 +43,15 @@ export const limiterChannel = (name: string): string => `holdfast_limiter:${tagg
 /** Braces also around a name that has some: in a cluster, such a latch is of two slots, here and there. */
 export const latchChannel = (name: string): string => `redisson_countdownlatch__channel__{${name}}`
 
-/** For whom permits are being saved up. */
-export const reservationKey = (name: string): string => `holdfast_reserved:${tagged(name)}`
+/**
+ * The line of those who wait for permits: in order, until when each counts as alive, how many permits each wants or was granted, whose
+ * turn it is, and the channel of grants.
+ */
+export const permitsQueue = (name: string): string => `holdfast_permits_line:${tagged(name)}`
+export const permitsDeadlines = (name: string): string => `holdfast_permits_due:${tagged(name)}`
+export const permitsAmounts = (name: string): string => `holdfast_permits_wanted:${tagged(name)}`
+export const permitsTurn = (name: string): string => `holdfast_permits_turn:${tagged(name)}`
+export const permitsGrants = (name: string): string => `holdfast_permits_grant:${tagged(name)}`
 
 /** What came of a request, for as long as its answer may be asked for again. */
 export const noteKey = (name: string, clientId: string, number: number): string =>

@@ -62,6 +62,8 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
   /** It was woken by a message, and for nothing so far. */
   #called = false
   readonly #pace = new Pace()
+  /** It cannot subscribe, or has not been answered for long. */
+  #deaf = false
 
   /** What it sleeps for has come, or nobody is left to ask for. */
   wake(): void {
@@ -69,10 +71,22 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
     this.interrupt()
   }
 
+  /** So says a message: anybody who may publish can send it. */
+  call(): void {
+    this.#called = true
+    this.#heard++
+    if (!this.#standsBack) this.interrupt()
+  }
+
   /** Somebody new is there to ask for. Others who are having their turn go on with it. */
   rouse(): void {
     this.#heard++
     if (!this.#standsBack) this.interrupt()
+  }
+
+  /** Messages are heard, or nobody can: whoever is told is not told in vain. */
+  get listens(): boolean {
+    return this.#deaf || (this.#ear !== undefined && this.contest.wakeups.hears(this.contest.channel))
   }
 
   /** Whether others are known to wait. */
@@ -203,21 +217,29 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
     return (this.#ear = ear)
   }
 
-  /** False: it cannot be acquired. One that is not answered keeps nobody from asking; when it is, we ask once more. */
+  /** False: it cannot subscribe, which was known. One that is not answered keeps nobody from asking; when it is, we ask once more. */
   async #subscribe(): Promise<boolean> {
     const ear = this.#listen()
     const ready = Promise.resolve(ear.ready).then(
       () => {
+        this.#deaf = false
         this.wake()
         return true
       },
       (error: unknown) => {
+        // Without messages it can join a line as well, which it has not asked for yet.
+        const isNews = !this.#deaf
+        this.#deaf = true
         ear.close()
         this.contest.cannotSubscribe(error)
-        return false
+        return isNews
       },
     )
-    const goesOn = await Promise.race([ready, this.sleep(POLL).then(() => true)])
+    const late = this.sleep(POLL).then(() => {
+      this.#deaf = !this.contest.wakeups.hears(this.contest.channel)
+      return true
+    })
+    const goesOn = await Promise.race([ready, late])
     this.interrupt()
     return goesOn
   }

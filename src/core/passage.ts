@@ -21,8 +21,12 @@ export interface Passage<Q extends Patience, G> extends Told {
   weight?(request: Q): number
   /** What a call is granted, where that is nothing but an amount: then it may be passed on within the process. */
   amount?(request: Q): G & number
-  /** One question for all. When it rejects, whatever it did is being undone. */
-  ask(waiters: readonly Waiter<Q, G>[]): Promise<Answer<Q, G>>
+  /** One question for all. When it rejects, whatever it did is being undone. `hears`: messages come, as far as they can. */
+  ask(waiters: readonly Waiter<Q, G>[], hears: boolean): Promise<Answer<Q, G>>
+  /** Nobody here waits any more: the process leaves the line on the server, where there is one. */
+  leaveLine?(): Promise<unknown> | undefined
+  /** So it does with a step that goes to the server anyway: which place that is to take out. */
+  placeToLeave?(): string | undefined
   /** Who was to have it has left. Never rejects. */
   giveBack(granted: G): Promise<void>
   /** It waits no longer, and the server does not know. */

@@ -1,6 +1,7 @@
 import type { Timer } from './clock.js'
-import type { LineHost, LineProtocol, News } from './line-protocol.js'
+import type { News } from './line-protocol.js'
 import type { Place } from './place.js'
+import type { Runtime } from './runtime.js'
 import type { Attendance } from './wakeups.js'
 
 /** Others whose turn it is take so long at most from the message of a release until they have it, ms: Redisson takes 3 to 5. */
@@ -11,13 +12,14 @@ const QUIET = 10
  * them has it, or it is left to them for a while, whoever is first in our line listens there too, and asks when they are through.
  */
 export class Strangers {
-  readonly #host: LineHost
-  readonly #protocol: LineProtocol
+  readonly #host: { readonly runtime: Runtime }
+  readonly #protocol: { readonly channel: string }
   readonly #ask: () => void
   #ear: Attendance | undefined
   /** On behalf of whom. */
   #first: Place | undefined
   #timer: Timer | undefined
+  #later: Timer | undefined
   /** Until when it is left to them, on the monotonic clock. */
   #till = -Infinity
   /** Nobody was heard for a while; how often they were through since it was left to them, and how often they may be. */
@@ -25,7 +27,7 @@ export class Strangers {
   #visits = 0
   #share = 0
 
-  constructor(host: LineHost, protocol: LineProtocol, ask: () => void) {
+  constructor(host: { readonly runtime: Runtime }, protocol: { readonly channel: string }, ask: () => void) {
     this.#host = host
     this.#protocol = protocol
     this.#ask = ask
@@ -39,8 +41,15 @@ export class Strangers {
     return this.#now < this.#till && (this.#quiet || this.#visits >= this.#share) ? 1 : 0
   }
 
+  /** It may be that one of them has it: if nobody else has given it to us until then, we listen. */
+  expect(ms: number): void {
+    this.#later ??= this.#host.runtime.options.clock.setTimer(() => {
+      this.attend(undefined, 0, 0)
+    }, ms)
+  }
+
   /** Theirs is the next turn, or this one, and this place is behind them; `open`: for so many ms at most, and for so many visits. */
-  attend(first: Place, open: number, share: number): void {
+  attend(first: Place | undefined, open: number, share: number): void {
     this.#first = first
     const { wakeups, sharded } = this.#host.runtime
     if (open > 0 && this.#now >= this.#till) {
@@ -84,6 +93,8 @@ export class Strangers {
     if (place !== undefined && first !== undefined && first !== place && first.waiter.place === first) return
     this.#first = undefined
     this.#timer?.cancel()
+    this.#later?.cancel()
+    this.#later = undefined
     this.#till = -Infinity
     void this.#ear?.leave()
     this.#ear = undefined

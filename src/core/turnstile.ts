@@ -35,6 +35,8 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   /** Since when this process has taken what it could without standing back for others. */
   #since: number | undefined
   #lingers: Timer | undefined
+  /** How often something went from hand to hand. */
+  #passes = 0
 
   constructor(runtime: Runtime, passage: Passage<Q, G>, rested: () => void) {
     this.#runtime = runtime
@@ -89,9 +91,19 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
         timer.cancel()
         settle()
       })
-    } else settle()
+    } else if (this.#room.first !== undefined || this.passage.leaveLine === undefined) settle()
+    else this.#settleOutside(settle)
     // Who stood behind it may want less.
     this.#contender.wake()
+  }
+
+  /** When the process has left the line, unless that takes long. */
+  #settleOutside(settle: () => void): void {
+    const timer = this.clock.setTimer(settle, GRACE)
+    void Promise.resolve(this.passage.leaveLine?.()).then(() => {
+      timer.cancel()
+      settle()
+    })
   }
 
   next(): Waiter<Q, G> | undefined {
@@ -121,19 +133,22 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     const sent = this.clock.monotonic()
     let back: Promise<unknown> | undefined
     try {
-      const answer = await this.passage.ask(asked)
+      const answer = await this.passage.ask(asked, this.#contender.listens)
       const { granted, left } = answer
       this.#answeredAt = sent
       if (granted.length > 0) this.#begin(granted)
       back = this.#deal(asked, answer)
-      return granted.length === asked.length ? 'served' : left
+      // The next one stands in the line for itself.
+      const goesOn = granted.length > 0 && this.passage.leaveLine !== undefined && this.#contender.listens
+      return goesOn || granted.length === asked.length ? 'served' : left
     } catch (trouble) {
       return { trouble }
     } finally {
       this.#asked = []
       const leaving = this.#leaving.splice(0)
       // Who waits on does not wait for what is given back.
-      void Promise.resolve(back).then(() => {
+      const left = this.#room.first === undefined && leaving.length > 0 ? this.passage.leaveLine?.() : undefined
+      void Promise.all([back, left]).then(() => {
         for (const settle of leaving) settle()
       })
     }
@@ -208,11 +223,29 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     const now = this.clock.monotonic()
     if (!this.#turns.pass(amount, rest === 0 ? takers.length : 0, now)) return false
     this.#answeredAt = now
+    this.#passes += takers.length
     for (const [waiter, wanted] of takers) {
       this.#serve(waiter, wanted, true)
       this.passage.left?.(waiter)
     }
     return true
+  }
+
+  /** How many have had it, one after the other, since this was asked last; what is given back to the server now is of one of them. */
+  visits(): number {
+    const visits = this.#passes + 1
+    this.#passes = 0
+    return visits
+  }
+
+  /** The place in the line that nobody here needs any more. */
+  placeToLeave(): string | undefined {
+    return this.#room.first === undefined ? this.passage.placeToLeave?.() : undefined
+  }
+
+  /** There may be more for who waits here, as a message says. */
+  call(): void {
+    this.#contender.call()
   }
 
   /** What was granted until now goes to the server when it is given back. */
@@ -240,6 +273,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
 
   rested(): void {
     if (!this.idle) return
+    void this.passage.leaveLine?.()
     this.#lingers?.cancel()
     this.#lingers = undefined
     if (this.#runtime.closed || !this.#contender.othersWait) this.#rested()

@@ -5,7 +5,7 @@ import { Turnstile } from './turnstile.js'
 
 type AnyTurnstile = Pick<
   Turnstile<Patience, unknown>,
-  'idle' | 'freeing' | 'freed' | 'pass' | 'endTurns' | 'turnAway' | 'close'
+  'idle' | 'freeing' | 'freed' | 'pass' | 'visits' | 'placeToLeave' | 'call' | 'endTurns' | 'turnAway' | 'close'
 >
 
 type AnyPassage = Pick<Passage<never, never>, 'kind' | 'key'>

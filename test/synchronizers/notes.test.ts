@@ -19,20 +19,16 @@ for (const [title, there, wanted] of [
       server.execute([
         'EVAL',
         semaphoreAdd.text,
-        '3',
-        's',
-        'channel',
-        'note',
-        '1',
-        'PUBLISH',
-        there === undefined ? '0' : '1',
+        '6',
+        ...['s', 'note', 'line', 'due', 'wanted', 'turn'],
+        ...['1', there === undefined ? '0' : '1', 'client', '0', '1', '1', 'channel', 'grants', 'PUBLISH'],
       ])
     const first = add()
     add()
     await clock.advance(HALF_AN_HOUR)
     if (there === undefined) server.execute(['SET', 's', '7'])
     add()
-    assert.equal(first, there === undefined ? -1 : 0)
+    assert.equal(first, there === undefined ? -1 : 1)
     assert.equal(String(server.execute(['INCRBY', 's', '0']) as number), String(there === undefined ? 7 : wanted))
   })
 }

@@ -105,7 +105,7 @@ void describe('outages of synchronizers', () => {
       async ({ clock, driver, client, errors, raw, run }) => {
         const s = client.semaphore('s')
         await run(s.trySetPermits(5))
-        driver.loseNext(loss, 'holdfast_reserved')
+        driver.loseNext(loss, 'holdfast_permits_line')
         const refused = rejection(s.acquire({ permits: 2 }))
         await clock.advance(100)
         driver.up = false
@@ -247,11 +247,14 @@ void describe('outages of synchronizers', () => {
       assert.ok(polled <= 1200, `${polled} ms`)
       const heard = await took(async () => {
         answer()
+        // First in the line, it listens to Redisson's as well.
+        await clock.advance(50)
+        answer()
         await clock.advance(10)
         raw('SET', 's', 1)
         raw('PUBLISH', 'redisson_sc:{s}', 1)
       })
-      assert.ok(heard <= 50, `${heard} ms`)
+      assert.ok(heard <= 100, `${heard} ms`)
     },
     ['s'],
     30_000,
@@ -268,40 +271,6 @@ void describe('outages of synchronizers', () => {
     const looks = driver.sent.filter(([word]) => word === 'GET')
     assert.ok(looks.length <= 2, `${looks.length} looks`)
   })
-
-  onStage(
-    'more permits than there are are wanted → others are kept waiting for a small part of the time',
-    async ({ clock, client, raw, run }) => {
-      const s = client.semaphore('s')
-      await run(s.trySetPermits(2))
-      const waiting = rejection(s.acquire({ permits: 3 }))
-      let reserved = 0
-      for (let second = 0; second < 600; second++) {
-        await clock.advance(1000)
-        reserved += Number(raw('EXISTS', 'holdfast_reserved:{s}'))
-      }
-      assert.ok(reserved > 10, `${reserved} s`)
-      assert.ok(reserved < 120, `${reserved} s of 600`)
-      void client.close()
-      await run(waiting)
-    },
-    ['s'],
-  )
-
-  onStage(
-    'permits are saved up for another, then not → the next one’s turn comes at once',
-    async ({ clock, client, raw, run }) => {
-      const s = client.semaphore('s')
-      await run(s.trySetPermits(2))
-      raw('SET', 'holdfast_reserved:{s}', 'another', 'PX', 2500)
-      const waiting = rejection(s.acquire({ permits: 3 }))
-      await clock.advance(2600)
-      assert.equal(raw('GET', 'holdfast_reserved:{s}'), client.id)
-      void client.close()
-      await run(waiting)
-    },
-    ['s'],
-  )
 
   onStage(
     'given back elsewhere, expired with the whole, or given a lease there → not kept here, and told',

@@ -39,8 +39,9 @@ void describe('permits that go from hand to hand', () => {
         inside.order,
         times(12, (index) => index),
       )
-      // The first asks alone, the others before and after the subscription; the last two permits are given back.
-      assert.equal(scriptsIn(stage), 5)
+      // The first asks alone, the others before and after the subscription; the last two permits are given back, and so is the place
+      // in the line.
+      assert.equal(scriptsIn(stage), 6)
     },
     ['s'],
   )
@@ -112,28 +113,6 @@ void describe('permits that go from hand to hand', () => {
       await run(s.release(2))
       await run(waiting[2] as Promise<void>)
       assert.equal(raw('GET', 's'), '1')
-    },
-    ['s'],
-  )
-
-  onStage(
-    'saved up for one who has it from another here → they are not saved up any longer',
-    async (stage) => {
-      const { clock, client, run, raw } = stage
-      const s = client.semaphore('s')
-      await run(s.trySetPermits(3))
-      const first = s.acquire({ permits: 3 })
-      const [second, third] = [s.acquire({ permits: 2 }), s.acquire({ permits: 2 })]
-      await run(first)
-      await clock.advance(5000)
-      await run(s.release(3))
-      await run(second)
-      await clock.advance(20)
-      assert.equal(raw('EXISTS', 'holdfast_reserved:{s}'), 1)
-      await run(s.release(2))
-      await run(third)
-      await clock.advance(10)
-      assert.equal(raw('EXISTS', 'holdfast_reserved:{s}'), 0)
     },
     ['s'],
   )

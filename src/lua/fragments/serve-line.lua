@@ -23,7 +23,7 @@ local function serveLine(line, mine)
     end
     place = place + 1
     local owner = some[place]
-    local client, wants = string.sub(owner, 1, 36), entersAs(owner)
+    local client, wants = string.sub(owner, 1, 36), entersAs(owner, line)
     local deadline = not line.dead[client] and tonumber(#owner < 100 and redis.call('ZSCORE', line.deadlines, owner) or 0)
     if not deadline or deadline <= line.now and deadline % 1 ~= 0 and client ~= line.client then
       -- It goes with all of its client, in the end.
@@ -36,7 +36,7 @@ local function serveLine(line, mine)
       if mode == 'write' or mode and wants == 'write' then
         -- Readers may go on for long: who has not been heard for as long as a trial is on trial now.
         local heard = line.allowance and deadline - line.now - line.allowance
-        if mode == 'read' and heard and (heard < -3000 or heard > 0) then
+        if mode == 'read' and heard and (heard < -3000 or heard >= 1) then
           redis.call('ZADD', line.deadlines, math.min(deadline, line.now + 3000.5), owner)
         end
         mode = 'write'

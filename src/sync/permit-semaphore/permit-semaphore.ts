@@ -2,11 +2,11 @@ import { KeptObject } from '../../core/kept.js'
 import type { Runtime } from '../../core/runtime.js'
 import { AcquireTimeoutError, LockLostError, NotOwnerError } from '../../errors.js'
 import {
+  permitSemaphoreAdd,
   permitSemaphoreExtend,
   permitSemaphoreLeaseTime,
   permitSemaphoreSetPermits,
-  semaphoreAdd,
-  semaphoreTrySetPermits,
+  permitSemaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
 import {
   OPTIONS,
@@ -49,7 +49,7 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
     checkAmount(permits, 'permits', 0)
     const { runner, key, channel } = this
     const made = await this.once((note) =>
-      runner.run(semaphoreTrySetPermits, [key, channel, note], [permits, 0, runner.publishCommand]),
+      runner.run(permitSemaphoreTrySetPermits, [key, channel, note], [permits, runner.publishCommand]),
     )
     return made === 1
   }
@@ -67,7 +67,7 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
     checkAmount(permits, 'permits', -2_147_483_647)
     if (permits === 0) return
     const { runner, key, channel } = this
-    await this.once((note) => runner.run(semaphoreAdd, [key, channel, note], [permits, runner.publishCommand, 1]))
+    await this.once((note) => runner.run(permitSemaphoreAdd, [key, channel, note], [permits, runner.publishCommand, 1]))
   }
 
   async available(): Promise<number> {

@@ -1,19 +1,29 @@
--- Adds permits, or takes some away, keeping the expiry, and tells waiters when there are any. Asked again under the same
--- note, it is done once; what was refused stays refused. The note lasts for as long as who gives back may ask again.
+-- Adds permits, or takes some away, keeping the expiry. They go to those in the line, or to others, who wait for a message. Asked again
+-- under the same note, it is done once; what was refused stays refused. The note lasts for as long as who gives back may ask again.
 -- KEYS[1] permits
--- KEYS[2] channel
--- KEYS[3] note
+-- KEYS[2] note
+-- KEYS[3] queue
+-- KEYS[4] deadlines
+-- KEYS[5] amounts
+-- KEYS[6] turn
 -- ARGV[1] amount (integer)
--- ARGV[2] publish
--- ARGV[3] always (count)
--- returns integer processes told, -1 when there is no such semaphore and it need not be made
-local permits, channel, note = KEYS[1], KEYS[2], KEYS[3]
-local amount, publish, always = ARGV[1], ARGV[2], ARGV[3]
+-- ARGV[2] always (count)
+-- ARGV[3] client its id, or its place in the line, which nobody there needs any more
+-- ARGV[4] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
+-- ARGV[5] visits (count) how many have had them in this process without a step on the server, the first included
+-- ARGV[6] channel
+-- ARGV[7] grants
+-- ARGV[8] publish
+-- returns integer 1 done, -1 when there is no such semaphore and it need not be made
+local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local amount, always, client, own, visits = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local channel, grants, publish = ARGV[6], ARGV[7], ARGV[8]
 --include tell
+--include whole
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, math.max(redis.call('PTTL', note), 1)) == 1 then
-  return redis.call('GET', note) == '0' and -1 or 0
+  return redis.call('GET', note) == '0' and -1 or 1
 end
 if always == '0' and redis.call('EXISTS', permits) == 0 then
   redis.call('SET', note, 0, 'PX', 3600000)
@@ -21,4 +31,36 @@ if always == '0' and redis.call('EXISTS', permits) == 0 then
 end
 local available = redis.call('INCRBY', permits, amount)
 redis.call('SET', note, 1, 'PX', 3600000)
-return tell(channel, publish, available)
+local lined = redis.call('EXISTS', queue, deadlines) > 0
+if not lined and tell(channel, publish, available) <= (own == 1 and 1 or 0) then
+  return 1
+end
+--include or-undo
+--include take-out
+--include amount/drop-clients
+--include amount/line-of
+--include amount/mode-of
+--include amount/granted-to
+--include amount/is-in
+--include amount/enters-as
+--include amount/let-in
+--include amount/settle
+--include amount/take-back
+--include amount/find-lost
+--include one/voice-of
+--include tell-whose
+--include call-in
+--include serve-line
+--include is-open
+--include open-up
+--include amount/see-others
+--include amount/serve
+--include amount/hand-on
+
+local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
+line.visits, line.left = visits, available
+if #client > 36 then
+  pcall(takeBack, line, client)
+end
+handOn(line, line.left, not lined)
+return 1

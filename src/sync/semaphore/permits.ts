@@ -4,9 +4,24 @@ import { KEPT } from '../../core/requests.js'
 import type { Patience } from '../../core/request.js'
 import type { Runtime } from '../../core/runtime.js'
 import { Speaker } from '../../core/speaker.js'
+import { Strangers } from '../../core/strangers.js'
 import { type Answer, type Passage, unlessSetUp } from '../../core/passage.js'
-import { reservationKey, semaphoreChannel } from '../../keys.js'
-import { semaphoreAcquire, semaphoreAdd, semaphoreRetract, semaphoreUnreserve } from '../../lua/scripts.gen.js'
+import {
+  permitsAmounts,
+  permitsDeadlines,
+  permitsGrants,
+  permitsQueue,
+  permitsTurn,
+  semaphoreChannel,
+} from '../../keys.js'
+import {
+  semaphoreAcquire,
+  semaphoreAdd,
+  semaphoreAsk,
+  semaphoreLeave,
+  semaphoreRetract,
+  semaphoreTrySetPermits,
+} from '../../lua/scripts.gen.js'
 
 export interface PermitsRequest extends Patience {
   readonly permits: number
@@ -14,102 +29,133 @@ export interface PermitsRequest extends Patience {
 
 type PermitsWaiter = Waiter<PermitsRequest, number>
 
-/** Permits are saved up for a call that has waited so long, ms, and for no longer than this at a time. */
-const PATIENT = 1000
-const SAVED_AT_MOST = 60_000
-/** They are so for the others unless it says again that it waits. */
-const BELIEVED = 3000
+/** A place that nobody shows to be alive goes by itself after so long, ms. */
+const ALLOWANCE = 10_000
+/** Among ours alone whoever is first is mostly served sooner, ms: it need not listen to others. */
+const PATIENT = 30
+/** Whoever is first and hears no messages asks again each so many ms. */
+const RESTLESS = 99
 
-/** For whom permits are saved up, until when, and from when on they may be again. */
-interface Turn {
-  readonly waiter: PermitsWaiter
-  until: number
-  again: number
-  /** How often they were. */
-  turns: number
-}
-
-/** The permits of a semaphore, as those see them who take some. */
+/**
+ * The permits of a semaphore, as those see them who take some. Those of one process who wait stand in the line on the server once, for
+ * as many permits as the first of them wants.
+ */
 export class Permits implements Passage<PermitsRequest, number> {
   readonly name: string
   readonly kind = { name: 'semaphore' }
   readonly key: string
+  /** Where the process hears that it was granted permits. */
   readonly channel: string
+  /** Where Redisson tells of releases. */
+  readonly told: string
   readonly #runtime: Runtime
   readonly #runner: Runner
-  #turn: Turn | undefined
+  readonly #strangers: Strangers
+  readonly #line: readonly [queue: string, deadlines: string, amounts: string, turn: string]
+  /** By what name the process stands in the line; whether it may do so. */
+  #owner: string | undefined
+  #stands = false
+  #first = false
 
   constructor(runtime: Runtime, name: string, key: string) {
     this.#runtime = runtime
     this.#runner = new Speaker(runtime, name)
     this.name = name
     this.key = key
-    this.channel = semaphoreChannel(key)
+    this.channel = `${permitsGrants(key)}:${runtime.options.id}`
+    this.told = semaphoreChannel(key)
+    this.#line = [permitsQueue(key), permitsDeadlines(key), permitsAmounts(key), permitsTurn(key)]
+    this.#strangers = new Strangers({ runtime }, { channel: this.told }, () => {
+      runtime.turnstiles.at(this)?.call()
+    })
   }
 
-  async ask(waiters: readonly PermitsWaiter[]): Promise<Answer<PermitsRequest, number>> {
-    const { requests, options } = this.#runtime
+  get #voices(): [channel: string, grants: string, publish: string] {
+    return [this.told, permitsGrants(this.key), this.#runner.publishCommand]
+  }
+
+  get #hears(): boolean {
+    return this.#runtime.wakeups.hears(this.channel)
+  }
+
+  /** 1: the server may count us among those who listen where Redisson's do; 2: we hear of no grants; 3: it does not know of all who listen. */
+  get #own(): 0 | 1 | 2 | 3 {
+    if (!this.#runner.countsAll) return 3
+    if (this.#stands && !this.#hears) return 2
+    return this.#runner.mayBeCounted(this.told) ? 1 : 0
+  }
+
+  async ask(waiters: readonly PermitsWaiter[], hears: boolean): Promise<Answer<PermitsRequest, number>> {
+    const { requests } = this.#runtime
     const note = requests.note(this.key)
     const wanted = waiters.map(({ request }) => request.permits)
-    const first = waiters[0] as PermitsWaiter
-    const reserve = this.#reserve(first)
-    const keys = [this.key, note, reservationKey(this.key), this.channel] as const
-    const args = [options.id, Math.min(reserve, BELIEVED), this.#runner.publishCommand, ...wanted] as const
+    const patient = hears || this.#stands ? waiters.find(({ request }) => request.wait > 0) : undefined
     try {
-      const [calls, left, reserved] = await this.#runner.take(semaphoreAcquire, keys, args, ([served]) => served > 0)
+      const calls = await (patient === undefined ? this.#take(note, wanted) : this.#standIn(note, wanted, patient))
       if (calls > 0) requests.forget(note)
-      if (reserved === 1) this.#reserved(first, reserve)
-      if (calls === -1) return { granted: [], left, vain: unlessSetUp(this.name, 'permits are') }
-      return { granted: wanted.slice(0, calls), left }
+      if (calls === -1) return { granted: [], left: -1, vain: unlessSetUp(this.name, 'permits are') }
+      return { granted: wanted.slice(0, calls), left: this.#first && !this.#hears ? RESTLESS : -1 }
     } catch (error) {
-      if (reserve > 0) this.#reserved(first, reserve)
+      const keys = [this.key, note, ...this.#line] as const
       requests.undo(error, () =>
-        this.#runner.run(semaphoreRetract, [this.key, this.channel, note], [this.#runner.publishCommand]),
+        this.#runner.run(semaphoreRetract, keys, [this.#runtime.options.id, this.#own, ...this.#voices]),
       )
       throw error
     }
   }
 
-  /**
-   * For how many ms others leave permits to this call. Who wants several at once would never see as many while others take
-   * one at a time; so others stand back for as long as it has waited. When that was in vain it stands back for twice as long,
-   * the next time for four times as long, and so on: it may be that there will never be as many.
-   */
-  #reserve(waiter: PermitsWaiter): number {
-    const { request, since } = waiter
-    if (request.permits === 1 || request.wait === 0) return 0
-    if (this.#turn?.waiter !== waiter) this.#turn = { waiter, until: -Infinity, again: since + PATIENT, turns: 0 }
-    const now = this.#runtime.options.clock.monotonic()
-    const { until, again } = this.#turn
-    if (now < until) return Math.ceil(until - now)
-    return now < again ? 0 : Math.ceil(Math.min(now - since, SAVED_AT_MOST))
+  /** Of what nobody in the line comes for first. */
+  async #take(note: string, wanted: readonly number[]): Promise<number> {
+    const [queue, deadlines, , turn] = this.#line
+    const keys = [this.key, note, queue, deadlines, turn] as const
+    const calls = await this.#runner.take(semaphoreAcquire, keys, wanted, (served) => served > 0)
+    // It may be the turn of somebody who is dead.
+    return calls === -2 ? this.#standIn(note, wanted, undefined) : calls
   }
 
-  /** They are saved up, or may be: only then was it its turn. */
-  #reserved(waiter: PermitsWaiter, saved: number): void {
-    const turn = this.#turn
-    if (turn?.waiter !== waiter) {
-      // It left while its answer was on the way.
-      if (!waiter.queued) this.#unreserve()
-      return
-    }
-    const now = this.#runtime.options.clock.monotonic()
-    if (now < turn.until) return
-    turn.until = now + saved
-    turn.again = turn.until + saved * 2 ** ++turn.turns
+  /** `patient`: who waits in the line if it has to; nobody does: it may stand there all the same. */
+  async #standIn(note: string, wanted: readonly number[], patient: PermitsWaiter | undefined): Promise<number> {
+    const owner = (this.#owner ??= this.#runtime.nextWire())
+    this.#stands ||= patient !== undefined
+    const joins = patient?.request.permits ?? 0
+    const keys = [this.key, note, ...this.#line] as const
+    const args = [owner, joins, this.#strangers.news, this.#own, ...this.#voices, ...wanted] as const
+    const [calls, first, open, share] = await this.#runner.take(semaphoreAsk, keys, args, ([served]) => served > 0)
+    if (calls > 0 && owner === this.#owner) this.#stands = false
+    this.#first = owner === this.#owner && this.#stands && first > 0
+    this.#hear(this.#first ? first : 0, open, share)
+    return calls
   }
 
-  left(waiter: PermitsWaiter): void {
-    const turn = this.#turn
-    if (turn?.waiter !== waiter) return
-    this.#turn = undefined
-    if (turn.turns > 0) this.#unreserve()
+  /** Whoever is first in the line listens to what Redisson's tell each other, once it waits for longer, or they were seen. */
+  #hear(first: number, open: number, share: number): void {
+    if (first === 0) this.#strangers.leave()
+    else if (first === 1 && open === 0) this.#strangers.expect(PATIENT)
+    else this.#strangers.attend(undefined, open, share)
   }
 
-  #unreserve(): void {
-    const keys = [this.key, this.channel, reservationKey(this.key)] as const
-    const { id } = this.#runtime.options
-    this.#runtime.inBackground(() => this.#runner.run(semaphoreUnreserve, keys, [id, this.#runner.publishCommand]))
+  placeToLeave(): string | undefined {
+    const [owner, stands] = [this.#owner, this.#stands]
+    this.#strangers.leave()
+    // Whoever comes now has another.
+    this.#owner = undefined
+    this.#stands = this.#first = false
+    return stands ? owner : undefined
+  }
+
+  leaveLine(): Promise<unknown> | undefined {
+    const owner = this.placeToLeave()
+    return owner === undefined ? undefined : this.#leave(owner)
+  }
+
+  #leave(owner: string): Promise<unknown> {
+    const keys = [this.key, ...this.#line] as const
+    const left = this.#runtime.insist(
+      () => this.#runner.run(semaphoreLeave, keys, [owner, this.#own, ...this.#voices]),
+      this.#runtime.options.clock.monotonic() + ALLOWANCE,
+    )
+    this.#runtime.track(left)
+    return left
   }
 
   amount({ permits }: PermitsRequest): number {
@@ -126,11 +172,25 @@ export class Permits implements Passage<PermitsRequest, number> {
     this.#runtime.turnstiles.at(this)?.endTurns()
   }
 
+  async make(permits: number, expiry: number, note: string): Promise<boolean> {
+    const args = [permits, expiry, this.#runtime.options.id, this.#own, ...this.#voices] as const
+    return (await this.#runner.run(semaphoreTrySetPermits, [this.key, note, ...this.#line], args)) === 1
+  }
+
   /** False: there is no such semaphore, and it is not to be made. */
   async add(amount: number, always: boolean, note: string): Promise<boolean> {
-    const keys = [this.key, this.channel, note] as const
-    const args = [amount, this.#runner.publishCommand, always ? 1 : 0] as const
-    return (await this.#runtime.turnstiles.give(this, () => this.#runner.run(semaphoreAdd, keys, args))) !== -1
+    const { options, turnstiles } = this.#runtime
+    const here = turnstiles.at(this)
+    const visits = here?.visits() ?? 1
+    const place = here?.placeToLeave()
+    const args = [amount, always ? 1 : 0, place ?? options.id, this.#own, visits, ...this.#voices] as const
+    try {
+      return (await this.#runner.run(semaphoreAdd, [this.key, note, ...this.#line], args)) !== -1
+    } catch (error) {
+      // Asked again, it knows of no place.
+      if (place !== undefined) void this.#leave(place)
+      throw error
+    }
   }
 
   async giveBack(permits: number): Promise<void> {

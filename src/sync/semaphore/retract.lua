@@ -1,13 +1,41 @@
 -- Gives back what an acquire took whose answer was lost, if it took anything, and voids a copy of it that comes late.
 -- KEYS[1] permits
--- KEYS[2] channel
--- KEYS[3] note
--- ARGV[1] publish
+-- KEYS[2] note
+-- KEYS[3] queue
+-- KEYS[4] deadlines
+-- KEYS[5] amounts
+-- KEYS[6] turn
+-- ARGV[1] client
+-- ARGV[2] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
+-- ARGV[3] channel
+-- ARGV[4] grants
+-- ARGV[5] publish
 -- returns integer permits given back
-local permits, channel, note = KEYS[1], KEYS[2], KEYS[3]
-local publish = ARGV[1]
+local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 --include tell
 --include whole
+--include or-undo
+--include take-out
+--include amount/drop-clients
+--include amount/line-of
+--include amount/mode-of
+--include amount/granted-to
+--include amount/is-in
+--include amount/enters-as
+--include amount/let-in
+--include amount/settle
+--include amount/take-back
+--include amount/find-lost
+--include one/voice-of
+--include tell-whose
+--include call-in
+--include serve-line
+--include is-open
+--include open-up
+--include amount/see-others
+--include amount/serve
+--include amount/hand-on
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, 120000)
@@ -22,5 +50,5 @@ if type(available) == 'table' then
   redis.call('SET', note, taken, 'PX', 3600000)
   return available
 end
-tell(channel, publish, available)
+handOn(lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own), available, false)
 return taken

@@ -1,7 +1,7 @@
 import { KeptObject } from '../../core/kept.js'
 import type { Runtime } from '../../core/runtime.js'
 import { AcquireTimeoutError, ClosedError } from '../../errors.js'
-import { semaphoreDrain, semaphoreTrySetPermits } from '../../lua/scripts.gen.js'
+import { semaphoreDrain } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkLease, checkWaiting, needsSetup, usingArgs } from '../../options.js'
 import type { Semaphore, SemaphoreOptions, SetupOptions } from '../../permit-types.js'
 import { Permits, type PermitsRequest } from './permits.js'
@@ -16,17 +16,13 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
   }
 
   protected get channel(): string {
-    return this.#permits.channel
+    return this.#permits.told
   }
 
   async trySetPermits(permits: number, ttl?: number): Promise<boolean> {
     checkAmount(permits, 'permits', 0)
     const expiry = ttl === undefined ? 0 : checkLease(ttl, 'ttl')
-    const { runner, key, channel } = this
-    const made = await this.once((note) =>
-      runner.run(semaphoreTrySetPermits, [key, channel, note], [permits, expiry, runner.publishCommand]),
-    )
-    return made === 1
+    return this.once((note) => this.#permits.make(permits, expiry, note))
   }
 
   async addPermits(permits: number): Promise<void> {

@@ -1,15 +1,44 @@
 -- Makes the semaphore where there is none. Asked again under the same note, it tells again whether it did.
 -- KEYS[1] permits
--- KEYS[2] channel
--- KEYS[3] note
+-- KEYS[2] note
+-- KEYS[3] queue
+-- KEYS[4] deadlines
+-- KEYS[5] amounts
+-- KEYS[6] turn
 -- ARGV[1] amount (count)
 -- ARGV[2] expiry (ms)
--- ARGV[3] publish
+-- ARGV[3] client
+-- ARGV[4] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
+-- ARGV[5] channel
+-- ARGV[6] grants
+-- ARGV[7] publish
 -- returns integer 1 made, 0 when it was there
-local permits, channel, note = KEYS[1], KEYS[2], KEYS[3]
-local amount, expiry, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local amount, expiry, client, own = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 --include tell
 --include whole
+--include or-undo
+--include take-out
+--include amount/drop-clients
+--include amount/line-of
+--include amount/mode-of
+--include amount/granted-to
+--include amount/is-in
+--include amount/enters-as
+--include amount/let-in
+--include amount/settle
+--include amount/take-back
+--include amount/find-lost
+--include one/voice-of
+--include tell-whose
+--include call-in
+--include serve-line
+--include is-open
+--include open-up
+--include amount/see-others
+--include amount/serve
+--include amount/hand-on
 
 local before = redis.call('GET', note)
 if before then
@@ -25,5 +54,12 @@ if expiry > 0 then
 else
   redis.call('SET', permits, amount)
 end
-tell(channel, publish, tonumber(amount))
+-- What was granted of an earlier one is nobody's, and does not come back to this one.
+pcall(function()
+  local some = redis.call('HSCAN', amounts, '0', 'COUNT', 1000)[2]
+  for i = 1, math.min(#some, 2000), 2 do
+    if (whole(some[i + 1]) or 0) > 0 then settle({ amounts = amounts, deadlines = deadlines }, some[i]) end
+  end
+end)
+handOn(lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own), tonumber(amount), false)
 return 1

@@ -26,7 +26,7 @@ export const COUNTS: readonly Family[] = [
     'counted',
     { name: 'semaphore', make: semaphoreMade, channel: semaphoreChannel },
     {
-      scripts: ['acquire', 'add', 'retract', 'drain'].map((script) => `semaphore/${script}`),
+      scripts: ['acquire', 'ask', 'add', 'leave', 'retract', 'drain'].map((script) => `semaphore/${script}`),
       told: true,
       watch: (...seen) => new SemaphoreTally(...seen),
     },

@@ -1,8 +1,8 @@
 import type { MemoryServer } from '../../engine/memory/server.js'
 import type { Client } from '../../client.js'
-import { reservationKey } from '../../keys.js'
 import type { Flight } from './fates.js'
 import type { Party } from './party.js'
+import { PermitsLine } from './permits-line.js'
 import type { SimProcess } from './process.js'
 import type { Step } from './program.js'
 import { type Asked, Ledger, Tally } from './tally.js'
@@ -27,6 +27,7 @@ export class SemaphoreTally extends Tally {
   /** What it may have given back, or taken, where nobody was told. */
   readonly #doubtful = new Ledger()
   #before: ReadonlyMap<string, number> = new Map()
+  readonly #line = new PermitsLine(this.scene, this.verdict)
 
   protected async perform(_worker: string, process: SimProcess, step: Step): Promise<void> {
     const { name, does } = step
@@ -93,7 +94,7 @@ export class SemaphoreTally extends Tally {
   // ---- what the server does ------------------------------------------------------------------------------------------
 
   #free(name: string): number {
-    return Number(this.scene.server.redis.execute(['GET', name]))
+    return Number(this.scene.server.redis.execute(['GET', name])) + this.#line.granted(name)
   }
 
   #counts(): ReadonlyMap<string, number> {
@@ -102,9 +103,11 @@ export class SemaphoreTally extends Tally {
 
   executing(): void {
     this.#before = this.#counts()
+    this.#line.executing()
   }
 
-  executed(process: Party, _flight: Flight): void {
+  executed(process: Party, flight: Flight): void {
+    this.#line.executed(flight)
     for (const [name, free] of this.#counts()) {
       const taken = (this.#before.get(name) ?? 0) - free
       if (taken !== 0) this.#had.add(process, name, taken)
@@ -112,8 +115,9 @@ export class SemaphoreTally extends Tally {
   }
 
   protected isPossible({ process, name, amount }: Asked): boolean {
-    const savedFor = this.scene.server.redis.execute(['GET', reservationKey(name)])
-    return this.#free(name) >= amount && (savedFor === null || savedFor === process.client?.id)
+    const first = this.#line.first(name)
+    const mine = first === undefined || first.startsWith(String(process.client?.id))
+    return mine && this.#free(name) - this.#line.granted(name) >= amount
   }
 
   protected checkServer(name: string): void {

@@ -12,11 +12,10 @@ export const redissonLines = (scenario: Scenario): void => {
     const [one, two] = [await w.connect(), await w.connect()]
     const s = one.semaphore(w.id)
     await s.addPermits(1)
+    await w.run(s.acquire())
     const waiting = watch(two.semaphore(w.id).acquire({ permits: 2 }))
     await w.pass(300)
     assert.equal(waiting.settled, false)
-    await w.run(s.acquire())
-    await w.pass(300)
     await s.release()
     await w.pass(300)
     assert.equal(waiting.settled, false, 'one permit for two')

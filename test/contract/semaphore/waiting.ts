@@ -166,22 +166,25 @@ export const waiting = (scenario: Scenario): void => {
     await w.raw('DEL', w.id)
   })
 
-  scenario('who had permits saved up gives up → others have them at once', async (w) => {
-    const [big, small] = [await w.connect(), await w.connect()]
-    await big.semaphore(w.id).trySetPermits(2)
-    const giving = new AbortController()
-    const never = rejection(big.semaphore(w.id).acquire({ permits: 5, signal: giving.signal }))
-    await w.eventually(async () => (await w.raw('EXISTS', `holdfast_reserved:{${w.id}}`)) === 1)
-    assert.equal(await small.semaphore(w.id).tryAcquire(), false, 'they are saved up')
-    const waiting = watch(small.semaphore(w.id).acquire())
-    await w.pass(50)
-    giving.abort('enough')
-    assert.equal(await w.run(never), 'enough')
-    const { ms } = await timed(w, () => waiting.promise)
-    lasted(w, ms, 0, 700)
-    assert.equal(await small.semaphore(w.id).available(), 1)
-    await w.raw('DEL', w.id)
-  })
+  scenario(
+    'who stands first in the line and wants more than there are gives up → others have them at once',
+    async (w) => {
+      const [big, small] = [await w.connect(), await w.connect()]
+      await big.semaphore(w.id).trySetPermits(2)
+      const giving = new AbortController()
+      const never = rejection(big.semaphore(w.id).acquire({ permits: 5, signal: giving.signal }))
+      await w.eventually(async () => (await w.raw('EXISTS', `holdfast_permits_line:{${w.id}}`)) === 1)
+      assert.equal(await small.semaphore(w.id).tryAcquire(), false, 'it comes first')
+      const waiting = watch(small.semaphore(w.id).acquire())
+      await w.pass(50)
+      giving.abort('enough')
+      assert.equal(await w.run(never), 'enough')
+      const { ms } = await timed(w, () => waiting.promise)
+      lasted(w, ms, 0, 700)
+      assert.equal(await small.semaphore(w.id).available(), 1)
+      await w.raw('DEL', w.id)
+    },
+  )
 
   scenario('G-08: not had within the wait → false or AcquireTimeoutError at its time, nothing left', async (w) => {
     const client = await w.connect()

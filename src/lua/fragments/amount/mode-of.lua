@@ -1,0 +1,4 @@
+-- What somebody who comes now finds: whether there are enough permits is asked for each.
+local function modeOf()
+  return 'read'
+end
