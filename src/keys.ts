@@ -40,6 +40,14 @@ const companion = (name: string, what: string, clientId: string): string =>
 /** Where ours hear that permits of a limiter came back, or its rate was changed; Redisson's tell nobody. */
 export const limiterChannel = (name: string): string => `holdfast_limiter:${tagged(name)}`
 
+/**
+ * The line of those who wait for permits of a limiter: in order; how many permits each wants, and when it asks next; and the channel on
+ * which it is told to ask.
+ */
+export const limiterOrder = (name: string): string => `holdfast_limiter_line:${tagged(name)}`
+export const limiterPlaces = (name: string): string => `holdfast_limiter_places:${tagged(name)}`
+export const limiterGrants = (name: string): string => `holdfast_limiter_grant:${tagged(name)}`
+
 /** Braces also around a name that has some: in a cluster, such a latch is of two slots, here and there. */
 export const latchChannel = (name: string): string => `redisson_countdownlatch__channel__{${name}}`
 

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js'
+import type { Clock, Timer } from './clock.js'
 import { Pace } from './pace.js'
 import type { Waiter } from './queue.js'
 import type { Patience } from './request.js'
@@ -27,6 +27,10 @@ export interface Contest<W extends { readonly request: Patience } = Waiter> {
   stoodBack?(): void
   /** The server says that another has it: a single try is over, another call begins to wait. */
   refused(waiter: W): void
+  /** A message may say in how many ms to ask, at the earliest. */
+  delayOf?(payload: string): number
+  /** The longest that it sleeps, ms, where that is not a poll. */
+  readonly longest?: number | undefined
   /** Rejects those for whom it is over. True: somebody waits on. */
   troubled(trouble: unknown): boolean
   cannotSubscribe(error: unknown): void
@@ -61,6 +65,8 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
   #ear: Ear | undefined
   /** It was woken by a message, and for nothing so far. */
   #called = false
+  /** A message said that it is to ask then. */
+  #later: { readonly at: number; readonly timer: Timer } | undefined
   readonly #pace = new Pace()
   /** It cannot subscribe, or has not been answered for long. */
   #deaf = false
@@ -138,6 +144,7 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
     let troubles = 0
     for (let waiter = contest.next(); waiter !== undefined; waiter = contest.next()) {
       const heard = this.#heard
+      this.#forget()
       const outcome = await this.#ask(waiter)
       if (outcome === 'served') {
         this.#courteous = false
@@ -154,8 +161,9 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
       if (next === undefined) break
       // A single try that came while another call was asked for is asked for at once.
       if (next !== waiter && next.request.wait === 0) continue
-      // What is released before the subscription stands is not heard: ask once more when it does.
-      if (this.#ear === undefined && (await this.#subscribe())) continue
+      // What is released before the subscription stands is not heard: ask once more when it does, or when it is known that it cannot.
+      const wasDeaf = this.#deaf
+      if (this.#ear === undefined && ((await this.#subscribe()) || !wasDeaf)) continue
       if (this.#heard === heard) await this.sleep(this.#untilPoll(outcome))
       // Redis wakes all in the same order each time. So that nobody is starved, each of the others has a turn before us.
       this.#courteous = this.#heard !== heard && this.#rounds < this.#others
@@ -164,7 +172,25 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
       if (pause > 0) await this.#unhurried(pause)
     }
     this.#ear?.close()
+    this.#forget()
     this.over()
+  }
+
+  /** A message that comes later than another says nothing of that one: the first that is due counts. */
+  #callIn(ms: number): void {
+    const at = this.contest.clock.monotonic() + ms
+    if (this.#later !== undefined && this.#later.at <= at) return
+    this.#forget()
+    const timer = this.contest.clock.setTimer(() => {
+      this.#later = undefined
+      this.call()
+    }, ms + 1)
+    this.#later = { at, timer }
+  }
+
+  #forget(): void {
+    this.#later?.timer.cancel()
+    this.#later = undefined
   }
 
   /** However many messages anybody sends, there are not as many questions. */
@@ -193,6 +219,11 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
   #listen(): Ear {
     if (this.#ear !== undefined) return this.#ear
     const attended = this.contest.wakeups.listen(this.contest.channel, (payload) => {
+      const delay = payload === undefined ? 0 : (this.contest.delayOf?.(payload) ?? 0)
+      if (delay > 0) {
+        this.#callIn(delay)
+        return
+      }
       this.#heard++
       this.#called ||= payload !== undefined
       if (payload === undefined) this.#echoes = 0
@@ -252,7 +283,7 @@ export class Contender<W extends { readonly request: Patience } = Waiter> extend
   }
 
   #untilPoll(left: number): number {
-    const poll = POLL * (0.9 + 0.2 * this.contest.clock.random())
+    const poll = this.contest.longest ?? POLL * (0.9 + 0.2 * this.contest.clock.random())
     return Math.min(left < 0 ? poll : left + 1, poll, this.#untilTurn())
   }
 

@@ -84,7 +84,8 @@ export abstract class KeptObject implements Kept {
   }
 
   delete(): Promise<boolean> {
-    return this.#change('DEL')
+    // Of a limiter that may be very many grants: the server frees them aside.
+    return this.#change(this.limits ? 'UNLINK' : 'DEL')
   }
 
   async expire(ms: number): Promise<boolean> {
@@ -97,7 +98,7 @@ export abstract class KeptObject implements Kept {
   }
 
   /** Of all its keys, if it is this object that stands there. */
-  async #change(command: 'DEL' | 'PEXPIRE' | 'PERSIST', expiry = ''): Promise<boolean> {
+  async #change(command: 'DEL' | 'UNLINK' | 'PEXPIRE' | 'PERSIST', expiry = ''): Promise<boolean> {
     const change = [this.limits ? '1' : '0', command, expiry] as const
     return (await this.query((runner) => runner.run(coreChangeKeys, this.keys, change))) > 0
   }

@@ -6,7 +6,10 @@ import type { Patience } from './request.js'
 /** What several calls, asked for in their order, have got: the first so many of them, one each. */
 export interface Answer<Q, G> {
   readonly granted: readonly G[]
-  /** When not all got theirs: for how many ms that is sure to stay so; -1: until somebody changes it. */
+  /**
+   * When not all got theirs: for how many ms that is sure to stay so, or the next of them need not ask; -1: until somebody changes it, or
+   * until a message comes.
+   */
   readonly left: number
   /** Why a call that did not get its own waits for what will not come; undefined: it may come. */
   readonly vain?: (request: Q) => Error | undefined
@@ -23,6 +26,10 @@ export interface Passage<Q extends Patience, G> extends Told {
   amount?(request: Q): G & number
   /** One question for all. When it rejects, whatever it did is being undone. `hears`: messages come, as far as they can. */
   ask(waiters: readonly Waiter<Q, G>[], hears: boolean): Promise<Answer<Q, G>>
+  /** A message may say in how many ms to ask, at the earliest. */
+  delayOf?(payload: string): number
+  /** How long its answers may tell those who wait to sleep, ms, where that is longer than a poll. */
+  readonly longest?: number
   /** Nobody here waits any more: the process leaves the line on the server, where there is one. */
   leaveLine?(): Promise<unknown> | undefined
   /** So it does with a step that goes to the server anyway: which place that is to take out. */

@@ -59,6 +59,14 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     return this.#runtime.wakeups
   }
 
+  get longest(): number | undefined {
+    return this.passage.longest
+  }
+
+  delayOf(payload: string): number {
+    return this.passage.delayOf?.(payload) ?? 0
+  }
+
   /** Undefined: not had within the wait. `taken` is called in the turn in which it is granted: nothing comes between. */
   enter(request: Q, taken?: (granted: G) => void): Promise<G | undefined> {
     return new Promise((resolve, reject) => {
@@ -138,8 +146,9 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
       this.#answeredAt = sent
       if (granted.length > 0) this.#begin(granted)
       back = this.#deal(asked, answer)
-      // The next one stands in the line for itself.
-      const goesOn = granted.length > 0 && this.passage.leaveLine !== undefined && this.#contender.listens
+      // The next one stands in the line for itself, unless it was told for how long it waits there.
+      const stands = this.passage.leaveLine !== undefined && left < 0
+      const goesOn = granted.length > 0 && stands && this.#contender.listens
       return goesOn || granted.length === asked.length ? 'served' : left
     } catch (trouble) {
       return { trouble }

@@ -177,19 +177,25 @@ void describe('what a script does is bounded', () => {
 
   const ALL = Number.MAX_SAFE_INTEGER
   const all = grantOf(4e9, 41_000)
-  const rate = [50_000, 60_000, 0, 0, 1, 1, 'PUBLISH']
-  const told = ['note', 'channel']
+  const rate = [50_000, 60_000, 0, 0, 1, 1, 'PUBLISH', '1', 'grants']
+  const told = ['note', 'channel', 'line', 'places']
   for (const [title, fill, script, keys, args] of [
     ['available(), all have left', limiter(true, 1000), rateLimiterAvailable, [], [ALL]],
     ['available(), the value is gone', limiter(false), rateLimiterAvailable, [], [ALL]],
     ['available(), the value is gone and all have left', limiter(true), rateLimiterAvailable, [], [ALL]],
-    ['a take of all, all have left', limiter(true, 1000), rateLimiterTake, ['note'], [all]],
-    ['a take of all, refused', limiter(false, 1000), rateLimiterTake, ['note'], [all]],
-    ['a take, the value is gone', limiter(false), rateLimiterTake, ['note'], [grantOf(4e9, 1)]],
-    ['a take, Redisson gave permits back', limiter(false, 42_000), rateLimiterTake, ['note'], [grantOf(4e9, 1)]],
+    ['a take of all, all have left', limiter(true, 1000), rateLimiterTake, ['note', 'line'], [all]],
+    ['a take of all, refused', limiter(false, 1000), rateLimiterTake, ['note', 'line'], [all]],
+    ['a take, the value is gone', limiter(false), rateLimiterTake, ['note', 'line'], [grantOf(4e9, 1)]],
+    [
+      'a take, Redisson gave permits back',
+      limiter(false, 42_000),
+      rateLimiterTake,
+      ['note', 'line'],
+      [grantOf(4e9, 1)],
+    ],
     ['another rate', limiter(false, 1000), rateLimiterSetRate, told, rate],
     ['another rate, all have left', limiter(true, 1000), rateLimiterSetRate, told, rate],
-    ['a release, the value is gone', limiter(false), rateLimiterRelease, told, [1, 'PUBLISH']],
+    ['a release, the value is gone', limiter(false), rateLimiterRelease, told, [1, 'PUBLISH', '1', 'grants']],
   ] as const) {
     test(`40,000 grants in a limiter's log; ${title} → a thousand are looked at`, () => {
       const calls = commandsOf(fill, script, [...LIMITER, ...keys], args)

@@ -20,13 +20,12 @@ const MOST_IN_LINE = 12_000
 /** Of the server's time, ms. */
 const LONGEST = 5
 /**
- * Whose caller asks for as many: all readers are released by force, a limiter's grants are forgotten, or a line that has lost
+ * Whose caller asks for as many: all readers are released by force, or a line that has lost
  * one of its keys is begun anew; so what there was of it goes in one step.
  */
 const LONGER: Readonly<Record<string, number>> = {
   'read-write-lock/force-release': 200,
   'read-write-lock/ask': 200,
-  'rate-limiter/set-rate': 200,
 }
 
 interface Case {

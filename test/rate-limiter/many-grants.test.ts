@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '#src/core/clock.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import type { Script } from '#src/lua/script.js'
 import {
+  coreChangeKeys,
   rateLimiterAvailable,
   rateLimiterRelease,
   rateLimiterRetract,
@@ -121,12 +122,19 @@ class Stage {
   }
 
   take(grant: Buffer): boolean {
-    const [served] = this.run(rateLimiterTake, ['note'], grant) as [number]
+    const [served] = this.run(rateLimiterTake, ['note', 'line'], grant) as [number]
     return served === 1
   }
 
   release(): void {
-    this.run(rateLimiterRelease, [`note ${this.#number++}`, 'channel'], 1 + this.below(8), 'PUBLISH')
+    this.run(
+      rateLimiterRelease,
+      [`note ${this.#number++}`, 'channel', 'line', 'places'],
+      1 + this.below(8),
+      'PUBLISH',
+      '1',
+      'grants',
+    )
   }
 
   /** What some call was granted, as if it had been given up. */
@@ -134,13 +142,20 @@ class Stage {
     const place = this.below(Number(this.execute('ZCARD', '{k}:permits')) || 1)
     const [grant] = this.execute('ZRANGE', '{k}:permits', place, place) as string[]
     if (grant !== undefined)
-      this.run(rateLimiterRetract, [`note ${this.#number++}`, 'channel'], 'PUBLISH', Buffer.from(grant, 'latin1'))
+      this.run(
+        rateLimiterRetract,
+        [`note ${this.#number++}`, 'channel', 'line', 'places'],
+        'PUBLISH',
+        '1',
+        'grants',
+        Buffer.from(grant, 'latin1'),
+      )
   }
 
   setRate(): void {
     this.rate += this.below(100)
-    const args = [this.rate, INTERVAL, 0, 0, 1, 1, 'PUBLISH']
-    this.run(rateLimiterSetRate, [`note ${this.#number++}`, 'channel'], ...args)
+    const args = [this.rate, INTERVAL, 0, 0, 1, 1, 'PUBLISH', '1', 'grants']
+    this.run(rateLimiterSetRate, [`note ${this.#number++}`, 'channel', 'line', 'places'], ...args)
   }
 
   redissonTakes(): boolean {
@@ -308,23 +323,32 @@ void describe('the time of a server with very many grants', () => {
   }
   const takes = (permits: (grants: number) => number) => ({
     script: rateLimiterTake,
-    more: ['note'],
+    more: ['note', 'line'],
     args: (grants: number) => [grantOf(4e9, permits(grants))],
     behind: (reply: unknown) => (reply as number[])[0] === 0 && (reply as number[])[2] === 0,
   })
   const sets = {
     script: rateLimiterSetRate,
-    more: ['note', 'channel'],
-    args: (grants: number) => [grants + 5000, INTERVAL, 0, 0, 1, 1, 'PUBLISH'],
+    more: ['note', 'channel', 'line', 'places'],
+    args: (grants: number) => [grants + 5000, INTERVAL, 0, 0, 1, 1, 'PUBLISH', '1', 'grants'],
     behind: () => false,
   }
   const gives = {
     script: rateLimiterRelease,
-    more: ['note', 'channel'],
-    args: () => [1, 'PUBLISH'],
+    more: ['note', 'channel', 'line', 'places'],
+    args: () => [1, 'PUBLISH', '1', 'grants'],
     behind: () => false,
   }
+  const deletes = {
+    script: coreChangeKeys,
+    more: [],
+    args: () => ['1', 'UNLINK', ''],
+    behind: () => false,
+  }
+  const forgets = { ...sets, args: (grants: number) => [grants + 5000, INTERVAL, 0, 0, 0, 1, 'PUBLISH', '1', 'grants'] }
   const cases: readonly Case[] = [
+    { title: 'all are deleted', lapsed: false, value: left, ...deletes },
+    { title: 'another rate, the grants are forgotten', lapsed: false, value: left, ...forgets },
     { title: 'available, all have left the window', lapsed: true, value: left, ...looks },
     { title: 'available, the value is gone', lapsed: false, value: undefined, ...looks },
     { title: 'available, the value is gone and all have left', lapsed: true, value: undefined, ...looks },

@@ -149,7 +149,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: 'rateLimiter',
-    channel: (name) => `holdfast_limiter:{${name}}`,
+    channel: (name) => `holdfast_limiter_grant:{${name}}:*`,
     prepare: (redis, name) => putLimiter(redis, name, 10),
     put: putLimiter,
     count: async (redis, name) => Number(await redis.get(`{${name}}:value`)),

@@ -21,8 +21,9 @@ const keep = (kept: {
   () => kept.delete(),
 ]
 
-/** What is done with notes goes on behind the callers, and of a renewal its permit tells: it is uncertain. */
-const tells = (question: string): boolean => !['DEL', 'PEXPIRE', 'permit-semaphore/renew'].includes(question)
+/** What is done with notes, and who leaves a line, goes on behind the callers; and of a renewal its permit tells: it is uncertain. */
+const tells = (question: string): boolean =>
+  !['DEL', 'PEXPIRE', 'permit-semaphore/renew', 'rate-limiter/leave'].includes(question)
 
 const semaphore: Part = {
   name: 'semaphore',

@@ -40,14 +40,15 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   }
 
   protected get channel(): string {
-    return this.#window.channel
+    return this.#window.told
   }
 
   async trySetRate(rate: Rate): Promise<boolean> {
     const args = argsOf(checkRate(rate, OPTIONS.rate))
     const { runner, key, channel } = this
+    const { line, voices } = this.#window
     const set = await this.once((note) =>
-      runner.run(rateLimiterTrySetRate, [key, note, channel], [...args, runner.publishCommand]),
+      runner.run(rateLimiterTrySetRate, [key, note, channel, ...line], [...args, ...voices]),
     )
     return set === 1
   }
@@ -64,9 +65,9 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     const { keepState = false } = checkRate(rate, OPTIONS.newRate)
     const args = [...argsOf(rate), keepState ? 1 : 0, always ? 1 : 0] as const
     const { runner, channel } = this
-    const { keys } = this.#window
+    const { keys, line, voices } = this.#window
     const set = await this.once((note) =>
-      runner.run(rateLimiterSetRate, [...keys, note, channel], [...args, runner.publishCommand]),
+      runner.run(rateLimiterSetRate, [...keys, note, channel, ...line], [...args, ...voices]),
     )
     // Nobody gets any before all are counted. Whoever asks next goes on with it, should this fail.
     if (set === 2) await this.query(() => this.#window.available(1)).catch(() => undefined)
@@ -89,11 +90,11 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     checkAmount(permits, 'permits', 0)
     const { runner, channel } = this
     if (permits === 0) return
-    const { keys } = this.#window
-    const told = await this.runtime.turnstiles.give(this.#window, () =>
-      this.once((note) => runner.run(rateLimiterRelease, [...keys, note, channel], [permits, runner.publishCommand])),
+    const { keys, line, voices } = this.#window
+    const done = await this.once((note) =>
+      runner.run(rateLimiterRelease, [...keys, note, channel, ...line], [permits, ...voices]),
     )
-    if (told === -1) throw new NotInitializedError(this.name)
+    if (done === -1) throw new NotInitializedError(this.name)
   }
 
   async acquire(options?: SemaphoreOptions & SetupOptions): Promise<void> {
@@ -150,10 +151,11 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
 
   /** Who does not need to know whether it was this call that set it has no need to ask again. */
   async #setOnce(rate: Rate, { signal }: WindowRequest): Promise<void> {
-    const { requests, link, publishCommand } = this.runtime
+    const { requests, link } = this.runtime
+    const { line, voices } = this.#window
     const note = requests.note(this.key)
-    const args = [...argsOf(rate), publishCommand] as const
-    await link.run(rateLimiterTrySetRate, [this.key, note, this.channel], args, { target: this.name, signal })
+    const keys = [this.key, note, this.channel, ...line] as const
+    await link.run(rateLimiterTrySetRate, keys, [...argsOf(rate), ...voices], { target: this.name, signal })
     requests.forget(note)
   }
 
@@ -164,7 +166,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
     request.signal?.throwIfAborted()
     const since = options.clock.monotonic()
     teller.asked(this.#window)
-    const asking = this.#window.take([request], request.signal).then(({ granted: [grant], vain }) => {
+    const asking = this.#window.take([request], { signal: request.signal }).then(({ granted: [grant], vain }) => {
       const why = grant === undefined ? vain?.(request) : undefined
       if (why !== undefined) throw why
       return grant

@@ -7,12 +7,16 @@
 -- KEYS[5] ownPermits
 -- KEYS[6] note
 -- KEYS[7] channel
+-- KEYS[8] order
+-- KEYS[9] places
 -- ARGV[1] amount (count)
 -- ARGV[2] publish
--- returns integer processes told, -1 before a rate is set
+-- ARGV[3] counted 1: this server knows of all who listen
+-- ARGV[4] grants
+-- returns integer 1 done, -1 before a rate is set
 local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local note, channel = KEYS[6], KEYS[7]
-local amount, publish = tonumber(ARGV[1]), ARGV[2]
+local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local amount, publish, counted, grants = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 --include whole
 --include wrong-kind
 --include rate-of
@@ -23,10 +27,14 @@ local amount, publish = tonumber(ARGV[1]), ARGV[2]
 --include keep-limiter
 --include server-now
 --include tell
+--include rate/line-of
+--include rate/places-in
+--include rate/head-of
+--include rate/call-next
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, 120000) == 1 then
-  return redis.call('GET', note) == '0' and -1 or 0
+  return redis.call('GET', note) == '0' and -1 or 1
 end
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if problem then
@@ -63,4 +71,8 @@ while amount > 0 do
 end
 redis.call('SET', note, 1, 'PX', 120000)
 keepLimiter(it)
-return tell(channel, publish, it.left)
+tell(channel, publish, it.left)
+pcall(function()
+  callNext(lineOf(order, places, grants, publish, counted))
+end)
+return 1

@@ -6,18 +6,26 @@
 -- KEYS[5] ownPermits
 -- KEYS[6] note
 -- KEYS[7] channel
+-- KEYS[8] order
+-- KEYS[9] places
 -- ARGV[1] publish
--- ARGV[2..] calls (bytes)
+-- ARGV[2] counted 1: this server knows of all who listen
+-- ARGV[3] grants
+-- ARGV[4..] calls (bytes)
 -- returns integer permits given back
 local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local note, channel = KEYS[6], KEYS[7]
-local publish = ARGV[1]
+local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local publish, counted, grants = ARGV[1], ARGV[2], ARGV[3]
 local calls = ARGV
 --include whole
 --include wrong-kind
 --include rate-of
 --include limiter-of
 --include tell
+--include rate/line-of
+--include rate/places-in
+--include rate/head-of
+--include rate/call-next
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, 120000)
@@ -25,7 +33,7 @@ redis.call('GET', note)
 redis.call('SET', note, 0, 'PX', 120000)
 local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
 local taken = 0
-for place = 2, it and #calls or 0 do
+for place = 4, it and #calls or 0 do
   local call = calls[place]
   taken = taken + redis.call('ZREM', it.permits, call) * struct.unpack('<I4', call, #call - 3)
 end
@@ -38,5 +46,8 @@ if stored then
     redis.call('INCRBY', it.value, math.max(0, math.min(taken, it.rate - stored)))
   end
   tell(channel, publish, taken)
+  pcall(function()
+    callNext(lineOf(order, places, grants, publish, counted))
+  end)
 end
 return taken

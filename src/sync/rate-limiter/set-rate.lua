@@ -7,6 +7,8 @@
 -- KEYS[5] ownPermits
 -- KEYS[6] note
 -- KEYS[7] channel
+-- KEYS[8] order
+-- KEYS[9] places
 -- ARGV[1] rate (count)
 -- ARGV[2] interval (ms)
 -- ARGV[3] scope (count)
@@ -14,11 +16,13 @@
 -- ARGV[5] keepState (count)
 -- ARGV[6] always (count)
 -- ARGV[7] publish
+-- ARGV[8] counted 1: this server knows of all who listen
+-- ARGV[9] grants
 -- returns integer 1 set, 2 set and the grants are not all counted yet, 0 when there is no limiter and it need not be made
 local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local note, channel = KEYS[6], KEYS[7]
+local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local keepState, always, publish = ARGV[5], ARGV[6], ARGV[7]
+local keepState, always, publish, counted, grants = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 --include whole
 --include wrong-kind
 --include rate-of
@@ -29,6 +33,10 @@ local keepState, always, publish = ARGV[5], ARGV[6], ARGV[7]
 --include keep-limiter
 --include server-now
 --include tell
+--include rate/line-of
+--include rate/places-in
+--include rate/head-of
+--include rate/call-next
 
 local done = redis.call('GET', note)
 if done then
@@ -59,10 +67,10 @@ elseif before and (whole(before[4]) or 0) > 0 then
 end
 local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if before and before[3] ~= scope then
-  redis.call('DEL', value, ownValue, permits, ownPermits)
+  redis.call('UNLINK', value, ownValue, permits, ownPermits)
   redis.call('HDEL', limiter, permits, ownPermits)
 elseif keepState == '0' then
-  redis.call('DEL', it.value, it.permits)
+  redis.call('UNLINK', it.value, it.permits)
   redis.call('HDEL', limiter, it.permits)
 else
   -- What is written down belongs to the rate before: the grants are counted anew.
@@ -71,4 +79,7 @@ else
   keepLimiter(it)
 end
 tell(channel, publish, tonumber(rate))
+pcall(function()
+  callNext(lineOf(order, places, grants, publish, counted))
+end)
 return it.count and 2 or 1

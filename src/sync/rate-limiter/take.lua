@@ -7,11 +7,13 @@
 -- KEYS[4] permits
 -- KEYS[5] ownPermits
 -- KEYS[6] note
+-- KEYS[7] order
 -- ARGV[1..] calls (bytes)
 -- returns [integer served, integer remaining, integer left] how many of the calls have theirs, -1 before a rate is set, -2
--- when the first wants more than the rate; how many permits there are still; ms until
+-- when the first wants more than the rate, -3 where others may stand in a line for them; how many permits there are still; ms until
 -- the next call could have its own, 0 where that is not known before it asks again, which it may at once
-local limiter, value, ownValue, permits, ownPermits, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local note, order = KEYS[6], KEYS[7]
 local calls = ARGV
 --include whole
 --include wrong-kind
@@ -22,6 +24,7 @@ local calls = ARGV
 --include keep-value
 --include keep-limiter
 --include server-now
+--include rate/due-in
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then
@@ -35,8 +38,8 @@ end
 if wanted[1] > it.rate then
   return { -2, it.rate, 0 }
 end
-if redis.call('EXISTS', note) == 1 then
-  return { 0, 0, 1 }
+if redis.call('EXISTS', note, order) > 0 then
+  return { redis.call('EXISTS', note) == 1 and 0 or -3, 0, 1 }
 end
 local now = serverNow()
 moveWindow(it, now, all)
@@ -55,20 +58,4 @@ local remaining = math.min(it.rate, math.max(0, it.left) + gone)
 if it.behind and served < #calls then
   return { served, remaining, 0 }
 end
--- As many of the oldest grants as the next call needs must leave the window first. Where those are more than a thousand it is
--- asked again when these have left.
-local missing = wanted[served + 1] and wanted[served + 1] - it.left or 0
-local left, first = 0, 0
-while missing > 0 and first < 1000 do
-  local oldest = redis.call('ZRANGE', it.permits, first, first + math.min(missing, 100) - 1, 'WITHSCORES')
-  first = first + 100
-  for i = 1, #oldest, 2 do
-    missing = missing - (#oldest[i] > 3 and struct.unpack('<I4', oldest[i], #oldest[i] - 3) or 0)
-    left = math.ceil(oldest[i + 1]) + it.interval - now
-    if missing <= 0 then
-      break
-    end
-  end
-  missing = #oldest > 0 and missing or 0
-end
-return { served, remaining, math.max(1, left) }
+return { served, remaining, served < #calls and dueIn(it, wanted[served + 1], now) or 1 }

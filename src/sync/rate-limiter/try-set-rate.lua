@@ -2,20 +2,28 @@
 -- KEYS[1] limiter
 -- KEYS[2] note
 -- KEYS[3] channel
+-- KEYS[4] order
+-- KEYS[5] places
 -- ARGV[1] rate (count)
 -- ARGV[2] interval (ms)
 -- ARGV[3] scope (count)
 -- ARGV[4] keepAlive (ms)
 -- ARGV[5] publish
+-- ARGV[6] counted 1: this server knows of all who listen
+-- ARGV[7] grants
 -- returns integer 1 set, 0 when one was
-local limiter, note, channel = KEYS[1], KEYS[2], KEYS[3]
+local limiter, note, channel, order, places = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local publish = ARGV[5]
+local publish, counted, grants = ARGV[5], ARGV[6], ARGV[7]
 --include whole
 --include wrong-kind
 --include rate-of
 --include tell
 --include or-undo
+--include rate/line-of
+--include rate/places-in
+--include rate/head-of
+--include rate/call-next
 
 local before = redis.call('GET', note)
 if before then
@@ -37,5 +45,8 @@ end
 redis.call('SET', note, set, 'PX', 120000)
 if set == 1 then
   tell(channel, publish, tonumber(rate))
+  pcall(function()
+    callNext(lineOf(order, places, grants, publish, counted))
+  end)
 end
 return set

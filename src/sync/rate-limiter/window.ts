@@ -7,8 +7,14 @@ import type { Runtime } from '../../core/runtime.js'
 import { Speaker } from '../../core/speaker.js'
 import { type Answer, type Passage, unlessSetUp } from '../../core/passage.js'
 import { NotInitializedError } from '../../errors.js'
-import { limiterChannel, limiterPermits, limiterValue } from '../../keys.js'
-import { rateLimiterAvailable, rateLimiterRetract, rateLimiterTake } from '../../lua/scripts.gen.js'
+import { limiterChannel, limiterGrants, limiterOrder, limiterPermits, limiterPlaces, limiterValue } from '../../keys.js'
+import {
+  rateLimiterAsk,
+  rateLimiterAvailable,
+  rateLimiterLeave,
+  rateLimiterRetract,
+  rateLimiterTake,
+} from '../../lua/scripts.gen.js'
 import type { Rate, RedissonVersion } from '../../types.js'
 
 export interface WindowRequest extends Patience {
@@ -28,8 +34,17 @@ export interface Grant {
 }
 
 const RANDOM = 16
+/** Whoever is far behind in the line sleeps for so long at most, ms; the script says for how long. */
+const LONGEST = 30_000
+/** Who stands in no line asks so often, ms. */
+const POLL = 1000
+/** A place that nobody shows to be alive goes by itself after so long, ms. */
+const ALLOWANCE = 60_000
 /** A script looks at a thousand grants; for what it has not come to, one call asks so often and no more. */
 const RUNS = 1000
+
+/** Whom nobody tells anything polls. */
+const unlined = (ms: number): number => Math.min(ms, POLL)
 
 /** As Redisson keeps a grant: a length, so many random bytes, how many permits. Up to 3.16 the length has eight bytes. */
 const newCall = (clock: Clock, redisson: RedissonVersion, permits: number): Uint8Array => {
@@ -41,16 +56,38 @@ const newCall = (clock: Clock, redisson: RedissonVersion, permits: number): Uint
   return call
 }
 
-/** The window of a rate limiter, as those see it who take permits. */
+interface Question {
+  readonly note: string
+  readonly calls: readonly Uint8Array[]
+  /** A digit for each call: 1 where it waits in the line. */
+  readonly patient: string
+  readonly signal: AbortSignal | undefined
+}
+
+/** What a question brought: how many have theirs, how many permits are left, when the next one can have its own, when to ask again. */
+type Taken = readonly [served: number, remaining: number, left: number, pause: number]
+
+/**
+ * The window of a rate limiter, as those see it who take permits. Those of one process who wait stand in a line on the server once, for
+ * as many permits as the first of them wants; when it is first there, it is told when they are due.
+ */
 export class Window implements Passage<WindowRequest, Grant> {
   readonly name: string
   readonly kind = { name: 'rateLimiter' }
   readonly key: string
+  readonly longest = LONGEST
+  /** Where the process is told to ask. */
   readonly channel: string
+  /** Where versions of ours that know of no line hear that permits came back. */
+  readonly told: string
   /** In the order of Redisson's scripts. */
   readonly keys: readonly [string, string, string, string, string]
+  readonly line: readonly [order: string, places: string]
   readonly #runtime: Runtime
   readonly #runner: Runner
+  /** By what name the process stands in the line; whether it may do so. */
+  #owner: string | undefined
+  #stands = false
 
   constructor(runtime: Runtime, name: string, key: string) {
     const { id } = runtime.options
@@ -58,30 +95,44 @@ export class Window implements Passage<WindowRequest, Grant> {
     this.#runner = new Speaker(runtime, name)
     this.name = name
     this.key = key
-    this.channel = limiterChannel(key)
+    this.channel = `${limiterGrants(key)}:${id}`
+    this.told = limiterChannel(key)
     this.keys = [key, limiterValue(key), limiterValue(key, id), limiterPermits(key), limiterPermits(key, id)]
+    this.line = [limiterOrder(key), limiterPlaces(key)]
   }
 
-  async ask(waiters: readonly Waiter<WindowRequest, Grant>[]): Promise<Answer<WindowRequest, Grant>> {
-    return this.take(waiters.map(({ request }) => request))
+  /** With what the scripts tell others. */
+  get voices(): [publish: string, counted: string, grants: string] {
+    return [this.#runner.publishCommand, this.#runner.countsAll ? '1' : '0', limiterGrants(this.key)]
   }
 
-  /** `signal`: aborted, it is not sent any more. */
-  async take(requests: readonly WindowRequest[], signal?: AbortSignal): Promise<Answer<WindowRequest, Grant>> {
+  async ask(waiters: readonly Waiter<WindowRequest, Grant>[], hears: boolean): Promise<Answer<WindowRequest, Grant>> {
+    return this.take(
+      waiters.map(({ request }) => request),
+      { joins: hears || this.#stands },
+    )
+  }
+
+  /** `joins`: those who wait do so in the line, even where permits are free. `signal`: aborted, it is not sent any more. */
+  async take(
+    requests: readonly WindowRequest[],
+    { joins = false, signal }: { joins?: boolean; signal?: AbortSignal | undefined } = {},
+  ): Promise<Answer<WindowRequest, Grant>> {
     const { clock, redisson } = this.#runtime.options
     const note = this.#runtime.requests.note(this.key)
     const calls = requests.map(({ permits }) => newCall(clock, redisson, permits))
-    let [served, remaining, left] = await this.#send(note, calls, requests, signal)
+    const patient = requests.map(({ wait }) => (joins && wait > 0 ? '1' : '0')).join('')
+    const send = (): Promise<Taken> => this.#send({ note, calls, patient, signal }, requests)
+    let [served, remaining, left, pause] = await send()
     // Nobody has got any, so there is nothing to lose by asking again.
     for (let runs = 1; served === 0 && left === 0 && runs < RUNS && signal?.aborted !== true; runs++)
-      [served, remaining, left] = await this.#send(note, calls, requests, signal)
+      [served, remaining, left, pause] = await send()
+    if (served === -1) return { granted: [], left: POLL, vain: unlessSetUp(this.name, 'rate is') }
+    if (served === -2) return { granted: [], left: 1, vain: (request) => this.#tooMany(request, remaining) }
     // It is not known for how long it stays so.
-    left = Math.max(1, left)
-    if (served === -1) return { granted: [], left: -1, vain: unlessSetUp(this.name, 'rate is') }
-    if (served === -2) return { granted: [], left: -1, vain: (request) => this.#tooMany(request, remaining) }
-    const refused = { remaining, free: clock.monotonic() + left }
+    const refused = { remaining, free: clock.monotonic() + Math.max(1, left) }
     for (const request of requests.slice(served)) request.refused = refused
-    return { granted: calls.slice(0, served).map((call) => ({ call, remaining })), left }
+    return { granted: calls.slice(0, served).map((call) => ({ call, remaining })), left: Math.max(1, pause) }
   }
 
   #tooMany({ permits }: WindowRequest, rate: number): Error | undefined {
@@ -89,14 +140,15 @@ export class Window implements Passage<WindowRequest, Grant> {
     return new RangeError(`permits must be at most the rate of '${this.name}', ${rate}, not ${permits}`)
   }
 
-  async #send(
-    note: string,
-    calls: readonly Uint8Array[],
-    requests: readonly WindowRequest[],
-    signal: AbortSignal | undefined,
-  ): Promise<readonly [number, number, number]> {
+  async #send(question: Question, requests: readonly WindowRequest[]): Promise<Taken> {
+    const { note, calls, patient, signal } = question
     try {
-      return await this.#runtime.link.run(rateLimiterTake, [...this.keys, note], calls, { target: this.name, signal })
+      if (patient.includes('1')) return await this.#standIn(question)
+      const options = { target: this.name, signal }
+      const keys = [...this.keys, note, this.line[0]] as const
+      const [served, remaining, left] = await this.#runtime.link.run(rateLimiterTake, keys, calls, options)
+      // It may be the turn of somebody who is dead.
+      return served === -3 ? await this.#standIn(question) : [served, remaining, left, unlined(left)]
     } catch (error) {
       if (requests.some(({ late }) => late === undefined))
         this.#runtime.requests.undo(error, () => this.#retract(note, calls))
@@ -104,13 +156,45 @@ export class Window implements Passage<WindowRequest, Grant> {
     }
   }
 
-  #retract(note: string, calls: readonly Uint8Array[]): Promise<number> {
-    const { publishCommand } = this.#runner
-    return this.#runner.run(rateLimiterRetract, [...this.keys, note, this.channel], [publishCommand, ...calls])
+  async #standIn({ note, calls, patient, signal }: Question): Promise<Taken> {
+    // A single try stands nowhere.
+    const joins = patient.includes('1')
+    const owner = joins ? (this.#owner ??= this.#runtime.nextWire()) : this.#runtime.nextWire()
+    this.#stands ||= joins
+    const hears = this.#runtime.wakeups.hears(this.channel) ? 1 : 0
+    const [publish, counted, grants] = this.voices
+    const args = [owner, patient, hears, counted, grants, publish, ...calls] as const
+    const keys = [...this.keys, note, ...this.line] as const
+    const [served, remaining, left, pause, stands] = await this.#runtime.link.run(rateLimiterAsk, keys, args, {
+      target: this.name,
+      signal,
+    })
+    if (owner === this.#owner) this.#stands = stands === 1
+    return [served, remaining, left, stands === 1 ? pause : unlined(pause)]
   }
 
-  async look({ permits }: WindowRequest): Promise<boolean> {
-    return (await this.available(permits)) >= permits
+  #retract(note: string, calls: readonly Uint8Array[]): Promise<number> {
+    const keys = [...this.keys, note, this.told, ...this.line] as const
+    return this.#runner.run(rateLimiterRetract, keys, [...this.voices, ...calls])
+  }
+
+  delayOf(payload: string): number {
+    return /^\d{1,5}$/.test(payload) ? Number(payload) : 0
+  }
+
+  leaveLine(): Promise<unknown> | undefined {
+    const [owner, stands] = [this.#owner, this.#stands]
+    // Whoever comes now has another.
+    this.#owner = undefined
+    this.#stands = false
+    if (owner === undefined || !stands) return undefined
+    const [publish, counted, grants] = this.voices
+    const left = this.#runtime.insist(
+      () => this.#runner.run(rateLimiterLeave, this.line, [owner, counted, grants, publish]),
+      this.#runtime.options.clock.monotonic() + ALLOWANCE,
+    )
+    this.#runtime.track(left)
+    return left
   }
 
   /** All there are, or at least so many. */

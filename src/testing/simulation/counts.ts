@@ -40,13 +40,14 @@ export const COUNTS: readonly Family[] = [
       watch: (...seen) => new LatchTally(...seen),
     },
   ),
-  // A message comes when permits are given back by who has given up, or the rate is set: too seldom to aim at.
   counts(
     'limiters',
     { name: 'rateLimiter', make: limiterMade, channel: limiterChannel },
     {
-      scripts: ['take', 'retract', 'available', 'set-rate', 'try-set-rate'].map((script) => `rate-limiter/${script}`),
-      told: false,
+      scripts: ['take', 'ask', 'leave', 'retract', 'available', 'set-rate', 'try-set-rate'].map(
+        (script) => `rate-limiter/${script}`,
+      ),
+      told: true,
       watch: (...seen) => new LimiterTally(...seen),
     },
   ),

@@ -6,6 +6,7 @@ import type { Flight } from './fates.js'
 import type { Party } from './party.js'
 import type { SimProcess } from './process.js'
 import type { Step } from './program.js'
+import { RateLine } from './rate-line.js'
 import { type Asked, Ledger, Tally } from './tally.js'
 
 const RATE = { permits: 3, interval: 400 }
@@ -35,6 +36,7 @@ export class LimiterTally extends Tally {
   /** Grants that nobody has given up, by their bytes, and whose they are. */
   readonly #grants = new Map<Party, Map<string, Grant>>()
   readonly #told = new Ledger()
+  readonly #line = new RateLine(this.scene, this.verdict)
 
   protected async perform(_worker: string, process: SimProcess, step: Step): Promise<void> {
     const { name, does } = step
@@ -71,18 +73,21 @@ export class LimiterTally extends Tally {
   }
 
   executing(): void {
-    // What was done is seen afterwards.
+    this.#line.executing()
   }
 
-  executed(process: Party, { op, keys, args }: Flight, reply: Reply | Error): void {
+  executed(process: Party, flight: Flight, reply: Reply | Error): void {
+    this.#line.executed(flight, reply)
+    const { op, keys, args } = flight
     const [name = ''] = keys
     const grants = this.#grants.get(process) ?? new Map<string, Grant>()
     this.#grants.set(process, grants)
     const idOf = (call: Arg): string => Buffer.from(call as Uint8Array).toString('hex')
-    if (op === 'rate-limiter/retract') for (const call of args.slice(1)) grants.delete(idOf(call))
-    if (op !== 'rate-limiter/take' || reply instanceof Error) return
+    if (op === 'rate-limiter/retract') for (const call of args.slice(3)) grants.delete(idOf(call))
+    const first = { 'rate-limiter/take': 0, 'rate-limiter/ask': 6 }[op]
+    if (first === undefined || reply instanceof Error) return
     const at = this.#now
-    for (const call of args.slice(0, Number((reply as Reply[])[0]))) {
+    for (const call of args.slice(first, first + Math.max(0, Number((reply as Reply[])[0])))) {
       const known = grants.get(idOf(call))
       if (known === undefined) grants.set(idOf(call), { name, amount: amountOf(call), at, forgotten: false })
     }
@@ -109,8 +114,9 @@ export class LimiterTally extends Tally {
     for (const name of this.scene.locks) this.taken(name)
   }
 
-  protected isPossible({ name, amount }: Asked): boolean {
-    return this.#usedAt(name, this.#now) + amount <= RATE.permits
+  protected isPossible({ process, name, amount }: Asked): boolean {
+    const enough = this.#usedAt(name, this.#now) + amount <= RATE.permits
+    return enough && this.#line.isNext(name, String(process.client?.id))
   }
 
   /** What is left and what is granted make the rate together: Redisson counts on both. */

@@ -1,0 +1,8 @@
+-- The line of those who wait for permits of a rate, as a script sees it now. `counted`: this server knows of all who listen.
+local function lineOf(order, places, grants, publish, counted)
+  local time = redis.call('TIME')
+  return {
+    order = order, places = places, grants = grants, publish = publish, counted = counted == '1',
+    stamp = time[1] * 1000000 + time[2], now = time[1] * 1000 + math.floor(time[2] / 1000),
+  }
+end

@@ -1,0 +1,111 @@
+-- Those of one process ask for permits, in their order, where others wait, too. Who is first in the line has its turn: one call is
+-- served, and more where there are permits for all processes in the line. If a call has to wait the process stands in the line, once:
+-- behind the others after its turn. Whoever is first now learns when its permits are due. A call is known by its bytes, the last four
+-- of which say how many it wants; a note says that it was given up meanwhile.
+-- KEYS[1] limiter
+-- KEYS[2] value
+-- KEYS[3] ownValue
+-- KEYS[4] permits
+-- KEYS[5] ownPermits
+-- KEYS[6] note
+-- KEYS[7] order
+-- KEYS[8] places
+-- ARGV[1] owner
+-- ARGV[2] patient a digit for each call: 1 where it waits in the line
+-- ARGV[3] hears (count) 1: the process hears when it is told to ask
+-- ARGV[4] counted 1: this server knows of all who listen
+-- ARGV[5] grants
+-- ARGV[6] publish
+-- ARGV[7..] calls (bytes)
+-- returns [integer served, integer remaining, integer left, integer pause, integer stands] as of a take; ms until it asks again if
+-- nobody tells it to before; 1 where it stands in the line
+local limiter, value, ownValue, permits, ownPermits, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local order, places = KEYS[7], KEYS[8]
+local owner, patient, hears, counted, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local calls = ARGV
+--include whole
+--include wrong-kind
+--include rate-of
+--include limiter-of
+--include count-window
+--include move-window
+--include keep-value
+--include keep-limiter
+--include or-undo
+--include rate/line-of
+--include rate/places-in
+--include rate/head-of
+--include rate/call-next
+--include rate/stand-in
+--include rate/ahead-of
+--include rate/due-in
+--include rate/pause-of
+
+local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
+if problem then
+  return problem
+end
+local line, alone, stood = lineOf(order, places, grants, publish, counted), it and it.own, redis.call('ZSCORE', order, owner) and 1 or 0
+if redis.call('EXISTS', note) == 1 then
+  return { 0, 0, 1, 1, stood }
+end
+local head, wanted, all = not alone and headOf(line, owner), {}, 0
+for i = 7, #calls do
+  wanted[i - 6] = struct.unpack('<I4', calls[i], #calls[i] - 3)
+  all = all + wanted[i - 6]
+end
+local mine = not head or head.owner == owner
+local served, taken, remaining = 0, 0, 0
+if it then
+  if wanted[1] > it.rate then
+    return { -2, it.rate, 0, 1, stood }
+  end
+  moveWindow(it, line.now, all)
+  local share = it.left / (alone and 1 or redis.call('ZCARD', order) - stood + 1)
+  for i, wants in ipairs(wanted) do
+    if not redis.call('ZSCORE', it.permits, calls[i + 6]) then
+      if not mine or wants > it.left or taken > 0 and taken + wants > share then
+        break
+      end
+      redis.call('ZADD', it.permits, line.now, calls[i + 6])
+      it.left, taken = it.left - wants, taken + wants
+    end
+    served = i
+  end
+  keepLimiter(it)
+  local gone = it.behind and not it.count and redis.call('ZCOUNT', it.permits, '-inf', line.now - it.interval) or 0
+  remaining = math.min(it.rate, math.max(0, it.left) + gone)
+end
+local function due(wants)
+  return it and dueIn(it, wants, line.now) or 1000
+end
+local nextOne, first = wanted[served + 1] or 1, string.find(patient, '1', served + 1)
+local rank, stands, pause, left = 0, 0, 1000, 1
+-- What was taken is taken, whatever goes wrong in the line.
+local kept = alone or pcall(function()
+  rank = first and standIn(line, owner, taken > 0) or redis.call('ZCARD', order)
+  local ahead = aheadOf(line, rank)
+  left = due(ahead + nextOne)
+  local dueToMe = first == served + 1 and left or first and due(ahead + wanted[first])
+  if first then
+    pause = math.min(dueToMe, 1000)
+    redis.call('HSET', places, owner, string.format('%.0f %.0f', wanted[first], line.now + pause))
+    redis.call('PEXPIRE', places, 120000)
+    stands = 1
+  elseif string.find(patient, '1') then
+    redis.call('ZREM', order, owner)
+    redis.call('HDEL', places, owner)
+  end
+  head = callNext(line, due, owner)
+  if first and head and head.owner ~= owner then
+    pause = pauseOf(rank, dueToMe, head.asks - line.now, hears == '1')
+    redis.call('HSET', places, owner, string.format('%.0f %.0f', wanted[first], line.now + pause))
+  end
+end)
+if alone or not kept then
+  left, pause = due(nextOne), math.min(due(nextOne), 1000)
+end
+if it and it.behind and served < #wanted and mine then
+  left, pause = 0, 1
+end
+return { it and served or -1, remaining, left, pause, stands }
