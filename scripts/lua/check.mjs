@@ -8,13 +8,13 @@ import { tokenize } from './tokens.mjs'
  */
 
 /** Of a script itself, and with its fragments. */
-const MOST_LINES = 75
+export const MOST_LINES = 75
 const MOST_IN_ALL = 340
 const BINDING = /^local ([\w ,]+) = ((?:(?:tonumber \( )?(?:KEYS|ARGV)\b(?: \[ \d+ \])?(?: \))? ?,? ?)+)(?![[.:])/
 const READ = /(KEYS|ARGV)(?: \[ (\d+) \])?/g
 
 /** How many lines hold code; comments cost nothing. @param {string} text */
-const codeLines = (text) => {
+export const codeLines = (text) => {
   const tokens = tokenize(text)
   return tokens.filter((token, index) => index === 0 || token.newLine).length
 }
