@@ -46,7 +46,7 @@ const LAYERS = [
   },
   { files: ['src/sync/**'], forbid: String.raw`/engine/(?!engine\.js$)|/(client|cli|config)(/|\.js)` },
   { files: ['src/engine/**'], forbid: String.raw`/(sync|client|cli|config)(/|\.js)` },
-  { files: ['src/http/**'], forbid: String.raw`/(sync|core(?!/clock\.js$)|engine|cli|config|lua)/` },
+  { files: ['src/http/**', 'src/schedule/**'], forbid: String.raw`/(sync|core(?!/clock\.js$)|engine|cli|config|lua)/` },
   { files: ['src/lua/**'], forbid: String.raw`\.\./(?!engine/engine\.js$)` },
 ]
 

@@ -41,11 +41,15 @@ import { RedLock as LockOfMost } from './sync/red-lock/red-lock.js'
 import { ExpirablePermits } from './sync/permit-semaphore/permit-semaphore.js'
 import { WindowLimiter } from './sync/rate-limiter/rate-limiter.js'
 import { CountedSemaphore } from './sync/semaphore/semaphore.js'
+import { ClaimedSlots, type SlotsHome } from './sync/slots/slots.js'
 import { Scripting, UserScript } from './sync/script/script.js'
 import { ServerScripts } from './sync/script/scripts.js'
 import { MatchingTopic, NamedTopic } from './sync/topic/topic.js'
+import { type ElectionHome, LockElection } from './sync/election/election.js'
 import { Topics } from './sync/topic/topics.js'
+import type { Slots, SlotsOptions } from './slot-types.js'
 import type { Script, ScriptOptions, Scripts } from './script-types.js'
+import type { Election } from './election-types.js'
 import type { PatternTopic, PatternTopicOptions, Topic, TopicOptions } from './topic-types.js'
 import type { PermitSemaphore, Semaphore } from './permit-types.js'
 import type {
@@ -107,6 +111,10 @@ export interface Client extends AsyncDisposable {
   nonReentrantFairLock(name: string): Lock
   /** Many read or one writes, Redisson's RReadWriteLock. A waiting writer is next: present readers finish, and no reader joins. */
   readWriteLock(name: string, options?: ReadWriteLockOptions): ReadWriteLock
+  /** One leader at a time among all processes, on the fenced lock of this name: `lead` runs the leader's work, term after term. */
+  election<V = unknown>(name: string): Election<V>
+  /** What is to happen once for each slot, such as each night, whichever process comes first. */
+  slots(name: string, options?: SlotsOptions): Slots
   /** A plain lock whose holds carry a number that only grows, for the resource to check; Redisson's RFencedLock. */
   fencedLock(name: string): FencedLock
   /** All of these locks or none, of whatever kinds and clients, in whatever order; Redisson's RMultiLock. */
@@ -181,6 +189,8 @@ class ConnectedClient implements Client {
   readonly #presence: Presence | undefined
   readonly #scripting: Scripting
   readonly #topics: Topics
+  readonly #elections: ElectionHome
+  readonly #slots: SlotsHome
   readonly #encodeKey: (key: string) => string | Uint8Array
   readonly #ending = new AbortController()
   /** When draining is over, on the monotonic clock. */
@@ -199,6 +209,8 @@ class ConnectedClient implements Client {
     this.#topics = new Topics(runtime)
     this.#encodeKey = keyEncoder(runtime.options.codec, runtime.options.javaCodec)
     this.#home = { runtime, readLabels: (clients) => Presence.read(runtime.link, clients, mapName) }
+    this.#elections = { ...this.#home, topics: this.#topics, closing: this.closing, reigns: new Set() }
+    this.#slots = { ...this.#home, newest: new Map() }
   }
 
   lock(name: string, ...more: readonly unknown[]): Lock {
@@ -223,10 +235,24 @@ class ConnectedClient implements Client {
 
   fencedLock(name: string, ...more: readonly unknown[]): FencedLock {
     checkNoMore(more)
-    const lock: Lock = new NumberedLock(this.#home, fencedLock, checkName(name))
+    const lock: Lock = this.#fenced(name)
+    return lock as FencedLock
+  }
+
+  #fenced(name: string): NumberedLock {
+    const lock = new NumberedLock(this.#home, fencedLock, checkName(name))
     for (const warning of this.#fencing) this.#runtime.warn(warning)
     this.#fencing = []
-    return lock as FencedLock
+    return lock
+  }
+
+  election<V = unknown>(name: string, ...more: readonly unknown[]): Election<V> {
+    checkNoMore(more)
+    return new LockElection<V>(this.#elections, this.#fenced(name))
+  }
+
+  slots(name: string, options?: SlotsOptions): Slots {
+    return new ClaimedSlots(this.#slots, checkName(name), options)
   }
 
   multiLock(...locks: Lock[]): MultiLock {
@@ -333,7 +359,7 @@ class ConnectedClient implements Client {
   }
 
   health(): Promise<Health> {
-    return this.#runtime.untilClosed(() => healthOf(this.#runtime))
+    return this.#runtime.untilClosed(() => healthOf(this.#runtime, this.#elections.reigns))
   }
 
   async #close(release: boolean): Promise<void> {

@@ -3,6 +3,7 @@ export type { Codec, CodecName } from './codecs/codec.js'
 export { JavaValue } from './codecs/java-value.js'
 export type { ClientOptions } from './config/settings.js'
 export type { RetryOptions } from './config/retry.js'
+export type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from './election-types.js'
 export { connect } from './connect.js'
 export type { Clock, Timer, TimerOptions } from './core/clock.js'
 export type { TlsOptions } from './engine/target.js'
@@ -25,6 +26,16 @@ export {
   NotOwnerError,
 } from './errors.js'
 export type { Returns, Script, ScriptInput, ScriptOptions, Scripts } from './script-types.js'
+export type {
+  SkipReason,
+  SlotOptions,
+  SlotResult,
+  SlotRun,
+  SlotRunner,
+  Slots,
+  SlotsOptions,
+  SlotState,
+} from './slot-types.js'
 export type {
   MessageListener,
   Messages,

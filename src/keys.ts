@@ -15,6 +15,10 @@ export const lineDeadlines = (name: string): string => `holdfast_line_due:${tagg
 export const lineTurn = (name: string): string => `holdfast_line_turn:${tagged(name)}`
 export const lineGrants = (name: string): string => `holdfast_line_grant:${tagged(name)}`
 
+/** Of an election: who leads, beside the fenced lock of its name, and where a change is told. */
+export const leaderKey = (name: string): string => `holdfast_leader:${tagged(name)}`
+export const leaderChannel = (name: string): string => `holdfast_leader_change:${tagged(name)}`
+
 /** Who waits for a fair lock, in order, and until when each counts as alive. */
 export const fairQueue = (name: string): string => `redisson_lock_queue:${tagged(name)}`
 export const fairDeadlines = (name: string): string => `redisson_lock_timeout:${tagged(name)}`
@@ -33,6 +37,12 @@ export const permitTimeouts = (name: string): string => `${tagged(name)}:timeout
 /** Of a rate limiter: how many permits are left in the window, and the grants in it; with a client's id, its alone. */
 export const limiterValue = (name: string, clientId = ''): string => companion(name, 'value', clientId)
 export const limiterPermits = (name: string, clientId = ''): string => companion(name, 'permits', clientId)
+
+/** Of a slot: its record, and the lock that is held while it runs; of all slots of a name: the newest token, and the newest slot. */
+export const slotRecord = (name: string, slot: string): string => `${tagged(name)}:slot:${slot}`
+export const slotLock = (name: string, slot: string): string => `${slotRecord(name, slot)}:lock`
+export const slotsToken = (name: string): string => `${tagged(name)}:slots:token`
+export const slotsLast = (name: string): string => `${tagged(name)}:slots:last`
 
 const companion = (name: string, what: string, clientId: string): string =>
   `${tagged(name)}:${what}${clientId === '' ? '' : `:${clientId}`}`

@@ -136,6 +136,10 @@ export const OPTIONS = {
   spinLock: ['backoff'],
   backoff: ['delay', 'initial', 'max', 'multiplier'],
   readWriteLock: ['fair'],
+  lead: ['value', 'signal', 'lease', 'renewDeadline'],
+  observe: ['signal'],
+  slots: ['retention'],
+  runSlot: ['retry', 'grace', 'lease', 'signal'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 export const checkKnown = (options: object, known: readonly string[]): void => {

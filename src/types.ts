@@ -334,8 +334,10 @@ export interface Health {
   readonly waiting: number
   /** Locks and permits that are held. */
   readonly held: number
-  /** How many of them are uncertain: a renewal failed or is overdue. */
+  /** How many of them are uncertain: a renewal failed or is overdue; and how many leaders' work goes on although their term was lost. */
   readonly overdue: number
+  /** Elections that this client leads, until the work of the term has settled. */
+  readonly leading: number
 }
 
 /** Where a client writes what nobody listens to. */

@@ -43,6 +43,14 @@ void test('the test example of the guide → works as it stands', async () => {
   assert.equal(await run('docs/guide.md', 0), 'lost\n')
 })
 
+void test('the example of docs/leaders.md → works as it stands', async () => {
+  assert.equal(await run('docs/leaders.md', 0), 'leading, term 1n\n')
+})
+
+void test('the example of docs/slots.md → works as it stands', async () => {
+  assert.equal(await run('docs/slots.md', 0), 'ran skipped ran\n')
+})
+
 void test('the example of the nightly report → one of three instances writes it', async () => {
   const program = fileURLToPath(new URL('../examples/nightly-report.js', import.meta.url))
   const env = { ...process.env }
@@ -54,7 +62,7 @@ void test('the example of the nightly report → one of three instances writes i
     .split('\n')
     .sort()
   assert.deepEqual(said, [
-    'ada: done',
+    'ada: done, token 1',
     'ada: writing the report',
     'bob: the report of today is written already',
     'cleo: the report of today is written already',

@@ -122,3 +122,7 @@ export const limitAnswers = (
     },
   }
 }
+
+/** A date, for those who give or take one; the time that it is comes from a clock. */
+export const dateAt = (ms: number): Date => new Date(ms)
+export const isDate = (value: unknown): value is Date => value instanceof Date

@@ -29,11 +29,12 @@ export class GatedLock implements Lock<TenureHold> {
   readonly key: string
   readonly #home: LockHome
 
-  constructor(home: LockHome, kind: LockKind, name: string) {
+  /** `key`: of what is part of another object, and is mapped with it. */
+  constructor(home: LockHome, kind: LockKind, name: string, key = home.runtime.keyOf(name)) {
     this.#home = home
     this.kind = kind
     this.name = name
-    this.key = home.runtime.keyOf(name)
+    this.key = key
   }
 
   get runtime(): Runtime {

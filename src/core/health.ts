@@ -18,12 +18,21 @@ const latencyOf = async ({ link, options: { clock } }: Runtime): Promise<number 
   return (await within(clock, PATIENCE, ping)) === true ? clock.monotonic() - sent : undefined
 }
 
-export const healthOf = async (runtime: Runtime): Promise<Health> => {
+/** A term that this client leads. */
+interface Led {
+  readonly working: boolean
+  /** Its work goes on although the term is over. */
+  readonly overdue: boolean
+}
+
+export const healthOf = async (runtime: Runtime, terms: ReadonlySet<Led>): Promise<Health> => {
   const { link, gates, turnstiles, waiting, watchdog, options } = runtime
   const latency = link.isUp ? await latencyOf(runtime) : undefined
   const held = gates.reduce((sum, gate) => sum + gate.held, turnstiles.held)
-  const overdue = watchdog.tenures.filter((tenure) => tenure.status() === 'uncertain').length
-  const counts = { waiting, held, overdue }
+  const late = [...terms].filter((term) => term.overdue).length
+  const overdue = watchdog.tenures.filter((tenure) => tenure.status() === 'uncertain').length + late
+  const leading = [...terms].filter((term) => term.working).length
+  const counts = { waiting, held, overdue, leading }
   if (latency !== undefined) return { state: 'up', since: link.since, latency, ...counts }
   if (link.isUp) return { state: 'away', since: Math.round(options.clock.now() - link.silence), ...counts }
   return { state: link.known ? 'away' : 'connecting', since: link.since, ...counts }

@@ -57,6 +57,55 @@ export const classicFairLockLeave: Script<
 )
 
 /**
+ * Who leads: what the leader wrote, as long as the lock is its own.
+ * Returns [string owner, string | nil term, string | nil revision, string | nil since, string | nil form, string | nil value, integer left] | nil nobody leads
+ */
+export const electionLeader: Script<
+  readonly [lock: string, leader: string],
+  readonly [],
+  readonly [string, string | null, string | null, string | null, string | null, string | null, number] | null
+> = script(
+  'election/leader',
+  '48366c0606039b6f46e111dc73263d9ea2da13c6',
+  "local lock,leader=KEYS[1],KEYS[2]local known=redis.call('HMGET',leader,'owner','term','revision','since','form','value')local owner=known[1]if not owner or redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nreturn{owner,known[2],known[3],known[4],known[5],known[6],redis.call('PTTL',lock)}",
+  2,
+  either(tuple(text, either(text, nil), either(text, nil), either(text, nil), either(text, nil), either(text, nil), integer), nil),
+)
+
+/**
+ * Writes who leads, and with which value, where the lock is still this owner's, and tells the observers of a change. A copy that comes late changes
+ * nothing: each value of a term has a number.
+ * Returns integer 1 written, 0 the lock is not this owner's
+ */
+export const electionProclaim: Script<
+  readonly [lock: string, leader: string, channel: string],
+  readonly [owner: string, term: string, revision: number, form: string, value: string, kept: number, publish: string],
+  number
+> = script(
+  'election/proclaim',
+  '15d639b2e51fc15980118d01fe53f6a5c3e1ae34',
+  "local lock,leader,channel=KEYS[1],KEYS[2],KEYS[3]local owner,term,revision,form,value,kept,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5],ARGV[6],ARGV[7]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn 0\nend\nlocal known=redis.call('HMGET',leader,'term','revision','since')if not known[1]and redis.call('EXISTS',leader)==1 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nlocal since=serverNow()if known[1]==term then\nif(tonumber(known[2]or nil)or 0)>tonumber(revision)then\nreturn 1\nend\nsince=known[3]or since\nend\nredis.call('HSET',leader,'owner',owner,'term',term,'revision',revision,'since',since,'form',form,'value',value)orUndo(function()redis.call('DEL',leader)end,redis.call,'PEXPIRE',leader,kept)if publish~=''then\nredis.pcall(publish,channel,term)end\nreturn 1",
+  3,
+  integer,
+)
+
+/**
+ * Deletes what a leader wrote whose term is over, and tells the observers.
+ * Returns integer 1 deleted, 0 it was another's, or gone
+ */
+export const electionWithdraw: Script<
+  readonly [leader: string, channel: string],
+  readonly [owner: string, publish: string],
+  number
+> = script(
+  'election/withdraw',
+  'aa8aa5ae99ed3a9fc5f2a5cde227995e076ae54b',
+  "local leader,channel=KEYS[1],KEYS[2]local owner,publish=ARGV[1],ARGV[2]if redis.call('HGET',leader,'owner')~=owner then\nreturn 0\nend\nredis.call('DEL',leader)redis.pcall(publish,channel,'0')return 1",
+  2,
+  integer,
+)
+
+/**
  * Who was granted the lock says that it goes on: it leaves the line and has its lease. Never creates; where it has been taken
  * again meanwhile, or was confirmed before, it never shortens.
  * Returns integer ms that it is this owner's, 0 when it is not any more
@@ -1141,6 +1190,71 @@ export const semaphoreTrySetPermits: Script<
   '483a6d4cc195387eaff0566dea4b2e3bb8bbcaa6',
   "local permits,note,queue,deadlines,amounts,turn=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5],KEYS[6]local amount,expiry,client,own=ARGV[1],tonumber(ARGV[2]),ARGV[3],tonumber(ARGV[4])local channel,grants,publish=ARGV[5],ARGV[6],ARGV[7]local function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nlocal function whole(text)local number=text and#text<=17 and string.find(text,'^%-?%d+$')and tonumber(text)return number and math.abs(number)<9007199254740992 and number or nil\nend\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nlocal function takeOut(line,owner)local stood=redis.call('ZREM',line.deadlines,owner)==1\nreturn stood and redis.call('LREM',line.queue,1,owner)>=0\nend\nlocal function dropClients()end\nlocal function lineOf(keys,voices,client,own)local time=redis.call('TIME')local now=time[1]*1000+math.floor(time[2]/1000)return{permits=keys[1],queue=keys[2],deadlines=keys[3],amounts=keys[4],turn=keys[5],channel=voices[1],grants=voices[2],publish=voices[3],client=string.sub(client,1,36),own=own==1 and 1 or 0,stamp=time[1]..string.format('%06d',time[2]),now=now,allowance=10000,left=0,granted={},visits=0,counted=own~=3,first=redis.pcall('LINDEX',keys[2],0),anyway=function(deadline)local silent,mark=now+10000-math.floor(deadline),deadline%1\nreturn silent>=0 and(mark==0.75 and silent<3000 or mark==0.875 and silent<500)end,}end\nlocal function modeOf()return'read'end\nlocal function grantedTo(line,owner)local known=redis.call('HGET',line.amounts,owner)if known then\nreturn math.max(whole(known)or 0,0)end\nlocal mark=(tonumber(redis.call('ZSCORE',line.deadlines,owner))or 0)%1\nreturn mark>0.5 and mark<0.75 and(mark-0.5)*4096 or 0\nend\nlocal function isIn(line,owner)return grantedTo(line,owner)>0\nend\nlocal function entersAs(owner,line)local wants=-(whole(redis.call('HGET',line.amounts,owner))or 0)return wants>0 and wants<=line.left and'read'or'write'end\nlocal function letIn(line,owner)local wants=-whole(redis.call('HGET',line.amounts,owner))redis.call('DECRBY',line.permits,wants)orUndo(function()redis.call('INCRBY',line.permits,wants)end,redis.call,'HSET',line.amounts,owner,wants)line.left=line.left-wants\nline.granted[#line.granted+1],line.granted[owner]=owner,wants\nend\nlocal function settle(line,owner)local has=grantedTo(line,owner)if has>0 then\nredis.call('ZREM',line.deadlines,owner)redis.call('HDEL',line.amounts,owner)end\nreturn has\nend\nlocal function takeBack(line,owner)local has=settle(line,owner)if has>0 and redis.call('EXISTS',line.permits)==1 then\nline.left=redis.call('INCRBY',line.permits,has)elseif redis.call('ZREM',line.deadlines,owner)==1 then\nredis.call('HDEL',line.amounts,owner)if redis.call('LLEN',line.queue)<=1000 then redis.call('LREM',line.queue,1,owner)end\nend\nreturn has\nend\nlocal function findLost(line)if redis.call('HLEN',line.amounts)<=redis.call('ZCARD',line.deadlines)then\nreturn\nend\nlocal some=redis.call('HSCAN',line.amounts,'0','COUNT',200)[2]for i=1,math.min(#some,1000),2 do\nif#some[i]<100 and not redis.call('ZSCORE',line.deadlines,some[i])then\nredis.call('ZADD',line.deadlines,line.now+3000,some[i])end\nend\nredis.call('PEXPIRE',line.deadlines,604800000)end\nlocal function voiceOf(line,owner)return line.grants..':'..string.sub(owner,1,36)end\nlocal function tellWhose(line,voice,words,grant,anyway)local heard,owner=redis.pcall('PUBSUB',line.publish=='SPUBLISH'and'SHARDNUMSUB'or'NUMSUB',voice)[2]or 0,words[1]heard=anyway and 1 or heard\nfor i,word in ipairs(words)do words[i]=string.match(word,'^%d+',47)or word end\nwords[#words+1]=string.sub(redis.sha1hex(owner..' '..table.concat(words,' ')),1,16)if heard>0 then\ngrant()end\nredis.pcall(line.publish,voice,heard>0 and table.concat(words,' ')or'0')return heard>0\nend\nlocal function callIn(line,owner,deadline,some,place)local voice,wants,trial=voiceOf(line,owner),entersAs(owner,line),line.now+3000.5\nlocal words={owner,line.stamp}for i=place+1,wants=='write'and not next(line.deaf)and#some or 0 do\nlocal same=voiceOf(line,some[i])==voice\nwords[#words+1]=same and some[i]or'+'if not same then break end\nend\nlocal function grant()letIn(line,owner,3000)end\nlocal heard=not line.deaf[voice]and tellWhose(line,voice,words,grant,line.anyway and line.anyway(deadline))redis.call('ZADD',line.deadlines,heard and trial or math.min(deadline,trial),owner)line.deaf[voice]=not heard or nil\nreturn heard\nend\nlocal function serveLine(line,mine)local mode=modeOf(line)line.deaf,line.dead={},{}local some,place,till,steps={},0,0,1024\nwhile true do\nif place==#some then\nif steps<=0 then\nmode='write'break\nend\nsome,place,steps=redis.call('LRANGE',line.queue,till,till+63),0,steps-64\ntill=till+#some\nif#some==0 then\nbreak\nend\nend\nplace=place+1\nlocal owner=some[place]local client,wants=string.sub(owner,1,36),entersAs(owner,line)local deadline=not line.dead[client]and tonumber(#owner<100 and redis.call('ZSCORE',line.deadlines,owner)or 0)if not deadline or deadline<=line.now and deadline%1~=0 and client~=line.client then\nline.dead[client]=true\nelseif deadline<=line.now then\nredis.call('LREM',line.queue,1,owner)redis.call('ZREM',line.deadlines,owner)till=till-1\nelseif not(mode and isIn(line,owner))then\nif mode=='write'or mode and wants=='write'then\nlocal heard=line.allowance and deadline-line.now-line.allowance\nif mode=='read'and heard and(heard<-3000 or heard>=1)then\nredis.call('ZADD',line.deadlines,math.min(deadline,line.now+3000.5),owner)end\nmode='write'break\nend\nif mine[owner]then\nletIn(line,owner,mine[owner])takeOut(line,owner)till=till-1\nend\nif mine[owner]or callIn(line,owner,deadline,some,place)then\nmode=wants\nelse\nsteps=steps-1\nend\nend\nend\nif next(line.dead)then\ndropClients(line,2000)if steps<=0 then\nlocal head=redis.call('LINDEX',line.queue,0)if head and line.dead[string.sub(head,1,36)]then\nredis.call('ZADD',line.deadlines,line.now-0.5,head)end\nredis.pcall(line.publish,line.grants..':'..line.client,'0')redis.pcall(line.publish,line.grants..':'..line.client..':write','0')end\nend\nreturn mode\nend\nlocal function isOpen(line)local till=redis.pcall('HGET',line.turn,'till')local left=(type(till)=='string'and tonumber(till)or 0)-line.now\nreturn left>0 and left<=3000 and left or 0\nend\nlocal function openUp(line)local known=redis.pcall('HMGET',line.turn,'since','came','after','visits')local visits,ours=math.min(whole(known[4])or 0,1000000)+line.visits,line.now-(whole(known[1])or 0)if known[1]then\nredis.pcall('HSET',line.turn,'visits',visits)end\nlocal comes,wait=math.abs(line.now-(whole(known[2])or 0))<3000,(whole(known[3])or 0)-line.now\nif ours>=0 and ours<58 or not comes and wait>0 and wait<=1000 then\nreturn false\nend\nlocal heard=(redis.pcall('PUBSUB',line.publish=='SPUBLISH'and'SHARDNUMSUB'or'NUMSUB',line.channel)[2]or 0)-line.own\nlocal head=(heard>0 or not line.counted)and redis.call('LINDEX',line.queue,0)local told=head and redis.pcall(line.publish,voiceOf(line,head),'0')if heard<=0 and not head or head and line.counted and(type(told)~='number'or told==0)then\nreturn false\nend\nlocal till=line.now+(comes and 4*math.max(58,ours<=250 and ours or 0)or head and 58 or 10)local opened=redis.pcall('HSET',line.turn,'till',till,'share',visits,'after',line.now+1000)local ends=redis.pcall('PEXPIRE',line.turn,4500)==1\nif not ends then\nredis.pcall('DEL',line.turn)end\nreturn type(opened)=='number'and ends\nend\nlocal function seeOthers(line)local known=redis.pcall('HMGET',line.turn,'value','came','gave')local came=line.left<(whole(known[1])or-math.huge)and line.now or whole(known[2])or 0\nif came==line.now then redis.pcall('HSET',line.turn,'came',came)end\nline.came=math.abs(line.now-came)<3000\nlocal head=redis.call('LINDEX',line.queue,0)local due=head and tonumber(redis.call('ZSCORE',line.deadlines,head))or 0\nlocal hears=due%1==0.25 or due%1==0.125 and due-line.allowance+30<=line.now\nline.own=line.own+(hears and string.sub(head,1,36)~=line.client and 1 or 0)local heard=redis.pcall('PUBSUB',line.publish=='SPUBLISH'and'SHARDNUMSUB'or'NUMSUB',line.channel)line.counted=line.counted and not heard.err\nline.others=line.came or math.abs(line.now-(whole(known[3])or 0))<10000\nend\nlocal function serve(line,mine)findLost(line)local overdue=redis.call('ZRANGEBYSCORE',line.deadlines,'-inf',line.now,'LIMIT',0,128)for _,owner in ipairs(overdue)do takeBack(line,owner)end\nline.granted={}serveLine(line,mine)for _,owner in ipairs(line.granted)do\nredis.call('LREM',line.queue,1,owner)if not mine[owner]then\nredis.call('ZADD',line.deadlines,line.now+3000.5+math.min(line.granted[owner],1000)/4096,owner)end\nend\nlocal head=redis.call('LINDEX',line.queue,0)local wasOpen=(#line.granted>0 or not head and line.left>0)and redis.pcall('HDEL',line.turn,'till')==1\nif wasOpen then\nredis.pcall('HDEL',line.turn,'value')redis.pcall('HSET',line.turn,'since',line.now,'visits',0)end\nlocal found=not wasOpen and mine[line.first]and line.granted[line.first]if found then\nredis.pcall('HSET',line.turn,'gave',line.now)redis.pcall('PEXPIRE',line.turn,10000)end\nif head and head~=line.first and not mine[head]and(line.others or found or#line.granted==0)then\nredis.pcall(line.publish,voiceOf(line,head),'0')end\nif#overdue==128 then\nredis.pcall(line.publish,voiceOf(line,line.client),'0')end\nend\nlocal function handOn(line,available,told)line.left=available\npcall(function()seeOthers(line)if isOpen(line)>0 or available>0 and openUp(line)then\nredis.pcall('HSET',line.turn,'value',available)else\nserve(line,{})end\nend)if not told then\ntell(line.channel,line.publish,line.left)end\nend\nlocal before=redis.call('GET',note)if before then\nreturn whole(before)or 0\nend\nlocal made=redis.call('EXISTS',permits)==0 and 1 or 0\nredis.call('SET',note,made,'PX',120000)if made==0 then\nreturn 0\nend\nif expiry>0 then\nredis.call('SET',permits,amount,'PX',expiry)else\nredis.call('SET',permits,amount)end\npcall(function()local some=redis.call('HSCAN',amounts,'0','COUNT',1000)[2]for i=1,math.min(#some,2000),2 do\nif(whole(some[i+1])or 0)>0 then settle({amounts=amounts,deadlines=deadlines},some[i])end\nend\nend)handOn(lineOf({permits,queue,deadlines,amounts,turn},{channel,grants,publish},client,own),tonumber(amount),false)return 1",
   6,
+  integer,
+)
+
+/**
+ * Claims a slot for this run: one that nobody has claimed yet, or one whose run has died, up to so many times. Only whoever holds its lock may. Asked again
+ * by the same run (a reply was lost), it answers the same.
+ * Returns [digits token, integer attempt] | nil it is not to be had
+ */
+export const slotsClaim: Script<
+  readonly [slot: string, lock: string, counter: string, last: string],
+  readonly [owner: string, run: string, most: number, due: string, kept: number, known: string],
+  readonly [token: string, attempt: number] | null
+> = script(
+  'slots/claim',
+  'ee01ef5d948a8a3fc01eb97b68d3ec968f6caa14',
+  "local slot,lock,counter,last=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,run,most,due,kept,known=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nlocal function raiseCounter(counter,least)local count=redis.pcall('GET',counter)or'0'if type(count)=='string'and(#count<#least or(#count==#least and count<least))then\nredis.pcall('SET',counter,least)end\nend\nlocal function newestDue(last,due,kept)local newest=redis.pcall('GET',last)or'0'if due~=''and type(newest)=='string'and(tonumber(newest)or 0)<tonumber(due)then\nredis.pcall('SET',last,due,'PX',kept)end\nend\nlocal function whole(text)local number=text and#text<=17 and string.find(text,'^%-?%d+$')and tonumber(text)return number and math.abs(number)<9007199254740992 and number or nil\nend\nlocal there=redis.call('HMGET',slot,'state','run','attempt','token')if not there[1]and redis.call('EXISTS',slot)==1 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nlocal attempt=0\nif there[1]then\nattempt=whole(there[3]or'')or 0\nif there[1]=='running'and there[2]==run and whole(there[4]or'')then\nreturn{there[4],attempt}end\nif there[1]~='running'or attempt>=most or attempt<1 then\nreturn nil\nend\nend\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nattempt=attempt+1\nraiseCounter(counter,known)redis.call('INCR',counter)local token=redis.call('GET',counter)redis.call('HSET',slot,'state','running','run',run,'attempt',attempt,'token',token,'began',serverNow())orUndo(function()if attempt==1 then\nredis.call('DEL',slot)end\nend,redis.call,'PEXPIRE',slot,kept)newestDue(last,due,kept)return{token,attempt}",
+  4,
+  either(tuple(digits, integer), nil),
+)
+
+/**
+ * Writes how a run of a slot has ended, if the slot is still that run's.
+ * Returns integer 1 written, 0 it is another's, or gone
+ */
+export const slotsFinish: Script<
+  readonly [slot: string],
+  readonly [run: string, state: string, kept: number],
+  number
+> = script(
+  'slots/finish',
+  '09f806cd03e022dfcf142c16bfa5787fc9784ff8',
+  "local slot=KEYS[1]local run,state,kept=ARGV[1],ARGV[2],ARGV[3]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nif redis.call('HGET',slot,'run')~=run then\nreturn 0\nend\nif state==''then\nredis.call('DEL',slot)return 1\nend\nredis.call('PEXPIRE',slot,kept)redis.call('HSET',slot,'state',state,'ended',serverNow())return 1",
+  1,
+  integer,
+)
+
+/**
+ * What is known of a slot, whether somebody runs it now, and what time it is.
+ * Returns [string | nil state, string | nil run, string | nil attempt, string | nil token, string | nil began, string | nil ended, integer running, integer now]
+ */
+export const slotsLook: Script<
+  readonly [slot: string, lock: string],
+  readonly [],
+  readonly [string | null, string | null, string | null, string | null, string | null, string | null, number, number]
+> = script(
+  'slots/look',
+  '536feed7fc306588662d1af99cf6cae93bd3f242',
+  "local slot,lock=KEYS[1],KEYS[2]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal known=redis.call('HMGET',slot,'state','run','attempt','token','began','ended')local running=redis.call('EXISTS',lock)return{known[1],known[2],known[3],known[4],known[5],known[6],running,serverNow()}",
+  2,
+  tuple(either(text, nil), either(text, nil), either(text, nil), either(text, nil), either(text, nil), either(text, nil), integer, integer),
+)
+
+/**
+ * Claims a slot that nobody has claimed yet, for no run: nobody runs it any more.
+ * Returns integer 1 nobody had claimed it, 0 somebody had
+ */
+export const slotsSkip: Script<
+  readonly [slot: string, last: string],
+  readonly [run: string, due: string, kept: number],
+  number
+> = script(
+  'slots/skip',
+  '3bdfce168880443721806ee2ba268abfeadd917e',
+  "local slot,last=KEYS[1],KEYS[2]local run,due,kept=ARGV[1],ARGV[2],ARGV[3]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nlocal function newestDue(last,due,kept)local newest=redis.pcall('GET',last)or'0'if due~=''and type(newest)=='string'and(tonumber(newest)or 0)<tonumber(due)then\nredis.pcall('SET',last,due,'PX',kept)end\nend\nif redis.call('EXISTS',slot)==1 then\nreturn redis.call('HGET',slot,'run')==run and 1 or 0\nend\nredis.call('HSET',slot,'state','skipped','run',run,'ended',serverNow())orUndo(function()redis.call('DEL',slot)end,redis.call,'PEXPIRE',slot,kept)newestDue(last,due,kept)return 1",
+  2,
   integer,
 )
 

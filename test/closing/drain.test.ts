@@ -176,7 +176,7 @@ onStage(
     const waiting = client.lock('l').acquire({ wait: 5000 })
     await clock.advance(10)
     const { since, latency, ...rest } = await run(client.health())
-    assert.deepEqual(rest, { state: 'up', waiting: 1, held: 1, overdue: 0 })
+    assert.deepEqual(rest, { state: 'up', waiting: 1, held: 1, overdue: 0, leading: 0 })
     assert.ok(since <= begun && typeof latency === 'number')
     driver.up = false
     const away = await run(client.health())

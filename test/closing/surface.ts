@@ -182,6 +182,13 @@ const otherCalls: Calls = (client) => {
     'fencedLock.for.lockAndGetToken': () => fenced.lockAndGetToken(),
     'fencedLock.for.tryLockAndGetToken': () => fenced.tryLockAndGetToken(),
     'fencedLock.for.token': () => fenced.token(),
+    'election.leader': () => client.election('e').leader(),
+    'election.observe.next': () => client.election('e').observe().next(),
+    'slots.run': () => client.slots('o').run(`${names++}`, () => undefined),
+    'slots.skip': () => client.slots('o').skip(`${names++}`),
+    'slots.inspect': () => client.slots('o').inspect('x'),
+    'slots.last': () => client.slots('o').last(),
+    'slots.now': () => client.slots('o').now(),
     health: () => client.health(),
   }
 }

@@ -48,6 +48,12 @@ const SHAPES: Readonly<Record<string, { as: ('key' | 'channel')[]; of(name: stri
   readWriteQueue: { as: ['key'], of: keys.readWriteQueue },
   readWriteDeadlines: { as: ['key'], of: keys.readWriteDeadlines },
   readWriteGrants: { as: ['channel'], of: (name) => `${keys.readWriteGrants(name)}:${ID}` },
+  leaderKey: { as: ['key'], of: keys.leaderKey },
+  leaderChannel: { as: ['key', 'channel'], of: keys.leaderChannel },
+  slotRecord: { as: ['key'], of: (name) => keys.slotRecord(name, '2026-11-26') },
+  slotLock: { as: ['key'], of: (name) => keys.lineQueue(keys.slotLock(name, '2026-11-26')) },
+  slotsToken: { as: ['key'], of: keys.slotsToken },
+  slotsLast: { as: ['key'], of: keys.slotsLast },
   presenceKey: { as: ['key'], of: () => keys.presenceKey(ID) },
 }
 /** Of `keys.ts`, too, but no names. */

@@ -7,9 +7,15 @@ import { connect } from 'holdfast'
 import { networkOf, rateLimit as forExpress } from 'holdfast/express'
 import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
+import { schedule, type Schedule } from 'holdfast/schedule'
 
 const client = await connect('memory:')
 const limit = { client, permits: 100, interval: 60_000 }
+
+export const nightly: Schedule = await schedule(client, 'nightly', { cron: '0 2 * * *' }, ({ due, token }) => [
+  due,
+  token,
+])
 
 const app = express()
 app.use(forExpress(limit))

@@ -1,0 +1,41 @@
+import type * as Croner from 'croner'
+import { dateAt } from '../core/clock.js'
+
+/** When a schedule is due, ms since the epoch. */
+export interface Cron {
+  /** The first slot after this moment. */
+  next(after: number): number | undefined
+  /** The newest slots up to this moment, that one included, the oldest first. */
+  before(until: number, most: number): number[]
+}
+
+const load = async (): Promise<typeof Croner> => {
+  try {
+    return await import('croner')
+  } catch (cause) {
+    throw new Error("holdfast/schedule reads patterns with croner: run 'npm install croner'", { cause })
+  }
+}
+
+/** The slots of a pattern, as croner sees them. */
+export const cronOf = async (pattern: string, timezone: string): Promise<Cron> => {
+  const { Cron: Pattern } = await load()
+  let found: Croner.Cron
+  try {
+    found = new Pattern(pattern, { timezone, paused: true })
+    // A time zone is only looked at then.
+    found.nextRun(dateAt(0))
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new TypeError(`no slots of '${pattern}' in '${timezone}' can be found: ${why}`, { cause })
+  }
+  return {
+    next: (after) => found.nextRun(dateAt(after))?.getTime(),
+    // What is due at the very moment counts as past; croner leaves it out.
+    before: (until, most) =>
+      found
+        .previousRuns(most, dateAt(until + 1))
+        .map((date) => date.getTime())
+        .reverse(),
+  }
+}

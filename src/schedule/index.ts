@@ -1,0 +1,1 @@
+export { schedule, type Schedule, type ScheduledRun, type ScheduleOptions } from './schedule.js'

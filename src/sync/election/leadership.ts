@@ -1,0 +1,104 @@
+import { type Codec, decodeWith, encodeWith } from '../../codecs/codec.js'
+import type { Runner } from '../../core/protocol.js'
+import type { Runtime } from '../../core/runtime.js'
+import { Speaker } from '../../core/speaker.js'
+import { clientOf, leaderChannel, leaderKey } from '../../keys.js'
+import { electionLeader, electionProclaim, electionWithdraw } from '../../lua/scripts.gen.js'
+
+/** A value as it is kept: bytes that are no text as base64. */
+export interface Written {
+  readonly form: 'none' | 'text' | 'base64'
+  readonly data: string
+}
+
+/** What a leader says of itself. */
+export interface Claim extends Written {
+  readonly owner: string
+  readonly term: bigint
+  /** Each value of a term has a greater one. */
+  readonly revision: number
+}
+
+/** What the server knows of the leader. */
+export interface Reading {
+  readonly client: string
+  readonly term: bigint
+  readonly revision: number
+  readonly since: number
+  readonly value: unknown
+  /** ms until the lock expires. */
+  readonly left: number
+}
+
+/** So many leases what a leader wrote is kept; it counts only as long as the lock is the leader's. */
+const KEPT = 3
+
+const WHOLE = /^\d{1,19}$/
+const MOMENT = /^\d{1,15}$/
+
+/** Where the server has who leads. */
+export class Leadership {
+  readonly channel: string
+  readonly #key: string
+  readonly #leader: string
+  readonly #runtime: Runtime
+  readonly #runner: Runner
+  readonly #codec: Codec
+
+  constructor(runtime: Runtime, name: string, key: string) {
+    this.#key = key
+    this.#leader = leaderKey(key)
+    this.channel = leaderChannel(key)
+    this.#runtime = runtime
+    this.#runner = new Speaker(runtime, name)
+    this.#codec = runtime.options.codec
+  }
+
+  write(value: unknown): Written {
+    if (value === undefined) return { form: 'none', data: '' }
+    const data = encodeWith(this.#codec, value, 'value')
+    if (typeof data === 'string') return { form: 'text', data }
+    return { form: 'base64', data: Buffer.from(data).toString('base64') }
+  }
+
+  /** `false`: the lock is not the owner's any more. */
+  async proclaim(claim: Claim, lease: number, isChange: boolean): Promise<boolean> {
+    const { owner, term, revision, form, data } = claim
+    const keys = [this.#key, this.#leader, this.channel] as const
+    const publish = isChange ? this.#runtime.publishCommand : ''
+    const args = [owner, String(term), revision, form, data, KEPT * lease, publish] as const
+    return (await this.#runner.run(electionProclaim, keys, args)) === 1
+  }
+
+  withdraw(owner: string): Promise<unknown> {
+    const keys = [this.#leader, this.channel] as const
+    return this.#runner.run(electionWithdraw, keys, [owner, this.#runtime.publishCommand])
+  }
+
+  async read(): Promise<Reading | undefined> {
+    const reply = await this.#runner.run(electionLeader, [this.#key, this.#leader], [])
+    if (reply === null) return undefined
+    const [owner, term, revision, since, form, data, left] = reply
+    // Another program may have written anything.
+    if (!WHOLE.test(term ?? '') || !MOMENT.test(revision ?? '') || !MOMENT.test(since ?? '')) return undefined
+    return {
+      client: clientOf(owner),
+      term: BigInt(term as string),
+      revision: Number(revision),
+      since: Number(since),
+      value: this.#valueOf(form, data ?? ''),
+      left,
+    }
+  }
+
+  #valueOf(form: string | null, data: string): unknown {
+    if (form !== 'text' && form !== 'base64') return undefined
+    try {
+      return decodeWith(this.#codec, Buffer.from(data, form === 'text' ? 'utf8' : 'base64'))
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause)
+      this.#runtime.fail(new Error(`the value of the leader at '${this.#leader}' cannot be read: ${why}`, { cause }))
+      return undefined
+    }
+  }
+}

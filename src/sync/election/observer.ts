@@ -1,0 +1,179 @@
+import type { Timer } from '../../core/clock.js'
+import { Pace } from '../../core/pace.js'
+import { passes } from '../../core/trouble.js'
+import { codecOf } from '../../codecs/codec.js'
+import type { Leader, Leaders } from '../../election-types.js'
+import type { Listening } from '../topic/listening.js'
+import type { Topics } from '../topic/topics.js'
+import type { Leadership, Reading } from './leadership.js'
+
+/** How often it looks when it hears nothing, ms: for a message that was lost. */
+const LOOK = 5000
+/** How soon it looks again at a server that is away, ms. */
+const AGAIN = 1000
+/** After the lease of a leader: then it is surely over. */
+const AFTER = 2
+
+const DONE = { done: true, value: undefined } as const
+
+type Result<V> = IteratorResult<Leader<V> | undefined, undefined>
+
+interface Waiting<V> {
+  readonly resolve: (result: Result<V>) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface ObserverOptions<V> {
+  readonly name: string
+  readonly topics: Topics
+  readonly leadership: Leadership
+  readonly signal: AbortSignal | undefined
+  readonly shown: (reading: Reading) => Promise<Leader<V>>
+}
+
+/** Who leads, again and again. A message says only that it is worth a look: what is seen is always what the server says. */
+export class Observer<V> implements Leaders<V> {
+  readonly #options: ObserverOptions<V>
+  readonly #pace = new Pace()
+  #listening: Promise<Listening | undefined> | undefined
+  #waiting: Waiting<V>[] = []
+  /** What was not taken yet. */
+  #news: { leader: Leader<V> | undefined } | undefined
+  /** The last that was seen; `undefined` before the first look. */
+  #last: { reading: Reading | undefined } | undefined
+  /** The newest leader that was ever seen. */
+  #newest: Reading | undefined
+  #looking = false
+  #again = false
+  #timer: Timer | undefined
+  #due = Infinity
+  #end: { error?: unknown } | undefined
+
+  constructor(options: ObserverOptions<V>) {
+    this.#options = options
+  }
+
+  next(): Promise<Result<V>> {
+    if (this.#end !== undefined) return this.#over(this.#end)
+    this.#listening ??= this.#listen()
+    const news = this.#news
+    this.#news = undefined
+    if (news !== undefined) return Promise.resolve({ done: false, value: news.leader })
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject })
+    })
+  }
+
+  async return(): Promise<Result<V>> {
+    this.#stop({})
+    await (await this.#listening)?.unsubscribe()
+    return DONE
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return()
+  }
+
+  async #listen(): Promise<Listening | undefined> {
+    const { name, topics, leadership, signal } = this.#options
+    const kind = topics.runtime.sharded ? 'sharded' : 'plain'
+    const place = { title: name, kind, name: leadership.channel, codec: codecOf('bytes') } as const
+    const failed = (error: unknown): void => {
+      this.#stop({ error })
+    }
+    try {
+      const heard = (): void => this.#lookIn(this.#pace.delay(topics.runtime.options.clock.monotonic()))
+      const listening = await topics.listen(place, heard, signal, failed)
+      listening.on('gap', () => this.#lookIn(0))
+      listening.atEnd(() => {
+        this.#stop(signal?.aborted === true ? { error: signal.reason } : {})
+      })
+      if (this.#end !== undefined) await listening.unsubscribe()
+      else this.#lookIn(0)
+      return listening
+    } catch (error) {
+      failed(error)
+      return undefined
+    }
+  }
+
+  #lookIn(ms: number): void {
+    if (this.#end !== undefined) return
+    if (this.#looking) {
+      this.#again = true
+      return
+    }
+    const { clock } = this.#options.topics.runtime.options
+    const due = clock.monotonic() + ms
+    if (due >= this.#due) return
+    this.#timer?.cancel()
+    this.#timer = undefined
+    if (ms > 0) {
+      this.#due = due
+      this.#timer = clock.setTimer(() => this.#look(), ms)
+    } else this.#look()
+  }
+
+  #look(): void {
+    this.#timer = undefined
+    this.#due = Infinity
+    this.#looking = true
+    this.#again = false
+    void this.#ask().then((next) => {
+      this.#looking = false
+      this.#lookIn(this.#again ? this.#pace.delay(this.#options.topics.runtime.options.clock.monotonic()) : next)
+    })
+  }
+
+  /** In how many ms it is to look again. */
+  async #ask(): Promise<number> {
+    const { leadership } = this.#options
+    try {
+      const reading = await leadership.read()
+      if (!this.#isOld(reading)) await this.#see(reading)
+      return reading === undefined || reading.left < 0 ? LOOK : Math.min(LOOK, reading.left + AFTER)
+    } catch (error) {
+      if (!passes(error)) this.#stop({ error })
+      return AGAIN
+    }
+  }
+
+  /** After a failover the server may know less than it did. */
+  #isOld(reading: Reading | undefined): boolean {
+    const newest = this.#newest
+    return newest !== undefined && reading !== undefined && reading.term < newest.term && reading.since <= newest.since
+  }
+
+  async #see(reading: Reading | undefined): Promise<void> {
+    const last = this.#last
+    const isSame = last?.reading?.term === reading?.term && last?.reading?.revision === reading?.revision
+    if (last !== undefined && isSame) return
+    this.#last = { reading }
+    if (reading !== undefined) this.#newest = reading
+    const leader = reading && (await this.#options.shown(reading))
+    if (this.#end !== undefined) return
+    const waiting = this.#waiting.shift()
+    if (waiting === undefined) this.#news = { leader }
+    else waiting.resolve({ done: false, value: leader })
+  }
+
+  #stop(end: { error?: unknown }): void {
+    if (this.#end !== undefined) return
+    this.#end = end
+    this.#news = undefined
+    this.#timer?.cancel()
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const { resolve, reject } of waiting) this.#over(end).then(resolve, reject)
+  }
+
+  #over(end: { error?: unknown }): Promise<Result<V>> {
+    if (!('error' in end)) return Promise.resolve(DONE)
+    this.#end = {}
+    return Promise.reject(end.error)
+  }
+}

@@ -1,0 +1,40 @@
+-- Writes who leads, and with which value, where the lock is still this owner's, and tells the observers of a change. A copy that comes late changes
+-- nothing: each value of a term has a number.
+-- KEYS[1] lock
+-- KEYS[2] leader
+-- KEYS[3] channel
+-- ARGV[1] owner
+-- ARGV[2] term
+-- ARGV[3] revision (count)
+-- ARGV[4] form
+-- ARGV[5] value
+-- ARGV[6] kept (ms)
+-- ARGV[7] publish or an empty text, where nothing has changed
+-- returns integer 1 written, 0 the lock is not this owner's
+local lock, leader, channel = KEYS[1], KEYS[2], KEYS[3]
+local owner, term, revision, form, value, kept, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+--include server-now
+--include or-undo
+
+if redis.call('HEXISTS', lock, owner) == 0 then
+  return 0
+end
+local known = redis.call('HMGET', leader, 'term', 'revision', 'since')
+if not known[1] and redis.call('EXISTS', leader) == 1 then
+  return redis.error_reply('WRONGKIND a hash of another program')
+end
+local since = serverNow()
+if known[1] == term then
+  if (tonumber(known[2] or nil) or 0) > tonumber(revision) then
+    return 1
+  end
+  since = known[3] or since
+end
+redis.call('HSET', leader, 'owner', owner, 'term', term, 'revision', revision, 'since', since, 'form', form, 'value', value)
+orUndo(function()
+  redis.call('DEL', leader)
+end, redis.call, 'PEXPIRE', leader, kept)
+if publish ~= '' then
+  redis.pcall(publish, channel, term)
+end
+return 1

@@ -1,0 +1,151 @@
+import { ScopedAbort } from '../../core/scope.js'
+import type { Timer } from '../../core/clock.js'
+import type { TenureHold } from '../../core/hold.js'
+import type { Runtime } from '../../core/runtime.js'
+import { marginOf } from '../../core/terms.js'
+import { passes } from '../../core/trouble.js'
+import { LockLostError } from '../../errors.js'
+import type { Claim, Leadership, Written } from './leadership.js'
+
+/** The three numbers of a leader, ms. */
+export interface Times {
+  readonly lease: number
+  readonly renewDeadline: number
+}
+
+/** What all terms of one candidate have in common. */
+export interface Reigning {
+  readonly runtime: Runtime
+  readonly leadership: Leadership
+  readonly times: Times
+  readonly value: Written
+}
+
+/** Why a term is over. */
+export type End = 'lost' | 'resigned' | 'stopped'
+
+/** One term of this client, from the grant of the lock until it was given back. */
+export class Reign {
+  readonly hold: TenureHold
+  readonly term: bigint
+  /** Resolves when the lock was given back. */
+  readonly settled: Promise<void>
+  /** Its work runs. */
+  working = false
+  readonly #runtime: Runtime
+  readonly #leadership: Leadership
+  readonly #times: Times
+  readonly #abort: ScopedAbort
+  #settle: () => void = () => undefined
+  #claim: Claim
+  #ended: End | undefined
+  #timer: Timer | undefined
+
+  constructor(hold: TenureHold, { runtime, leadership, times, value }: Reigning) {
+    this.#runtime = runtime
+    this.#leadership = leadership
+    this.#times = times
+    this.hold = hold
+    this.term = hold.token as bigint
+    this.#claim = { owner: hold.tenure.wire, term: this.term, revision: 0, ...value }
+    this.settled = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+    this.#abort = new ScopedAbort(() => this.ended())
+    hold.signal.addEventListener('abort', this.#look, { once: true })
+    this.#watch()
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  /** Computed from the clock when read, as the state of a hold. */
+  ended(): End | undefined {
+    this.#look()
+    return this.#ended
+  }
+
+  /** Its work goes on although another may lead, or could soon. */
+  get overdue(): boolean {
+    return this.working && this.ended() === 'lost'
+  }
+
+  end(how: End, reason: unknown): void {
+    if (this.#ended !== undefined) return
+    this.#ended = how
+    this.#timer?.cancel()
+    this.#abort.abort(reason)
+  }
+
+  readonly #look = (): void => {
+    if (this.#ended !== undefined) return
+    const { hold } = this
+    const left = hold.remaining()
+    if (left === 0) this.end('lost', hold.signal.reason ?? this.#lost('its lease is over'))
+    else if (left <= this.#rest) this.end('lost', this.#lost(`not renewed for ${this.#times.renewDeadline} ms`))
+  }
+
+  /** What is left of the certain time when the deadline is over. */
+  get #rest(): number {
+    const { lease, renewDeadline } = this.#times
+    return lease - marginOf(lease) - renewDeadline
+  }
+
+  #lost(why: string): LockLostError {
+    return new LockLostError(this.hold.name, why)
+  }
+
+  /** Again whenever the deadline would be over, had the lease not been renewed meanwhile; and what observers see is kept for longer. */
+  #watch(): void {
+    const due = (): void => {
+      if (this.ended() !== undefined) return
+      if (this.working) this.#write(false).catch(() => undefined)
+      this.#watch()
+    }
+    this.#timer = this.#runtime.options.clock.setTimer(due, Math.max(1, this.hold.remaining() - this.#rest), {
+      background: true,
+    })
+  }
+
+  #write(isChange: boolean): Promise<boolean> {
+    return this.#leadership.proclaim(this.#claim, this.#times.lease, isChange)
+  }
+
+  /** Tells the observers, once that is done. Rejects when the term is over, or the server refuses. */
+  async proclaim(value?: Written): Promise<void> {
+    if (value !== undefined) this.#claim = { ...this.#claim, ...value, revision: this.#claim.revision + 1 }
+    let refusal: Error | undefined
+    const step = async (): Promise<boolean> => {
+      if (this.ended() !== undefined) return false
+      try {
+        return await this.#write(true)
+      } catch (error) {
+        if (passes(error)) throw error
+        refusal = error as Error
+        return false
+      }
+    }
+    const { clock } = this.#runtime.options
+    const last = clock.monotonic() + this.#times.renewDeadline
+    const until = (): number => Math.min(last, clock.monotonic() + this.hold.remaining())
+    const outcome = await this.#runtime.insist(step, until)
+    if (refusal !== undefined) throw refusal
+    if ('answer' in outcome && outcome.answer) return
+    throw this.#lost('before it was proclaimed')
+  }
+
+  /** Gives the lock back: the next one leads. */
+  async over(): Promise<void> {
+    this.working = false
+    const { hold } = this
+    // What the work has left behind hears of it, too.
+    this.end('resigned', new DOMException(`'${hold.name}': the term is over`, 'AbortError'))
+    hold.signal.removeEventListener('abort', this.#look)
+    // One behind the other on the connection: no trip more until the next one leads.
+    const withdrawn = this.#leadership.withdraw(this.#claim.owner).catch(() => undefined)
+    this.#runtime.track(withdrawn)
+    await hold.release()
+    this.#settle()
+  }
+}

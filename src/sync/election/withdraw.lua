@@ -1,0 +1,15 @@
+-- Deletes what a leader wrote whose term is over, and tells the observers.
+-- KEYS[1] leader
+-- KEYS[2] channel
+-- ARGV[1] owner
+-- ARGV[2] publish
+-- returns integer 1 deleted, 0 it was another's, or gone
+local leader, channel = KEYS[1], KEYS[2]
+local owner, publish = ARGV[1], ARGV[2]
+
+if redis.call('HGET', leader, 'owner') ~= owner then
+  return 0
+end
+redis.call('DEL', leader)
+redis.pcall(publish, channel, '0')
+return 1

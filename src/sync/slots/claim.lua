@@ -1,0 +1,50 @@
+-- Claims a slot for this run: one that nobody has claimed yet, or one whose run has died, up to so many times. Only whoever holds its lock may. Asked again
+-- by the same run (a reply was lost), it answers the same.
+-- KEYS[1] slot
+-- KEYS[2] lock
+-- KEYS[3] counter
+-- KEYS[4] last
+-- ARGV[1] owner
+-- ARGV[2] run
+-- ARGV[3] most (count)
+-- ARGV[4] due ms since the epoch, or an empty text
+-- ARGV[5] kept (ms)
+-- ARGV[6] known the newest token that the caller has seen
+-- returns [digits token, integer attempt] | nil it is not to be had
+local slot, lock, counter, last = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local owner, run, most, due, kept, known = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
+--include server-now
+--include or-undo
+--include raise-counter
+--include newest-due
+--include whole
+
+local there = redis.call('HMGET', slot, 'state', 'run', 'attempt', 'token')
+if not there[1] and redis.call('EXISTS', slot) == 1 then
+  return redis.error_reply('WRONGKIND a hash of another program')
+end
+local attempt = 0
+if there[1] then
+  attempt = whole(there[3] or '') or 0
+  if there[1] == 'running' and there[2] == run and whole(there[4] or '') then
+    return { there[4], attempt }
+  end
+  if there[1] ~= 'running' or attempt >= most or attempt < 1 then
+    return nil
+  end
+end
+if redis.call('HEXISTS', lock, owner) == 0 then
+  return nil
+end
+attempt = attempt + 1
+raiseCounter(counter, known)
+redis.call('INCR', counter)
+local token = redis.call('GET', counter)
+redis.call('HSET', slot, 'state', 'running', 'run', run, 'attempt', attempt, 'token', token, 'began', serverNow())
+orUndo(function()
+  if attempt == 1 then
+    redis.call('DEL', slot)
+  end
+end, redis.call, 'PEXPIRE', slot, kept)
+newestDue(last, due, kept)
+return { token, attempt }

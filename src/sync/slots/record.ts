@@ -1,0 +1,98 @@
+import type { Runner } from '../../core/protocol.js'
+import { clientOf, slotLock, slotRecord, slotsLast, slotsToken } from '../../keys.js'
+import { slotsClaim, slotsFinish, slotsLook, slotsSkip } from '../../lua/scripts.gen.js'
+
+export interface RecordOptions {
+  /** Of all slots of the name. */
+  readonly key: string
+  readonly slot: string
+  readonly due: number | undefined
+  /** Never used again: whoever claims the slot writes it down. */
+  readonly run: string
+  readonly kept: number
+  /** The newest token that this client has had, by key: what comes next is above it, also when the counter was deleted. */
+  readonly newest: Map<string, bigint>
+}
+
+/** What the server knows of a slot. */
+export interface Look {
+  /** `undefined`: nobody has claimed it. */
+  readonly state: 'running' | 'ran' | 'failed' | 'crashed' | 'skipped' | undefined
+  readonly client: string
+  readonly attempt: number
+  readonly token: bigint | undefined
+  readonly began: number | undefined
+  readonly ended: number | undefined
+  /** Somebody holds its lock. */
+  readonly running: boolean
+  readonly now: number
+}
+
+const ENDS: readonly unknown[] = ['ran', 'failed', 'skipped']
+
+const numberOf = (text: string | null): number | undefined =>
+  text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+
+/** The record of one slot, for one run. */
+export class SlotRecord {
+  readonly lock: string
+  readonly #runner: Runner
+  readonly #options: RecordOptions
+  readonly #record: string
+
+  constructor(runner: Runner, options: RecordOptions) {
+    this.#runner = runner
+    this.#options = options
+    this.#record = slotRecord(options.key, options.slot)
+    this.lock = slotLock(options.key, options.slot)
+  }
+
+  get #due(): string {
+    return this.#options.due === undefined ? '' : String(this.#options.due)
+  }
+
+  async look(): Promise<Look> {
+    const reply = await this.#runner.run(slotsLook, [this.#record, this.lock], [])
+    const [state, run, attempt, token, began, ended, running, now] = reply
+    return {
+      state: stateOf(state, running > 0),
+      client: clientOf(run ?? ''),
+      attempt: numberOf(attempt) ?? 0,
+      token: token !== null && /^\d{1,19}$/.test(token) ? BigInt(token) : undefined,
+      began: numberOf(began),
+      ended: numberOf(ended),
+      running: running > 0,
+      now,
+    }
+  }
+
+  /** `undefined`: it is not to be had, or the lock is not this owner's any more. */
+  async claim(owner: string, most: number): Promise<{ token: bigint; attempt: number } | undefined> {
+    const { key, run, kept, newest } = this.#options
+    const keys = [this.#record, this.lock, slotsToken(key), slotsLast(key)] as const
+    const args = [owner, run, most, this.#due, kept, String(newest.get(key) ?? 0n)] as const
+    const reply = await this.#runner.take(slotsClaim, keys, args, (claimed) => claimed !== null)
+    if (reply === null) return undefined
+    const token = BigInt(reply[0])
+    if (token > (newest.get(key) ?? 0n)) newest.set(key, token)
+    return { token, attempt: reply[1] }
+  }
+
+  finish(state: 'ran' | 'failed' | 'skipped' | ''): Promise<number> {
+    const { run, kept } = this.#options
+    return this.#runner.run(slotsFinish, [this.#record], [run, state, kept])
+  }
+
+  async skip(): Promise<boolean> {
+    const { key, run, kept } = this.#options
+    const keys = [this.#record, slotsLast(key)] as const
+    return (await this.#runner.run(slotsSkip, keys, [run, this.#due, kept])) === 1
+  }
+}
+
+/** Whoever wrote something else there has claimed it as well. */
+const stateOf = (state: string | null, running: boolean): Look['state'] => {
+  if (state === null) return undefined
+  if (ENDS.includes(state)) return state as 'ran' | 'failed' | 'skipped'
+  return running ? 'running' : 'crashed'
+}

@@ -1,0 +1,22 @@
+-- Claims a slot that nobody has claimed yet, for no run: nobody runs it any more.
+-- KEYS[1] slot
+-- KEYS[2] last
+-- ARGV[1] run
+-- ARGV[2] due ms since the epoch, or an empty text
+-- ARGV[3] kept (ms)
+-- returns integer 1 nobody had claimed it, 0 somebody had
+local slot, last = KEYS[1], KEYS[2]
+local run, due, kept = ARGV[1], ARGV[2], ARGV[3]
+--include server-now
+--include or-undo
+--include newest-due
+
+if redis.call('EXISTS', slot) == 1 then
+  return redis.call('HGET', slot, 'run') == run and 1 or 0
+end
+redis.call('HSET', slot, 'state', 'skipped', 'run', run, 'ended', serverNow())
+orUndo(function()
+  redis.call('DEL', slot)
+end, redis.call, 'PEXPIRE', slot, kept)
+newestDue(last, due, kept)
+return 1

@@ -1,0 +1,232 @@
+import { dateAt, isDate } from '../../core/clock.js'
+import type { TenureHold } from '../../core/hold.js'
+import { GatedLock, type LockHome } from '../../core/gated-lock.js'
+import { within } from '../../core/scope.js'
+import { Speaker } from '../../core/speaker.js'
+import {
+  show,
+  checkAmount,
+  checkFunction,
+  checkLease,
+  checkName,
+  checkOptions,
+  checkSignal,
+  checkWait,
+} from '../../options.js'
+import { OPTIONS, usingArgs } from '../../options.js'
+import { either, many, nil, text } from '../../lua/shape.js'
+import { slotsLast } from '../../keys.js'
+import type { SlotOptions, SlotResult, SlotRun, Slots, SlotsOptions, SlotState } from '../../slot-types.js'
+import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
+import { type Look, SlotRecord } from './record.js'
+
+/** A week, ms. */
+const RETENTION = 604_800_000
+/** How long it is tried to claim a slot, or to write how its run has ended, ms. */
+const PATIENCE = 60_000
+
+/** What slots need of their client. */
+export interface SlotsHome extends LockHome {
+  readonly newest: Map<string, bigint>
+}
+
+type Work<T> = (run: SlotRun) => Promise<T> | T
+
+interface Asked {
+  readonly most: number
+  readonly grace: number
+  readonly lease: number | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+const checkRun = (options: SlotOptions | undefined, isDue: boolean): Asked => {
+  const { retry = 0, grace, lease, signal } = checkOptions(options, OPTIONS.runSlot)
+  checkAmount(retry, 'retry', 0, 1000)
+  if (grace !== undefined) checkWait(grace, 'grace')
+  if (grace !== undefined && !isDue)
+    throw new TypeError('grace is for slots that are a Date: nobody knows when another is due')
+  if (lease !== undefined) checkLease(lease)
+  if (signal !== undefined) checkSignal(signal, 'signal')
+  return { most: retry + 1, grace: grace ?? Infinity, lease, signal }
+}
+
+/** When a slot is due, and its name. */
+const checkSlot = (slot: unknown): { slot: string; due: number | undefined } => {
+  if (!isDate(slot)) return { slot: checkName(slot, 'slot'), due: undefined }
+  const due = slot.getTime()
+  if (Number.isNaN(due) || due < 0) throw new RangeError(`slot must be a date since 1970, not ${show(String(slot))}`)
+  return { slot: slot.toISOString(), due }
+}
+
+/** Slots of one name. */
+export class ClaimedSlots implements Slots {
+  readonly name: string
+  readonly #home: SlotsHome
+  readonly #key: string
+  readonly #retention: number
+
+  constructor(home: SlotsHome, name: string, options?: SlotsOptions) {
+    const { retention = RETENTION } = checkOptions(options, OPTIONS.slots)
+    this.#retention = checkLease(retention, 'retention')
+    this.#home = home
+    this.name = name
+    this.#key = home.runtime.keyOf(name)
+  }
+
+  async run<T>(
+    wanted: string | Date,
+    first: SlotOptions | undefined | Work<T>,
+    second?: Work<T>,
+  ): Promise<SlotResult<T>> {
+    const { slot, due } = checkSlot(wanted)
+    const [options, work] = usingArgs<SlotOptions, Work<T>>(first, second)
+    checkFunction(work, 'work')
+    const asked = checkRun(options, due !== undefined)
+    const { runtime } = this.#home
+    runtime.checkTakes(this.name)
+    const record = this.#record(slot, due)
+    const look = await runtime.untilClosed(() => record.look(), this.name)
+    const skipped = this.#skipped(look, due, asked)
+    if (skipped !== undefined) return this.#named(skipped, look)
+    const lock = new GatedLock(this.#home, nonReentrantLock, `${this.name}: ${slot}`, record.lock)
+    const hold = await this.#hold(lock, asked)
+    if (hold === undefined) return this.#late(record)
+    try {
+      const claim = await this.#claim(record, hold, asked.most)
+      if (claim === undefined) return await this.#late(record, !hold.lost)
+      return await this.#work({ slot, signal: hold.signal, ...claim }, { lock, hold, record, work })
+    } finally {
+      await hold.release()
+    }
+  }
+
+  async skip(wanted: string | Date): Promise<boolean> {
+    const { slot, due } = checkSlot(wanted)
+    const record = this.#record(slot, due)
+    return this.#home.runtime.untilClosed(() => record.skip(), this.name)
+  }
+
+  async inspect(wanted: string | Date): Promise<SlotState | undefined> {
+    const { slot, due } = checkSlot(wanted)
+    const record = this.#record(slot, due)
+    const look = await this.#home.runtime.untilClosed(() => record.look(), this.name)
+    if (look.state === undefined) return undefined
+    const { client, attempt, token, began, ended } = look
+    return {
+      state: look.state,
+      by: await this.#who(client),
+      attempt,
+      ...(token !== undefined && { token }),
+      ...(began !== undefined && { began }),
+      ...(ended !== undefined && { ended }),
+    }
+  }
+
+  async last(): Promise<Date | undefined> {
+    const key = slotsLast(this.#key)
+    const { runtime } = this.#home
+    const options = { route: key, target: this.name }
+    const last = await runtime.untilClosed(
+      () => runtime.link.command(['GET', key], either(text, nil), options),
+      this.name,
+    )
+    return last !== null && /^\d{1,15}$/.test(last) ? dateAt(Number(last)) : undefined
+  }
+
+  async now(): Promise<number> {
+    const { runtime } = this.#home
+    const options = { route: slotsLast(this.#key), target: this.name }
+    const [seconds, micros] = await runtime.untilClosed(
+      () => runtime.link.command(['TIME'], many(text), options),
+      this.name,
+    )
+    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+  }
+
+  #record(slot: string, due: number | undefined): SlotRecord {
+    const { runtime, newest } = this.#home
+    const run = `${runtime.options.id}:${runtime.nextNumber()}`
+    const speaker = new Speaker(runtime, `${this.name}: ${slot}`)
+    return new SlotRecord(speaker, { key: this.#key, slot, due, run, kept: this.#retention, newest })
+  }
+
+  #hold(lock: GatedLock, { most, lease, signal }: Asked): Promise<TenureHold | undefined> {
+    const options = { ...(lease !== undefined && { lease, renew: true }), ...(signal !== undefined && { signal }) }
+    return most > 1 ? lock.acquire(options) : lock.tryAcquire(options)
+  }
+
+  /** Why it is not to be run here, as far as is known before its lock is held. */
+  #skipped(look: Look, due: number | undefined, { most, grace }: Asked): Skipped | undefined {
+    const { state, attempt, running, now } = look
+    const late = due === undefined ? {} : { late: now - due }
+    if (state === undefined) {
+      if (due !== undefined && now < due) return { reason: 'early', ...late }
+      if (due !== undefined && now - due > grace) return { reason: 'late', ...late }
+      return undefined
+    }
+    if (state !== 'running' && state !== 'crashed') return { reason: state, ...late }
+    if (most > 1 && (running || attempt < most)) return undefined
+    return { reason: state, ...late }
+  }
+
+  /** Somebody else had its lock, or its record, in the meantime. `ours`: the lock is ours, so whoever ran it does so no more. */
+  async #late<T>(record: SlotRecord, ours = false): Promise<SlotResult<T>> {
+    const look = await this.#home.runtime.untilClosed(() => record.look(), this.name)
+    const { state = 'running' } = look
+    return this.#named({ reason: ours && state === 'running' ? 'crashed' : state }, look)
+  }
+
+  async #named<T>(skipped: Skipped, { state, client }: Look): Promise<SlotResult<T>> {
+    const by = state === undefined ? {} : { by: await this.#who(client) }
+    return { outcome: 'skipped', ...skipped, ...by }
+  }
+
+  async #who(client: string): Promise<{ client: string; label?: string }> {
+    const label = (await this.#home.readLabels([client])).get(client)
+    return { client, ...(label !== undefined && { label }) }
+  }
+
+  /** Asked for again while the lock is certain. Who does not know whether it has the slot leaves it to others. */
+  async #claim(record: SlotRecord, hold: TenureHold, most: number) {
+    const { runtime } = this.#home
+    const { clock } = runtime.options
+    const last = clock.monotonic() + PATIENCE
+    const until = (): number => Math.min(last, clock.monotonic() + hold.remaining())
+    const outcome = await runtime.insist(() => record.claim(hold.tenure.wire, most), until)
+    if ('answer' in outcome) return outcome.answer
+    runtime.inBackground(() => record.finish(''))
+    throw outcome.error
+  }
+
+  async #work<T>(run: SlotRun, { lock, hold, record, work }: Working<T>): Promise<SlotResult<T>> {
+    const { runtime } = this.#home
+    const { token, attempt } = run
+    let result: SlotResult<T>
+    runtime.working++
+    try {
+      const value = await within(lock, hold, async () => work(run))
+      result = { outcome: 'ran', value, token, attempt }
+    } catch (error) {
+      result = { outcome: 'failed', error, token, attempt }
+    } finally {
+      runtime.working--
+    }
+    // Who was stopped in the middle has not come to an end: as if it had died, another may take over.
+    if (result.outcome === 'failed' && hold.signal.aborted) return result
+    const written = await runtime.insist(
+      () => record.finish(result.outcome),
+      runtime.options.clock.monotonic() + PATIENCE,
+    )
+    if ('error' in written) runtime.fail(written.error)
+    return result
+  }
+}
+
+type Skipped = Pick<Extract<SlotResult<never>, { outcome: 'skipped' }>, 'reason' | 'late'>
+
+interface Working<T> {
+  readonly lock: GatedLock
+  readonly hold: TenureHold
+  readonly record: SlotRecord
+  readonly work: Work<T>
+}
