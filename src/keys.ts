@@ -71,6 +71,13 @@ export const permitsAmounts = (name: string): string => `holdfast_permits_wanted
 export const permitsTurn = (name: string): string => `holdfast_permits_turn:${tagged(name)}`
 export const permitsGrants = (name: string): string => `holdfast_permits_grant:${tagged(name)}`
 
+/** The same of those who wait for permits that have ids. */
+export const expirableQueue = (name: string): string => `holdfast_expirable_line:${tagged(name)}`
+export const expirableDeadlines = (name: string): string => `holdfast_expirable_due:${tagged(name)}`
+export const expirableAmounts = (name: string): string => `holdfast_expirable_wanted:${tagged(name)}`
+export const expirableTurn = (name: string): string => `holdfast_expirable_turn:${tagged(name)}`
+export const expirableGrants = (name: string): string => `holdfast_expirable_grant:${tagged(name)}`
+
 /** What came of a request, for as long as its answer may be asked for again. */
 export const noteKey = (name: string, clientId: string, number: number): string =>
   `holdfast_request:${tagged(name)}:${clientId}:${number}`

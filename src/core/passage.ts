@@ -22,8 +22,8 @@ export interface Passage<Q extends Patience, G> extends Told {
   readonly channel: string
   /** How much of one question a call takes up: 1 unless said otherwise. */
   weight?(request: Q): number
-  /** What a call is granted, where that is nothing but an amount: then it may be passed on within the process. */
-  amount?(request: Q): G & number
+  /** How much a call wants, where what is given back may be passed on within the process: by itself, if it is nothing but an amount. */
+  amount?(request: Q): number
   /** One question for all. When it rejects, whatever it did is being undone. `hears`: messages come, as far as they can. */
   ask(waiters: readonly Waiter<Q, G>[], hears: boolean): Promise<Answer<Q, G>>
   /** A message may say in how many ms to ask, at the earliest. */

@@ -14,6 +14,9 @@ const QUESTION = 100
 /** For how long it is remembered that others wait, after the last of us has gone through, ms. */
 const LINGER = 1000
 
+/** Grants to each of these what is given back, by one step of the server; undefined: it was not done. */
+type PassStep<Q extends Patience, G> = (takers: readonly Waiter<Q, G>[]) => Promise<readonly G[] | undefined>
+
 /**
  * Those in one process who wait at one passage, first come, first served. It is there only while somebody waits, and for a
  * little longer where other processes do: who comes back at once goes on with the turn that this process has had.
@@ -35,6 +38,8 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   /** Since when this process has taken what it could without standing back for others. */
   #since: number | undefined
   #lingers: Timer | undefined
+  /** For whom a step is on its way that gives them what is given back here. */
+  readonly #passing = new Map<Waiter<Q, G>, Promise<unknown>>()
   /** How often something went from hand to hand. */
   #passes = 0
 
@@ -99,16 +104,17 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
         timer.cancel()
         settle()
       })
-    } else if (this.#room.first !== undefined || this.passage.leaveLine === undefined) settle()
-    else this.#settleOutside(settle)
+    } else if (this.#passing.has(waiter)) this.#settleAfter(this.#passing.get(waiter), settle)
+    else if (this.#room.first !== undefined || this.passage.leaveLine === undefined) settle()
+    else this.#settleAfter(this.passage.leaveLine(), settle)
     // Who stood behind it may want less.
     this.#contender.wake()
   }
 
-  /** When the process has left the line, unless that takes long. */
-  #settleOutside(settle: () => void): void {
+  /** When that is done, unless it takes long. */
+  #settleAfter(step: Promise<unknown> | undefined, settle: () => void): void {
     const timer = this.clock.setTimer(settle, GRACE)
-    void Promise.resolve(this.passage.leaveLine?.()).then(() => {
+    void Promise.resolve(step).then(() => {
       timer.cancel()
       settle()
     })
@@ -136,7 +142,10 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   }
 
   async attempt(): Promise<Outcome> {
+    // Who has theirs from another here needs no more.
+    if (this.#passing.size > 0) await Promise.all(this.#passing.values())
     const asked = this.#question()
+    if (asked.length === 0) return 'served'
     this.#asked = asked
     const sent = this.clock.monotonic()
     let back: Promise<unknown> | undefined
@@ -144,7 +153,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
       const answer = await this.passage.ask(asked, this.#contender.listens)
       const { granted, left } = answer
       this.#answeredAt = sent
-      if (granted.length > 0) this.#begin(granted)
+      if (granted.length > 0) this.#begin(asked.slice(0, granted.length))
       back = this.#deal(asked, answer)
       // The next one stands in the line for itself, unless it was told for how long it waits there.
       const stands = this.passage.leaveLine !== undefined && left < 0
@@ -163,16 +172,12 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     }
   }
 
-  #begin(granted: readonly G[]): void {
+  #begin(served: readonly Waiter<Q, G>[]): void {
     const now = this.clock.monotonic()
     this.#contender.hadTurn()
     this.#since ??= now
-    if (this.passage.amount === undefined) return
-    const amounts = granted as readonly (G & number)[]
-    this.#turns.begin(
-      amounts.reduce<number>((sum, amount) => sum + amount, 0),
-      now,
-    )
+    const amount = served.reduce((sum, { request }) => sum + (this.passage.amount?.(request) ?? 0), 0)
+    if (amount > 0) this.#turns.begin(amount, now)
   }
 
   /** Resolves when what nobody is there for any more was given back. */
@@ -218,26 +223,68 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     waiter.resolve(undefined)
   }
 
-  /** What is given back here goes to those who wait first, where it is just what they want and is still in its turn. */
-  pass(amount: number): boolean {
-    const takers: [Waiter<Q, G>, G & number][] = []
+  /** Those who wait first, and want just so much together. */
+  #takers(amount: number): Waiter<Q, G>[] {
+    const takers: Waiter<Q, G>[] = []
     let rest = this.#runtime.closed || this.overstays() ? 0 : amount
     for (const waiter of this.#room.all()) {
       if (rest <= 0) break
+      if (this.#passing.has(waiter)) continue
       const wanted = this.passage.amount?.(waiter.request)
       if (wanted === undefined) break
-      takers.push([waiter, wanted])
+      takers.push(waiter)
       rest -= wanted
     }
+    return rest === 0 ? takers : []
+  }
+
+  /** What is given back here goes to those who wait first, where it is just what they want and is still in its turn. */
+  pass(amount: number): boolean {
+    const takers = this.#takers(amount)
     const now = this.clock.monotonic()
-    if (!this.#turns.pass(amount, rest === 0 ? takers.length : 0, now)) return false
+    if (!this.#turns.pass(amount, takers.length, now)) return false
     this.#answeredAt = now
     this.#passes += takers.length
-    for (const [waiter, wanted] of takers) {
-      this.#serve(waiter, wanted, true)
+    for (const waiter of takers) {
+      this.#serve(waiter, this.passage.amount?.(waiter.request) as G & number, true)
       this.passage.left?.(waiter)
     }
     return true
+  }
+
+  /** The same where a step of the server is needed; it may come to nothing, and then they wait on. */
+  async passBy(amount: number, step: PassStep<Q, G>): Promise<void> {
+    const takers = this.#takers(amount)
+    const sent = this.clock.monotonic()
+    if (!this.#turns.pass(amount, takers.length, sent)) return
+    const passed = step(takers)
+    const settled = passed.then(
+      (granted) => this.#passed(takers, granted, sent),
+      () => undefined,
+    )
+    for (const waiter of takers) this.#passing.set(waiter, settled)
+    try {
+      await passed
+    } finally {
+      for (const waiter of takers) this.#passing.delete(waiter)
+    }
+  }
+
+  /** Resolves when what nobody is there for any more was given back. */
+  #passed(
+    takers: readonly Waiter<Q, G>[],
+    granted: readonly G[] | undefined,
+    sent: number,
+  ): Promise<unknown> | undefined {
+    if (granted === undefined) return undefined
+    this.#answeredAt = sent
+    this.#passes += takers.length
+    const back: G[] = []
+    for (const [place, waiter] of takers.entries()) {
+      if (waiter.queued) this.#serve(waiter, granted[place] as G, true)
+      else back.push(granted[place] as G)
+    }
+    return Promise.all(back.map((some) => this.passage.giveBack(some)))
   }
 
   /** How many have had it, one after the other, since this was asked last; what is given back to the server now is of one of them. */

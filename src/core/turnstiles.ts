@@ -3,9 +3,19 @@ import type { Patience } from './request.js'
 import { type Runtime, mustShareSlot } from './runtime.js'
 import { Turnstile } from './turnstile.js'
 
-type AnyTurnstile = Pick<
-  Turnstile<Patience, unknown>,
-  'idle' | 'freeing' | 'freed' | 'pass' | 'visits' | 'placeToLeave' | 'call' | 'endTurns' | 'turnAway' | 'close'
+type AnyTurnstile<Q extends Patience = Patience, G = unknown> = Pick<
+  Turnstile<Q, G>,
+  | 'idle'
+  | 'freeing'
+  | 'freed'
+  | 'pass'
+  | 'passBy'
+  | 'visits'
+  | 'placeToLeave'
+  | 'call'
+  | 'endTurns'
+  | 'turnAway'
+  | 'close'
 >
 
 type AnyPassage = Pick<Passage<never, never>, 'kind' | 'key'>
@@ -40,15 +50,15 @@ export class Turnstiles {
   #make<Q extends Patience, G>(passage: Passage<Q, G>): Turnstile<Q, G> {
     const place = placeOf(passage)
     const turnstile = new Turnstile(this.#runtime, passage, () => {
-      if (this.#open.get(place) === turnstile) this.#open.delete(place)
+      if (this.#open.get(place) === (turnstile as unknown)) this.#open.delete(place)
     })
-    this.#open.set(place, turnstile)
+    this.#open.set(place, turnstile as unknown as AnyTurnstile)
     return turnstile
   }
 
   /** Where somebody here waits at this passage, or has lately while others did. */
-  at(passage: AnyPassage): AnyTurnstile | undefined {
-    return this.#open.get(placeOf(passage))
+  at<Q extends Patience = Patience, G = unknown>(passage: AnyPassage): AnyTurnstile<Q, G> | undefined {
+    return this.#open.get(placeOf(passage)) as AnyTurnstile<Q, G> | undefined
   }
 
   /** Gives something back that others may wait for too. `step` says how many processes were told, -1 when nothing was done. */

@@ -129,8 +129,8 @@ const STEPS: Readonly<Record<string, Step>> = {
     ...{ script: scripts.classicFairLockAsk, keys: LINE, args: ['1', '0', FOREVER, ONE, LEASE, 5000] },
   },
   'permit-semaphore/acquire': {
-    ...{ script: scripts.permitSemaphoreAcquire, keys: ['permits', 'timeouts', 'channel', 'note'] },
-    args: ['PUBLISH', LEASE, 1, ID],
+    ...{ script: scripts.permitSemaphoreAcquire, keys: ['permits', 'note', 'q', 'd', 't', 'timeouts'] },
+    args: ['c', 'PUBLISH', LEASE, 1, ID],
     before: [['SET', 'permits', 1, 'PX', 60_000]],
   },
 }

@@ -1,9 +1,7 @@
 -- A permit's id as the server has it: Redisson 3.17 and later keep 16 bytes and show them in hex. Those before kept the text
 -- itself; it comes with a mark then.
 local function memberOf(id)
-  if string.sub(id, 1, 1) == '=' then
-    return string.sub(id, 2)
-  end
+  if string.sub(id, 1, 1) == '=' then return string.sub(id, 2) end
   return (string.gsub(id, '..', function(pair)
     return string.char(tonumber(pair, 16))
   end))

@@ -1,22 +1,16 @@
--- Takes back permits whose time is over, and tells waiters: 2,000 of them, or as many as are asked for. How many more are
--- over: they stay where they are, and whoever counts counts them as given back. Where the semaphore itself is gone, they go with it.
-local function reap(permits, timeouts, channel, publish, now, asked)
+-- Takes back permits whose time is over: 2,000 of them, or as many as are asked for. How many more are over: they stay where they
+-- are, and whoever counts counts them as given back; and how many were taken back. Where the semaphore itself is gone, they go with it.
+local function reap(permits, timeouts, now, asked)
   local over = redis.call('ZCOUNT', timeouts, '-inf', now)
   local reaped = math.min(over, math.max(asked, 2000))
   local counts = reaped > 0 and redis.call('EXISTS', permits) == 1
   local gone = counts and redis.call('ZRANGE', timeouts, 0, reaped - 1, 'WITHSCORES')
-  if reaped > 0 then
-    redis.call('ZREMRANGEBYRANK', timeouts, 0, reaped - 1)
-  end
+  if reaped > 0 then redis.call('ZREMRANGEBYRANK', timeouts, 0, reaped - 1) end
   if counts then
     -- Where the count may not be changed they stay, to be taken back later.
     orUndo(function()
       for i = 1, #gone, 2 do redis.call('ZADD', timeouts, gone[i + 1], gone[i]) end
     end, redis.call, 'INCRBY', permits, reaped)
-    local available = redis.call('GET', permits) + over - reaped
-    if available > 0 then
-      redis.pcall(publish, channel, math.min(available, 2147483647))
-    end
   end
-  return over - reaped
+  return over - reaped, reaped
 end

@@ -1,24 +1,55 @@
--- Adds permits, or takes some away, keeping the expiry, and tells waiters when there are any. Asked again under the same
--- note, it is done once; what was refused stays refused. The note lasts for as long as who gives back may ask again.
+-- Adds permits, or takes some away, keeping the expiry. They go to those in the line, or to others, who wait for a message. Asked again
+-- under the same note, it is done once; what was refused stays refused.
 -- KEYS[1] permits
--- KEYS[2] channel
--- KEYS[3] note
+-- KEYS[2] note
+-- KEYS[3] queue
+-- KEYS[4] deadlines
+-- KEYS[5] amounts
+-- KEYS[6] turn
+-- KEYS[7] timeouts
 -- ARGV[1] amount (integer)
--- ARGV[2] publish
--- ARGV[3] always (count)
--- returns integer processes told, -1 when there is no such semaphore and it need not be made
-local permits, channel, note = KEYS[1], KEYS[2], KEYS[3]
-local amount, publish, always = ARGV[1], ARGV[2], ARGV[3]
+-- ARGV[2] client
+-- ARGV[3] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
+-- ARGV[4] channel
+-- ARGV[5] grants
+-- ARGV[6] publish
+-- returns integer how many are available now
+local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 --include tell
+--include whole
+--include or-undo
+--include take-out
+--include member-of
+--include reap
+--include amount/drop-clients
+--include amount/line-of
+--include amount/mode-of
+--include leased/is-in
+--include leased/enters-as
+--include leased/trial-ids
+--include leased/add-ids
+--include leased/let-in
+--include leased/settle
+--include amount/take-back
+--include leased/find-lost
+--include one/voice-of
+--include tell-whose
+--include call-in
+--include serve-line
+--include is-open
+--include open-up
+--include amount/see-others
+--include amount/serve
+--include amount/hand-on
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, math.max(redis.call('PTTL', note), 1)) == 1 then
-  return redis.call('GET', note) == '0' and -1 or 0
-end
-if always == '0' and redis.call('EXISTS', permits) == 0 then
-  redis.call('SET', note, 0, 'PX', 3600000)
-  return -1
+  return whole(redis.call('GET', permits)) or 0
 end
 local available = redis.call('INCRBY', permits, amount)
 redis.call('SET', note, 1, 'PX', 3600000)
-return tell(channel, publish, available)
+local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
+line.timeouts, line.over, line.most, line.visits = timeouts, 0, 1000, 1
+handOn(line, available, false)
+return available

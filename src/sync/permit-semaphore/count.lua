@@ -1,17 +1,12 @@
--- How many permits there are; those whose time is over are given back.
+-- How many permits there are; those whose time is over count as given back.
 -- KEYS[1] permits
 -- KEYS[2] timeouts
--- KEYS[3] channel
--- ARGV[1] publish
 -- returns [integer exists, integer available, integer acquired] exists: 1 when there is such a semaphore
-local permits, timeouts, channel = KEYS[1], KEYS[2], KEYS[3]
-local publish = ARGV[1]
---include or-undo
---include reap
+local permits, timeouts = KEYS[1], KEYS[2]
 --include server-now
 --include whole
 
-local over = reap(permits, timeouts, channel, publish, serverNow(), 0)
+local over = redis.call('ZCOUNT', timeouts, '-inf', serverNow())
 local text = redis.call('GET', permits)
 local available = whole(text or '0')
 if not available then

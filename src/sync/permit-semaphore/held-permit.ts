@@ -32,7 +32,7 @@ class PermitSteps implements LockProtocol {
     this.#permits = permits
     this.#wire = wire
     this.key = permits.timeouts
-    this.channel = permits.channel
+    this.channel = permits.told
   }
 
   async setLevel(owner: string, _level: number, lease: number): Promise<number | undefined> {

@@ -1,13 +1,7 @@
 import { KeptObject } from '../../core/kept.js'
 import type { Runtime } from '../../core/runtime.js'
 import { AcquireTimeoutError, LockLostError, NotOwnerError } from '../../errors.js'
-import {
-  permitSemaphoreAdd,
-  permitSemaphoreExtend,
-  permitSemaphoreLeaseTime,
-  permitSemaphoreSetPermits,
-  permitSemaphoreTrySetPermits,
-} from '../../lua/scripts.gen.js'
+import { permitSemaphoreExtend, permitSemaphoreLeaseTime } from '../../lua/scripts.gen.js'
 import {
   OPTIONS,
   checkAmount,
@@ -42,32 +36,22 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   }
 
   protected get channel(): string {
-    return this.#permits.channel
+    return this.#permits.told
   }
 
   async trySetPermits(permits: number): Promise<boolean> {
     checkAmount(permits, 'permits', 0)
-    const { runner, key, channel } = this
-    const made = await this.once((note) =>
-      runner.run(permitSemaphoreTrySetPermits, [key, channel, note], [permits, runner.publishCommand]),
-    )
-    return made === 1
+    return this.once((note) => this.#permits.make(permits, note))
   }
 
   async setPermits(permits: number): Promise<void> {
     checkAmount(permits, 'permits', 0)
-    const { runner, key, channel } = this
-    const { timeouts } = this.#permits
-    await this.once((note) =>
-      runner.run(permitSemaphoreSetPermits, [key, channel, timeouts, note], [permits, runner.publishCommand]),
-    )
+    await this.once((note) => this.#permits.set(permits, note))
   }
 
   async addPermits(permits: number): Promise<void> {
     checkAmount(permits, 'permits', -2_147_483_647)
-    if (permits === 0) return
-    const { runner, key, channel } = this
-    await this.once((note) => runner.run(permitSemaphoreAdd, [key, channel, note], [permits, runner.publishCommand, 1]))
+    if (permits !== 0) await this.once((note) => this.#permits.add(permits, note))
   }
 
   async available(): Promise<number> {

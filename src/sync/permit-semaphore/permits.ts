@@ -5,15 +5,30 @@ import type { Patience } from '../../core/request.js'
 import { KEPT } from '../../core/requests.js'
 import type { Runtime } from '../../core/runtime.js'
 import { Speaker } from '../../core/speaker.js'
+import { Standing } from '../../core/standing.js'
 import type { Terms } from '../../core/terms.js'
 import { type Moment, momentOf } from '../../core/trust.js'
 import { type Answer, type Passage, unlessSetUp } from '../../core/passage.js'
-import { permitTimeouts, semaphoreChannel } from '../../keys.js'
+import {
+  expirableAmounts,
+  expirableDeadlines,
+  expirableGrants,
+  expirableQueue,
+  expirableTurn,
+  permitTimeouts,
+  semaphoreChannel,
+} from '../../keys.js'
 import {
   permitSemaphoreAcquire,
+  permitSemaphoreAdd,
+  permitSemaphoreAsk,
   permitSemaphoreCount,
+  permitSemaphoreLeave,
+  permitSemaphorePass,
   permitSemaphoreRelease,
   permitSemaphoreRetract,
+  permitSemaphoreSetPermits,
+  permitSemaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
 
 export interface PermitsRequest extends Patience {
@@ -30,21 +45,42 @@ export interface Grant {
   readonly sent: Moment
 }
 
+type PermitsWaiter = Waiter<PermitsRequest, Grant>
+
+/** What a script says of one question. */
+interface Served {
+  /** How many calls have theirs; -1: no permits are set. */
+  readonly calls: number
+  /** For the first in the line: in how many ms a permit lapses. */
+  readonly left: number
+  /** How many there are, those taken included. */
+  readonly all: number
+}
+
 /** As many ids weigh as much as a call. */
 const IDS_OF_A_CALL = 20
+/** A place that nobody shows to be alive goes by itself after so long, ms. */
+const ALLOWANCE = 10_000
 
 /** 16 random bytes, as Redisson shows them. */
 const newId = (clock: Clock): string => Buffer.from(clock.randomBytes(16)).toString('hex')
 
-/** The permits of a semaphore, as those see them who take some: each has an id. */
+/**
+ * The permits of a semaphore, as those see them who take some: each has an id. Those of one process who wait stand in the line on the
+ * server once, for as many permits as the first of them wants.
+ */
 export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   readonly name: string
   readonly kind = { name: 'permitSemaphore' }
   readonly key: string
   readonly timeouts: string
+  /** Where the process hears that it was granted permits. */
   readonly channel: string
+  /** Where Redisson tells of releases. */
+  readonly told: string
   readonly runtime: Runtime
   readonly runner: Runner
+  readonly #standing: Standing
 
   constructor(runtime: Runtime, name: string, key: string) {
     this.runtime = runtime
@@ -52,7 +88,19 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     this.name = name
     this.key = key
     this.timeouts = permitTimeouts(key)
-    this.channel = semaphoreChannel(key)
+    this.told = semaphoreChannel(key)
+    const keys = {
+      queue: expirableQueue(key),
+      deadlines: expirableDeadlines(key),
+      amounts: expirableAmounts(key),
+      turn: expirableTurn(key),
+      grants: expirableGrants(key),
+      told: this.told,
+    }
+    this.#standing = new Standing(runtime, this.runner, keys, () => {
+      runtime.turnstiles.at(this)?.call()
+    })
+    this.channel = this.#standing.channel
   }
 
   /** As scripts take an id. Redisson up to 3.16 keeps its text; see `member-of.lua`. */
@@ -65,10 +113,15 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     return Math.max(1, count / IDS_OF_A_CALL)
   }
 
-  async ask(waiters: readonly Waiter<PermitsRequest, Grant>[]): Promise<Answer<PermitsRequest, Grant>> {
-    const { runner, runtime } = this
-    const { clock } = runtime.options
-    const note = runtime.requests.note(this.key)
+  /** The keys of a step along the line. */
+  #keys(note: string) {
+    const { queue, deadlines, amounts, turn } = this.#standing.keys
+    return [this.key, note, queue, deadlines, amounts, turn, this.timeouts] as const
+  }
+
+  /** New ids for those who wait, and what scripts are told of each. */
+  #calls(waiters: readonly PermitsWaiter[]): { grants: Grant[]; calls: (string | number)[] } {
+    const { clock } = this.runtime.options
     const sent = momentOf(clock)
     const grants = waiters.map(({ request }) => ({
       sent,
@@ -78,19 +131,59 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
       const ids = (grants[place] as Grant).ids.map((id) => this.marked(id))
       return [terms.lease === Infinity ? 0 : terms.lease, ids.length, ...ids]
     })
+    return { grants, calls }
+  }
+
+  /** What a question without an answer took goes back, and a copy of it that comes late takes nothing. */
+  #undo(error: unknown, note: string, waiters: readonly PermitsWaiter[], grants: readonly Grant[]): void {
+    const { runtime } = this
+    const ids = grants.flatMap((grant) => grant.ids.map((id) => this.marked(id)))
+    const { own, voices } = this.#standing
+    const args = [runtime.options.id, own, ...voices, ...ids] as const
+    const retract = (): Promise<number> => this.runner.run(permitSemaphoreRetract, this.#keys(note), args)
+    runtime.requests.undo(error, retract, Math.max(...waiters.map(({ request }) => request.terms.lease)))
+  }
+
+  async ask(waiters: readonly PermitsWaiter[], hears: boolean): Promise<Answer<PermitsRequest, Grant>> {
+    const note = this.runtime.requests.note(this.key)
+    const { grants, calls } = this.#calls(waiters)
+    const waits = hears || this.#standing.stands
+    const patient = waits ? waiters.find(({ request }) => request.wait > 0) : undefined
     try {
-      const keys = [this.key, this.timeouts, this.channel, note] as const
-      const args = [runner.publishCommand, ...calls] as const
-      const [served, left, all] = await runner.take(permitSemaphoreAcquire, keys, args, ([count]) => count > 0)
-      if (served === -1) return { granted: [], left, vain: unlessSetUp(this.name, 'permits are') }
-      return { granted: grants.slice(0, served), left, vain: (request) => this.#tooMany(request, all) }
+      const served = await (patient === undefined ? this.#take(note, calls) : this.#standIn(note, calls, patient))
+      if (served.calls === -1) return { granted: [], left: served.left, vain: unlessSetUp(this.name, 'permits are') }
+      const vain = (request: PermitsRequest): Error | undefined => this.#tooMany(request, served.all)
+      return { granted: grants.slice(0, served.calls), left: served.left, vain }
     } catch (error) {
-      const ids = grants.flatMap((grant) => grant.ids.map((id) => this.marked(id)))
-      const keys = [this.key, this.channel, this.timeouts, note] as const
-      const retract = (): Promise<number> => runner.run(permitSemaphoreRetract, keys, [runner.publishCommand, ...ids])
-      runtime.requests.undo(error, retract, Math.max(...waiters.map(({ request }) => request.terms.lease)))
+      this.#undo(error, note, waiters, grants)
       throw error
     }
+  }
+
+  /** Of what nobody in the line comes for first. */
+  async #take(note: string, calls: readonly (string | number)[]): Promise<Served> {
+    const [permits, , queue, deadlines, , turn, timeouts] = this.#keys(note)
+    const keys = [permits, note, queue, deadlines, turn, timeouts] as const
+    const args = [this.told, this.runner.publishCommand, ...calls] as const
+    const [served, all] = await this.runner.take(permitSemaphoreAcquire, keys, args, ([count]) => count > 0)
+    // It may be the turn of somebody who is dead.
+    return served === -2 ? this.#standIn(note, calls, undefined) : { calls: served, left: -1, all }
+  }
+
+  /** `patient`: who waits in the line if it has to; nobody does: it may stand there all the same. */
+  async #standIn(
+    note: string,
+    calls: readonly (string | number)[],
+    patient: PermitsWaiter | undefined,
+  ): Promise<Served> {
+    const owner = this.#standing.asks(patient !== undefined)
+    const { own, news, voices } = this.#standing
+    const args = [owner, patient?.request.count ?? 0, news, own, ...voices, ...calls] as const
+    const answer = await this.runner.take(permitSemaphoreAsk, this.#keys(note), args, ([count]) => count > 0)
+    const [served, first, open, share, left, all] = answer
+    this.#standing.answered(owner, served, first, open, share)
+    const { restless } = this.#standing
+    return { calls: served, left: left < 0 || restless < 0 ? Math.max(left, restless) : Math.min(left, restless), all }
   }
 
   /** None in all may well be set by who adds some later. */
@@ -101,17 +194,101 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     return new RangeError(`count must be at most the permits that '${this.name}' has in all, ${all}, not ${count}`)
   }
 
+  placeToLeave(): string | undefined {
+    return this.#standing.leave()
+  }
+
+  leaveLine(): Promise<unknown> | undefined {
+    const owner = this.#standing.leave()
+    return owner === undefined ? undefined : this.#leave(owner)
+  }
+
+  #leave(owner: string): Promise<unknown> {
+    const { own, voices } = this.#standing
+    const { queue, deadlines, amounts, turn } = this.#standing.keys
+    const keys = [this.key, queue, deadlines, amounts, turn, this.timeouts] as const
+    const left = this.runtime.insist(
+      () => this.runner.run(permitSemaphoreLeave, keys, [owner, own, ...voices]),
+      this.runtime.options.clock.monotonic() + ALLOWANCE,
+    )
+    this.runtime.track(left)
+    return left
+  }
+
   async count(): Promise<{ there: boolean; available: number; acquired: number }> {
-    const keys = [this.key, this.timeouts, this.channel] as const
-    const [there, available, acquired] = await this.runner.run(permitSemaphoreCount, keys, [this.runner.publishCommand])
+    const [there, available, acquired] = await this.runner.run(permitSemaphoreCount, [this.key, this.timeouts], [])
     return { there: there === 1, available, acquired }
   }
 
-  /** All or none. */
+  async make(permits: number, note: string): Promise<boolean> {
+    return (await this.runner.run(permitSemaphoreTrySetPermits, this.#keys(note), this.#change(permits))) === 1
+  }
+
+  set(permits: number, note: string): Promise<number> {
+    return this.runner.run(permitSemaphoreSetPermits, this.#keys(note), this.#change(permits))
+  }
+
+  add(permits: number, note: string): Promise<number> {
+    return this.runner.run(permitSemaphoreAdd, this.#keys(note), this.#change(permits))
+  }
+
+  #change(amount: number) {
+    const { own, voices } = this.#standing
+    return [amount, this.runtime.options.id, own, ...voices] as const
+  }
+
+  amount({ count }: PermitsRequest): number {
+    return count
+  }
+
+  /** All or none. In the turn of this process those who wait here have them, with ids of their own. */
   async release(ids: readonly string[], note: string): Promise<boolean> {
-    const keys = [this.key, this.channel, this.timeouts, note] as const
-    const args = [this.runner.publishCommand, ...ids.map((id) => this.marked(id))] as const
-    return (await this.runtime.turnstiles.give(this, () => this.runner.run(permitSemaphoreRelease, keys, args))) !== -1
+    const here = this.runtime.turnstiles.at<PermitsRequest, Grant>(this)
+    let gone: boolean | undefined
+    await here?.passBy(ids.length, async (waiters: readonly PermitsWaiter[]) => {
+      const { grants, calls } = this.#calls(waiters)
+      const done = await this.#pass(ids, note, calls, (voided, error) => {
+        this.#undo(error, voided, waiters, grants)
+      })
+      if (done !== -2) gone = done !== -1
+      return done === 1 ? grants : undefined
+    })
+    return gone ?? this.#giveUp(ids, note)
+  }
+
+  async #pass(
+    ids: readonly string[],
+    note: string,
+    calls: readonly (string | number)[],
+    failed: (voided: string, error: unknown) => void,
+  ): Promise<number> {
+    const voided = this.runtime.requests.note(this.key)
+    const keys = [this.key, note, this.timeouts, voided] as const
+    const args = [ids.map((id) => this.marked(id)).join(' '), ...calls] as const
+    try {
+      return await this.runner.take(permitSemaphorePass, keys, args, (done) => done === 1)
+    } catch (error) {
+      failed(voided, error)
+      throw error
+    }
+  }
+
+  async #giveUp(ids: readonly string[], note: string): Promise<boolean> {
+    const { options, turnstiles } = this.runtime
+    const here = turnstiles.at(this)
+    const visits = here?.visits() ?? 1
+    const place = here?.placeToLeave()
+    const { own, voices } = this.#standing
+    const marked = ids.map((id) => this.marked(id))
+    const args = [place ?? options.id, own, visits, ...voices, ...marked] as const
+    let done: number | undefined
+    try {
+      done = await this.runner.run(permitSemaphoreRelease, this.#keys(note), args)
+      return done !== -1
+    } finally {
+      // Asked again, it knows of no place; and where nothing is given back it leaves none.
+      if (done !== 1 && place !== undefined) void this.#leave(place)
+    }
   }
 
   async giveBack({ ids }: Grant): Promise<void> {

@@ -1,14 +1,22 @@
--- Gives permits back by their ids: all, or none when one of them is unknown, expired or given back. Asked again under the
--- same note, it tells again that it did.
+-- Gives permits back by their ids: all, or none when one of them is unknown, expired or given back. They go to those in the line, or
+-- to others, who wait for a message. Asked again under the same note, it tells again that it did.
 -- KEYS[1] permits
--- KEYS[2] channel
--- KEYS[3] timeouts
--- KEYS[4] note
--- ARGV[1] publish
--- ARGV[2..] ids
--- returns integer processes told, -1 when nothing was given back
-local permits, channel, timeouts, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local publish = ARGV[1]
+-- KEYS[2] note
+-- KEYS[3] queue
+-- KEYS[4] deadlines
+-- KEYS[5] amounts
+-- KEYS[6] turn
+-- KEYS[7] timeouts
+-- ARGV[1] client its id, or its place in the line, which nobody there needs any more
+-- ARGV[2] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
+-- ARGV[3] visits (count) how many have had them in this process one after the other, the first included
+-- ARGV[4] channel
+-- ARGV[5] grants
+-- ARGV[6] publish
+-- ARGV[7..] ids
+-- returns integer 1 done, -1 when nothing was given back
+local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local client, own, visits, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local ids = ARGV
 --include member-of
 --include or-undo
@@ -18,28 +26,63 @@ local ids = ARGV
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, 120000) == 1 then
-  return 0
+  return 1
 end
 local now, scores = serverNow(), {}
-for i = 2, #ids do
+for i = 7, #ids do
   local ends = redis.call('ZSCORE', timeouts, memberOf(ids[i]))
   if not ends or tonumber(ends) <= now then
     return -1
   end
   scores[i] = ends
 end
-local over = reap(permits, timeouts, channel, publish, now, 0)
-for i = 2, #ids do
+local over, reaped = reap(permits, timeouts, now, 0)
+for i = 7, #ids do
   redis.call('ZREM', timeouts, memberOf(ids[i]))
 end
-local exists, available = redis.call('EXISTS', permits) == 1, 0
-if exists then
+local available = 0
+if redis.call('EXISTS', permits) == 1 then
   -- Where the count may not be changed they stay taken.
-  available = redis.pcall('INCRBY', permits, #ids - 1)
+  available = redis.pcall('INCRBY', permits, #ids - 6)
   if type(available) == 'table' then
-    for i = 2, #ids do redis.call('ZADD', timeouts, scores[i], memberOf(ids[i])) end
+    for i = 7, #ids do redis.call('ZADD', timeouts, scores[i], memberOf(ids[i])) end
     return available
   end
+  available = available + over
 end
 redis.call('SET', note, 1, 'PX', 120000)
-return tell(channel, publish, exists and available + over or 0)
+local lined = redis.call('EXISTS', queue, deadlines) > 0
+if not lined and tell(channel, publish, available) <= (own == 1 and 1 or 0) then
+  return 1
+end
+--include whole
+--include take-out
+--include amount/drop-clients
+--include amount/line-of
+--include amount/mode-of
+--include leased/is-in
+--include leased/enters-as
+--include leased/trial-ids
+--include leased/add-ids
+--include leased/let-in
+--include leased/settle
+--include amount/take-back
+--include leased/find-lost
+--include one/voice-of
+--include tell-whose
+--include call-in
+--include serve-line
+--include is-open
+--include open-up
+--include amount/see-others
+--include amount/serve
+--include amount/hand-on
+
+local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
+line.timeouts, line.most, line.visits = timeouts, 1000, visits
+line.over, line.lapsed, line.left = over, reaped > 0, available
+if #client > 36 then
+  pcall(takeBack, line, client)
+end
+handOn(line, line.left, not lined)
+return 1

@@ -1,34 +1,70 @@
 -- Gives back what an acquire took whose answer was lost, if it took anything, and voids a copy of it that comes late.
 -- KEYS[1] permits
--- KEYS[2] channel
--- KEYS[3] timeouts
--- KEYS[4] note
--- ARGV[1] publish
--- ARGV[2..] ids
+-- KEYS[2] note
+-- KEYS[3] queue
+-- KEYS[4] deadlines
+-- KEYS[5] amounts
+-- KEYS[6] turn
+-- KEYS[7] timeouts
+-- ARGV[1] client
+-- ARGV[2] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
+-- ARGV[3] channel
+-- ARGV[4] grants
+-- ARGV[5] publish
+-- ARGV[6..] ids
 -- returns integer permits given back
-local permits, channel, timeouts, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local publish = ARGV[1]
+local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local ids = ARGV
---include member-of
 --include tell
+--include whole
+--include or-undo
+--include take-out
+--include member-of
+--include reap
+--include amount/drop-clients
+--include amount/line-of
+--include amount/mode-of
+--include leased/is-in
+--include leased/enters-as
+--include leased/trial-ids
+--include leased/add-ids
+--include leased/let-in
+--include leased/settle
+--include amount/take-back
+--include leased/find-lost
+--include one/voice-of
+--include tell-whose
+--include call-in
+--include serve-line
+--include is-open
+--include open-up
+--include amount/see-others
+--include amount/serve
+--include amount/hand-on
 
 -- What is no note of ours is met before anything is done.
 redis.call('GET', note)
 local taken, scores = 0, {}
-for i = 2, #ids do
+for i = 6, #ids do
   scores[i] = redis.call('ZSCORE', timeouts, memberOf(ids[i]))
   taken = taken + redis.call('ZREM', timeouts, memberOf(ids[i]))
 end
+local available
 if taken > 0 and redis.call('EXISTS', permits) == 1 then
-  local available = redis.pcall('INCRBY', permits, taken)
+  available = redis.pcall('INCRBY', permits, taken)
   -- Where the count may not be changed they stay taken, until their lease ends.
   if type(available) == 'table' then
-    for i = 2, #ids do
+    for i = 6, #ids do
       if scores[i] then redis.call('ZADD', timeouts, scores[i], memberOf(ids[i])) end
     end
     return available
   end
-  tell(channel, publish, available)
 end
 redis.call('SET', note, 1, 'PX', 120000)
+if available then
+  local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
+  line.timeouts, line.over, line.most, line.visits = timeouts, 0, 1000, 1
+  handOn(line, available, false)
+end
 return taken

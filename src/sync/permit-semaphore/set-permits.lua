@@ -1,33 +1,60 @@
 -- Makes it so that there are so many permits in all, those that are taken included. Asked again under the same note, it is
 -- done once: others may have set it anew.
 -- KEYS[1] permits
--- KEYS[2] channel
--- KEYS[3] timeouts
--- KEYS[4] note
+-- KEYS[2] note
+-- KEYS[3] queue
+-- KEYS[4] deadlines
+-- KEYS[5] amounts
+-- KEYS[6] turn
+-- KEYS[7] timeouts
 -- ARGV[1] amount (count)
--- ARGV[2] publish
+-- ARGV[2] client
+-- ARGV[3] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
+-- ARGV[4] channel
+-- ARGV[5] grants
+-- ARGV[6] publish
 -- returns integer how many more there are now, negative for fewer
-local permits, channel, timeouts, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local amount, publish = tonumber(ARGV[1]), ARGV[2]
---include or-undo
---include reap
---include server-now
---include whole
+local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local amount, client, own, channel, grants, publish = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 --include tell
+--include whole
+--include or-undo
+--include take-out
+--include member-of
+--include reap
+--include amount/drop-clients
+--include amount/line-of
+--include amount/mode-of
+--include leased/is-in
+--include leased/enters-as
+--include leased/trial-ids
+--include leased/add-ids
+--include leased/let-in
+--include leased/settle
+--include amount/take-back
+--include leased/find-lost
+--include one/voice-of
+--include tell-whose
+--include call-in
+--include serve-line
+--include is-open
+--include open-up
+--include amount/see-others
+--include amount/serve
+--include amount/hand-on
 
 if redis.call('EXISTS', note) == 1 then
   return 0
 end
-local over = reap(permits, timeouts, channel, publish, serverNow(), 0)
+local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
+line.timeouts, line.over, line.most, line.visits = timeouts, 0, 1000, 1
+line.over = reap(permits, timeouts, line.now, 0)
 local text = redis.call('GET', permits)
 local before = whole(text or '0')
 if not before then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
-local more = amount - (text and before + redis.call('ZCARD', timeouts) or over)
+local more = amount - (text and before + redis.call('ZCARD', timeouts) or line.over)
 redis.call('SET', note, 1, 'PX', 120000)
-local available = redis.call('INCRBY', permits, more)
-if more + over > 0 then
-  tell(channel, publish, available + over)
-end
+handOn(line, redis.call('INCRBY', permits, more) + line.over, false)
 return more

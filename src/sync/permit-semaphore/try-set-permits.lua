@@ -1,14 +1,46 @@
 -- Makes the semaphore where there is none. Asked again under the same note, it tells again whether it did.
 -- KEYS[1] permits
--- KEYS[2] channel
--- KEYS[3] note
+-- KEYS[2] note
+-- KEYS[3] queue
+-- KEYS[4] deadlines
+-- KEYS[5] amounts
+-- KEYS[6] turn
+-- KEYS[7] timeouts
 -- ARGV[1] amount (count)
--- ARGV[2] publish
+-- ARGV[2] client
+-- ARGV[3] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
+-- ARGV[4] channel
+-- ARGV[5] grants
+-- ARGV[6] publish
 -- returns integer 1 made, 0 when it was there
-local permits, channel, note = KEYS[1], KEYS[2], KEYS[3]
-local amount, publish = ARGV[1], ARGV[2]
+local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 --include tell
 --include whole
+--include or-undo
+--include take-out
+--include member-of
+--include reap
+--include amount/drop-clients
+--include amount/line-of
+--include amount/mode-of
+--include leased/is-in
+--include leased/enters-as
+--include leased/trial-ids
+--include leased/add-ids
+--include leased/let-in
+--include leased/settle
+--include amount/take-back
+--include leased/find-lost
+--include one/voice-of
+--include tell-whose
+--include call-in
+--include serve-line
+--include is-open
+--include open-up
+--include amount/see-others
+--include amount/serve
+--include amount/hand-on
 
 local before = redis.call('GET', note)
 if before then
@@ -20,5 +52,7 @@ if made == 0 then
   return 0
 end
 redis.call('SET', permits, amount)
-tell(channel, publish, tonumber(amount))
+local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
+line.timeouts, line.over, line.most, line.visits = timeouts, 0, 1000, 1
+handOn(line, tonumber(amount), false)
 return 1

@@ -16,7 +16,9 @@ import {
 import { fieldOf } from '../../sync/keyed-lock/fields.js'
 import type { Lock } from '../../types.js'
 import { COUNTS } from './counts.js'
-import { PERMITS, PermitsAsLock, permitsHeld, permitsMade, permitsMissing } from './permits.js'
+import type { PermitsLineKeys } from './permits-line.js'
+import { EXPIRABLE_LINE, PERMITS, PermitsAsLock } from './permits.js'
+import { permitsHeld, permitsMade, permitsMissing, permitsOnTrial } from './permits.js'
 import type { Scene, Verdict } from './verdict.js'
 import type { Watch } from './watch.js'
 
@@ -55,12 +57,16 @@ export interface SimKind {
   malformed?(redis: MemoryServer, name: string): string | undefined
   /** Who has it on the server now, by wire owner; `undefined` where the server keeps none. */
   holders(redis: MemoryServer, name: string): readonly string[]
+  /** How many are granted and not confirmed: nobody has them, and nobody else can. */
+  onTrial?(redis: MemoryServer, name: string): number
   /** Whose last millisecond it is: they count as holders no more, but nobody else can come in, and they may still go on. */
   ending?(redis: MemoryServer, name: string): readonly string[]
   /** Who waits for it stands in a line on the server. */
   readonly fair: boolean
   /** Default: the fair lock's. */
   readonly line?: LineKeys
+  /** Each process that waits for its permits stands in this line. */
+  readonly permitsLine?: PermitsLineKeys
   /** Its processes connect with these. */
   readonly options?: ClientOptions
 }
@@ -290,7 +296,7 @@ const CLASSIC = [
   ...['fair-lock/inspect', 'lock/set-level', 'lock/renew'],
 ]
 
-const SEMAPHORES = ['acquire', 'release', 'renew', 'extend', 'retract', 'count'].map(
+const SEMAPHORES = ['acquire', 'ask', 'leave', 'pass', 'release', 'renew', 'extend', 'retract', 'count'].map(
   (script) => `permit-semaphore/${script}`,
 )
 
@@ -304,7 +310,9 @@ const SEMAPHORE_KINDS: readonly SimKind[] = [
     make: permitsMade,
     holders: permitsHeld,
     malformed: permitsMissing,
+    onTrial: permitsOnTrial,
     fair: false,
+    permitsLine: EXPIRABLE_LINE,
   },
 ]
 

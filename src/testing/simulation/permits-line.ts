@@ -1,10 +1,33 @@
+import type { MemoryServer } from '../../engine/memory/server.js'
 import { clientOf, permitsAmounts, permitsDeadlines, permitsGrants, permitsQueue } from '../../keys.js'
 import type { Flight } from './fates.js'
 import type { SimProcess } from './process.js'
 import type { Scene, Verdict } from './verdict.js'
 
+/** Where those who wait for permits stand, and what tells who takes some. */
+export interface PermitsLineKeys {
+  /** Of its scripts. */
+  readonly kind: string
+  queue(name: string): string
+  deadlines(name: string): string
+  amounts(name: string): string
+  grants(name: string): string
+  /** The ids of those that are taken, where they have some. */
+  taken?(redis: MemoryServer, name: string): readonly string[]
+}
+
+export const COUNTED_LINE: PermitsLineKeys = {
+  kind: 'semaphore',
+  queue: permitsQueue,
+  deadlines: permitsDeadlines,
+  amounts: permitsAmounts,
+  grants: permitsGrants,
+}
+
 /** The line of a semaphore on the server. */
 interface Snapshot {
+  /** The ids of those that are taken. */
+  readonly taken: readonly string[]
   readonly free: number
   readonly line: readonly string[]
   readonly deadlines: ReadonlyMap<string, number>
@@ -19,10 +42,12 @@ interface Snapshot {
 export class PermitsLine {
   readonly #scene: Scene
   readonly #verdict: Verdict
+  readonly #keys: PermitsLineKeys
   #before: ReadonlyMap<string, Snapshot> = new Map()
 
-  constructor(scene: Scene, verdict: Verdict) {
+  constructor(scene: Scene, verdict: Verdict, keys: PermitsLineKeys) {
     this.#scene = scene
+    this.#keys = keys
     this.#verdict = verdict
   }
 
@@ -36,12 +61,14 @@ export class PermitsLine {
   }
 
   #snapshot(name: string): Snapshot {
-    const { database } = this.#scene.server.redis
-    const [queue, due] = [database.get(permitsQueue(name)), database.get(permitsDeadlines(name))]
-    const [amounts, value] = [database.get(permitsAmounts(name)), this.#scene.server.redis.execute(['GET', name])]
+    const { redis } = this.#scene.server
+    const { database } = redis
+    const [queue, due] = [database.get(this.#keys.queue(name)), database.get(this.#keys.deadlines(name))]
+    const [amounts, value] = [database.get(this.#keys.amounts(name)), redis.execute(['GET', name])]
     const entries = due?.type === 'zset' ? due.sorted.slice({ start: 0, end: due.sorted.size }) : []
     const fields = amounts?.type === 'hash' ? [...amounts.fields] : []
     return {
+      taken: this.#keys.taken?.(redis, name) ?? [],
       free: Number(value),
       line: queue?.type === 'list' ? [...queue.items] : [],
       deadlines: new Map(entries.map(({ member, score }) => [member, score])),
@@ -84,7 +111,7 @@ export class PermitsLine {
     if (this.#scene.calm && line.length > clients.size + 1)
       this.#verdict.violation('shape', `a process stands in the line for '${name}' twice: ${line.join()}`)
     const { database } = this.#scene.server.redis
-    for (const key of [permitsQueue(name), permitsDeadlines(name), permitsAmounts(name)])
+    for (const key of [this.#keys.queue(name), this.#keys.deadlines(name), this.#keys.amounts(name)])
       if (database.get(key) !== undefined && database.expiry(key) === undefined)
         this.#verdict.violation('left over', `'${key}' has no expiry`)
   }
@@ -92,11 +119,10 @@ export class PermitsLine {
   /** Whoever stood before those who have theirs now was dead, or nobody hears for it. */
   #checkOrder(name: string, { op, args }: Flight, before: Snapshot, after: Snapshot): void {
     const has = [...after.granted.keys()].filter((owner) => !before.granted.has(owner))
-    const asker = op === 'semaphore/ask' ? String(args[0]) : 'who does not join'
-    if ((op === 'semaphore/ask' || op === 'semaphore/acquire') && !before.granted.has(asker)) {
-      const sum = ({ free, granted }: Snapshot): number => [...granted.values()].reduce((all, some) => all + some, free)
-      if (sum(after) < sum(before)) has.push(asker)
-    }
+    const { kind } = this.#keys
+    const asker = op === `${kind}/ask` ? String(args[0]) : 'who does not join'
+    const asks = op === `${kind}/ask` || op === `${kind}/acquire`
+    if (asks && !before.granted.has(asker) && this.#took(before, after)) has.push(asker)
     for (const owner of has) {
       const place = before.line.indexOf(owner)
       for (const other of place === -1 ? before.line : before.line.slice(0, place)) {
@@ -106,6 +132,13 @@ export class PermitsLine {
         this.#verdict.violation('fairness', `${who[0]} has permits of '${name}' before ${who[1]}, which came first`)
       }
     }
+  }
+
+  /** Whether whoever asked has more than before, beside what was granted along the line. */
+  #took(before: Snapshot, after: Snapshot): boolean {
+    if (this.#keys.taken !== undefined) return after.taken.some((id) => !before.taken.includes(id))
+    const sum = ({ free, granted }: Snapshot): number => [...granted.values()].reduce((all, some) => all + some, free)
+    return sum(after) < sum(before)
   }
 
   #checkPlaces(name: string, { op, args }: Flight, before: Snapshot, after: Snapshot): void {
@@ -137,7 +170,7 @@ export class PermitsLine {
 
   #isReachable(owner: string, name: string): boolean {
     const process = this.#of(owner)
-    const channel = `${permitsGrants(name)}:${clientOf(owner)}`
+    const channel = `${this.#keys.grants(name)}:${clientOf(owner)}`
     return process !== undefined && this.#isWell(process) && this.#scene.server.redis.pubsub.count(channel, false) > 0
   }
 }

@@ -1,9 +1,11 @@
 import type { Client } from '../../client.js'
 import { whileHeld } from '../../core/using.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
-import { permitTimeouts } from '../../keys.js'
+import { sha1 } from '../../engine/memory/lua/sha1.js'
+import { expirableAmounts, expirableDeadlines, expirableGrants, expirableQueue, permitTimeouts } from '../../keys.js'
 import type { HeldPermit } from '../../sync/permit-semaphore/held-permit.js'
 import type { PermitSemaphore } from '../../permit-types.js'
+import type { PermitsLineKeys } from './permits-line.js'
 import type { AcquireOptions, Hold, Lock, LockState, OwnedLock } from '../../types.js'
 
 /** So many may be inside at a time. */
@@ -64,11 +66,37 @@ const termsOf = ({ wait, lease, signal }: AcquireOptions): object => ({
 
 const hex = (id: string): string => Buffer.from(id, 'latin1').toString('hex')
 
-/** Ids of those that last still. */
-export const permitsHeld = (redis: MemoryServer, name: string): string[] => {
+/** What the ids of permits begin with that were granted along the line and are not confirmed, in hex. */
+const trials = (redis: MemoryServer, name: string): ReadonlySet<string> => {
+  const owners = redis.execute(['HKEYS', expirableAmounts(name)]) as string[]
+  return new Set(owners.map((owner) => sha1(owner).slice(0, TRIAL)))
+}
+const TRIAL = 28
+
+const lasting = (redis: MemoryServer, name: string): string[] => {
   const [seconds, micros] = redis.execute(['TIME']) as [string, string]
   const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
   return (redis.execute(['ZRANGEBYSCORE', permitTimeouts(name), `(${now}`, '+inf']) as string[]).map(hex)
+}
+
+/** Ids of those that last still. */
+export const permitsHeld = (redis: MemoryServer, name: string): string[] => {
+  const ids = lasting(redis, name)
+  const onTrial = trials(redis, name)
+  return ids.filter((id) => !onTrial.has(id.slice(0, TRIAL)))
+}
+
+/** How many were granted to some who have not said that they have them, or do not live any more. */
+export const permitsOnTrial = (redis: MemoryServer, name: string): number =>
+  lasting(redis, name).length - permitsHeld(redis, name).length
+
+export const EXPIRABLE_LINE: PermitsLineKeys = {
+  kind: 'permit-semaphore',
+  queue: expirableQueue,
+  deadlines: expirableDeadlines,
+  amounts: expirableAmounts,
+  grants: expirableGrants,
+  taken: permitsHeld,
 }
 
 /** Those that are taken, and are over and not yet counted as free, and those that are free are all that there are. */

@@ -2,7 +2,7 @@ import type { MemoryServer } from '../../engine/memory/server.js'
 import type { Client } from '../../client.js'
 import type { Flight } from './fates.js'
 import type { Party } from './party.js'
-import { PermitsLine } from './permits-line.js'
+import { COUNTED_LINE, PermitsLine } from './permits-line.js'
 import type { SimProcess } from './process.js'
 import type { Step } from './program.js'
 import { type Asked, Ledger, Tally } from './tally.js'
@@ -27,7 +27,7 @@ export class SemaphoreTally extends Tally {
   /** What it may have given back, or taken, where nobody was told. */
   readonly #doubtful = new Ledger()
   #before: ReadonlyMap<string, number> = new Map()
-  readonly #line = new PermitsLine(this.scene, this.verdict)
+  readonly #line = new PermitsLine(this.scene, this.verdict, COUNTED_LINE)
 
   protected async perform(_worker: string, process: SimProcess, step: Step): Promise<void> {
     const { name, does } = step

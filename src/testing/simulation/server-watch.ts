@@ -3,6 +3,7 @@ import type { Flight } from './fates.js'
 import type { SimKind } from './kinds.js'
 import { LineWatch, isStranger } from './line-watch.js'
 import type { Party } from './party.js'
+import { PermitsLine } from './permits-line.js'
 import type { Held } from './process.js'
 import type { Scene, Verdict } from './verdict.js'
 
@@ -46,11 +47,14 @@ export class ServerWatch {
   #ownersBefore: readonly string[] = []
   /** Where the kinds of this history have one. */
   readonly line: LineWatch | undefined
+  readonly #permits: PermitsLine | undefined
 
   constructor(scene: Scene, verdict: Verdict) {
     this.#scene = scene
     this.#verdict = verdict
     this.line = scene.kinds.some(({ fair }) => fair) ? new LineWatch(scene, verdict) : undefined
+    const permits = this.#kind.permitsLine
+    this.#permits = permits && new PermitsLine(scene, verdict, permits)
   }
 
   holders(name: string): readonly string[] {
@@ -86,6 +90,7 @@ export class ServerWatch {
     const name = this.#nameOf(flight)
     if (name === undefined) return
     this.#ownersBefore = this.#owners(name)
+    if (this.#foreign.size === 0) this.#permits?.executing()
     this.line?.executing(name, flight, this.#foreign.has(name) ? [] : this.#ownersBefore)
     if (flight.op.endsWith('/force-release')) this.disturb(name)
     const frees = /\/(read-|write-)?(release|leave)$/.test(flight.op)
@@ -111,6 +116,7 @@ export class ServerWatch {
     if (name === undefined) return
     const owners = this.#owners(name)
     this.line?.executed(name, flight, this.#foreign.has(name) ? [] : owners)
+    if (this.#foreign.size === 0) this.#permits?.executed(flight)
     if (this.#isFree(owners) && !this.#isFree(this.#ownersBefore)) this.toldFree.add(name)
     for (const wire of owners) {
       if (this.#ownersBefore.includes(wire)) continue
@@ -124,8 +130,13 @@ export class ServerWatch {
     return this.#scene.kinds[0] as SimKind
   }
 
-  #isFree(holders: readonly string[]): boolean {
-    return holders.length < (this.#kind.permits ?? 1)
+  #isFree(holders: readonly string[], onTrial = 0): boolean {
+    return holders.length + onTrial < (this.#kind.permits ?? 1)
+  }
+
+  #onTrial(name: string): number {
+    const { server } = this.#scene
+    return server.machine.observe(() => this.#kind.onTrial?.(server.redis, name) ?? 0)
   }
 
   /** Who has it. */
@@ -209,7 +220,7 @@ export class ServerWatch {
     if (!shared) this.#sharedSince.delete(name)
     else if (!this.#sharedSince.has(name)) this.#sharedSince.set(name, this.#scene.world.now)
     for (const wire of holders) this.#checkGhost(name, wire)
-    if (!this.#isFree(holders) || this.line?.isReserved(name) === true) {
+    if (!this.#isFree(holders, this.#onTrial(name)) || this.line?.isReserved(name) === true) {
       this.freeSince.delete(name)
       this.toldFree.delete(name)
       return

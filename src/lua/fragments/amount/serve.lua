@@ -20,16 +20,14 @@ local function serve(line, mine)
     redis.pcall('HDEL', line.turn, 'value')
     redis.pcall('HSET', line.turn, 'since', line.now, 'visits', 0)
   end
-  local found = not wasOpen and mine[line.first] and line.granted[line.first]
+  local found = not wasOpen and not line.lapsed and mine[line.first] and line.granted[line.first]
   if found then
     redis.pcall('HSET', line.turn, 'gave', line.now)
     redis.pcall('PEXPIRE', line.turn, 10000)
   end
-  if head and head ~= line.first and not mine[head] and (line.others or found or #line.granted == 0) then
+  if head and (line.asks or head ~= line.first and not mine[head] and (line.others or found or #line.granted == 0)) then
     redis.pcall(line.publish, voiceOf(line, head), '0')
   end
-  if #overdue == 128 then
-    -- There may be more: the client that asks is to ask again at once.
-    redis.pcall(line.publish, voiceOf(line, line.client), '0')
-  end
+  -- There may be more: the client that asks is to ask again at once.
+  if #overdue == 128 then redis.pcall(line.publish, voiceOf(line, line.client), '0') end
 end

@@ -1,0 +1,10 @@
+-- How many permits an owner was granted that have not lapsed; what becomes of them is for the caller to say, for their trial ends here.
+-- What has lapsed goes back as everything does that lapses. Who waits stays in the line.
+local function settle(line, owner)
+  local has, due = whole(redis.call('HGET', line.amounts, owner)) or 0, redis.call('ZSCORE', line.deadlines, owner)
+  if has <= 0 then return 0 end
+  redis.call('ZREM', line.deadlines, owner)
+  redis.call('HDEL', line.amounts, owner)
+  if not due or math.floor(due) <= line.now then return 0 end
+  return redis.call('ZREM', line.timeouts, unpack(trialIds(owner, math.min(has, 1000))))
+end

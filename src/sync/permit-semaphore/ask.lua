@@ -1,0 +1,127 @@
+-- Those of one process ask for permits, in their order: as many of them have theirs as there are permits for that nobody in the
+-- line comes for first. If there are none for the first, the process stands in the line for as many as it waits for; who stands
+-- there is shown to be alive, and what it was granted meanwhile is its own: its ids take the place of those of its trial. A note says
+-- that the question was given up meanwhile.
+-- KEYS[1] permits
+-- KEYS[2] note
+-- KEYS[3] queue
+-- KEYS[4] deadlines
+-- KEYS[5] amounts
+-- KEYS[6] turn
+-- KEYS[7] timeouts
+-- ARGV[1] owner
+-- ARGV[2] joins (count) for how many permits it stands in the line if it has to wait; 0: it does not join
+-- ARGV[3] news (count) 1: those to whom permits were left have had their share, or are heard no more
+-- ARGV[4] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
+-- ARGV[5] channel
+-- ARGV[6] grants
+-- ARGV[7] publish
+-- ARGV[8..] calls (any)
+-- returns [integer calls, integer first, integer open, integer share, integer left, integer all] how many of the calls have theirs, -1 when no permits are set; 1
+-- when it is the first in the line, 2 when others were seen who know of none; for how many ms permits are left to those at most, and
+-- for how many releases; for the first, ms until a permit is given back by its expiry, -1 when none will be; how many permits there are,
+-- those taken included. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
+local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local owner, joins, news, own = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
+local calls = ARGV
+--include tell
+--include whole
+--include or-undo
+--include take-out
+--include member-of
+--include reap
+--include amount/drop-clients
+--include amount/line-of
+--include amount/mode-of
+--include leased/is-in
+--include leased/enters-as
+--include leased/trial-ids
+--include leased/add-ids
+--include leased/let-in
+--include leased/settle
+--include amount/take-back
+--include leased/find-lost
+--include one/voice-of
+--include tell-whose
+--include call-in
+--include serve-line
+--include is-open
+--include amount/see-others
+--include amount/serve
+--include leased/fit-calls
+
+if redis.call('EXISTS', note) == 1 then
+  return { 0, 0, 0, 0, -1, 0 }
+end
+local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
+local fit = { served = 0, place = 8, taken = 0, ids = {}, leases = {} }
+local over, reaped = reap(permits, timeouts, line.now, #calls)
+local stored, open, share, mark = redis.call('GET', permits), 0, 0, own == 1 and 0.25 or 0
+local free = whole(stored or '0')
+if not free then
+  return redis.error_reply('WRONGKIND a text that is no count')
+end
+line.timeouts, line.over, line.most, line.visits, line.asker = timeouts, over, 1000, 1, owner
+line.lapsed, line.left = reaped > 0, stored and free + over or 0
+seeOthers(line)
+local paid = settle(line, owner)
+line.paid = stored and paid or 0
+-- Whoever waits now wants less, or more, and is first then.
+local push = line.paid > 0 and 'LPUSH' or 'RPUSH'
+fitCalls(timeouts, calls, fit, line.paid)
+if line.paid > fit.taken then
+  line.left = redis.call('INCRBY', permits, line.paid - fit.taken) + over
+end
+line.paid = fit.taken
+local function giveBack()
+  if line.paid > 0 then redis.call('INCRBY', permits, line.paid) end
+  line.paid = 0
+  if fit.served == 0 then takeBack(line, owner) end
+end
+local done, refusal = pcall(function()
+  -- Where the list was evicted all who wait come anew.
+  for _, other in ipairs(redis.call('EXISTS', queue) == 0 and redis.call('ZRANGE', deadlines, 0, 999) or {}) do
+    if not isIn(line, other) then redis.call('ZREM', deadlines, other) end
+  end
+  if fit.served == 0 and joins > 0 then
+    local due = tonumber(redis.call('ZSCORE', deadlines, owner))
+    -- It was passed over since it was not counted, and asks all the same.
+    if own == 3 or own < 2 and due and (due % 1 == 0.5 or due % 1 == 0.75) then mark = 0.75 end
+    redis.call('ZADD', deadlines, line.now + line.allowance + mark, owner)
+    redis.call('HSET', amounts, owner, -joins)
+    if not due then redis.call(push, queue, owner) end
+    for _, key in ipairs({ queue, deadlines, amounts }) do redis.call('PEXPIRE', key, 604800000) end
+  end
+  open = isOpen(line)
+  if open == 0 or news == 1 then
+    serve(line, { [owner] = 1 })
+    open = 0
+  end
+end)
+if not done then
+  giveBack()
+  -- From Redis 7 on an error is a table, of which pcall tells the text.
+  error(string.sub(refusal, 1, 1) == '@' and refusal or { err = refusal }, 0)
+end
+local head = redis.call('LINDEX', queue, 0)
+fitCalls(timeouts, calls, fit, line.paid - fit.taken)
+if open == 0 and not head then fitCalls(timeouts, calls, fit, line.left) end
+if fit.taken ~= line.paid then
+  orUndo(giveBack, redis.call, 'DECRBY', permits, fit.taken - line.paid)
+  line.left = line.left - fit.taken + line.paid
+end
+addIds(permits, timeouts, fit.ids, fit.leases, line.now)
+if reaped > 0 then tell(channel, publish, line.left) end
+if head == owner and mark == 0 then
+  -- It listens to others when it has this answer, or after a moment; or it asks again and again.
+  mark = own == 2 and 0.875 or (open > 0 or line.came) and 0.25 or 0.125
+  redis.pcall('ZADD', deadlines, line.now + line.allowance + mark, owner)
+end
+if open > 0 then share = math.abs(whole(redis.pcall('HMGET', turn, 'share')[1]) or 1) end
+local soon = redis.call('ZRANGE', timeouts, 0, 0, 'WITHSCORES')[2]
+soon = soon and soon ~= '922337203685477' and math.min(math.max(1, tonumber(soon) - line.now), 2147483647) or -1
+-- Whoever is first now is to know of it before its next poll.
+if fit.served > 0 and head and head ~= owner and soon > 0 and soon < 1100 then redis.pcall(publish, voiceOf(line, head), '0') end
+local first = head == owner and (line.came and 2 or 1) or 0
+return { stored and fit.served or -1, first, open, share, first > 0 and soon or -1, line.left - over + redis.call('ZCARD', timeouts) }

@@ -1,0 +1,55 @@
+-- Nobody of this process waits any more: it leaves the line, and what it had been granted there goes to the next.
+-- KEYS[1] permits
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- KEYS[4] amounts
+-- KEYS[5] turn
+-- KEYS[6] timeouts
+-- ARGV[1] owner
+-- ARGV[2] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
+-- ARGV[3] channel
+-- ARGV[4] grants
+-- ARGV[5] publish
+-- returns integer permits given back
+local permits, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
+--include tell
+--include whole
+--include or-undo
+--include take-out
+--include member-of
+--include reap
+--include amount/drop-clients
+--include amount/line-of
+--include amount/mode-of
+--include leased/is-in
+--include leased/enters-as
+--include leased/trial-ids
+--include leased/add-ids
+--include leased/let-in
+--include leased/settle
+--include amount/take-back
+--include leased/find-lost
+--include one/voice-of
+--include tell-whose
+--include call-in
+--include serve-line
+--include is-open
+--include open-up
+--include amount/see-others
+--include amount/serve
+--include amount/hand-on
+
+local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
+line.timeouts, line.over, line.most, line.visits = timeouts, 0, 1000, 1
+line.over = reap(permits, timeouts, line.now, 0)
+line.left = (whole(redis.call('MGET', permits)[1]) or 0) + line.over
+local back = takeBack(line, owner)
+if back > 0 then
+  handOn(line, line.left, false)
+else
+  -- Whoever stood behind it may want less.
+  seeOthers(line)
+  serve(line, {})
+end
+return back
