@@ -19,6 +19,13 @@ export const lineGrants = (name: string): string => `holdfast_line_grant:${tagge
 export const leaderKey = (name: string): string => `holdfast_leader:${tagged(name)}`
 export const leaderChannel = (name: string): string => `holdfast_leader_change:${tagged(name)}`
 
+/** The line of a group of keys: its waiters in order, their deadlines, what each wants, whose turn it is, and where grants are told. */
+export const keyedQueue = (group: string): string => `holdfast_keyed_line:${tagged(group)}`
+export const keyedDeadlines = (group: string): string => `holdfast_keyed_due:${tagged(group)}`
+export const keyedSets = (group: string): string => `holdfast_keyed_sets:${tagged(group)}`
+export const keyedTurn = (group: string): string => `holdfast_keyed_turn:${tagged(group)}`
+export const keyedGrants = (group: string): string => `holdfast_keyed_grant:${tagged(group)}`
+
 /** Who waits for a fair lock, in order, and until when each counts as alive. */
 export const fairQueue = (name: string): string => `redisson_lock_queue:${tagged(name)}`
 export const fairDeadlines = (name: string): string => `redisson_lock_timeout:${tagged(name)}`

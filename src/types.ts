@@ -85,7 +85,7 @@ export interface FencedHold extends Hold {
 export interface LockState {
   /** Owners as the server knows them; `client` and `owner` come from others: escape before showing. Secret where tickets are adopted: see `owner`. */
   holders: HolderState[]
-  /** Fair kinds only, in order. */
+  /** Those in the line on the server, in order. */
   waiting: WaiterState[]
   /** Until expiry; `undefined` when free, `Infinity` when somebody removed the expiry. */
   remaining?: number | undefined
@@ -119,6 +119,8 @@ export interface WaiterState {
   label?: string | undefined
   /** Until when it stands there without a word, ms since the epoch. */
   deadline?: number | undefined
+  /** Keyed locks only: which of the keys asked about it waits for. */
+  keys?: string[] | undefined
 }
 
 /** A lock by its name. Making one sends nothing; any number of them with one name are the same lock. */

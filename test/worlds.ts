@@ -104,7 +104,7 @@ export const within = async <T>(promise: Promise<T>, ms: number): Promise<T> => 
 /** Fencing tokens are counted on for ever. */
 const isCounter = (key: string): boolean => key.startsWith('redisson_lock_token:')
 /** Of a line beside which somebody listened to Redisson's channel; it goes by itself, soon. */
-const isTurn = (key: string): boolean => /^holdfast_(?:line|rwlock|permits|expirable)_turn:/.test(key)
+const isTurn = (key: string): boolean => /^holdfast_(?:line|keyed|rwlock|permits|expirable)_turn:/.test(key)
 
 export const build = (engine: string, id: string, ways: Ways): World => {
   const { clock, raw } = ways

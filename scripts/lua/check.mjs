@@ -9,7 +9,7 @@ import { tokenize } from './tokens.mjs'
 
 /** Of a script itself, and with its fragments. */
 export const MOST_LINES = 75
-const MOST_IN_ALL = 340
+const MOST_IN_ALL = 450
 const BINDING = /^local ([\w ,]+) = ((?:(?:tonumber \( )?(?:KEYS|ARGV)\b(?: \[ \d+ \])?(?: \))? ?,? ?)+)(?![[.:])/
 const READ = /(KEYS|ARGV)(?: \[ (\d+) \])?/g
 

@@ -106,7 +106,10 @@ export class GatedLock implements Lock<TenureHold> {
         ...{ ...who(owner), count, mode },
         ...(keys !== undefined && { keys: [...keys] }),
       })),
-      waiting: waiting.map(({ owner, deadline }) => ({ ...who(owner), deadline })),
+      waiting: waiting.map(({ owner, deadline, keys }) => ({
+        ...{ ...who(owner), deadline },
+        ...(keys !== undefined && { keys: [...keys] }),
+      })),
       ...(remaining !== undefined && { remaining }),
       ...(token !== undefined && { token }),
     }

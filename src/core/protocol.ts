@@ -24,7 +24,12 @@ export interface ServerState {
     readonly partial?: boolean
   }[]
   /** In order, where the server keeps a line; deadlines in ms since the epoch. */
-  readonly waiting?: readonly { readonly owner: string; readonly deadline: number }[]
+  readonly waiting?: readonly {
+    readonly owner: string
+    readonly deadline: number
+    /** Where a lock is of several keys: which of them it wants. */
+    readonly keys?: readonly string[]
+  }[]
   /** The newest fencing token of anybody, where holds have them. */
   readonly token?: bigint
 }

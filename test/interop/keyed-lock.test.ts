@@ -101,6 +101,6 @@ void describe(`keys of one group, Redisson ${NEWEST} and ours`, () => {
     assert.equal(hold.state, 'lost')
     await theirs(here.java, 'o', 'b,c').unlock('t2')
     assert.equal(await keeps.release(), true)
-    await here.redis.del('o')
+    await here.redis.del('o', 'holdfast_keyed_turn:{o}')
   })
 })

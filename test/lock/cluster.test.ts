@@ -57,7 +57,7 @@ void describe('the plain lock on a cluster of three nodes', () => {
     // Whose turn it is beside others who listen goes by itself.
     const all = (await onEach((redis) => redis.keys('*')))
       .flat()
-      .filter((key) => !/^holdfast_(?:line|rwlock)_turn:/.test(key))
+      .filter((key) => !/^holdfast_(?:line|keyed|rwlock)_turn:/.test(key))
     return all.filter((key) => !key.startsWith('holdfast:client:')).sort()
   }
 

@@ -39,8 +39,10 @@ interface Case {
 
 const rests = (script: Script): number => {
   if (slotsOf(script).KEYS.at(-1)?.rest !== true) return 0
+  // The line of a group: its queue, turn, sets and deadlines.
+  const line = { 'keyed-lock/acquire': 3, 'keyed-lock/release': 4 }[script.name]
   // A lock and its owner's levels.
-  return script.name.endsWith('read-renew') ? 2 : 1
+  return line ?? (script.name.endsWith('read-renew') ? 2 : 1)
 }
 const width = (script: Script): number => script.keys + rests(script)
 const keyOf = (position: number): string => (position === 0 ? 'k' : `k${position}`)
@@ -61,7 +63,8 @@ const told = ({ script, position, content, others }: Case): string =>
   `seed ${seed}: ${script.name}, KEYS[${position + 1}] holds ${content.title}${others.length > 0 ? `, others hold ${others.map(({ title }) => title).join('; ')}` : ''}`
 
 const bound = ({ script: { name }, args }: Case): number =>
-  (/fair|^read-write-lock\/(?:ask|release|force-release)$/.test(name) ? MOST_IN_LINE : MOST) + 20 * args.length
+  (/fair|^(?:read-write|keyed)-lock\/(?:ask|release|force-release)$/.test(name) ? MOST_IN_LINE : MOST) +
+  20 * args.length
 
 /** A reply of the shapes that scripts have: no fraction, nothing beyond what a number of JavaScript's holds exactly. */
 const checkReply = (reply: unknown, what: string): void => {

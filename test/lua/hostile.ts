@@ -49,6 +49,7 @@ const WORDS: Readonly<Record<string, readonly Word[]>> = {
   mark: [`read:${CLIENT}:7`, ''],
   notAfter: [Number.MAX_SAFE_INTEGER, 0],
   fields: [FIELD],
+  set: [FIELD],
   served: [`${CLIENT}:9`],
   holds: [`${CLIENT}:7 ${FIELD}`],
   id: ['00112233445566778899aabbccddeeff'],
@@ -60,7 +61,7 @@ const argumentFor = (script: Script, { name, rest, type }: Slot, draw: Draw): re
   const pick = (words: readonly Word[]): Word => words[Math.floor(draw() * words.length)] as Word
   if (!rest) return [pick(WORDS[name] ?? UNITS[type] ?? [`${CLIENT}:7`])]
   if (name === 'asked') return [`${CLIENT}:7`, 30_000, 5000]
-  if (name === 'owners' && !script.name.includes('renew')) return [`${CLIENT}:7`, 30_000]
+  if ((name === 'owners' || name === 'asker') && !script.name.includes('renew')) return [`${CLIENT}:7`, 30_000]
   // A lease, how many, and as many ids.
   if (name === 'calls' && type === 'Arg') return [30_000, 1, '00112233445566778899aabbccddeeff']
   return [pick(WORDS[name] ?? UNITS[type] ?? [`${CLIENT}:7`])]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { describe } from 'node:test'
 import type { Script } from '#src/lua/script.js'
 import * as scripts from '#src/lua/scripts.gen.js'
@@ -44,6 +45,34 @@ const ask = (owner: string): Word[] => ['1', FOREVER, 'c', 'grants', 'PUBLISH', 
 
 const askPlain = ['1', FOREVER, 'channel', 'grants', 'PUBLISH', '0', '0', TWO, LEASE]
 const leavePlain = [ONE, 'channel', 'grants', 'PUBLISH', '1', 0, 1, '0']
+
+/** Of a group: its line has what each place wants, too. */
+const [X, Y] = ['x'.repeat(22), 'y'.repeat(22)]
+const GROUP = ['k', 'k:queue', 'k:turn', 'k:sets', 'k:deadlines']
+const PLACES = ['k', 'k:queue', 'k:deadlines', 'k:sets']
+const KEYS_HELD: Step['before'] = [
+  [
+    'HSET',
+    'k',
+    ...[X, Y].flatMap((key) => [key, ONE, `${key}:${ONE}:expire_time`, FOREVER, `${key}:${ONE}:lock_count`, 1]),
+  ],
+  ['PEXPIRE', 'k', 60_000],
+]
+const KEYS_WAITED: Step['before'] = [
+  ...KEYS_HELD,
+  ...WAITED.slice(2),
+  ['HSET', 'k:sets', TWO, `${X} ${Y}`],
+  ['PEXPIRE', 'k:sets', 60_000],
+]
+const KEYS_GRANTED: Step['before'] = [
+  ...KEYS_HELD,
+  ...GRANTED.slice(2),
+  ['HSET', 'k:sets', ONE, `${X} ${Y}`],
+  ['PEXPIRE', 'k:sets', 60_000],
+]
+const askKeys = ['1', FOREVER, 'channel', 'grants', 'PUBLISH', 0, `${X} ${Y}`, TWO, LEASE]
+/** Where grants of this set are heard. */
+const OF_KEYS = `grants:${CLIENT}:${hash('sha1', `${X} ${Y}`, 'hex').slice(0, 16)}`
 
 /** Each script that makes a hold, a permit or a place in a line, run as if its client died right after it. */
 const STEPS: Readonly<Record<string, Step>> = {
@@ -124,7 +153,28 @@ const STEPS: Readonly<Record<string, Step>> = {
   'read-write-lock/acquire, read': {
     ...{ script: scripts.readWriteLockAcquire, keys: ['k', 'k:queue', 'k:turn'], args: [ONE, LEASE, 'c'] },
   },
-  'keyed-lock/acquire': { script: scripts.keyedLockAcquire, keys: ['k'], args: [ONE, LEASE, 'x', 'y'] },
+  'keyed-lock/acquire': { script: scripts.keyedLockAcquire, keys: ['k'], args: [ONE, LEASE, X, Y] },
+  'keyed-lock/acquire, beside a line': {
+    ...{
+      script: scripts.keyedLockAcquire,
+      keys: GROUP.slice(0, 4),
+      args: [ONE, LEASE, 'z'.repeat(22)],
+      before: KEYS_WAITED,
+    },
+  },
+  'keyed-lock/ask, free': { script: scripts.keyedLockAsk, keys: GROUP, args: askKeys },
+  'keyed-lock/ask, held': { script: scripts.keyedLockAsk, keys: GROUP, args: askKeys, before: KEYS_HELD },
+  'keyed-lock/confirm': {
+    ...{ script: scripts.keyedLockConfirm, keys: PLACES, args: [ONE, LEASE, `${X} ${Y}`], before: KEYS_GRANTED },
+  },
+  'keyed-lock/release': {
+    ...{ script: scripts.keyedLockRelease, keys: GROUP, before: KEYS_WAITED },
+    args: [ONE, 'channel', 'grants', 'PUBLISH', '1', 0, 1, X, Y],
+  },
+  'keyed-lock/force-release': {
+    ...{ script: scripts.keyedLockForceRelease, keys: PLACES, before: KEYS_WAITED },
+    args: ['channel', 'grants', 'PUBLISH', X, Y],
+  },
   'classic-fair-lock/ask': {
     ...{ script: scripts.classicFairLockAsk, keys: LINE, args: ['1', '0', FOREVER, ONE, LEASE, 5000] },
   },
@@ -155,7 +205,7 @@ void describe('a script that is refused a command, and whose client does nothing
 
   for (const [name, { script, keys, args, before = [] }] of Object.entries(STEPS)) {
     scenario(`${name} → nothing stays without an expiry, and nobody is told of a hold that is not there`, async (w) => {
-      const heard = await w.messages(`grants:${CLIENT}`)
+      const heard = await w.messages(name.startsWith('keyed') ? OF_KEYS : `grants:${CLIENT}`)
       for (const command of COMMANDS) {
         for (const words of before) await w.raw(...words)
         heard.length = 0
@@ -169,9 +219,9 @@ void describe('a script that is refused a command, and whose client does nothing
         assert.deepEqual(await withoutExpiry(w), [], command)
         await w.pass(1)
         const granted = heard.some((message) => message !== '0')
-        if (command === '' && /^(fair-|lock\/(?!release,)).*(?:leave|release)/.test(name))
+        if (command === '' && /^(fair-|keyed-|lock\/(?!release,)).*(?:leave|release)/.test(name))
           assert.ok(granted, 'nobody was told')
-        const held = (await w.raw('HEXISTS', 'k', TWO)) === 1
+        const held = (await w.raw('HEXISTS', 'k', TWO)) === 1 || (await w.raw('HGET', 'k', Y)) === TWO
         assert.ok(!granted || held, `${command}: told of a hold that is not there`)
         const permits = await w.raw('GET', 'permits')
         if (refused && permits !== null) assert.equal(permits, '1', command)

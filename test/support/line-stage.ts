@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AcquireOptions } from 'holdfast'
+import type { AcquireOptions, Lock } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { type Client, start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
@@ -10,6 +10,7 @@ import type { MemoryServer } from '#src/engine/memory/server.js'
 
 /** What is known of a turn of others. */
 export const TURN = 'holdfast_line_turn:{x}'
+export const KEYED_TURN = 'holdfast_keyed_turn:{x}'
 export const COUNTER = 'redisson_lock_token:{x}'
 
 /** Counts the scripts; what it is answered comes `lag` ms late, and some scripts leave late. */
@@ -42,10 +43,14 @@ export class LateDriver extends MemoryDriver {
   }
 }
 
+/** A client's method, or what is asked of a client. */
+type Kind = 'lock' | 'fencedLock' | ((client: Client) => Lock)
+
 let stages = 0
 
 /** So many processes that want this kind of lock, and a server, which is asked by `raw` beside them. */
-export const stage = async (processes: number, kind: 'lock' | 'fencedLock' = 'lock') => {
+export const stage = async (processes: number, kind: Kind = 'lock') => {
+  const open = (client: Client): Lock => (typeof kind === 'string' ? client[kind]('x') : kind(client))
   const clock = virtualClock(1)
   // It goes when all have closed.
   const name = `line ${stages++}`
@@ -74,14 +79,14 @@ export const stage = async (processes: number, kind: 'lock' | 'fencedLock' = 'lo
       entered.push({ name, at: clock.monotonic() })
       await pause(ms)
     }
-    const coming = clients[place]![kind]('x').using(options, work)
+    const coming = open(clients[place]!).using(options, work)
     coming.catch(() => undefined)
     await clock.advance(10)
     return { coming }
   }
 
   const waiting = async (): Promise<string[]> => {
-    const { waiting } = await spare[kind]('x').inspect()
+    const { waiting } = await open(spare).inspect()
     return waiting.map(({ client }) => client)
   }
 
@@ -89,11 +94,12 @@ export const stage = async (processes: number, kind: 'lock' | 'fencedLock' = 'lo
   const end = async (): Promise<void> => {
     await run(Promise.all(clients.map((client: Client) => client.close())))
     const keys = ((await raw('KEYS', '*')) as string[]).filter((key) => key !== COUNTER)
+    const turns = [TURN, KEYED_TURN]
     assert.deepEqual(
-      keys.filter((key) => key !== TURN),
+      keys.filter((key) => !turns.includes(key)),
       [],
     )
-    if (keys.length > 0) assert.ok(Number(await raw('PTTL', TURN)) > 0, `${TURN} has no expiry`)
+    for (const turn of keys) assert.ok(Number(await raw('PTTL', turn)) > 0, `${turn} has no expiry`)
     await run(spare.close())
   }
 

@@ -117,7 +117,7 @@ class Tap implements Wire {
     await this.close()
     const keys = await this.redis.keys('*')
     // And whose turn it is beside others who listen, which goes by itself.
-    const counters = keys.filter((key) => /^(redisson_lock_token|holdfast_(?:line|rwlock)_turn):/.test(key))
+    const counters = keys.filter((key) => /^(redisson_lock_token|holdfast_(?:line|keyed|rwlock)_turn):/.test(key))
     if (counters.length > 0) await this.redis.del(...counters)
     assert.deepEqual(await this.redis.keys('*'), [])
     assert.deepEqual(await this.redis.pubsub('CHANNELS', '*'), [])

@@ -11,8 +11,8 @@ local function askAll(line, owners, first, joins, held, theirs, news)
   local mine, waits = showAlive(line, owners, first), open > 0 and not held and not news
   local mode = waits and 'write' or serveLine(line, mine)
   -- One of ours who is in lets in the first of the line, who need not hear of anything else.
-  local states = placeAll(line, owners, first, mine, mode, joins, held and not theirs and 3 or 0)
-  if not waits and not held and redis.call('EXISTS', line.lock) == 1 then
+  local states = placeAll(line, owners, first, mine, mode, joins, (held or line.sets and not waits) and not (theirs or line.theirs) and 3 or 0)
+  if not waits and not held and (line.entered or not line.sets and redis.call('EXISTS', line.lock) == 1) then
     endTheirs(line)
   end
   local share = waits and tonumber(redis.call('HGET', line.turn, 'share')) or 0

@@ -1,8 +1,8 @@
 -- Lets an owner in on trial where its client hears it; whether that is so. A writer is told, too, which writers of its client
 -- stand right behind it in this part of the line, and a + where others follow. `line.deaf`: where nobody listened a moment
 -- ago.
-local function callIn(line, owner, deadline, some, place)
-  local voice, wants, trial = voiceOf(line, owner), entersAs(owner, line), line.now + 3000.5
+local function callIn(line, owner, wants, deadline, some, place)
+  local voice, trial = voiceOf(line, owner), line.now + 3000.5
   local words = { owner, line.stamp }
   -- Who was passed over may come back in between.
   for i = place + 1, wants == 'write' and not next(line.deaf) and #some or 0 do

@@ -19,6 +19,7 @@ local function dropClients(line, most, look)
   keepLine(line)
   for i = 1, #gone, 1000 do
     redis.call('ZREM', line.deadlines, unpack(gone, i, math.min(i + 999, #gone)))
+    if line.sets then redis.call('HDEL', line.sets, unpack(gone, i, math.min(i + 999, #gone))) end
   end
   if last > 0 then
     redis.call('LTRIM', line.queue, last, -1)

@@ -8,4 +8,5 @@ local function keepLine(line, last)
   local till = math.max(line.now, math.min(math.ceil(last), line.now + 31536000000)) + after
   redis.call('PEXPIREAT', line.queue, till)
   redis.call('PEXPIREAT', line.deadlines, till)
+  if line.sets then redis.call('PEXPIREAT', line.sets, till) end
 end

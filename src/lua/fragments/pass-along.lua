@@ -2,13 +2,13 @@
 -- called, to hear when they are through; else those who may enter do. Whether it is left to others.
 local function passAlong(line, freed, room)
   if isOpen(line) > 0 then
-    local head = redis.call('LINDEX', line.queue, 0)
+    local head = line.first and line.first(line) or redis.call('LINDEX', line.queue, 0)
     if head then
       redis.pcall(line.publish, voiceOf(line, head), '0')
     end
     return true
   end
-  if freed and redis.call('EXISTS', line.lock) == 0 and openUp(line) then
+  if freed and (line.sets or redis.call('EXISTS', line.lock) == 0) and openUp(line) then
     return true
   end
   if freed or room then

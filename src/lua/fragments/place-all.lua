@@ -7,7 +7,7 @@ local function placeAll(line, owners, first, mine, mode, joins, atHead)
   end
   for i = first, #owners, 2 do
     local owner, state = owners[i], 0
-    local wants, stands = entersAs(owner), redis.call('ZSCORE', line.deadlines, owner)
+    local wants, stands = entersAs(owner, line), redis.call('ZSCORE', line.deadlines, owner)
     if isIn(line, owner) then
       state = 1
     elseif not stands and line.now > line.notAfter then
@@ -21,7 +21,7 @@ local function placeAll(line, owners, first, mine, mode, joins, atHead)
         orUndo(leaveAll, redis.call, 'RPUSH', line.queue, owner)
         orUndo(leaveAll, keepLine, line)
       end
-      state = redis.call('LINDEX', line.queue, 0) == owner and atHead or 3
+      state = (line.first and line.first(line) or redis.call('LINDEX', line.queue, 0)) == owner and atHead or 3
     end
     states[#states + 1] = state
   end

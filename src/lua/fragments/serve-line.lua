@@ -2,7 +2,8 @@
 -- who ask, with their leases; such a one is in at once. Another is in on trial and told so: until it confirms, for a short
 -- lease at most, it stands in the line still, and a fraction marks its deadline. Whose client nobody hears is passed over and
 -- has as long to be heard again. Who lets that time pass takes all of its client out of the line with it, save the client
--- that asks. Returns the mode that who comes now finds: 'write', nobody may enter; 'read', readers may; false, all may.
+-- that asks. Where each place wants keys of its own ('wait'), those behind one that has to wait are looked at, too. Returns the
+-- mode that who comes now finds: 'write', nobody may enter; 'read', readers may; false, all may.
 local function serveLine(line, mine)
   local mode = modeOf(line)
   line.deaf, line.dead = {}, {}
@@ -23,7 +24,7 @@ local function serveLine(line, mine)
     end
     place = place + 1
     local owner = some[place]
-    local client, wants = string.sub(owner, 1, 36), entersAs(owner, line)
+    local client = string.sub(owner, 1, 36)
     local deadline = not line.dead[client] and tonumber(#owner < 100 and redis.call('ZSCORE', line.deadlines, owner) or 0)
     if not deadline or deadline <= line.now and deadline % 1 ~= 0 and client ~= line.client then
       -- It goes with all of its client, in the end.
@@ -31,26 +32,31 @@ local function serveLine(line, mine)
     elseif deadline <= line.now then
       redis.call('LREM', line.queue, 1, owner)
       redis.call('ZREM', line.deadlines, owner)
+      if line.sets then redis.call('HDEL', line.sets, owner) end
       till = till - 1
     elseif not (mode and isIn(line, owner)) then
-      if mode == 'write' or mode and wants == 'write' then
+      local wants = entersAs(owner, line)
+      if wants == 'wait' or mode == 'write' or mode and wants == 'write' then
         -- Readers may go on for long: who has not been heard for as long as a trial is on trial now.
         local heard = line.allowance and deadline - line.now - line.allowance
         if mode == 'read' and heard and (heard < -3000 or heard >= 1) then
           redis.call('ZADD', line.deadlines, math.min(deadline, line.now + 3000.5), owner)
         end
-        mode = 'write'
-        break
-      end
-      if mine[owner] then
-        letIn(line, owner, mine[owner])
-        takeOut(line, owner)
-        till = till - 1
-      end
-      if mine[owner] or callIn(line, owner, deadline, some, place) then
-        mode = wants
+        if wants ~= 'wait' then
+          mode = 'write'
+          break
+        end
       else
-        steps = steps - 1
+        if mine[owner] then
+          letIn(line, owner, mine[owner])
+          takeOut(line, owner)
+          till = till - 1
+        end
+        if mine[owner] or callIn(line, owner, wants, deadline, some, place) then
+          mode = wants
+        else
+          steps = steps - 1
+        end
       end
     end
   end
@@ -62,7 +68,7 @@ local function serveLine(line, mine)
       if head and line.dead[string.sub(head, 1, 36)] then
         redis.call('ZADD', line.deadlines, line.now - 0.5, head)
       end
-      redis.pcall(line.publish, line.grants .. ':' .. line.client, '0')
+      redis.pcall(line.publish, line.voice or line.grants .. ':' .. line.client, '0')
       redis.pcall(line.publish, line.grants .. ':' .. line.client .. ':write', '0')
     end
   end

@@ -1,54 +1,77 @@
--- Takes all of these keys of a group when none is another's. Asked again by the owner that has them (a reply was lost), it is
--- still one hold.
+-- Takes all of these keys of a group when none is another's, nobody in the line wants one, and the group is not left to others.
+-- Asked again by the owner that has them (a reply was lost), it is still one hold. With one key: whatever the line may be.
 -- KEYS[1] group
+-- KEYS[2..] keys of the line: its queue, turn, and what each place wants
 -- ARGV[1] owner
 -- ARGV[2] lease (ms)
 -- ARGV[3..] fields
--- returns nil held | integer ms that one of them stays another's
+-- returns nil held | integer ms that one of them stays another's, -2 when it may be another's turn
 local group = KEYS[1]
+local keys = KEYS
 local owner = ARGV[1]
 local lease = tonumber(ARGV[2])
 local fields = ARGV
 --include server-now
+--include give-key
+
+local now, ttl, over = serverNow(), -2, {}
+if redis.call('EXISTS', unpack(keys)) > 0 then
 --include whole
 --include key-left
---include give-key
---include drop-key
 --include wrong-kind
+--include group-like
+--include is-open
+--include end-theirs
 
--- Whether what stands there may be the keys of a group, as far as a few fields show. A large one has an expiry at least.
-local function groupLike(ttl)
-  local few = ttl < 0 or redis.call('HLEN', group) < 64
-  local some = few and redis.call('HSCAN', group, '0', 'COUNT', 4)[2] or {}
-  for i = 1, #some, 2 do
-    if #some[i] ~= 22 and not string.find(some[i], ':expire_time$') and not string.find(some[i], ':lock_count$') then
-      return false
+-- Whether somebody who stands in the line and lives wants one of these keys, as far as a few of those there show: where they do
+-- not show all of it, somebody may.
+local function isWanted(line, fields, first)
+  local some, mine, work = redis.call('LRANGE', line.queue, 0, 64), {}, 1000
+  for i = first, #fields do mine[fields[i]] = true end
+  for _, owner in ipairs(some) do
+    local length = redis.call('HSTRLEN', line.sets, owner)
+    work = work - math.max(length / 23, 8)
+    if work < 0 then
+      return true
+    end
+    for field in string.gmatch(redis.call('HGET', line.sets, owner) or '', '%S+') do
+      if mine[field] then
+        return true
+      end
     end
   end
-  return true
+  return #some == 65
 end
 
-local now = serverNow()
-local left, others = 0, {}
-for i = 3, #fields do
-  local holder = redis.call('HGET', group, fields[i])
-  if holder and holder ~= owner then
-    others[i] = holder
-    left = math.max(left, keyLeft(group, fields[i], holder, now))
+  local left = 0
+  for i = 3, #fields do
+    local holder = redis.call('HGET', group, fields[i])
+    if holder and holder ~= owner then
+      over[i] = holder
+      left = math.max(left, keyLeft(group, fields[i], holder, now))
+    end
+  end
+  if left > 0 then
+    return left
+  end
+  ttl = redis.call('PTTL', group)
+  if ttl ~= -2 and not next(over) and not groupLike(group, ttl) then
+    return wrongKind(group)
+  end
+  if keys[2] and redis.call('EXISTS', keys[2], keys[3]) > 0 then
+    local line = { queue = keys[2], turn = keys[3], sets = keys[4], now = now }
+    if isOpen(line) > 0 or isWanted(line, fields, 3) then
+      return -2
+    end
+    endTheirs(line)
   end
 end
-if left > 0 then
-  return left
-end
-local ttl = redis.call('PTTL', group)
-if ttl ~= -2 and not next(others) and not groupLike(ttl) then
-  return wrongKind(group)
-end
+--include drop-key
 for i = 3, #fields do
   giveKey(group, fields[i], owner, now + lease, 1)
   -- After that: a group that is empty in between loses its expiry.
-  if others[i] then
-    dropKey(group, fields[i], others[i])
+  if over[i] then
+    dropKey(group, fields[i], over[i])
   end
 end
 -- The others of the group may have theirs for longer.

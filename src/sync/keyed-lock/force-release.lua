@@ -1,29 +1,58 @@
--- Takes these keys from whoever holds them.
+-- Takes these keys from whoever holds them; they go to those in the line who want them.
 -- KEYS[1] group
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- KEYS[4] sets
 -- ARGV[1] channel
--- ARGV[2] publish
--- ARGV[3..] fields
+-- ARGV[2] grants
+-- ARGV[3] publish
+-- ARGV[4..] fields
 -- returns integer 1 when one of them was held, 0 when all were free
-local group = KEYS[1]
-local channel = ARGV[1]
-local publish = ARGV[2]
+local group, queue, deadlines, sets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 local fields = ARGV
---include server-now
 --include whole
 --include key-left
+--include give-key
 --include drop-key
+--include take-out
+--include keep-line
+--include drop-clients
+--include is-theirs
+--include keyed/set-of
+--include keyed/fields-of
+--include keyed/mode-of
+--include keyed/ends-of
+--include keyed/is-in
+--include keyed/let-in
+--include keyed/voice-of
+--include keyed/is-heard
+--include keyed/enters-as
+--include tell-whose
+--include call-in
+--include serve-line
 
-local now = serverNow()
-local gone, held = 0, 0
-for i = 3, #fields do
+local time = redis.call('TIME')
+local line = {
+  lock = group, queue = queue, deadlines = deadlines, sets = sets, companion = true, grants = grants, publish = publish,
+  client = '', stamp = time[1] .. string.format('%06d', time[2]), now = time[1] * 1000 + math.floor(time[2] / 1000),
+  wants = {}, fields = {}, claimed = {}, over = {}, loose = {}, work = 1500,
+}
+local gone, held, had = 0, 0, {}
+for i = 4, #fields do
   local holder = redis.call('HGET', group, fields[i])
   if holder then
-    held = keyLeft(group, fields[i], holder, now) > 0 and 1 or held
-    gone = gone + dropKey(group, fields[i], holder)
+    held = keyLeft(group, fields[i], holder, line.now) > 0 and 1 or held
+    gone, had[holder], line.loose[fields[i]] = gone + dropKey(group, fields[i], holder), true, true
   end
 end
 if gone > 0 then
-  -- Freed is freed, also where telling it is refused.
+  -- On trial they stand in the line still.
+  pcall(function()
+    for holder in pairs(had) do takeOut(line, holder) end
+    serveLine(line, {})
+  end)
+  -- Whoever waits here for a hold of its own process asks what became of it. Freed is freed, also where telling it is refused.
   redis.pcall(publish, channel, '0')
 end
 return held

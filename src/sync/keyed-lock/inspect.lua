@@ -1,19 +1,32 @@
--- Who holds each of these keys, for how long, and how often.
+-- Who holds each of these keys, for how long, and how often; who waits in the line of the group, and for what. Some at a time.
 -- KEYS[1] group
--- ARGV[1..] fields
--- returns [string[fields] owners, integer[fields] left (ms), integer[fields] counts] in the order of the fields; an empty owner: it is free
-local group = KEYS[1]
+-- KEYS[2] queue
+-- KEYS[3] deadlines
+-- KEYS[4] sets
+-- ARGV[1] first (count) where to go on with those who wait
+-- ARGV[2..] fields
+-- returns [string[fields] owners, integer[fields] left (ms), integer[fields] counts, string[pairs] waiting owners and deadlines in
+-- turn, string[] wants] in the order of the fields; an empty owner: it is free. Of each who waits, the fields that it wants, with
+-- blanks between them; empty where that is not known
+local group, queue, deadlines, sets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local first = tonumber(ARGV[1])
 local fields = ARGV
 --include server-now
 --include whole
 --include key-left
 
 local now = serverNow()
-local owners, left, counts = {}, {}, {}
-for i, field in ipairs(fields) do
+local owners, left, counts, waiting, wants = {}, {}, {}, {}, {}
+for i = 2, #fields do
+  local field = fields[i]
   local owner = redis.call('HGET', group, field) or ''
-  left[i] = keyLeft(group, field, owner, now)
-  owners[i] = left[i] > 0 and owner or ''
-  counts[i] = whole(redis.call('HGET', group, field .. ':' .. owner .. ':lock_count')) or 0
+  left[i - 1] = keyLeft(group, field, owner, now)
+  owners[i - 1] = left[i - 1] > 0 and owner or ''
+  counts[i - 1] = whole(redis.call('HGET', group, field .. ':' .. owner .. ':lock_count')) or 0
 end
-return { owners, left, counts }
+for _, owner in ipairs(redis.call('LRANGE', queue, first, first + 99)) do
+  waiting[#waiting + 1] = owner
+  waiting[#waiting + 1] = redis.call('ZSCORE', deadlines, owner) or ''
+  wants[#wants + 1] = redis.call('HSTRLEN', sets, owner) <= 23000 and redis.call('HGET', sets, owner) or ''
+end
+return { owners, left, counts, waiting, wants }

@@ -1,9 +1,14 @@
+import { hash } from 'node:crypto'
 import type { Client } from '../../client.js'
 import type { ClientOptions } from '../../config/settings.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import {
   clientOf,
   fairDeadlines,
+  keyedDeadlines,
+  keyedGrants,
+  keyedQueue,
+  keyedSets,
   lineDeadlines,
   lineGrants,
   lineQueue,
@@ -26,8 +31,8 @@ import type { Watch } from './watch.js'
 export interface LineKeys {
   queue(name: string): string
   deadlines(name: string): string
-  /** Where this owner's process hears of grants. */
-  grants(name: string, wire: string): string
+  /** Where this owner's process hears of grants, as far as the server knows it. */
+  grants(name: string, wire: string, redis: MemoryServer): string
 }
 
 export const FAIR_LINE: LineKeys = {
@@ -354,6 +359,16 @@ const malformedKeys = (redis: MemoryServer, name: string): string | undefined =>
   return undefined
 }
 
+/** Which set it waits for stands beside the line. */
+const KEYED_LINE: LineKeys = {
+  queue: keyedQueue,
+  deadlines: keyedDeadlines,
+  grants: (name, wire, redis) => {
+    const set = new Map(fieldsOf(redis, keyedSets(name))).get(wire) ?? ''
+    return `${keyedGrants(name)}:${clientOf(wire)}:${hash('sha1', set, 'hex').slice(0, 16)}`
+  },
+}
+
 const KEYED_KINDS: readonly SimKind[] = KEYED_SETS.map((set) => ({
   name: `keyedLock of ${set.join()}`,
   reentrant: true,
@@ -364,10 +379,11 @@ const KEYED_KINDS: readonly SimKind[] = KEYED_SETS.map((set) => ({
   },
   holders: holdersOfKeys,
   malformed: malformedKeys,
-  fair: false,
+  fair: true,
+  line: KEYED_LINE,
 }))
 
-const KEYED = ['acquire', 'set-level', 'release', 'pass', 'renew', 'inspect', 'force-release'].map(
+const KEYED = ['acquire', 'ask', 'confirm', 'set-level', 'release', 'pass', 'renew', 'inspect', 'force-release'].map(
   (script) => `keyed-lock/${script}`,
 )
 

@@ -21,7 +21,7 @@ const LEAVES = ['/leave', '/release', '/confirm', '/cancel', '/enqueue', '/force
 
 /** Who asks for a place, among other words. */
 const joiners = ({ op, args }: Flight): readonly string[] => {
-  const joins = op.endsWith('/enqueue') || (/^(read-write-)?lock\/ask$/.test(op) && String(args[0]) === '1')
+  const joins = op.endsWith('/enqueue') || (/^(read-write-|keyed-)?lock\/ask$/.test(op) && String(args[0]) === '1')
   return joins ? args.map(String) : []
 }
 
@@ -217,7 +217,7 @@ export class LineWatch {
 
   #isReachable(wire: string, name: string): boolean {
     const process = this.#of(wire)
-    const channel = this.#keys.grants(name, wire)
+    const channel = this.#keys.grants(name, wire, this.#scene.server.redis)
     return process !== undefined && this.#isWell(process) && this.#scene.server.redis.pubsub.count(channel, false) > 0
   }
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, ClientOptions, Lock, OwnedLock, Owner } from 'holdfast'
 import { connect, DeadlockError, NotOwnerError } from 'holdfast'
 import type { Redis } from 'ioredis'
-import { confirmed, fairListeners, linedListeners, plainListeners } from './names.js'
+import { confirmed, fairListeners, keyedListeners, linedListeners } from './names.js'
 import type { Kind } from './java-lock.js'
 import { type Redisson, JavaError } from './redisson.js'
 
@@ -124,7 +124,8 @@ export const keyed = (...keys: readonly string[]): BothSides =>
   locks({
     kind: `keyed:${keys.join()}`,
     ours: (client, name) => client.keyedLock(name, keys),
-    listeners: plainListeners,
+    listeners: keyedListeners,
+    settled: confirmed,
   })
 
 /** The same mistake has the same name on both sides; Redisson has one class for two of them. */

@@ -13,7 +13,7 @@ const OWNER = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):(\d+)/g
 const LATCH = 'redisson_unlock_latch:'
 /** Where ours wait beside Redisson's keys, which knows nothing of it. */
 const LINE =
-  /^holdfast_(?:line(?:_due|_turn)?|rwlock_(?:queue|timeout|turn)|(?:permits|expirable)_(?:line|due|wanted|turn)|limiter_(?:line|places)):/
+  /^holdfast_(?:line(?:_due|_turn)?|keyed_(?:line|due|sets|turn)|rwlock_(?:queue|timeout|turn)|(?:permits|expirable)_(?:line|due|wanted|turn)|limiter_(?:line|places)):/
 /** Ours of the same sort: it goes a second later, and has an expiry. */
 const NOTE = 'holdfast_request:'
 

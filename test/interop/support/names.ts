@@ -29,9 +29,6 @@ export const latchChannel = (name: string): string => `redisson_countdownlatch__
 export const listenersOf = async (redis: Redis, channel: string): Promise<number> =>
   (await subscribers(redis, [channel]))[0] ?? 0
 
-/** How many clients listen for the release of a plain lock. */
-export const plainListeners = (redis: Redis, name: string): Promise<number> => listenersOf(redis, lockChannel(name))
-
 /** How many wait: ours in their line, Redisson's by its channel. The first of ours listens there, too, while a Redisson holds the lock. */
 const waiting = async (redis: Redis, name: string, line: string, channel: string): Promise<number> => {
   const [places, holders, listening] = await Promise.all([
@@ -46,6 +43,17 @@ const waiting = async (redis: Redis, name: string, line: string, channel: string
 /** How many wait for a plain lock. */
 export const linedListeners = (redis: Redis, name: string): Promise<number> =>
   waiting(redis, name, `holdfast_line:${tagged(name)}`, lockChannel(name))
+
+/** How many wait for keys of a group. */
+export const keyedListeners = async (redis: Redis, name: string): Promise<number> => {
+  const [places, fields, listening] = await Promise.all([
+    redis.llen(`holdfast_keyed_line:${tagged(name)}`),
+    redis.hkeys(name),
+    listenersOf(redis, lockChannel(name)),
+  ])
+  const isTheirs = fields.some((field) => /:\d{1,9}:lock_count$/.test(field))
+  return places + listening - (places > 0 && isTheirs ? 1 : 0)
+}
 
 /** How many wait for either side of a read-write lock. */
 export const readWriteListeners = (redis: Redis, name: string): Promise<number> =>
@@ -69,9 +77,11 @@ export const fairListeners = async (redis: Redis, name: string): Promise<number>
 export const confirmed = async (redis: Redis, name: string): Promise<void> => {
   const end = performance.now() + 10_000
   for (;;) {
-    const lines = [fairQueue(name), `holdfast_line:${tagged(name)}`, `holdfast_rwlock_queue:${tagged(name)}`]
+    const ours = ['line', 'keyed_line', 'rwlock_queue'].map((line) => `holdfast_${line}:${tagged(name)}`)
+    const lines = [fairQueue(name), ...ours]
+    // Of a group the owners are the values.
     const [holders, ...places] = await Promise.all([
-      redis.hkeys(name),
+      redis.hgetall(name).then((hash) => Object.entries(hash).flat()),
       ...lines.map((line) => redis.lrange(line, 0, -1)),
     ])
     const onTrial = holders.find((holder) => places.flat().includes(holder))

@@ -1,0 +1,10 @@
+-- Who of the line hears those who know of no line: the first there who is not on trial.
+local function firstOf(line)
+  local some = redis.call('LRANGE', line.queue, 0, 63)
+  for _, owner in ipairs(some) do
+    if tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0.5) % 1 == 0 then
+      return owner
+    end
+  end
+  return some[1]
+end

@@ -1,0 +1,87 @@
+-- Those of one client ask for these keys of a group. Who may have them has them; who stands in the line is marked as alive, and says
+-- again what it wants; others join the line at its end, or are refused. Asked again (a reply was lost), they find out how they
+-- stand. Server time counts, not the client's.
+-- KEYS[1] group
+-- KEYS[2] queue
+-- KEYS[3] turn
+-- KEYS[4] sets
+-- KEYS[5] deadlines
+-- ARGV[1] joins
+-- ARGV[2] notAfter (ms)
+-- ARGV[3] channel
+-- ARGV[4] grants
+-- ARGV[5] publish
+-- ARGV[6] news (count) 1: of those to whom the group was left nobody is heard any more, or they have had their share
+-- ARGV[7] set the fields of the keys, with blanks between them
+-- ARGV[8..] asker its name and its lease
+-- returns [digits stamp, integer left, integer open, integer share, integer[asker/2] states] server time in µs; ms that one of the
+-- keys stays another's, -2 when that is not known; for how many ms the group is left to those who know of no line at most, and for
+-- how many visits of theirs; 1 held, 0 those are to be heard, or refused, 3 behind ours, 2 has no place, and asked too late for one
+local group, queue, turn, sets, deadlines = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
+local news, set = tonumber(ARGV[6]), ARGV[7]
+local asker = ARGV
+--include whole
+--include key-left
+--include give-key
+--include drop-key
+--include wrong-kind
+--include group-like
+--include outlast
+--include take-out
+--include keep-line
+--include drop-clients
+--include is-theirs
+--include keyed/set-of
+--include keyed/fields-of
+--include keyed/mode-of
+--include keyed/ends-of
+--include keyed/is-in
+--include keyed/let-in
+--include keyed/voice-of
+--include keyed/is-heard
+--include keyed/enters-as
+--include tell-whose
+--include keyed/first-of
+--include call-in
+--include serve-line
+--include keyed/settle
+--include show-alive
+--include or-undo
+--include place-all
+--include is-open
+--include end-theirs
+--include ask-all
+--include keyed/call-first
+
+local ttl = redis.call('PTTL', group)
+if ttl ~= -2 and not groupLike(group, ttl) then
+  return wrongKind(group)
+end
+local time, owner = redis.call('TIME'), asker[8]
+local line = {
+  lock = group, queue = queue, deadlines = deadlines, turn = turn, sets = sets, companion = true, grants = grants, publish = publish,
+  channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
+  now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = 10000, notAfter = notAfter,
+  asker = owner, wants = { [owner] = set }, fields = {}, claimed = {}, over = {}, work = 1500, first = firstOf,
+}
+line.voice = voiceOf(line, owner)
+local stood = redis.call('ZSCORE', deadlines, owner)
+-- Whoever hears those who know of no line asks for all; others only for what they want.
+if firstOf(line) ~= owner then
+  line.loose = {}
+  for _, field in ipairs(fieldsOf(line, owner)) do line.loose[field] = true end
+end
+local states, open, share = askAll(line, asker, 8, joins == '1', false, false, news == 1)
+if redis.call('ZSCORE', deadlines, owner) then
+  orUndo(function() takeOut(line, owner) end, redis.call, 'HSET', sets, owner, set)
+  keepLine(line)
+end
+if line.theirs then
+  -- Only where it matters soon: the key is there.
+  if redis.pcall('HLEN', turn) ~= 0 then
+    redis.pcall('HSET', turn, 'came', line.now)
+  end
+  callFirst(line, line.entered or not stood)
+end
+return { line.stamp, line.left or -2, open, share, states }
