@@ -250,9 +250,14 @@ export class Runtime implements Runner {
 
   /** The gates of other kinds of lock on this key that exclude this one, but for the other side of the same lock. */
   beside(key: string, kind: LockKind): readonly Gatekeeper[] {
+    return this.gatesOn(key).filter((gate) => areStrangers(gate.kind, kind))
+  }
+
+  /** The gates in use on this key. */
+  gatesOn(key: string): readonly Gatekeeper[] {
     const there = this.#gates.get(key)
-    if (!(there instanceof Map)) return there === undefined || !areStrangers(there.kind, kind) ? [] : [there]
-    return [...there.values()].filter((gate) => areStrangers(gate.kind, kind))
+    if (there instanceof Map) return [...there.values()]
+    return there === undefined ? [] : [there]
   }
 
   /** Why this owner would wait for itself: it has the key already, as another kind of lock. */

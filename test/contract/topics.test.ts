@@ -218,21 +218,21 @@ const channels = (scenario: Scenario): void => {
     assert.deepEqual(matched, [`${w.id}:mapped`])
   })
 
-  scenario('a channel that a lock waits at → both hear, and both can leave', async (w) => {
+  scenario('a channel that a latch waits at → both hear, and both can leave', async (w) => {
     const [one, two] = [await w.connect(), await w.connect()]
-    const channel = `redisson_lock__channel:{${w.id}}`
+    const channel = `redisson_countdownlatch__channel__{${w.id}}`
     const { heard, listener } = hearing()
     const topic = two.topic(channel, { codec: 'string', sharded: w.slotted })
-    const hold = await one.keyedLock(w.id, ['a']).acquire()
-    const waiting = watch(two.keyedLock(w.id, ['a']).acquire())
+    await one.countDownLatch(w.id).trySetCount(1)
+    const waiting = watch(two.countDownLatch(w.id).wait())
     await w.eventually(async () => (await count(w, channel)) === 1)
     const subscription = await topic.subscribe(listener)
     assert.equal(await count(w, channel), 1)
     await subscription.unsubscribe()
-    assert.equal(await count(w, channel), 1, 'the lock listens on')
+    assert.equal(await count(w, channel), 1, 'the latch listens on')
     await topic.subscribe(listener)
-    await hold.release()
-    assert.equal(await (await w.run(waiting.promise)).release(), true)
+    await one.countDownLatch(w.id).countDown()
+    assert.equal(await w.run(waiting.promise), true)
     await w.eventually(() => heard.length > 0)
     assert.equal(heard[0], '0')
   })

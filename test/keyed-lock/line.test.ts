@@ -383,3 +383,50 @@ void test('the scripts of the line → with one key they do what they can', asyn
   assert.equal(await hold.release(), false)
   await end()
 })
+
+void test('who stands before it waits for a key that its own client holds → it has its key within two seconds', async () => {
+  const on = await stage(2, AB)
+  const { clock, clients, run, pause } = on
+  const outer = await run(clients[0]!.keyedLock('x', ['a']).acquire())
+  const both = clients[1]!.keyedLock('x', ['a', 'c']).acquire()
+  await run(pause(10))
+  const since = clock.monotonic()
+  const inner = await run(clients[0]!.keyedLock('x', ['c']).acquire())
+  assert.ok(clock.monotonic() - since <= 2200, `${clock.monotonic() - since} ms`)
+  await run(Promise.all([inner.release(), outer.release()]))
+  await run((await run(both)).release())
+  await on.end()
+})
+
+void test('two hold one key each and wait for others, behind waiters for those → both go on', async () => {
+  const on = await stage(4, AB)
+  const { clients, run, pause } = on
+  const [a, d] = [
+    await run(clients[0]!.keyedLock('x', ['a']).acquire()),
+    await run(clients[1]!.keyedLock('x', ['d']).acquire()),
+  ]
+  const waiters = [clients[2]!.keyedLock('x', ['c', 'd']).acquire(), clients[3]!.keyedLock('x', ['e', 'a']).acquire()]
+  await run(pause(10))
+  const inner = [clients[0]!.keyedLock('x', ['c']).acquire(), clients[1]!.keyedLock('x', ['e']).acquire()]
+  for (const hold of await run(Promise.all(inner))) await run(hold.release())
+  await run(Promise.all([a.release(), d.release()]))
+  for (const hold of await run(Promise.all(waiters))) await run(hold.release())
+  await on.end()
+})
+
+void test('a client that holds nothing of the group → does not pass who wants one of its keys, however long it waits', async () => {
+  const on = await stage(3, AB)
+  const { clients, run, pause } = on
+  const a = await run(clients[2]!.keyedLock('x', ['a']).acquire())
+  const both = clients[1]!.keyedLock('x', ['a', 'c']).acquire()
+  await run(pause(10))
+  let passed = false
+  const c = clients[0]!.keyedLock('x', ['c']).acquire()
+  void c.then(() => (passed = true))
+  await run(pause(3500))
+  assert.equal(passed, false)
+  await run(a.release())
+  await run((await run(both)).release())
+  await run((await run(c)).release())
+  await on.end()
+})

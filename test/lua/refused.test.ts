@@ -70,7 +70,7 @@ const KEYS_GRANTED: Step['before'] = [
   ['HSET', 'k:sets', ONE, `${X} ${Y}`],
   ['PEXPIRE', 'k:sets', 60_000],
 ]
-const askKeys = ['1', FOREVER, 'channel', 'grants', 'PUBLISH', 0, `${X} ${Y}`, TWO, LEASE]
+const askKeys = ['1', FOREVER, 'channel', 'grants', 'PUBLISH', 0, 0, `${X} ${Y}`, TWO, LEASE]
 /** Where grants of this set are heard. */
 const OF_KEYS = `grants:${CLIENT}:${hash('sha1', `${X} ${Y}`, 'hex').slice(0, 16)}`
 

@@ -12,14 +12,15 @@
 -- ARGV[4] grants
 -- ARGV[5] publish
 -- ARGV[6] news (count) 1: of those to whom the group was left nobody is heard any more, or they have had their share
--- ARGV[7] set the fields of the keys, with blanks between them
--- ARGV[8..] asker its name and its lease
+-- ARGV[7] nested (count) 1: its client holds other keys of the group
+-- ARGV[8] set the fields of the keys, with blanks between them
+-- ARGV[9..] asker its name and its lease
 -- returns [digits stamp, integer left, integer open, integer share, integer[asker/2] states] server time in µs; ms that one of the
 -- keys stays another's, -2 when that is not known; for how many ms the group is left to those who know of no line at most, and for
 -- how many visits of theirs; 1 held, 0 those are to be heard, or refused, 3 behind ours, 2 has no place, and asked too late for one
 local group, queue, turn, sets, deadlines = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
-local news, set = tonumber(ARGV[6]), ARGV[7]
+local news, nested, set = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 local asker = ARGV
 --include whole
 --include key-left
@@ -58,7 +59,7 @@ local ttl = redis.call('PTTL', group)
 if ttl ~= -2 and not groupLike(group, ttl) then
   return wrongKind(group)
 end
-local time, owner = redis.call('TIME'), asker[8]
+local time, owner = redis.call('TIME'), asker[9]
 local line = {
   lock = group, queue = queue, deadlines = deadlines, turn = turn, sets = sets, companion = true, grants = grants, publish = publish,
   channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
@@ -67,12 +68,14 @@ local line = {
 }
 line.voice = voiceOf(line, owner)
 local stood = redis.call('ZSCORE', deadlines, owner)
+-- Whoever stands before it may be waiting for a key that its client holds: after a second it waits for holders only.
+line.passes = nested == 1 and stood and tonumber(stood) - line.now < line.allowance - 900
 -- Whoever hears those who know of no line asks for all; others only for what they want.
-if firstOf(line) ~= owner then
+if firstOf(line) ~= owner and not line.passes then
   line.loose = {}
   for _, field in ipairs(fieldsOf(line, owner)) do line.loose[field] = true end
 end
-local states, open, share = askAll(line, asker, 8, joins == '1', false, false, news == 1)
+local states, open, share = askAll(line, asker, 9, joins == '1', false, false, news == 1)
 if redis.call('ZSCORE', deadlines, owner) then
   orUndo(function() takeOut(line, owner) end, redis.call, 'HSET', sets, owner, set)
   keepLine(line)

@@ -1,15 +1,33 @@
 import { Gate } from '../../core/gate.js'
 import type { TenureHold } from '../../core/hold.js'
 import type { UnitOfWork } from '../../core/owner.js'
+import type { LockProtocol } from '../../core/protocol.js'
 import type { Request } from '../../core/request.js'
 import type { Tenure } from '../../core/tenure.js'
 import { DeadlockError } from '../../errors.js'
+
+/** What a protocol asks of its gate: whether this client holds other keys of the group. */
+export interface Nesting {
+  holdsOthers?: () => boolean
+}
 
 /** The gates at which an owner has something or has asked for it, as long as they are in use. */
 const gatesOf = new WeakMap<UnitOfWork, readonly KeyedGate[]>()
 
 /** The gate of one set of keys. Sets that overlap have gates of their own, and exclude one another on the server. */
 export class KeyedGate extends Gate {
+  constructor(...made: ConstructorParameters<typeof Gate>) {
+    super(...made)
+    const protocol = this.protocol as LockProtocol & Nesting
+    protocol.holdsOthers = () => this.#holdsOthers
+  }
+
+  get #holdsOthers(): boolean {
+    return this.runtime
+      .gatesOn(this.protocol.key)
+      .some((gate) => gate instanceof KeyedGate && gate.tenure !== undefined)
+  }
+
   override acquire(request: Request): Promise<TenureHold | undefined> {
     if (!request.explicit) return super.acquire(request)
     const hopeless = this.#inAnotherSet(request.owner)
