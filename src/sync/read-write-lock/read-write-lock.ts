@@ -35,7 +35,6 @@ import {
   readWriteLockWritePass,
 } from '../../lua/scripts.gen.js'
 import { waitersInParts } from '../fair-lock/fair-keys.js'
-import { Confirmations } from './confirmations.js'
 import { HashProtocol, NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
 
 /** How many parts are looked at where it is only asked whether anybody reads. */
@@ -53,9 +52,6 @@ export const MESSAGES = { read: '0', write: '1' } as const
 abstract class Side extends HashProtocol implements LineProtocol {
   protected abstract readonly mode: 'read' | 'write'
   readonly standsOnce: boolean
-  readonly #confirmations = new Confirmations((words) =>
-    this.runner.take(readWriteLockConfirm, this.#line, [this.companion, ...words], (left) => left.some((ms) => ms > 0)),
-  )
 
   constructor(runner: Runner, key: string, standsOnce: boolean) {
     super(runner, key)
@@ -116,7 +112,7 @@ abstract class Side extends HashProtocol implements LineProtocol {
   }
 
   confirm(owner: string, lease: number): Promise<number> {
-    return this.#confirmations.add(owner, lease)
+    return this.runner.take(readWriteLockConfirm, this.#line, [owner, lease, this.companion], (left) => left > 0)
   }
 
   override async release(owner: string, served: readonly string[] = [], visits = 1): Promise<number> {
