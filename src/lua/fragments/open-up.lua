@@ -12,7 +12,7 @@ local function openUp(line)
     return false
   end
   local heard = (redis.pcall('PUBSUB', line.publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', line.channel)[2] or 0) - line.own
-  local head = (heard > 0 or not line.counted) and (line.first and line.first(line) or redis.call('LINDEX', line.queue, 0))
+  local head = (heard > 0 or not line.counted) and (line.firstOf and line.firstOf(line) or redis.call('LINDEX', line.queue, 0))
   local told = head and redis.pcall(line.publish, voiceOf(line, head), '0')
   if heard <= 0 and not head or head and line.counted and (type(told) ~= 'number' or told == 0) then
     return false

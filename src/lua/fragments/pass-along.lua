@@ -2,7 +2,7 @@
 -- called, to hear when they are through; else those who may enter do. Whether it is left to others.
 local function passAlong(line, freed, room)
   if isOpen(line) > 0 then
-    local head = line.first and line.first(line) or redis.call('LINDEX', line.queue, 0)
+    local head = line.firstOf and line.firstOf(line) or redis.call('LINDEX', line.queue, 0)
     if head then
       redis.pcall(line.publish, voiceOf(line, head), '0')
     end

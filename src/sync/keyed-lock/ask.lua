@@ -64,7 +64,7 @@ local line = {
   lock = group, queue = queue, deadlines = deadlines, turn = turn, sets = sets, companion = true, grants = grants, publish = publish,
   channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = 10000, notAfter = notAfter,
-  asker = owner, wants = { [owner] = set }, fields = {}, claimed = {}, over = {}, work = 1500, first = firstOf,
+  asker = owner, wants = { [owner] = set }, fields = {}, claimed = {}, over = {}, work = 1500, firstOf = firstOf,
 }
 line.voice = voiceOf(line, owner)
 local stood = redis.call('ZSCORE', deadlines, owner)

@@ -71,7 +71,7 @@ local function giveBack()
   if paid > 0 then redis.call('INCRBY', permits, paid) end
   if calls == 7 then takeBack(line, owner) end
 end
-orUndo(giveBack, function()
+local done, refusal = pcall(function()
   -- Where the list was evicted all who wait come anew.
   for _, other in ipairs(redis.call('EXISTS', queue) == 0 and redis.call('ZRANGE', deadlines, 0, 999) or {}) do
     if not isIn(line, other) then redis.call('ZREM', deadlines, other) end
@@ -80,8 +80,8 @@ orUndo(giveBack, function()
     local due = tonumber(redis.call('ZSCORE', deadlines, owner))
     -- It was passed over since it was not counted, and asks all the same.
     if own == 3 or own < 2 and due and (due % 1 == 0.5 or due % 1 == 0.75) then mark = 0.75 end
-    redis.call('HSET', amounts, owner, -joins)
     redis.call('ZADD', deadlines, line.now + line.allowance + mark, owner)
+    redis.call('HSET', amounts, owner, -joins)
     if not due then redis.call(push, queue, owner) end
     for _, key in ipairs({ queue, deadlines, amounts }) do redis.call('PEXPIRE', key, 604800000) end
   end
@@ -91,6 +91,11 @@ orUndo(giveBack, function()
     open = 0
   end
 end)
+if not done then
+  giveBack()
+  -- From Redis 7 on an error is a table, of which pcall tells the text.
+  error(string.sub(refusal, 1, 1) == '@' and refusal or { err = refusal }, 0)
+end
 local has, first = settle(line, owner), redis.call('LINDEX', queue, 0)
 if calls == 7 then
   calls, taken = fitIn(wanted, 7, has)
@@ -106,7 +111,7 @@ end
 if open > 0 then
   share = math.abs(whole(redis.pcall('HMGET', turn, 'share')[1]) or 1)
 end
-local refusal = taken + more + paid + has > 0 and take(permits, note, taken + more, paid + has)
+refusal = taken + more + paid + has > 0 and take(permits, note, taken + more, paid + has)
 if refusal then
   return refusal
 end
