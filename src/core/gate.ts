@@ -1,5 +1,4 @@
 import { ClosedError } from '../errors.js'
-import { Contention } from './contention.js'
 import { Gatekeeper } from './gatekeeper.js'
 import { hearsGrants } from './grants.js'
 import { FREED, type TenureHold } from './hold.js'
@@ -9,6 +8,7 @@ import { LoneCall, type LoneHost } from './lone-call.js'
 import type { UnitOfWork } from './owner.js'
 import type { Waiter } from './queue.js'
 import { LATE, type Request, abortable } from './request.js'
+import { Spinning } from './spinning.js'
 import type { Tenure } from './tenure.js'
 import { alike } from './terms.js'
 import { PASS_TIME } from './turns.js'
@@ -23,7 +23,7 @@ const PASSES = 65_536
 export class Gate extends Gatekeeper implements LoneHost, LineHost {
   #tenure: Tenure | undefined
   /** Made when somebody waits: most locks are held without that. */
-  #contention: Contention | Line | undefined
+  #contention: Line | Spinning | undefined
   #asking: LoneCall | undefined
 
   get tenure(): Tenure | undefined {
@@ -92,8 +92,8 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
     this.rested()
   }
 
-  #contend(): Contention | Line {
-    return (this.#contention ??= isLine(this.protocol) ? new Line(this, this.protocol) : new Contention(this))
+  #contend(): Line | Spinning {
+    return (this.#contention ??= isLine(this.protocol) ? new Line(this, this.protocol) : new Spinning(this))
   }
 
   #queue(request: Request): Promise<TenureHold | undefined> {
@@ -189,14 +189,13 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
   async free(tenure: Tenure): Promise<boolean> {
     this.forget(tenure)
     this.inFlight++
-    const wanted = this.#contention?.first !== undefined
     this.#contention?.freeing()
-    const freeing = this.setFree(tenure, () => this.#contention?.freed(undefined))
-    // Where nobody else is known to wait, the next of us asks right behind.
+    const freeing = this.setFree(tenure, () => this.#contention?.freed())
+    // The next of us asks right behind.
     this.#contention?.start()
-    const { freed, told } = await freeing
+    const freed = await freeing
     this.inFlight--
-    this.#contention?.freed(wanted ? told : undefined)
+    this.#contention?.freed()
     this.rested()
     return freed
   }
@@ -230,7 +229,7 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
     if (this.inFlight > 0 || contention?.first !== undefined || contention?.running !== undefined) return
     const held = this.#tenure !== undefined
     // Who was served without the server is still to leave its line.
-    const keeps = contention?.keepsTurns === true || (this.#tenure?.served.length ?? 0) > 0
+    const keeps = (this.#tenure?.served.length ?? 0) > 0
     if (!held || !keeps) {
       contention?.end()
       this.#contention = undefined

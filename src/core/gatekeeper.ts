@@ -154,25 +154,25 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   }
 
   /**
-   * Frees what is forgotten here on the server. `freed` is false when it was lost, or when nobody answered in time: then it
-   * goes on behind the caller until somebody does, or it is over. `told`: how many processes were told.
+   * Frees what is forgotten here on the server. False: it was lost, or when nobody answered in time: then it
+   * goes on behind the caller until somebody does, or it is over.
    */
-  protected async setFree(tenure: Tenure, missed?: () => void): Promise<Freed> {
+  protected async setFree(tenure: Tenure, missed?: () => void): Promise<boolean> {
     const since = this.clock.monotonic()
     this.runtime.begun()
-    let told: number
+    let answer: number
     try {
-      told = await this.protocol.release(tenure.wire, tenure.served, tenure.passes + 1)
+      answer = await this.protocol.release(tenure.wire, tenure.served, tenure.passes + 1)
     } catch (error) {
       missed?.()
       const left = Math.max(0, since + this.releases.ms - this.clock.monotonic())
       const freed = await within(this.clock, left, this.#insistOnFreeing(tenure, error, missed))
-      return freed ?? { freed: false, told: undefined }
+      return freed ?? false
     }
-    return this.#answered(tenure, told, false)
+    return this.#answered(tenure, answer, false)
   }
 
-  async #insistOnFreeing(tenure: Tenure, first: unknown, missed?: () => void): Promise<Freed> {
+  async #insistOnFreeing(tenure: Tenure, first: unknown, missed?: () => void): Promise<boolean> {
     const hasRun = (error: unknown): boolean => error instanceof EngineError && mayHaveRun(error)
     let unanswered = hasRun(first)
     const step = (): Promise<number> => this.protocol.release(tenure.wire, tenure.served, tenure.passes + 1)
@@ -192,15 +192,15 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     // a write lasts as long as the reads under it.
     void this.runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
     this.runtime.teller.released(this, tenure.wire, tenure.opened)
-    return { freed: false, told: undefined }
+    return false
   }
 
-  #answered(tenure: Tenure, told: number, unanswered: boolean): Freed {
-    const held = told !== NOT_HELD
+  #answered(tenure: Tenure, answer: number, unanswered: boolean): boolean {
+    const held = answer !== NOT_HELD
     this.runtime.ended()
     tenure.taken ||= !held && !unanswered
     this.runtime.teller.released(this, tenure.wire, tenure.opened)
-    return { freed: held || unanswered, told: held ? told : undefined }
+    return held || unanswered
   }
 
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
@@ -296,11 +296,6 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
       this.rested()
     }
   }
-}
-
-interface Freed {
-  readonly freed: boolean
-  readonly told: number | undefined
 }
 
 const notReleased = (name: string, cause: unknown, left: number): EngineError => {

@@ -1,5 +1,5 @@
 import type { Timer } from './clock.js'
-import type { Host } from './contention.js'
+import type { Host } from './host.js'
 import { POLL } from './line-poll.js'
 
 /** While others wait here, a hold of this process is not taken on trust for longer than from poll to poll. */

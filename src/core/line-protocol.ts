@@ -1,4 +1,4 @@
-import type { Host } from './contention.js'
+import type { Host } from './host.js'
 import type { LockProtocol } from './protocol.js'
 import type { Tenure } from './tenure.js'
 

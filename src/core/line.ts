@@ -56,7 +56,6 @@ export class Line implements Polled, Joinable {
   #followed = false
   /** The wire name of a hold that a step on the server is passing on. */
   #passing: string | undefined
-  readonly keepsTurns = false
   readonly running = undefined
   answeredAt = -Infinity
 

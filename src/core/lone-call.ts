@@ -1,4 +1,4 @@
-import type { Host } from './contention.js'
+import type { Host } from './host.js'
 import type { TenureHold } from './hold.js'
 import type { Request } from './request.js'
 import { isLate, lateError } from './serve.js'

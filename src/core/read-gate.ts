@@ -144,7 +144,7 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements LineHost {
 
   giveBack(tenure: Tenure): Promise<boolean> {
     this.forget(tenure)
-    return this.staying(async () => (await this.setFree(tenure)).freed)
+    return this.staying(() => this.setFree(tenure))
   }
 
   free(tenure: Tenure): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { LockLostError } from '../errors.js'
 import type { Clock } from './clock.js'
-import type { Host } from './contention.js'
+import type { Host } from './host.js'
 import type { Waiter } from './queue.js'
 import type { Tenure } from './tenure.js'
 import { marginOf } from './terms.js'

@@ -7,8 +7,6 @@ const LATER = 64
 
 /** The wait loop where releases are told to nobody: ask, pause, ask again. */
 export class Spinner extends WaitLoop<Waiter> {
-  /** Nobody can know. */
-  readonly othersWait = false
   /** What it pauses for came while it asked. */
   #woken = false
   /** Others shall have their turn before we ask. */
@@ -20,13 +18,8 @@ export class Spinner extends WaitLoop<Waiter> {
   }
 
   /** Who else waits pauses just now, and would never find it free between our release and our next question. */
-  freeing(): boolean {
+  freeing(): void {
     this.#courteous = true
-    return false
-  }
-
-  freed(): void {
-    // Nobody was told.
   }
 
   protected async run(refused: boolean): Promise<void> {

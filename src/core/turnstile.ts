@@ -1,25 +1,23 @@
 import { ClosedError } from '../errors.js'
-import type { Clock, Timer } from './clock.js'
-import { Contender, type Contest, type Outcome } from './contender.js'
+import type { Clock } from './clock.js'
+import { Contender, type Contest } from './contender.js'
 import type { Answer, Passage } from './passage.js'
 import type { Waiter } from './queue.js'
 import { GRACE, type Patience } from './request.js'
 import type { Runtime } from './runtime.js'
-import { PASS_TIME, Turns } from './turns.js'
+import { Turns } from './turns.js'
+import type { Outcome } from './wait-loop.js'
 import { WaitingRoom } from './waiting-room.js'
 import type { Wakeups } from './wakeups.js'
 
 /** How much is asked for at once: so many calls, unless their weights are said. */
 const QUESTION = 100
-/** For how long it is remembered that others wait, after the last of us has gone through, ms. */
-const LINGER = 1000
 
 /** Grants to each of these what is given back, by one step of the server; undefined: it was not done. */
 type PassStep<Q extends Patience, G> = (takers: readonly Waiter<Q, G>[]) => Promise<readonly G[] | undefined>
 
 /**
- * Those in one process who wait at one passage, first come, first served. It is there only while somebody waits, and for a
- * little longer where other processes do: who comes back at once goes on with the turn that this process has had.
+ * Those in one process who wait at one passage, first come, first served. It is there only while somebody waits.
  */
 export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   readonly passage: Passage<Q, G>
@@ -35,9 +33,6 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   #answeredAt = -Infinity
   /** Some have come who are not counted among those that wait: they may not have to. */
   #newcomers = false
-  /** Since when this process has taken what it could without standing back for others. */
-  #since: number | undefined
-  #lingers: Timer | undefined
   /** For whom a step is on its way that gives them what is given back here. */
   readonly #passing = new Map<Waiter<Q, G>, Promise<unknown>>()
   /** How often something went from hand to hand. */
@@ -124,11 +119,6 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     return this.#runtime.closed ? undefined : this.#room.first
   }
 
-  /** A single try is not kept waiting. */
-  hurried(): boolean {
-    return this.#room.firstTry !== undefined
-  }
-
   /** Those in front whose question is not too long for one. */
   #question(): Waiter<Q, G>[] {
     const asked: Waiter<Q, G>[] = []
@@ -174,8 +164,6 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
 
   #begin(served: readonly Waiter<Q, G>[]): void {
     const now = this.clock.monotonic()
-    this.#contender.hadTurn()
-    this.#since ??= now
     const amount = served.reduce((sum, { request }) => sum + (this.passage.amount?.(request) ?? 0), 0)
     if (amount > 0) this.#turns.begin(amount, now)
   }
@@ -226,7 +214,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   /** Those who wait first, and want just so much together. */
   #takers(amount: number): Waiter<Q, G>[] {
     const takers: Waiter<Q, G>[] = []
-    let rest = this.#runtime.closed || this.overstays() ? 0 : amount
+    let rest = this.#runtime.closed ? 0 : amount
     for (const waiter of this.#room.all()) {
       if (rest <= 0) break
       if (this.#passing.has(waiter)) continue
@@ -330,16 +318,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
   rested(): void {
     if (!this.idle) return
     void this.passage.leaveLine?.()
-    this.#lingers?.cancel()
-    this.#lingers = undefined
-    if (this.#runtime.closed || !this.#contender.othersWait) this.#rested()
-    else this.#lingers = this.clock.setTimer(() => this.#leave(), LINGER, { background: true })
-  }
-
-  #leave(): void {
-    this.#lingers = undefined
-    // Who came meanwhile waits here still.
-    if (this.idle) this.#rested()
+    this.#rested()
   }
 
   /** Nobody here waits. */
@@ -347,31 +326,8 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     return this.#room.first === undefined && this.#contender.running === undefined
   }
 
-  /** Something is being given back by this process. Where nobody listens, nobody hears the echo of it. */
-  freeing(): void {
-    if (!this.idle) this.#contender.freeing()
-  }
-
-  /** So many processes were told. Who waits here stands back for them; who takes it again later does so when our turn is over. */
-  freed(told: number): void {
-    this.#since ??= this.clock.monotonic()
-    this.#contender.freed(told, this.#room.first !== undefined)
-    this.rested()
-  }
-
-  overstays(): boolean {
-    if (!this.#contender.othersWait || this.#since === undefined) return false
-    return this.clock.monotonic() - this.#since >= PASS_TIME
-  }
-
-  stoodBack(): void {
-    this.#since = undefined
-  }
-
   /** Rejects all who wait. */
   turnAway(): void {
-    this.#lingers?.cancel()
-    this.#lingers = undefined
     for (const waiter of this.#room.all()) this.passage.left?.(waiter)
     this.#room.rejectAll(new ClosedError(this.passage.name))
     this.#contender.wake()

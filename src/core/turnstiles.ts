@@ -5,17 +5,7 @@ import { Turnstile } from './turnstile.js'
 
 type AnyTurnstile<Q extends Patience = Patience, G = unknown> = Pick<
   Turnstile<Q, G>,
-  | 'idle'
-  | 'freeing'
-  | 'freed'
-  | 'pass'
-  | 'passBy'
-  | 'visits'
-  | 'placeToLeave'
-  | 'call'
-  | 'endTurns'
-  | 'turnAway'
-  | 'close'
+  'idle' | 'pass' | 'passBy' | 'visits' | 'placeToLeave' | 'call' | 'endTurns' | 'turnAway' | 'close'
 >
 
 type AnyPassage = Pick<Passage<never, never>, 'kind' | 'key'>
@@ -56,18 +46,9 @@ export class Turnstiles {
     return turnstile
   }
 
-  /** Where somebody here waits at this passage, or has lately while others did. */
+  /** Where somebody here waits at this passage. */
   at<Q extends Patience = Patience, G = unknown>(passage: AnyPassage): AnyTurnstile<Q, G> | undefined {
     return this.#open.get(placeOf(passage)) as AnyTurnstile<Q, G> | undefined
-  }
-
-  /** Gives something back that others may wait for too. `step` says how many processes were told, -1 when nothing was done. */
-  async give<Q extends Patience, G>(passage: Passage<Q, G>, step: () => Promise<number>): Promise<number> {
-    this.at(passage)?.freeing()
-    const told = await step()
-    const here = this.at(passage) ?? (told > 0 && !this.#runtime.closed ? this.#make(passage) : undefined)
-    here?.freed(Math.max(0, told))
-    return told
   }
 
   /** Called when the client closes, unless it is let go before. */

@@ -1,14 +1,31 @@
-import type { Contest } from './contender.js'
+import type { Clock } from './clock.js'
 import { outside } from './scope.js'
 import type { Patience } from './request.js'
 
+/** What became of an attempt: for how many ms the lock stays another's, or that somebody was served, or trouble. */
+export type Outcome = number | 'served' | { readonly trouble: unknown }
+
+/** What is asked for, again and again. */
+export interface Contest<W> {
+  readonly clock: Clock
+  /** For whom to ask: undefined when nobody waits, or somebody here holds it, or the client closes. */
+  next(): W | undefined
+  attempt(waiter: W): Promise<Outcome>
+  /** The server says that another has it: a single try is over, another call begins to wait. */
+  refused(waiter: W): void
+  /** Rejects those for whom it is over. True: somebody waits on. */
+  troubled(trouble: unknown): boolean
+  /** Nobody is left to ask for. */
+  rested(): void
+}
+
 /** What both wait loops have: at most one runs at a time, and it can be woken from its pauses. */
-export abstract class WaitLoop<W extends { readonly request: Patience }> {
-  protected readonly contest: Contest<W>
+export abstract class WaitLoop<W extends { readonly request: Patience }, C extends Contest<W> = Contest<W>> {
+  protected readonly contest: C
   #running: Promise<void> | undefined
   #wake: (() => void) | undefined
 
-  constructor(contest: Contest<W>) {
+  constructor(contest: C) {
     this.contest = contest
   }
 

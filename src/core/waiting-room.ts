@@ -30,12 +30,6 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     return this.#queue.first
   }
 
-  /** The first of those who do not wait. */
-  get firstTry(): Waiter<Q, G> | undefined {
-    for (const waiter of this.#tries) return waiter
-    return undefined
-  }
-
   all(): Iterable<Waiter<Q, G>> {
     return this.#queue
   }

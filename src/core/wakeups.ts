@@ -108,11 +108,6 @@ export class Wakeups {
     return this.#channels[this.#kind].has(name) || this.#leaving.has(name)
   }
 
-  /** How many here listen to it. */
-  listeners(name: string): number {
-    return this.#channels[this.#kind].get(name)?.listeners.size ?? 0
-  }
-
   message(message: Message): void {
     const channel = this.#channels[message.kind].get(message.name)
     if (channel === undefined) return

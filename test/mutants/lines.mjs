@@ -164,9 +164,9 @@ export const lines = [
   {
     name: 'core-backs-off-for-ever',
     breaks: 'after any trouble a free lock is asked for within a second',
-    file: 'src/core/contender.ts',
-    from: 'Math.min(50 * 2 ** troubles++, POLL)',
-    to: '50 * 2 ** troubles++',
+    file: 'src/core/line.ts',
+    from: 'Math.min(50 * 2 ** this.#troubles++, POLL)',
+    to: '50 * 2 ** this.#troubles++',
     suites: ['lock/promises#trouble for minutes'],
   },
   {

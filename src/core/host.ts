@@ -1,0 +1,29 @@
+import type { Told } from './diagnostics.js'
+import type { UnitOfWork } from './owner.js'
+import type { LockProtocol } from './protocol.js'
+import type { Waiter } from './queue.js'
+import type { Runtime } from './runtime.js'
+import type { Tenure } from './tenure.js'
+import type { Terms } from './terms.js'
+import type { Moment } from './trust.js'
+
+/** The gate at which they wait. */
+export interface Host extends Told {
+  readonly runtime: Runtime
+  readonly protocol: LockProtocol
+  /** Who holds it here, if anybody does. */
+  readonly tenure: Tenure | undefined
+  /** A call that came before anybody waited has not been answered yet. */
+  readonly asks: boolean
+  nextWire(): string
+  /** The server has granted it. */
+  begin(wire: string, terms: Terms, sent: Moment, from?: Tenure): Tenure
+  /** Other calls of the owner that has it now. */
+  enterAll(tenure: Tenure, others: readonly Waiter[]): void
+  /** Its calls at gates of other kinds on this key. */
+  reconsiderBeside(owner: UnitOfWork): void
+  /** Frees it on the server after all. */
+  free(tenure: Tenure): Promise<boolean>
+  /** Nobody waits, or the contest is over for now. */
+  rested(): void
+}
