@@ -121,7 +121,11 @@ void test('killed → what it leaves is gone when the guide says so', async () =
   await at.both(10)
   for (const driver of at.drivers) driver.up = false
   const names = (pattern: RegExp): string[] => at.keys().filter((key) => pattern.test(key))
-  const [notes, lines, ours] = [/^holdfast_request/, /^redisson_lock_(queue|timeout)/, /^holdfast_(rwlock|line|keyed)_?/]
+  const [notes, lines, ours] = [
+    /^holdfast_request/,
+    /^redisson_lock_(queue|timeout)/,
+    /^holdfast_(rwlock|line|keyed)_?/,
+  ]
   const rest = (): string[] =>
     at
       .keys()
