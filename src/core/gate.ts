@@ -34,6 +34,11 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
     return this.#tenure === undefined ? [] : [this.#tenure]
   }
 
+  /** Whoever waits here first. */
+  protected get first(): Waiter | undefined {
+    return this.#contention?.first
+  }
+
   protected take(tenure: Tenure): void {
     // It was granted to somebody here: so what was held here before was taken by force.
     this.#tenure?.verify().catch(() => undefined)

@@ -119,6 +119,7 @@ export class Line implements Polled, Joinable {
     this.answeredAt = sent.mono
     const waiter = this.#room.enter(request, resolve, reject, sent.mono)
     if (this.#admit(waiter)) this.#ask(waiter, true)
+    else this.#rest()
   }
 
   /** From here on the call waits. False: too many do, or it does not any more. */

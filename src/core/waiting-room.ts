@@ -154,6 +154,11 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   #leave(waiter: Waiter<Q, G>, settle: () => void): void {
     if (!waiter.queued) return
     this.remove(waiter)
-    this.#onLeave(waiter, settle)
+    // When the place is given up, or the grace is over: whatever comes first, and only once.
+    let settled = false
+    this.#onLeave(waiter, () => {
+      if (!settled) settle()
+      settled = true
+    })
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Hold, Lock } from 'holdfast'
+import { DeadlockError, type Hold, type Lock } from 'holdfast'
 import type { Client } from '#src/client.js'
 import { keyedDeadlines, keyedQueue, keyedSets, keyedTurn } from '#src/keys.js'
 import { keyedLockRelease } from '#src/lua/scripts.gen.js'
@@ -414,7 +414,7 @@ void test('two hold one key each and wait for others, behind waiters for those �
   await on.end()
 })
 
-void test('a client that holds nothing of the group → does not pass who wants one of its keys, however long it waits', async () => {
+void test('a client that holds nothing of the group → does not pass who wants one of its keys, for five seconds', async () => {
   const on = await stage(3, AB)
   const { clients, run, pause } = on
   const a = await run(clients[2]!.keyedLock('x', ['a']).acquire())
@@ -423,10 +423,60 @@ void test('a client that holds nothing of the group → does not pass who wants 
   let passed = false
   const c = clients[0]!.keyedLock('x', ['c']).acquire()
   void c.then(() => (passed = true))
-  await run(pause(3500))
+  await run(pause(4500))
   assert.equal(passed, false)
+  await run(pause(2000))
+  assert.equal(passed, true)
+  await run((await run(c)).release())
   await run(a.release())
   await run((await run(both)).release())
-  await run((await run(c)).release())
+  await on.end()
+})
+
+void test('a hundred sets of ten keys wait for the key that its client holds → it has the other key all the same', async () => {
+  const on = await stage(3, AB)
+  const { clock, clients, run, pause } = on
+  const hot = await run(clients[0]!.keyedLock('x', ['hot']).acquire())
+  const leaves = new AbortController()
+  const waiters = Array.from({ length: 200 }, (_, n) => {
+    const keys = ['hot', ...Array.from({ length: 9 }, (_, k) => `${n} ${k}`)]
+    return clients[1 + (n % 2)]!.keyedLock('x', keys).acquire({ signal: leaves.signal })
+  })
+  const ended = Promise.allSettled(waiters)
+  await run(pause(50))
+  const since = clock.monotonic()
+  const other = await run(clients[0]!.keyedLock('x', ['z']).acquire())
+  assert.ok(clock.monotonic() - since <= 2500, `${clock.monotonic() - since} ms`)
+  await run(other.release())
+  leaves.abort()
+  await run(ended)
+  await run(hot.release())
+  await on.end()
+})
+
+void test('a call that is dismissed, and the answer to its leaving comes after the grace → it asks again once, and nothing is held', async () => {
+  const on = await stage(2, AB)
+  const { clock, clients, drivers, raw, run, pause } = on
+  const before = await run(clients[1]!.keyedLock('x', ['b']).acquire())
+  const owner = clients[0]!.owner()
+  const [first, second] = [
+    ['a', 'b'],
+    ['b', 'c'],
+  ].map((keys) => clients[0]!.keyedLock('x', keys).acquire({ owner }))
+  const refused = second!.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  await run(pause(100))
+  drivers[0]!.lag = 70
+  await run(before.release())
+  const had = await run(first!)
+  assert.ok((await run(refused)) instanceof DeadlockError)
+  const released = had.release()
+  await clock.advance(300)
+  drivers[0]!.lag = 0
+  await run(released)
+  await clock.advance(100)
+  assert.equal(await raw('EXISTS', 'x'), 0)
   await on.end()
 })

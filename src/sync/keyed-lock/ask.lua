@@ -12,7 +12,7 @@
 -- ARGV[4] grants
 -- ARGV[5] publish
 -- ARGV[6] news (count) 1: of those to whom the group was left nobody is heard any more, or they have had their share
--- ARGV[7] nested (count) 1: its client holds other keys of the group
+-- ARGV[7] passes (count) 1: it has waited for so long that whoever wants its keys before it may be waiting for it
 -- ARGV[8] set the fields of the keys, with blanks between them
 -- ARGV[9..] asker its name and its lease
 -- returns [digits stamp, integer left, integer open, integer share, integer[asker/2] states] server time in µs; ms that one of the
@@ -20,7 +20,7 @@
 -- how many visits of theirs; 1 held, 0 those are to be heard, or refused, 3 behind ours, 2 has no place, and asked too late for one
 local group, queue, turn, sets, deadlines = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
-local news, nested, set = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
+local news, passes, set = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 local asker = ARGV
 --include whole
 --include key-left
@@ -68,10 +68,12 @@ local line = {
 }
 line.voice = voiceOf(line, owner)
 local stood = redis.call('ZSCORE', deadlines, owner)
--- Whoever stands before it may be waiting for a key that its client holds: after a second it waits for holders only.
-line.passes = nested == 1 and stood and tonumber(stood) - line.now < line.allowance - 900
 -- Whoever hears those who know of no line asks for all; others only for what they want.
-if firstOf(line) ~= owner and not line.passes then
+if passes == 1 and stood and isOpen(line) == 0 and entersAs(owner, line) == 'read' then
+  letIn(line, owner, tonumber(asker[10]))
+end
+line.claimed, line.work, line.looked = {}, 1500, nil
+if firstOf(line) ~= owner then
   line.loose = {}
   for _, field in ipairs(fieldsOf(line, owner)) do line.loose[field] = true end
 end

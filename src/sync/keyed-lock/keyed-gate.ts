@@ -6,10 +6,17 @@ import type { Request } from '../../core/request.js'
 import type { Tenure } from '../../core/tenure.js'
 import { DeadlockError } from '../../errors.js'
 
-/** What a protocol asks of its gate: whether this client holds other keys of the group. */
-export interface Nesting {
-  holdsOthers?: () => boolean
+/**
+ * What a protocol asks of its gate: whether its first waiter is to take what is free, although somebody before it wants it. That one may
+ * be waiting, over whatever others, for the waiter's own code.
+ */
+export interface Impatient {
+  passes?: () => boolean
 }
+
+/** So long it waits first, ms: where this client holds other keys of the group, and where it does not. */
+const NESTED = 900
+const LONG = 5000
 
 /** The gates at which an owner has something or has asked for it, as long as they are in use. */
 const gatesOf = new WeakMap<UnitOfWork, readonly KeyedGate[]>()
@@ -18,8 +25,13 @@ const gatesOf = new WeakMap<UnitOfWork, readonly KeyedGate[]>()
 export class KeyedGate extends Gate {
   constructor(...made: ConstructorParameters<typeof Gate>) {
     super(...made)
-    const protocol = this.protocol as LockProtocol & Nesting
-    protocol.holdsOthers = () => this.#holdsOthers
+    const protocol = this.protocol as LockProtocol & Impatient
+    protocol.passes = () => this.#passes
+  }
+
+  get #passes(): boolean {
+    const waited = this.first === undefined ? 0 : this.clock.monotonic() - this.first.since
+    return waited >= LONG || (waited >= NESTED && this.#holdsOthers)
   }
 
   get #holdsOthers(): boolean {

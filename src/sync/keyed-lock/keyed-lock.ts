@@ -25,7 +25,7 @@ import {
 } from '../../lua/scripts.gen.js'
 import { NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
 import { fieldOf } from './fields.js'
-import { KeyedGate, type Nesting } from './keyed-gate.js'
+import { KeyedGate, type Impatient } from './keyed-gate.js'
 
 /** Keys, a field for each, all of these in one text, and what the channel of its grants is named by. */
 interface KeySet {
@@ -45,8 +45,8 @@ const PART = 100
  * `h:<owner>:expire_time`, until when, in ms since the epoch; `h:<owner>:lock_count`, how often. Ours go by the server's clock.
  * Those of ours who wait stand in one line for the group, each process once for each set of keys.
  */
-class KeyedLockProtocol implements LineProtocol, Nesting {
-  holdsOthers: () => boolean = () => false
+class KeyedLockProtocol implements LineProtocol, Impatient {
+  passes: () => boolean = () => false
   readonly key: string
   readonly renewal: RenewScript = keyedLockRenew
   readonly divisible = true
@@ -121,7 +121,7 @@ class KeyedLockProtocol implements LineProtocol, Nesting {
       notAfter,
       ...this.#voices,
       news,
-      this.holdsOthers() ? 1 : 0,
+      this.passes() ? 1 : 0,
       this.#set,
       owner,
       String(lease),

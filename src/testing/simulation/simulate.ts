@@ -77,7 +77,7 @@ class History implements Fates {
   readonly #chaos: Chaos
   readonly #verdict: Verdict
   readonly #oracle: Watch
-  /** Where nobody but ours asks, and all goes well. */
+  /** Where nobody but ours asks, and all goes well; old Redissons' fair lock makes everybody ask. */
   readonly #herd: Herd | undefined
   readonly #calm: boolean
   readonly #aimsAtTheEnd: boolean
@@ -114,7 +114,7 @@ class History implements Fates {
       note: this.#timeline.note,
     }
     this.#oracle = family.watch?.(scene, this.#verdict) ?? new Oracle(scene, this.#verdict)
-    const alone = this.#calm && !family.strangers && seed % SPOKEN_IN !== 1
+    const alone = this.#calm && !family.strangers && family.name !== 'classic' && seed % SPOKEN_IN !== 1
     this.#herd = alone && family.kinds.some(({ fair }) => fair) ? new Herd(scene, this.#verdict) : undefined
     this.#timeline.note(
       '·',

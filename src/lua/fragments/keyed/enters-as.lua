@@ -16,7 +16,7 @@ local function entersAs(owner, line)
   local fields, free = fieldsOf(line, owner), true
   line.work, line.looked = line.work - math.max(#fields, #(set or '') / 23, 8), true
   for _, field in ipairs(fields) do
-    free = free and (asks and line.passes or (line.claimed[field] or owner) == owner)
+    free = free and (line.claimed[field] or owner) == owner
     local holder = free and redis.call('HGET', line.lock, field)
     if holder and holder ~= owner then
       local left = keyLeft(line.lock, field, holder, line.now)
