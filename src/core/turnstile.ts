@@ -237,7 +237,16 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
       this.#serve(waiter, this.passage.amount?.(waiter.request) as G & number, true)
       this.passage.left?.(waiter)
     }
+    this.#succeeds(takers[0])
     return true
+  }
+
+  /** Whoever is first now may want another amount than the one before, and the server knows that one's only. */
+  #succeeds(before: Waiter<Q, G> | undefined): void {
+    const { first } = this.#room
+    if (before === undefined || first === undefined) return
+    const [wanted, wants] = [before, first].map(({ request }) => this.passage.amount?.(request))
+    if (wanted !== wants) this.#contender.wake()
   }
 
   /** The same where a step of the server is needed; it may come to nothing, and then they wait on. */
@@ -272,6 +281,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
       if (waiter.queued) this.#serve(waiter, granted[place] as G, true)
       else back.push(granted[place] as G)
     }
+    this.#succeeds(takers[0])
     return Promise.all(back.map((some) => this.passage.giveBack(some)))
   }
 

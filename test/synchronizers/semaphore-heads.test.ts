@@ -228,3 +228,29 @@ void test('a line of 2,000 places of nobody, each in its way → who waits is se
     await s.run(Promise.all(s.clients.map((client) => client.close())))
   }
 })
+
+void test('the list of a busy line is evicted again and again → everybody has turns all the same', async () => {
+  const s = await stage(6, 1)
+  const visits = s.drivers.map(() => 0)
+  const until = s.clock.monotonic() + 20_000
+  const callers = visits.map(async (_, place) => {
+    while (s.clock.monotonic() < until)
+      await s.semaphore(place).using(async () => {
+        visits[place]! += 1
+        await s.pause(20)
+      })
+  })
+  const evicted = (async () => {
+    for (let time = 0; time < 4; time++) {
+      await s.pause(1000)
+      await s.raw('DEL', LINE)
+    }
+  })()
+  await s.clock.advance(6000)
+  const before = [...visits]
+  await s.clock.advance(10_000)
+  for (const [place, count] of visits.entries())
+    assert.ok(count - before[place]! > 20, `${visits.join()} after ${before.join()}`)
+  await s.run(Promise.all([...callers, evicted]))
+  await s.end()
+})

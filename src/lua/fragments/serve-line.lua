@@ -32,7 +32,7 @@ local function serveLine(line, mine)
     elseif deadline <= line.now then
       redis.call('LREM', line.queue, 1, owner)
       redis.call('ZREM', line.deadlines, owner)
-      if line.sets then redis.call('HDEL', line.sets, owner) end
+      if line.sets or line.amounts then redis.call('HDEL', line.sets or line.amounts, owner) end
       till = till - 1
     elseif not (mode and isIn(line, owner)) then
       local wants = entersAs(owner, line)

@@ -47,7 +47,7 @@ line.left = (whole(redis.call('MGET', permits)[1]) or 0) + line.over
 local back = takeBack(line, owner)
 if back > 0 then
   handOn(line, line.left, false)
-else
+elseif isOpen(line) == 0 then
   -- Whoever stood behind it may want less.
   seeOthers(line)
   serve(line, {})

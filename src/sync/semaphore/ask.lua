@@ -74,7 +74,10 @@ end
 local done, refusal = pcall(function()
   -- Where the list was evicted all who wait come anew.
   for _, other in ipairs(redis.call('EXISTS', queue) == 0 and redis.call('ZRANGE', deadlines, 0, 999) or {}) do
-    if not isIn(line, other) then redis.call('ZREM', deadlines, other) end
+    if not isIn(line, other) then
+      redis.call('ZREM', deadlines, other)
+      redis.call('HDEL', amounts, other)
+    end
   end
   if calls == 7 and joins > 0 then
     local due = tonumber(redis.call('ZSCORE', deadlines, owner))

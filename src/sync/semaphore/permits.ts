@@ -184,12 +184,13 @@ export class Permits implements Passage<PermitsRequest, number> {
     const visits = here?.visits() ?? 1
     const place = here?.placeToLeave()
     const args = [amount, always ? 1 : 0, place ?? options.id, this.#own, visits, ...this.#voices] as const
+    let told = -1
     try {
-      return (await this.#runner.run(semaphoreAdd, [this.key, note, ...this.#line], args)) !== -1
-    } catch (error) {
-      // Asked again, it knows of no place.
-      if (place !== undefined) void this.#leave(place)
-      throw error
+      told = await this.#runner.run(semaphoreAdd, [this.key, note, ...this.#line], args)
+      return told !== -1
+    } finally {
+      // Asked again, it knows of no place; and where nothing is given back it leaves none.
+      if (told === -1 && place !== undefined) void this.#leave(place)
     }
   }
 
