@@ -681,18 +681,18 @@ export const permitSemaphoreAsk: Script<
 )
 
 /**
- * How many permits there are; those whose time is over count as given back.
+ * How many permits there are; those whose time is over are given back, as Redisson does, and whoever is first in the line is called.
  * Returns [integer exists, integer available, integer acquired] exists: 1 when there is such a semaphore
  */
 export const permitSemaphoreCount: Script<
-  readonly [permits: string, timeouts: string],
-  readonly [],
+  readonly [permits: string, timeouts: string, queue: string],
+  readonly [channel: string, grants: string, publish: string],
   readonly [exists: number, available: number, acquired: number]
 > = script(
   'permit-semaphore/count',
-  'a5854b01f851ad385638b21b426743f3c082f8b4',
-  "local permits,timeouts=KEYS[1],KEYS[2]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function whole(text)local number=text and#text<=17 and string.find(text,'^%-?%d+$')and tonumber(text)return number and math.abs(number)<9007199254740992 and number or nil\nend\nlocal over=redis.call('ZCOUNT',timeouts,'-inf',serverNow())local text=redis.call('GET',permits)local available=whole(text or'0')if not available then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nreturn{text and 1 or 0,text and available+over or 0,redis.call('ZCARD',timeouts)-over}",
-  2,
+  '6359e2edd807cc4aa8655eb582d08ad2c616f9e5',
+  "local permits,timeouts,queue=KEYS[1],KEYS[2],KEYS[3]local channel,grants,publish=ARGV[1],ARGV[2],ARGV[3]local function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nlocal function reap(permits,timeouts,now,asked)local over=redis.call('ZCOUNT',timeouts,'-inf',now)local reaped=math.min(over,math.max(asked,2000))local counts=reaped>0 and redis.call('EXISTS',permits)==1\nlocal gone=counts and redis.call('ZRANGE',timeouts,0,reaped-1,'WITHSCORES')if reaped>0 then redis.call('ZREMRANGEBYRANK',timeouts,0,reaped-1)end\nif counts then\norUndo(function()for i=1,#gone,2 do redis.call('ZADD',timeouts,gone[i+1],gone[i])end\nend,redis.call,'INCRBY',permits,reaped)end\nreturn over-reaped,reaped\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function tell(channel,publish,available)if available<=0 then\nreturn 0\nend\nlocal told=redis.pcall(publish,channel,math.min(available,2147483647))return type(told)=='number'and told or 0\nend\nlocal function whole(text)local number=text and#text<=17 and string.find(text,'^%-?%d+$')and tonumber(text)return number and math.abs(number)<9007199254740992 and number or nil\nend\nlocal over,reaped=reap(permits,timeouts,serverNow(),0)local text=redis.call('GET',permits)local available=whole(text or'0')if not available then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nif reaped>0 then\nlocal head=redis.pcall('LINDEX',queue,0)if type(head)=='string'then redis.pcall(publish,grants..':'..string.sub(head,1,36),'0')end\ntell(channel,publish,available)end\nreturn{text and 1 or 0,text and available+over or 0,redis.call('ZCARD',timeouts)-over}",
+  3,
   tuple(integer, integer, integer),
 )
 

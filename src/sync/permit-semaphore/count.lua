@@ -1,15 +1,28 @@
--- How many permits there are; those whose time is over count as given back.
+-- How many permits there are; those whose time is over are given back, as Redisson does, and whoever is first in the line is called.
 -- KEYS[1] permits
 -- KEYS[2] timeouts
+-- KEYS[3] queue
+-- ARGV[1] channel
+-- ARGV[2] grants
+-- ARGV[3] publish
 -- returns [integer exists, integer available, integer acquired] exists: 1 when there is such a semaphore
-local permits, timeouts = KEYS[1], KEYS[2]
+local permits, timeouts, queue = KEYS[1], KEYS[2], KEYS[3]
+local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
+--include or-undo
+--include reap
 --include server-now
+--include tell
 --include whole
 
-local over = redis.call('ZCOUNT', timeouts, '-inf', serverNow())
+local over, reaped = reap(permits, timeouts, serverNow(), 0)
 local text = redis.call('GET', permits)
 local available = whole(text or '0')
 if not available then
   return redis.error_reply('WRONGKIND a text that is no count')
+end
+if reaped > 0 then
+  local head = redis.pcall('LINDEX', queue, 0)
+  if type(head) == 'string' then redis.pcall(publish, grants .. ':' .. string.sub(head, 1, 36), '0') end
+  tell(channel, publish, available)
 end
 return { text and 1 or 0, text and available + over or 0, redis.call('ZCARD', timeouts) - over }

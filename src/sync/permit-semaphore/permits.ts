@@ -216,7 +216,9 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   }
 
   async count(): Promise<{ there: boolean; available: number; acquired: number }> {
-    const [there, available, acquired] = await this.runner.run(permitSemaphoreCount, [this.key, this.timeouts], [])
+    const { voices, keys } = this.#standing
+    const counted = [this.key, this.timeouts, keys.queue] as const
+    const [there, available, acquired] = await this.runner.run(permitSemaphoreCount, counted, voices)
     return { there: there === 1, available, acquired }
   }
 
