@@ -1,4 +1,4 @@
-// Several instances of a service, of which one at a time reads the mailbox. When it stops or dies the next one goes on.
+// Several instances of a service, of which one at a time reads the mailbox. When it stops or dies the next one takes over.
 //
 //   node .build/examples/leader.js            (built by npm test) on the embedded engine, three instances in this process for two seconds
 //   HOLDFAST_URL=redis://localhost:6379 node …        start it in several terminals; stop the leader with Ctrl-C or kill -9
@@ -18,7 +18,7 @@ const instance = async (name: string): Promise<void> => {
   await client.election('mailbox').lead({ value: { name }, lease: 5000 }, async ({ signal, term }) => {
     console.log(`${name}: leading, term ${term}`)
     for (let round = 0; round < rounds && !signal.aborted; round++) {
-      // In real life: read what is new, and write it where a smaller term than the last one is refused.
+      // In real life: read what is new, and write it to a database that rejects a smaller term than the last.
       await sleep(200, undefined, { signal }).catch(() => undefined)
     }
     console.log(`${name}: no longer leading`)

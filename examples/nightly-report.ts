@@ -21,11 +21,16 @@ const instance = async (name: string): Promise<void> => {
       // The slot is renewed while we work. Should that fail, the signal says so before another instance can begin.
       signal.throwIfAborted()
     }
-    // In real life, store the report with the token, where a smaller one than the last is refused.
+    // In real life, store the report with the token, in a database that rejects a smaller one than the last.
     console.log(`${name}: done, token ${token}`)
   })
   if (result.outcome === 'failed') throw result.error
-  if (result.outcome === 'skipped') console.log(`${name}: the report of ${day} is written already`)
+  if (result.outcome === 'skipped') {
+    const { reason } = result
+    console.log(
+      `${name}: the report of ${day} is ${reason === 'ran' ? 'written already' : `not written here: ${reason}`}`,
+    )
+  }
 }
 
 await Promise.all(names.map(instance))

@@ -15,9 +15,9 @@ export interface LeadOptions<V = unknown> {
 
 /** One term of a leader, given to its work. */
 export interface Term {
-  /** Aborts when the term is over, at latest before another can lead. The lease is kept until the work has settled. */
+  /** Aborts when the term is over, at latest before another can lead. The lease is kept until the work has settled, unless the client closes without waiting. */
   readonly signal: AbortSignal
-  /** A fencing token: grows with every leader. Write it along with what the leader changes, and let that refuse a smaller one. */
+  /** A fencing token: grows with every leader. Write it along with what the leader changes, and have the database reject a smaller one. */
   readonly term: bigint
 }
 
@@ -37,7 +37,7 @@ export interface Leader<V = unknown> {
 
 /** Of a loop over the leaders. */
 export interface ObserveOptions {
-  /** Ends the loop with the signal's reason. */
+  /** When it aborts, the loop throws its reason. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -53,8 +53,8 @@ export interface Election<V = unknown> {
   readonly name: string
   /**
    * Waits until it leads, and runs `work` while it does. Work that returns or throws during its term ends the candidacy: `lead` resolves or rejects as it did. Work
-   * whose term was over before is run again in the next term. When `signal` aborts or the client closes, `lead` resolves once the work has settled, with
-   * what it returned, or `undefined`.
+   * whose term was lost or resigned before is run again in the next term, whatever it returned. When `signal` aborts or the client closes, `lead` resolves once the
+   * work has settled, with what it returned, or `undefined`.
    */
   lead<T>(work: (term: Term) => Promise<T> | T): Promise<T | undefined>
   /** The same, with options. */
@@ -63,11 +63,11 @@ export interface Election<V = unknown> {
   leader(): Promise<Leader<V> | undefined>
   /** The leader now, and then each change, also of those that happened while the connection was away. */
   observe(options?: ObserveOptions): Leaders<V>
-  /** Another value for the term that this client leads. Rejects with `NotOwnerError` when it does not lead, `LockLostError` when it does no longer. */
+  /** Another value for the term that this client leads. Rejects with `NotOwnerError` when it does not lead, `LockLostError` when its term ends meanwhile. */
   proclaim(value: V): Promise<void>
   /**
-   * Ends the term that this client leads: its signal aborts, and once its work has settled the next candidate leads. This one goes on as the last in
-   * the line: only the `signal` of `lead` ends that. Resolves then; inside the work, at once. `false`: this client does not lead.
+   * Ends the term that this client leads: its signal aborts, and once its work has settled the next candidate leads. This one waits again, as the last in
+   * the line: only the `signal` of `lead` ends that. Resolves when the work has settled; called inside the work, at once. `false`: this client does not lead.
    */
   resign(): Promise<boolean>
 }

@@ -47,7 +47,7 @@ export const limiterPermits = (name: string, clientId = ''): string => companion
 
 /** Of a slot: its record, and the lock that is held while it runs; of all slots of a name: the newest token, and the newest slot. */
 export const slotRecord = (name: string, slot: string): string => `${tagged(name)}:slot:${slot}`
-export const slotLock = (name: string, slot: string): string => `${slotRecord(name, slot)}:lock`
+export const slotLock = (name: string, slot: string): string => `${tagged(name)}:slot-lock:${slot}`
 export const slotsToken = (name: string): string => `${tagged(name)}:slots:token`
 export const slotsLast = (name: string): string => `${tagged(name)}:slots:last`
 

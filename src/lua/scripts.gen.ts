@@ -83,8 +83,8 @@ export const electionProclaim: Script<
   number
 > = script(
   'election/proclaim',
-  '15d639b2e51fc15980118d01fe53f6a5c3e1ae34',
-  "local lock,leader,channel=KEYS[1],KEYS[2],KEYS[3]local owner,term,revision,form,value,kept,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5],ARGV[6],ARGV[7]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn 0\nend\nlocal known=redis.call('HMGET',leader,'term','revision','since')if not known[1]and redis.call('EXISTS',leader)==1 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nlocal since=serverNow()if known[1]==term then\nif(tonumber(known[2]or nil)or 0)>tonumber(revision)then\nreturn 1\nend\nsince=known[3]or since\nend\nredis.call('HSET',leader,'owner',owner,'term',term,'revision',revision,'since',since,'form',form,'value',value)orUndo(function()redis.call('DEL',leader)end,redis.call,'PEXPIRE',leader,kept)if publish~=''then\nredis.pcall(publish,channel,term)end\nreturn 1",
+  'c1608d886711f064c85ba9822377d50c14f01204',
+  "local lock,leader,channel=KEYS[1],KEYS[2],KEYS[3]local owner,term,revision,form,value,kept,publish=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5],ARGV[6],ARGV[7]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn 0\nend\nlocal known=redis.call('HMGET',leader,'term','revision','since','owner')if not known[1]and redis.call('EXISTS',leader)==1 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nlocal since=serverNow()if known[1]==term and known[4]==owner then\nif(tonumber(known[2]or nil)or 0)>tonumber(revision)then\nreturn 1\nend\nsince=known[3]or since\nend\nredis.call('HSET',leader,'owner',owner,'term',term,'revision',revision,'since',since,'form',form,'value',value)orUndo(function()redis.call('DEL',leader)end,redis.call,'PEXPIRE',leader,kept)if publish~=''then\nredis.pcall(publish,channel,term)end\nreturn 1",
   3,
   integer,
 )
@@ -1285,7 +1285,7 @@ export const semaphoreTrySetPermits: Script<
 /**
  * Claims a slot for this run: one that nobody has claimed yet, or one whose run has died, up to so many times. Only whoever holds its lock may. Asked again
  * by the same run (a reply was lost), it answers the same.
- * Returns [digits token, integer attempt] | nil it is not to be had
+ * Returns [digits token, integer attempt] | nil ended, run by another, or tried too often
  */
 export const slotsClaim: Script<
   readonly [slot: string, lock: string, counter: string, last: string],
@@ -1293,24 +1293,24 @@ export const slotsClaim: Script<
   readonly [token: string, attempt: number] | null
 > = script(
   'slots/claim',
-  'ee01ef5d948a8a3fc01eb97b68d3ec968f6caa14',
-  "local slot,lock,counter,last=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,run,most,due,kept,known=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nlocal function raiseCounter(counter,least)local count=redis.pcall('GET',counter)or'0'if type(count)=='string'and(#count<#least or(#count==#least and count<least))then\nredis.pcall('SET',counter,least)end\nend\nlocal function newestDue(last,due,kept)local newest=redis.pcall('GET',last)or'0'if due~=''and type(newest)=='string'and(tonumber(newest)or 0)<tonumber(due)then\nredis.pcall('SET',last,due,'PX',kept)end\nend\nlocal function whole(text)local number=text and#text<=17 and string.find(text,'^%-?%d+$')and tonumber(text)return number and math.abs(number)<9007199254740992 and number or nil\nend\nlocal there=redis.call('HMGET',slot,'state','run','attempt','token')if not there[1]and redis.call('EXISTS',slot)==1 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nlocal attempt=0\nif there[1]then\nattempt=whole(there[3]or'')or 0\nif there[1]=='running'and there[2]==run and whole(there[4]or'')then\nreturn{there[4],attempt}end\nif there[1]~='running'or attempt>=most or attempt<1 then\nreturn nil\nend\nend\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nattempt=attempt+1\nraiseCounter(counter,known)redis.call('INCR',counter)local token=redis.call('GET',counter)redis.call('HSET',slot,'state','running','run',run,'attempt',attempt,'token',token,'began',serverNow())orUndo(function()if attempt==1 then\nredis.call('DEL',slot)end\nend,redis.call,'PEXPIRE',slot,kept)newestDue(last,due,kept)return{token,attempt}",
+  '71e28b8e2ea2a0948a6656a4fcd725b29f6e8c0e',
+  "local slot,lock,counter,last=KEYS[1],KEYS[2],KEYS[3],KEYS[4]local owner,run,most,due,kept,known=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4],ARGV[5],ARGV[6]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nlocal function raiseCounter(counter,least)local count=redis.pcall('GET',counter)or'0'if type(count)=='string'and(#count<#least or(#count==#least and count<least))then\nredis.pcall('SET',counter,least)end\nend\nlocal function newestDue(last,due)local newest=redis.pcall('GET',last)or'0'if due~=''and type(newest)=='string'and(tonumber(newest)or 0)<tonumber(due)then\nredis.pcall('SET',last,due)end\nend\nlocal function whole(text)local number=text and#text<=17 and string.find(text,'^%-?%d+$')and tonumber(text)return number and math.abs(number)<9007199254740992 and number or nil\nend\nlocal there=redis.call('HMGET',slot,'state','run','attempt','token')if not there[1]and redis.call('EXISTS',slot)==1 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nlocal attempt=0\nif there[1]then\nattempt=whole(there[3]or'')or 0\nif there[1]=='running'and there[2]==run and whole(there[4]or'')then\nreturn{there[4],attempt}end\nif there[1]~='running'or attempt>=most or attempt<1 then\nreturn nil\nend\nend\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nattempt=attempt+1\nraiseCounter(counter,known)redis.call('INCR',counter)local token=redis.call('GET',counter)redis.call('HSET',slot,'state','running','run',run,'attempt',attempt,'token',token,'began',serverNow())if there[2]then\nredis.call('HSET',slot,'before',there[2])end\norUndo(function()if attempt==1 then\nredis.call('DEL',slot)end\nend,redis.call,'PEXPIRE',slot,kept)newestDue(last,due)return{token,attempt}",
   4,
   either(tuple(digits, integer), nil),
 )
 
 /**
- * Writes how a run of a slot has ended, if the slot is still that run's.
+ * Writes how a run of a slot has ended, if the slot is still that run's, or nobody's: work may take longer than a record is kept.
  * Returns integer 1 written, 0 it is another's, or gone
  */
 export const slotsFinish: Script<
   readonly [slot: string],
-  readonly [run: string, state: string, kept: number],
+  readonly [run: string, state: string, kept: number, attempt: number, token: string],
   number
 > = script(
   'slots/finish',
-  '09f806cd03e022dfcf142c16bfa5787fc9784ff8',
-  "local slot=KEYS[1]local run,state,kept=ARGV[1],ARGV[2],ARGV[3]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nif redis.call('HGET',slot,'run')~=run then\nreturn 0\nend\nif state==''then\nredis.call('DEL',slot)return 1\nend\nredis.call('PEXPIRE',slot,kept)redis.call('HSET',slot,'state',state,'ended',serverNow())return 1",
+  'c37875c711aadc73d42c819058afce0ea1b65b25',
+  "local slot=KEYS[1]local run,state,kept,attempt,token=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nlocal function whole(text)local number=text and#text<=17 and string.find(text,'^%-?%d+$')and tonumber(text)return number and math.abs(number)<9007199254740992 and number or nil\nend\nlocal known=redis.call('HMGET',slot,'run','attempt','before')local gone=redis.call('EXISTS',slot)==0\nif known[1]~=run and not(gone and state~='')then\nreturn 0\nend\nif state==''then\nlocal tried=whole(known[2]or'')or 1\nif tried>1 then\nredis.call('HSET',slot,'attempt',tried-1,'run',known[3]or'')else\nredis.call('DEL',slot)end\nreturn 1\nend\nif not gone then\nredis.call('PEXPIRE',slot,kept)end\nredis.call('HSET',slot,'state',state,'run',run,'attempt',attempt,'token',token,'ended',serverNow())if gone then\norUndo(function()redis.call('DEL',slot)end,redis.call,'PEXPIRE',slot,kept)end\nreturn 1",
   1,
   integer,
 )
@@ -1341,8 +1341,8 @@ export const slotsSkip: Script<
   number
 > = script(
   'slots/skip',
-  '3bdfce168880443721806ee2ba268abfeadd917e',
-  "local slot,last=KEYS[1],KEYS[2]local run,due,kept=ARGV[1],ARGV[2],ARGV[3]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nlocal function newestDue(last,due,kept)local newest=redis.pcall('GET',last)or'0'if due~=''and type(newest)=='string'and(tonumber(newest)or 0)<tonumber(due)then\nredis.pcall('SET',last,due,'PX',kept)end\nend\nif redis.call('EXISTS',slot)==1 then\nreturn redis.call('HGET',slot,'run')==run and 1 or 0\nend\nredis.call('HSET',slot,'state','skipped','run',run,'ended',serverNow())orUndo(function()redis.call('DEL',slot)end,redis.call,'PEXPIRE',slot,kept)newestDue(last,due,kept)return 1",
+  '69dd25cac34b483cf433009821470afdd7272858',
+  "local slot,last=KEYS[1],KEYS[2]local run,due,kept=ARGV[1],ARGV[2],ARGV[3]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nlocal function newestDue(last,due)local newest=redis.pcall('GET',last)or'0'if due~=''and type(newest)=='string'and(tonumber(newest)or 0)<tonumber(due)then\nredis.pcall('SET',last,due)end\nend\nif redis.call('EXISTS',slot)==1 then\nreturn redis.call('HGET',slot,'run')==run and 1 or 0\nend\nredis.call('HSET',slot,'state','skipped','run',run,'ended',serverNow())orUndo(function()redis.call('DEL',slot)end,redis.call,'PEXPIRE',slot,kept)newestDue(last,due)return 1",
   2,
   integer,
 )

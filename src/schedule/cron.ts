@@ -22,9 +22,9 @@ export const cronOf = async (pattern: string, timezone: string): Promise<Cron> =
   const { Cron: Pattern } = await load()
   let found: Croner.Cron
   try {
-    found = new Pattern(pattern, { timezone, paused: true })
+    found = new Pattern(pattern, { timezone, paused: true, fixedTimeRule: 'no-wildcard' })
     // A time zone is only looked at then.
-    found.nextRun(dateAt(0))
+    if (found.nextRun(dateAt(0)) === null) throw new Error('no date matches it')
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new TypeError(`no slots of '${pattern}' in '${timezone}' can be found: ${why}`, { cause })

@@ -4,18 +4,17 @@ import type { SlotResult, Slots } from '../slot-types.js'
 import type { Cron } from './cron.js'
 import type { ScheduledRun, ScheduleOptions } from './schedule.js'
 
-/** So many slots are told to be missed at most. */
+/** So many slots are open at most: the newest. */
 const MOST = 100
 const GRACE = 60_000
-/** It asks the server what time it is at least so often, ms: clocks part. */
-const LONGEST = 60_000
-/** How soon it asks again when the server is away, ms. */
+/** It asks the server what time it is at least so often, ms: clocks part, and machines are suspended. */
+const LONGEST = 15_000
+/** How soon it looks again after trouble, ms. */
 const AGAIN = 1000
 
-/** What asking again would not change. */
-const FINAL: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'NOPERM', 'NOAUTH', 'WRONGPASS'])
+const codeOf = (error: unknown): string => (error instanceof EngineError ? error.code : String(error))
 
-const mayPass = (error: unknown): boolean => error instanceof EngineError && !FINAL.has(error.code)
+const isAway = (error: unknown): boolean => ['OFFLINE', 'NO_REPLY'].includes(codeOf(error))
 
 interface RoundsOptions {
   readonly name: string
@@ -23,141 +22,259 @@ interface RoundsOptions {
   readonly cron: Cron
   readonly clock: Clock
   readonly options: ScheduleOptions
+  readonly retention: number
   readonly work: (run: ScheduledRun) => unknown
 }
 
-/** Looks which slots are due, again and again. */
+/** A slot that was due, and whose result is not final here. */
+interface Open {
+  /** It is being looked at, or runs here. */
+  busy: boolean
+  /** When to look at it, on the monotonic clock. */
+  at: number
+  /** It is too late to begin it, and somebody has: what remains is how that ends. */
+  claimed: boolean
+  /** The trouble that was told last. */
+  trouble: string | undefined
+}
+
+/** A slot that may begin, if it is not late by more. */
+interface Due {
+  readonly slot: number
+  readonly limit: number
+}
+
+/** Looks which slots are due, again and again, and at each of them until its result is final. */
 export class Rounds {
   readonly #it: RoundsOptions
-  /** Slots up to this one have been looked at; `undefined` before the first look. */
+  readonly #open = new Map<number, Open>()
+  /** The last that were settled: a server's clock may be set back. */
+  readonly #settled = new Set<number>()
+  /** Slots after this one are still to be found; `undefined` before the first look. */
   #from: number | undefined
-  /** By when they were due. */
-  readonly #running = new Map<number, Promise<void>>()
-  #stopped = false
+  readonly #running = new Set<Promise<void>>()
+  readonly #stop = new AbortController()
   #timer: Timer | undefined
-  #wake: (() => void) | undefined
-  #over: Promise<void> | undefined
+  /** When the next round begins, on the monotonic clock. */
+  #due = Infinity
+  #round: Promise<void> | undefined
+  #trouble: string | undefined
   next: number | undefined
 
   constructor(it: RoundsOptions) {
     this.#it = it
   }
 
+  /** Aborts when it is stopped. */
+  get stopping(): AbortSignal {
+    return this.#stop.signal
+  }
+
   start(): void {
     this.next = this.#it.cron.next(this.#it.clock.now())
-    this.#over ??= this.#loop()
+    this.#lookIn(0)
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
-    this.#wake?.()
-    await this.#over
-    await Promise.all(this.#running.values())
+    this.#stop.abort(new DOMException(`the schedule '${this.#it.name}' was stopped`, 'AbortError'))
+    this.#timer?.cancel()
+    await this.#round
+    await Promise.all(this.#running)
   }
 
-  async #loop(): Promise<void> {
-    while (!this.#stopped) {
-      let sleep: number
-      try {
-        sleep = await this.#round()
-      } catch (error) {
-        if (error instanceof ClosedError) return
-        if (!mayPass(error)) this.#failed(error)
-        sleep = AGAIN
-      }
-      await this.#pause(sleep)
+  get #stopped(): boolean {
+    return this.#stop.signal.aborted
+  }
+
+  #lookIn(ms: number): void {
+    const { clock } = this.#it
+    const due = clock.monotonic() + ms
+    if (this.#stopped || this.#round !== undefined || due >= this.#due) return
+    this.#due = due
+    this.#timer?.cancel()
+    this.#timer = clock.setTimer(() => {
+      this.#due = Infinity
+      this.#round = this.#look().then((sleep) => {
+        this.#round = undefined
+        const waits = [...this.#open.values()].filter(({ busy }) => !busy).map(({ at }) => at - clock.monotonic())
+        this.#lookIn(sleep === undefined ? AGAIN : Math.max(0, Math.min(sleep, ...waits)))
+      })
+    }, ms)
+  }
+
+  /** In how many ms the next slot is due; `undefined`: the server was of no help. */
+  async #look(): Promise<number | undefined> {
+    const { slots, cron } = this.#it
+    try {
+      const now = await slots.now()
+      if (!(await this.#find(now)) || this.#stopped) return LONGEST
+      this.#trouble = undefined
+      this.#begin(now)
+      this.next = cron.next(now)
+      return Math.min(LONGEST, (this.next ?? Infinity) - now)
+    } catch (error) {
+      this.#trouble = this.#tellTrouble(error, this.#trouble)
+      return undefined
     }
   }
 
-  /** In how many ms the next is due. */
-  async #round(): Promise<number> {
-    const { slots, cron } = this.#it
-    const now = await slots.now()
-    this.#from ??= Math.min(now, (await slots.last())?.getTime() ?? now)
-    const from = this.#from
-    const due = cron.before(now, MOST).filter((slot) => slot > from && !this.#running.has(slot))
-    const { grace = GRACE, catchUp } = this.#it.options
-    const late = due.filter((slot) => now - slot > grace)
-    const begin = due.filter((slot) => now - slot <= grace)
-    const latest = catchUp === 'latest' && begin.length === 0 ? late.pop() : undefined
-    await this.#miss(late)
+  /** Opens what has become due. `false`: stopped meanwhile. */
+  async #find(now: number): Promise<boolean> {
+    if (this.#from === undefined) await this.#findFirst(now)
+    // After a long suspend: the records of what others ran may be gone.
+    else if (now - this.#from > this.#it.retention) {
+      for (const [slot] of this.#waiting) this.#open.delete(slot)
+      await this.#findFirst(now)
+    }
+    if (this.#stopped) return false
+    // The clock may have been set back.
+    const from = Math.min(this.#from ?? now, now)
+    for (const slot of this.#it.cron.before(now, MOST)) if (slot > from) this.#add(slot)
     this.#from = now
-    if (latest !== undefined) this.#begin(latest, Infinity)
-    for (const slot of begin) this.#begin(slot, grace)
-    this.next = cron.next(now)
-    return this.next === undefined ? LONGEST : Math.min(LONGEST, this.next - now)
+    for (const [slot] of this.#waiting.slice(0, -MOST)) this.#open.delete(slot)
+    return true
   }
 
-  /** Nobody runs them any more. One process tells. */
+  /** Nobody has claimed what is newer than the last, and the process that ran the last may have died. */
+  async #findFirst(now: number): Promise<void> {
+    const { slots } = this.#it
+    const last = await slots.last()
+    if (last !== undefined && last.getTime() <= now) {
+      const state = (await slots.inspect(last))?.state
+      if (state === 'running' || state === 'crashed') this.#add(last.getTime())
+    }
+    this.#from = Math.max(this.#from ?? -Infinity, last?.getTime() ?? now)
+  }
+
+  #add(slot: number): void {
+    if (this.#open.has(slot) || this.#settled.has(slot)) return
+    this.#open.set(slot, { busy: false, at: -Infinity, claimed: false, trouble: undefined })
+  }
+
+  #settle(slot: number): void {
+    this.#open.delete(slot)
+    this.#settled.add(slot)
+    for (const oldest of this.#settled) if (this.#settled.size > 2 * MOST) this.#settled.delete(oldest)
+  }
+
+  /** The oldest first. */
+  get #waiting(): (readonly [number, Open])[] {
+    return [...this.#open].filter(([, { busy }]) => !busy).sort(([a], [b]) => a - b)
+  }
+
+  #begin(now: number): void {
+    const { cron, options, clock } = this.#it
+    const { grace = GRACE, catchUp } = options
+    const mono = clock.monotonic()
+    const [newest] = catchUp === 'latest' ? cron.before(now, 1) : []
+    const late: number[] = []
+    const due: Due[] = []
+    for (const [slot, open] of this.#waiting) {
+      // The clock was set back.
+      if (slot > now) open.at = mono + Math.min(LONGEST, slot - now)
+      if (open.at > mono) continue
+      open.busy = true
+      const limit = open.claimed || slot === newest ? Infinity : grace
+      if (now - slot > limit) late.push(slot)
+      else due.push({ slot, limit })
+    }
+    this.#track(this.#miss(late))
+    // The newest begins at once, those before it one after another.
+    this.#track(this.#runAll(due.slice(0, -1)))
+    this.#track(this.#runAll(due.slice(-1)))
+  }
+
+  #track(work: Promise<unknown>): void {
+    const running = work.then(() => {
+      this.#running.delete(running)
+    })
+    this.#running.add(running)
+  }
+
+  async #runAll(all: readonly Due[]): Promise<void> {
+    for (const due of all) await this.#step(due.slot, () => this.#run(due))
+  }
+
+  /** Nobody begins them any more. One process tells. */
   async #miss(late: readonly number[]): Promise<void> {
     const missed: Date[] = []
-    for (const slot of late) if (await this.#it.slots.skip(dateAt(slot))) missed.push(dateAt(slot))
-    if (missed.length === 0) return
+    for (const slot of late)
+      await this.#step(slot, async (open) => {
+        const due = dateAt(slot)
+        open.claimed = !(await this.#it.slots.skip(due))
+        if (!open.claimed) missed.push(due)
+        return open.claimed ? 0 : undefined
+      })
     const { onMissed } = this.#it.options
-    if (onMissed !== undefined) this.#tell(() => onMissed(missed))
-    else this.#warn(`missed ${missed.length} slots, the last of them ${missed.at(-1)?.toISOString()}`)
+    if (missed.length > 0 && onMissed !== undefined) this.#tell(() => onMissed(missed))
+    else if (missed.length > 0)
+      this.#warn(`missed ${missed.length} slots, the last of them ${missed.at(-1)?.toISOString()}`)
   }
 
-  #begin(slot: number, grace: number): void {
-    const run = this.#run(slot, grace).then(() => {
-      this.#running.delete(slot)
-    })
-    this.#running.set(slot, run)
-  }
-
-  async #run(slot: number, grace: number): Promise<void> {
-    const { slots, work, options } = this.#it
-    const { retry, lease, onResult } = options
-    const due = dateAt(slot)
-    let result: SlotResult<unknown>
-    try {
-      result = await slots.run(due, { retry, lease, ...(grace < Infinity && { grace }) }, (run) =>
-        work({ ...run, due }),
-      )
-    } catch (error) {
-      // It is looked at once more, by the time of then.
-      if (mayPass(error)) this.#from = Math.min(this.#from ?? slot, slot) - 1
-      else if (!(error instanceof ClosedError)) this.#failed(error)
-      this.#wakeIn(AGAIN)
-      return
+  /** Looks at a slot once; in so many ms again, or `undefined`: its result is final. */
+  async #step(slot: number, look: (open: Open) => Promise<number | undefined>): Promise<void> {
+    const open = this.#open.get(slot)
+    if (open === undefined) return
+    let again: number | undefined = 0
+    if (!this.#stopped)
+      try {
+        again = await look(open)
+      } catch (error) {
+        open.trouble = this.#tellTrouble(error, open.trouble)
+        // What stands there is no slot.
+        again = codeOf(error) === 'WRONG_KIND' ? undefined : AGAIN
+      }
+    open.busy = false
+    if (again === undefined) this.#settle(slot)
+    else {
+      open.at = this.#it.clock.monotonic() + again
+      this.#lookIn(again)
     }
+  }
+
+  async #run({ slot, limit }: Due): Promise<number | undefined> {
+    const { slots, work, options } = this.#it
+    const { retry, lease } = options
+    const due = dateAt(slot)
+    const asked = { retry, lease, signal: this.stopping, ...(limit < Infinity && { grace: limit }) }
+    const result = await slots.run(due, asked, (run) => work({ ...run, due }))
+    if (result.outcome === 'skipped') {
+      const { reason, by } = result
+      if (reason === 'early' || reason === 'late') return AGAIN
+      // Its process may die, or may have had no more than its lock.
+      if (reason === 'running') return by === undefined ? AGAIN : LONGEST
+    }
+    this.#tellResult(result, due)
+    return undefined
+  }
+
+  #tellResult(result: SlotResult<unknown>, due: Date): void {
+    const { onResult } = this.#it.options
     if (onResult !== undefined) this.#tell(() => onResult(result, due))
     else if (result.outcome === 'failed') this.#warn(`the slot of ${due.toISOString()} has failed`, result.error)
+    else if (result.outcome === 'skipped' && result.reason === 'crashed')
+      this.#warn(`the process that ran the slot of ${due.toISOString()} has died`)
   }
 
-  #failed(error: unknown): void {
+  /** Each trouble once, until it is over; a server that is away is none. What was told. */
+  #tellTrouble(error: unknown, told: string | undefined): string | undefined {
+    if (this.#stopped || error instanceof ClosedError || isAway(error)) return told
+    const code = codeOf(error)
+    if (code === told) return told
     const { onError } = this.#it.options
     if (onError !== undefined) this.#tell(() => onError(error))
     else this.#warn('the server refused', error)
+    return code
   }
 
   /** What a listener throws must not end the schedule. */
   #tell(listener: () => unknown): void {
-    try {
-      listener()
-    } catch (error) {
-      this.#warn('a listener threw', error)
-    }
+    const told = async (): Promise<unknown> => listener()
+    told().catch((error: unknown) => this.#warn('a listener threw', error))
   }
 
-  #warn(what: string, cause?: unknown): void {
-    const why = cause instanceof Error ? `: ${cause.stack ?? cause.message}` : ''
-    process.emitWarning(`schedule '${this.#it.name}': ${what}${why}`, 'HoldfastWarning')
-  }
-
-  #pause(ms: number): Promise<void> {
-    if (this.#stopped) return Promise.resolve()
-    return new Promise((resolve) => {
-      this.#wake = () => {
-        this.#timer?.cancel()
-        resolve()
-      }
-      this.#wakeIn(ms)
-    })
-  }
-
-  #wakeIn(ms: number): void {
-    this.#timer?.cancel()
-    this.#timer = this.#it.clock.setTimer(() => this.#wake?.(), ms)
+  #warn(what: string, ...causes: readonly unknown[]): void {
+    const why = causes.map((cause) => `: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
+    process.emitWarning(`schedule '${this.#it.name}': ${what}${why.join('')}`, 'HoldfastWarning')
   }
 }

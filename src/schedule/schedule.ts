@@ -1,6 +1,16 @@
 import type { Client } from '../client.js'
 import { type Clock, dateAt, systemClock } from '../core/clock.js'
-import { checkFunction, checkMethods, checkName, checkOptions, checkSignal, checkWait, show } from '../options.js'
+import { ClosedError } from '../errors.js'
+import {
+  checkFunction,
+  checkLease,
+  checkMethods,
+  checkName,
+  checkOptions,
+  checkSignal,
+  checkWait,
+  show,
+} from '../options.js'
 import type { SlotResult, SlotRun } from '../slot-types.js'
 import { type Cron, cronOf } from './cron.js'
 import { Rounds } from './rounds.js'
@@ -12,11 +22,11 @@ export interface ScheduleOptions {
   /** An IANA time zone such as `'Europe/Berlin'`. Default: `'UTC'`, so that all machines have the same slots, wherever they stand. */
   readonly timezone?: string | undefined
   /**
-   * What becomes of slots that were missed, because no process ran: `'latest'` runs the newest of them, `'none'` none. All others are told by `onMissed`.
+   * What becomes of slots that were missed, because no process ran: `'latest'` runs the newest of them, `'none'` none. All others are reported by `onMissed`.
    * Default `'none'`.
    */
   readonly catchUp?: 'none' | 'latest' | undefined
-  /** A slot that is late by more is missed, ms. Default 60 000. */
+  /** A slot that is late by more is missed, ms. Less than the retention. Default 60 000. */
   readonly grace?: number | undefined
   /** As for `slots.run`: how often a slot may be run again when its process has died. Default 0. */
   readonly retry?: number | undefined
@@ -26,11 +36,11 @@ export interface ScheduleOptions {
   readonly retention?: number | undefined
   /** Ends the schedule as `stop` does. */
   readonly signal?: AbortSignal | undefined
-  /** What came of each slot here. Default: a slot whose work has failed is a warning of the process. */
+  /** The final result of each slot, on every machine. Default: work that failed, or whose process died, is a warning of the process. */
   readonly onResult?: ((result: SlotResult<unknown>, slot: Date) => void) | undefined
-  /** Slots that nobody has run, and that nobody will: the newest 100 at most. One process hears of each. Default: a warning of the process. */
+  /** Slots that nobody ran, and that nobody will: the newest 100 at most. Each is reported to one process. Default: a warning of the process. */
   readonly onMissed?: ((slots: readonly Date[]) => void) | undefined
-  /** The server refused. While it is away it is asked again, and nothing is told. Default: a warning of the process. */
+  /** The server refused: once for each trouble. While it is away it is asked again, and nothing is reported. Default: a warning of the process. */
   readonly onError?: ((error: unknown) => void) | undefined
   /** For tests: `virtualClock()` of `holdfast/testing`. */
   readonly clock?: Clock | undefined
@@ -46,9 +56,12 @@ export interface ScheduledRun extends SlotRun {
 export interface Schedule extends AsyncDisposable {
   /** The next slot. `undefined`: there is none any more. */
   readonly next: Date | undefined
-  /** No slot is begun any more. Resolves when the work that runs here has settled. */
+  /** No slot is started any more. Resolves when the work that runs here has settled. */
   stop(): Promise<void>
 }
+
+/** That of `client.slots`, ms. */
+const RETENTION = 604_800_000
 
 const KNOWN = [
   ...['cron', 'timezone', 'catchUp', 'grace', 'retry', 'lease', 'retention', 'signal'],
@@ -56,11 +69,14 @@ const KNOWN = [
 ]
 
 const check = (options: ScheduleOptions): void => {
-  const { cron, catchUp, grace, signal, onResult, onMissed, onError } = checkOptions(options, KNOWN)
+  const { cron, catchUp, grace, retention = RETENTION, signal, ...rest } = checkOptions(options, KNOWN)
+  const { onResult, onMissed, onError } = rest
   if (typeof cron !== 'string') throw new TypeError(`cron must be a pattern such as '0 2 * * *', not ${show(cron)}`)
   if (!([undefined, 'none', 'latest'] as unknown[]).includes(catchUp))
     throw new TypeError(`catchUp must be 'none' or 'latest', not ${show(catchUp)}`)
-  if (grace !== undefined) checkWait(grace, 'grace')
+  checkLease(retention, 'retention')
+  if (grace !== undefined && checkWait(grace, 'grace') >= retention)
+    throw new RangeError(`grace must be less than the retention of ${retention} ms, after which slots are forgotten`)
   if (signal !== undefined) checkSignal(signal, 'signal')
   for (const [name, listener] of Object.entries({ onResult, onMissed, onError }))
     if (listener !== undefined) checkFunction(listener, name)
@@ -80,15 +96,16 @@ export const schedule = async (
   checkName(name)
   check(options)
   checkFunction(work, 'work')
-  const { retention, timezone = 'UTC', clock = systemClock } = options
+  const { retention = RETENTION, timezone = 'UTC', clock = systemClock } = options
   const cron: Cron = await cronOf(options.cron, timezone)
+  if (client.closing.aborted) throw new ClosedError(name)
   const slots = client.slots(name, { retention })
-  const rounds = new Rounds({ name, slots, cron, clock, options, work })
+  const rounds = new Rounds({ name, slots, cron, clock, options, retention, work })
   const stop = (): Promise<void> => rounds.stop()
   const signals = [client.closing, ...(options.signal === undefined ? [] : [options.signal])]
   for (const signal of signals) {
     if (signal.aborted) void stop()
-    else signal.addEventListener('abort', () => void stop(), { once: true })
+    else signal.addEventListener('abort', () => void stop(), { once: true, signal: rounds.stopping })
   }
   rounds.start()
   return {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { DeadlockError, LockLostError, NotOwnerError, type Leader, type Term } from 'holdfast'
+import { ClosedError, DeadlockError, LockLostError, NotOwnerError, type Leader, type Term } from 'holdfast'
 import { type Client, engines, scenarios, type World } from '../engines.js'
 
 const name = ({ id }: World): string => `${id}:e`
@@ -281,6 +281,76 @@ for (const engine of engines)
       await assert.rejects(election.lead(1 as never), TypeError)
       assert.throws(() => election.observe({ buffer: 1 } as never), TypeError)
     })
+
+    scenario('a term that a failover has given twice → the second leader is shown', async (world) => {
+      const [one, two, three] = [await world.connect(), await world.connect(), await world.connect()]
+      const key = name(world)
+      const stop = new AbortController()
+      const seen: (string | undefined)[] = []
+      const loop = (async () => {
+        for await (const leader of three.election(key).observe({ signal: stop.signal })) seen.push(leader?.client)
+      })()
+      const first = candidate(one, world)
+      await world.eventually(() => seen.at(-1) === one.id)
+      await world.run(one.close({ release: false }))
+      await world.run(first.led)
+      await world.raw('DEL', key)
+      await world.raw('DEL', `redisson_lock_token:{${key}}`)
+      const next = candidate(two, world)
+      await world.eventually(() => next.terms.length === 1)
+      assert.equal(next.terms[0]!.term, first.terms[0]!.term)
+      await world.eventually(() => seen.at(-1) === two.id)
+      stop.abort()
+      await assert.rejects(world.run(loop))
+      next.stop.abort()
+      await world.run(next.led)
+    })
+
+    scenario('a value that cannot be read → one error event for each value', async (world) => {
+      const [one, two] = [await world.connect(), await world.connect()]
+      const errors: Error[] = []
+      two.on('error', (error) => errors.push(error))
+      const leader = candidate(one, world, { value: 1 })
+      const election = two.election(name(world))
+      await world.eventually(async () => (await world.run(election.leader()))?.value === 1)
+      await world.raw('HSET', `holdfast_leader:{${name(world)}}`, 'value', '{')
+      for (let i = 0; i < 3; i++) assert.equal((await world.run(election.leader()))?.value, undefined)
+      assert.equal(errors.length, 1)
+      leader.stop.abort()
+      await world.run(leader.led)
+    })
+
+    scenario('lead on a closed client → ClosedError', async (world) => {
+      const client = await world.connect()
+      const election = client.election(name(world))
+      await world.run(client.close())
+      await assert.rejects(
+        election.lead(() => assert.fail()),
+        ClosedError,
+      )
+    })
+
+    scenario(
+      'work that ignores its signal after resign → no longer leading, and overdue after a lease',
+      async (world) => {
+        const client = await world.connect()
+        const lease = leaseOf(world)
+        let finish: (() => void) | undefined
+        const led = client.election(name(world)).lead({ lease }, async ({ signal }) => {
+          if (finish === undefined) await new Promise<void>((resolve) => (finish = resolve))
+          return signal.aborted
+        })
+        await world.eventually(() => finish !== undefined)
+        const resigned = client.election(name(world)).resign()
+        const { leading, overdue } = await world.run(client.health())
+        assert.deepEqual([leading, overdue], [0, 0])
+        await world.pass(1.5 * lease)
+        assert.equal((await world.run(client.health())).overdue, 1)
+        finish!()
+        assert.equal(await world.run(resigned), true)
+        assert.equal(await world.run(led), false)
+      },
+    )
 
     scenario('close with a drain → the signal aborts at once, and the work may come to its end', async (world) => {
       const [one, two] = [await world.connect(), await world.connect()]

@@ -101,11 +101,14 @@ describe('a schedule', () => {
       )
     })
 
-  for (const [catchUp, runs] of [
-    ['none', []],
-    ['latest', [3]],
+  for (const [catchUp, runs, retention] of [
+    ['none', [], HOUR],
+    ['latest', [3], HOUR],
+    // Slots that lie further apart than they are kept.
+    ['none', [], 5 * MINUTE],
+    ['latest', [3], 5 * MINUTE],
   ] as const)
-    void test(`nobody ran for three slots, catchUp '${catchUp}' → missed ones are told by one process`, async () => {
+    void test(`nobody ran for three slots, catchUp '${catchUp}', kept for ${retention} ms → missed ones are reported by one process`, async () => {
       const { clock, run, places } = await stage(0, 0, 0)
       const ran: number[] = []
       const missed: number[] = []
@@ -118,6 +121,7 @@ describe('a schedule', () => {
               {
                 cron: '*/10 * * * *',
                 catchUp,
+                retention,
                 clock: own,
                 onMissed: (slots) => missed.push(...slots.map((slot) => slot.getTime())),
               },
@@ -142,6 +146,35 @@ describe('a schedule', () => {
       await clock.advance(10 * MINUTE)
       assert.equal(ran.length, 2 + runs.length, 'and goes on')
       await run(Promise.all(after.map((one) => one.stop())))
+    })
+
+  for (const [retry, told] of [
+    [0, ['skipped crashed']],
+    [1, ['ran']],
+  ] as const)
+    void test(`the only process dies in a slot, retry ${retry} → after the restart: ${told.join()}`, async () => {
+      const { clock, run, places } = await stage(0, 0)
+      const [first, second] = places.map(({ client }) => client)
+      const options = { cron: '0 * * * *', retry, lease: 5 * SECOND, clock }
+      let begun = false
+      await run(
+        schedule(first!, 'jobs', options, ({ signal }) => {
+          begun = true
+          return new Promise((_resolve, reject) =>
+            signal.addEventListener('abort', () => reject(signal.reason as Error)),
+          )
+        }),
+      )
+      await clock.advance(HOUR)
+      assert.ok(begun)
+      await run(first!.close({ release: false }))
+      const results: string[] = []
+      const onResult = (result: SlotResult<unknown>): void =>
+        void results.push(result.outcome === 'skipped' ? `skipped ${result.reason}` : result.outcome)
+      const again = await run(schedule(second!, 'jobs', { ...options, onResult }, () => 1))
+      await clock.advance(30 * SECOND)
+      assert.deepEqual(results, told)
+      await run(again.stop())
     })
 
   void test('a new schedule → nothing is caught up', async () => {

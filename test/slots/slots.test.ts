@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { type SlotResult, type SlotRun } from 'holdfast'
+import { LockLostError, type SlotResult, type SlotRun } from 'holdfast'
 import { engines, scenarios, type World } from '../engines.js'
 
 const name = ({ id }: World): string => `${id}:s`
@@ -134,6 +134,46 @@ for (const engine of engines)
       assert.deepEqual(await world.run(slots.last()), due)
       await world.run(slots.run(new Date(now - 20_000), () => 1))
       assert.deepEqual(await world.run(slots.last()), due, 'the newest')
+      assert.equal(
+        await world.raw('PTTL', `{${name(world)}}:slots:last`),
+        -1,
+        'slots may lie further apart than they are kept',
+      )
+    })
+
+    scenario('a slot that is named as the lock of another → both run', async (world) => {
+      world.leavesKeys = true
+      const slots = (await world.connect()).slots(name(world))
+      for (const slot of ['1:lock', '1', '1-lock'])
+        assert.equal(reasonOf(await world.run(slots.run(slot, () => 1))), 'ran', slot)
+    })
+
+    scenario('work that is longer than the retention → it runs once', async (world) => {
+      world.leavesKeys = true
+      const slots = (await world.connect()).slots(name(world), { retention: 1000 })
+      const first = await world.run(slots.run('x', { lease: 5000 }, () => world.pause(2500)))
+      assert.equal(first.outcome, 'ran')
+      const state = await world.run(slots.inspect('x'))
+      assert.deepEqual([state?.state, state?.attempt], ['ran', 1])
+      assert.equal(reasonOf(await world.run(slots.run('x', () => 1))), 'skipped: ran')
+    })
+
+    scenario('work that returns after another has taken over → failed, with what it returned', async (world) => {
+      world.leavesKeys = true
+      const [one, two] = [await world.connect(), await world.connect()]
+      const options = { retry: 1, lease: 1500 }
+      let finish: (() => void) | undefined
+      const first = one.slots(name(world)).run('x', options, async ({ token }) => {
+        await new Promise<void>((resolve) => (finish = resolve))
+        return token
+      })
+      await world.eventually(() => finish !== undefined)
+      await world.raw('DEL', `{${name(world)}}:slot-lock:x`)
+      assert.equal(reasonOf(await world.run(two.slots(name(world)).run('x', options, () => 1))), 'ran')
+      finish!()
+      const result = await world.run(first)
+      assert.ok(result.outcome === 'failed' && result.error instanceof LockLostError, result.outcome)
+      assert.equal(result.error.result, result.token)
     })
 
     scenario('skip → nobody runs it; once', async (world) => {

@@ -1,11 +1,11 @@
 import { onAbort } from '../../core/abort.js'
 import type { TenureHold } from '../../core/hold.js'
 import { within } from '../../core/scope.js'
-import { passes } from '../../core/trouble.js'
-import { LockLostError, ReplicationError } from '../../errors.js'
+import { HoldfastError } from '../../errors.js'
 import type { NumberedLock } from '../fenced-lock/fenced-lock.js'
 import type { Term } from '../../election-types.js'
 import { Reign, type Reigning } from './reign.js'
+import { isFinal } from './trouble.js'
 
 /** Between two tries to be a candidate at a server that is away, ms. */
 const PAUSE = 500
@@ -26,8 +26,8 @@ type Outcome<T> = { readonly result: T | undefined } | undefined
 export class Candidacy<T> {
   readonly #options: CandidacyOptions<T>
   readonly #stop = new AbortController()
-  /** The first of its troubles was told. */
-  #troubled = false
+  /** The trouble that was told last. */
+  #trouble: string | undefined
 
   constructor(options: CandidacyOptions<T>) {
     this.#options = options
@@ -35,11 +35,11 @@ export class Candidacy<T> {
 
   async run(): Promise<T | undefined> {
     const offs: (() => void)[] = []
-    for (const signal of this.#options.stops) {
-      if (signal.aborted) return undefined
-      offs.push(onAbort(signal, () => this.#stop.abort(signal.reason)))
-    }
     try {
+      for (const signal of this.#options.stops) {
+        if (signal.aborted) return undefined
+        offs.push(onAbort(signal, () => this.#stop.abort(signal.reason)))
+      }
       for (;;) {
         const hold = await this.#granted()
         if (hold === undefined) return undefined
@@ -60,18 +60,22 @@ export class Candidacy<T> {
     const { runtime, lock, times } = this.#options
     while (!this.#stopped()) {
       try {
-        const hold = await lock.acquire({ lease: times.lease, renew: true, signal: this.#stop.signal })
-        this.#troubled = false
-        return hold
+        return await lock.acquire({ lease: times.lease, renew: true, signal: this.#stop.signal })
       } catch (error) {
         if (this.#stopped() || runtime.draining) return undefined
-        if (!passes(error) && !(error instanceof LockLostError) && !(error instanceof ReplicationError)) throw error
-        if (!this.#troubled) runtime.fail(error)
-        this.#troubled = true
+        if (isFinal(error)) throw error
+        this.#tell(error)
         await runtime.pause(PAUSE)
       }
     }
     return undefined
+  }
+
+  /** Each trouble once, until it leads. */
+  #tell(error: unknown): void {
+    const trouble = error instanceof HoldfastError ? error.code : String(error)
+    if (trouble !== this.#trouble) this.#options.runtime.fail(error)
+    this.#trouble = trouble
   }
 
   async #lead(hold: TenureHold): Promise<Outcome<T>> {
@@ -96,13 +100,16 @@ export class Candidacy<T> {
     try {
       await reign.proclaim()
     } catch (error) {
-      if (reign.ended() === undefined && !(error instanceof LockLostError)) throw error
+      if (reign.ended() !== undefined) return this.#next(reign)
+      if (isFinal(error)) throw error
+      this.#tell((error as Error).cause ?? error)
       return this.#next(reign)
     }
     if (reign.ended() !== undefined) return this.#next(reign)
     const { lock, work } = this.#options
     const { hold, term, signal } = reign
-    reign.working = true
+    this.#trouble = undefined
+    reign.busy = true
     try {
       const result = await within(lock, hold, async () => work({ signal, term }))
       return reign.ended() === undefined || reign.ended() === 'stopped' ? { result } : undefined

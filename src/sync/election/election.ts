@@ -2,7 +2,7 @@ import type { ReadLabels } from '../../core/gated-lock.js'
 import type { Runtime } from '../../core/runtime.js'
 import { enclosing } from '../../core/scope.js'
 import { marginOf } from '../../core/terms.js'
-import { DeadlockError, NotOwnerError } from '../../errors.js'
+import { ClosedError, DeadlockError, NotOwnerError } from '../../errors.js'
 import type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from '../../election-types.js'
 import { checkLease, checkOptions, checkSignal, OPTIONS, usingArgs } from '../../options.js'
 import type { NumberedLock } from '../fenced-lock/fenced-lock.js'
@@ -60,6 +60,7 @@ export class LockElection<V> implements Election<V> {
     const [options, work] = usingArgs<LeadOptions<V>, (term: Term) => Promise<T> | T>(first, second)
     const { runtime, closing, reigns } = this.#home
     const { value, signal, times } = checkLead(options, runtime.watched.lease)
+    if (closing.aborted) throw new ClosedError(this.name)
     if (this.#isInside) throw new DeadlockError(this.name, 'the enclosing work leads it until this code has ended')
     return new Candidacy<T>({
       ...{ runtime, lock: this.#lock, leadership: this.#leadership, times, work },
@@ -87,8 +88,8 @@ export class LockElection<V> implements Election<V> {
   }
 
   async proclaim(value: V): Promise<void> {
-    const reign = this.#reigns.find((one) => one.working && one.ended() === undefined)
-    if (reign === undefined) throw new NotOwnerError(this.name, 'this client, which does not lead')
+    const reign = this.#reigns.find((one) => one.working)
+    if (reign === undefined) throw new NotOwnerError(this.name, 'this client: it does not lead')
     await reign.proclaim(this.#leadership.write(value))
   }
 

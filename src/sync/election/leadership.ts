@@ -44,6 +44,8 @@ export class Leadership {
   readonly #runtime: Runtime
   readonly #runner: Runner
   readonly #codec: Codec
+  /** The value that was told to be unreadable. */
+  #unreadable: string | undefined
 
   constructor(runtime: Runtime, name: string, key: string) {
     this.#key = key
@@ -86,16 +88,18 @@ export class Leadership {
       term: BigInt(term as string),
       revision: Number(revision),
       since: Number(since),
-      value: this.#valueOf(form, data ?? ''),
+      value: this.#valueOf(form, data ?? '', `${term} ${revision}`),
       left,
     }
   }
 
-  #valueOf(form: string | null, data: string): unknown {
+  #valueOf(form: string | null, data: string, which: string): unknown {
     if (form !== 'text' && form !== 'base64') return undefined
     try {
       return decodeWith(this.#codec, Buffer.from(data, form === 'text' ? 'utf8' : 'base64'))
     } catch (cause) {
+      if (which === this.#unreadable) return undefined
+      this.#unreadable = which
       const why = cause instanceof Error ? cause.message : String(cause)
       this.#runtime.fail(new Error(`the value of the leader at '${this.#leader}' cannot be read: ${why}`, { cause }))
       return undefined

@@ -31,6 +31,12 @@ export interface ObserverOptions<V> {
   readonly shown: (reading: Reading) => Promise<Leader<V>>
 }
 
+/** After a failover a term may come twice, of two leaders. */
+const isSame = (one: Reading | undefined, other: Reading | undefined): boolean => {
+  if (one === undefined || other === undefined) return one === other
+  return (['term', 'revision', 'client', 'since'] as const).every((what) => one[what] === other[what])
+}
+
 /** Who leads, again and again. A message says only that it is worth a look: what is seen is always what the server says. */
 export class Observer<V> implements Leaders<V> {
   readonly #options: ObserverOptions<V>
@@ -48,6 +54,7 @@ export class Observer<V> implements Leaders<V> {
   #timer: Timer | undefined
   #due = Infinity
   #end: { error?: unknown } | undefined
+  #left: Promise<void> | undefined
 
   constructor(options: ObserverOptions<V>) {
     this.#options = options
@@ -66,7 +73,7 @@ export class Observer<V> implements Leaders<V> {
 
   async return(): Promise<Result<V>> {
     this.#stop({})
-    await (await this.#listening)?.unsubscribe()
+    await this.#left
     return DONE
   }
 
@@ -92,8 +99,7 @@ export class Observer<V> implements Leaders<V> {
       listening.atEnd(() => {
         this.#stop(signal?.aborted === true ? { error: signal.reason } : {})
       })
-      if (this.#end !== undefined) await listening.unsubscribe()
-      else this.#lookIn(0)
+      this.#lookIn(0)
       return listening
     } catch (error) {
       failed(error)
@@ -150,8 +156,7 @@ export class Observer<V> implements Leaders<V> {
 
   async #see(reading: Reading | undefined): Promise<void> {
     const last = this.#last
-    const isSame = last?.reading?.term === reading?.term && last?.reading?.revision === reading?.revision
-    if (last !== undefined && isSame) return
+    if (last !== undefined && isSame(last.reading, reading)) return
     this.#last = { reading }
     if (reading !== undefined) this.#newest = reading
     const leader = reading && (await this.#options.shown(reading))
@@ -166,6 +171,8 @@ export class Observer<V> implements Leaders<V> {
     this.#end = end
     this.#news = undefined
     this.#timer?.cancel()
+    this.#left = this.#listening?.then((listening) => listening?.unsubscribe())
+    this.#left?.catch(() => undefined)
     const waiting = this.#waiting
     this.#waiting = []
     for (const { resolve, reject } of waiting) this.#over(end).then(resolve, reject)

@@ -19,12 +19,12 @@ local owner, term, revision, form, value, kept, publish = ARGV[1], ARGV[2], ARGV
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0
 end
-local known = redis.call('HMGET', leader, 'term', 'revision', 'since')
+local known = redis.call('HMGET', leader, 'term', 'revision', 'since', 'owner')
 if not known[1] and redis.call('EXISTS', leader) == 1 then
   return redis.error_reply('WRONGKIND a hash of another program')
 end
 local since = serverNow()
-if known[1] == term then
+if known[1] == term and known[4] == owner then
   if (tonumber(known[2] or nil) or 0) > tonumber(revision) then
     return 1
   end

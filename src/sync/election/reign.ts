@@ -3,9 +3,9 @@ import type { Timer } from '../../core/clock.js'
 import type { TenureHold } from '../../core/hold.js'
 import type { Runtime } from '../../core/runtime.js'
 import { marginOf } from '../../core/terms.js'
-import { passes } from '../../core/trouble.js'
 import { LockLostError } from '../../errors.js'
 import type { Claim, Leadership, Written } from './leadership.js'
+import { isFinal, persist } from './trouble.js'
 
 /** The three numbers of a leader, ms. */
 export interface Times {
@@ -30,8 +30,8 @@ export class Reign {
   readonly term: bigint
   /** Resolves when the lock was given back. */
   readonly settled: Promise<void>
-  /** Its work runs. */
-  working = false
+  /** Its work runs, also when the term is over. */
+  busy = false
   readonly #runtime: Runtime
   readonly #leadership: Leadership
   readonly #times: Times
@@ -39,6 +39,8 @@ export class Reign {
   #settle: () => void = () => undefined
   #claim: Claim
   #ended: End | undefined
+  /** On the monotonic clock. */
+  #endedAt = Infinity
   #timer: Timer | undefined
 
   constructor(hold: TenureHold, { runtime, leadership, times, value }: Reigning) {
@@ -66,14 +68,22 @@ export class Reign {
     return this.#ended
   }
 
-  /** Its work goes on although another may lead, or could soon. */
+  /** Its work leads. */
+  get working(): boolean {
+    return this.busy && this.ended() === undefined
+  }
+
+  /** Its work goes on although another may lead, or could soon; or nobody can for as long as it goes on. */
   get overdue(): boolean {
-    return this.working && this.ended() === 'lost'
+    const ended = this.ended()
+    if (!this.busy || ended === undefined) return false
+    return ended === 'lost' || this.#runtime.options.clock.monotonic() - this.#endedAt > this.#times.lease
   }
 
   end(how: End, reason: unknown): void {
     if (this.#ended !== undefined) return
     this.#ended = how
+    this.#endedAt = this.#runtime.options.clock.monotonic()
     this.#timer?.cancel()
     this.#abort.abort(reason)
   }
@@ -92,15 +102,15 @@ export class Reign {
     return lease - marginOf(lease) - renewDeadline
   }
 
-  #lost(why: string): LockLostError {
-    return new LockLostError(this.hold.name, why)
+  #lost(why: string, cause?: unknown): LockLostError {
+    return new LockLostError(this.hold.name, why, { cause })
   }
 
   /** Again whenever the deadline would be over, had the lease not been renewed meanwhile; and what observers see is kept for longer. */
   #watch(): void {
     const due = (): void => {
       if (this.ended() !== undefined) return
-      if (this.working) this.#write(false).catch(() => undefined)
+      if (this.busy) this.#write(false).catch(() => undefined)
       this.#watch()
     }
     this.#timer = this.#runtime.options.clock.setTimer(due, Math.max(1, this.hold.remaining() - this.#rest), {
@@ -115,29 +125,19 @@ export class Reign {
   /** Tells the observers, once that is done. Rejects when the term is over, or the server refuses. */
   async proclaim(value?: Written): Promise<void> {
     if (value !== undefined) this.#claim = { ...this.#claim, ...value, revision: this.#claim.revision + 1 }
-    let refusal: Error | undefined
-    const step = async (): Promise<boolean> => {
-      if (this.ended() !== undefined) return false
-      try {
-        return await this.#write(true)
-      } catch (error) {
-        if (passes(error)) throw error
-        refusal = error as Error
-        return false
-      }
-    }
+    const step = async (): Promise<boolean> => this.ended() === undefined && this.#write(true)
     const { clock } = this.#runtime.options
     const last = clock.monotonic() + this.#times.renewDeadline
     const until = (): number => Math.min(last, clock.monotonic() + this.hold.remaining())
-    const outcome = await this.#runtime.insist(step, until)
-    if (refusal !== undefined) throw refusal
-    if ('answer' in outcome && outcome.answer) return
-    throw this.#lost('before it was proclaimed')
+    const outcome = await persist(this.#runtime, step, until)
+    if ('error' in outcome && isFinal(outcome.error)) throw outcome.error
+    if ('error' in outcome) throw this.#lost('before it was proclaimed', outcome.error)
+    if (!outcome.answer) throw this.#lost('before it was proclaimed')
   }
 
   /** Gives the lock back: the next one leads. */
   async over(): Promise<void> {
-    this.working = false
+    this.busy = false
     const { hold } = this
     // What the work has left behind hears of it, too.
     this.end('resigned', new DOMException(`'${hold.name}': the term is over`, 'AbortError'))

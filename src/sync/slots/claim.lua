@@ -10,7 +10,7 @@
 -- ARGV[4] due ms since the epoch, or an empty text
 -- ARGV[5] kept (ms)
 -- ARGV[6] known the newest token that the caller has seen
--- returns [digits token, integer attempt] | nil it is not to be had
+-- returns [digits token, integer attempt] | nil ended, run by another, or tried too often
 local slot, lock, counter, last = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, run, most, due, kept, known = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 --include server-now
@@ -41,10 +41,13 @@ raiseCounter(counter, known)
 redis.call('INCR', counter)
 local token = redis.call('GET', counter)
 redis.call('HSET', slot, 'state', 'running', 'run', run, 'attempt', attempt, 'token', token, 'began', serverNow())
+if there[2] then
+  redis.call('HSET', slot, 'before', there[2])
+end
 orUndo(function()
   if attempt == 1 then
     redis.call('DEL', slot)
   end
 end, redis.call, 'PEXPIRE', slot, kept)
-newestDue(last, due, kept)
+newestDue(last, due)
 return { token, attempt }

@@ -1,20 +1,38 @@
--- Writes how a run of a slot has ended, if the slot is still that run's.
+-- Writes how a run of a slot has ended, if the slot is still that run's, or nobody's: work may take longer than a record is kept.
 -- KEYS[1] slot
 -- ARGV[1] run
--- ARGV[2] state or an empty text: it never began, and the slot is as if nobody had claimed it
+-- ARGV[2] state or an empty text: it never began, and the slot is as it was before
 -- ARGV[3] kept (ms)
+-- ARGV[4] attempt (count)
+-- ARGV[5] token or an empty text, where it never began
 -- returns integer 1 written, 0 it is another's, or gone
 local slot = KEYS[1]
-local run, state, kept = ARGV[1], ARGV[2], ARGV[3]
+local run, state, kept, attempt, token = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --include server-now
+--include or-undo
+--include whole
 
-if redis.call('HGET', slot, 'run') ~= run then
+local known = redis.call('HMGET', slot, 'run', 'attempt', 'before')
+local gone = redis.call('EXISTS', slot) == 0
+if known[1] ~= run and not (gone and state ~= '') then
   return 0
 end
 if state == '' then
-  redis.call('DEL', slot)
+  local tried = whole(known[2] or '') or 1
+  if tried > 1 then
+    redis.call('HSET', slot, 'attempt', tried - 1, 'run', known[3] or '')
+  else
+    redis.call('DEL', slot)
+  end
   return 1
 end
-redis.call('PEXPIRE', slot, kept)
-redis.call('HSET', slot, 'state', state, 'ended', serverNow())
+if not gone then
+  redis.call('PEXPIRE', slot, kept)
+end
+redis.call('HSET', slot, 'state', state, 'run', run, 'attempt', attempt, 'token', token, 'ended', serverNow())
+if gone then
+  orUndo(function()
+    redis.call('DEL', slot)
+  end, redis.call, 'PEXPIRE', slot, kept)
+end
 return 1

@@ -28,6 +28,12 @@ export interface Look {
   readonly now: number
 }
 
+/** One run. */
+export interface Claimed {
+  readonly token: bigint
+  readonly attempt: number
+}
+
 const ENDS: readonly unknown[] = ['ran', 'failed', 'skipped']
 
 const numberOf = (text: string | null): number | undefined =>
@@ -66,27 +72,48 @@ export class SlotRecord {
     }
   }
 
-  /** `undefined`: it is not to be had, or the lock is not this owner's any more. */
-  async claim(owner: string, most: number): Promise<{ token: bigint; attempt: number } | undefined> {
+  /** `undefined`: it has ended, was tried too often, or the lock is not this owner's any more. */
+  async claim(owner: string, most: number): Promise<Claimed | undefined> {
     const { key, run, kept, newest } = this.#options
     const keys = [this.#record, this.lock, slotsToken(key), slotsLast(key)] as const
-    const args = [owner, run, most, this.#due, kept, String(newest.get(key) ?? 0n)] as const
+    const known = newest.get(key) ?? 0n
+    const args = [owner, run, most, this.#due, kept, String(known)] as const
     const reply = await this.#runner.take(slotsClaim, keys, args, (claimed) => claimed !== null)
     if (reply === null) return undefined
     const token = BigInt(reply[0])
-    if (token > (newest.get(key) ?? 0n)) newest.set(key, token)
+    remember(newest, key, token)
     return { token, attempt: reply[1] }
   }
 
-  finish(state: 'ran' | 'failed' | 'skipped' | ''): Promise<number> {
+  /** `false`: another has it. */
+  async finish(state: 'ran' | 'failed', { attempt, token }: Claimed): Promise<boolean> {
     const { run, kept } = this.#options
-    return this.#runner.run(slotsFinish, [this.#record], [run, state, kept])
+    return (await this.#runner.run(slotsFinish, [this.#record], [run, state, kept, attempt, String(token)])) === 1
+  }
+
+  /** What was claimed, if anything, never began. */
+  giveBack(): Promise<number> {
+    const { run, kept } = this.#options
+    return this.#runner.run(slotsFinish, [this.#record], [run, '', kept, 0, ''])
   }
 
   async skip(): Promise<boolean> {
     const { key, run, kept } = this.#options
     const keys = [this.#record, slotsLast(key)] as const
     return (await this.#runner.run(slotsSkip, keys, [run, this.#due, kept])) === 1
+  }
+}
+
+/** Of so many names the newest tokens are known: those used last. */
+const NAMES = 1000
+
+const remember = (newest: Map<string, bigint>, key: string, token: bigint): void => {
+  const known = newest.get(key) ?? 0n
+  newest.delete(key)
+  newest.set(key, token > known ? token : known)
+  for (const oldest of newest.keys()) {
+    if (newest.size <= NAMES) break
+    newest.delete(oldest)
   }
 }
 

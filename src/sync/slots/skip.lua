@@ -18,5 +18,5 @@ redis.call('HSET', slot, 'state', 'skipped', 'run', run, 'ended', serverNow())
 orUndo(function()
   redis.call('DEL', slot)
 end, redis.call, 'PEXPIRE', slot, kept)
-newestDue(last, due, kept)
+newestDue(last, due)
 return 1

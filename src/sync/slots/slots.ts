@@ -14,11 +14,13 @@ import {
   checkWait,
 } from '../../options.js'
 import { OPTIONS, usingArgs } from '../../options.js'
+import { LockLostError } from '../../errors.js'
 import { either, many, nil, text } from '../../lua/shape.js'
 import { slotsLast } from '../../keys.js'
 import type { SlotOptions, SlotResult, SlotRun, Slots, SlotsOptions, SlotState } from '../../slot-types.js'
 import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
-import { type Look, SlotRecord } from './record.js'
+import { persist } from '../election/trouble.js'
+import { type Claimed, type Look, SlotRecord } from './record.js'
 
 /** A week, ms. */
 const RETENTION = 604_800_000
@@ -92,7 +94,7 @@ export class ClaimedSlots implements Slots {
     const hold = await this.#hold(lock, asked)
     if (hold === undefined) return this.#late(record)
     try {
-      const claim = await this.#claim(record, hold, asked.most)
+      const claim = await this.#claim(record, hold, asked)
       if (claim === undefined) return await this.#late(record, !hold.lost)
       return await this.#work({ slot, signal: hold.signal, ...claim }, { lock, hold, record, work })
     } finally {
@@ -103,7 +105,12 @@ export class ClaimedSlots implements Slots {
   async skip(wanted: string | Date): Promise<boolean> {
     const { slot, due } = checkSlot(wanted)
     const record = this.#record(slot, due)
-    return this.#home.runtime.untilClosed(() => record.skip(), this.name)
+    const { runtime } = this.#home
+    return runtime.untilClosed(async () => {
+      const outcome = await persist(runtime, () => record.skip(), runtime.options.clock.monotonic() + PATIENCE)
+      if ('error' in outcome) throw outcome.error
+      return outcome.answer
+    }, this.name)
   }
 
   async inspect(wanted: string | Date): Promise<SlotState | undefined> {
@@ -186,16 +193,19 @@ export class ClaimedSlots implements Slots {
     return { client, ...(label !== undefined && { label }) }
   }
 
-  /** Asked for again while the lock is certain. Who does not know whether it has the slot leaves it to others. */
-  async #claim(record: SlotRecord, hold: TenureHold, most: number) {
+  /** Asked for again while the lock is certain. Whoever does not know whether it has the slot, or may not begin it any more, leaves it to others. */
+  async #claim(record: SlotRecord, hold: TenureHold, { most, signal }: Asked): Promise<Claimed | undefined> {
     const { runtime } = this.#home
     const { clock } = runtime.options
     const last = clock.monotonic() + PATIENCE
     const until = (): number => Math.min(last, clock.monotonic() + hold.remaining())
-    const outcome = await runtime.insist(() => record.claim(hold.tenure.wire, most), until)
-    if ('answer' in outcome) return outcome.answer
-    runtime.inBackground(() => record.finish(''))
-    throw outcome.error
+    signal?.throwIfAborted()
+    const outcome = await persist(runtime, () => record.claim(hold.tenure.wire, most), until)
+    if ('answer' in outcome && outcome.answer === undefined) return undefined
+    const stopped = [hold.signal, signal].find((one) => one?.aborted)
+    if ('answer' in outcome && stopped === undefined) return outcome.answer
+    runtime.inBackground(() => record.giveBack())
+    throw 'error' in outcome ? outcome.error : stopped?.reason
   }
 
   async #work<T>(run: SlotRun, { lock, hold, record, work }: Working<T>): Promise<SlotResult<T>> {
@@ -211,14 +221,15 @@ export class ClaimedSlots implements Slots {
     } finally {
       runtime.working--
     }
-    // Who was stopped in the middle has not come to an end: as if it had died, another may take over.
-    if (result.outcome === 'failed' && hold.signal.aborted) return result
-    const written = await runtime.insist(
-      () => record.finish(result.outcome),
-      runtime.options.clock.monotonic() + PATIENCE,
-    )
+    // Work that was stopped in the middle has not ended: as if its process had died, another may take over.
+    const { outcome } = result
+    if (outcome === 'failed' && hold.signal.aborted) return result
+    const until = runtime.options.clock.monotonic() + PATIENCE
+    const written = await persist(runtime, () => record.finish(outcome, run), until)
     if ('error' in written) runtime.fail(written.error)
-    return result
+    if (outcome === 'failed' || !('answer' in written) || written.answer) return result
+    const error = new LockLostError(lock.name, 'another has taken it over', { result: result.value })
+    return { outcome: 'failed', error, token, attempt }
   }
 }
 
