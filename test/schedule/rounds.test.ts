@@ -220,7 +220,7 @@ describe('the open slots of a schedule', () => {
   })
 
   void test('back after longer than the retention → nothing is judged whose record is gone', async () => {
-    let last: Date | undefined
+    const last: Date | undefined = undefined
     const { clock, missed, works, open } = await stage(
       { last: () => Promise.resolve(last) },
       { cron: '0 0 * * *', retention: 2 * DAY },
