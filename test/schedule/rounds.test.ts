@@ -220,9 +220,9 @@ describe('the open slots of a schedule', () => {
   })
 
   void test('back after longer than the retention → nothing is judged whose record is gone', async () => {
-    const last: Date | undefined = undefined
+    const server: { last: Date | undefined } = { last: undefined }
     const { clock, missed, works, open } = await stage(
-      { last: () => Promise.resolve(last) },
+      { last: () => Promise.resolve(server.last) },
       { cron: '0 0 * * *', retention: 2 * DAY },
     )
     const one = await open()
@@ -232,7 +232,7 @@ describe('the open slots of a schedule', () => {
     const slept = 10 * DAY
     Object.defineProperty(clock, 'now', { value: () => leap + slept + (clock.monotonic() - mono) })
     const mono = clock.monotonic()
-    last = new Date(Math.floor((leap + slept) / DAY) * DAY)
+    server.last = new Date(Math.floor((leap + slept) / DAY) * DAY)
     await clock.advance(MINUTE)
     assert.deepEqual([missed, works], [[], []])
     await one.stop()
