@@ -4,6 +4,8 @@ import { Strangers } from './strangers.js'
 
 /** Among ours alone whoever is first is mostly served sooner, ms: it need not listen to others. */
 const PATIENT = 30
+/** A place that nobody shows to be alive goes by itself after so long, ms. */
+const ALLOWANCE = 10_000
 /** Whoever is first and hears no messages asks again each so many ms. */
 const RESTLESS = 99
 
@@ -41,6 +43,12 @@ export class Standing {
 
   get stands(): boolean {
     return this.#stands
+  }
+
+  /** For scripts: where the line is. */
+  get line(): [queue: string, deadlines: string, amounts: string, turn: string] {
+    const { queue, deadlines, amounts, turn } = this.keys
+    return [queue, deadlines, amounts, turn]
   }
 
   /** For scripts: how a client tells others. */
@@ -93,5 +101,12 @@ export class Standing {
     this.#owner = undefined
     this.#stands = this.#first = false
     return stands ? owner : undefined
+  }
+
+  /** By this step it is out of the line; nobody needs it any more when the place would have gone by itself. */
+  leaveBy(step: () => Promise<unknown>): Promise<unknown> {
+    const left = this.#runtime.insist(step, this.#runtime.options.clock.monotonic() + ALLOWANCE)
+    this.#runtime.track(left)
+    return left
   }
 }

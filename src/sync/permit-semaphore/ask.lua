@@ -49,6 +49,8 @@ local calls = ARGV
 --include is-open
 --include amount/see-others
 --include amount/serve
+--include amount/stand-in
+--include amount/hear-others
 --include leased/fit-calls
 
 if redis.call('EXISTS', note) == 1 then
@@ -57,7 +59,7 @@ end
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 local fit = { served = 0, place = 8, taken = 0, ids = {}, leases = {} }
 local over, reaped = reap(permits, timeouts, line.now, #calls)
-local stored, open, share, mark = redis.call('GET', permits), 0, 0, own == 1 and 0.25 or 0
+local stored = redis.call('GET', permits)
 local free = whole(stored or '0')
 if not free then
   return redis.error_reply('WRONGKIND a text that is no count')
@@ -79,34 +81,7 @@ local function giveBack()
   line.paid = 0
   if fit.served == 0 then takeBack(line, owner) end
 end
-local done, refusal = pcall(function()
-  -- Where the list was evicted all who wait come anew.
-  for _, other in ipairs(redis.call('EXISTS', queue) == 0 and redis.call('ZRANGE', deadlines, 0, 999) or {}) do
-    if not isIn(line, other) then
-      redis.call('ZREM', deadlines, other)
-      redis.call('HDEL', amounts, other)
-    end
-  end
-  if fit.served == 0 and joins > 0 then
-    local due = tonumber(redis.call('ZSCORE', deadlines, owner))
-    -- It was passed over since it was not counted, and asks all the same.
-    if own == 3 or own < 2 and due and (due % 1 == 0.5 or due % 1 == 0.75) then mark = 0.75 end
-    redis.call('ZADD', deadlines, line.now + line.allowance + mark, owner)
-    redis.call('HSET', amounts, owner, -joins)
-    if not due then redis.call(push, queue, owner) end
-    for _, key in ipairs({ queue, deadlines, amounts }) do redis.call('PEXPIRE', key, 604800000) end
-  end
-  open = isOpen(line)
-  if open == 0 or news == 1 then
-    serve(line, { [owner] = 1 })
-    open = 0
-  end
-end)
-if not done then
-  giveBack()
-  -- From Redis 7 on an error is a table, of which pcall tells the text.
-  error(string.sub(refusal, 1, 1) == '@' and refusal or { err = refusal }, 0)
-end
+local mark, open = standIn(line, owner, fit.served == 0 and joins or 0, push, own, news, giveBack)
 local head = redis.call('LINDEX', queue, 0)
 fitCalls(timeouts, calls, fit, line.paid - fit.taken)
 if open == 0 and not head then fitCalls(timeouts, calls, fit, line.left) end
@@ -116,12 +91,7 @@ if fit.taken ~= line.paid then
 end
 addIds(permits, timeouts, fit.ids, fit.leases, line.now)
 if reaped > 0 then tell(channel, publish, line.left) end
-if head == owner and mark == 0 then
-  -- It listens to others when it has this answer, or after a moment; or it asks again and again.
-  mark = own == 2 and 0.875 or (open > 0 or line.came) and 0.25 or 0.125
-  redis.pcall('ZADD', deadlines, line.now + line.allowance + mark, owner)
-end
-if open > 0 then share = math.abs(whole(redis.pcall('HMGET', turn, 'share')[1]) or 1) end
+local share = hearOthers(line, owner, head, own, mark, open)
 local soon = redis.call('ZRANGE', timeouts, 0, 0, 'WITHSCORES')[2]
 soon = soon and soon ~= '922337203685477' and math.min(math.max(1, tonumber(soon) - line.now), 2147483647) or -1
 -- Whoever is first now is to know of it before its next poll.

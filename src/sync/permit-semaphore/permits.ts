@@ -59,8 +59,6 @@ interface Served {
 
 /** As many ids weigh as much as a call. */
 const IDS_OF_A_CALL = 20
-/** A place that nobody shows to be alive goes by itself after so long, ms. */
-const ALLOWANCE = 10_000
 
 /** 16 random bytes, as Redisson shows them. */
 const newId = (clock: Clock): string => Buffer.from(clock.randomBytes(16)).toString('hex')
@@ -115,8 +113,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
 
   /** The keys of a step along the line. */
   #keys(note: string) {
-    const { queue, deadlines, amounts, turn } = this.#standing.keys
-    return [this.key, note, queue, deadlines, amounts, turn, this.timeouts] as const
+    return [this.key, note, ...this.#standing.line, this.timeouts] as const
   }
 
   /** New ids for those who wait, and what scripts are told of each. */
@@ -204,15 +201,9 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   }
 
   #leave(owner: string): Promise<unknown> {
-    const { own, voices } = this.#standing
-    const { queue, deadlines, amounts, turn } = this.#standing.keys
-    const keys = [this.key, queue, deadlines, amounts, turn, this.timeouts] as const
-    const left = this.runtime.insist(
-      () => this.runner.run(permitSemaphoreLeave, keys, [owner, own, ...voices]),
-      this.runtime.options.clock.monotonic() + ALLOWANCE,
-    )
-    this.runtime.track(left)
-    return left
+    const { line, own, voices } = this.#standing
+    const keys = [this.key, ...line, this.timeouts] as const
+    return this.#standing.leaveBy(() => this.runner.run(permitSemaphoreLeave, keys, [owner, own, ...voices]))
   }
 
   async count(): Promise<{ there: boolean; available: number; acquired: number }> {

@@ -54,12 +54,13 @@ end
 --include is-open
 --include amount/see-others
 --include amount/serve
+--include amount/stand-in
+--include amount/hear-others
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 line.left = stored or 0
 seeOthers(line)
-local paid, open, share, more = settle(line, owner), 0, 0, 0
-local mark = own == 1 and 0.25 or 0
+local paid, more = settle(line, owner), 0
 calls, taken = fitIn(wanted, 7, paid)
 -- Whoever waits now wants less, or more, and is first then.
 local push = paid > 0 and 'LPUSH' or 'RPUSH'
@@ -71,34 +72,7 @@ local function giveBack()
   if paid > 0 then redis.call('INCRBY', permits, paid) end
   if calls == 7 then takeBack(line, owner) end
 end
-local done, refusal = pcall(function()
-  -- Where the list was evicted all who wait come anew.
-  for _, other in ipairs(redis.call('EXISTS', queue) == 0 and redis.call('ZRANGE', deadlines, 0, 999) or {}) do
-    if not isIn(line, other) then
-      redis.call('ZREM', deadlines, other)
-      redis.call('HDEL', amounts, other)
-    end
-  end
-  if calls == 7 and joins > 0 then
-    local due = tonumber(redis.call('ZSCORE', deadlines, owner))
-    -- It was passed over since it was not counted, and asks all the same.
-    if own == 3 or own < 2 and due and (due % 1 == 0.5 or due % 1 == 0.75) then mark = 0.75 end
-    redis.call('ZADD', deadlines, line.now + line.allowance + mark, owner)
-    redis.call('HSET', amounts, owner, -joins)
-    if not due then redis.call(push, queue, owner) end
-    for _, key in ipairs({ queue, deadlines, amounts }) do redis.call('PEXPIRE', key, 604800000) end
-  end
-  open = isOpen(line)
-  if open == 0 or news == 1 then
-    serve(line, { [owner] = 1 })
-    open = 0
-  end
-end)
-if not done then
-  giveBack()
-  -- From Redis 7 on an error is a table, of which pcall tells the text.
-  error(string.sub(refusal, 1, 1) == '@' and refusal or { err = refusal }, 0)
-end
+local mark, open = standIn(line, owner, calls == 7 and joins or 0, push, own, news, giveBack)
 local has, first = settle(line, owner), redis.call('LINDEX', queue, 0)
 if calls == 7 then
   calls, taken = fitIn(wanted, 7, has)
@@ -106,15 +80,8 @@ end
 if open == 0 and not first then
   calls, more = fitIn(wanted, calls, line.left)
 end
-if first == owner and mark == 0 then
-  -- It listens to others when it has this answer, or after a moment; or it asks again and again.
-  mark = own == 2 and 0.875 or (open > 0 or line.came) and 0.25 or 0.125
-  redis.pcall('ZADD', deadlines, line.now + line.allowance + mark, owner)
-end
-if open > 0 then
-  share = math.abs(whole(redis.pcall('HMGET', turn, 'share')[1]) or 1)
-end
-refusal = taken + more + paid + has > 0 and take(permits, note, taken + more, paid + has)
+local share = hearOthers(line, owner, first, own, mark, open)
+local refusal = taken + more + paid + has > 0 and take(permits, note, taken + more, paid + has)
 if refusal then
   return refusal
 end
