@@ -4,8 +4,10 @@ import type { Scene, Verdict } from './verdict.js'
 
 /** Whoever waits shows each second that it lives, and asks when a lease ends. */
 const POLLED = 800
-/** Besides one for each call: so many questions in a row without a cause that is known here. A lease ended, or a message crossed an answer. */
-const EXCUSED = 3
+/** A call tries, asks what it has to listen to, and joins; the first of all these begins the row. */
+const TO_JOIN = 3
+/** Besides those: so many questions in a row without a cause that is known here. A lease ended, or a message crossed an answer. */
+const EXCUSED = 2
 /** By these a process asks for what it waits for. */
 const QUESTION = /\/(acquire|ask|enqueue|poll|try)$/
 
@@ -35,7 +37,7 @@ export class Herd {
     const [at, cause, last] = [this.#scene.world.now, this.#cause(process, name), this.#asked.get(who)]
     const vain = last?.cause === cause && at - last.at < this.#polled ? last.vain + 1 : 0
     this.#asked.set(who, { at, cause, vain })
-    if (vain > EXCUSED + process.calls.size)
+    if (vain > EXCUSED + TO_JOIN * process.calls.size - 1)
       this.#verdict.violation('herd', `${process.name} asks for '${name}' again, ${vain} times without a cause`)
   }
 
