@@ -22,6 +22,8 @@ interface Channel {
   readonly kind: SubscriptionKind
   readonly listener: (payload: Uint8Array, channel: Uint8Array) => void
   source: string | undefined
+  /** The latest attempt to have it there. */
+  attaching: Promise<void> | undefined
 }
 
 /** A connection of ours; node-redis does not show its socket, so that answers count instead of bytes. */
@@ -70,7 +72,7 @@ export class NodeRedisMessages {
     const listener: Channel['listener'] = (payload, channel) => {
       this.#events.message({ kind, name, channel: Buffer.from(channel).toString(), payload })
     }
-    const channel: Channel = { name, kind, listener, source: undefined }
+    const channel: Channel = { name, kind, listener, source: undefined, attaching: undefined }
     this.#channels[kind].set(name, channel)
     const source = this.#sources.sourceOf(name, kind)
     try {
@@ -160,19 +162,25 @@ export class NodeRedisMessages {
     return [...plain.values(), ...sharded.values(), ...pattern.values()]
   }
 
-  async #attach(channel: Channel): Promise<void> {
-    const { name, kind, listener } = channel
-    const source = this.#sources.sourceOf(name, kind)
-    channel.source = source
-    try {
-      const client = await this.#at(source)
-      // It was unsubscribed, or went to another node, while the connection was being made.
-      if (this.#channels[kind].get(name) !== channel || channel.source !== source) return
-      await client[WORDS[kind][0]](name, listener, true)
-    } catch (error) {
-      if (channel.source === source) channel.source = undefined
+  #attach(channel: Channel): Promise<void> {
+    const source = this.#sources.sourceOf(channel.name, channel.kind)
+    const isLatest = (): boolean => channel.attaching === attaching
+    const attaching: Promise<void> = this.#bring(channel, source, isLatest).catch((error: unknown) => {
+      // Its connection was replaced meanwhile, and it is attached to the new one.
+      if (!isLatest()) return channel.attaching
+      channel.source = undefined
       throw error
-    }
+    })
+    channel.source = source
+    channel.attaching = attaching
+    return attaching
+  }
+
+  async #bring({ name, kind, listener }: Channel, source: string, isLatest: () => boolean): Promise<void> {
+    const client = await this.#at(source)
+    // It was unsubscribed, or went to another node, while the connection was being made.
+    if (this.#channels[kind].get(name)?.listener === listener && isLatest())
+      await client[WORDS[kind][0]](name, listener, true)
   }
 
   async #detach({ name, kind, listener, source = '' }: Channel): Promise<void> {

@@ -109,14 +109,15 @@ for (const [name, make] of Object.entries(clients)) {
         assert.deepEqual(await subscribed(broken), ['a', 'pattern'])
         await lose(broken)
         await broken.until(() => events.includes('gap'))
+        // A connection that is about to be replaced may still be subscribed: what comes there is lost, and a gap is told again.
+        await broken.until(async () => {
+          for (const channel of ['a', 'b', 'p', 'q']) await broken.redis.publish(channel, 'm')
+          return events.includes('a: m') && events.includes('p*: m')
+        })
         await broken.until(async () => (await subscribed(broken)).join() === 'a,pattern')
-        for (const channel of ['a', 'b', 'p', 'q']) await broken.redis.publish(channel, 'm')
-        await broken.until(() => events.includes('a: m') && events.includes('p*: m'))
         await sleep(50)
-        assert.deepEqual(
-          events.filter((event) => event.endsWith(': m')),
-          ['a: m', 'p*: m'],
-        )
+        const heard = new Set(events.filter((event) => event.endsWith(': m')))
+        assert.deepEqual([...heard].sort(), ['a: m', 'p*: m'])
       })
     }
 
