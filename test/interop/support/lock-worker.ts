@@ -96,8 +96,10 @@ const worker = async (enter: Enter, index: number): Promise<void> => {
     if (hold === undefined) return
     say('granted', { lease, until: until(hold) })
     await sleep(between(options.hold ?? [1, 1]))
-    say(hold.lost ? 'lost' : 'checked', { until: until(hold) })
-    if (hold.lost) return void hold.release()
+    // Asked once: the process may be stopped just here.
+    const { lost } = hold
+    say(lost ? 'lost' : 'checked', { until: until(hold) })
+    if (lost) return void hold.release()
     say('releasing')
     const released = await hold.release()
     say(released ? 'released' : 'failed')
