@@ -175,8 +175,11 @@ export class Line implements Polled, Joinable {
           if (place.waiter.queued && this.#places.has(place)) this.#join(place)
         }
       }
-      // It was rejected, or served as another call of its owner.
-      if (!place.waiter.queued && this.#places.has(place)) void this.#vacate(place)
+      // It was rejected, or served as another call of its owner: the next one here goes on from there.
+      if (!place.waiter.queued && this.#places.has(place)) {
+        void this.#vacate(place)
+        if (this.#places.has(place)) void this.#host.staying(() => this.#approach(place, true))
+      }
     } catch (trouble) {
       this.troubled(place, trouble)
     } finally {
@@ -224,17 +227,20 @@ export class Line implements Polled, Joinable {
     }
   }
 
-  #waits(place: Place, state: State, { stamp, left, open, share }: Told): void {
+  #waits(place: Place, state: State, told: Told): void {
+    const { stamp, left, open, share } = told
     // A grant from before that was another round's, or has lapsed.
     place.since = stamp
     const { waiter } = place
+    this.#room.refuseTries(waiter)
     if (!this.#admit(waiter)) {
       void this.#vacate(place)
       this.#shareOn(waiter)
-      this.#rest()
+      // It may be the next one's now, who has to show itself there as well.
+      if (this.#places.has(place)) this.#waits(place, state, told)
+      else this.#rest()
       return
     }
-    this.#room.refuseTries(waiter)
     const call = this.#protocol.callOf?.(place.wire)
     if (state !== 'behind others') this.#strangers.leave(place)
     else if (call === undefined) this.#strangers.attend(place, open ?? 0, share ?? 0)

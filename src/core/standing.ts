@@ -76,17 +76,18 @@ export class Standing {
     return this.#strangers.news
   }
 
-  /** It asks along the line, by this name. `joins`: it stands there if it has to wait. */
+  /** It asks along the line, by this name. `joins`: it stands there if it has to wait; a single try has nothing of what was granted there. */
   asks(joins: boolean): string {
-    this.#owner ??= this.#runtime.nextWire()
-    this.#stands ||= joins
-    return this.#owner
+    if (!joins) return this.#runtime.nextWire()
+    this.#stands = true
+    return (this.#owner ??= this.#runtime.nextWire())
   }
 
   /** So many calls were served by that name; `first` and the rest as the script says. */
   answered(owner: string, calls: number, first: number, open: number, share: number): void {
-    if (calls > 0 && owner === this.#owner) this.#stands = false
-    this.#first = owner === this.#owner && this.#stands && first > 0
+    if (owner !== this.#owner) return
+    if (calls > 0) this.#stands = false
+    this.#first = this.#stands && first > 0
     const place = this.#first ? first : 0
     // Whoever is first listens to what Redisson's tell each other, once it waits for longer, or they were seen.
     if (place === 0) this.#strangers.leave()

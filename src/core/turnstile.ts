@@ -100,7 +100,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
         settle()
       })
     } else if (this.#passing.has(waiter)) this.#settleAfter(this.#passing.get(waiter), settle)
-    else if (this.#room.first !== undefined || this.passage.leaveLine === undefined) settle()
+    else if (this.#waits || this.passage.leaveLine === undefined) settle()
     else this.#settleAfter(this.passage.leaveLine(), settle)
     // Who stood behind it may want less.
     this.#contender.wake()
@@ -119,19 +119,33 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     return this.#runtime.closed ? undefined : this.#room.first
   }
 
-  /** Those in front whose question is not too long for one. */
+  /** Somebody here needs the place in the line: a single try does not. */
+  get #waits(): boolean {
+    for (const { request } of this.#room.all()) if (request.wait > 0) return true
+    return false
+  }
+
+  /** Those in front whose question is not too long for one. Tries before those who wait are asked for by themselves: what was granted in the line is not for them. */
   #question(): Waiter<Q, G>[] {
     const asked: Waiter<Q, G>[] = []
     let weight = 0
     for (const waiter of this.#room.all()) {
       weight += this.passage.weight?.(waiter.request) ?? 1
-      if (weight > QUESTION && asked.length > 0) break
+      const [first = waiter] = asked
+      if ((weight > QUESTION && asked.length > 0) || (first.request.wait === 0 && waiter.request.wait > 0)) break
       asked.push(waiter)
     }
     return asked
   }
 
   async attempt(): Promise<Outcome> {
+    const tried = this.#room.first?.request.wait === 0
+    const outcome = await this.#attempt()
+    // What was refused to tries says nothing to those who wait behind them.
+    return tried && typeof outcome === 'number' && this.#waits ? this.#attempt() : outcome
+  }
+
+  async #attempt(): Promise<Outcome> {
     // Who has theirs from another here needs no more.
     if (this.#passing.size > 0) await Promise.all(this.#passing.values())
     const asked = this.#question()
@@ -155,7 +169,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
       this.#asked = []
       const leaving = this.#leaving.splice(0)
       // Who waits on does not wait for what is given back.
-      const left = this.#room.first === undefined && leaving.length > 0 ? this.passage.leaveLine?.() : undefined
+      const left = leaving.length > 0 && !this.#waits ? this.passage.leaveLine?.() : undefined
       void Promise.all([back, left]).then(() => {
         for (const settle of leaving) settle()
       })
@@ -294,7 +308,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
 
   /** The place in the line that nobody here needs any more. */
   placeToLeave(): string | undefined {
-    return this.#room.first === undefined ? this.passage.placeToLeave?.() : undefined
+    return this.#waits ? undefined : this.passage.placeToLeave?.()
   }
 
   /** There may be more for who waits here, as a message says. */

@@ -111,6 +111,27 @@ void test('granted as its only caller leaves → the next has it, nothing is lef
   }
 })
 
+void test('granted as its first caller leaves, before a single try for more and one who waits → that one has it at once', async () => {
+  for (const after of [0, 1, 2, 3]) {
+    const { clock, run, semaphore, come, entered, end } = await stage(3, 1)
+    await run(semaphore(0).acquire())
+    const leaves = new AbortController()
+    const { coming } = await come(1, 'leaves', { signal: leaves.signal })
+    const released = semaphore(0).release()
+    await clock.advance(after)
+    const tried = semaphore(1).tryAcquire({ permits: 2 })
+    const next = come(1, 'waits')
+    leaves.abort()
+    await Promise.allSettled([run(coming), run(released)])
+    const at = clock.monotonic()
+    assert.equal(await run(tried), false)
+    await run((await next).coming)
+    const waited = (entered.find(({ name }) => name === 'waits')?.at ?? Infinity) - at
+    assert.ok(waited < 20, `${waited} ms, ${after} ms after the release`)
+    await end()
+  }
+})
+
 void test('three wait in each of two processes → each process stands in the line once', async () => {
   const { clock, clients, run, semaphore, come, names, waiting, end } = await stage(3, 1)
   await run(semaphore(0).acquire())

@@ -25,7 +25,8 @@ local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber
 --include amount/drop-clients
 --include amount/line-of
 --include amount/mode-of
---include leased/is-in
+--include amount/granted-to
+--include amount/is-in
 --include leased/enters-as
 --include leased/trial-ids
 --include leased/add-ids
@@ -50,6 +51,6 @@ end
 local available = redis.call('INCRBY', permits, amount)
 redis.call('SET', note, 1, 'PX', 3600000)
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
-line.timeouts, line.over, line.most, line.visits = timeouts, 0, 1000, 1
+line.timeouts, line.over, line.most, line.visits, line.added = timeouts, 0, 1000, 1, tonumber(amount)
 handOn(line, available, false)
 return available

@@ -34,7 +34,8 @@ local calls = ARGV
 --include amount/drop-clients
 --include amount/line-of
 --include amount/mode-of
---include leased/is-in
+--include amount/granted-to
+--include amount/is-in
 --include leased/enters-as
 --include leased/trial-ids
 --include leased/add-ids
@@ -65,7 +66,7 @@ if not free then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
 line.timeouts, line.over, line.most, line.visits, line.asker = timeouts, over, 1000, 1, owner
-line.lapsed, line.left = reaped > 0, stored and free + over or 0
+line.lapsed, line.left, line.added = reaped > 0, stored and free + over or 0, reaped
 seeOthers(line)
 local paid = settle(line, owner)
 line.paid = stored and paid or 0

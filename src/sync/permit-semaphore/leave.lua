@@ -22,7 +22,8 @@ local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include amount/drop-clients
 --include amount/line-of
 --include amount/mode-of
---include leased/is-in
+--include amount/granted-to
+--include amount/is-in
 --include leased/enters-as
 --include leased/trial-ids
 --include leased/add-ids

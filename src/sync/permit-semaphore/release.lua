@@ -60,7 +60,8 @@ end
 --include amount/drop-clients
 --include amount/line-of
 --include amount/mode-of
---include leased/is-in
+--include amount/granted-to
+--include amount/is-in
 --include leased/enters-as
 --include leased/trial-ids
 --include leased/add-ids
@@ -80,7 +81,7 @@ end
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.timeouts, line.most, line.visits = timeouts, 1000, visits
-line.over, line.lapsed, line.left = over, reaped > 0, available
+line.over, line.lapsed, line.left, line.added = over, reaped > 0, available, #ids - 6 + reaped
 if #client > 36 then
   pcall(takeBack, line, client)
 end

@@ -25,7 +25,8 @@ local ids = ARGV
 --include amount/drop-clients
 --include amount/line-of
 --include amount/mode-of
---include leased/is-in
+--include amount/granted-to
+--include amount/is-in
 --include leased/enters-as
 --include leased/trial-ids
 --include leased/add-ids
@@ -64,7 +65,7 @@ end
 redis.call('SET', note, 1, 'PX', 120000)
 if available then
   local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
-  line.timeouts, line.over, line.most, line.visits = timeouts, 0, 1000, 1
+  line.timeouts, line.over, line.most, line.visits, line.added = timeouts, 0, 1000, 1, taken
   handOn(line, available, false)
 end
 return taken

@@ -24,7 +24,8 @@ local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber
 --include amount/drop-clients
 --include amount/line-of
 --include amount/mode-of
---include leased/is-in
+--include amount/granted-to
+--include amount/is-in
 --include leased/enters-as
 --include leased/trial-ids
 --include leased/add-ids

@@ -58,7 +58,7 @@ end
 --include amount/hand-on
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
-line.visits, line.left = visits, available
+line.visits, line.left, line.added = visits, available, amount
 if #client > 36 then
   pcall(takeBack, line, client)
 end

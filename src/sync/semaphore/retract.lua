@@ -50,5 +50,7 @@ if type(available) == 'table' then
   redis.call('SET', note, taken, 'PX', 3600000)
   return available
 end
-handOn(lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own), available, false)
+local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
+line.added = taken
+handOn(line, available, false)
 return taken

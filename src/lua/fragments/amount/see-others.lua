@@ -3,7 +3,7 @@
 -- deadline says, and is none of them: with .25 it does, with .125 it will when it has waited for 30 ms.
 local function seeOthers(line)
   local known = redis.pcall('HMGET', line.turn, 'value', 'came', 'gave')
-  local came = line.left < (whole(known[1]) or -math.huge) and line.now or whole(known[2]) or 0
+  local came = line.left - line.added < (whole(known[1]) or -math.huge) and line.now or whole(known[2]) or 0
   if came == line.now then redis.pcall('HSET', line.turn, 'came', came) end
   line.came = math.abs(line.now - came) < 3000
   local head = redis.call('LINDEX', line.queue, 0)

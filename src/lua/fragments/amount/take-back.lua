@@ -4,6 +4,7 @@ local function takeBack(line, owner)
   local has = settle(line, owner)
   if has > 0 and redis.call('EXISTS', line.permits) == 1 then
     line.left = redis.call('INCRBY', line.permits, has) + (line.over or 0)
+    line.added = line.added + has
   elseif redis.call('ZREM', line.deadlines, owner) == 1 then
     redis.call('HDEL', line.amounts, owner)
     if redis.call('LLEN', line.queue) <= 1000 then redis.call('LREM', line.queue, 1, owner) end

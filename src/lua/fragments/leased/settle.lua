@@ -1,7 +1,7 @@
 -- How many permits an owner was granted that have not lapsed; what becomes of them is for the caller to say, for their trial ends here.
 -- What has lapsed goes back as everything does that lapses. Who waits stays in the line.
 local function settle(line, owner)
-  local has, due = whole(redis.call('HGET', line.amounts, owner)) or 0, redis.call('ZSCORE', line.deadlines, owner)
+  local has, due = grantedTo(line, owner), redis.call('ZSCORE', line.deadlines, owner)
   if has <= 0 then return 0 end
   redis.call('ZREM', line.deadlines, owner)
   redis.call('HDEL', line.amounts, owner)
