@@ -155,9 +155,10 @@ export interface MemberFailure {
  */
 export class MembersError extends HoldfastError {
   static override readonly brand = 'MembersError'
-  /** One for each member that failed. */
+  /** One for each member that failed, in the order of the members. */
   readonly errors: readonly MemberFailure[]
-  constructor(target: string, errors: readonly MemberFailure[]) {
+  constructor(target: string, failures: readonly MemberFailure[]) {
+    const errors = [...failures].sort((one, other) => one.index - other.index)
     const told = errors.map(({ index, name, error }) => `[${index}] '${name}': ${messageOf(error)}`).join('; ')
     super('MEMBERS', `'${target}' failed in ${told}`, { target, cause: errors[0]?.error })
     this.errors = errors
