@@ -1,6 +1,5 @@
 import { keyEncoder } from './codecs/java-codec.js'
 import type { Settings } from './config/settings.js'
-import { adopt } from './core/adopt.js'
 import { type ServerFacts, readFacts, refused } from './core/facts.js'
 import { GatedLock, type LockHome } from './core/gated-lock.js'
 import { POLL } from './core/contender.js'
@@ -9,7 +8,6 @@ import { within } from './core/within.js'
 import { newClientId } from './core/identity.js'
 import { UnitOfWork } from './core/owner.js'
 import { Presence } from './core/presence.js'
-import type { LockKind } from './core/protocol.js'
 import { Runtime } from './core/runtime.js'
 import { readTicket } from './core/ticket.js'
 import type { Driver } from './engine/engine.js'
@@ -66,6 +64,9 @@ import type {
   ReadWriteLock,
   SpinBackoff,
 } from './types.js'
+import type { LockKind } from './core/lock-kind.js'
+import { Gates } from './core/gates.js'
+import { Turnstiles } from './core/turnstiles.js'
 
 /** How often closing looks whether what is held was given back, ms. */
 const LOOK = 20
@@ -185,6 +186,8 @@ class ConnectedClient implements Client {
   /** What else is unsafe once fenced locks are used. */
   #fencing: readonly string[]
   readonly #runtime: Runtime
+  readonly #gates: Gates
+  readonly #turnstiles: Turnstiles
   readonly #home: LockHome
   readonly #presence: Presence | undefined
   readonly #scripting: Scripting
@@ -208,7 +211,9 @@ class ConnectedClient implements Client {
     this.scripts = new ServerScripts(this.#scripting)
     this.#topics = new Topics(runtime)
     this.#encodeKey = keyEncoder(runtime.options.codec, runtime.options.javaCodec)
-    this.#home = { runtime, readLabels: (clients) => Presence.read(runtime.link, clients, mapName) }
+    this.#gates = new Gates(runtime)
+    this.#turnstiles = new Turnstiles(runtime)
+    this.#home = { runtime, gates: this.#gates, readLabels: (clients) => Presence.read(runtime.link, clients, mapName) }
     this.#elections = { ...this.#home, topics: this.#topics, closing: this.closing, reigns: new Set() }
     this.#slots = { ...this.#home, newest: new Map() }
   }
@@ -270,22 +275,22 @@ class ConnectedClient implements Client {
 
   semaphore(name: string, ...more: readonly unknown[]): Semaphore {
     checkNoMore(more)
-    return new CountedSemaphore(this.#runtime, checkName(name))
+    return new CountedSemaphore(this.#turnstiles, checkName(name))
   }
 
   permitSemaphore(name: string, ...more: readonly unknown[]): PermitSemaphore {
     checkNoMore(more)
-    return new ExpirablePermits(this.#runtime, checkName(name))
+    return new ExpirablePermits(this.#turnstiles, checkName(name))
   }
 
   countDownLatch(name: string, ...more: readonly unknown[]): CountDownLatch {
     checkNoMore(more)
-    return new Latch(this.#runtime, checkName(name))
+    return new Latch(this.#turnstiles, checkName(name))
   }
 
   rateLimiter(name: string, ...more: readonly unknown[]): RateLimiter {
     checkNoMore(more)
-    return new WindowLimiter(this.#runtime, checkName(name))
+    return new WindowLimiter(this.#turnstiles, checkName(name))
   }
 
   script(lua: string, options?: ScriptOptions): Script {
@@ -324,9 +329,9 @@ class ConnectedClient implements Client {
     if (content === undefined || kind === undefined)
       throw new TypeError('ticket must be the text that hold.detach() gave')
     if (this.#runtime.closed) throw new ClosedError(content.name)
-    const gate = this.#runtime.gate(kind, content.name, this.#runtime.keyOf(content.name))
+    const gate = this.#gates.at(kind, content.name, this.#runtime.keyOf(content.name))
     const terms = content.watched ? this.#runtime.watched : { lease: content.lease, watched: false }
-    const hold = await adopt(gate, content.wire, new UnitOfWork(), terms)
+    const hold = await gate.adopt(content.wire, new UnitOfWork(), terms)
     if (hold === undefined) throw new LockLostError(content.name, 'it was adopted already, or its lease ran out')
     return hold
   }
@@ -359,7 +364,7 @@ class ConnectedClient implements Client {
   }
 
   health(): Promise<Health> {
-    return this.#runtime.untilClosed(() => healthOf(this.#runtime, this.#elections.reigns))
+    return this.#runtime.untilClosed(() => healthOf(this.#runtime, () => this.#held, this.#elections.reigns))
   }
 
   async #close(release: boolean): Promise<void> {
@@ -367,27 +372,39 @@ class ConnectedClient implements Client {
     const { clock, commandTimeout } = runtime.options
     this.#ending.abort(new ClosedError())
     const left = (): number => this.#drainsUntil - clock.monotonic()
-    if (left() > 0) runtime.drain()
-    while (left() > 0 && runtime.busy) await runtime.pause(Math.min(LOOK, left()))
+    if (left() > 0) this.#drain()
+    while (left() > 0 && (runtime.busy || this.#turnstiles.holds))
+      await runtime.background.pause(Math.min(LOOK, left()))
     const patience = Math.max(left(), commandTimeout + POLL)
     runtime.end(clock.monotonic() + patience)
     const gone = this.#giveBack(release)
     await within(clock, patience, gone)
     runtime.watchdog.stop()
     const last = Promise.all([runtime.requests.flush(), runtime.wakeups.stop(), this.#presence?.end()])
-    await within(clock, Math.max(LOOK, runtime.endsAt - clock.monotonic()), last)
+    await within(clock, Math.max(LOOK, runtime.background.endsAt - clock.monotonic()), last)
     await runtime.link.close()
     // What nobody has answered is over now, and is told before this is.
-    runtime.hurry()
+    runtime.background.hurry()
     await within(clock, LOOK, gone)
     runtime.releases.stop()
+  }
+
+  /** Whoever waits is turned away. */
+  #drain(): void {
+    this.#runtime.draining = true
+    for (const gate of this.#gates.all) gate.turnAway()
+    this.#turnstiles.turnAway()
+  }
+
+  get #held(): number {
+    return this.#gates.all.reduce((sum, gate) => sum + gate.held, this.#turnstiles.held)
   }
 
   async #giveBack(release: boolean): Promise<void> {
     const runtime = this.#runtime
     this.#topics.close()
-    await Promise.all([...runtime.gates.map((gate) => gate.close(release)), runtime.turnstiles.close(release)])
-    await runtime.settled()
+    await Promise.all([...this.#gates.all.map((gate) => gate.close(release)), this.#turnstiles.close(release)])
+    await runtime.background.settled()
     await runtime.requests.flush()
   }
 

@@ -138,3 +138,14 @@ export const slotOf = (key: string): number => {
   }
   return (crc & 0xffff) % SLOTS
 }
+
+/**
+ * Redisson puts a name into braces to name the keys and channels beside it. Where the name has braces of its own, some of
+ * them may hash to another slot.
+ */
+export const mustShareSlot = ({ key, channel }: { readonly key: string; readonly channel: string }): void => {
+  if (slotOf(key) === slotOf(channel)) return
+  throw new RangeError(
+    `the name '${key}' cannot be used for this object in a cluster: '${channel}', which belongs to it, hashes to another slot because of the braces in the name`,
+  )
+}

@@ -239,6 +239,6 @@ export class Gate extends Gatekeeper implements LoneHost, LineHost {
       contention?.end()
       this.#contention = undefined
     }
-    if (!held) this.runtime.retired(this)
+    if (!held) this.home.retired(this)
   }
 }

@@ -2,16 +2,18 @@ import { AcquireTimeoutError, DeadlockError } from '../errors.js'
 import { clientOf } from '../keys.js'
 import { checkAcquire, checkOwner, usingArgs } from '../options.js'
 import type { AcquireOptions, Lock, LockState, OwnedLock, Owner } from '../types.js'
-import type { Gatekeeper } from './gatekeeper.js'
+import type { Gates } from './gates.js'
 import type { TenureHold } from './hold.js'
 import { ThreadLock } from './owned-lock.js'
 import { UnitOfWork } from './owner.js'
-import { areStrangers, type LockKind, type ServerState } from './protocol.js'
+import type { ServerState } from './protocol.js'
 import type { Request } from './request.js'
 import type { Runtime } from './runtime.js'
 import { enclosing, within } from './scope.js'
 import { leftOf } from './terms.js'
 import { whileHeld } from './using.js'
+import { areStrangers, type LockKind, type OpenGate } from './lock-kind.js'
+import type { Tenure } from './tenure.js'
 
 /** Reads the labels of the clients with these ids. */
 export type ReadLabels = (clients: readonly string[]) => Promise<ReadonlyMap<string, string>>
@@ -19,6 +21,7 @@ export type ReadLabels = (clients: readonly string[]) => Promise<ReadonlyMap<str
 /** What a lock needs of its client. */
 export interface LockHome {
   readonly runtime: Runtime
+  readonly gates: Gates
   readonly readLabels: ReadLabels
 }
 
@@ -119,13 +122,21 @@ export class GatedLock implements Lock<TenureHold> {
     return this.runtime.untilClosed(() => this.#gate.forceRelease(), this.name)
   }
 
+  tenureOf(owner: UnitOfWork): Tenure | undefined {
+    return this.gates.inUse(this.kind, this.key)?.tenureOf(owner)
+  }
+
   for(owner: Owner): OwnedLock {
     checkOwner(owner)
     return new ThreadLock(this, owner as UnitOfWork)
   }
 
-  get #gate(): Gatekeeper {
-    return this.runtime.gate(this.kind, this.name, this.key)
+  get gates(): Gates {
+    return this.#home.gates
+  }
+
+  get #gate(): OpenGate {
+    return this.gates.at(this.kind, this.name, this.key)
   }
 
   async serverState(briefly?: boolean): Promise<ServerState> {
@@ -172,7 +183,7 @@ export class GatedLock implements Lock<TenureHold> {
       if (around !== undefined && around.owner !== owner && unlimited)
         return new DeadlockError(this.name, 'the enclosing using() of another owner holds it until this code has ended')
     }
-    return owner && this.runtime.inVain(this.key, this.kind, this.name, owner)
+    return owner && this.gates.inVain(this.key, this.kind, this.name, owner)
   }
 
   /** Whether the other must end before this one can begin. */

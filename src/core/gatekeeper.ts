@@ -1,10 +1,10 @@
-import { DeadlockError, EngineError, type LockLostError } from '../errors.js'
+import { ClosedError, DeadlockError, EngineError, type LockLostError } from '../errors.js'
 import type { Clock } from './clock.js'
 import type { TenureHold } from './hold.js'
 import type { Keeper } from './keeper.js'
 import type { Limit } from './limit.js'
 import type { UnitOfWork } from './owner.js'
-import { NOT_HELD, type LockKind, type LockProtocol, type ServerState } from './protocol.js'
+import { type LockProtocol, NOT_HELD, type ServerState } from './protocol.js'
 import type { Waiter } from './queue.js'
 import { LATE, type Request, abortable } from './request.js'
 import type { Runtime } from './runtime.js'
@@ -15,21 +15,24 @@ import { makeTicket } from './ticket.js'
 import { isWrongKind, mayHaveRun } from './trouble.js'
 import { type Moment, momentOf } from './trust.js'
 import { within } from './within.js'
+import type { GateHome, LockKind, OpenGate } from './lock-kind.js'
 
 /** One lock in this process, while somebody here holds it or waits for it: what is so for every kind of gate. */
-export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implements Keeper {
+export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implements Keeper, OpenGate {
   readonly name: string
+  readonly home: GateHome
   readonly runtime: Runtime
   readonly kind: LockKind
   readonly protocol: P
   /** Steps on their way that need this gate to stay. */
   protected inFlight = 0
 
-  constructor(runtime: Runtime, kind: LockKind, name: string, key: string) {
-    this.runtime = runtime
+  constructor(home: GateHome, kind: LockKind, name: string, key: string) {
+    this.home = home
+    this.runtime = home.runtime
     this.kind = kind
     this.name = name
-    this.protocol = kind.protocol(new Speaker(runtime, name), key) as P
+    this.protocol = kind.protocol(new Speaker(home.runtime, name), key) as P
   }
 
   /** Those taken through it that are not over. */
@@ -91,7 +94,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
 
   /** Why this call would wait for itself, where it would. */
   protected hopeless({ owner, explicit }: Request): DeadlockError | undefined {
-    return explicit ? this.runtime.inVain(this.protocol.key, this.kind, this.name, owner) : undefined
+    return explicit ? this.home.inVain(this.protocol.key, this.kind, this.name, owner) : undefined
   }
 
   /** Its owner has another lock on the same key now, and would wait for itself. */
@@ -99,7 +102,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
 
   /** Other calls of an owner that was named may wait at gates of other kinds. */
   reconsiderBeside(owner: UnitOfWork): void {
-    for (const gate of this.runtime.beside(this.protocol.key, this.kind)) gate.reconsider(owner)
+    for (const gate of this.home.beside(this.protocol.key, this.kind)) gate.reconsider(owner)
   }
 
   // ---- taking it again ---------------------------------------------------------------------------------------------
@@ -139,10 +142,36 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   protected again({ request, resolve, reject, since }: Waiter): void {
     const wait = Math.max(0, request.wait - (this.clock.monotonic() - since))
     // There may be another gate by now.
-    this.runtime
-      .gate(this.kind, this.name, this.protocol.key)
+    this.home
+      .at(this.kind, this.name, this.protocol.key)
       .acquire({ ...request, wait })
       .then(resolve, reject)
+  }
+
+  async adopt(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
+    const { runtime } = this
+    const adopting = this.staying(() => this.#takeOver(from, owner, terms))
+    runtime.background.track(adopting.catch(() => undefined))
+    return runtime.untilClosed(() => adopting, this.name)
+  }
+
+  async #takeOver(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
+    const { runtime, protocol, clock } = this
+    const wire = this.nextWire()
+    const sent = momentOf(clock)
+    try {
+      if (!(await protocol.pass(from, wire, terms.lease))) return undefined
+      if (runtime.closed) throw new ClosedError(this.name)
+    } catch (error) {
+      const cause = error instanceof ClosedError ? undefined : error
+      // Not for longer than the call promises: in an outage it is undone behind its back.
+      const undone = runtime.background.undo(protocol, wire, terms.lease, cause)
+      await abortable(undone, { signal: undefined, wait: 1 }, clock, () => Promise.resolve())
+      throw error
+    }
+    const tenure = this.begin(wire, terms, sent)
+    runtime.teller.granted(this, wire, sent.mono, false)
+    return tenure.give(owner)
   }
 
   // ---- giving it back ----------------------------------------------------------------------------------------------
@@ -159,7 +188,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
    */
   protected async setFree(tenure: Tenure, missed?: () => void): Promise<boolean> {
     const since = this.clock.monotonic()
-    this.runtime.begun()
+    this.runtime.background.begun()
     let answer: number
     try {
       answer = await this.protocol.release(tenure.wire, tenure.served, tenure.passes + 1)
@@ -178,26 +207,26 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     const step = (): Promise<number> => this.protocol.release(tenure.wire, tenure.served, tenure.passes + 1)
     const result = isWrongKind(first)
       ? { error: first }
-      : await this.runtime.insist(step, tenure.lostAt, (error) => {
+      : await this.runtime.background.insist(step, tenure.lostAt, (error) => {
           unanswered ||= hasRun(error)
           missed?.()
         })
     if ('answer' in result) return this.#answered(tenure, result.answer, unanswered)
     // Where something else stands by now, it was not ours any more.
     if (isWrongKind(result.error)) return this.#answered(tenure, NOT_HELD, unanswered)
-    this.runtime.ended()
+    this.runtime.background.ended()
     this.runtime.fail(notReleased(this.name, result.error, tenure.lastsUntil - this.clock.monotonic()))
     this.leaveLine(tenure)
     // It may outlast its lease: a step that nobody answered made that longer, a place in the line has none, and the key of
     // a write lasts as long as the reads under it.
-    void this.runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
+    void this.runtime.background.undo(this.protocol, tenure.wire, tenure.lease, undefined)
     this.runtime.teller.released(this, tenure.wire, tenure.opened)
     return false
   }
 
   #answered(tenure: Tenure, answer: number, unanswered: boolean): boolean {
     const held = answer !== NOT_HELD
-    this.runtime.ended()
+    this.runtime.background.ended()
     tenure.taken ||= !held && !unanswered
     this.runtime.teller.released(this, tenure.wire, tenure.opened)
     return held || unanswered
@@ -208,13 +237,13 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
     this.lapsed(tenure, error)
     this.leaveLine(tenure)
     // What is on trial may stand in the line still.
-    if (ours || tenure.trial) this.runtime.track(this.#cleanUp(tenure))
+    if (ours || tenure.trial) this.runtime.background.track(this.#cleanUp(tenure))
     this.vacated()
   }
 
   /** Those who were served without the server and still stand in its line leave before the hold is freed. */
   leaveLine(tenure: Tenure): void {
-    for (const place of tenure.served) void this.runtime.undo(this.protocol, place, tenure.lease, undefined)
+    for (const place of tenure.served) void this.runtime.background.undo(this.protocol, place, tenure.lease, undefined)
     tenure.served = []
   }
 
@@ -224,8 +253,8 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
 
   /** A renewal that was never answered may have kept it alive. Not before its end: the holder has that time to stop. */
   async #cleanUp(tenure: Tenure): Promise<void> {
-    await this.runtime.pause(marginOf(tenure.lease))
-    await this.runtime.undo(this.protocol, tenure.wire, tenure.lease, undefined)
+    await this.runtime.background.pause(marginOf(tenure.lease))
+    await this.runtime.background.undo(this.protocol, tenure.wire, tenure.lease, undefined)
   }
 
   doubted(tenure: Tenure, cause: unknown): void {
@@ -245,7 +274,7 @@ export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implemen
   }
 
   async insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined> {
-    const outcome = await this.runtime.insist(step, tenure.lostAt)
+    const outcome = await this.runtime.background.insist(step, tenure.lostAt)
     return 'answer' in outcome ? outcome.answer : undefined
   }
 

@@ -25,14 +25,13 @@ interface Led {
   readonly overdue: boolean
 }
 
-export const healthOf = async (runtime: Runtime, terms: ReadonlySet<Led>): Promise<Health> => {
-  const { link, gates, turnstiles, waiting, watchdog, options } = runtime
+export const healthOf = async (runtime: Runtime, held: () => number, terms: ReadonlySet<Led>): Promise<Health> => {
+  const { link, waiting, watchdog, options } = runtime
   const latency = link.isUp ? await latencyOf(runtime) : undefined
-  const held = gates.reduce((sum, gate) => sum + gate.held, turnstiles.held)
   const late = [...terms].filter((term) => term.overdue).length
   const overdue = watchdog.tenures.filter((tenure) => tenure.status() === 'uncertain').length + late
   const leading = [...terms].filter((term) => term.working).length
-  const counts = { waiting, held, overdue, leading }
+  const counts = { waiting, held: held(), overdue, leading }
   if (latency !== undefined) return { state: 'up', since: link.since, latency, ...counts }
   if (link.isUp) return { state: 'away', since: Math.round(options.clock.now() - link.silence), ...counts }
   return { state: link.known ? 'away' : 'connecting', since: link.since, ...counts }

@@ -2,22 +2,26 @@ import type { Arg } from '../engine/engine.js'
 import { EngineError } from '../errors.js'
 import { checkLease, show } from '../options.js'
 import { coreChangeKeys } from '../lua/scripts.gen.js'
-import { noteKey } from '../keys.js'
+import { mustShareSlot, noteKey } from '../keys.js'
 import { type Shape, either, integer, nil, text } from '../lua/shape.js'
 import type { Kept } from '../types.js'
-import type { Runner } from './protocol.js'
-import { type Runtime, mustShareSlot } from './runtime.js'
+import type { Runtime } from './runtime.js'
 import { Speaker } from './speaker.js'
 import { leftOf } from './terms.js'
+import type { Runner } from './runner.js'
+import type { Turnstiles } from './turnstiles.js'
 
 /** What many share and nobody owns: its keys stay on the server until they are deleted. */
 export abstract class KeptObject implements Kept {
   readonly name: string
   readonly key: string
   protected readonly runtime: Runtime
+  protected readonly turnstiles: Turnstiles
   readonly #speaker: Runner
 
-  constructor(runtime: Runtime, name: string) {
+  constructor(turnstiles: Turnstiles, name: string) {
+    const { runtime } = turnstiles
+    this.turnstiles = turnstiles
     this.runtime = runtime
     this.name = name
     this.key = runtime.keyOf(name)

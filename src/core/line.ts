@@ -271,7 +271,7 @@ export class Line implements Polled, Joinable {
     if (request.wait > 0 && waitsOut(trouble, request, since <= this.answeredAt)) {
       const pause = Math.min(50 * 2 ** this.#troubles++, POLL)
       void this.#host.staying(async () => {
-        await runtime.pause(pause)
+        await runtime.background.pause(pause)
         if (waiter.queued && !this.#standsOnce) this.#ask(waiter)
         this.#stand()
       })
@@ -335,7 +335,7 @@ export class Line implements Polled, Joinable {
     if (this.#doubts && !proven) return
     this.#doubts = true
     const rest = (): void => {
-      void runtime.pause(POLL / 50).then(() => (this.#doubts = false))
+      void runtime.background.pause(POLL / 50).then(() => (this.#doubts = false))
     }
     tenure.verify().then(rest, rest)
   }
@@ -395,7 +395,7 @@ export class Line implements Polled, Joinable {
     if (typeof outcome === 'object') {
       const { trouble } = outcome
       this.met(trouble)
-      void runtime.undo(this.#protocol, wire, terms.lease, trouble)
+      void runtime.background.undo(this.#protocol, wire, terms.lease, trouble)
       // It was passed on, and is given back for want of replicas.
       if (!(trouble instanceof ReplicationError)) return this.#host.free(from)
       this.#rest()
@@ -409,9 +409,9 @@ export class Line implements Polled, Joinable {
         this.#serve(taker, this.#host.begin(wire, terms, sent, from))
       } else {
         if (taker !== undefined && late) this.#reject(taker, lateError(name, terms.lease))
-        void runtime.undo(this.#protocol, wire, terms.lease, undefined)
+        void runtime.background.undo(this.#protocol, wire, terms.lease, undefined)
       }
-    } else void runtime.undo(this.#protocol, from.wire, from.lease, undefined)
+    } else void runtime.background.undo(this.#protocol, from.wire, from.lease, undefined)
     this.#rest()
     return outcome
   }

@@ -50,7 +50,7 @@ export class LoneCall {
       if (left === null) this.#granted(wire)
       else mustWait = !this.#rejected
     } catch (trouble) {
-      void runtime.undo(protocol, wire, lease, trouble)
+      void runtime.background.undo(protocol, wire, lease, trouble)
       mustWait = isMoving(trouble) && this.request.wait > 0 && !this.#rejected
       if (!mustWait) this.reject(trouble)
     }
@@ -63,7 +63,7 @@ export class LoneCall {
     const late = isLate(runtime.options.clock, this.sent, terms.lease)
     if (late || this.#rejected) {
       this.reject(lateError(name, terms.lease))
-      void runtime.undo(protocol, wire, terms.lease, undefined)
+      void runtime.background.undo(protocol, wire, terms.lease, undefined)
       return
     }
     this.resolve(this.#host.begin(wire, terms, this.sent).give(owner))

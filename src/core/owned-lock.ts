@@ -1,9 +1,11 @@
 import { NotOwnerError } from '../errors.js'
 import { OPTIONS, checkLease, checkOptions, checkWait } from '../options.js'
 import type { Lock, OwnedLock, OwnedLockOptions } from '../types.js'
-import type { GatedLock } from './gated-lock.js'
 import type { TenureHold } from './hold.js'
 import type { UnitOfWork } from './owner.js'
+import type { ServerState } from './protocol.js'
+import type { Runtime } from './runtime.js'
+import type { Tenure } from './tenure.js'
 
 type HoldOf<L extends Lock> = Awaited<ReturnType<L['acquire']>>
 
@@ -65,8 +67,14 @@ export abstract class OwnedView<L extends Lock> implements OwnedLock {
 const leaseOf = (lease: number | undefined): { lease?: number } =>
   lease === undefined || lease === -1 ? {} : { lease: checkLease(lease) }
 
-/** Its holds are kept at the gate for it. */
-export class ThreadLock extends OwnedView<GatedLock> {
+/** A lock whose gate keeps the holds of its owners. */
+interface HeldAtGate extends Lock<TenureHold> {
+  readonly runtime: Runtime
+  tenureOf(owner: UnitOfWork): Tenure | undefined
+  serverState(): Promise<ServerState>
+}
+
+export class ThreadLock extends OwnedView<HeldAtGate> {
   async unlock(): Promise<void> {
     this.target.runtime.checkOpen(this.name)
     if ((await this.#held()?.release()) !== true) throw this.#notOwner()
@@ -84,6 +92,6 @@ export class ThreadLock extends OwnedView<GatedLock> {
 
   /** The innermost hold of this owner, through whichever lock object it was taken. */
   #held(): TenureHold | undefined {
-    return this.target.runtime.gateInUse(this.target.kind, this.target.key)?.tenureOf(this.owner)?.innermost
+    return this.target.tenureOf(this.owner)?.innermost
   }
 }

@@ -1,7 +1,4 @@
 import type { Script } from '../lua/script.js'
-import type { RedissonVersion } from '../types.js'
-import type { Gatekeeper } from './gatekeeper.js'
-import type { Runtime } from './runtime.js'
 
 /** A script that gives many holds a full lease in one call: the keys of each in turn; a lease, then the owner of each. */
 export type RenewScript = Script<readonly [...string[]], readonly [number, ...string[]], readonly number[]>
@@ -77,76 +74,9 @@ export interface LockProtocol {
   inspect(briefly?: boolean): Promise<ServerState>
 }
 
-/** Who else is on the keys, and what they go by. */
-export interface Fleet {
-  /** The oldest Redisson. */
-  readonly redisson: RedissonVersion
-  /** How long a waiter in a line may be silent, ms. */
-  readonly fairWaiterTimeout: number
-  /** The lease of who names none, ms. */
-  readonly watchdog: number
-}
-/** ms until a waiter that was refused so many times asks again; `random` gives numbers from 0 to below 1. */
-export type Backoff = (refusals: number, random: () => number) => number
-
 /** What a script says to whoever has it now: to one that asks for it, and to one that takes over another's hold. */
 export const isHeld = (left: number | null): boolean => left === null
 export const isPassed = (passed: number): boolean => passed === 1
 
 /** What a script says to whoever gives back what was not theirs. */
 export const NOT_HELD = -1
-
-/** What a protocol needs to speak: see `Link.run`. */
-export interface Runner {
-  run<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
-    script: Script<K, A, R>,
-    keys: K,
-    args: A,
-  ): Promise<R>
-  /** Runs a script by which somebody may come to have something. Where the reply says so, the replicas are waited for: see `Replicas`. */
-  take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
-    script: Script<K, A, R>,
-    keys: K,
-    args: A,
-    took: (reply: R) => boolean,
-  ): Promise<R>
-  /** PUBLISH, or SPUBLISH where Redisson would use it. */
-  readonly publishCommand: string
-  /** A script learns of all who listen to a channel, not only of those at one node. */
-  readonly countsAll: boolean
-  /** Whether this client may be among the listeners that the server counts. */
-  mayBeCounted(channel: string): boolean
-  readonly fleet: Fleet
-}
-
-/** A kind of lock. */
-export interface LockKind {
-  /** As the client's method is called. */
-  readonly name: string
-  /** Kinds of one family share keys and channels, and so they share their local queue. */
-  readonly family: string
-  /** What of the things under its key it takes, where that is not all: those that share none do not exclude one another. */
-  readonly part?: readonly string[]
-  /** What a ticket calls it. Default: its name. */
-  readonly ticket?: string
-  /** Whether an owner that holds it may take it again. */
-  readonly reentrant: boolean
-  /** Only where releases are told to nobody. */
-  readonly backoff?: Backoff
-  /** Default: exclusive. */
-  readonly mode?: 'read' | 'write'
-  /** What the server knows its owners by, behind their number. Default: nothing. */
-  readonly mark?: string
-  /** The other side of the same lock. */
-  readonly rival?: LockKind
-  /** Another gate than the usual one. */
-  gate?(runtime: Runtime, name: string, key: string): Gatekeeper
-  protocol(runner: Runner, key: string): LockProtocol
-}
-
-/** On one key they exclude one another, and neither can be taken again through the other. Parts of one key are another matter. */
-export const areStrangers = (one: LockKind, other: LockKind): boolean =>
-  one.family !== other.family &&
-  one.rival?.family !== other.family &&
-  (one.mode !== 'read' || other.mode !== 'read') &&
-  (one.part === undefined || other.part === undefined)

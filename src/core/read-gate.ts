@@ -33,7 +33,7 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements LineHost {
 
   get #writing(): WriteGate | undefined {
     const { rival } = this.kind
-    return rival === undefined ? undefined : (this.runtime.gateInUse(rival, this.protocol.key) as WriteGate | undefined)
+    return rival === undefined ? undefined : (this.home.inUse(rival, this.protocol.key) as WriteGate | undefined)
   }
 
   protected take(tenure: Tenure): void {
@@ -119,7 +119,12 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements LineHost {
       }
       if (this.runtime.closed) throw new ClosedError(this.name)
     } catch (error) {
-      void this.runtime.undo(this.protocol, wire, terms.lease, error instanceof ClosedError ? undefined : error)
+      void this.runtime.background.undo(
+        this.protocol,
+        wire,
+        terms.lease,
+        error instanceof ClosedError ? undefined : error,
+      )
       throw error
     } finally {
       this.#entering--
@@ -176,6 +181,6 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements LineHost {
     if (this.inFlight > 0 || this.#waiting?.first !== undefined) return
     this.#waiting?.end()
     this.#waiting = undefined
-    if (this.tenures.size === 0) this.runtime.retired(this)
+    if (this.tenures.size === 0) this.home.retired(this)
   }
 }

@@ -1,8 +1,10 @@
 import { onAbort, reasonOf } from './abort.js'
 import { type Clock, limitAnswers, type Timer } from './clock.js'
 import type { UnitOfWork } from './owner.js'
-import type { Backoff } from './protocol.js'
 import type { Terms } from './terms.js'
+
+/** ms until a waiter that was refused so many times asks again; `random` gives numbers from 0 to below 1. */
+export type Backoff = (refusals: number, random: () => number) => number
 
 /** How long a call waits, and what else ends it. */
 export interface Patience {

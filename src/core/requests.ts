@@ -1,7 +1,8 @@
 import { EngineError, isBrokenOff, ReplicationError } from '../errors.js'
 import { noteKey, slotOf } from '../keys.js'
-import type { Timer } from './clock.js'
-import { type Runtime, UNDO_TIME } from './runtime.js'
+import type { Clock, Timer } from './clock.js'
+import { type Background, UNDO_TIME } from './background.js'
+import type { Link } from '../engine/link.js'
 import { integer } from '../lua/shape.js'
 import { UNSURE, passes } from './trouble.js'
 
@@ -48,19 +49,29 @@ class Course {
   }
 }
 
+/** What it needs of its client. */
+interface Noting {
+  readonly options: { readonly id: string; readonly clock: Clock }
+  readonly link: Pick<Link, 'isUp' | 'cluster' | 'command'>
+  readonly background: Background
+  readonly closed: boolean
+  nextNumber(): number
+  fail(error: unknown): void
+}
+
 /**
  * What must be done once though its answer may be lost. A count cannot tell who changed it, so each such step leaves a note
  * of what came of it, under a key of its own that lives for longer than anybody asks. Whose answer is lost asks again under
  * the same key. When every copy that was sent has been answered, the note goes.
  */
 export class Requests {
-  readonly #runtime: Runtime
+  readonly #runtime: Noting
   readonly #answered = new Set<string>()
   /** Of steps that nobody asks for any more though a copy may come late: they last for as long as that. */
   readonly #givenUp = new Set<string>()
   #timer: Timer | undefined
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: Noting) {
     this.#runtime = runtime
   }
 
@@ -108,8 +119,12 @@ export class Requests {
     const course = this.#course()
     course.failed(cause)
     const until = this.#runtime.options.clock.monotonic() + Math.min(KEPT, Math.max(lasts, UNDO_TIME))
-    const undone = this.#runtime.insist(undo, () => Math.min(until, course.refusedAt + UNDO_TIME), course.failed)
-    this.#runtime.track(undone)
+    const undone = this.#runtime.background.insist(
+      undo,
+      () => Math.min(until, course.refusedAt + UNDO_TIME),
+      course.failed,
+    )
+    this.#runtime.background.track(undone)
     void this.#told(undone, course)
   }
 
@@ -134,7 +149,7 @@ export class Requests {
     }
     this.#answered.clear()
     const deleted = Promise.all([...this.#shortened(), ...[...slots.values()].map((notes) => this.#delete(notes))])
-    this.#runtime.track(deleted)
+    this.#runtime.background.track(deleted)
     await deleted
   }
 
@@ -142,7 +157,7 @@ export class Requests {
     const runtime = this.#runtime
     const route = notes[0] as string
     // Closing does not end before they are gone, if that can be.
-    const outcome = await runtime.insist(
+    const outcome = await runtime.background.insist(
       () => runtime.link.command(['DEL', ...notes], integer, { route }),
       () => (runtime.closed ? Infinity : -Infinity),
     )
@@ -176,8 +191,8 @@ export class Requests {
     until: () => number,
   ): Promise<Outcome<T>> {
     const note = this.note(key)
-    const asked = this.#runtime.insist(() => step(note), until, course.failed)
-    this.#runtime.track(asked)
+    const asked = this.#runtime.background.insist(() => step(note), until, course.failed)
+    this.#runtime.background.track(asked)
     const outcome = await asked
     if (course.unanswered !== undefined && !course.late) this.forget(note)
     if ('error' in outcome) {
@@ -187,7 +202,7 @@ export class Requests {
     if (!course.late) this.forget(note)
     // A copy may come late still. Asked for once more, the note lasts for as long as that, and then it goes.
     else {
-      this.#runtime.inBackground(async () => {
+      this.#runtime.background.inBackground(async () => {
         await step(note)
         await this.#runtime.link.command(['PEXPIRE', note, LATEST], integer, { route: note })
       })

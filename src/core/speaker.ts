@@ -1,7 +1,7 @@
 import type { SendOptions } from '../engine/engine.js'
 import type { Script } from '../lua/script.js'
-import type { Fleet, Runner } from './protocol.js'
 import type { Runtime } from './runtime.js'
+import type { Fleet, Runner } from './runner.js'
 
 /** Speaks for one object, whose name is on the errors. */
 export class Speaker implements Runner {

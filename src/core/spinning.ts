@@ -117,7 +117,7 @@ export class Spinning implements Contest<Waiter> {
     } catch (trouble) {
       // It was passed on, and is given back for want of replicas.
       passing?.done(trouble instanceof ReplicationError || this.#host.free(passing.from))
-      void runtime.undo(protocol, wire, lease, trouble)
+      void runtime.background.undo(protocol, wire, lease, trouble)
       return { trouble }
     } finally {
       this.#asking = undefined
@@ -147,7 +147,7 @@ export class Spinning implements Contest<Waiter> {
       this.#room.remove(taker)
       taker.reject(lateError(name, terms.lease))
     }
-    await runtime.undo(protocol, wire, terms.lease, undefined)
+    await runtime.background.undo(protocol, wire, terms.lease, undefined)
   }
 
   #likeMinded(terms: Terms): Waiter | undefined {

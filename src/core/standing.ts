@@ -1,6 +1,6 @@
-import type { Runner } from './protocol.js'
 import type { Runtime } from './runtime.js'
 import { Strangers } from './strangers.js'
+import type { Runner } from './runner.js'
 
 /** Among ours alone whoever is first is mostly served sooner, ms: it need not listen to others. */
 const PATIENT = 30
@@ -106,8 +106,8 @@ export class Standing {
 
   /** By this step it is out of the line; nobody needs it any more when the place would have gone by itself. */
   leaveBy(step: () => Promise<unknown>): Promise<unknown> {
-    const left = this.#runtime.insist(step, this.#runtime.options.clock.monotonic() + ALLOWANCE)
-    this.#runtime.track(left)
+    const left = this.#runtime.background.insist(step, this.#runtime.options.clock.monotonic() + ALLOWANCE)
+    this.#runtime.background.track(left)
     return left
   }
 }

@@ -32,7 +32,7 @@ export class Trials {
       await turn
       this.#brief = tenure.over
       // Gone: but it may stand in the line still.
-      if ((await confirming) === 0) await this.#host.runtime.undo(this.#protocol, wire, lease, undefined)
+      if ((await confirming) === 0) await this.#host.runtime.background.undo(this.#protocol, wire, lease, undefined)
     })
   }
 }

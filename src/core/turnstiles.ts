@@ -1,6 +1,7 @@
+import { mustShareSlot } from '../keys.js'
 import type { Passage } from './passage.js'
 import type { Patience } from './request.js'
-import { type Runtime, mustShareSlot } from './runtime.js'
+import type { Runtime } from './runtime.js'
 import { Turnstile } from './turnstile.js'
 
 type AnyTurnstile<Q extends Patience = Patience, G = unknown> = Pick<
@@ -14,13 +15,13 @@ const placeOf = ({ kind, key }: AnyPassage): string => `${kind.name} ${key}`
 
 /** Where calls of one client wait for what many may have at once; and what they have got that only closing would give back. */
 export class Turnstiles {
-  readonly #runtime: Runtime
+  readonly runtime: Runtime
   /** By kind and key. */
   readonly #open = new Map<string, AnyTurnstile>()
   readonly #holding = new Set<(release: boolean) => Promise<unknown>>()
 
   constructor(runtime: Runtime) {
-    this.#runtime = runtime
+    this.runtime = runtime
   }
 
   /** Undefined: not had within the wait. `taken` is called in the turn in which it is granted: nothing comes between. */
@@ -29,17 +30,17 @@ export class Turnstiles {
     request: Q,
     taken?: (granted: G) => void,
   ): Promise<G | undefined> {
-    this.#runtime.checkTakes(passage.name)
+    this.runtime.checkTakes(passage.name)
     request.signal?.throwIfAborted()
-    if (request.wait === 0) this.#runtime.link.checkUp(passage.name)
-    if (this.#runtime.link.cluster) mustShareSlot(passage)
+    if (request.wait === 0) this.runtime.link.checkUp(passage.name)
+    if (this.runtime.link.cluster) mustShareSlot(passage)
     const there = this.at(passage) as Turnstile<Q, G> | undefined
     return (there ?? this.#make(passage)).enter(request, taken)
   }
 
   #make<Q extends Patience, G>(passage: Passage<Q, G>): Turnstile<Q, G> {
     const place = placeOf(passage)
-    const turnstile = new Turnstile(this.#runtime, passage, () => {
+    const turnstile = new Turnstile(this.runtime, passage, () => {
       if (this.#open.get(place) === (turnstile as unknown)) this.#open.delete(place)
     })
     this.#open.set(place, turnstile as unknown as AnyTurnstile)

@@ -2,9 +2,10 @@ import { EngineError } from '../errors.js'
 import { slotOf } from '../keys.js'
 import type { Clock, Timer } from './clock.js'
 import { DueHeap } from './due-heap.js'
-import type { RenewScript, Runner } from './protocol.js'
+import type { RenewScript } from './protocol.js'
 import type { Tenure } from './tenure.js'
 import { type Moment, momentOf, steadyMoment } from './trust.js'
+import type { Runner } from './runner.js'
 
 /** How many holds one script call renews, each as much work as that of a plain lock. */
 const BATCH = 250

@@ -12,7 +12,7 @@ export class WriteGate extends Gate {
 
   get #reading(): ReadGate | undefined {
     const { rival } = this.kind
-    return rival === undefined ? undefined : (this.runtime.gateInUse(rival, this.protocol.key) as ReadGate | undefined)
+    return rival === undefined ? undefined : (this.home.inUse(rival, this.protocol.key) as ReadGate | undefined)
   }
 
   protected override hopeless(request: Request): DeadlockError | undefined {

@@ -144,7 +144,7 @@ export class Reign {
     hold.signal.removeEventListener('abort', this.#look)
     // One behind the other on the connection: no trip more until the next one leads.
     const withdrawn = this.#leadership.withdraw(this.#claim.owner).catch(() => undefined)
-    this.#runtime.track(withdrawn)
+    this.#runtime.background.track(withdrawn)
     await hold.release()
     this.#settle()
   }

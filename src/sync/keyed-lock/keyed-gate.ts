@@ -35,9 +35,7 @@ export class KeyedGate extends Gate {
   }
 
   get #holdsOthers(): boolean {
-    return this.runtime
-      .gatesOn(this.protocol.key)
-      .some((gate) => gate instanceof KeyedGate && gate.tenure !== undefined)
+    return this.home.on(this.protocol.key).some((gate) => gate instanceof KeyedGate && gate.tenure !== undefined)
   }
 
   override acquire(request: Request): Promise<TenureHold | undefined> {
@@ -73,7 +71,7 @@ export class KeyedGate extends Gate {
   }
 
   get #inUse(): boolean {
-    return this.runtime.gateInUse(this.kind, this.protocol.key) === this
+    return this.home.inUse(this.kind, this.protocol.key) === this
   }
 
   #overlapping(owner: UnitOfWork): readonly KeyedGate[] {

@@ -1,15 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/line-protocol.js'
-import {
-  type Attempt,
-  isHeld,
-  isPassed,
-  type LockKind,
-  NOT_HELD,
-  type RenewScript,
-  type Runner,
-  type ServerState,
-} from '../../core/protocol.js'
+import { type Attempt, isHeld, isPassed, NOT_HELD, type RenewScript, type ServerState } from '../../core/protocol.js'
 import { isMoving } from '../../core/trouble.js'
 import { keyedDeadlines, keyedGrants, keyedQueue, keyedSets, keyedTurn, lockChannel } from '../../keys.js'
 import {
@@ -26,6 +17,8 @@ import {
 import { NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
 import { fieldOf } from './fields.js'
 import { KeyedGate, type Impatient } from './keyed-gate.js'
+import type { Runner } from '../../core/runner.js'
+import type { LockKind } from '../../core/lock-kind.js'
 
 /** Keys, a field for each, all of these in one text, and what the channel of its grants is named by. */
 interface KeySet {
@@ -258,7 +251,7 @@ export const keyedLock = (keys: readonly string[], encode: KeyEncoder): LockKind
     part,
     reentrant: true,
     protocol: (runner, group) => new KeyedLockProtocol(runner, group, keySet),
-    gate: (runtime, name, key) => new KeyedGate(runtime, kind, name, key),
+    gate: (home, name, key) => new KeyedGate(home, kind, name, key),
   }
   return kind
 }

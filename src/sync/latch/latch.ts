@@ -38,7 +38,7 @@ export class Latch extends KeptObject implements CountDownLatch, Passage<Patienc
     const { wait = Infinity, signal } = checkWaiting(options, OPTIONS.wait)
     this.checkUsable()
     const request: Patience = { wait, signal }
-    if ((await this.runtime.turnstiles.enter(this, request)) === true) return true
+    if ((await this.turnstiles.enter(this, request)) === true) return true
     const away = this.runtime.blame(request, this.name)
     if (away !== undefined) throw away
     return false

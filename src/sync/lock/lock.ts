@@ -2,11 +2,9 @@ import {
   type Attempt,
   isHeld,
   isPassed,
-  type LockKind,
   type LockProtocol,
   NOT_HELD,
   type RenewScript,
-  type Runner,
   type ServerState,
 } from '../../core/protocol.js'
 import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/line-protocol.js'
@@ -25,6 +23,8 @@ import {
   spinLockAcquire,
 } from '../../lua/scripts.gen.js'
 import { inspectLine } from '../fair-lock/fair-keys.js'
+import type { Runner } from '../../core/runner.js'
+import type { LockKind } from '../../core/lock-kind.js'
 
 /** Who has no place asks in vain. */
 export const TOO_LATE = 0

@@ -94,12 +94,12 @@ class PermitKeeper implements Keeper {
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
     this.#ended()
     this.lapsed(tenure, error)
-    if (ours && tenure.watched) this.#permits.runtime.track(this.#cleanUp(tenure))
+    if (ours && tenure.watched) this.#permits.runtime.background.track(this.#cleanUp(tenure))
   }
 
   /** A renewal that was never answered may have kept it. Not before its end: the holder has that time to stop. */
   async #cleanUp(tenure: Tenure): Promise<void> {
-    await this.#permits.runtime.pause(marginOf(tenure.lease))
+    await this.#permits.runtime.background.pause(marginOf(tenure.lease))
     await this.#release()
   }
 
@@ -124,7 +124,7 @@ class PermitKeeper implements Keeper {
   }
 
   async insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined> {
-    const outcome = await this.#permits.runtime.insist(step, tenure.lostAt)
+    const outcome = await this.#permits.runtime.background.insist(step, tenure.lostAt)
     return 'answer' in outcome ? outcome.answer : undefined
   }
 
@@ -150,7 +150,7 @@ export class HeldPermit implements Permit {
     this.#keeper = new PermitKeeper(permits, id, () => this.#forget())
     this.#tenure = new Tenure(this.#keeper, permits.marked(id), terms, sent)
     this.#hold = this.#tenure.give(new UnitOfWork())
-    permits.runtime.turnstiles.hold(this.#closing)
+    permits.turnstiles.hold(this.#closing)
     if (terms.lease !== Infinity) permits.runtime.watchdog.add(this.#tenure)
     else PermanentPermits.of(permits.runtime).add(this)
     heldOf(permits).set(id, this)
@@ -251,10 +251,10 @@ export class HeldPermit implements Permit {
 
   #forget(): void {
     this.#tenure.end()
-    const { runtime } = this.#permits
+    const { runtime, turnstiles } = this.#permits
     runtime.watchdog.remove(this.#tenure)
     PermanentPermits.of(runtime).remove(this)
-    runtime.turnstiles.letGo(this.#closing)
+    turnstiles.letGo(this.#closing)
     heldOf(this.#permits).delete(this.id)
   }
 }

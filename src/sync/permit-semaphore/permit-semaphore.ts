@@ -1,5 +1,5 @@
 import { KeptObject } from '../../core/kept.js'
-import type { Runtime } from '../../core/runtime.js'
+import type { Turnstiles } from '../../core/turnstiles.js'
 import { AcquireTimeoutError, LockLostError, NotOwnerError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreLeaseTime } from '../../lua/scripts.gen.js'
 import {
@@ -26,9 +26,9 @@ const ID = /^[0-9a-f]{32}$/
 export class ExpirablePermits extends KeptObject implements PermitSemaphore {
   readonly #permits: IdentifiedPermits
 
-  constructor(runtime: Runtime, name: string) {
-    super(runtime, name)
-    this.#permits = new IdentifiedPermits(runtime, name, this.key)
+  constructor(turnstiles: Turnstiles, name: string) {
+    super(turnstiles, name)
+    this.#permits = new IdentifiedPermits(turnstiles, name, this.key)
   }
 
   protected override get keys(): readonly [string, string] {
@@ -111,7 +111,7 @@ export class ExpirablePermits extends KeptObject implements PermitSemaphore {
     }
     const { terms } = request
     let held: HeldPermit[] | undefined
-    await this.runtime.turnstiles.enter(this.#permits, request, ({ ids, sent }) => {
+    await this.turnstiles.enter(this.#permits, request, ({ ids, sent }) => {
       held = ids.map((id) => new HeldPermit(this.#permits, id, terms, sent))
     })
     if (held === undefined || held.every(({ lost }) => !lost)) return held

@@ -1,5 +1,4 @@
 import type { Clock } from '../../core/clock.js'
-import type { Runner } from '../../core/protocol.js'
 import type { Waiter } from '../../core/queue.js'
 import type { Patience } from '../../core/request.js'
 import { KEPT } from '../../core/requests.js'
@@ -30,6 +29,8 @@ import {
   permitSemaphoreSetPermits,
   permitSemaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
+import type { Runner } from '../../core/runner.js'
+import type { Turnstiles } from '../../core/turnstiles.js'
 
 export interface PermitsRequest extends Patience {
   readonly count: number
@@ -76,11 +77,14 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   readonly channel: string
   /** Where Redisson tells of releases. */
   readonly told: string
+  readonly turnstiles: Turnstiles
   readonly runtime: Runtime
   readonly runner: Runner
   readonly #standing: Standing
 
-  constructor(runtime: Runtime, name: string, key: string) {
+  constructor(turnstiles: Turnstiles, name: string, key: string) {
+    const { runtime } = turnstiles
+    this.turnstiles = turnstiles
     this.runtime = runtime
     this.runner = new Speaker(runtime, name)
     this.name = name
@@ -96,7 +100,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
       told: this.told,
     }
     this.#standing = new Standing(runtime, this.runner, keys, () => {
-      runtime.turnstiles.at(this)?.call()
+      turnstiles.at(this)?.call()
     })
     this.channel = this.#standing.channel
   }
@@ -236,7 +240,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
 
   /** All or none. In the turn of this process those who wait here have them, with ids of their own. */
   async release(ids: readonly string[], note: string): Promise<boolean> {
-    const here = this.runtime.turnstiles.at<PermitsRequest, Grant>(this)
+    const here = this.turnstiles.at<PermitsRequest, Grant>(this)
     let gone: boolean | undefined
     await here?.passBy(ids.length, async (waiters: readonly PermitsWaiter[]) => {
       const { grants, calls } = this.#calls(waiters)
@@ -267,7 +271,10 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   }
 
   async #giveUp(ids: readonly string[], note: string): Promise<boolean> {
-    const { options, turnstiles } = this.runtime
+    const {
+      runtime: { options },
+      turnstiles,
+    } = this
     const here = turnstiles.at(this)
     const visits = here?.visits() ?? 1
     const place = here?.placeToLeave()

@@ -1,6 +1,6 @@
 import { KeptObject } from '../../core/kept.js'
 import { LATE, abortable } from '../../core/request.js'
-import type { Runtime } from '../../core/runtime.js'
+import type { Turnstiles } from '../../core/turnstiles.js'
 import { AcquireTimeoutError, ConfigError, NotInitializedError } from '../../errors.js'
 import { rateLimiterRelease, rateLimiterSetRate, rateLimiterTrySetRate } from '../../lua/scripts.gen.js'
 import { digits, either, nil, tuple } from '../../lua/shape.js'
@@ -23,12 +23,12 @@ const argsOf = ({ permits, interval, scope = 'overall', keepAlive = 0 }: Rate) =
 export class WindowLimiter extends KeptObject implements RateLimiter {
   readonly #window: Window
 
-  constructor(runtime: Runtime, name: string) {
-    super(runtime, name)
-    if (runtime.options.redisson === '3.8') {
+  constructor(turnstiles: Turnstiles, name: string) {
+    super(turnstiles, name)
+    if (this.runtime.options.redisson === '3.8') {
       throw new ConfigError(`'${name}': a Redisson of 3.8 counts in another way, no rate limiter can be shared with it`)
     }
-    this.#window = new Window(runtime, name, this.key)
+    this.#window = new Window(this.runtime, name, this.key)
   }
 
   protected override get keys(): readonly [string, ...string[]] {
@@ -129,7 +129,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
   }
 
   async #enter(request: WindowRequest): Promise<Grant | undefined> {
-    const { turnstiles } = this.runtime
+    const { turnstiles } = this
     const alone = request.wait === 0 && turnstiles.at(this.#window)?.idle !== false
     if (alone) {
       this.runtime.checkTakes(this.name)

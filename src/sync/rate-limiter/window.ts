@@ -1,5 +1,4 @@
 import type { Clock } from '../../core/clock.js'
-import type { Runner } from '../../core/protocol.js'
 import type { Waiter } from '../../core/queue.js'
 import type { Patience } from '../../core/request.js'
 import { KEPT } from '../../core/requests.js'
@@ -16,6 +15,7 @@ import {
   rateLimiterTake,
 } from '../../lua/scripts.gen.js'
 import type { Rate, RedissonVersion } from '../../types.js'
+import type { Runner } from '../../core/runner.js'
 
 export interface WindowRequest extends Patience {
   readonly permits: number
@@ -189,11 +189,11 @@ export class Window implements Passage<WindowRequest, Grant> {
     this.#stands = false
     if (owner === undefined || !stands) return undefined
     const [publish, counted, grants] = this.voices
-    const left = this.#runtime.insist(
+    const left = this.#runtime.background.insist(
       () => this.#runner.run(rateLimiterLeave, this.line, [owner, counted, grants, publish]),
       this.#runtime.options.clock.monotonic() + ALLOWANCE,
     )
-    this.#runtime.track(left)
+    this.#runtime.background.track(left)
     return left
   }
 

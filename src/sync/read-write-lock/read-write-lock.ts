@@ -1,13 +1,5 @@
 import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/line-protocol.js'
-import {
-  type Attempt,
-  isHeld,
-  isPassed,
-  type LockKind,
-  NOT_HELD,
-  type Runner,
-  type ServerState,
-} from '../../core/protocol.js'
+import { type Attempt, isHeld, isPassed, NOT_HELD, type ServerState } from '../../core/protocol.js'
 import { ReadGate } from '../../core/read-gate.js'
 import type { ReadProtocol } from '../../core/read-protocol.js'
 import { WriteGate } from '../../core/write-gate.js'
@@ -36,6 +28,8 @@ import {
 } from '../../lua/scripts.gen.js'
 import { waitersInParts } from '../fair-lock/fair-keys.js'
 import { HashProtocol, NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
+import type { Runner } from '../../core/runner.js'
+import type { LockKind } from '../../core/lock-kind.js'
 
 /** How many parts are looked at where it is only asked whether anybody reads. */
 const BRIEF = 2
@@ -254,7 +248,7 @@ const sides = (name: string, fair: boolean): { readonly read: LockKind; readonly
       return write
     },
     protocol: (runner: Runner, key: string) => new ReadSide(runner, key),
-    gate: (runtime, lock, key) => new ReadGate(runtime, read, lock, key),
+    gate: (home, lock, key) => new ReadGate(home, read, lock, key),
   }
   const write: LockKind = {
     name: `${name}.write`,
@@ -264,7 +258,7 @@ const sides = (name: string, fair: boolean): { readonly read: LockKind; readonly
     mark: WRITE,
     rival: read,
     protocol: (runner: Runner, key: string) => new WriteSide(runner, key, !fair),
-    gate: (runtime, lock, key) => new WriteGate(runtime, write, lock, key),
+    gate: (home, lock, key) => new WriteGate(home, write, lock, key),
   }
   return { read, write }
 }

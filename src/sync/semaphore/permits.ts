@@ -1,4 +1,3 @@
-import type { Runner } from '../../core/protocol.js'
 import type { Waiter } from '../../core/queue.js'
 import { KEPT } from '../../core/requests.js'
 import type { Patience } from '../../core/request.js'
@@ -22,6 +21,8 @@ import {
   semaphoreRetract,
   semaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
+import type { Runner } from '../../core/runner.js'
+import type { Turnstiles } from '../../core/turnstiles.js'
 
 export interface PermitsRequest extends Patience {
   readonly permits: number
@@ -41,11 +42,14 @@ export class Permits implements Passage<PermitsRequest, number> {
   readonly channel: string
   /** Where Redisson tells of releases. */
   readonly told: string
+  readonly #turnstiles: Turnstiles
   readonly #runtime: Runtime
   readonly #runner: Runner
   readonly #standing: Standing
 
-  constructor(runtime: Runtime, name: string, key: string) {
+  constructor(turnstiles: Turnstiles, name: string, key: string) {
+    const { runtime } = turnstiles
+    this.#turnstiles = turnstiles
     this.#runtime = runtime
     this.#runner = new Speaker(runtime, name)
     this.name = name
@@ -60,7 +64,7 @@ export class Permits implements Passage<PermitsRequest, number> {
       told: this.told,
     }
     this.#standing = new Standing(runtime, this.#runner, keys, () => {
-      runtime.turnstiles.at(this)?.call()
+      turnstiles.at(this)?.call()
     })
     this.channel = this.#standing.channel
   }
@@ -130,12 +134,12 @@ export class Permits implements Passage<PermitsRequest, number> {
 
   /** Those who wait here have them, without the server. False: they do not. */
   pass(permits: number): boolean {
-    return this.#runtime.turnstiles.at(this)?.pass(permits) === true
+    return this.#turnstiles.at(this)?.pass(permits) === true
   }
 
   /** What is taken now shall be seen by the server when it is given back. */
   endTurns(): void {
-    this.#runtime.turnstiles.at(this)?.endTurns()
+    this.#turnstiles.at(this)?.endTurns()
   }
 
   async make(permits: number, expiry: number, note: string): Promise<boolean> {
@@ -146,8 +150,8 @@ export class Permits implements Passage<PermitsRequest, number> {
 
   /** False: there is no such semaphore, and it is not to be made. */
   async add(amount: number, always: boolean, note: string): Promise<boolean> {
-    const { options, turnstiles } = this.#runtime
-    const here = turnstiles.at(this)
+    const { options } = this.#runtime
+    const here = this.#turnstiles.at(this)
     const visits = here?.visits() ?? 1
     const place = here?.placeToLeave()
     const { own, voices } = this.#standing

@@ -1,5 +1,5 @@
 import { KeptObject } from '../../core/kept.js'
-import type { Runtime } from '../../core/runtime.js'
+import type { Turnstiles } from '../../core/turnstiles.js'
 import { AcquireTimeoutError, ClosedError } from '../../errors.js'
 import { semaphoreDrain } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkLease, checkWaiting, needsSetup, usingArgs } from '../../options.js'
@@ -10,9 +10,9 @@ import { Permits, type PermitsRequest } from './permits.js'
 export class CountedSemaphore extends KeptObject implements Semaphore {
   readonly #permits: Permits
 
-  constructor(runtime: Runtime, name: string) {
-    super(runtime, name)
-    this.#permits = new Permits(runtime, name, this.key)
+  constructor(turnstiles: Turnstiles, name: string) {
+    super(turnstiles, name)
+    this.#permits = new Permits(turnstiles, name, this.key)
   }
 
   protected get channel(): string {
@@ -79,7 +79,7 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
   ): Promise<T> {
     const [options, work] = usingArgs<SemaphoreOptions & SetupOptions, () => Promise<T> | T>(first, second)
     const request = this.#patient(options)
-    const { turnstiles } = this.runtime
+    const { turnstiles } = this
     let given: Promise<void> | undefined
     // Also when the client closes meanwhile: no lease would end what nobody gives back.
     const giveBack = (): Promise<void> => (given ??= this.#permits.giveBack(request.permits))
@@ -108,7 +108,7 @@ export class CountedSemaphore extends KeptObject implements Semaphore {
   }
 
   async #enter(request: PermitsRequest, taken?: () => void): Promise<number | undefined> {
-    if (request.permits > 0) return this.runtime.turnstiles.enter(this.#permits, request, taken)
+    if (request.permits > 0) return this.turnstiles.enter(this.#permits, request, taken)
     this.checkUsable()
     this.runtime.checkTakes(this.name)
     request.signal?.throwIfAborted()

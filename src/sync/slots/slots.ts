@@ -204,7 +204,7 @@ export class ClaimedSlots implements Slots {
     if ('answer' in outcome && outcome.answer === undefined) return undefined
     const stopped = [hold.signal, signal].find((one) => one?.aborted)
     if ('answer' in outcome && stopped === undefined) return outcome.answer
-    runtime.inBackground(() => record.giveBack())
+    runtime.background.inBackground(() => record.giveBack())
     throw 'error' in outcome ? outcome.error : stopped?.reason
   }
 

@@ -1,8 +1,9 @@
-import { type Attempt, isHeld, type LockKind, NOT_HELD, type ServerState } from '../../core/protocol.js'
+import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol.js'
 import { spinLockAcquire, spinLockForceRelease, spinLockInspect, spinLockRelease } from '../../lua/scripts.gen.js'
 import type { SpinBackoff } from '../../types.js'
 import { HashProtocol, holdersOf } from '../lock/lock.js'
 import { backoffOf } from './backoff.js'
+import type { LockKind } from '../../core/lock-kind.js'
 
 /** Redisson's RedissonSpinLock: the hash of a plain lock, without its messages. */
 class SpinLockProtocol extends HashProtocol {

@@ -50,8 +50,8 @@ export const checkTimely = (call: Call, wait: number | undefined, verdict: Verdi
 export const checkIdle = ({ processes, server }: Scene, verdict: Verdict): void => {
   for (const process of processes) {
     if (!process.living || process.busy) continue
-    const { gates } = process.runtime
-    if (gates.length > 0) verdict.violation('left over', `${process.name} keeps a gate for '${gates[0]?.name}'`)
+    const [gate] = process.gates.all
+    if (gate !== undefined) verdict.violation('left over', `${process.name} keeps a gate for '${gate.name}'`)
     if (process.machine.timers > MOST_TIMERS)
       verdict.violation('left over', `${process.name} keeps ${process.machine.timers} timers`)
   }

@@ -2,7 +2,7 @@ import { type Client, start } from '../../client.js'
 import { settle } from '../../config/settings.js'
 import type { GatedLock } from '../../core/gated-lock.js'
 import type { TenureHold } from '../../core/hold.js'
-import type { Runtime } from '../../core/runtime.js'
+import type { Gates } from '../../core/gates.js'
 import type { Hold, Lock } from '../../types.js'
 import type { Fault } from './faults.js'
 import type { SimKind } from './kinds.js'
@@ -105,8 +105,8 @@ export class SimProcess implements Party {
     return this.kind.open(this.client as Client, name, shared)
   }
 
-  get runtime(): Runtime {
-    return ((this.client as Client).lock('a') as GatedLock).runtime
+  get gates(): Gates {
+    return ((this.client as Client).lock('a') as GatedLock).gates
   }
 
   /** Some worker has something. */
