@@ -1,6 +1,6 @@
 import type { Client } from './client.js'
-import type { ClientOptions } from './config/settings.js'
 import { outside } from './core/scope.js'
+import type { ClientOptions } from './config/client-options.js'
 
 /**
  * Connects to a server, or opens the embedded one.

@@ -1,7 +1,8 @@
 export type { Client, CloseOptions, ReadWriteLockOptions, SpinLockOptions } from './client.js'
-export type { Codec, CodecName } from './codecs/codec.js'
+export type { CodecName } from './codecs/by-name.js'
+export type { Codec } from './codecs/codec.js'
 export { JavaValue } from './codecs/java-value.js'
-export type { ClientOptions } from './config/settings.js'
+export type { ClientOptions } from './config/client-options.js'
 export type { RetryOptions } from './config/retry.js'
 export type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from './election-types.js'
 export { connect } from './connect.js'
@@ -47,14 +48,7 @@ export type {
   Topic,
   TopicOptions,
 } from './topic-types.js'
-export type {
-  Permit,
-  PermitOptions,
-  PermitSemaphore,
-  Semaphore,
-  SemaphoreOptions,
-  SetupOptions,
-} from './permit-types.js'
+export type { Permit, PermitOptions, PermitSemaphore, Semaphore } from './permit-types.js'
 export type {
   AcquireOptions,
   ClientEvents,
@@ -63,8 +57,8 @@ export type {
   FencedHold,
   FencedLock,
   Health,
-  HolderState,
   Hold,
+  HolderState,
   HoldState,
   Kept,
   Lock,
@@ -78,12 +72,14 @@ export type {
   Owner,
   Rate,
   RateDecision,
-  RateTryOptions,
   RateLimiter,
   RateOptions,
+  RateTryOptions,
   ReadWriteLock,
   RedissonVersion,
-  WaitOptions,
+  SemaphoreOptions,
+  SetupOptions,
   SpinBackoff,
   WaiterState,
+  WaitOptions,
 } from './types.js'

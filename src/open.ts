@@ -1,10 +1,11 @@
 import { start, type Client } from './client.js'
-import { readSettings, type ClientOptions, type Settings } from './config/settings.js'
+import { readSettings, type Settings } from './config/settings.js'
 import { onAbort, reasonOf } from './core/abort.js'
 import type { Clock } from './core/clock.js'
 import { passes } from './core/trouble.js'
 import type { Driver } from './engine/engine.js'
 import type { Attempt } from './engine/attempt.js'
+import type { ClientOptions } from './config/client-options.js'
 
 /** Between one try and the next, ms: at first, and at most. */
 const SOON = 50

@@ -1,7 +1,6 @@
 import { alike } from './alike.js'
 import { isOwner } from './core/owner.js'
-import type { SetupOptions } from './permit-types.js'
-import type { AcquireOptions, RateOptions, SpinBackoff, WaitOptions } from './types.js'
+import type { AcquireOptions, RateOptions, SetupOptions, SpinBackoff, WaitOptions } from './types.js'
 
 /** Argument checks: each names the argument and its value, before anything is sent. */
 

@@ -1,19 +1,4 @@
-import type { Kept, WaitOptions } from './types.js'
-
-/** Of a call that waits for permits, which somebody must have set. */
-export interface SetupOptions {
-  /**
-   * Where no permits are set, or no rate, it waits until somebody sets them instead of rejecting with a `NotInitializedError`;
-   * and for more permits with an id than there are in all, until somebody adds some. Default false.
-   */
-  waitForSetup?: boolean | undefined
-}
-
-/** How permits are acquired. */
-export interface SemaphoreOptions extends WaitOptions {
-  /** How many, all or none; default 1. 0 are granted at once. */
-  permits?: number | undefined
-}
+import type { Kept, SemaphoreOptions, SetupOptions, WaitOptions } from './types.js'
 
 /**
  * Permits have no owner, as in Redisson's RSemaphore. Whoever takes some gives as many back; what a process that dies

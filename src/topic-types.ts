@@ -1,4 +1,5 @@
-import type { Codec, CodecName } from './codecs/codec.js'
+import type { Codec } from './codecs/codec.js'
+import type { CodecName } from './codecs/by-name.js'
 
 /** How the messages of a topic are written, read and sent. */
 export interface TopicOptions {

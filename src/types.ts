@@ -1,5 +1,4 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { SemaphoreOptions, SetupOptions } from './permit-types.js'
 
 /**
  * The words of this library, and the public shapes.
@@ -370,3 +369,18 @@ export interface ClientEvents {
 export type ClientListener<E extends keyof ClientEvents> = (
   ...args: ClientEvents[E] extends infer A extends unknown[] ? (A extends [] ? [nothing: undefined] : A) : never
 ) => void
+
+/** Of a call that waits for permits, which somebody must have set. */
+export interface SetupOptions {
+  /**
+   * Where no permits are set, or no rate, it waits until somebody sets them instead of rejecting with a `NotInitializedError`;
+   * and for more permits with an id than there are in all, until somebody adds some. Default false.
+   */
+  waitForSetup?: boolean | undefined
+}
+
+/** How permits are acquired. */
+export interface SemaphoreOptions extends WaitOptions {
+  /** How many, all or none; default 1. 0 are granted at once. */
+  permits?: number | undefined
+}

@@ -3,15 +3,16 @@ import { Gatekeeper } from './gatekeeper.js'
 import { hearsGrants } from './grants.js'
 import { FREED, type TenureHold } from './hold.js'
 import { Line } from './line.js'
-import { type LineHost, isLine } from './line-protocol.js'
+import { isLine } from './line-protocol.js'
 import { LoneCall, type LoneHost } from './lone-call.js'
 import type { UnitOfWork } from './owner.js'
-import type { Waiter } from './queue.js'
 import { LATE, type Request, abortable } from './request.js'
 import { Spinning } from './spinning.js'
 import type { Tenure } from './tenure.js'
 import { alike } from './terms.js'
 import { PASS_TIME } from './turns.js'
+import type { Waiter } from './waiter.js'
+import type { LineHost } from './host.js'
 
 /** How often a hold may go from hand to hand here before other processes get their turn. */
 const PASSES = 65_536

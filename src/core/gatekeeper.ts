@@ -1,21 +1,20 @@
 import { ClosedError, DeadlockError, EngineError, type LockLostError } from '../errors.js'
 import type { Clock } from './clock.js'
 import type { TenureHold } from './hold.js'
-import type { Keeper } from './keeper.js'
 import type { Limit } from './limit.js'
 import type { UnitOfWork } from './owner.js'
 import { type LockProtocol, NOT_HELD, type ServerState } from './protocol.js'
-import type { Waiter } from './queue.js'
 import { LATE, type Request, abortable } from './request.js'
 import type { Runtime } from './runtime.js'
 import { Speaker } from './speaker.js'
-import { Tenure } from './tenure.js'
+import { type Keeper, Tenure } from './tenure.js'
 import { type Terms, marginOf } from './terms.js'
 import { makeTicket } from './ticket.js'
 import { isWrongKind, mayHaveRun } from './trouble.js'
 import { type Moment, momentOf } from './trust.js'
 import { within } from './within.js'
 import type { GateHome, LockKind, OpenGate } from './lock-kind.js'
+import type { Waiter } from './waiter.js'
 
 /** One lock in this process, while somebody here holds it or waits for it: what is so for every kind of gate. */
 export abstract class Gatekeeper<P extends LockProtocol = LockProtocol> implements Keeper, OpenGate {

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import { integer, text, tuple } from '../lua/shape.js'
-import type { LineHost, LineProtocol } from './line-protocol.js'
+import type { LineProtocol } from './line-protocol.js'
 import type { Runtime } from './runtime.js'
 import { passes } from './trouble.js'
 import type { Ear } from './wakeups.js'
+import type { LineHost } from './host.js'
 
 /** One of this client's was granted the lock, if the proof is right. */
 export interface Grant {

@@ -1,9 +1,9 @@
 import type { Timer } from './clock.js'
 import { POLL } from './line-poll.js'
-import type { LineHost } from './line-protocol.js'
-import type { Place, Places } from './place.js'
-import type { Waiter } from './queue.js'
+import type { Places } from './place.js'
 import type { Tenure } from './tenure.js'
+import type { Place, Waiter } from './waiter.js'
+import type { LineHost } from './host.js'
 
 /**
  * Who stands right behind a grant in the line of the server, in this process: nobody can come between them, so within the

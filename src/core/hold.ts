@@ -3,13 +3,35 @@ import { checkLease } from '../options.js'
 import type { Hold, HoldState } from '../types.js'
 import type { UnitOfWork } from './owner.js'
 import { ScopedAbort } from './scope.js'
-import type { Tenure } from './tenure.js'
 import { type Terms, marginOf } from './terms.js'
 import type { Moment } from './trust.js'
 
+/** What a hold is a level of. */
+export interface Levels {
+  readonly name: string
+  readonly wire: string
+  readonly token: bigint | undefined
+  /** The server said that it is not ours. */
+  readonly taken: boolean
+  /** Who had it after the first, and has a place in the line of the server still. */
+  readonly served: readonly string[]
+  readonly nested: boolean
+  now(): Pick<Moment, 'mono' | 'wall'>
+  status(): 'held' | 'uncertain' | 'lost'
+  remaining(): number
+  leave(hold: TenureHold): Promise<boolean>
+  lapse(hold: TenureHold): void
+  extend(hold: TenureHold, lease: number): Promise<Moment>
+  detach(hold: TenureHold): Promise<string>
+  /** Its terms or its deadline changed. */
+  moved(): void
+  gone(): Error
+  isNested(): Error
+}
+
 /** One level of a tenure, in the hands of the caller. */
 export class TenureHold implements Hold {
-  readonly #tenure: Tenure
+  readonly #tenure: Levels
   readonly owner: UnitOfWork
   readonly terms: Terms
   #end: 'released' | 'lost' | 'detached' | undefined
@@ -20,7 +42,7 @@ export class TenureHold implements Hold {
   /** When a fixed lease is over, whatever other levels of the same tenure do; on both clocks. */
   #over: Pick<Moment, 'mono' | 'wall'> | undefined
 
-  constructor(tenure: Tenure, owner: UnitOfWork, terms: Terms, sent: Moment) {
+  constructor(tenure: Levels, owner: UnitOfWork, terms: Terms, sent: Moment) {
     this.#tenure = tenure
     this.owner = owner
     this.terms = terms
@@ -58,7 +80,7 @@ export class TenureHold implements Hold {
     return this.#tenure.token
   }
 
-  get tenure(): Tenure {
+  get tenure(): Levels {
     return this.#tenure
   }
 

@@ -1,11 +1,11 @@
 import type { Told } from './diagnostics.js'
 import type { UnitOfWork } from './owner.js'
 import type { LockProtocol } from './protocol.js'
-import type { Waiter } from './queue.js'
 import type { Runtime } from './runtime.js'
 import type { Tenure } from './tenure.js'
 import type { Terms } from './terms.js'
 import type { Moment } from './trust.js'
+import type { Waiter } from './waiter.js'
 
 /** The gate at which they wait. */
 export interface Host extends Told {
@@ -26,4 +26,14 @@ export interface Host extends Told {
   free(tenure: Tenure): Promise<boolean>
   /** Nobody waits, or the contest is over for now. */
   rested(): void
+}
+
+/** The gate of a lock whose waiters stand in a line on the server. */
+export interface LineHost extends Host {
+  /** Whether it is held here under this name. */
+  has(wire: string): boolean
+  /** While the step is on its way, the gate stays. */
+  staying<T>(step: () => Promise<T>): Promise<T>
+  /** Those who had it after its first owner have no place in the line any more. */
+  leaveLine(tenure: Tenure): void
 }

@@ -1,9 +1,11 @@
 import { nextTick } from 'node:process'
 import type { Clock, Timer } from './clock.js'
 import { BATCH, type Told } from './line-poll.js'
-import type { Joined, LineHost, LineProtocol } from './line-protocol.js'
-import { type Place, askerOf } from './place.js'
+import type { Joined, LineProtocol } from './line-protocol.js'
+import { askerOf } from './place.js'
 import { type Moment, momentOf } from './trust.js'
+import type { Place } from './waiter.js'
+import type { LineHost } from './host.js'
 
 /** What is to join the line comes there so soon, or not at all: else its place could be granted and lapse unseen. */
 const PUNCTUAL = 2500

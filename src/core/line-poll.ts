@@ -1,9 +1,11 @@
 import type { Timer } from './clock.js'
-import type { Answer, LineHost, LineProtocol, News, Place as State } from './line-protocol.js'
+import type { Answer, LineProtocol, News, Place as State } from './line-protocol.js'
 import { Pace } from './pace.js'
-import { type Place, askerOf } from './place.js'
+import { askerOf } from './place.js'
 import { passes } from './trouble.js'
 import { type Moment, TRIAL, momentOf } from './trust.js'
+import type { Place } from './waiter.js'
+import type { LineHost } from './host.js'
 
 /** So that a living waiter is never taken for dead, it shows itself three times within a trial. */
 export const POLL = TRIAL / 3

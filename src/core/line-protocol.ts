@@ -1,6 +1,4 @@
-import type { Host } from './host.js'
 import type { LockProtocol } from './protocol.js'
-import type { Tenure } from './tenure.js'
 
 /** How a waiter stands, and how one who wanted to join. */
 export type Place = 'held' | 'behind ours' | 'behind others' | 'gone'
@@ -53,13 +51,3 @@ export interface LineProtocol extends LockProtocol {
 }
 
 export const isLine = (protocol: LockProtocol): protocol is LineProtocol => 'enqueue' in protocol
-
-/** The gate of such a lock. */
-export interface LineHost extends Host {
-  /** Whether it is held here under this name. */
-  has(wire: string): boolean
-  /** While the step is on its way, the gate stays. */
-  staying<T>(step: () => Promise<T>): Promise<T>
-  /** Those who had it after its first owner have no place in the line any more. */
-  leaveLine(tenure: Tenure): void
-}

@@ -1,7 +1,7 @@
 import { NotInitializedError } from '../errors.js'
 import type { Told } from './diagnostics.js'
-import type { Waiter } from './queue.js'
 import type { Patience } from './request.js'
+import type { Waiter } from './waiter.js'
 
 /** What several calls, asked for in their order, have got: the first so many of them, one each. */
 export interface Answer<Q, G> {

@@ -1,4 +1,4 @@
-import type { Place } from './place.js'
+import type { Place } from './waiter.js'
 
 const FEW = 16
 

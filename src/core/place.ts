@@ -1,35 +1,9 @@
 import { EngineError } from '../errors.js'
 import { numberOf } from '../keys.js'
-import type { Asker, LineHost, LineProtocol } from './line-protocol.js'
+import type { Asker, LineProtocol } from './line-protocol.js'
 import { PlaceTable } from './place-table.js'
-import type { Waiter } from './queue.js'
-import type { Ear } from './wakeups.js'
-
-/** A place in the server's line. */
-export interface Place {
-  /** Who is served when it is granted: where a process stands there once, whoever is first here. */
-  waiter: Waiter
-  readonly wire: string
-  readonly number: number
-  /** Server time of the reply that said it waits, µs: a grant from before is of an earlier round. */
-  since: number | undefined
-  /** A question about joining is on its way, or was never answered. */
-  joining: boolean
-  /** How often somebody here had been called when that question was sent. */
-  calls: number
-  /** Polls that were not answered: each may have confirmed a grant already, and so have set the lease going. */
-  asked: number
-  /** Listens as a Redisson client would: whoever is ahead knows no other way. */
-  ear: Ear | undefined
-  /** When the newest grant was made that it has heard of, µs: what is repeated is no other. */
-  granted: number
-  /** Some question about it was for another lease than that of its waiter now. */
-  mixed: boolean
-  /** Others may know its whole name: what is said of it is confirmed first. */
-  named: boolean
-  /** The next in its slot of the table. */
-  alike: Place | undefined
-}
+import type { Place, Waiter } from './waiter.js'
+import type { LineHost } from './host.js'
 
 export const askerOf = ({ wire, waiter: { request } }: Place): Asker => ({
   owner: wire,

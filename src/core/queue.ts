@@ -1,25 +1,6 @@
-import type { Timer } from './clock.js'
 import type { TenureHold } from './hold.js'
-import type { Place } from './place.js'
 import type { Patience, Request } from './request.js'
-
-/** One call that waits: at a gate, unless said otherwise. */
-export interface Waiter<Q extends Patience = Request, G = TenureHold> {
-  readonly request: Q
-  readonly resolve: (granted: G | undefined) => void
-  readonly reject: (reason: unknown) => void
-  /** When the call began, on the monotonic clock. */
-  readonly since: number
-  /** It is in `Runtime.waiting`. */
-  counted: boolean
-  queued: boolean
-  timer: Timer | undefined
-  unlisten: (() => void) | undefined
-  previous: Waiter<Q, G> | undefined
-  next: Waiter<Q, G> | undefined
-  /** In a line of the server. */
-  place: Place | undefined
-}
+import type { Waiter } from './waiter.js'
 
 /** First in, first out; anyone may leave at any time at no cost. */
 export class Queue<Q extends Patience = Request, G = TenureHold> {
@@ -73,22 +54,3 @@ export class Queue<Q extends Patience = Request, G = TenureHold> {
     }
   }
 }
-
-export const newWaiter = <Q extends Patience, G>(
-  request: Q,
-  resolve: Waiter<Q, G>['resolve'],
-  reject: Waiter<Q, G>['reject'],
-  since: number,
-): Waiter<Q, G> => ({
-  request,
-  resolve,
-  reject,
-  since,
-  counted: false,
-  queued: false,
-  timer: undefined,
-  unlisten: undefined,
-  previous: undefined,
-  next: undefined,
-  place: undefined,
-})

@@ -2,13 +2,13 @@ import { ClosedError, type LockLostError } from '../errors.js'
 import { Gatekeeper } from './gatekeeper.js'
 import type { TenureHold } from './hold.js'
 import { Line } from './line.js'
-import type { LineHost } from './line-protocol.js'
 import type { UnitOfWork } from './owner.js'
 import type { ReadProtocol } from './read-protocol.js'
 import { LATE, type Request, abortable } from './request.js'
 import type { Tenure } from './tenure.js'
 import { momentOf } from './trust.js'
 import type { WriteGate } from './write-gate.js'
+import type { LineHost } from './host.js'
 
 /** The gate of a lock's reading side: each reader has a tenure of its own. */
 export class ReadGate extends Gatekeeper<ReadProtocol> implements LineHost {

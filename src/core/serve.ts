@@ -1,11 +1,11 @@
 import { LockLostError } from '../errors.js'
 import type { Clock } from './clock.js'
 import type { Host } from './host.js'
-import type { Waiter } from './queue.js'
 import type { Tenure } from './tenure.js'
 import { marginOf } from './terms.js'
 import type { Moment } from './trust.js'
 import type { WaitingRoom } from './waiting-room.js'
+import type { Waiter } from './waiter.js'
 
 /** An answer so late is worth nothing. */
 export const isLate = (clock: Clock, sent: Moment, lease: number): boolean =>

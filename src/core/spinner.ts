@@ -1,6 +1,6 @@
 import { POLL } from './contender.js'
-import type { Waiter } from './queue.js'
 import { WaitLoop } from './wait-loop.js'
+import type { Waiter } from './waiter.js'
 
 /** By then the pauses of whoever else waits have grown. */
 const LATER = 64

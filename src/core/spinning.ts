@@ -4,7 +4,6 @@ import { HoldWatch } from './hold-watch.js'
 import type { Host } from './host.js'
 import type { LoneCall } from './lone-call.js'
 import type { UnitOfWork } from './owner.js'
-import type { Waiter } from './queue.js'
 import { GRACE, type Request } from './request.js'
 import { isLate, lateError, serve } from './serve.js'
 import { Spinner } from './spinner.js'
@@ -13,6 +12,7 @@ import { type Terms, alike } from './terms.js'
 import { type Moment, momentOf } from './trust.js'
 import type { Contest, Outcome } from './wait-loop.js'
 import { WaitingRoom } from './waiting-room.js'
+import type { Waiter } from './waiter.js'
 
 /** A tenure that the next attempt is to take over on the server. */
 interface Passing {

@@ -1,8 +1,8 @@
 import type { Timer } from './clock.js'
 import type { News } from './line-protocol.js'
-import type { Place } from './place.js'
 import type { Runtime } from './runtime.js'
 import type { Attendance } from './wakeups.js'
+import type { Place } from './waiter.js'
 
 /** Others whose turn it is take so long at most from the message of a release until they have it, ms: Redisson takes 3 to 5. */
 const QUIET = 10

@@ -1,6 +1,7 @@
 import { nextTick } from 'node:process'
-import type { LineHost, LineProtocol } from './line-protocol.js'
+import type { LineProtocol } from './line-protocol.js'
 import type { Tenure } from './tenure.js'
+import type { LineHost } from './host.js'
 
 /** All that follows at once from what happens in this turn of the event loop is done. */
 const turnOver = (): Promise<void> =>

@@ -2,13 +2,13 @@ import { ClosedError } from '../errors.js'
 import type { Clock } from './clock.js'
 import { Contender, type Contest } from './contender.js'
 import type { Answer, Passage } from './passage.js'
-import type { Waiter } from './queue.js'
 import { GRACE, type Patience } from './request.js'
 import type { Runtime } from './runtime.js'
 import { Turns } from './turns.js'
 import type { Outcome } from './wait-loop.js'
 import { WaitingRoom } from './waiting-room.js'
 import type { Wakeups } from './wakeups.js'
+import type { Waiter } from './waiter.js'
 
 /** How much is asked for at once: so many calls, unless their weights are said. */
 const QUESTION = 100

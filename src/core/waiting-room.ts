@@ -2,10 +2,11 @@ import { BusyError } from '../errors.js'
 import { onAbort, reasonOf } from './abort.js'
 import type { UnitOfWork } from './owner.js'
 import type { TenureHold } from './hold.js'
-import { Queue, type Waiter, newWaiter } from './queue.js'
+import { Queue } from './queue.js'
 import type { Patience, Request } from './request.js'
 import type { Runtime } from './runtime.js'
 import { isAway, waitsOut } from './trouble.js'
+import { newWaiter, type Waiter } from './waiter.js'
 
 /** Told of who leaves before being served; `settle` says so to the caller. */
 export type OnLeave<Q extends Patience = Request, G = TenureHold> = (waiter: Waiter<Q, G>, settle: () => void) => void

@@ -1,18 +1,29 @@
 import { DeadlockError } from '../errors.js'
 import { Gate } from './gate.js'
 import type { UnitOfWork } from './owner.js'
-import type { ReadGate } from './read-gate.js'
 import type { Request } from './request.js'
 import type { Tenure } from './tenure.js'
+import type { OpenGate } from './lock-kind.js'
+
+/** The other side of the lock, as the writing side sees it. */
+interface ReadingSide {
+  /** Whether anybody here reads, or is about to under a write. */
+  readonly busy: boolean
+  tenureOf(owner: UnitOfWork): Tenure | undefined
+  reconsider(owner: UnitOfWork): void
+  evict(order: number): void
+}
 
 /** The gate of a lock's writing side: who writes may read as well, who reads may not write. */
 export class WriteGate extends Gate {
   /** Whose name on the server somebody has read under. */
   #lent: Tenure | undefined
 
-  get #reading(): ReadGate | undefined {
+  get #reading(): ReadingSide | undefined {
     const { rival } = this.kind
-    return rival === undefined ? undefined : (this.home.inUse(rival, this.protocol.key) as ReadGate | undefined)
+    return rival === undefined
+      ? undefined
+      : (this.home.inUse(rival, this.protocol.key) as (OpenGate & ReadingSide) | undefined)
   }
 
   protected override hopeless(request: Request): DeadlockError | undefined {

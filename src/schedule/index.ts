@@ -1,1 +1,2 @@
-export { schedule, type Schedule, type ScheduledRun, type ScheduleOptions } from './schedule.js'
+export { schedule } from './schedule.js'
+export type { Schedule, ScheduledRun, ScheduleOptions } from './types.js'

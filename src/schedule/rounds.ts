@@ -2,7 +2,7 @@ import { type Clock, dateAt, type Timer } from '../core/clock.js'
 import { ClosedError, EngineError } from '../errors.js'
 import type { SlotResult, Slots } from '../slot-types.js'
 import type { Cron } from './cron.js'
-import type { ScheduledRun, ScheduleOptions } from './schedule.js'
+import type { ScheduledRun, ScheduleOptions } from './types.js'
 
 /** So many slots are open at most: the newest. */
 const MOST = 100

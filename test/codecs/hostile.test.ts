@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from 'holdfast'
-import { type CodecName, codecOf } from '#src/codecs/codec.js'
 import { until } from '../support/until.js'
 import { seeded } from '../support/random.js'
+import { type CodecName, codecOf } from '#src/codecs/by-name.js'
 
 const CODECS: readonly CodecName[] = ['json', 'jackson', 'string', 'long', 'bytes']
 const LONG = '1234567890123456'

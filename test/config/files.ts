@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { FIELDS, type Mode, SECTIONS } from '#src/config/file/fields.js'
 import { readConfig } from '#src/config/file/read.js'
-import type { Filed } from '#src/config/settings.js'
 import type { Target } from '#src/engine/target.js'
+import type { Filed } from '#src/config/client-options.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-config-'))
 after(() => rm(folder, { recursive: true, force: true }))

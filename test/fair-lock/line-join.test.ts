@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { virtualClock } from 'holdfast/testing'
 import { type Joinable, LineJoin } from '#src/core/line-join.js'
-import type { Answer, Joined, LineHost, LineProtocol } from '#src/core/line-protocol.js'
-import type { Place } from '#src/core/place.js'
+import type { Answer, Joined, LineProtocol } from '#src/core/line-protocol.js'
+import type { Place } from '#src/core/waiter.js'
+import type { LineHost } from '#src/core/host.js'
 
 const placeOf = (wire: string): Place =>
   ({ wire, waiter: { request: { terms: { lease: 1000 }, wait: Infinity } } }) as unknown as Place

@@ -4,9 +4,9 @@ import { connect } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { openMemoryServer } from '#src/engine/memory/registry.js'
 import { PlaceTable } from '#src/core/place-table.js'
-import type { Place } from '#src/core/place.js'
 import { numberOf, secretOf, wireOwner } from '#src/keys.js'
 import { seeded } from '../support/random.js'
+import type { Place } from '#src/core/waiter.js'
 
 const CLIENT = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
 

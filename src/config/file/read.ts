@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ConfigError } from '../../errors.js'
 import { LONGEST_LEASE, LONGEST_TIMEOUT } from '../../options.js'
-import type { ClientOptions, Filed } from '../settings.js'
 import { codecIn, javaCodecIn, nameMapperIn } from './java.js'
 import { placeIn } from './place.js'
 import { type Environment, REDISSON, SPRING } from './placeholders.js'
@@ -10,6 +9,7 @@ import { isSpring, springIn } from './spring.js'
 import { tlsIn } from './tls.js'
 import { Source, type Tree } from './tree.js'
 import { type Reading, Values } from './values.js'
+import type { ClientOptions, Filed } from '../client-options.js'
 
 /** What the caller says beside the file, where it bears on how the file is read. */
 type Beside = Pick<ClientOptions, 'mapName' | 'nameMappers' | 'codec'>

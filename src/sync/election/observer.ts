@@ -1,11 +1,11 @@
 import type { Timer } from '../../core/clock.js'
 import { Pace } from '../../core/pace.js'
 import { passes } from '../../core/trouble.js'
-import { codecOf } from '../../codecs/codec.js'
 import type { Leader, Leaders } from '../../election-types.js'
 import type { Listening } from '../topic/listening.js'
 import type { Topics } from '../topic/topics.js'
 import type { Leadership, Reading } from './leadership.js'
+import { codecOf } from '../../codecs/by-name.js'
 
 /** How often it looks when it hears nothing, ms: for a message that was lost. */
 const LOOK = 5000

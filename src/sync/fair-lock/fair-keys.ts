@@ -1,8 +1,8 @@
 import type { ServerState } from '../../core/protocol.js'
 import { fairDeadlines, fairQueue } from '../../keys.js'
 import { fairLockInspect } from '../../lua/scripts.gen.js'
-import { holdersOf } from '../lock/lock.js'
 import type { Runner } from '../../core/runner.js'
+import { holdersOf } from '../lock/holders.js'
 
 /** The hash of a plain lock, a list of those who wait, and their deadlines. */
 export type LineKeys = readonly [lock: string, queue: string, deadlines: string]

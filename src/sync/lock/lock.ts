@@ -201,13 +201,6 @@ class PlainLockProtocol extends LinedProtocol {
 }
 
 /** From the fields of the hash and their values in turn. */
-export const holdersOf = (fields: readonly string[]): { owner: string; count: number }[] => {
-  const holders = []
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    holders.push({ owner: fields[i] as string, count: Number(fields[i + 1]) })
-  }
-  return holders
-}
 
 export const plainLock: LockKind = {
   name: 'lock',

@@ -1,10 +1,17 @@
 import { OwnedView } from '../../core/owned-lock.js'
 import { NotOwnerError } from '../../errors.js'
-import type { LockOfLocks } from './lock-of-locks.js'
 import { decisive } from './outcomes.js'
+import type { Lock } from '../../types.js'
+
+/** Several locks as one. */
+interface Several extends Lock {
+  /** How many members it takes. */
+  readonly needed: number
+  each<T>(step: (member: Lock) => Promise<T>): Promise<readonly T[]>
+}
 
 /** Redisson's vocabulary over several locks. Nothing is kept here: each member knows what its owner holds. */
-export class OwnedLocks extends OwnedView<LockOfLocks> {
+export class OwnedLocks extends OwnedView<Several> {
   async unlock(): Promise<void> {
     // Asked before, so that nothing changes where too few are held.
     if (!(await this.isHeld())) throw new NotOwnerError(this.name, String(this.owner))

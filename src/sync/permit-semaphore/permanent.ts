@@ -3,12 +3,23 @@ import type { Runtime } from '../../core/runtime.js'
 import { type Moment, momentOf } from '../../core/trust.js'
 import { slotOf } from '../../keys.js'
 import { permitSemaphoreRenew } from '../../lua/scripts.gen.js'
-import type { HeldPermit } from './held-permit.js'
+import type { HoldState } from '../../types.js'
 
 /** So many are asked about at once. */
 const BATCH = 250
 /** What is in doubt is asked about again so soon, ms. */
 const AGAIN = 1000
+
+/** A permit that never expires. */
+interface Permanent {
+  /** Where its id is on the server. */
+  readonly timeouts: string
+  readonly wire: string
+  readonly state: HoldState
+  question(now: Moment, cause: unknown): void
+  /** For so many ms it is there still, -1 for ever, -2 not. */
+  found(left: number, sent: Moment): void
+}
 
 /**
  * What this client holds and never expires. Nobody tells when such a permit is given back by its id elsewhere; so the server
@@ -16,7 +27,7 @@ const AGAIN = 1000
  */
 export class PermanentPermits {
   readonly #runtime: Runtime
-  readonly #held = new Set<HeldPermit>()
+  readonly #held = new Set<Permanent>()
   #timer: Timer | undefined
 
   private constructor(runtime: Runtime) {
@@ -32,12 +43,12 @@ export class PermanentPermits {
     return all
   }
 
-  add(permit: HeldPermit): void {
+  add(permit: Permanent): void {
     this.#held.add(permit)
     if (this.#timer === undefined) this.#arm()
   }
 
-  remove(permit: HeldPermit): void {
+  remove(permit: Permanent): void {
     if (!this.#held.delete(permit) || this.#held.size > 0) return
     this.#timer?.cancel()
     this.#timer = undefined
@@ -58,12 +69,12 @@ export class PermanentPermits {
   async #look(): Promise<void> {
     this.#timer = undefined
     const { link } = this.#runtime
-    const batches = new Map<number, HeldPermit[][]>()
+    const batches = new Map<number, Permanent[][]>()
     for (const permit of this.#held) {
       const slot = link.cluster ? slotOf(permit.timeouts) : 0
       const open = batches.get(slot) ?? [[]]
       batches.set(slot, open)
-      if ((open.at(-1) as HeldPermit[]).push(permit) === BATCH) open.push([])
+      if ((open.at(-1) as Permanent[]).push(permit) === BATCH) open.push([])
     }
     // What is not answered now is asked again next time.
     for (const batch of [...batches.values()].flat()) await this.#ask(batch).catch(() => undefined)
@@ -72,7 +83,7 @@ export class PermanentPermits {
     this.#arm(doubtful ? AGAIN : undefined)
   }
 
-  async #ask(batch: readonly HeldPermit[]): Promise<void> {
+  async #ask(batch: readonly Permanent[]): Promise<void> {
     if (batch.length === 0 || !this.#runtime.link.isUp) return
     const sent: Moment = momentOf(this.#runtime.options.clock)
     const keys = batch.map(({ timeouts }) => timeouts)

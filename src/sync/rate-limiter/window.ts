@@ -1,5 +1,4 @@
 import type { Clock } from '../../core/clock.js'
-import type { Waiter } from '../../core/queue.js'
 import type { Patience } from '../../core/request.js'
 import { KEPT } from '../../core/requests.js'
 import type { Runtime } from '../../core/runtime.js'
@@ -16,6 +15,7 @@ import {
 } from '../../lua/scripts.gen.js'
 import type { Rate, RedissonVersion } from '../../types.js'
 import type { Runner } from '../../core/runner.js'
+import type { Waiter } from '../../core/waiter.js'
 
 export interface WindowRequest extends Patience {
   readonly permits: number

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Codec, codecOf, encodeWith } from '../../codecs/codec.js'
+import type { Codec } from '../../codecs/codec.js'
 import type { Runtime } from '../../core/runtime.js'
 import type { Arg, Reply, SendOptions } from '../../engine/engine.js'
 import { EngineError } from '../../errors.js'
@@ -9,6 +9,7 @@ import { anything } from '../../lua/shape.js'
 import { OPTIONS, checkFlag, checkName, checkOptions, checkWords, show } from '../../options.js'
 import type { Returns, Script, ScriptInput, ScriptOptions } from '../../script-types.js'
 import { checkReturns, readers } from './replies.js'
+import { codecOf, encodeWith } from '../../codecs/by-name.js'
 
 type Call = ScriptInput & { readonly returns?: keyof Returns | undefined }
 type Send = (keys: readonly string[], args: readonly Arg[], options: SendOptions) => Promise<Reply>

@@ -1,4 +1,3 @@
-import type { Waiter } from '../../core/queue.js'
 import { KEPT } from '../../core/requests.js'
 import type { Patience } from '../../core/request.js'
 import type { Runtime } from '../../core/runtime.js'
@@ -23,6 +22,7 @@ import {
 } from '../../lua/scripts.gen.js'
 import type { Runner } from '../../core/runner.js'
 import type { Turnstiles } from '../../core/turnstiles.js'
+import type { Waiter } from '../../core/waiter.js'
 
 export interface PermitsRequest extends Patience {
   readonly permits: number

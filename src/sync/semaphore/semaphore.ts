@@ -3,8 +3,9 @@ import type { Turnstiles } from '../../core/turnstiles.js'
 import { AcquireTimeoutError, ClosedError } from '../../errors.js'
 import { semaphoreDrain } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkLease, checkWaiting, needsSetup, usingArgs } from '../../options.js'
-import type { Semaphore, SemaphoreOptions, SetupOptions } from '../../permit-types.js'
+import type { Semaphore } from '../../permit-types.js'
 import { Permits, type PermitsRequest } from './permits.js'
+import type { SemaphoreOptions, SetupOptions } from '../../types.js'
 
 /** Redisson's RSemaphore: one key with how many permits there are now. */
 export class CountedSemaphore extends KeptObject implements Semaphore {

@@ -1,9 +1,10 @@
 import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol.js'
 import { spinLockAcquire, spinLockForceRelease, spinLockInspect, spinLockRelease } from '../../lua/scripts.gen.js'
 import type { SpinBackoff } from '../../types.js'
-import { HashProtocol, holdersOf } from '../lock/lock.js'
+import { HashProtocol } from '../lock/lock.js'
 import { backoffOf } from './backoff.js'
 import type { LockKind } from '../../core/lock-kind.js'
+import { holdersOf } from '../lock/holders.js'
 
 /** Redisson's RedissonSpinLock: the hash of a plain lock, without its messages. */
 class SpinLockProtocol extends HashProtocol {

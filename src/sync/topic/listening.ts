@@ -1,14 +1,26 @@
-import { decodeWith } from '../../codecs/codec.js'
 import { onAbort, reasonOf } from '../../core/abort.js'
 import { Emitter } from '../../core/emitter.js'
 import type { Runtime } from '../../core/runtime.js'
 import { inScope } from '../../core/scope.js'
 import type { Attendance } from '../../core/wakeups.js'
-import type { Message } from '../../engine/engine.js'
+import type { Message, SubscriptionKind } from '../../engine/engine.js'
 import { ClosedError } from '../../errors.js'
 import { checkFunction, show } from '../../options.js'
 import type { Subscription } from '../../topic-types.js'
-import type { Place, Receive } from './topics.js'
+import { decodeWith } from '../../codecs/by-name.js'
+import type { Codec } from '../../codecs/codec.js'
+
+/** What can be subscribed to. */
+export interface Place {
+  /** As the user calls it. */
+  readonly title: string
+  readonly kind: SubscriptionKind
+  /** The channel or the pattern, as the server knows it. */
+  readonly name: string
+  readonly codec: Codec
+}
+
+export type Receive = (message: unknown, channel: string) => unknown
 
 interface Concerned {
   readonly receive: Receive

@@ -1,7 +1,7 @@
 import { Emitter } from '../../core/emitter.js'
 import type { Messages, MessagesOptions } from '../../topic-types.js'
-import { checkGap, type Listening } from './listening.js'
-import type { Place, Topics } from './topics.js'
+import { checkGap, type Listening, type Place } from './listening.js'
+import type { Topics } from './topics.js'
 
 interface Waiting<T> {
   readonly resolve: (result: IteratorResult<T, undefined>) => void

@@ -1,4 +1,4 @@
-import { type Codec, codecOf, encodeWith } from '../../codecs/codec.js'
+import type { Codec } from '../../codecs/codec.js'
 import { allOf } from '../../core/everywhere.js'
 import { integer, many, text, tuple } from '../../lua/shape.js'
 import { OPTIONS, checkCount, checkFlag, checkFunction, checkName, checkOptions, checkWaiting } from '../../options.js'
@@ -14,7 +14,9 @@ import type {
   TopicOptions,
 } from '../../topic-types.js'
 import { MessageLoop } from './message-loop.js'
-import type { Place, Receive, Topics } from './topics.js'
+import type { Topics } from './topics.js'
+import { codecOf, encodeWith } from '../../codecs/by-name.js'
+import type { Place, Receive } from './listening.js'
 
 /** What a topic and a pattern have in common. */
 abstract class Listened<M> {

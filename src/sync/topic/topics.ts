@@ -1,22 +1,8 @@
-import type { Codec } from '../../codecs/codec.js'
 import { unreadable } from '../../codecs/java-codec.js'
 import { onAbort } from '../../core/abort.js'
 import type { Runtime } from '../../core/runtime.js'
-import type { SubscriptionKind } from '../../engine/engine.js'
 import { EngineError } from '../../errors.js'
-import { Listening } from './listening.js'
-
-/** What can be subscribed to. */
-export interface Place {
-  /** As the user calls it. */
-  readonly title: string
-  readonly kind: SubscriptionKind
-  /** The channel or the pattern, as the server knows it. */
-  readonly name: string
-  readonly codec: Codec
-}
-
-export type Receive = (message: unknown, channel: string) => unknown
+import { Listening, type Place, type Receive } from './listening.js'
 
 /** Who listens to the topics of one client. */
 export class Topics {

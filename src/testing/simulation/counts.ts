@@ -1,8 +1,9 @@
 import { latchChannel, limiterChannel, semaphoreChannel } from '../../keys.js'
-import type { Family, SimKind } from './kinds.js'
 import { LatchTally, latchMade } from './latch-tally.js'
 import { LimiterTally, limiterMade } from './limiter-tally.js'
 import { SemaphoreTally, semaphoreMade } from './semaphore-tally.js'
+import type { SimKind } from './kind.js'
+import type { Family } from './family.js'
 
 /** What many may have at once and nobody holds by a name: a row, and who keeps count. */
 const counts = (

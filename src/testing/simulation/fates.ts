@@ -1,6 +1,5 @@
-import type { Arg, Reply } from '../../engine/engine.js'
+import type { Arg } from '../../engine/engine.js'
 import type { MessageFault, RequestFault } from './faults.js'
-import type { SimDriver } from './network.js'
 
 /** What becomes of one command: how long it takes there and back, and what goes wrong. */
 export interface Fate {
@@ -27,18 +26,4 @@ export interface Flight {
   readonly keys: readonly string[]
   readonly args: readonly Arg[]
   readonly sentAt: number
-}
-
-/** Who decides what goes wrong, and who watches. */
-export interface Fates {
-  request(driver: SimDriver, flight: Flight): Fate
-  message(driver: SimDriver): MessageFate
-  /** How long until a lost connection is there again. */
-  reconnect(driver: SimDriver): number
-  sent(driver: SimDriver, flight: Flight): void
-  /** About to run on the server. */
-  executing(driver: SimDriver, flight: Flight): void
-  executed(driver: SimDriver, flight: Flight, reply: Reply | Error): void
-  heard(driver: SimDriver, channel: string): void
-  note(who: string, text: string): void
 }

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import type { Client } from '../../client.js'
-import type { ClientOptions } from '../../config/settings.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import {
   clientOf,
@@ -19,61 +18,16 @@ import {
   readWriteQueue,
 } from '../../keys.js'
 import { fieldOf } from '../../sync/keyed-lock/fields.js'
-import type { Lock } from '../../types.js'
 import { COUNTS } from './counts.js'
-import type { PermitsLineKeys } from './permits-line.js'
 import { EXPIRABLE_LINE, PERMITS, PermitsAsLock } from './permits.js'
 import { permitsHeld, permitsMade, permitsMissing, permitsOnTrial } from './permits.js'
-import type { Scene, Verdict } from './verdict.js'
-import type { Watch } from './watch.js'
-
-/** Where a line is on the server. */
-export interface LineKeys {
-  queue(name: string): string
-  deadlines(name: string): string
-  /** Where this owner's process hears of grants, as far as the server knows it. */
-  grants(name: string, wire: string, redis: MemoryServer): string
-}
+import type { LineKeys, SimKind } from './kind.js'
+import type { Family } from './family.js'
 
 export const FAIR_LINE: LineKeys = {
   queue: fairQueue,
   deadlines: fairDeadlines,
   grants: (name, wire) => `${grantChannel(name)}:${clientOf(wire)}`,
-}
-
-/** A kind of lock in the simulation: one row of its family is all that a new one needs. */
-export interface SimKind {
-  readonly name: string
-  readonly reentrant: boolean
-  /** Nobody is told of its releases; how long a waiter may take to notice one, ms. */
-  readonly patience?: number
-  /** Its holds have fencing tokens. */
-  readonly fenced?: boolean
-  /** Many may have it at a time: then it has a side that is shared. */
-  readonly shared?: true
-  /** So many may have it at a time, and each is an owner of its own; they are there before anybody comes, and stay. */
-  readonly permits?: number
-  open(client: Client, name: string, shared: boolean): Lock
-  /** Makes it, or makes it anew: whoever had it has it no longer. Default: nothing is there where nobody has it. */
-  make?(redis: MemoryServer, name: string): void
-  /** Where releases are told. */
-  channel?(name: string): string
-  /** What on the server others would not understand. */
-  malformed?(redis: MemoryServer, name: string): string | undefined
-  /** Who has it on the server now, by wire owner; `undefined` where the server keeps none. */
-  holders(redis: MemoryServer, name: string): readonly string[]
-  /** How many are granted and not confirmed: nobody has them, and nobody else can. */
-  onTrial?(redis: MemoryServer, name: string): number
-  /** Whose last millisecond it is: they count as holders no more, but nobody else can come in, and they may still go on. */
-  ending?(redis: MemoryServer, name: string): readonly string[]
-  /** Who waits for it stands in a line on the server. */
-  readonly fair: boolean
-  /** Default: the fair lock's. */
-  readonly line?: LineKeys
-  /** Each process that waits for its permits stands in this line. */
-  readonly permitsLine?: PermitsLineKeys
-  /** Its processes connect with these. */
-  readonly options?: ClientOptions
 }
 
 const hashFields = (redis: MemoryServer, name: string): string[] => {
@@ -103,33 +57,6 @@ const FAIR = [
 
 /** An expiry by a multi-lock is for calm histories: it may shorten a lease that is another's by then, whoever that is. */
 const REDISSON = ['acquire', 'try', 'cancel', 'unlock', 'force-release', 'renew'].map((script) => `redisson/${script}`)
-
-/** Kinds on the same keys meet one another in one history. */
-export interface Family {
-  readonly name:
-    | 'plain'
-    | 'fair'
-    | 'mixed'
-    | 'fenced'
-    | 'spin'
-    | 'classic'
-    | 'read-write'
-    | 'fair-read-write'
-    | 'semaphores'
-    | 'keyed'
-    | 'counted'
-    | 'latches'
-    | 'limiters'
-  readonly kinds: readonly SimKind[]
-  /** Each a point where faults are counted. */
-  readonly scripts: readonly string[]
-  /** Redissons may be there, too. */
-  readonly strangers: boolean
-  /** Who waits is told of releases. */
-  readonly told: boolean
-  /** Who plays it and judges it, where it is no lock. */
-  watch?(scene: Scene, verdict: Verdict): Watch
-}
 
 const PLAIN_LINE: LineKeys = {
   queue: lineQueue,

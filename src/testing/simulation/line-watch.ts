@@ -1,7 +1,8 @@
 import type { Flight } from './fates.js'
-import { FAIR_LINE, type LineKeys } from './kinds.js'
+import { FAIR_LINE } from './kinds.js'
 import type { SimProcess } from './process.js'
 import type { Scene, Verdict } from './verdict.js'
+import type { LineKeys } from './kind.js'
 
 /** Who waits for a lock on the server, and until when each counts as alive. */
 interface Snapshot {

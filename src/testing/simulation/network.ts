@@ -10,7 +10,7 @@ import {
 import { decode } from '../../engine/memory/driver.js'
 import { type Bytes, fromBytes, ReplyError, toBytes, toText } from '../../engine/memory/reply.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
-import type { Fate, Fates, Flight } from './fates.js'
+import type { Fate, Flight, MessageFate } from './fates.js'
 import type { Machine } from './machine.js'
 import type { World } from './world.js'
 
@@ -33,6 +33,20 @@ class Line {
   arrival(moment: number): number {
     return (this.#last = Math.max(this.#last, moment))
   }
+}
+
+/** Who decides what goes wrong, and who watches. */
+export interface Fates {
+  request(driver: SimDriver, flight: Flight): Fate
+  message(driver: SimDriver): MessageFate
+  /** How long until a lost connection is there again. */
+  reconnect(driver: SimDriver): number
+  sent(driver: SimDriver, flight: Flight): void
+  /** About to run on the server. */
+  executing(driver: SimDriver, flight: Flight): void
+  executed(driver: SimDriver, flight: Flight, reply: Reply | Error): void
+  heard(driver: SimDriver, channel: string): void
+  note(who: string, text: string): void
 }
 
 /** The two connections of one process, for commands and for messages, over a network that does as it is told. */

@@ -1,20 +1,8 @@
-import type { MemoryServer } from '../../engine/memory/server.js'
 import { clientOf, permitsAmounts, permitsDeadlines, permitsGrants, permitsQueue } from '../../keys.js'
 import type { Flight } from './fates.js'
 import type { SimProcess } from './process.js'
 import type { Scene, Verdict } from './verdict.js'
-
-/** Where those who wait for permits stand, and what tells who takes some. */
-export interface PermitsLineKeys {
-  /** Of its scripts. */
-  readonly kind: string
-  queue(name: string): string
-  deadlines(name: string): string
-  amounts(name: string): string
-  grants(name: string): string
-  /** The ids of those that are taken, where they have some. */
-  taken?(redis: MemoryServer, name: string): readonly string[]
-}
+import type { PermitsLineKeys } from './kind.js'
 
 export const COUNTED_LINE: PermitsLineKeys = {
   kind: 'semaphore',

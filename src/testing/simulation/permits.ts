@@ -5,8 +5,8 @@ import { sha1 } from '../../engine/memory/lua/sha1.js'
 import { expirableAmounts, expirableDeadlines, expirableGrants, expirableQueue, permitTimeouts } from '../../keys.js'
 import type { HeldPermit } from '../../sync/permit-semaphore/held-permit.js'
 import type { PermitSemaphore } from '../../permit-types.js'
-import type { PermitsLineKeys } from './permits-line.js'
 import type { AcquireOptions, Hold, Lock, LockState, OwnedLock } from '../../types.js'
+import type { PermitsLineKeys } from './kind.js'
 
 /** So many may be inside at a time. */
 export const PERMITS = 2

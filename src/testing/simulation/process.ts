@@ -5,11 +5,11 @@ import type { TenureHold } from '../../core/hold.js'
 import type { Gates } from '../../core/gates.js'
 import type { Hold, Lock } from '../../types.js'
 import type { Fault } from './faults.js'
-import type { SimKind } from './kinds.js'
 import type { Machine } from './machine.js'
 import type { SimDriver } from './network.js'
 import type { Party } from './party.js'
 import type { ProcessPlan, Step } from './program.js'
+import type { SimKind } from './kind.js'
 
 /** A call of `acquire` that has not come back. */
 export interface Call {

@@ -1,19 +1,30 @@
 import type { TenureHold } from '../../core/hold.js'
 import type { AcquireOptions, Hold, Lock, Owner } from '../../types.js'
-import type { Oracle } from './oracle.js'
 import { type Call, type Held, type SimProcess, work } from './process.js'
 import type { Step } from './program.js'
+
+/** Who hears of everything. */
+interface Hearer {
+  invoked(call: Call): void
+  granted(call: Call, hold: TenureHold, mayReenter: boolean): Held | undefined
+  refused(call: Call): void
+  failed(call: Call, wait: number | undefined, error: unknown): void
+  letsGo(held: Held): void
+  released(held: Held, freed: boolean): void
+  detached(held: Held): void
+  judge(process: SimProcess, step: string, error: unknown): void
+}
 
 /** Does its steps one after the other, and tells the oracle of everything. */
 export class Worker {
   readonly #name: string
   readonly #process: SimProcess
-  readonly #oracle: Oracle
+  readonly #oracle: Hearer
   readonly #others: readonly SimProcess[]
   readonly #owner: Owner
   #calls = 0
 
-  constructor(name: string, process: SimProcess, oracle: Oracle, others: readonly SimProcess[]) {
+  constructor(name: string, process: SimProcess, oracle: Hearer, others: readonly SimProcess[]) {
     this.#name = name
     this.#process = process
     this.#oracle = oracle

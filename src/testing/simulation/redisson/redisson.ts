@@ -5,38 +5,16 @@ import type { SimDriver } from '../network.js'
 import type { Party } from '../party.js'
 import { type RedissonPlan, SKEW } from './plan.js'
 import { redissonRenew } from './scripts.gen.js'
-import { Thread } from './thread.js'
+import { type StrangersHold, Thread, type ThreadHost, type Witness } from './thread.js'
 
 /** What our scripts give each waiter, ms. */
 const ALLOWANCE = 300_000
-
-/** What a thread has, as far as it knows: nobody tells it when that is lost. */
-export interface StrangersHold {
-  readonly call: string
-  readonly owner: string
-  readonly name: string
-  readonly lease: number
-  /** Its watchdog prolongs it. */
-  readonly watched: boolean
-}
-
-/** Who hears of what its threads do. */
-export interface Witness {
-  invoked(party: Redisson, call: string, owner: string, name: string): void
-  refused(party: Redisson, call: string, owner: string, name: string): void
-  /** It trusts the hold for its lease, from before it asked. */
-  granted(party: Redisson, hold: StrangersHold, until: number): void
-  renewed(party: Redisson, hold: StrangersHold, until: number): void
-  releasing(party: Redisson, hold: StrangersHold): void
-  released(party: Redisson, hold: StrangersHold, freed: boolean): void
-  note(who: string, text: string): void
-}
 
 /**
  * One process with Redisson in it, as the fair lock sees it: owner ids of version 4, its scripts in its order, its own
  * wall clock in every deadline, a channel for each waiting thread, and a watchdog. It trusts its leases and looks at nothing.
  */
-export class Redisson implements Party {
+export class Redisson implements Party, ThreadHost {
   readonly plan: RedissonPlan
   readonly machine: Machine
   readonly driver: SimDriver

@@ -1,7 +1,6 @@
 import { NoReply } from '../../../engine/engine.js'
 import { fairCall, fairDeadlines, fairQueue, lockChannel } from '../../../keys.js'
-import type { ThreadStep } from './plan.js'
-import type { Redisson, StrangersHold } from './redisson.js'
+import type { RedissonPlan, ThreadStep } from './plan.js'
 import {
   redissonAcquire,
   redissonCancel,
@@ -10,6 +9,8 @@ import {
   redissonTry,
   redissonUnlock,
 } from './scripts.gen.js'
+import type { ArgsOf, KeysOf, ReplyOf, Script } from '../../../lua/script.js'
+import type { Machine } from '../machine.js'
 
 /** How long what an unlock did is kept for its repetition, ms. */
 const MEMORY = 18_000
@@ -18,9 +19,51 @@ const BUSY = 30
 
 class Interrupted extends Error {}
 
+/** What a thread has, as far as it knows: nobody tells it when that is lost. */
+export interface StrangersHold {
+  readonly call: string
+  readonly owner: string
+  readonly name: string
+  readonly lease: number
+  /** Its watchdog prolongs it. */
+  readonly watched: boolean
+}
+
+/** The process that a thread is of. */
+export interface ThreadHost {
+  readonly id: string
+  readonly name: string
+  readonly plan: RedissonPlan
+  readonly machine: Machine
+  readonly witness: Witness
+  readonly waiting: Set<Thread>
+  readonly holds: Set<StrangersHold>
+  readonly living: boolean
+  call<S extends Script>(script: S, keys: KeysOf<S>, args: ArgsOf<S>): Promise<ReplyOf<S>>
+  /** Nobody waits for it to be done. */
+  forget(...argv: string[]): void
+  listen(channel: string, wake: () => void): Promise<void>
+  unlisten(channel: string): void
+  sleep(ms: number): Promise<void>
+  /** Its watchdog goes on. */
+  watch(): void
+}
+
+/** Who hears of what its threads do. */
+export interface Witness {
+  invoked(party: ThreadHost, call: string, owner: string, name: string): void
+  refused(party: ThreadHost, call: string, owner: string, name: string): void
+  /** It trusts the hold for its lease, from before it asked. */
+  granted(party: ThreadHost, hold: StrangersHold, until: number): void
+  renewed(party: ThreadHost, hold: StrangersHold, until: number): void
+  releasing(party: ThreadHost, hold: StrangersHold): void
+  released(party: ThreadHost, hold: StrangersHold, freed: boolean): void
+  note(who: string, text: string): void
+}
+
 /** One thread of a Redisson: does its steps one after the other, under one owner. */
 export class Thread {
-  readonly #redisson: Redisson
+  readonly #redisson: ThreadHost
   readonly #steps: readonly ThreadStep[]
   #number: number
   /** Calls for the next wait, one after the other: one that comes early is kept. */
@@ -29,7 +72,7 @@ export class Thread {
   #interrupted = false
   #calls = 0
 
-  constructor(redisson: Redisson, number: number, steps: readonly ThreadStep[]) {
+  constructor(redisson: ThreadHost, number: number, steps: readonly ThreadStep[]) {
     this.#redisson = redisson
     this.#number = number
     this.#steps = steps

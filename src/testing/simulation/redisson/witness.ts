@@ -1,5 +1,6 @@
 import type { Verdict } from '../verdict.js'
-import type { Redisson, StrangersHold, Witness } from './redisson.js'
+import type { Redisson } from './redisson.js'
+import type { StrangersHold, Witness } from './thread.js'
 
 type Note = (who: string, text: string) => void
 

@@ -1,0 +1,87 @@
+import { isPromise, show } from '../options.js'
+import { jackson } from './jackson.js'
+import { checkLevels, textOf } from './limits.js'
+import { utf8 } from './utf8.js'
+import type { Codec } from './codec.js'
+
+/** The codecs that there are: see the guide. */
+export type CodecName = 'json' | 'jackson' | 'string' | 'long' | 'bytes'
+
+/** Text and numbers as they are written, bytes as they are; what comes back is text. Redisson's StringCodec. */
+const string: Codec = {
+  encode(value) {
+    if (typeof value === 'string' || value instanceof Uint8Array) return value
+    if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
+    throw new TypeError(`the string codec takes text, numbers, true, false and bytes, not ${show(value)}`)
+  },
+  decode: utf8,
+}
+
+const json: Codec = {
+  encode(value) {
+    const text = JSON.stringify(value) as string | undefined
+    if (text === undefined) throw new TypeError(`there is no JSON of ${show(value)}`)
+    return text
+  },
+  decode: (data): unknown => JSON.parse(checkLevels(textOf(data))),
+}
+
+const INTEGER = /^-?\d{1,19}$/
+const LONGEST = 20
+
+/** What is beyond a safe integer is a bigint. Redisson's LongCodec. */
+const long: Codec = {
+  encode(value) {
+    const fits = typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
+    if (!fits) throw new TypeError(`the long codec takes whole numbers of 64 bits, not ${show(value)}`)
+    return String(value)
+  },
+  decode(data) {
+    const text = utf8(data.subarray(0, LONGEST + 1))
+    if (!INTEGER.test(text)) throw new TypeError(`no whole number: ${show(text)}`)
+    const number = Number(text)
+    return Number.isSafeInteger(number) ? number : BigInt(text)
+  },
+}
+
+/** Redisson's ByteArrayCodec. */
+const bytes: Codec = {
+  encode(value) {
+    if (value instanceof Uint8Array) return value
+    throw new TypeError(`the bytes codec takes a Uint8Array, not ${show(value)}`)
+  },
+  // A copy: what came shares its memory with what came beside it.
+  decode: (data) => new Uint8Array(data),
+}
+
+const NAMED: Readonly<Record<CodecName, Codec>> = { json, jackson, string, long, bytes }
+
+/** Not one of the caller's own. */
+export const isNamed = (codec: Codec): boolean => Object.values(NAMED).includes(codec)
+
+/** A text is its own bytes in what it writes. Plain JSON is nothing of Redisson's: where it is used keys are texts all the same. */
+export const keepsText = (codec: Codec): boolean => isNamed(codec) && codec !== jackson
+
+/** `what`: the argument that it was given as. */
+export const codecOf = (wanted: unknown, what = 'codec'): Codec => {
+  if (typeof wanted === 'string' && Object.hasOwn(NAMED, wanted)) return NAMED[wanted as CodecName]
+  const own = (typeof wanted === 'object' && wanted !== null ? wanted : {}) as Partial<Codec>
+  if (typeof own.encode === 'function' && typeof own.decode === 'function') return own as Codec
+  const names = Object.keys(NAMED).join("', '")
+  throw new TypeError(`${what} must be '${names}', or have encode() and decode(), not ${show(wanted)}`)
+}
+
+/** What the codec makes of a value; `what` it is. */
+export const encodeWith = (codec: Codec, value: unknown, what: string): string | Uint8Array => {
+  const data: unknown = codec.encode(value)
+  if (typeof data === 'string' || data instanceof Uint8Array) return data
+  if (isPromise(data)) throw new TypeError(`codec.encode() must give text or bytes for ${what}, not a promise`)
+  throw new TypeError(`codec.encode() must give text or bytes for ${what}, not ${show(data)}`)
+}
+
+/** What the codec reads in the bytes. */
+export const decodeWith = (codec: Codec, data: Uint8Array): unknown => {
+  const value = codec.decode(data)
+  if (isPromise(value)) throw new TypeError('codec.decode() must give the value, not a promise')
+  return value
+}
