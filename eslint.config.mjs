@@ -3,8 +3,8 @@ import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
 /** Time, timers and randomness come through the clock: these files alone touch the real ones. */
-const REAL_CLOCK = ['src/core/clock.ts', 'src/testing/virtual-clock.ts', 'src/cli/**']
-const USE_THE_CLOCK = 'Take it from the clock (src/core/clock.ts).'
+const REAL_CLOCK = ['src/base/clock.ts', 'src/testing/virtual-clock.ts', 'src/cli/**']
+const USE_THE_CLOCK = 'Take it from the clock (src/base/clock.ts).'
 const CLOCK_GLOBALS = [
   'Date',
   'performance',
@@ -36,28 +36,6 @@ const CLOCK_IMPORTS = [
     message: USE_THE_CLOCK,
   })),
   { name: 'node:crypto', allowImportNames: ['createHash', 'hash'], message: USE_THE_CLOCK },
-]
-
-/** Who may not know whom: arrows go down only, client → sync → core → engine.ts. */
-const LAYERS = [
-  {
-    files: ['src/core/**'],
-    forbid: String.raw`/(sync|client|cli|config)(/|\.js)|/engine/(memory|ioredis|node-redis|glide)`,
-  },
-  { files: ['src/sync/**'], forbid: String.raw`/engine/(?!engine\.js$)|/(client|cli|config)(/|\.js)` },
-  { files: ['src/engine/**'], forbid: String.raw`/(sync|client|cli|config)(/|\.js)` },
-  { files: ['src/http/**', 'src/schedule/**'], forbid: String.raw`/(sync|core(?!/clock\.js$)|engine|cli|config|lua)/` },
-  { files: ['src/lua/**'], forbid: String.raw`\.\./(?!engine/engine\.js$)` },
-]
-
-const restrictedImports = (forbid) => [
-  'error',
-  {
-    paths: CLOCK_IMPORTS,
-    ...(forbid
-      ? { patterns: [{ regex: forbid, message: 'This layer must not know that one (see eslint.config.mjs).' }] }
-      : {}),
-  },
 ]
 
 const NODE_GLOBALS = [
@@ -127,15 +105,10 @@ export default defineConfig(
     rules: {
       'no-restricted-globals': ['error', ...CLOCK_GLOBALS.map((name) => ({ name, message: USE_THE_CLOCK }))],
       'no-restricted-properties': ['error', ...CLOCK_PROPERTIES.map((one) => ({ ...one, message: USE_THE_CLOCK }))],
-      'no-restricted-imports': restrictedImports(),
+      'no-restricted-imports': ['error', { paths: CLOCK_IMPORTS }],
       'no-console': 'error',
     },
   },
-  ...LAYERS.map(({ files, forbid }) => ({
-    files,
-    ignores: REAL_CLOCK,
-    rules: { 'no-restricted-imports': restrictedImports(forbid) },
-  })),
   {
     files: ['test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.ts'],
     rules: {

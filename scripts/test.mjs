@@ -42,6 +42,7 @@ const checks = () => {
         callTool('prettier/bin/prettier.cjs', ['.', '--check', '--log-level=warn'])
       },
     },
+    { name: 'rooms', run: () => call(process.execPath, ['scripts/rooms.mjs', '--check']) },
     ...packageParts(),
     { name: 'eslint', run: () => lint() },
   ]

@@ -1,15 +1,14 @@
 import { keyEncoder } from './codecs/java-codec.js'
 import type { Settings } from './config/settings.js'
-import { type ServerFacts, readFacts, refused } from './core/facts.js'
-import { GatedLock, type LockHome } from './core/gated-lock.js'
-import { POLL } from './core/contender.js'
-import { healthOf } from './core/health.js'
-import { within } from './core/within.js'
-import { newClientId } from './core/identity.js'
-import { UnitOfWork } from './core/owner.js'
-import { Presence } from './core/presence.js'
-import { Runtime } from './core/runtime.js'
-import { readTicket } from './core/ticket.js'
+import { type ServerFacts, readFacts, refused } from './core/server/facts.js'
+import { GatedLock, type LockHome } from './core/gate/gated-lock.js'
+import { healthOf } from './core/client/health.js'
+import { within } from './base/within.js'
+import { newClientId } from './core/client/identity.js'
+import { UnitOfWork } from './base/owner.js'
+import { Presence } from './core/client/presence.js'
+import { Runtime } from './core/client/runtime.js'
+import { readTicket } from './core/hold/ticket.js'
 import type { Driver } from './engine/engine.js'
 import type { Attempt } from './engine/attempt.js'
 import { ClosedError, LockLostError } from './errors.js'
@@ -64,9 +63,10 @@ import type {
   ReadWriteLock,
   SpinBackoff,
 } from './types.js'
-import type { LockKind } from './core/lock-kind.js'
-import { Gates } from './core/gates.js'
-import { Turnstiles } from './core/turnstiles.js'
+import type { LockKind } from './core/gate/lock-kind.js'
+import { Gates } from './core/gate/gates.js'
+import { Turnstiles } from './core/counted/turnstiles.js'
+import { POLL } from './core/hold/trust.js'
 
 /** How often closing looks whether what is held was given back, ms. */
 const LOOK = 20

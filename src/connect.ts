@@ -1,5 +1,5 @@
 import type { Client } from './client.js'
-import { outside } from './core/scope.js'
+import { outside } from './base/scope.js'
 import type { ClientOptions } from './config/client-options.js'
 
 /**

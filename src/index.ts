@@ -1,14 +1,13 @@
 export type { Client, CloseOptions, ReadWriteLockOptions, SpinLockOptions } from './client.js'
-export type { CodecName } from './codecs/by-name.js'
-export type { Codec } from './codecs/codec.js'
+export type { Codec, CodecName } from './codecs/codec.js'
 export { JavaValue } from './codecs/java-value.js'
 export type { ClientOptions } from './config/client-options.js'
 export type { RetryOptions } from './config/retry.js'
 export type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from './election-types.js'
 export { connect } from './connect.js'
-export type { Clock, Timer, TimerOptions } from './core/clock.js'
+export type { Clock, Timer, TimerOptions } from './base/clock.js'
 export type { TlsOptions } from './engine/target.js'
-export type { DiagnosticEvent, DiagnosticMessage } from './core/diagnostics.js'
+export type { DiagnosticEvent, DiagnosticMessage } from './core/client/diagnostics.js'
 export {
   AcquireTimeoutError,
   BusyError,

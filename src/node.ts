@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import type { Client } from './client.js'
-import { systemClock } from './core/clock.js'
+import { systemClock } from './base/clock.js'
 import { checkClose, checkMethods, show } from './options.js'
 
 /** How a client is closed by a signal. */

@@ -1,5 +1,5 @@
 import { alike } from './alike.js'
-import { isOwner } from './core/owner.js'
+import { isOwner } from './base/owner.js'
 import type { AcquireOptions, RateOptions, SetupOptions, SpinBackoff, WaitOptions } from './types.js'
 
 /** Argument checks: each names the argument and its value, before anything is sent. */

@@ -1,5 +1,4 @@
-import type { Codec } from './codecs/codec.js'
-import type { CodecName } from './codecs/by-name.js'
+import type { Codec, CodecName } from './codecs/codec.js'
 
 /** How the messages of a topic are written, read and sent. */
 export interface TopicOptions {

@@ -1,9 +1,9 @@
-import { PASS_TIME } from '#src/core/turns.js'
 import type { Scenario } from '../support/bench.js'
 import { columnsFor, comparedWithIdeal } from '../support/columns.js'
 import { type Figures, type Row, findRow, format, medians, target } from '../support/result.js'
 import { runRounds } from '../support/rounds.js'
 import { switchFloor } from '../support/switch.js'
+import { PASS_TIME } from '#src/core/hold/terms.js'
 
 const PROCESSES = 4
 const CALLERS = 8

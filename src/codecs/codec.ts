@@ -5,3 +5,6 @@ export interface Codec {
   /** What it throws is told as an error; a message that cannot be read is left out. */
   decode(data: Uint8Array): unknown
 }
+
+/** The codecs that there are: see the guide. */
+export type CodecName = 'json' | 'jackson' | 'string' | 'long' | 'bytes'

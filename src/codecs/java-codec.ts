@@ -1,6 +1,6 @@
 import { ConfigError } from '../errors.js'
-import type { Codec } from './codec.js'
-import { type CodecName, codecOf, encodeWith, isNamed, keepsText } from './by-name.js'
+import type { Codec, CodecName } from './codec.js'
+import { codecOf, encodeWith, isNamed, keepsText } from './by-name.js'
 
 /** What Redisson's clients use by the file that this one was given. */
 export interface JavaCodec {

@@ -1,6 +1,6 @@
 import type { Codec } from '../codecs/codec.js'
 import type { JavaCodec } from '../codecs/java-codec.js'
-import { type Clock, systemClock } from '../core/clock.js'
+import { type Clock, systemClock } from '../base/clock.js'
 import type { FullTlsOptions } from '../engine/target.js'
 import { ConfigError } from '../errors.js'
 import {

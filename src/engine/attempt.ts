@@ -1,5 +1,5 @@
-import { onAbort, reasonOf } from '../core/abort.js'
-import type { Clock } from '../core/clock.js'
+import { onAbort, reasonOf } from '../base/abort.js'
+import type { Clock } from '../base/clock.js'
 
 /** One try to connect. */
 export interface Attempt {

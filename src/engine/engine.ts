@@ -1,13 +1,8 @@
+import type { Arg, Reply } from '../lua/values.js'
 /**
  * The seam between holdfast and a server. A driver is one way to reach a server: it sends a command and hears messages,
  * nothing more. What holds for all of them (script cache, reply time-outs, life cycle) is in `link.ts`, once.
  */
-
-/** What goes out: text as UTF-8, numbers as decimal text, bytes as they are. */
-export type Arg = string | number | Uint8Array
-
-/** What comes back. Bulk strings are text, or bytes when the command asked for bytes; an error only within an array. */
-export type Reply = null | number | string | Uint8Array | boolean | Error | Reply[]
 
 export interface SendOptions {
   /** Bulk strings of the reply as bytes instead of text. */

@@ -1,17 +1,16 @@
 import {
-  type Arg,
   type Driver,
   type DriverEvents,
   type Nodes,
   NoReply,
   NotSent,
-  type Reply,
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
 import { HoldfastError } from '../errors.js'
 import { missingDatabase } from './strange.js'
 import type { GlideClient, GlideMessage } from './target.js'
+import type { Arg, Reply } from '../lua/values.js'
 
 const NO_SHARDS =
   'a client of Valkey GLIDE for one server cannot subscribe to sharded channels: leave `sharded` out, or pass a client of ioredis or node-redis'

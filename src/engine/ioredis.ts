@@ -1,14 +1,12 @@
 import { nextTick } from 'node:process'
 import { Command } from 'ioredis'
 import {
-  type Arg,
   type Connection,
   type Driver,
   type DriverEvents,
   type Nodes,
   NotSent,
   redirection,
-  type Reply,
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
@@ -21,6 +19,7 @@ import { speaksTls, withoutTls } from './plaintext.js'
 import { SentinelNews } from './sentinel-news.js'
 import type { IoredisClient, Target } from './target.js'
 import { slotOf } from '../keys.js'
+import type { Arg, Reply } from '../lua/values.js'
 
 /** How many commands one write takes. */
 const TOGETHER = 16

@@ -1,24 +1,23 @@
-import { reasonOf } from '../core/abort.js'
-import { type Clock, limitAnswers, type Timer } from '../core/clock.js'
-import { outside } from '../core/scope.js'
+import { reasonOf } from '../base/abort.js'
+import { type Clock, limitAnswers, type Timer } from '../base/clock.js'
+import { outside } from '../base/scope.js'
 import { ClosedError, ConfigError, EngineError, HoldfastError, serverError, withoutSecrets } from '../errors.js'
 import type { Script } from '../lua/script.js'
 import { type Shape, integer } from '../lua/shape.js'
 import { type Attempt, attempted } from './attempt.js'
 import {
-  type Arg,
   type Driver,
   type Message,
   type Nodes,
   NoReply,
   NotSent,
-  type Reply,
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
 import { Renewal } from './renewal.js'
 import { badReply, misled, missingDatabase } from './strange.js'
 import { type WaitFor, Waits } from './waits.js'
+import type { Arg, Reply } from '../lua/values.js'
 
 /** While there are subscriptions, how often the connection that brings messages is asked for a sign of life, ms. */
 const PULSE = 1000

@@ -1,6 +1,5 @@
 import { slotOf } from '../keys.js'
 import {
-  type Arg,
   type Connection,
   type Driver,
   type DriverEvents,
@@ -8,13 +7,13 @@ import {
   NoReply,
   NotSent,
   redirection,
-  type Reply,
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
 import { missingDatabase } from './strange.js'
 import { NodeRedisMessages } from './node-redis-messages.js'
 import type { NodeRedisClient, NodeRedisNode } from './target.js'
+import type { Arg, Reply } from '../lua/values.js'
 
 type Word = string | Buffer
 

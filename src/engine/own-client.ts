@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
-import type { Clock } from '../core/clock.js'
+import type { Clock } from '../base/clock.js'
 import { GUARDED } from './ioredis-parser.js'
 import { connectorTo } from './replicated.js'
 import type { IoredisClient, Node, Target, TlsOptions } from './target.js'

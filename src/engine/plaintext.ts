@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { limitAnswers } from '../core/clock.js'
+import { limitAnswers } from '../base/clock.js'
 import type { ConnectionOptions } from './own-client.js'
 import type { Target } from './target.js'
 

@@ -1,4 +1,4 @@
-import { type Clock, limitAnswers, type Timer } from '../core/clock.js'
+import { type Clock, limitAnswers, type Timer } from '../base/clock.js'
 import { EngineError } from '../errors.js'
 import type { Connection, Driver } from './engine.js'
 

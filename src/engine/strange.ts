@@ -1,5 +1,5 @@
 import { EngineError, withoutSecrets } from '../errors.js'
-import type { Reply } from './engine.js'
+import type { Reply } from '../lua/values.js'
 
 /** How much of a strange reply is shown. */
 const SHOWN = 60

@@ -1,4 +1,4 @@
-import type { Reply } from './engine.js'
+import type { Reply } from '../lua/values.js'
 
 /** Trailing replicas: the number to wait for and how long. */
 export interface WaitFor {

@@ -1,4 +1,4 @@
-import { limitAnswers, systemClock } from '../core/clock.js'
+import { limitAnswers, systemClock } from '../base/clock.js'
 import { EngineError } from '../errors.js'
 
 /** So many questions are with the server at once; more wait here, where giving them up costs nothing. */

@@ -1,5 +1,5 @@
 import type { Client } from '../client.js'
-import { systemClock } from '../core/clock.js'
+import { systemClock } from '../base/clock.js'
 import { checkAmount, checkFunction, checkLease, show } from '../options.js'
 import type { Rate, RateDecision } from '../types.js'
 import { networkOf } from './address.js'

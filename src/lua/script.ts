@@ -1,5 +1,5 @@
-import type { Arg } from '../engine/engine.js'
 import type { Shape } from './shape.js'
+import type { Arg } from './values.js'
 
 declare const types: unique symbol
 

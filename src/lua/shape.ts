@@ -1,4 +1,4 @@
-import type { Arg, Reply } from '../engine/engine.js'
+import type { Arg, Reply } from './values.js'
 
 /**
  * What a reply must be. A client library, a proxy or an open MULTI may answer with something else, and nothing that was

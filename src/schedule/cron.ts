@@ -1,5 +1,5 @@
 import type * as Croner from 'croner'
-import { dateAt } from '../core/clock.js'
+import { dateAt } from '../base/clock.js'
 
 /** When a schedule is due, ms since the epoch. */
 export interface Cron {

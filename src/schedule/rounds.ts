@@ -1,4 +1,4 @@
-import { type Clock, dateAt, type Timer } from '../core/clock.js'
+import { type Clock, dateAt, type Timer } from '../base/clock.js'
 import { ClosedError, EngineError } from '../errors.js'
 import type { SlotResult, Slots } from '../slot-types.js'
 import type { Cron } from './cron.js'

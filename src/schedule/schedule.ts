@@ -1,5 +1,5 @@
 import type { Client } from '../client.js'
-import { dateAt, systemClock } from '../core/clock.js'
+import { dateAt, systemClock } from '../base/clock.js'
 import { ClosedError } from '../errors.js'
 import {
   checkFunction,

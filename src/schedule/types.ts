@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.js'
+import type { Clock } from '../base/clock.js'
 import type { SlotResult, SlotRun } from '../slot-types.js'
 
 /** When a schedule is due, and what becomes of slots that are late. */

@@ -1,5 +1,5 @@
 export { type VirtualClock, virtualClock } from './virtual-clock.js'
-export type { Clock, Timer, TimerOptions } from '../core/clock.js'
+export type { Clock, Timer, TimerOptions } from '../base/clock.js'
 export { checkHistory } from './history/check.js'
 export { explain } from './history/explain.js'
 export type {

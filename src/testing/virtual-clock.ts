@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../core/clock.js'
-import { outside } from '../core/scope.js'
+import type { Clock, Timer } from '../base/clock.js'
+import { outside } from '../base/scope.js'
 import { Random } from './random.js'
 
 /** A clock whose time passes only when told to. With `memory:` everything that happens under it can be repeated. */

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { connect } from 'holdfast'
 import { until } from '../support/until.js'
 import { seeded } from '../support/random.js'
-import { type CodecName, codecOf } from '#src/codecs/by-name.js'
+import { codecOf } from '#src/codecs/by-name.js'
+import type { CodecName } from '#src/codecs/codec.js'
 
 const CODECS: readonly CodecName[] = ['json', 'jackson', 'string', 'long', 'bytes']
 const LONG = '1234567890123456'

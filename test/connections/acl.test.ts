@@ -67,7 +67,7 @@ const SHAPES: Readonly<Record<string, { as: ('key' | 'channel')[]; of(name: stri
   presenceKey: { as: ['key'], of: () => keys.presenceKey(ID) },
 }
 /** Of `keys.ts`, too, but no names. */
-const OTHERS = ['secretOf', 'wireOwner', 'clientOf', 'numberOf', 'slotOf']
+const OTHERS = ['secretOf', 'wireOwner', 'clientOf', 'numberOf', 'slotOf', 'mustShareSlot']
 
 /** With braces and without: those are put around a whole name that has none. */
 const NAMES = ['app:orders', 'app:{orders}:7']

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { systemClock } from '#src/core/clock.js'
+import { systemClock } from '#src/base/clock.js'
 import type { DriverEvents } from '#src/engine/engine.js'
 import { Link } from '#src/engine/link.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'

@@ -7,8 +7,8 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClosedError, connect, EngineError } from 'holdfast'
 import { parseUrl } from '#src/config/url.js'
-import { systemClock } from '#src/core/clock.js'
-import type { Driver, Reply } from '#src/engine/engine.js'
+import { systemClock } from '#src/base/clock.js'
+import type { Driver } from '#src/engine/engine.js'
 import { IoredisDriver } from '#src/engine/ioredis.js'
 import { Link } from '#src/engine/link.js'
 import type { Script } from '#src/lua/script.js'
@@ -18,6 +18,7 @@ import { rejection } from '../contract/lock/kind.js'
 import { freePort } from '../support/redis-server.js'
 import type { Broken } from '../support/server.js'
 import { onServer } from '../support/server.js'
+import type { Reply } from '#src/lua/values.js'
 
 type Count = Script<readonly [counter: string], readonly [], number>
 

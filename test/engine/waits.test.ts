@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Reply } from '#src/engine/engine.js'
 import { Waits } from '#src/engine/waits.js'
+import type { Reply } from '#src/lua/values.js'
 
 /** Answers when told to. */
 class Server {

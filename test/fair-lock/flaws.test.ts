@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LockLostError } from 'holdfast'
-import { type Arg, type DriverEvents, NoReply, type Reply } from '#src/engine/engine.js'
+import { type DriverEvents, NoReply } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { toBytes } from '#src/engine/memory/reply.js'
 import { secretOf, wireOwner } from '#src/keys.js'
@@ -21,6 +21,7 @@ import {
   TRIAL,
   VOICES,
 } from './site.js'
+import type { Arg, Reply } from '#src/lua/values.js'
 
 /** A question about joining gets lost with its connection, and is done a little later. */
 class LateDriver extends MemoryDriver {

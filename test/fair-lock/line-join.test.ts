@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { virtualClock } from 'holdfast/testing'
-import { type Joinable, LineJoin } from '#src/core/line-join.js'
-import type { Answer, Joined, LineProtocol } from '#src/core/line-protocol.js'
-import type { Place } from '#src/core/waiter.js'
-import type { LineHost } from '#src/core/host.js'
+import { type Joinable, LineJoin } from '#src/core/line/line-join.js'
+import type { Answer, Joined, LineProtocol } from '#src/core/protocol/line-protocol.js'
+import type { Place } from '#src/core/waiting/waiter.js'
+import type { LineHost } from '#src/core/waiting/host.js'
 
 const placeOf = (wire: string): Place =>
   ({ wire, waiter: { request: { terms: { lease: 1000 }, wait: Infinity } } }) as unknown as Place

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { connect } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { openMemoryServer } from '#src/engine/memory/registry.js'
-import { PlaceTable } from '#src/core/place-table.js'
+import { PlaceTable } from '#src/core/line/place-table.js'
 import { numberOf, secretOf, wireOwner } from '#src/keys.js'
 import { seeded } from '../support/random.js'
-import type { Place } from '#src/core/waiter.js'
+import type { Place } from '#src/core/waiting/waiter.js'
 
 const CLIENT = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
 

@@ -5,13 +5,14 @@ import { virtualClock } from 'holdfast/testing'
 import type { Client } from '#src/client.js'
 import { start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
-import type { Clock } from '#src/core/clock.js'
-import type { Arg, Driver, DriverEvents, Message, Reply, SendOptions } from '#src/engine/engine.js'
+import type { Clock } from '#src/base/clock.js'
+import type { Driver, DriverEvents, Message, SendOptions } from '#src/engine/engine.js'
 import { NotSent } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import { watch } from '../contract/lock/kind.js'
 import { grantTo } from '../support/grant.js'
+import type { Arg, Reply } from '#src/lua/values.js'
 
 const TRIAL = 3000
 const OFF = 60_000

@@ -2,12 +2,12 @@ import { type AcquireOptions, type Hold } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { type Client, start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
-import { type Arg } from '#src/engine/engine.js'
 import { decode, MemoryDriver } from '#src/engine/memory/driver.js'
 import { toBytes } from '#src/engine/memory/reply.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import { type Script } from '#src/lua/script.js'
 import { redissonAcquire, redissonUnlock } from '#src/testing/simulation/redisson/scripts.gen.js'
+import type { Arg } from '#src/lua/values.js'
 
 export const TRIAL = 3000
 export const ALLOWANCE = 300_000

@@ -1,7 +1,8 @@
 import type { VirtualClock } from 'holdfast/testing'
-import type { Arg, Driver, DriverEvents, Message, Reply, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
+import type { Driver, DriverEvents, Message, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import type { MemoryServer } from '#src/engine/memory/server.js'
+import type { Arg, Reply } from '#src/lua/values.js'
 import * as scripts from '#src/lua/scripts.gen.js'
 
 /** A moment in a command's life, `answered` the last before its caller has the reply. Of a message there is only `reply`. */

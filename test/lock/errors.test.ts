@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as holdfast from 'holdfast'
 import { connect } from 'holdfast'
-import { mayHaveRun, passes } from '#src/core/trouble.js'
+import { mayHaveRun, passes } from '#src/core/server/trouble.js'
 import { serverError } from '#src/errors.js'
 import { rejection } from '../contract/lock/kind.js'
 

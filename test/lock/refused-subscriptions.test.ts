@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { virtualClock } from 'holdfast/testing'
-import { Wakeups } from '#src/core/wakeups.js'
+import { Wakeups } from '#src/core/server/wakeups.js'
 import { onServer } from '../support/server.js'
 
 const none = (): void => undefined

@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import { virtualClock } from 'holdfast/testing'
 import { start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
-import { type Arg, type DriverEvents, NoReply, type Reply } from '#src/engine/engine.js'
+import { type DriverEvents, NoReply } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import { lockRenew } from '#src/lua/scripts.gen.js'
+import type { Arg, Reply } from '#src/lua/values.js'
 
 const WATCHDOG = 3000
 

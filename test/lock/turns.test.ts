@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import { virtualClock } from 'holdfast/testing'
 import { type Client, start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
-import type { Arg, DriverEvents, Message, Reply } from '#src/engine/engine.js'
+import type { DriverEvents, Message } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import { keyedLockAcquire } from '#src/lua/scripts.gen.js'
+import type { Arg, Reply } from '#src/lua/values.js'
 
 /** Notes when keys of a group are asked for, and counts the scripts. */
 class NotingDriver extends MemoryDriver {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Clock, EngineError } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
-import { type Keeper, Tenure } from '#src/core/tenure.js'
-import { Limit } from '#src/core/limit.js'
-import { momentOf } from '#src/core/trust.js'
-import { Watchdog } from '#src/core/watchdog.js'
+import { type Keeper, Tenure } from '#src/core/hold/tenure.js'
+import { Limit } from '#src/core/hold/limit.js'
+import { Watchdog } from '#src/core/hold/watchdog.js'
 import { plainLock } from '#src/sync/lock/lock.js'
+import { momentOf } from '#src/base/clock.js'
 
 const LEASE = 30_000
 /** What one turn of the event loop may send at most. */

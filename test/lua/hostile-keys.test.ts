@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Redis } from 'ioredis'
-import { systemClock } from '#src/core/clock.js'
+import { systemClock } from '#src/base/clock.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import type { Script } from '#src/lua/script.js'
 import * as generated from '#src/lua/scripts.gen.js'

@@ -12,7 +12,7 @@ export const lines = [
   {
     name: 'core-label-once',
     breaks: 'a client’s label stays while it lives',
-    file: 'src/core/presence.ts',
+    file: 'src/core/client/presence.ts',
     from: 'lease / 3, { background: true }',
     to: 'lease * 3, { background: true }',
     suites: ['lock/promises#its label'],
@@ -20,7 +20,7 @@ export const lines = [
   {
     name: 'core-label-stays',
     breaks: 'close leaves nothing on the server',
-    file: 'src/core/presence.ts',
+    file: 'src/core/client/presence.ts',
     from: "await this.#link.command(['DEL', this.#key], integer, { route: this.#key }).catch(() => undefined)",
     to: 'await Promise.resolve()',
     suites: ['contract/locks#presence', 'lock/leaks'],
@@ -28,7 +28,7 @@ export const lines = [
   {
     name: 'core-messages-without-a-bound',
     breaks: 'what messages alone make a client ask is bounded',
-    file: 'src/core/pace.ts',
+    file: 'src/core/waiting/pace.ts',
     from: 'return Math.max(0, paid + EVERY - now)',
     to: 'return 0',
     suites: ['lock/message-flood'],
@@ -36,7 +36,7 @@ export const lines = [
   {
     name: 'core-messages-for-many-waiters',
     breaks: 'a message costs questions about a bounded number of waiters',
-    file: 'src/core/pace.ts',
+    file: 'src/core/waiting/pace.ts',
     from: 'EVERY * Math.max(1, waiters / FEW)',
     to: 'EVERY',
     suites: ['lock/message-flood#1,000 readers'],
@@ -44,7 +44,7 @@ export const lines = [
   {
     name: 'core-works-without-the-lock',
     breaks: '`using` never begins its work once the hold is over',
-    file: 'src/core/using.ts',
+    file: 'src/core/hold/using.ts',
     from: 'if (hold.remaining() === 0) throw',
     to: 'if (hold.remaining() < 0) throw',
     suites: ['lock/promises#the work never begins'],
@@ -52,7 +52,7 @@ export const lines = [
   {
     name: 'core-using-keeps-it-after-an-error',
     breaks: '`using` releases whatever its work does',
-    file: 'src/core/using.ts',
+    file: 'src/core/hold/using.ts',
     from: '    await hold.release()\n    throw error',
     to: '    throw error',
     suites: ['contract/locks#`using` whose work'],
@@ -60,7 +60,7 @@ export const lines = [
   {
     name: 'core-scope-never-ends',
     breaks: 'a callback that outlives its `using` has an owner of its own',
-    file: 'src/core/scope.ts',
+    file: 'src/base/scope.ts',
     from: 'scope.active = false\n    scope.hold = undefined',
     to: 'void scope',
     suites: ['contract/whole-locks#outlive one `using`'],
@@ -68,7 +68,7 @@ export const lines = [
   {
     name: 'core-scope-forgets-the-outer',
     breaks: 'a lock taken again inside another lock’s `using` re-enters',
-    file: 'src/core/scope.ts',
+    file: 'src/base/scope.ts',
     from: 'nearestActive(scope.outer)) {',
     to: 'undefined) {',
     suites: ['contract/locks#`using`'],
@@ -76,7 +76,7 @@ export const lines = [
   {
     name: 'core-margin-none',
     breaks: 'a hold is lost before the server gives the lock away',
-    file: 'src/core/trust.ts',
+    file: 'src/core/hold/trust.ts',
     from: 'this.#lasts = lease - marginOf(lease)',
     to: 'this.#lasts = lease + marginOf(lease)',
     suites: ['lock/watchdog', 'contract/locks#G-04', 'lock/virtual-time'],
@@ -84,7 +84,7 @@ export const lines = [
   {
     name: 'core-clocks-apart',
     breaks: 'a hold is uncertain while the two clocks disagree',
-    file: 'src/core/trust.ts',
+    file: 'src/core/hold/trust.ts',
     from: '> CLOCKS_APART)',
     to: '> Infinity)',
     suites: ['lock/promises#wall clock is set'],
@@ -92,7 +92,7 @@ export const lines = [
   {
     name: 'wall-clock-ignored',
     breaks: 'what passes while a machine is suspended counts',
-    file: 'src/core/trust.ts',
+    file: 'src/core/hold/trust.ts',
     from: 'return this.#proven.wall + this.#lasts',
     to: 'return Infinity',
     suites: ['lock/virtual-time'],
@@ -100,7 +100,7 @@ export const lines = [
   {
     name: 'core-clock-set-back',
     breaks: 'a clock that is set back is noticed',
-    file: 'src/core/watchdog.ts',
+    file: 'src/core/hold/watchdog.ts',
     from: 'if (Math.abs(apart) > JUMP)',
     to: 'if (apart > JUMP)',
     suites: ['lock/promises#wall clock is set'],
@@ -108,7 +108,7 @@ export const lines = [
   {
     name: 'core-renews-late',
     breaks: 'a hold is renewed each third of its lease',
-    file: 'src/core/watchdog.ts',
+    file: 'src/core/hold/watchdog.ts',
     from: 'return Math.min(lastsUntil - 2 * third, provenAt + third)',
     to: 'return lastsUntil - third',
     suites: ['lock/watchdog', 'contract/locks#watchdog'],
@@ -116,7 +116,7 @@ export const lines = [
   {
     name: 'core-batch-fails-whole',
     breaks: 'one key that is refused does not stop the renewal of the others',
-    file: 'src/core/watchdog.ts',
+    file: 'src/core/hold/watchdog.ts',
     from: 'if (batch.length > 1 && error instanceof EngineError && OF_ONE_KEY.has(error.code)) {',
     to: 'if (batch.length < 1 && error instanceof EngineError && OF_ONE_KEY.has(error.code)) {',
     suites: ['lock/watchdog'],
@@ -124,7 +124,7 @@ export const lines = [
   {
     name: 'core-lost-in-silence',
     breaks: 'a hold whose key is gone is lost at its next renewal',
-    file: 'src/core/watchdog.ts',
+    file: 'src/core/hold/watchdog.ts',
     from: 'if (left === -2) {',
     to: 'if (left === -3) {',
     suites: ['lock/watchdog', 'contract/locks#G-02'],
@@ -132,7 +132,7 @@ export const lines = [
   {
     name: 'core-replica-that-syncs',
     breaks: 'only replicas that can answer are waited for',
-    file: 'src/core/replicas.ts',
+    file: 'src/core/server/replicas.ts',
     from: String.raw`\bstate=online\b`,
     to: String.raw`\bstate=`,
     suites: ['lock/promises#still being filled'],
@@ -140,7 +140,7 @@ export const lines = [
   {
     name: 'core-no-replica-has-it',
     breaks: 'a lock that no replica has is given back',
-    file: 'src/core/replicas.ts',
+    file: 'src/core/server/replicas.ts',
     from: "typeof reached === 'number' && reached > 0",
     to: "typeof reached === 'number' && reached >= 0",
     suites: ['engine/waits', 'connections/replicas'],
@@ -148,7 +148,7 @@ export const lines = [
   {
     name: 'core-waits-for-nobody',
     breaks: 'too many waiters are refused',
-    file: 'src/core/waiting-room.ts',
+    file: 'src/core/waiting/waiting-room.ts',
     from: 'this.#runtime.waiting >= maxWaiters',
     to: 'this.#runtime.waiting > maxWaiters',
     suites: ['contract/locks#maxWaiters'],
@@ -156,7 +156,7 @@ export const lines = [
   {
     name: 'core-time-out-never',
     breaks: 'a wait ends in time',
-    file: 'src/core/waiting-room.ts',
+    file: 'src/core/waiting/waiting-room.ts',
     from: 'if (wait > 0 && wait !== Infinity) {',
     to: 'if (wait > 1e9 && wait !== Infinity) {',
     suites: ['contract/locks#G-08'],
@@ -164,7 +164,7 @@ export const lines = [
   {
     name: 'core-backs-off-for-ever',
     breaks: 'after any trouble a free lock is asked for within a second',
-    file: 'src/core/line.ts',
+    file: 'src/core/line/line.ts',
     from: 'Math.min(50 * 2 ** this.#troubles++, POLL)',
     to: '50 * 2 ** this.#troubles++',
     suites: ['lock/promises#trouble for minutes'],
@@ -172,7 +172,7 @@ export const lines = [
   {
     name: 'core-trouble-for-good',
     breaks: 'a waiter waits out a server that is READONLY',
-    file: 'src/core/trouble.ts',
+    file: 'src/core/server/trouble.ts',
     from: "  'READONLY',\n",
     to: '',
     suites: ['lock/troubles', 'synchronizers/troubles'],
@@ -180,7 +180,7 @@ export const lines = [
   {
     name: 'core-adopts-for-nobody',
     breaks: 'a ticket of what is over is refused',
-    file: 'src/core/adopt.ts',
+    file: 'src/core/gate/gatekeeper.ts',
     from: 'if (!(await protocol.pass(from, wire, terms.lease))) return undefined',
     to: 'await protocol.pass(from, wire, terms.lease)',
     suites: ['contract/locks#adopt'],
@@ -188,7 +188,7 @@ export const lines = [
   {
     name: 'core-ticket-of-anything',
     breaks: 'a text that is no ticket is refused',
-    file: 'src/core/ticket.ts',
+    file: 'src/core/hold/ticket.ts',
     from: "|| typeof wire !== 'string') return undefined",
     to: ') return undefined',
     suites: ['contract/locks#adopt'],
@@ -196,7 +196,7 @@ export const lines = [
   {
     name: 'core-listener-stops-others',
     breaks: 'a listener that throws stops neither the library nor the others',
-    file: 'src/core/emitter.ts',
+    file: 'src/base/emitter.ts',
     from: '        this.#onThrow(error)',
     to: '        throw error',
     suites: ['lock/user-functions#a listener or a logger that throws'],
@@ -204,7 +204,7 @@ export const lines = [
   {
     name: 'core-subscription-for-ever',
     breaks: 'a subscription ends a little after its last listener',
-    file: 'src/core/wakeups.ts',
+    file: 'src/core/server/wakeups.ts',
     from: 'if (channel.idleSince + LINGER > now) break',
     to: 'if (channel.idleSince + LINGER > 0) break',
     suites: ['contract/locks#L01'],
@@ -212,7 +212,7 @@ export const lines = [
   {
     name: 'core-gap-unheard',
     breaks: 'whoever waits asks again after the connection was away',
-    file: 'src/core/wakeups.ts',
+    file: 'src/core/server/wakeups.ts',
     from: 'for (const listener of [...channel.listeners]) listener(undefined)\n    }\n  }\n\n  /** Messages of this one',
     to: '\n    }\n  }\n\n  /** Messages of this one',
     suites: ['lock/scopes#a gap is told', 'engine/replaced'],
@@ -220,7 +220,7 @@ export const lines = [
   {
     name: 'core-notes-stay',
     breaks: 'notes of answered steps are deleted',
-    file: 'src/core/requests.ts',
+    file: 'src/core/server/requests.ts',
     from: "link.command(['DEL', ...notes]",
     to: "link.command(['EXISTS', ...notes]",
     suites: ['synchronizers/notes', 'contract/semaphores'],
@@ -228,7 +228,7 @@ export const lines = [
   {
     name: 'core-undo-never',
     breaks: 'what an unanswered acquire took is given back',
-    file: 'src/core/requests.ts',
+    file: 'src/core/server/requests.ts',
     from: 'if (!mayHaveRun(cause)) return',
     to: 'if (mayHaveRun(cause)) return',
     suites: ['synchronizers/replies', 'synchronizers/histories'],
@@ -445,7 +445,7 @@ export const lines = [
   {
     name: 'core-permits-never-passed',
     breaks: 'permits with ids are passed on within a process in its turn',
-    file: 'src/core/turnstile.ts',
+    file: 'src/core/counted/turnstile.ts',
     from: 'if (!this.#turns.pass(amount, takers.length, sent)) return',
     to: 'if (amount > 0) return',
     suites: ['synchronizers/permit-line'],
@@ -453,7 +453,7 @@ export const lines = [
   {
     name: 'core-standing-all-listen',
     breaks: 'only the first of a line listens to others',
-    file: 'src/core/standing.ts',
+    file: 'src/core/counted/standing.ts',
     from: 'this.#first ? first : 0',
     to: '2',
     suites: ['synchronizers/permit-line'],
@@ -848,7 +848,7 @@ export const lines = [
   {
     name: 'codec-long-rounded',
     breaks: 'the long codec keeps 64 bits',
-    file: 'src/codecs/codec.ts',
+    file: 'src/codecs/by-name.ts',
     from: 'return Number.isSafeInteger(number) ? number : BigInt(text)',
     to: 'return number',
     suites: ['codecs/codecs'],
@@ -856,7 +856,7 @@ export const lines = [
   {
     name: 'codec-long-overflows',
     breaks: 'the long codec refuses more than 64 bits',
-    file: 'src/codecs/codec.ts',
+    file: 'src/codecs/by-name.ts',
     from: 'BigInt.asIntN(64, value) === value',
     to: 'BigInt.asIntN(65, value) === value',
     suites: ['codecs/codecs'],
@@ -864,7 +864,7 @@ export const lines = [
   {
     name: 'codec-bytes-shared',
     breaks: 'a message is a copy',
-    file: 'src/codecs/codec.ts',
+    file: 'src/codecs/by-name.ts',
     from: 'new Uint8Array(data)',
     to: 'data',
     suites: ['codecs/codecs', 'contract/topics'],
@@ -880,7 +880,7 @@ export const lines = [
   {
     name: 'codec-json-undefined',
     breaks: 'a value without JSON is refused',
-    file: 'src/codecs/codec.ts',
+    file: 'src/codecs/by-name.ts',
     from: 'if (text === undefined) throw new TypeError(`there is no JSON',
     to: 'if (text === null) throw new TypeError(`there is no JSON',
     suites: ['codecs/codecs', 'contract/topics'],
@@ -939,30 +939,30 @@ export const lines = [
     name: 'close-drains-in-vain',
     breaks: 'while a client drains nothing new is taken',
     file: 'src/client.ts',
-    from: 'if (left() > 0) runtime.drain()',
+    from: 'if (left() > 0) this.#drain()',
     to: 'void left',
     suites: ['closing/drain#while the client drains → a call'],
   },
   {
     name: 'close-turnstiles-go-on',
     breaks: 'what waits for a permit is turned away when draining begins',
-    file: 'src/core/runtime.ts',
-    from: '    this.draining = true\n    for (const gate of this.gates) gate.turnAway()\n    this.turnstiles.turnAway()',
-    to: '    this.draining = true\n    for (const gate of this.gates) gate.turnAway()',
+    file: 'src/client.ts',
+    from: '    for (const gate of this.#gates.all) gate.turnAway()\n    this.#turnstiles.turnAway()',
+    to: '    for (const gate of this.#gates.all) gate.turnAway()',
     suites: ['closing/drain#while the client drains → a call'],
   },
   {
     name: 'close-drains-for-nobody',
     breaks: 'a client that has nothing any more is closed, however long it may drain',
     file: 'src/client.ts',
-    from: 'left() > 0 && runtime.busy)',
+    from: 'left() > 0 && (runtime.busy || this.#turnstiles.holds))',
     to: 'left() > 0)',
     suites: ['closing/drain#the work has ended'],
   },
   {
     name: 'close-work-cut-short',
     breaks: 'closing waits for the work of a `using`, also when it has its lock no more',
-    file: 'src/core/runtime.ts',
+    file: 'src/core/client/runtime.ts',
     from: 'return this.working > 0 || ',
     to: 'return ',
     suites: ['closing/drain#gave its lock back'],
@@ -994,7 +994,7 @@ export const lines = [
   {
     name: 'health-waits-for-the-silent',
     breaks: 'health says within a second that the server is silent',
-    file: 'src/core/health.ts',
+    file: 'src/core/client/health.ts',
     from: 'const PATIENCE = 1000',
     to: 'const PATIENCE = 100_000',
     suites: ['closing/drain#that is silent'],
@@ -1002,7 +1002,7 @@ export const lines = [
   {
     name: 'health-refused-is-away',
     breaks: 'a server that refuses PING is up',
-    file: 'src/core/health.ts',
+    file: 'src/core/client/health.ts',
     from: "error.code === 'NOPERM'",
     to: "error.code === 'NOAUTH'",
     suites: ['closing/drain#health'],
@@ -1010,9 +1010,9 @@ export const lines = [
   {
     name: 'health-permits-uncounted',
     breaks: 'health counts permits among what is held',
-    file: 'src/core/health.ts',
-    from: 'turnstiles.held)',
-    to: '0)',
+    file: 'src/client.ts',
+    from: 'gate.held, this.#turnstiles.held)',
+    to: 'gate.held, 0)',
     suites: ['closing/drain#has permits'],
   },
   {
@@ -1042,7 +1042,7 @@ export const lines = [
   {
     name: 'kept-any-text',
     breaks: 'a text that is no count is an error, and says what came',
-    file: 'src/core/kept.ts',
+    file: 'src/core/counted/kept.ts',
     from: 'if (Number.isSafeInteger(count)) return count',
     to: 'if (count !== undefined) return count',
     suites: ['synchronizers/strange-replies#latch'],
@@ -1117,7 +1117,7 @@ export const lines = [
   {
     name: 'trust-grant-without-proof',
     breaks: 'a grant that proves nothing is worth a question, not a hold',
-    file: 'src/core/grants.ts',
+    file: 'src/core/line/grants.ts',
     from: "'hex').startsWith(proof)",
     to: "'hex') !== proof",
     suites: ['fair-lock/hostile-messages#without proof'],
@@ -1157,7 +1157,7 @@ export const lines = [
   {
     name: 'core-no-expiry-no-deadline',
     breaks: 'a hold whose key has no expiry any more is believed for a lease at most',
-    file: 'src/core/trust.ts',
+    file: 'src/core/hold/trust.ts',
     from: '(left < 0 ? lease : left)',
     to: '(left < 0 ? Infinity : left)',
     suites: ['lock/promises#takes the expiry away'],
@@ -1165,7 +1165,7 @@ export const lines = [
   {
     name: 'core-copies-draw-the-same',
     breaks: 'copies of one process that connect after they were made are different clients',
-    file: 'src/core/clock.ts',
+    file: 'src/base/clock.ts',
     from: 'byte ^ (key[i % key.length] as number)',
     to: 'byte ^ (i & 0)',
     suites: ['lock/clones'],
@@ -1173,7 +1173,7 @@ export const lines = [
   {
     name: 'core-signal-waits-for-a-timer',
     breaks: 'a signal that was kept reads the clock',
-    file: 'src/core/scope.ts',
+    file: 'src/base/scope.ts',
     from: '        look()\n',
     to: '',
     suites: ['lock/promises#a signal that was kept'],
@@ -1197,7 +1197,7 @@ export const lines = [
   {
     name: 'trust-call-believed',
     breaks: 'that the server counts nobody is asked before it is said',
-    file: 'src/core/grants.ts',
+    file: 'src/core/line/grants.ts',
     from: 'this.#ear === undefined || counted > 0',
     to: 'this.#ear === undefined',
     suites: ['fair-lock/hostile-messages#made-up calls'],
@@ -1253,7 +1253,7 @@ export const lines = [
   {
     name: 'trust-scope-of-a-socket',
     breaks: 'what a connection brings is in no scope of whoever opened it',
-    file: 'src/core/scope.ts',
+    file: 'src/base/scope.ts',
     from: '=> root(step)',
     to: '=> step()',
     suites: ['lock/scopes'],
@@ -1261,7 +1261,7 @@ export const lines = [
   {
     name: 'trust-scope-of-a-listener',
     breaks: 'a listener runs in the scope in which it was registered',
-    file: 'src/core/scope.ts',
+    file: 'src/base/scope.ts',
     from: 'AsyncLocalStorage.bind<L>(listener)',
     to: 'listener',
     suites: ['lock/scopes'],
@@ -1269,7 +1269,7 @@ export const lines = [
   {
     name: 'trust-not-verified',
     breaks: 'after a reconnect every hold in doubt is asked about at once',
-    file: 'src/core/runtime.ts',
+    file: 'src/core/client/runtime.ts',
     from: 'this.#question()\n    this.wakeups.gap()',
     to: 'this.wakeups.gap()',
     suites: ['lock/doubt#after a reconnect'],
@@ -1442,7 +1442,7 @@ export const lines = [
   {
     name: 'fg10-deaf-to-redisson',
     breaks: 'who waits behind one of Redisson’s listens where that one calls',
-    file: 'src/core/line.ts',
+    file: 'src/core/line/line.ts',
     from: 'else if (call === undefined) this.#strangers.attend',
     to: "else if (state === 'behind others') this.#strangers.attend",
     suites: ['fair-lock/flaws'],
@@ -1450,7 +1450,7 @@ export const lines = [
   {
     name: 'forced-hold-goes-on',
     breaks: 'a hold that was taken by force does not go on from hand to hand when the next has been granted the lock',
-    file: 'src/core/line.ts',
+    file: 'src/core/line/line.ts',
     from: 'if (tenure === undefined) return\n',
     to: 'if (tenure?.lease !== 0) return\n',
     suites: ['fair-lock/hand-to-hand'],
@@ -1522,7 +1522,7 @@ export const lines = [
   {
     name: 'line-passed-on-trial',
     breaks: 'what is passed on before it was confirmed leaves the line',
-    file: 'src/core/line.ts',
+    file: 'src/core/line/line.ts',
     from: 'if (from.trial) await this.#protocol.confirm(from.wire, from.lease)',
     to: '',
     suites: ['lock/line#nothing to do'],
@@ -1571,7 +1571,7 @@ export const lines = [
   {
     name: 'one-line-place-lost',
     breaks: 'the place of a process stays when whoever was first there leaves',
-    file: 'src/core/line.ts',
+    file: 'src/core/line/line.ts',
     from: 'if (!this.#standsOnce || first === undefined || !this.#places.has(place)) return',
     to: 'if (first === undefined || first !== undefined) return',
     suites: ['lock/line#leaves'],
@@ -1579,7 +1579,7 @@ export const lines = [
   {
     name: 'one-line-mixed-leases',
     breaks: 'nobody trusts a lock longer than it was asked for',
-    file: 'src/core/place.ts',
+    file: 'src/core/line/place.ts',
     from: 'place.mixed ||= place.waiter.request.terms.lease !== waiter.request.terms.lease',
     to: 'void waiter',
     suites: ['lock/line#another lease'],
@@ -1635,7 +1635,7 @@ export const lines = [
   {
     name: 'one-line-asks-while-it-passes',
     breaks: 'a process that is passing the lock on asks for nothing',
-    file: 'src/core/line.ts',
+    file: 'src/core/line/line.ts',
     from: 'if (this.#passing !== undefined) return',
     to: '',
     suites: ['fenced-lock/line#while it is being passed on'],
@@ -1643,7 +1643,7 @@ export const lines = [
   {
     name: 'one-line-frees-what-it-passes',
     breaks: 'what is being passed on is not freed for a late answer',
-    file: 'src/core/line.ts',
+    file: 'src/core/line/line.ts',
     from: 'if (place.wire !== this.#passing) this.#places.abandon(place)',
     to: 'this.#places.abandon(place)',
     suites: ['fenced-lock/line#comes late'],

@@ -4,11 +4,11 @@ import type { Hold } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
-import type { Arg, Reply } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import { readWriteLockReadRenew } from '#src/lua/scripts.gen.js'
 import { type Client, redisEngine, scenarios } from '../engines.js'
+import type { Arg, Reply } from '#src/lua/values.js'
 
 const LEVELS = 40
 /** What one renewal may take of the server, ms. All of 250 reads of so many levels took 17 to 30. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Reply } from '#src/engine/engine.js'
 import { slotsClaim, slotsFinish, slotsLook, slotsSkip } from '#src/lua/scripts.gen.js'
 import { SlotRecord } from '#src/sync/slots/record.js'
 import type { SlotRun } from 'holdfast'
 import { stage as lineStage } from '../support/line-stage.js'
 import { onStage, type Stage } from '../synchronizers/stage.js'
-import type { Runner } from '#src/core/runner.js'
+import type { Runner } from '#src/core/protocol/runner.js'
+import type { Reply } from '#src/lua/values.js'
 
 const KEYS = ['{o}:slot:x', '{o}:slots:token', '{o}:slots:last']
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FencedHold } from 'holdfast'
 import { connect } from 'holdfast'
 import type { CallEvent, CallStep } from 'holdfast/testing'
-import { systemClock } from '#src/core/clock.js'
+import { systemClock } from '#src/base/clock.js'
 import { machineTime } from '../soak/log.js'
 
 export type Order =

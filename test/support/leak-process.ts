@@ -8,8 +8,9 @@ import type { Client, Clock, Hold } from 'holdfast'
 import { AcquireTimeoutError, connect } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { Redis } from 'ioredis'
-import { systemClock } from '#src/core/clock.js'
-import { Runtime } from '#src/core/runtime.js'
+import { systemClock } from '#src/base/clock.js'
+import { Gates } from '#src/core/gate/gates.js'
+import type { OpenGate } from '#src/core/gate/lock-kind.js'
 import { closeMemoryServer, openMemoryServer } from '#src/engine/memory/registry.js'
 import { seeded } from './random.js'
 
@@ -33,11 +34,11 @@ const [job = '', url = '', amount = '0', seed = '1'] = process.argv.slice(2)
 const random = seeded(Number(seed))
 const LANES = 64
 
-const runtimes = new Set<Runtime>()
-const { nextWire } = Runtime.prototype
-Runtime.prototype.nextWire = function (this: Runtime): string {
-  runtimes.add(this)
-  return nextWire.call(this)
+const homes = new Set<Gates>()
+const { at } = Gates.prototype
+Gates.prototype.at = function (this: Gates, ...which: Parameters<Gates['at']>): OpenGate {
+  homes.add(this)
+  return at.apply(this, which)
 }
 
 const timers = new Set<object>()
@@ -187,11 +188,11 @@ const run = async (): Promise<Leftovers> => {
   if (job === 'names') await names(first, warm, warm + total)
   else await churn(clients, shared, total - warm)
   const after = await collect()
-  const sum = (count: (runtime: Runtime) => number): number => [...runtimes].reduce((all, one) => all + count(one), 0)
+  const sum = (count: (gates: Gates) => number): number => [...homes].reduce((all, one) => all + count(one), 0)
   const inside = {
-    gates: sum(({ gates }) => gates.length),
-    holds: sum(({ watchdog }) => watchdog.tenures.length),
-    waiting: sum(({ waiting }) => waiting),
+    gates: sum(({ all }) => all.length),
+    holds: sum(({ runtime }) => runtime.watchdog.tenures.length),
+    waiting: sum(({ runtime }) => runtime.waiting),
   }
   const channels = (await raw('PUBSUB', 'CHANNELS', '*')) as string[]
   const keys = await keysNow()

@@ -3,10 +3,11 @@ import type { AcquireOptions, Lock } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { type Client, start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
-import type { Arg, Reply, SendOptions } from '#src/engine/engine.js'
+import type { SendOptions } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { openMemoryServer } from '#src/engine/memory/registry.js'
 import type { MemoryServer } from '#src/engine/memory/server.js'
+import type { Arg, Reply } from '#src/lua/values.js'
 
 /** What is known of a turn of others. */
 export const TURN = 'holdfast_line_turn:{x}'

@@ -1,5 +1,6 @@
-import type { Arg, Driver, DriverEvents, Reply, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
+import type { Driver, DriverEvents, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
 import type { MemoryDriver } from '#src/engine/memory/driver.js'
+import type { Arg, Reply } from '#src/lua/values.js'
 
 /** The embedded server, behind something that changes what it answers. */
 export class StrangeDriver implements Driver {

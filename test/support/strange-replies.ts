@@ -4,7 +4,6 @@ import { EngineError } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
-import type { Arg, Reply } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { closeMemoryServer, openMemoryServer } from '#src/engine/memory/registry.js'
 import type { Script } from '#src/lua/script.js'
@@ -13,6 +12,7 @@ import { digits, either, integer, just, many, nil, type Shape, text, tuple } fro
 import { watch } from '../contract/lock/kind.js'
 import type { Client, Options } from '../engines.js'
 import { StrangeDriver } from './strange-driver.js'
+import type { Arg, Reply } from '#src/lua/values.js'
 
 /** A script or a plain command, and what its reply must be. */
 interface Question {

@@ -1,6 +1,7 @@
-import type { Arg, Driver, DriverEvents, Reply, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
+import type { Driver, DriverEvents, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
 import { NoReply, NotSent } from '#src/engine/engine.js'
 import type { MemoryDriver } from '#src/engine/memory/driver.js'
+import type { Arg, Reply } from '#src/lua/values.js'
 
 /** What becomes of a command: it never arrives, it is done and its answer is lost, or it is done when `comeLate` says so. */
 export type Loss = 'request' | 'answer' | 'late'

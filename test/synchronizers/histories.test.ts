@@ -3,13 +3,14 @@ import { describe, test } from 'node:test'
 import { virtualClock, type VirtualClock } from 'holdfast/testing'
 import { start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
-import type { Arg, Driver, DriverEvents, Reply, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
+import type { Driver, DriverEvents, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
 import { NoReply } from '#src/engine/engine.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { openMemoryServer } from '#src/engine/memory/registry.js'
 import { times } from '../contract/lock/kind.js'
 import { type Grant, exceeding } from '../support/grants.js'
 import { seeded } from '../support/random.js'
+import type { Arg, Reply } from '#src/lua/values.js'
 
 /** How often what goes wrong goes wrong. */
 const LOST = 0.04

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Turns } from '#src/core/turns.js'
+import { Turns } from '#src/core/counted/turns.js'
 import { lasted, times } from '../contract/lock/kind.js'
 import type { Client, World } from '../engines.js'
 import { engines, scenarios } from '../engines.js'

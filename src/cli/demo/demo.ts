@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { systemClock } from '../../core/clock.js'
+import { systemClock } from '../../base/clock.js'
 import { guard } from '../guard.js'
 import { shownAddress } from './address.js'
 import { Inside } from './inside.js'

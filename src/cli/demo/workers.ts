@@ -1,4 +1,4 @@
-import { systemClock } from '../../core/clock.js'
+import { systemClock } from '../../base/clock.js'
 import type { Hold, Lock } from '../../types.js'
 import type { Inside } from './inside.js'
 import type { Act, Line, Stage } from './stage.js'

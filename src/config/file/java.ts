@@ -1,9 +1,8 @@
-import type { Codec } from '../../codecs/codec.js'
+import type { Codec, CodecName } from '../../codecs/codec.js'
 import type { JavaCodec } from '../../codecs/java-codec.js'
 import type { NatMap } from '../../engine/target.js'
 import { type Tree, wrong } from './tree.js'
 import { type Reading, simpleName, type Values } from './values.js'
-import type { CodecName } from '../../codecs/by-name.js'
 
 /** What Java's classes are here. */
 const CODECS: Readonly<Record<string, CodecName>> = {

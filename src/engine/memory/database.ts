@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.js'
+import type { Clock } from '../../base/clock.js'
 import { Expiries } from './expiries.js'
 import type { Int } from './numbers.js'
 import { type Bytes, ReplyError } from './reply.js'

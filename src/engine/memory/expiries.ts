@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../core/clock.js'
+import type { Clock, Timer } from '../../base/clock.js'
 import type { Int } from './numbers.js'
 import type { Bytes } from './reply.js'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.js'
+import type { Clock } from '../../base/clock.js'
 import { MemoryServer } from './server.js'
 
 interface Entry {

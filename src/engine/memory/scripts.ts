@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.js'
+import type { Clock } from '../../base/clock.js'
 import { noScript } from './errors.js'
 import { sha1 } from './lua/sha1.js'
 import { ScriptRuntime } from './lua/runtime.js'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.js'
+import type { Clock } from '../../base/clock.js'
 import { arityFits, type Command, type CommandContext, type ServerServices, type Session } from './command.js'
 import { findCommand } from './commands/index.js'
 import { isAllowedInScripts, unsupportedName } from './commands/unsupported.js'

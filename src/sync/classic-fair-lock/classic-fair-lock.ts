@@ -1,5 +1,5 @@
-import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/line-protocol.js'
-import type { Attempt, ServerState } from '../../core/protocol.js'
+import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/protocol/line-protocol.js'
+import type { Attempt, ServerState } from '../../core/protocol/protocol.js'
 import { fairCall } from '../../keys.js'
 import {
   classicFairLockAsk,

@@ -1,9 +1,9 @@
 import type { Codec } from '../../codecs/codec.js'
-import type { Runtime } from '../../core/runtime.js'
-import { Speaker } from '../../core/speaker.js'
+import type { Runtime } from '../../core/client/runtime.js'
+import { Speaker } from '../../core/client/speaker.js'
 import { clientOf, leaderChannel, leaderKey } from '../../keys.js'
 import { electionLeader, electionProclaim, electionWithdraw } from '../../lua/scripts.gen.js'
-import type { Runner } from '../../core/runner.js'
+import type { Runner } from '../../core/protocol/runner.js'
 import { decodeWith, encodeWith } from '../../codecs/by-name.js'
 
 /** A value as it is kept: bytes that are no text as base64. */

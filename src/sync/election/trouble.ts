@@ -1,4 +1,4 @@
-import type { Runtime } from '../../core/runtime.js'
+import type { Runtime } from '../../core/client/runtime.js'
 import { BusyError, EngineError, LockLostError, ReplicationError } from '../../errors.js'
 
 const FINAL: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'NOPERM', 'NOAUTH', 'WRONGPASS', 'CROSSSLOT'])

@@ -1,7 +1,7 @@
-import type { ServerState } from '../../core/protocol.js'
+import type { ServerState } from '../../core/protocol/protocol.js'
 import { fairDeadlines, fairQueue } from '../../keys.js'
 import { fairLockInspect } from '../../lua/scripts.gen.js'
-import type { Runner } from '../../core/runner.js'
+import type { Runner } from '../../core/protocol/runner.js'
 import { holdersOf } from '../lock/holders.js'
 
 /** The hash of a plain lock, a list of those who wait, and their deadlines. */

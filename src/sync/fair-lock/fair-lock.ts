@@ -1,5 +1,5 @@
-import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/line-protocol.js'
-import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol.js'
+import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/protocol/line-protocol.js'
+import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol/protocol.js'
 import { fairCall, grantChannel } from '../../keys.js'
 import {
   fairLockConfirm,
@@ -12,7 +12,7 @@ import {
 import { ClassicFairProtocol } from '../classic-fair-lock/classic-fair-lock.js'
 import { HashProtocol } from '../lock/lock.js'
 import { fairKeys, inspectLine } from './fair-keys.js'
-import type { LockKind } from '../../core/lock-kind.js'
+import type { LockKind } from '../../core/gate/lock-kind.js'
 
 const JOINED: readonly Joined[] = ['behind ours', 'held', 'behind others', 'late']
 const PLACES: readonly Place[] = ['behind ours', 'held', 'behind others', 'gone']

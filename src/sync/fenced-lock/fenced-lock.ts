@@ -1,14 +1,14 @@
-import { GatedLock } from '../../core/gated-lock.js'
-import { ThreadLock } from '../../core/owned-lock.js'
-import type { UnitOfWork } from '../../core/owner.js'
-import type { Attempt, ServerState } from '../../core/protocol.js'
+import { GatedLock } from '../../core/gate/gated-lock.js'
+import { ThreadLock } from '../../core/gate/owned-lock.js'
+import type { UnitOfWork } from '../../base/owner.js'
+import type { Attempt, ServerState } from '../../core/protocol/protocol.js'
 import { serverError } from '../../errors.js'
 import { fencingCounter } from '../../keys.js'
 import { fencedLockAcquire, fencedLockPass, fencedLockSetLevel } from '../../lua/scripts.gen.js'
 import { checkOwner } from '../../options.js'
 import type { OwnedFencedLock, OwnedLockOptions, Owner } from '../../types.js'
 import { LinedProtocol } from '../lock/lock.js'
-import type { LockKind } from '../../core/lock-kind.js'
+import type { LockKind } from '../../core/gate/lock-kind.js'
 
 /** Another program may have written anything under the counter's key. */
 const tokenOf = (text: string): bigint => {

@@ -1,9 +1,9 @@
-import { Gate } from '../../core/gate.js'
-import type { TenureHold } from '../../core/hold.js'
-import type { UnitOfWork } from '../../core/owner.js'
-import type { LockProtocol } from '../../core/protocol.js'
-import type { Request } from '../../core/request.js'
-import type { Tenure } from '../../core/tenure.js'
+import { Gate } from '../../core/gate/gate.js'
+import type { TenureHold } from '../../core/hold/hold.js'
+import type { UnitOfWork } from '../../base/owner.js'
+import type { LockProtocol } from '../../core/protocol/protocol.js'
+import type { Request } from '../../core/waiting/request.js'
+import type { Tenure } from '../../core/hold/tenure.js'
 import { DeadlockError } from '../../errors.js'
 
 /**

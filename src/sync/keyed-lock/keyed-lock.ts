@@ -1,7 +1,14 @@
 import { hash } from 'node:crypto'
-import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/line-protocol.js'
-import { type Attempt, isHeld, isPassed, NOT_HELD, type RenewScript, type ServerState } from '../../core/protocol.js'
-import { isMoving } from '../../core/trouble.js'
+import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/protocol/line-protocol.js'
+import {
+  type Attempt,
+  isHeld,
+  isPassed,
+  NOT_HELD,
+  type RenewScript,
+  type ServerState,
+} from '../../core/protocol/protocol.js'
+import { isMoving } from '../../core/server/trouble.js'
 import { keyedDeadlines, keyedGrants, keyedQueue, keyedSets, keyedTurn, lockChannel } from '../../keys.js'
 import {
   keyedLockAcquire,
@@ -17,8 +24,8 @@ import {
 import { NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
 import { fieldOf } from './fields.js'
 import { KeyedGate, type Impatient } from './keyed-gate.js'
-import type { Runner } from '../../core/runner.js'
-import type { LockKind } from '../../core/lock-kind.js'
+import type { Runner } from '../../core/protocol/runner.js'
+import type { LockKind } from '../../core/gate/lock-kind.js'
 
 /** Keys, a field for each, all of these in one text, and what the channel of its grants is named by. */
 interface KeySet {

@@ -1,11 +1,11 @@
-import { KeptObject } from '../../core/kept.js'
-import type { Patience } from '../../core/request.js'
-import type { Answer, Passage } from '../../core/passage.js'
+import { KeptObject } from '../../core/counted/kept.js'
+import type { Patience } from '../../core/waiting/request.js'
+import type { Answer, Passage } from '../../core/counted/passage.js'
 import { latchChannel } from '../../keys.js'
 import { latchCountDown, latchDelete, latchTrySetCount } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkWaiting } from '../../options.js'
 import type { CountDownLatch, WaitOptions } from '../../types.js'
-import type { Waiter } from '../../core/waiter.js'
+import type { Waiter } from '../../core/waiting/waiter.js'
 
 /** Redisson's RCountDownLatch: one key with the count, which is gone when the latch is open. */
 export class Latch extends KeptObject implements CountDownLatch, Passage<Patience, true> {

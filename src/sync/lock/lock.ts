@@ -6,9 +6,9 @@ import {
   NOT_HELD,
   type RenewScript,
   type ServerState,
-} from '../../core/protocol.js'
-import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/line-protocol.js'
-import { isMoving } from '../../core/trouble.js'
+} from '../../core/protocol/protocol.js'
+import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/protocol/line-protocol.js'
+import { isMoving } from '../../core/server/trouble.js'
 import { lineDeadlines, lineGrants, lineQueue, lineTurn, lockChannel } from '../../keys.js'
 import {
   lockAcquire,
@@ -23,8 +23,8 @@ import {
   spinLockAcquire,
 } from '../../lua/scripts.gen.js'
 import { inspectLine } from '../fair-lock/fair-keys.js'
-import type { Runner } from '../../core/runner.js'
-import type { LockKind } from '../../core/lock-kind.js'
+import type { Runner } from '../../core/protocol/runner.js'
+import type { LockKind } from '../../core/gate/lock-kind.js'
 
 /** Who has no place asks in vain. */
 export const TOO_LATE = 0

@@ -1,4 +1,4 @@
-import { LATE } from '../../core/request.js'
+import { LATE } from '../../core/waiting/request.js'
 import type { Hold, Lock } from '../../types.js'
 import { LockOfLocks, type Missed, type Wanted } from './lock-of-locks.js'
 import { failuresOf } from './outcomes.js'

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../../core/clock.js'
-import { GRACE } from '../../core/request.js'
+import type { Clock, Timer } from '../../base/clock.js'
+import { GRACE } from '../../core/waiting/request.js'
 import { BusyError, ClosedError, DeadlockError, LockLostError, type MemberFailure, MembersError } from '../../errors.js'
 
 interface Named {

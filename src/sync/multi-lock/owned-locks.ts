@@ -1,4 +1,4 @@
-import { OwnedView } from '../../core/owned-lock.js'
+import { OwnedView } from '../../core/gate/owned-lock.js'
 import { NotOwnerError } from '../../errors.js'
 import { decisive } from './outcomes.js'
 import type { Lock } from '../../types.js'

@@ -1,8 +1,8 @@
-import type { Clock, Timer } from '../../core/clock.js'
-import type { UnitOfWork } from '../../core/owner.js'
-import type { Runtime } from '../../core/runtime.js'
-import { ScopedAbort, type Scoped } from '../../core/scope.js'
-import type { UsedHold } from '../../core/using.js'
+import type { Clock, Timer } from '../../base/clock.js'
+import type { UnitOfWork } from '../../base/owner.js'
+import type { Runtime } from '../../core/client/runtime.js'
+import { ScopedAbort, type Scoped } from '../../base/scope.js'
+import type { UsedHold } from '../../core/hold/using.js'
 import {
   ClosedError,
   HoldfastError,

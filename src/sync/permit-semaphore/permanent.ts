@@ -1,6 +1,5 @@
-import type { Timer } from '../../core/clock.js'
-import type { Runtime } from '../../core/runtime.js'
-import { type Moment, momentOf } from '../../core/trust.js'
+import { type Moment, momentOf, type Timer } from '../../base/clock.js'
+import type { Runtime } from '../../core/client/runtime.js'
 import { slotOf } from '../../keys.js'
 import { permitSemaphoreRenew } from '../../lua/scripts.gen.js'
 import type { HoldState } from '../../types.js'

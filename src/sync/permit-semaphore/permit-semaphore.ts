@@ -1,5 +1,5 @@
-import { KeptObject } from '../../core/kept.js'
-import type { Turnstiles } from '../../core/turnstiles.js'
+import { KeptObject } from '../../core/counted/kept.js'
+import type { Turnstiles } from '../../core/counted/turnstiles.js'
 import { AcquireTimeoutError, LockLostError, NotOwnerError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreLeaseTime } from '../../lua/scripts.gen.js'
 import {

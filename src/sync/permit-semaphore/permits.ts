@@ -1,12 +1,11 @@
-import type { Clock } from '../../core/clock.js'
-import type { Patience } from '../../core/request.js'
-import { KEPT } from '../../core/requests.js'
-import type { Runtime } from '../../core/runtime.js'
-import { Speaker } from '../../core/speaker.js'
-import { Standing } from '../../core/standing.js'
-import type { Terms } from '../../core/terms.js'
-import { type Moment, momentOf } from '../../core/trust.js'
-import { type Answer, type Passage, unlessSetUp } from '../../core/passage.js'
+import { type Clock, type Moment, momentOf } from '../../base/clock.js'
+import type { Patience } from '../../core/waiting/request.js'
+import { KEPT } from '../../core/server/requests.js'
+import type { Runtime } from '../../core/client/runtime.js'
+import { Speaker } from '../../core/client/speaker.js'
+import { Standing } from '../../core/counted/standing.js'
+import type { Terms } from '../../core/hold/terms.js'
+import { type Answer, type Passage, unlessSetUp } from '../../core/counted/passage.js'
 import {
   expirableAmounts,
   expirableDeadlines,
@@ -28,9 +27,9 @@ import {
   permitSemaphoreSetPermits,
   permitSemaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
-import type { Runner } from '../../core/runner.js'
-import type { Turnstiles } from '../../core/turnstiles.js'
-import type { Waiter } from '../../core/waiter.js'
+import type { Runner } from '../../core/protocol/runner.js'
+import type { Turnstiles } from '../../core/counted/turnstiles.js'
+import type { Waiter } from '../../core/waiting/waiter.js'
 
 export interface PermitsRequest extends Patience {
   readonly count: number

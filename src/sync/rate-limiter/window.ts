@@ -1,9 +1,9 @@
-import type { Clock } from '../../core/clock.js'
-import type { Patience } from '../../core/request.js'
-import { KEPT } from '../../core/requests.js'
-import type { Runtime } from '../../core/runtime.js'
-import { Speaker } from '../../core/speaker.js'
-import { type Answer, type Passage, unlessSetUp } from '../../core/passage.js'
+import type { Clock } from '../../base/clock.js'
+import type { Patience } from '../../core/waiting/request.js'
+import { KEPT } from '../../core/server/requests.js'
+import type { Runtime } from '../../core/client/runtime.js'
+import { Speaker } from '../../core/client/speaker.js'
+import { type Answer, type Passage, unlessSetUp } from '../../core/counted/passage.js'
 import { NotInitializedError } from '../../errors.js'
 import { limiterChannel, limiterGrants, limiterOrder, limiterPermits, limiterPlaces, limiterValue } from '../../keys.js'
 import {
@@ -14,8 +14,8 @@ import {
   rateLimiterTake,
 } from '../../lua/scripts.gen.js'
 import type { Rate, RedissonVersion } from '../../types.js'
-import type { Runner } from '../../core/runner.js'
-import type { Waiter } from '../../core/waiter.js'
+import type { Runner } from '../../core/protocol/runner.js'
+import type { Waiter } from '../../core/waiting/waiter.js'
 
 export interface WindowRequest extends Patience {
   readonly permits: number

@@ -1,8 +1,8 @@
-import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/line-protocol.js'
-import { type Attempt, isHeld, isPassed, NOT_HELD, type ServerState } from '../../core/protocol.js'
-import { ReadGate } from '../../core/read-gate.js'
-import type { ReadProtocol } from '../../core/read-protocol.js'
-import { WriteGate } from '../../core/write-gate.js'
+import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/protocol/line-protocol.js'
+import { type Attempt, isHeld, isPassed, NOT_HELD, type ServerState } from '../../core/protocol/protocol.js'
+import { ReadGate } from '../../core/gate/read-gate.js'
+import type { ReadProtocol } from '../../core/protocol/read-protocol.js'
+import { WriteGate } from '../../core/gate/write-gate.js'
 import { EngineError } from '../../errors.js'
 import {
   readCompanion,
@@ -28,8 +28,8 @@ import {
 } from '../../lua/scripts.gen.js'
 import { waitersInParts } from '../fair-lock/fair-keys.js'
 import { HashProtocol, NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
-import type { Runner } from '../../core/runner.js'
-import type { LockKind } from '../../core/lock-kind.js'
+import type { Runner } from '../../core/protocol/runner.js'
+import type { LockKind } from '../../core/gate/lock-kind.js'
 
 /** How many parts are looked at where it is only asked whether anybody reads. */
 const BRIEF = 2

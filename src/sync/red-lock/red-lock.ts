@@ -1,5 +1,5 @@
-import { LATE } from '../../core/request.js'
-import { enclosing } from '../../core/scope.js'
+import { LATE } from '../../core/waiting/request.js'
+import { enclosing } from '../../base/scope.js'
 import { BusyError, DeadlockError, EngineError, type MemberFailure } from '../../errors.js'
 import type { Hold } from '../../types.js'
 import { LockOfLocks, type Missed, type Wanted } from '../multi-lock/lock-of-locks.js'

@@ -1,10 +1,10 @@
 import type { Codec } from '../../codecs/codec.js'
 import { utf8 } from '../../codecs/utf8.js'
-import type { Reply } from '../../engine/engine.js'
 import { serverError } from '../../errors.js'
 import { show } from '../../options.js'
 import type { Returns } from '../../script-types.js'
 import { decodeWith } from '../../codecs/by-name.js'
+import type { Reply } from '../../lua/values.js'
 
 type Readers = { readonly [R in keyof Returns]: (reply: Reply, codec: Codec) => Returns[R] }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Codec } from '../../codecs/codec.js'
-import type { Runtime } from '../../core/runtime.js'
-import type { Arg, Reply, SendOptions } from '../../engine/engine.js'
+import type { Runtime } from '../../core/client/runtime.js'
+import type { SendOptions } from '../../engine/engine.js'
 import { EngineError } from '../../errors.js'
 import { slotOf } from '../../keys.js'
 import { type Script as Stored, script } from '../../lua/script.js'
@@ -10,6 +10,7 @@ import { OPTIONS, checkFlag, checkName, checkOptions, checkWords, show } from '.
 import type { Returns, Script, ScriptInput, ScriptOptions } from '../../script-types.js'
 import { checkReturns, readers } from './replies.js'
 import { codecOf, encodeWith } from '../../codecs/by-name.js'
+import type { Arg, Reply } from '../../lua/values.js'
 
 type Call = ScriptInput & { readonly returns?: keyof Returns | undefined }
 type Send = (keys: readonly string[], args: readonly Arg[], options: SendOptions) => Promise<Reply>

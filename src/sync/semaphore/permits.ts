@@ -1,9 +1,9 @@
-import { KEPT } from '../../core/requests.js'
-import type { Patience } from '../../core/request.js'
-import type { Runtime } from '../../core/runtime.js'
-import { Speaker } from '../../core/speaker.js'
-import { Standing } from '../../core/standing.js'
-import { type Answer, type Passage, unlessSetUp } from '../../core/passage.js'
+import { KEPT } from '../../core/server/requests.js'
+import type { Patience } from '../../core/waiting/request.js'
+import type { Runtime } from '../../core/client/runtime.js'
+import { Speaker } from '../../core/client/speaker.js'
+import { Standing } from '../../core/counted/standing.js'
+import { type Answer, type Passage, unlessSetUp } from '../../core/counted/passage.js'
 import {
   permitsAmounts,
   permitsDeadlines,
@@ -20,9 +20,9 @@ import {
   semaphoreRetract,
   semaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
-import type { Runner } from '../../core/runner.js'
-import type { Turnstiles } from '../../core/turnstiles.js'
-import type { Waiter } from '../../core/waiter.js'
+import type { Runner } from '../../core/protocol/runner.js'
+import type { Turnstiles } from '../../core/counted/turnstiles.js'
+import type { Waiter } from '../../core/waiting/waiter.js'
 
 export interface PermitsRequest extends Patience {
   readonly permits: number

@@ -1,5 +1,5 @@
-import { KeptObject } from '../../core/kept.js'
-import type { Turnstiles } from '../../core/turnstiles.js'
+import { KeptObject } from '../../core/counted/kept.js'
+import type { Turnstiles } from '../../core/counted/turnstiles.js'
 import { AcquireTimeoutError, ClosedError } from '../../errors.js'
 import { semaphoreDrain } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkLease, checkWaiting, needsSetup, usingArgs } from '../../options.js'

@@ -1,6 +1,6 @@
 import { clientOf, slotLock, slotRecord, slotsLast, slotsToken } from '../../keys.js'
 import { slotsClaim, slotsFinish, slotsLook, slotsSkip } from '../../lua/scripts.gen.js'
-import type { Runner } from '../../core/runner.js'
+import type { Runner } from '../../core/protocol/runner.js'
 
 export interface RecordOptions {
   /** Of all slots of the name. */

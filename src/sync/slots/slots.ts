@@ -1,8 +1,8 @@
-import { dateAt, isDate } from '../../core/clock.js'
-import type { TenureHold } from '../../core/hold.js'
-import { GatedLock, type LockHome } from '../../core/gated-lock.js'
-import { within } from '../../core/scope.js'
-import { Speaker } from '../../core/speaker.js'
+import { dateAt, isDate } from '../../base/clock.js'
+import type { TenureHold } from '../../core/hold/hold.js'
+import { GatedLock, type LockHome } from '../../core/gate/gated-lock.js'
+import { within } from '../../base/scope.js'
+import { Speaker } from '../../core/client/speaker.js'
 import {
   show,
   checkAmount,

@@ -1,6 +1,6 @@
 import { checkBackoff } from '../../options.js'
 import type { SpinBackoff } from '../../types.js'
-import type { Backoff } from '../../core/request.js'
+import type { Backoff } from '../../core/waiting/request.js'
 
 /** So many ms are added at random at most, to part those who began together. */
 const JITTER = 16

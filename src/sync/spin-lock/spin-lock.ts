@@ -1,9 +1,9 @@
-import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol.js'
+import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol/protocol.js'
 import { spinLockAcquire, spinLockForceRelease, spinLockInspect, spinLockRelease } from '../../lua/scripts.gen.js'
 import type { SpinBackoff } from '../../types.js'
 import { HashProtocol } from '../lock/lock.js'
 import { backoffOf } from './backoff.js'
-import type { LockKind } from '../../core/lock-kind.js'
+import type { LockKind } from '../../core/gate/lock-kind.js'
 import { holdersOf } from '../lock/holders.js'
 
 /** Redisson's RedissonSpinLock: the hash of a plain lock, without its messages. */

@@ -1,4 +1,4 @@
-import { Emitter } from '../../core/emitter.js'
+import { Emitter } from '../../base/emitter.js'
 import type { Messages, MessagesOptions } from '../../topic-types.js'
 import { checkGap, type Listening, type Place } from './listening.js'
 import type { Topics } from './topics.js'

@@ -1,6 +1,6 @@
 import { unreadable } from '../../codecs/java-codec.js'
-import { onAbort } from '../../core/abort.js'
-import type { Runtime } from '../../core/runtime.js'
+import { onAbort } from '../../base/abort.js'
+import type { Runtime } from '../../core/client/runtime.js'
 import { EngineError } from '../../errors.js'
 import { Listening, type Place, type Receive } from './listening.js'
 

@@ -1,5 +1,5 @@
-import type { Arg } from '../../engine/engine.js'
 import type { MessageFault, RequestFault } from './faults.js'
+import type { Arg } from '../../lua/values.js'
 
 /** What becomes of one command: how long it takes there and back, and what goes wrong. */
 export interface Fate {

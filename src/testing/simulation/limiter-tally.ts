@@ -1,5 +1,4 @@
 import type { Client } from '../../client.js'
-import type { Arg, Reply } from '../../engine/engine.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import { limiterPermits, limiterValue } from '../../keys.js'
 import type { Flight } from './fates.js'
@@ -8,6 +7,7 @@ import type { SimProcess } from './process.js'
 import type { Step } from './program.js'
 import { RateLine } from './rate-line.js'
 import { type Asked, Ledger, Tally } from './tally.js'
+import type { Arg, Reply } from '../../lua/values.js'
 
 const RATE = { permits: 3, interval: 400 }
 

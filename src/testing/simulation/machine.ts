@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../core/clock.js'
+import type { Clock, Timer } from '../../base/clock.js'
 import type { Random } from '../random.js'
 import type { Scheduled, World } from './world.js'
 

@@ -1,18 +1,11 @@
-import {
-  type Arg,
-  type Driver,
-  type DriverEvents,
-  NoReply,
-  NotSent,
-  type Reply,
-  type SendOptions,
-} from '../../engine/engine.js'
+import { type Driver, type DriverEvents, NoReply, NotSent, type SendOptions } from '../../engine/engine.js'
 import { decode } from '../../engine/memory/driver.js'
 import { type Bytes, fromBytes, ReplyError, toBytes, toText } from '../../engine/memory/reply.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import type { Fate, Flight, MessageFate } from './fates.js'
 import type { Machine } from './machine.js'
 import type { World } from './world.js'
+import type { Arg, Reply } from '../../lua/values.js'
 
 /** The server of a history, on a machine of its own. */
 export interface SimServer {

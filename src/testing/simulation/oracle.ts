@@ -1,5 +1,4 @@
-import type { TenureHold } from '../../core/hold.js'
-import type { Reply } from '../../engine/engine.js'
+import type { TenureHold } from '../../core/hold/hold.js'
 import { LockLostError } from '../../errors.js'
 import type { Flight } from './fates.js'
 import { checkClosed, checkError, checkIdle, checkTimely } from './any-call.js'
@@ -11,6 +10,7 @@ import { ServerWatch } from './server-watch.js'
 import type { Scene, Verdict } from './verdict.js'
 import type { Watch } from './watch.js'
 import { Worker } from './worker.js'
+import type { Reply } from '../../lua/values.js'
 
 /** How long a hold may go from hand to hand in one process, with a little for timers. */
 const PASS_TIME = 60

@@ -1,5 +1,5 @@
 import type { Client } from '../../client.js'
-import { whileHeld } from '../../core/using.js'
+import { whileHeld } from '../../core/hold/using.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import { sha1 } from '../../engine/memory/lua/sha1.js'
 import { expirableAmounts, expirableDeadlines, expirableGrants, expirableQueue, permitTimeouts } from '../../keys.js'

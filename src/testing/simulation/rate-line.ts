@@ -1,8 +1,8 @@
 import { clientOf, limiterGrants, limiterOrder, limiterPlaces } from '../../keys.js'
-import type { Reply } from '../../engine/engine.js'
 import type { Flight } from './fates.js'
 import type { SimProcess } from './process.js'
 import type { Scene, Verdict } from './verdict.js'
+import type { Reply } from '../../lua/values.js'
 
 /** Who does not ask for so long after it should have, ms, may be passed. */
 const LATE = 300

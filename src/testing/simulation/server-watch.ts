@@ -1,4 +1,3 @@
-import type { Reply } from '../../engine/engine.js'
 import type { Flight } from './fates.js'
 import { LineWatch, isStranger } from './line-watch.js'
 import type { Party } from './party.js'
@@ -6,6 +5,7 @@ import { PermitsLine } from './permits-line.js'
 import type { Held } from './process.js'
 import type { Scene, Verdict } from './verdict.js'
 import type { SimKind } from './kind.js'
+import type { Reply } from '../../lua/values.js'
 
 /** Replies that take longer are given up by whoever waits for them. */
 const LONGEST_TRIP = 1500

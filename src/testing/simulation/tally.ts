@@ -1,4 +1,3 @@
-import type { Reply } from '../../engine/engine.js'
 import { checkClosed, checkError, checkIdle, checkTimely } from './any-call.js'
 import type { Flight } from './fates.js'
 import type { Party } from './party.js'
@@ -6,6 +5,7 @@ import { Aborted, type Call, type SimProcess } from './process.js'
 import type { Step } from './program.js'
 import type { Scene, Verdict } from './verdict.js'
 import type { Watch } from './watch.js'
+import type { Reply } from '../../lua/values.js'
 
 /** A call for something that many may have at once. */
 export interface Asked extends Call {

@@ -1,8 +1,8 @@
-import type { Reply } from '../../engine/engine.js'
 import type { Flight } from './fates.js'
 import type { Party } from './party.js'
 import type { SimProcess } from './process.js'
 import type { Step } from './program.js'
+import type { Reply } from '../../lua/values.js'
 
 /** Does the steps of a history's workers, watches everything, and says what should not have been. */
 export interface Watch {

@@ -1,4 +1,4 @@
-import type { TenureHold } from '../../core/hold.js'
+import type { TenureHold } from '../../core/hold/hold.js'
 import type { AcquireOptions, Hold, Lock, Owner } from '../../types.js'
 import { type Call, type Held, type SimProcess, work } from './process.js'
 import type { Step } from './program.js'

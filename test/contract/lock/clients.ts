@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { ClosedError, LockLostError } from 'holdfast'
-import { systemClock } from '#src/core/clock.js'
+import { systemClock } from '#src/base/clock.js'
 import { exists, isNotOwner, lasted, rejection, SHORT, times, held } from './kind.js'
 import type { Part } from './kind.js'
 

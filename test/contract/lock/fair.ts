@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { systemClock } from '#src/core/clock.js'
+import { systemClock } from '#src/base/clock.js'
 import type { Hold, World } from './kind.js'
 import { exists, foreign, held, lasted, pttl, rejection, timed, times } from './kind.js'
 import type { Part } from './kind.js'

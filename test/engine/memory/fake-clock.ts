@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '#src/core/clock.js'
+import type { Clock, Timer } from '#src/base/clock.js'
 
 /** Time that stands still until it is told to pass. */
 export class FakeClock implements Clock {

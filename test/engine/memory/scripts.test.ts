@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Redis } from 'ioredis'
-import { systemClock } from '#src/core/clock.js'
+import { systemClock } from '#src/base/clock.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import { type RedisServer, startRedis } from '../../support/redis-server.js'
 import type { Argv } from './random-commands.js'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { systemClock } from '#src/core/clock.js'
+import { systemClock } from '#src/base/clock.js'
 import { ReplyError, Status } from '#src/engine/memory/reply.js'
 import { ScriptRuntime } from '#src/engine/memory/lua/runtime.js'
 import { shown } from './replies.js'

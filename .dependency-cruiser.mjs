@@ -1,0 +1,74 @@
+/**
+ * The rooms of the library, from the ground up: each may use those before it, and no other. `npm run rooms` draws them.
+ * Types count: an import of a type is an arrow, too.
+ */
+const ROOMS = [
+  ['public', String.raw`^src/([^/]*types|codecs/codec)\.ts$`],
+  ['errors', String.raw`^src/(errors|alike)\.ts$`],
+  ['base', '^src/base/'],
+  ['options', String.raw`^src/(options|keys)\.ts$`],
+  ['codecs', String.raw`^src/codecs/(?!codec\.ts)`],
+  ['lua', '^src/lua/'],
+  ['engine', '^src/engine/'],
+  ['protocol', '^src/core/protocol/'],
+  ['server', '^src/core/server/'],
+  ['hold', '^src/core/hold/'],
+  ['client', '^src/core/client/'],
+  ['waiting', '^src/core/waiting/'],
+  ['line', '^src/core/line/'],
+  ['counted', '^src/core/counted/'],
+  ['gate', '^src/core/gate/'],
+  ['sync', '^src/sync/'],
+  ['config', '^src/config/'],
+  ['client.ts', String.raw`^src/client\.ts$`],
+  ['top', String.raw`^src/(index|connect|open|node)\.ts$`],
+]
+
+/** Whoever uses the library only: what of it they may know. */
+const USERS = [
+  ['http', '^src/http/', String.raw`^src/(http/|base/clock\.ts|[^/]+\.ts$)`],
+  ['schedule', '^src/schedule/', String.raw`^src/(schedule/|base/clock\.ts|[^/]+\.ts$)`],
+  ['cli', '^src/cli/', String.raw`^src/(cli/|base/clock\.ts|config/|engine/(memory/|target\.ts)|[^/]+\.ts$)`],
+]
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    { name: 'no-circle', severity: 'error', from: {}, to: { circular: true } },
+    ...ROOMS.map(([name, path], floor) => ({
+      name: `${name}-looks-down`,
+      severity: 'error',
+      from: { path },
+      to: {
+        path: [
+          ...ROOMS.slice(floor + 1).map(([, other]) => other),
+          ...USERS.map(([, other]) => other),
+          '^src/testing/',
+        ],
+      },
+    })),
+    {
+      name: 'drivers-are-loaded-late',
+      severity: 'error',
+      from: { path: String.raw`^src/(core|sync|client\.ts)` },
+      to: { path: '^src/engine/(memory|ioredis|node-redis|glide)' },
+    },
+    {
+      name: 'kinds-see-the-seam',
+      severity: 'error',
+      from: { path: '^src/sync/' },
+      to: { path: String.raw`^src/engine/(?!engine\.ts$)` },
+    },
+    ...USERS.map(([name, path, known]) => ({
+      name: `${name}-uses-the-library`,
+      severity: 'error',
+      from: { path },
+      to: { path: '^src/', pathNot: known },
+    })),
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+  },
+}

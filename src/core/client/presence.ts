@@ -1,0 +1,76 @@
+import type { Link } from '../../engine/link.js'
+import { presenceKey } from '../../keys.js'
+import { either, integer, just, nil, text } from '../../lua/shape.js'
+import type { Clock, Timer } from '../../base/clock.js'
+
+export interface PresenceOptions {
+  readonly clock: Clock
+  readonly id: string
+  readonly label: string
+  /** Where it is on the server. */
+  readonly key: string
+  readonly lease: number
+}
+
+/** Who a client is, for people: one small key with a lease of its own. Nothing depends on it. */
+export class Presence {
+  readonly #link: Link
+  readonly #options: PresenceOptions
+  readonly #key: string
+  #timer: Timer | undefined
+  #ended = false
+
+  constructor(link: Link, options: PresenceOptions) {
+    this.#link = link
+    this.#options = options
+    this.#key = options.key
+  }
+
+  async announce(): Promise<void> {
+    const { label, lease, clock } = this.#options
+    this.#timer?.cancel()
+    try {
+      await this.#link.command(['SET', this.#key, JSON.stringify({ label }), 'PX', lease], just('OK'), {
+        route: this.#key,
+      })
+    } catch {
+      // A server that refuses it (an ACL, say) only makes this client nameless to others.
+    }
+    if (this.#ended) return
+    this.#timer = clock.setTimer(() => void this.announce(), lease / 3, { background: true })
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true
+    this.#timer?.cancel()
+    await this.#link.command(['DEL', this.#key], integer, { route: this.#key }).catch(() => undefined)
+  }
+
+  /** The labels of the clients that have one. */
+  static async read(
+    link: Link,
+    clients: readonly string[],
+    mapName: (name: string) => string,
+  ): Promise<Map<string, string>> {
+    const labels = new Map<string, string>()
+    const read = async (client: string): Promise<void> => {
+      const key = mapName(presenceKey(client))
+      const label = labelOf(await link.command(['GET', key], either(text, nil), { route: key }))
+      if (label !== undefined) labels.set(client, label)
+    }
+    // A label is a courtesy: what cannot be read is left out.
+    await Promise.all([...new Set(clients)].map((client) => read(client).catch(() => undefined)))
+    return labels
+  }
+}
+
+const labelOf = (text: unknown): string | undefined => {
+  if (typeof text !== 'string') return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null || !('label' in value)) return undefined
+    return typeof value.label === 'string' ? value.label : undefined
+  } catch {
+    return undefined
+  }
+}

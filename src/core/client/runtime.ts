@@ -1,0 +1,298 @@
+import { ClosedError, EngineError } from '../../errors.js'
+import type { Codec } from '../../codecs/codec.js'
+import type { JavaCodec } from '../../codecs/java-codec.js'
+import type { Driver } from '../../engine/engine.js'
+import { Link } from '../../engine/link.js'
+import { slotOf, wireOwner } from '../../keys.js'
+import type { Script } from '../../lua/script.js'
+import { checkWire, isPromise, show } from '../../options.js'
+import type { ClientEvents, Logger } from '../../types.js'
+import type { Timer } from '../../base/clock.js'
+import { Counting } from '../server/counting.js'
+import { Teller } from './diagnostics.js'
+import { Emitter } from '../../base/emitter.js'
+import { Limit } from '../hold/limit.js'
+import { Replicas, type ReplicasOptions } from '../server/replicas.js'
+import { Requests } from '../server/requests.js'
+import { enclosing } from '../../base/scope.js'
+import { Secrets } from './secrets.js'
+import { ServerTime } from '../server/server-time.js'
+import type { Tenure } from '../hold/tenure.js'
+import type { Terms } from '../hold/terms.js'
+import { Wakeups } from '../server/wakeups.js'
+import { Watchdog } from '../hold/watchdog.js'
+import type { Fleet, Runner } from '../protocol/runner.js'
+import { Background } from '../server/background.js'
+import { POLL } from '../hold/trust.js'
+
+export interface RuntimeOptions extends Fleet, ReplicasOptions {
+  readonly id: string
+  readonly logger: Logger
+  readonly connectTimeout: number
+  readonly commandTimeout: number
+  readonly maxWaiters: number
+  readonly mapName: (name: string) => string
+  readonly codec: Codec
+  readonly javaCodec?: JavaCodec | undefined
+}
+
+/** So long after the last sign that keys move it is over, ms. */
+const SETTLES = 250
+
+/** What one client's locks share: its connection, its watchdog, its subscriptions. */
+export class Runtime implements Runner {
+  readonly options: RuntimeOptions
+  readonly link: Link
+  readonly replicas: Replicas
+  readonly wakeups: Wakeups
+  readonly watchdog: Watchdog
+  readonly events: Emitter<ClientEvents>
+  readonly teller: Teller
+  readonly background: Background
+  readonly requests = new Requests(this)
+  /** By slot where nodes have clocks of their own, else under 0. */
+  readonly #serverTimes = new Map<number, ServerTime>()
+  #number = 0
+  readonly #secrets: Secrets
+  /** Wire owners of what was detached, and until when at most it is on the server. */
+  readonly #detached = new Map<string, number>()
+  /** Calls that wait. */
+  waiting = 0
+  /** How many works of `using` are under way. */
+  working = 0
+  /** Nothing new is begun; what is under way may come to its end. */
+  draining = false
+  /** Callers to tell when the client closes before they have their answer. */
+  readonly #callers = new Set<() => void>()
+  /** For how long a caller waits for a release at most; the rest goes on behind. */
+  readonly releases: Limit
+  /** Whether releases are published with SPUBLISH. */
+  sharded = false
+  /** What is unsafe about the server. */
+  readonly warnings: string[] = []
+  readonly counting: Counting
+  /** Who else has something that the server must be asked about when it may have become another. */
+  readonly questions = new Set<(cause: unknown) => void>()
+  #moving: Timer | undefined
+
+  constructor(options: RuntimeOptions, driver: Driver) {
+    this.options = options
+    const { clock } = options
+    this.background = new Background(clock, options.commandTimeout)
+    this.#secrets = new Secrets(clock)
+    this.counting = new Counting(clock, (warning) => {
+      this.warn(warning)
+    })
+    this.watched = { lease: options.watchdog, watched: true }
+    this.releases = new Limit(clock, options.commandTimeout + POLL)
+    this.events = new Emitter((error) => {
+      options.logger.error('a listener threw', error)
+    })
+    this.teller = new Teller(clock, this.events, options.id)
+    this.link = new Link(driver, options, {
+      message: (message) => {
+        this.wakeups.message(message)
+      },
+      reconnected: () => {
+        this.#reconnected()
+      },
+      moved: () => {
+        this.#moved()
+      },
+      gap: () => {
+        this.#forgetTimes()
+        this.wakeups.gap()
+      },
+      unheard: (kind, name) => {
+        this.wakeups.unheard(kind, name)
+      },
+      error: (error) => {
+        this.fail(error)
+      },
+    })
+    this.replicas = new Replicas(this.link, options)
+    this.wakeups = new Wakeups(clock, this.link, () => this.sharded)
+    this.watchdog = new Watchdog({
+      clock,
+      runner: this,
+      cluster: driver.cluster,
+      lease: options.watchdog,
+      isUp: () => driver.isUp,
+      renewed: (tenure) => {
+        tenure.renewed()
+      },
+    })
+  }
+
+  /** The terms of a hold that the watchdog renews. */
+  readonly watched: Terms
+
+  warn(warning: string): void {
+    this.warnings.push(warning)
+    this.options.logger.warn(warning)
+  }
+
+  get closed(): boolean {
+    return this.background.closed
+  }
+
+  checkOpen(name?: string): void {
+    if (this.closed) throw new ClosedError(name)
+  }
+
+  /** Of a call that takes something. While the client drains, only what runs inside a `using` may take what it still needs. */
+  checkTakes(name: string): void {
+    if (this.closed || (this.draining && enclosing(() => true) === undefined)) throw new ClosedError(name)
+  }
+
+  /** Nobody waits for an answer once the client is closed. What was asked goes on until the connection ends. */
+  untilClosed<T>(ask: () => Promise<T>, name?: string): Promise<T> {
+    if (this.closed) return Promise.reject(new ClosedError(name))
+    return new Promise<T>((resolve, reject) => {
+      const closed = (): void => {
+        reject(new ClosedError(name))
+      }
+      this.#callers.add(closed)
+      const answered = (): void => {
+        this.#callers.delete(closed)
+      }
+      const asked = ask()
+      asked.then(resolve, reject)
+      asked.then(answered, answered)
+    })
+  }
+
+  get publishCommand(): string {
+    return this.sharded ? 'SPUBLISH' : 'PUBLISH'
+  }
+
+  mayBeCounted(channel: string): boolean {
+    return this.wakeups.mayBeCounted(channel)
+  }
+
+  get countsAll(): boolean {
+    return !this.link.cluster || this.sharded
+  }
+
+  get fleet(): Fleet {
+    return this.options
+  }
+
+  run<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
+    script: Script<K, A, R>,
+    keys: K,
+    args: A,
+  ): Promise<R> {
+    return this.link.run(script, keys, args)
+  }
+
+  take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
+    script: Script<K, A, R>,
+    keys: K,
+    args: A,
+    took: (reply: R) => boolean,
+  ): Promise<R> {
+    return this.replicas.take(script, keys, args, took)
+  }
+
+  /** An owner's name on the server: for one tenure, never used again. */
+  nextWire(): string {
+    return wireOwner(this.options.id, this.#secrets.next(), this.nextNumber())
+  }
+
+  /** Never used again by this client. */
+  nextNumber(): number {
+    return ++this.#number
+  }
+
+  /** Where what has this name is on the server. Asked once for each object: what the user's function says later does not matter. */
+  keyOf(name: string): string {
+    const key: unknown = this.options.mapName(name)
+    if (isPromise(key)) throw new TypeError(`mapName must return a key for ${show(name)}, not a promise`)
+    if (typeof key === 'string' && key !== '') return checkWire(key, `what mapName returned for ${show(name)}`)
+    throw new TypeError(`mapName must return a key for ${show(name)}, not ${show(key)}`)
+  }
+
+  /** What is known of the clock of the server that has this key. */
+  serverTime(key: string): ServerTime {
+    const slot = this.link.cluster ? slotOf(key) : 0
+    let time = this.#serverTimes.get(slot)
+    if (time === undefined) this.#serverTimes.set(slot, (time = new ServerTime(this.options.clock)))
+    return time
+  }
+
+  /** Either connection may lead to another server by now. */
+  #forgetTimes(): void {
+    for (const time of this.#serverTimes.values()) time.forget()
+  }
+
+  /** Holds may be in doubt, and who sleeps may have slept through a release. */
+  #reconnected(): void {
+    this.#forgetTimes()
+    void this.replicas.look()
+    this.#question()
+    this.wakeups.gap()
+    this.events.emit('reconnect')
+  }
+
+  /** While slots move, each command may say so: it is asked about the holds now, and once more when that is over. */
+  #moved(): void {
+    this.#forgetTimes()
+    if (this.#moving === undefined) this.#question()
+    this.#moving?.cancel()
+    this.#moving = this.options.clock.setTimer(
+      () => {
+        this.#moving = undefined
+        this.#question()
+      },
+      SETTLES,
+      { background: true },
+    )
+  }
+
+  #question(): void {
+    const cause = new EngineError('OFFLINE', 'another server may have the keys by now')
+    this.watchdog.question(cause)
+    for (const ask of this.questions) ask(cause)
+  }
+
+  fail(error: unknown): void {
+    const known = error instanceof Error ? error : new Error(String(error))
+    if (!this.events.emit('error', known)) this.options.logger.error(known.message, known)
+  }
+
+  /** A wait is over without what was waited for. Whether the server is to blame. */
+  blame(request: { readonly wait: number; trouble?: unknown }, name: string): EngineError | undefined {
+    if (request.wait === 0) return undefined
+    const away = this.link.away(name)
+    request.trouble = away ?? request.trouble ?? this.link.unanswered(0.9 * request.wait, name)
+    return away
+  }
+
+  /** Whether anything is held, or a `using` works. */
+  get busy(): boolean {
+    return this.working > 0 || this.watchdog.tenures.length > 0
+  }
+
+  /** Callers hear of it at once. What is given back is tried until `endsAt`. */
+  end(endsAt: number): void {
+    this.draining = true
+    this.background.end(endsAt)
+    for (const closed of this.#callers) closed()
+    this.#callers.clear()
+  }
+
+  /** From now on nothing that comes late may take it back. */
+  detached({ wire, lastsUntil }: Tenure): void {
+    const now = this.options.clock.monotonic()
+    for (const [other, until] of this.#detached) {
+      if (until > now) break
+      this.#detached.delete(other)
+    }
+    this.#detached.set(wire, lastsUntil)
+  }
+
+  isDetached(wire: string): boolean {
+    return this.#detached.has(wire)
+  }
+}

@@ -1,0 +1,118 @@
+import { EngineError } from '../../errors.js'
+import { checkLease, show } from '../../options.js'
+import { coreChangeKeys } from '../../lua/scripts.gen.js'
+import { mustShareSlot, noteKey } from '../../keys.js'
+import { type Shape, either, integer, nil, text } from '../../lua/shape.js'
+import type { Kept } from '../../types.js'
+import type { Runtime } from '../client/runtime.js'
+import { Speaker } from '../client/speaker.js'
+import { leftOf } from '../hold/terms.js'
+import type { Runner } from '../protocol/runner.js'
+import type { Turnstiles } from './turnstiles.js'
+import type { Arg } from '../../lua/values.js'
+
+/** What many share and nobody owns: its keys stay on the server until they are deleted. */
+export abstract class KeptObject implements Kept {
+  readonly name: string
+  readonly key: string
+  protected readonly runtime: Runtime
+  protected readonly turnstiles: Turnstiles
+  readonly #speaker: Runner
+
+  constructor(turnstiles: Turnstiles, name: string) {
+    const { runtime } = turnstiles
+    this.turnstiles = turnstiles
+    this.runtime = runtime
+    this.name = name
+    this.key = runtime.keyOf(name)
+    this.#speaker = new Speaker(runtime, name)
+  }
+
+  /** All that it is made of. */
+  protected get keys(): readonly [string, ...string[]] {
+    return [this.key]
+  }
+
+  /** Whether its first key is a limiter's; else it is a count. */
+  protected get limits(): boolean {
+    return false
+  }
+
+  /** Where its changes are told. */
+  protected abstract readonly channel: string
+
+  /** Before anything is sent, also where one of the keys would do. */
+  protected checkUsable(): void {
+    this.runtime.checkOpen(this.name)
+    if (!this.runtime.link.cluster) return
+    const { key } = this
+    // A latch's channel has braces of its own, its notes have not.
+    for (const channel of [this.channel, noteKey(key, this.runtime.options.id, 0)]) mustShareSlot({ key, channel })
+  }
+
+  /** Who speaks for it, while the client is open. */
+  protected get runner(): Runner {
+    this.checkUsable()
+    return this.#speaker
+  }
+
+  async exists(): Promise<boolean> {
+    return (await this.#left()) !== -2
+  }
+
+  async remaining(): Promise<number | undefined> {
+    return leftOf(await this.#left())
+  }
+
+  /** As PTTL answers: -2 where there is no such key, -1 where it has no expiry. */
+  #left(): Promise<number> {
+    return this.command(['PTTL', this.key], integer)
+  }
+
+  /** A question whose caller hears of it when the client closes before the answer. */
+  protected query<T>(step: (runner: Runner) => Promise<T>): Promise<T> {
+    const { runner } = this
+    return this.runtime.untilClosed(() => step(runner), this.name)
+  }
+
+  /** A step that is done once though its answer may be lost. */
+  protected once<T>(step: (note: string) => Promise<T>): Promise<T> {
+    this.checkUsable()
+    return this.runtime.untilClosed(() => this.runtime.requests.once(this.key, step), this.name)
+  }
+
+  /** One plain command. */
+  protected command<R>(argv: readonly Arg[], fits: Shape<R>): Promise<R> {
+    const { key: route, name: target } = this
+    return this.query(() => this.runtime.link.command(argv, fits, { route, target }))
+  }
+
+  delete(): Promise<boolean> {
+    // Of a limiter that may be very many grants: the server frees them aside.
+    return this.#change(this.limits ? 'UNLINK' : 'DEL')
+  }
+
+  async expire(ms: number): Promise<boolean> {
+    checkLease(ms, 'ms')
+    return this.#change('PEXPIRE', String(ms))
+  }
+
+  clearExpire(): Promise<boolean> {
+    return this.#change('PERSIST')
+  }
+
+  /** Of all its keys, if it is this object that stands there. */
+  async #change(command: 'DEL' | 'UNLINK' | 'PEXPIRE' | 'PERSIST', expiry = ''): Promise<boolean> {
+    const change = [this.limits ? '1' : '0', command, expiry] as const
+    return (await this.query((runner) => runner.run(coreChangeKeys, this.keys, change))) > 0
+  }
+
+  /** The number that is its value; 0 where there is none. */
+  protected async count(): Promise<number> {
+    const kept = await this.command(['GET', this.key], either(text, nil))
+    const count = /^-?\d{1,16}$/.test(kept ?? '0') ? Number(kept) : NaN
+    if (Number.isSafeInteger(count)) return count
+    const problem = `the key of '${this.name}' holds a text that is no count: ${show(kept)}`
+    throw new EngineError('WRONG_KIND', problem, { target: this.name })
+  }
+}

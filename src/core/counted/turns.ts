@@ -1,0 +1,65 @@
+import { PASS_TIME } from '../hold/terms.js'
+const PASSES = 4096
+
+interface Turn {
+  readonly since: number
+  /** So much of what was granted then has not been given back to the server. */
+  left: number
+  passes: number
+}
+
+/**
+ * What the server granted to the calls of one process, where nothing tells one part of it from another: as much may go from
+ * one to the next of them as was granted lately. What was granted first is taken to be given back first.
+ */
+export class Turns {
+  /** The oldest first. */
+  readonly #turns: Turn[] = []
+  #left = 0
+  /** What turns that are over have left: it goes to the server before anything else stays. */
+  #over = 0
+
+  begin(amount: number, now: number): void {
+    this.#turns.push({ since: now, left: amount, passes: 0 })
+    this.#left += amount
+  }
+
+  /** So much is given back, and would go to so many here. False: it has to go to the server, and counts as gone. */
+  pass(amount: number, takers: number, now: number): boolean {
+    this.#end(now)
+    const [oldest] = this.#turns
+    if (oldest !== undefined && takers > 0 && this.#over === 0 && amount <= this.#left) {
+      oldest.passes += takers
+      return true
+    }
+    this.#spend(amount)
+    return false
+  }
+
+  /** Whatever is given back from now on goes to the server. */
+  clear(): void {
+    this.#turns.length = this.#left = this.#over = 0
+  }
+
+  #end(now: number): void {
+    for (let turn = this.#turns[0]; turn !== undefined; turn = this.#turns[0]) {
+      if (now - turn.since < PASS_TIME && turn.passes < PASSES) return
+      this.#turns.shift()
+      this.#left -= turn.left
+      this.#over += turn.left
+    }
+  }
+
+  #spend(amount: number): void {
+    const over = Math.min(amount, this.#over)
+    this.#over -= over
+    let rest = amount - over
+    for (let turn = this.#turns[0]; turn !== undefined && rest > 0; turn = this.#turns[0]) {
+      const some = Math.min(rest, turn.left)
+      turn.left -= some
+      this.#left -= some
+      rest -= some
+      if (turn.left === 0) this.#turns.shift()
+    }
+  }
+}

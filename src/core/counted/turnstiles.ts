@@ -1,0 +1,82 @@
+import { mustShareSlot } from '../../keys.js'
+import type { Passage } from './passage.js'
+import type { Patience } from '../waiting/request.js'
+import type { Runtime } from '../client/runtime.js'
+import { Turnstile } from './turnstile.js'
+
+type AnyTurnstile<Q extends Patience = Patience, G = unknown> = Pick<
+  Turnstile<Q, G>,
+  'idle' | 'pass' | 'passBy' | 'visits' | 'placeToLeave' | 'call' | 'endTurns' | 'turnAway' | 'close'
+>
+
+type AnyPassage = Pick<Passage<never, never>, 'kind' | 'key'>
+
+const placeOf = ({ kind, key }: AnyPassage): string => `${kind.name} ${key}`
+
+/** Where calls of one client wait for what many may have at once; and what they have got that only closing would give back. */
+export class Turnstiles {
+  readonly runtime: Runtime
+  /** By kind and key. */
+  readonly #open = new Map<string, AnyTurnstile>()
+  readonly #holding = new Set<(release: boolean) => Promise<unknown>>()
+
+  constructor(runtime: Runtime) {
+    this.runtime = runtime
+  }
+
+  /** Undefined: not had within the wait. `taken` is called in the turn in which it is granted: nothing comes between. */
+  async enter<Q extends Patience, G>(
+    passage: Passage<Q, G>,
+    request: Q,
+    taken?: (granted: G) => void,
+  ): Promise<G | undefined> {
+    this.runtime.checkTakes(passage.name)
+    request.signal?.throwIfAborted()
+    if (request.wait === 0) this.runtime.link.checkUp(passage.name)
+    if (this.runtime.link.cluster) mustShareSlot(passage)
+    const there = this.at(passage) as Turnstile<Q, G> | undefined
+    return (there ?? this.#make(passage)).enter(request, taken)
+  }
+
+  #make<Q extends Patience, G>(passage: Passage<Q, G>): Turnstile<Q, G> {
+    const place = placeOf(passage)
+    const turnstile = new Turnstile(this.runtime, passage, () => {
+      if (this.#open.get(place) === (turnstile as unknown)) this.#open.delete(place)
+    })
+    this.#open.set(place, turnstile as unknown as AnyTurnstile)
+    return turnstile
+  }
+
+  /** Where somebody here waits at this passage. */
+  at<Q extends Patience = Patience, G = unknown>(passage: AnyPassage): AnyTurnstile<Q, G> | undefined {
+    return this.#open.get(placeOf(passage)) as AnyTurnstile<Q, G> | undefined
+  }
+
+  /** Called when the client closes, unless it is let go before. */
+  hold(end: (release: boolean) => Promise<unknown>): void {
+    this.#holding.add(end)
+  }
+
+  letGo(end: (release: boolean) => Promise<unknown>): void {
+    this.#holding.delete(end)
+  }
+
+  /** Whether anything is kept for closing to give back. */
+  get holds(): boolean {
+    return this.#holding.size > 0
+  }
+
+  get held(): number {
+    return this.#holding.size
+  }
+
+  /** Rejects all who wait. */
+  turnAway(): void {
+    for (const turnstile of this.#open.values()) turnstile.turnAway()
+  }
+
+  async close(release: boolean): Promise<void> {
+    await Promise.all([...this.#open.values()].map((turnstile) => turnstile.close()))
+    await Promise.all([...this.#holding].map((end) => end(release)))
+  }
+}

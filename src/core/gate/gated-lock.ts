@@ -1,0 +1,210 @@
+import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
+import { clientOf } from '../../keys.js'
+import { checkAcquire, checkOwner, usingArgs } from '../../options.js'
+import type { AcquireOptions, Lock, LockState, OwnedLock, Owner } from '../../types.js'
+import type { Gates } from './gates.js'
+import type { TenureHold } from '../hold/hold.js'
+import { ThreadLock } from './owned-lock.js'
+import { UnitOfWork } from '../../base/owner.js'
+import type { ServerState } from '../protocol/protocol.js'
+import type { Request } from '../waiting/request.js'
+import type { Runtime } from '../client/runtime.js'
+import { enclosing, within } from '../../base/scope.js'
+import { leftOf } from '../hold/terms.js'
+import { whileHeld } from '../hold/using.js'
+import { areStrangers, type LockKind, type OpenGate } from './lock-kind.js'
+import type { Tenure } from '../hold/tenure.js'
+
+/** Reads the labels of the clients with these ids. */
+export type ReadLabels = (clients: readonly string[]) => Promise<ReadonlyMap<string, string>>
+
+/** What a lock needs of its client. */
+export interface LockHome {
+  readonly runtime: Runtime
+  readonly gates: Gates
+  readonly readLabels: ReadLabels
+}
+
+/** The public shape of every lock that is taken through a gate. */
+export class GatedLock implements Lock<TenureHold> {
+  readonly name: string
+  readonly kind: LockKind
+  readonly key: string
+  readonly #home: LockHome
+
+  /** `key`: of what is part of another object, and is mapped with it. */
+  constructor(home: LockHome, kind: LockKind, name: string, key = home.runtime.keyOf(name)) {
+    this.#home = home
+    this.kind = kind
+    this.name = name
+    this.key = key
+  }
+
+  get runtime(): Runtime {
+    return this.#home.runtime
+  }
+
+  acquire(options?: AcquireOptions): Promise<TenureHold> {
+    try {
+      const request = this.#request(options, Infinity)
+      const asked = this.#ask(request)
+      return request.wait === Infinity ? (asked as Promise<TenureHold>) : this.#inTime(request, asked)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async #inTime(request: Request, asked: Promise<TenureHold | undefined>): Promise<TenureHold> {
+    const hold = await asked
+    if (hold !== undefined) return hold
+    this.runtime.blame(request, this.name)
+    throw new AcquireTimeoutError(this.name, request.wait, request.trouble)
+  }
+
+  async tryAcquire(options?: AcquireOptions): Promise<TenureHold | undefined> {
+    const request = this.#request(options, 0)
+    const hold = await this.#ask(request)
+    // That somebody else has it nobody knows.
+    const away = hold === undefined ? this.runtime.blame(request, this.name) : undefined
+    if (away !== undefined) throw away
+    return hold
+  }
+
+  #ask(request: Request): Promise<TenureHold | undefined> {
+    // The gate tells waiters; an owner that may hold it already asks at once.
+    if (!request.explicit) return this.#gate.acquire(request)
+    return this.runtime.untilClosed(() => this.#gate.acquire(request), this.name)
+  }
+
+  async using<T>(
+    first: AcquireOptions | undefined | ((hold: TenureHold) => Promise<T> | T),
+    second?: (hold: TenureHold) => Promise<T> | T,
+  ): Promise<T> {
+    const [options, work] = usingArgs<AcquireOptions, (hold: TenureHold) => Promise<T> | T>(first, second)
+    const hold = await this.acquire(options)
+    return whileHeld(this.runtime, hold, () => within(this, hold, async () => work(hold)))
+  }
+
+  async isLocked(): Promise<boolean> {
+    const { holders } = await this.serverState(true)
+    return holders.some(({ mode = 'exclusive' }) => mode === (this.kind.mode ?? 'exclusive'))
+  }
+
+  async remaining(): Promise<number | undefined> {
+    return leftOf((await this.serverState(true)).ttl)
+  }
+
+  async inspect(): Promise<LockState> {
+    const { ttl, holders, waiting = [], token } = await this.serverState()
+    const clients = [...holders, ...waiting].map(({ owner }) => clientOf(owner))
+    const labels = await this.runtime.untilClosed(() => this.#home.readLabels(clients), this.name)
+    const who = (owner: string): { owner: string; client: string; label?: string } => {
+      const client = clientOf(owner)
+      const label = labels.get(client)
+      return { owner, client, ...(label !== undefined && { label }) }
+    }
+    const remaining = leftOf(ttl)
+    return {
+      holders: holders.map(({ owner, count, mode = 'exclusive' as const, keys }) => ({
+        ...{ ...who(owner), count, mode },
+        ...(keys !== undefined && { keys: [...keys] }),
+      })),
+      waiting: waiting.map(({ owner, deadline, keys }) => ({
+        ...{ ...who(owner), deadline },
+        ...(keys !== undefined && { keys: [...keys] }),
+      })),
+      ...(remaining !== undefined && { remaining }),
+      ...(token !== undefined && { token }),
+    }
+  }
+
+  async forceRelease(): Promise<boolean> {
+    return this.runtime.untilClosed(() => this.#gate.forceRelease(), this.name)
+  }
+
+  tenureOf(owner: UnitOfWork): Tenure | undefined {
+    return this.gates.inUse(this.kind, this.key)?.tenureOf(owner)
+  }
+
+  for(owner: Owner): OwnedLock {
+    checkOwner(owner)
+    return new ThreadLock(this, owner as UnitOfWork)
+  }
+
+  get gates(): Gates {
+    return this.#home.gates
+  }
+
+  get #gate(): OpenGate {
+    return this.gates.at(this.kind, this.name, this.key)
+  }
+
+  async serverState(briefly?: boolean): Promise<ServerState> {
+    return this.runtime.untilClosed(() => this.#gate.inspect(briefly), this.name)
+  }
+
+  #request(options: AcquireOptions | undefined, wait: number): Request {
+    const checked = checkAcquire(options)
+    this.runtime.checkTakes(this.name)
+    checked.signal?.throwIfAborted()
+    const owner = this.#owner(checked)
+    const limit = checked.wait ?? wait
+    if (limit === 0) this.runtime.link.checkUp(this.name)
+    const vain = limit === Infinity ? this.inVain(owner, checked.signal, false) : undefined
+    if (vain !== undefined) throw vain
+    const { lease, renew = false } = checked
+    return {
+      owner: owner ?? new UnitOfWork(),
+      explicit: owner !== undefined,
+      reentrant: this.kind.reentrant,
+      terms: lease === undefined ? this.runtime.watched : { lease, watched: renew },
+      wait: limit,
+      signal: checked.signal,
+      backoff: this.kind.backoff,
+    }
+  }
+
+  /** Within a `using` of the same lock, or of another kind on the same key, it is the owner of that. */
+  #owner(options: AcquireOptions): UnitOfWork | undefined {
+    const owner = options.owner as UnitOfWork | undefined
+    return owner ?? enclosing((lock) => this.isSame(lock) || this.#isOtherKind(lock))?.owner
+  }
+
+  #isOtherKind(lock: object): boolean {
+    return this.meets(lock) && (areStrangers(lock.kind, this.kind) || !this.kind.reentrant)
+  }
+
+  /** Why this owner cannot be served before this very code has ended. */
+  inVain(owner: UnitOfWork | undefined, signal: AbortSignal | undefined, limited: boolean): DeadlockError | undefined {
+    if (!limited) {
+      const around = enclosing((lock) => this.#excludes(lock))
+      // Any signal but that of the hold itself, which fires when it is lost only, is a limit.
+      const unlimited = signal === undefined || signal === around?.signal
+      if (around !== undefined && around.owner !== owner && unlimited)
+        return new DeadlockError(this.name, 'the enclosing using() of another owner holds it until this code has ended')
+    }
+    return owner && this.gates.inVain(this.key, this.kind, this.name, owner)
+  }
+
+  /** Whether the other must end before this one can begin. */
+  #excludes(lock: object): boolean {
+    if (!this.meets(lock)) return false
+    return lock.kind.mode !== 'read' || this.kind.mode !== 'read'
+  }
+
+  /** Whether both are of one key, or of parts of it that overlap. */
+  meets(lock: object): lock is GatedLock {
+    if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime) return false
+    return lock.key === this.key && overlap(lock.kind, this.kind)
+  }
+
+  /** Whether it is the same lock, whichever object stands for it. The other side of a lock is the same, too. */
+  isSame(lock: object): boolean {
+    if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime || lock.name !== this.name) return false
+    const { kind } = lock
+    return (kind.name === this.kind.name && kind.family === this.kind.family) || kind === this.kind.rival
+  }
+}
+
+const overlap = ({ part: one }: LockKind, { part: other }: LockKind): boolean =>
+  one === undefined || other === undefined || one.some((field) => other.includes(field))

@@ -1,0 +1,186 @@
+import { ClosedError, type LockLostError } from '../../errors.js'
+import { Gatekeeper } from './gatekeeper.js'
+import type { TenureHold } from '../hold/hold.js'
+import { Line } from '../line/line.js'
+import type { UnitOfWork } from '../../base/owner.js'
+import type { ReadProtocol } from '../protocol/read-protocol.js'
+import { LATE, type Request, abortable } from '../waiting/request.js'
+import type { Tenure } from '../hold/tenure.js'
+import type { WriteGate } from './write-gate.js'
+import type { LineHost } from '../waiting/host.js'
+import { momentOf } from '../../base/clock.js'
+
+/** The gate of a lock's reading side: each reader has a tenure of its own. */
+export class ReadGate extends Gatekeeper<ReadProtocol> implements LineHost {
+  protected readonly tenures = new Set<Tenure>()
+  /** No reader's is the gate's. */
+  readonly tenure = undefined
+  readonly asks = false
+  /** The newest of each, also when it is over. */
+  readonly #tenureOf = new WeakMap<UnitOfWork, Tenure>()
+  /** Made when somebody asks. */
+  #waiting: Line | undefined
+  /** Reads under a write of this process: one after the other, so that each finds what the one before it brought. */
+  #under: Promise<unknown> = Promise.resolve()
+  #entering = 0
+
+  /** Whether anybody here reads, or is about to under a write. */
+  get busy(): boolean {
+    if (this.#entering > 0) return true
+    for (const tenure of this.tenures) if (tenure.status() !== 'lost') return true
+    return false
+  }
+
+  get #writing(): WriteGate | undefined {
+    const { rival } = this.kind
+    return rival === undefined ? undefined : (this.home.inUse(rival, this.protocol.key) as WriteGate | undefined)
+  }
+
+  protected take(tenure: Tenure): void {
+    this.tenures.add(tenure)
+  }
+
+  protected drop(tenure: Tenure): void {
+    this.tenures.delete(tenure)
+  }
+
+  protected vacated(): void {
+    this.rested()
+  }
+
+  override tenureOf(owner: UnitOfWork): Tenure | undefined {
+    const tenure = this.#tenureOf.get(owner)
+    return tenure?.owner === owner && tenure.status() !== 'lost' ? tenure : undefined
+  }
+
+  /** What its owner waits to write it would wait for in vain. */
+  given(tenure: Tenure, owner: UnitOfWork): void {
+    this.#tenureOf.set(owner, tenure)
+    this.#writing?.reconsider(owner)
+  }
+
+  /** Its owner writes now. */
+  reconsider(owner: UnitOfWork): void {
+    this.#waiting?.dismiss(owner, (waiter) => {
+      this.again(waiter)
+    })
+  }
+
+  /** Whoever took the lock from it has not taken the keys of its own. */
+  override lost(tenure: Tenure, error: LockLostError): void {
+    super.lost(tenure, error, true)
+  }
+
+  // ---- taking it ---------------------------------------------------------------------------------------------------
+
+  acquire(request: Request): Promise<TenureHold | undefined> {
+    this.runtime.teller.asked(this)
+    return this.staying(() => (request.explicit ? this.#acquire(request) : this.#queue(request)))
+  }
+
+  /** By an owner who may read or write already. */
+  async #acquire(request: Request): Promise<TenureHold | undefined> {
+    const { owner } = request
+    const since = this.clock.monotonic()
+    while (this.tenureOf(owner) !== undefined || this.#writing?.tenureOf(owner) !== undefined) {
+      const own = (await this.enterAgain(request)) ?? (await this.#enterUnder(request))
+      if (own !== undefined) return own === LATE ? undefined : own
+    }
+    if (request.wait === 0) return this.#queue(request)
+    // What it found out took its time.
+    const left = request.wait - (this.clock.monotonic() - since)
+    return left > 0 ? this.#queue({ ...request, wait: left }) : undefined
+  }
+
+  /** Who writes may read whatever else is so. Undefined: it does not write. */
+  async #enterUnder(request: Request): Promise<TenureHold | typeof LATE | undefined> {
+    if (this.#writing?.tenureOf(request.owner) === undefined) return undefined
+    const entering = this.#under.then(async () => (await this.enterAgain(request)) ?? this.#readUnder(request))
+    this.#under = entering.catch(() => undefined)
+    return abortable(entering, request, this.clock, async (late) =>
+      late === undefined || late === LATE ? undefined : late.release(),
+    )
+  }
+
+  async #readUnder({ owner, terms, signal }: Request): Promise<TenureHold | undefined> {
+    const writing = this.#writing
+    const writer = writing?.tenureOf(owner)
+    if (writing === undefined || writer === undefined) return undefined
+    signal?.throwIfAborted()
+    // A name serves for one tenure only, here too.
+    const wire = writing.lends(writer) ? this.protocol.readerOf(writer.wire) : this.nextWire()
+    const sent = momentOf(this.clock)
+    this.#entering++
+    try {
+      const left = await this.protocol.readUnder(writer.wire, wire, terms.lease)
+      if (left !== null) {
+        writer.lose('somebody else released it, or its key was deleted', false)
+        return undefined
+      }
+      if (this.runtime.closed) throw new ClosedError(this.name)
+    } catch (error) {
+      void this.runtime.background.undo(
+        this.protocol,
+        wire,
+        terms.lease,
+        error instanceof ClosedError ? undefined : error,
+      )
+      throw error
+    } finally {
+      this.#entering--
+    }
+    const tenure = this.begin(wire, terms, sent)
+    this.runtime.teller.granted(this, wire, sent.mono, false)
+    return tenure.give(owner)
+  }
+
+  #queue(request: Request): Promise<TenureHold | undefined> {
+    if (this.runtime.closed) return Promise.reject(new ClosedError(this.name))
+    request.signal?.throwIfAborted()
+    const hopeless = this.hopeless(request)
+    if (hopeless !== undefined) return request.wait === 0 ? Promise.resolve(undefined) : Promise.reject(hopeless)
+    return new Promise((resolve, reject) => {
+      this.#waiting ??= new Line(this, this.protocol)
+      this.#waiting.enter(request, resolve, reject, false)
+    })
+  }
+
+  // ---- giving it back ----------------------------------------------------------------------------------------------
+
+  giveBack(tenure: Tenure): Promise<boolean> {
+    this.forget(tenure)
+    return this.staying(() => this.setFree(tenure))
+  }
+
+  free(tenure: Tenure): Promise<boolean> {
+    return this.giveBack(tenure)
+  }
+
+  /** Under a write of its own it is no read like others. */
+  override carries(): boolean {
+    return this.#writing?.tenure !== undefined
+  }
+
+  turnAway(): void {
+    this.#waiting?.close(new ClosedError(this.name))
+  }
+
+  async close(release: boolean): Promise<void> {
+    this.turnAway()
+    await Promise.all(
+      [...this.tenures].map(async (tenure) => {
+        tenure.abandon(new ClosedError(this.name))
+        if (release) await this.giveBack(tenure)
+        else this.forget(tenure)
+      }),
+    )
+    this.rested()
+  }
+
+  rested(): void {
+    if (this.inFlight > 0 || this.#waiting?.first !== undefined) return
+    this.#waiting?.end()
+    this.#waiting = undefined
+    if (this.tenures.size === 0) this.home.retired(this)
+  }
+}

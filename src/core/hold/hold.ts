@@ -1,0 +1,195 @@
+import { ClosedError, NotOwnerError } from '../../errors.js'
+import { checkLease } from '../../options.js'
+import type { Hold, HoldState } from '../../types.js'
+import type { UnitOfWork } from '../../base/owner.js'
+import { ScopedAbort } from '../../base/scope.js'
+import { type Terms, marginOf } from './terms.js'
+import type { Moment } from '../../base/clock.js'
+
+/** What a hold is a level of. */
+export interface Levels {
+  readonly name: string
+  readonly wire: string
+  readonly token: bigint | undefined
+  /** The server said that it is not ours. */
+  readonly taken: boolean
+  /** Who had it after the first, and has a place in the line of the server still. */
+  readonly served: readonly string[]
+  readonly nested: boolean
+  now(): Pick<Moment, 'mono' | 'wall'>
+  status(): 'held' | 'uncertain' | 'lost'
+  remaining(): number
+  leave(hold: TenureHold): Promise<boolean>
+  lapse(hold: TenureHold): void
+  extend(hold: TenureHold, lease: number): Promise<Moment>
+  detach(hold: TenureHold): Promise<string>
+  /** Its terms or its deadline changed. */
+  moved(): void
+  gone(): Error
+  isNested(): Error
+}
+
+/** One level of a tenure, in the hands of the caller. */
+export class TenureHold implements Hold {
+  readonly #tenure: Levels
+  readonly owner: UnitOfWork
+  readonly terms: Terms
+  #end: 'released' | 'lost' | 'detached' | undefined
+  #reason: Error | undefined
+  /** Made when first asked for: most holds are never listened to. */
+  #controller: ScopedAbort | undefined
+  #released: Promise<boolean> | undefined
+  /** When a fixed lease is over, whatever other levels of the same tenure do; on both clocks. */
+  #over: Pick<Moment, 'mono' | 'wall'> | undefined
+
+  constructor(tenure: Levels, owner: UnitOfWork, terms: Terms, sent: Moment) {
+    this.#tenure = tenure
+    this.owner = owner
+    this.terms = terms
+    if (!terms.watched) this.#lasts(terms.lease, sent)
+  }
+
+  /** On the monotonic clock. */
+  get overAt(): number {
+    return this.#over?.mono ?? Infinity
+  }
+
+  #lasts(lease: number, sent: Moment): void {
+    const certain = lease - marginOf(lease)
+    const { mono, wall } = this.#over ?? sent
+    this.#over = { mono: Math.max(mono, sent.mono + certain), wall: Math.max(wall, sent.wall + certain) }
+  }
+
+  /** From now on it lasts so long and no longer. */
+  lastsOnly(lease: number, sent: Moment): void {
+    this.#over = undefined
+    this.#lasts(lease, sent)
+  }
+
+  /** So much of its lease the monotonic clock has not seen. */
+  slept(ms: number): void {
+    if (this.#over !== undefined) this.#over = { mono: this.#over.mono - ms, wall: this.#over.wall }
+  }
+
+  get name(): string {
+    return this.#tenure.name
+  }
+
+  /** Of a fenced lock: the newest one, whichever level brought it. */
+  get token(): bigint | undefined {
+    return this.#tenure.token
+  }
+
+  get tenure(): Levels {
+    return this.#tenure
+  }
+
+  get state(): HoldState {
+    // What the tenure finds to be over it ends at once, this hold included.
+    if (this.#end === undefined) {
+      const status = this.#tenure.status()
+      if (status !== 'lost' && this.#left() > 0) return status
+      this.#tenure.lapse(this)
+    }
+    return this.#end ?? 'lost'
+  }
+
+  /** What is over by the clock ends now. */
+  look(): void {
+    if (this.#end !== undefined) return
+    if (this.#tenure.status() === 'lost' || this.#left() <= 0) this.#tenure.lapse(this)
+  }
+
+  /** The client was closed while it was held. */
+  get closed(): ClosedError | undefined {
+    return this.#reason instanceof ClosedError ? this.#reason : undefined
+  }
+
+  get lost(): boolean {
+    return this.state === 'lost'
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new ScopedAbort(() => {
+        this.look()
+      })
+      this.look()
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  remaining(): number {
+    const { state } = this
+    return state === 'held' || state === 'uncertain' ? Math.min(this.#tenure.remaining(), this.#left()) : 0
+  }
+
+  #left(): number {
+    if (this.#over === undefined) return Infinity
+    const now = this.#tenure.now()
+    return Math.min(this.#over.mono - now.mono, this.#over.wall - now.wall)
+  }
+
+  async extend(lease: number = this.terms.lease): Promise<void> {
+    checkLease(lease)
+    if (this.terms.watched) {
+      throw new RangeError(
+        `extend(${lease}): '${this.name}' is renewed by the watchdog; only a fixed lease can be extended`,
+      )
+    }
+    if (this.state === 'lost') throw this.#tenure.gone()
+    this.#mustBeLive('extended')
+    this.#lasts(lease, await this.#tenure.extend(this, lease))
+    this.#tenure.moved()
+  }
+
+  release(): Promise<boolean> {
+    return (this.#released ??= this.#release())
+  }
+
+  #release(): Promise<boolean> {
+    const state = this.state
+    if (state !== 'held' && state !== 'uncertain') return NOT_OURS
+    this.#end = 'released'
+    return this.#tenure.leave(this)
+  }
+
+  /** The server said that it was not ours any more. */
+  get taken(): boolean {
+    return this.#tenure.taken
+  }
+
+  async detach(): Promise<string> {
+    if (this.state === 'lost') throw this.#tenure.gone()
+    this.#mustBeLive('detached')
+    if (this.#tenure.nested) throw this.#tenure.isNested()
+    return this.#tenure.detach(this)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release()
+  }
+
+  /** From the tenure: this hold is over. A reason fires the signal. */
+  end(how: 'released' | 'lost' | 'detached', reason?: Error): void {
+    if (this.#end !== undefined) return
+    this.#end = how
+    this.#reason = reason
+    if (reason !== undefined) this.#controller?.abort(reason)
+  }
+
+  /** Why it cannot be extended or detached: it was lost, or another call has ended it in the meantime. */
+  over(verb: 'extended' | 'detached'): Error {
+    if (this.#end === undefined || this.#end === 'lost') return this.#tenure.gone()
+    return this.closed ?? new NotOwnerError(this.name, `this hold, which was ${this.#end} and cannot be ${verb}`)
+  }
+
+  #mustBeLive(verb: 'extended' | 'detached'): void {
+    if (this.#end !== undefined) throw this.over(verb)
+  }
+}
+
+const NOT_OURS = Promise.resolve(false)
+/** Passed on within the process: there is nothing to wait for. */
+export const FREED = Promise.resolve(true)

@@ -1,0 +1,33 @@
+import { type ClosedError, LockLostError } from '../../errors.js'
+import type { Hold } from '../../types.js'
+
+export interface UsedHold extends Hold {
+  /** Its client was closed while it was held. */
+  readonly closed: ClosedError | undefined
+  /** The server said that it was not ours any more. */
+  readonly taken: boolean
+}
+
+/** The work of a `using`: it never begins without the lock, and is always followed by a release; its own error comes first. */
+export const whileHeld = async <T>(client: { working: number }, hold: UsedHold, work: () => Promise<T>): Promise<T> => {
+  // Between the grant and this turn the event loop may have stood still.
+  if (hold.remaining() === 0) throw new LockLostError(hold.name, 'it was over before the work began')
+  let result: T
+  client.working++
+  try {
+    result = await work()
+  } catch (error) {
+    await hold.release()
+    throw error
+  } finally {
+    client.working--
+  }
+  if (hold.closed !== undefined) throw hold.closed
+  const { state } = hold
+  const freed = await hold.release()
+  // Work that ended while the hold was certain was safe, whether or not anybody answers the release.
+  if (!freed && (state === 'lost' || ((state === 'held' || state === 'uncertain') && hold.taken))) {
+    throw new LockLostError(hold.name, 'before its work had ended', { cause: hold.signal.reason, result })
+  }
+  return result
+}

@@ -1,0 +1,109 @@
+import { EngineError } from '../../errors.js'
+import { numberOf } from '../../keys.js'
+import type { Asker, LineProtocol } from '../protocol/line-protocol.js'
+import { PlaceTable } from './place-table.js'
+import type { Place, Waiter } from '../waiting/waiter.js'
+import type { LineHost } from '../waiting/host.js'
+
+export const askerOf = ({ wire, waiter: { request } }: Place): Asker => ({
+  owner: wire,
+  lease: request.terms.lease,
+  wait: request.wait,
+})
+
+/** The places of this process in one line, and how each is given up. */
+export class Places {
+  readonly #host: LineHost
+  readonly #protocol: LineProtocol
+  readonly #table = new PlaceTable()
+
+  constructor(host: LineHost, protocol: LineProtocol) {
+    this.#host = host
+    this.#protocol = protocol
+  }
+
+  [Symbol.iterator](): Iterator<Place> {
+    return this.#table[Symbol.iterator]()
+  }
+
+  get none(): boolean {
+    return this.#table.size === 0
+  }
+
+  /** For a waiter who is to join, under a new name. */
+  add(waiter: Waiter): Place {
+    const wire = this.#host.nextWire()
+    const place: Place = {
+      waiter,
+      wire,
+      number: numberOf(wire),
+      since: undefined,
+      joining: true,
+      calls: 0,
+      asked: 0,
+      ear: undefined,
+      granted: 0,
+      mixed: false,
+      named: false,
+      alike: undefined,
+    }
+    this.#table.add(place)
+    waiter.place = place
+    return place
+  }
+
+  /** Its waiter has gone, and another one here has none. */
+  giveTo(place: Place, waiter: Waiter): void {
+    if (this.has(place)) place.waiter.place = undefined
+    place.mixed ||= place.waiter.request.terms.lease !== waiter.request.terms.lease
+    place.waiter = waiter
+    waiter.place = place
+  }
+
+  at(number: number): Place | undefined {
+    return this.#table.at(number)
+  }
+
+  has(place: Place): boolean {
+    return place.waiter.place === place
+  }
+
+  /** It hears who calls as Redisson does. */
+  hearCalls(place: Place, channel: string, called: () => void): void {
+    if (place.ear !== undefined) return
+    const listener = (): void => {
+      if (this.has(place)) called()
+    }
+    // Whoever may look at the names of channels can read it there.
+    place.named ||= channel.includes(place.wire)
+    place.ear = this.#host.runtime.wakeups.listen(channel, listener)
+    // It may have been called before it could hear.
+    place.ear.ready?.then(listener, () => undefined)
+  }
+
+  /** Its waiter has the lock, or has gone. */
+  forget(place: Place): void {
+    this.#table.remove(place)
+    if (this.has(place)) place.waiter.place = undefined
+    place.ear?.close()
+    place.ear = undefined
+  }
+
+  /** Out of the line, and what it may have been granted goes to the next. */
+  giveUp(place: Place): Promise<void> {
+    this.forget(place)
+    return this.undo(place, place.joining ? new EngineError('NO_REPLY', 'left while joining') : undefined)
+  }
+
+  undo(place: Place, cause: unknown): Promise<void> {
+    const asker = askerOf(place)
+    const leaving = { release: () => this.#protocol.leave(asker) }
+    return this.#host.runtime.background.undo(leaving, asker.owner, asker.lease, cause)
+  }
+
+  /** Nobody waits at it any more: but it may be what is held here, or was detached. */
+  abandon(place: Place): void {
+    const { wire } = place
+    if (!this.#host.has(wire) && !this.#host.runtime.isDetached(wire)) void this.giveUp(place)
+  }
+}

@@ -1,0 +1,39 @@
+import { nextTick } from 'node:process'
+import type { LineProtocol } from '../protocol/line-protocol.js'
+import type { Tenure } from '../hold/tenure.js'
+import type { LineHost } from '../waiting/host.js'
+
+/** All that follows at once from what happens in this turn of the event loop is done. */
+const turnOver = (): Promise<void> =>
+  new Promise((resolve) => {
+    queueMicrotask(() => {
+      nextTick(resolve)
+    })
+  })
+
+/**
+ * Grants that somebody works on already, and that the server is still to hear of. Where the last one was over within its turn
+ * of the event loop, the next one is let have its turn, too: then one step frees it, and none confirms it.
+ */
+export class Trials {
+  readonly #host: LineHost
+  readonly #protocol: LineProtocol
+  #brief = false
+
+  constructor(host: LineHost, protocol: LineProtocol) {
+    this.#host = host
+    this.#protocol = protocol
+  }
+
+  begin(tenure: Tenure): void {
+    void this.#host.staying(async () => {
+      const { wire, lease } = tenure
+      const turn = turnOver()
+      const confirming = tenure.confirm((ms) => this.#protocol.confirm(wire, ms), this.#brief ? turn : undefined)
+      await turn
+      this.#brief = tenure.over
+      // Gone: but it may stand in the line still.
+      if ((await confirming) === 0) await this.#host.runtime.background.undo(this.#protocol, wire, lease, undefined)
+    })
+  }
+}

@@ -1,0 +1,82 @@
+import type { Script } from '../../lua/script.js'
+
+/** A script that gives many holds a full lease in one call: the keys of each in turn; a lease, then the owner of each. */
+export type RenewScript = Script<readonly [...string[]], readonly [number, ...string[]], readonly number[]>
+
+/** What the server said to an attempt: null is held, otherwise for how many ms it stays another's (-1: no expiry). */
+export type Attempt = number | null
+
+export interface ServerState {
+  /** ms; -1 without expiry, -2 when free. */
+  readonly ttl: number
+  readonly holders: readonly {
+    readonly owner: string
+    readonly count: number
+    /** Where there is more than one. */
+    readonly mode?: 'read' | 'write'
+    /** Where it differs from the whole lock's, ms. */
+    readonly left?: number
+    /** Where a lock is of several keys: which of them it has, and whether that is not all. */
+    readonly keys?: readonly string[]
+    readonly partial?: boolean
+  }[]
+  /** In order, where the server keeps a line; deadlines in ms since the epoch. */
+  readonly waiting?: readonly {
+    readonly owner: string
+    readonly deadline: number
+    /** Where a lock is of several keys: which of them it wants. */
+    readonly keys?: readonly string[]
+  }[]
+  /** The newest fencing token of anybody, where holds have them. */
+  readonly token?: bigint
+}
+
+/**
+ * The atomic steps of one lock: all that a kind says. It never subscribes, sets a timer or loops.
+ * Owners are wire names, each for one tenure only; every step may be repeated with the same arguments.
+ */
+export interface LockProtocol {
+  /** The key on the server. */
+  readonly key: string
+  /** Where releases are told. */
+  readonly channel: string
+  /** Releases are told to nobody: waiters ask again after the pauses of their kind. */
+  readonly spins?: boolean
+  readonly renewal: RenewScript
+  /** Others who have it, too, may give the key less time than this owner has: a fixed lease needs upkeep as well. */
+  readonly shared?: boolean
+  /** What the renewal of this owner's hold is to be given. Default: the key. */
+  renewalKeys?(owner: string): readonly string[]
+  /** What it is to be told of this owner's hold. Default: the owner. */
+  renewalWords?(owner: string): string
+  /** A hold may be lost in part: what is left of it is given back. */
+  readonly divisible?: boolean
+  /** How much work the renewal of a hold of so many levels is, where that may be more than that of a plain lock: 1. */
+  weight?(level: number): number
+  /** `waits`: on behalf of somebody who goes on waiting when it is another's. */
+  acquire(owner: string, lease: number, waits: boolean): Promise<Attempt>
+  /** ms left (-1: no expiry), or undefined when it is not this owner's. */
+  setLevel(owner: string, level: number, lease: number): Promise<number | undefined>
+  /**
+   * How many processes were told, or `NOT_HELD` when it was not this owner's. `served`: see Tenure; `visits`: how many have had
+   * it by this name.
+   */
+  release(owner: string, served?: readonly string[], visits?: number): Promise<number>
+  /** Whether the hold is now `to`'s. */
+  pass(from: string, to: string, lease: number): Promise<boolean>
+  /**
+   * Only of kinds whose holds have fencing tokens: the one that the last reply brought for this owner, once. Such a hold
+   * is never passed on without the server, for the next one needs a token of its own.
+   */
+  takeToken?(owner: string): bigint | undefined
+  forceRelease(): Promise<boolean>
+  /** `briefly`: whether anybody holds it, and for how long, is all that is asked: of very many, some are enough. */
+  inspect(briefly?: boolean): Promise<ServerState>
+}
+
+/** What a script says to whoever has it now: to one that asks for it, and to one that takes over another's hold. */
+export const isHeld = (left: number | null): boolean => left === null
+export const isPassed = (passed: number): boolean => passed === 1
+
+/** What a script says to whoever gives back what was not theirs. */
+export const NOT_HELD = -1

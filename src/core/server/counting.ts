@@ -1,0 +1,42 @@
+import type { Clock } from '../../base/clock.js'
+
+/** So many calls without a grant, and for so many ms, are no accident of a moment in which connections change. */
+const MANY = 10
+const LONG = 3000
+
+const UNCOUNTED =
+  'the server does not count who hears its messages, as behind a proxy, or this user may not ask it (pubsub|numsub): a fair lock ' +
+  'is not granted to who waits, who is called instead and has to ask; one trip more for each hand-over, and not always in their order'
+
+/** Notices that those who wait are called, and never granted anything. */
+export class Counting {
+  readonly #clock: Clock
+  readonly #warn: (warning: string) => void
+  #calls = 0
+  #since = 0
+  #told = false
+
+  constructor(clock: Clock, warn: (warning: string) => void) {
+    this.#clock = clock
+    this.#warn = warn
+  }
+
+  granted(): void {
+    this.#calls = 0
+  }
+
+  /** Anybody could say so: what it seems to mean is asked about first. */
+  called(isCounted: () => Promise<boolean>): void {
+    this.#calls += 1
+    if (this.#told) return
+    const now = this.#clock.monotonic()
+    if (this.#calls === 1) this.#since = now
+    if (this.#calls < MANY || now - this.#since < LONG) return
+    this.#calls = 0
+    void isCounted().then((counted) => {
+      if (counted || this.#told) return
+      this.#told = true
+      this.#warn(UNCOUNTED)
+    })
+  }
+}

@@ -1,0 +1,100 @@
+import type { Link } from '../../engine/link.js'
+import { type Shape, digits, list, text, tuple } from '../../lua/shape.js'
+import type { Clock } from '../../base/clock.js'
+import { replicasIn } from './replicas.js'
+
+/** What is known of the server; everything is optional, for it may refuse to say. */
+export interface ServerFacts {
+  readonly version: string | undefined
+  /** Whether releases are published with SPUBLISH, by the rule that Redisson follows. */
+  readonly sharded: boolean
+  /** How many replicas the server has; undefined: it cannot have any, or would not say. */
+  readonly replicas: number | undefined
+  /** What is unsafe about this server, in words. */
+  readonly warnings: readonly string[]
+  /** What can take fencing tokens back: only who uses them needs to know. */
+  readonly fencing: readonly string[]
+}
+
+/** How far a clock may be off before it is worth a warning. */
+const CLOCK_OFF = 1000
+
+/** `sharded`: what was asked for, where anything was. */
+export const readFacts = async (link: Link, clock: Clock, sharded?: boolean): Promise<ServerFacts> => {
+  const before = clock.now()
+  const warnings: string[] = []
+  const ask = <R>(argv: readonly string[], fits: Shape<R>, consequence: string): Promise<R | null> =>
+    link.command(argv, fits, { route: '' }).catch((error: unknown) => {
+      warnings.push(refused(argv, error, consequence))
+      return null
+    })
+  const [info, time, shards] = await Promise.all([
+    ask(['INFO'], text, UNSEEN),
+    ask(['TIME'], tuple(digits, digits), 'nobody looks whether its clock is off'),
+    link.cluster && sharded === undefined ? ask(['PUBSUB', 'SHARDNUMSUB'], list, UNCOUNTED) : null,
+  ])
+  const fields = readInfo(info ?? '')
+  const policy = fields.get('maxmemory_policy')
+  if (policy !== undefined && policy !== 'noeviction') warnings.push(evicting(policy))
+  if (fields.get('role') === 'slave') warnings.push('the server is a replica: it refuses every lock (READONLY)')
+  if (fields.get('redis_mode') === 'cluster' && !link.cluster) warnings.push(ONE_NODE)
+  if (link.cluster && sharded === false) warnings.push(UNCOUNTED)
+  const off = clockOff(time, before, clock.now())
+  if (Math.abs(off) > CLOCK_OFF) {
+    warnings.push(`the server's clock is ${Math.abs(off)} ms ${off > 0 ? 'ahead of' : 'behind'} this machine's`)
+  }
+  return {
+    replicas: replicasIn(info ?? ''),
+    version: fields.get('redis_version'),
+    sharded: link.cluster && (sharded ?? shards !== null),
+    warnings,
+    fencing: rewinding(fields),
+  }
+}
+
+const UNSEEN =
+  'nobody looks whether it evicts keys, keeps what it has, or is a replica or the node of a cluster, and no replicas are waited for'
+const ONE_NODE =
+  'the server is a node of a cluster, connected to as if it were alone: it refuses the names of other nodes (MOVED); ' +
+  'connect by redis+cluster:'
+const UNCOUNTED =
+  'sharded pub/sub is not used: a release knows only of those who listen at its own node, and others may wait for a poll'
+
+/** What cannot be looked at is said, and nothing is refused for it. */
+export const refused = (argv: readonly string[], error: unknown, consequence: string): string =>
+  `${argv.join(' ')} is not to be had, so ${consequence}: ${(error as Error).message}`
+
+const evicting = (policy: string): string =>
+  policy.startsWith('volatile')
+    ? `maxmemory-policy is ${policy}: when memory is short the server evicts keys that expire, and locks are such keys`
+    : `maxmemory-policy is ${policy}: when memory is short the server evicts any key, locks among them`
+
+/** The counter of a fenced lock never expires: what can lose it is eviction of any key, or a restart. */
+const rewinding = (fields: ReadonlyMap<string, string>): string[] => {
+  const policy = fields.get('maxmemory_policy') ?? ''
+  const evicted = policy.startsWith('allkeys')
+    ? [`maxmemory-policy is ${policy}: a fencing counter that the server evicts begins at 1 again`]
+    : []
+  const forgotten =
+    fields.get('aof_enabled') === '0'
+      ? ['the server keeps no append-only file: when it restarts, fencing tokens go back to its last snapshot, or to 1']
+      : []
+  return [...evicted, ...forgotten]
+}
+
+/** ms that the server is ahead, after allowing for the time that its answer took. */
+const clockOff = (time: readonly string[] | null, before: number, after: number): number => {
+  if (time === null) return 0
+  const server = Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000)
+  if (server > after) return server - after
+  return server < before ? server - before : 0
+}
+
+const readInfo = (text: string): Map<string, string> => {
+  const fields = new Map<string, string>()
+  for (const line of text.split('\r\n')) {
+    const colon = line.indexOf(':')
+    if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1))
+  }
+  return fields
+}

@@ -1,0 +1,72 @@
+import type { Host } from './host.js'
+import type { TenureHold } from '../hold/hold.js'
+import type { Request } from './request.js'
+import { isLate, lateError } from './serve.js'
+import { isMoving } from '../server/trouble.js'
+import { type Moment, momentOf } from '../../base/clock.js'
+
+/** The gate that it came to. */
+export interface LoneHost extends Host {
+  /** The server has answered, and the call is over or rejected; unless another has the lock, for which it is to wait now. */
+  answered(call: LoneCall, mustWait: boolean): void
+}
+
+/**
+ * A call for a lock that nobody here has, asks or waits for, and that only an answer can end: it asks once, without
+ * anything of what waiting takes.
+ */
+export class LoneCall {
+  readonly #host: LoneHost
+  readonly request: Request
+  readonly resolve: (hold: TenureHold | undefined) => void
+  readonly reject: (reason: unknown) => void
+  readonly sent: Moment
+  /** Settles when nothing of it is on its way any more. */
+  readonly running: Promise<void>
+  #rejected = false
+
+  constructor(host: LoneHost, request: Request, resolve: LoneCall['resolve'], reject: LoneCall['reject']) {
+    this.#host = host
+    this.request = request
+    this.resolve = resolve
+    this.reject = reject
+    this.sent = momentOf(host.runtime.options.clock)
+    this.running = this.#ask()
+  }
+
+  /** Whatever is answered, it is over. */
+  close(reason: Error): void {
+    this.#rejected = true
+    this.reject(reason)
+  }
+
+  async #ask(): Promise<void> {
+    const { runtime, protocol } = this.#host
+    const { lease } = this.request.terms
+    const wire = this.#host.nextWire()
+    let mustWait = false
+    try {
+      const left = await protocol.acquire(wire, lease, false)
+      if (left === null) this.#granted(wire)
+      else mustWait = !this.#rejected
+    } catch (trouble) {
+      void runtime.background.undo(protocol, wire, lease, trouble)
+      mustWait = isMoving(trouble) && this.request.wait > 0 && !this.#rejected
+      if (!mustWait) this.reject(trouble)
+    }
+    this.#host.answered(this, mustWait)
+  }
+
+  #granted(wire: string): void {
+    const { runtime, protocol, name } = this.#host
+    const { owner, terms } = this.request
+    const late = isLate(runtime.options.clock, this.sent, terms.lease)
+    if (late || this.#rejected) {
+      this.reject(lateError(name, terms.lease))
+      void runtime.background.undo(protocol, wire, terms.lease, undefined)
+      return
+    }
+    this.resolve(this.#host.begin(wire, terms, this.sent).give(owner))
+    runtime.teller.granted(this.#host, wire, this.sent.mono, false)
+  }
+}
