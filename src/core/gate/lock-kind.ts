@@ -20,7 +20,7 @@ export interface LockKind {
   readonly ticket?: string
   /** Whether an owner that holds it may take it again. */
   readonly reentrant: boolean
-  /** Only where releases are told to nobody. */
+  /** The pauses between attempts, where nothing is published on a release. */
   readonly backoff?: Backoff
   /** Default: exclusive. */
   readonly mode?: 'read' | 'write'
