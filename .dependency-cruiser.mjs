@@ -4,7 +4,7 @@
  */
 const ROOMS = [
   ['public', String.raw`^src/([^/]*types|codecs/codec)\.ts$`],
-  ['errors', String.raw`^src/(errors|alike)\.ts$`],
+  ['errors', String.raw`^src/(errors|did-you-mean)\.ts$`],
   ['base', '^src/base/'],
   ['options', String.raw`^src/(options|keys)\.ts$`],
   ['codecs', String.raw`^src/codecs/(?!codec\.ts)`],
@@ -16,7 +16,7 @@ const ROOMS = [
   ['client', '^src/core/client/'],
   ['waiting', '^src/core/waiting/'],
   ['line', '^src/core/line/'],
-  ['counted', '^src/core/counted/'],
+  ['shared', '^src/core/shared/'],
   ['gate', '^src/core/gate/'],
   ['sync', '^src/sync/'],
   ['config', '^src/config/'],

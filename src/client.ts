@@ -1,10 +1,10 @@
 import { keyEncoder } from './codecs/java-codec.js'
 import type { Settings } from './config/settings.js'
-import { type ServerFacts, readFacts, refused } from './core/server/facts.js'
+import { type ServerFacts, readFacts, refused } from './core/server/server-facts.js'
 import { GatedLock, type LockHome } from './core/gate/gated-lock.js'
 import { healthOf } from './core/client/health.js'
-import { within } from './base/within.js'
-import { newClientId } from './core/client/identity.js'
+import { within } from './base/time-limit.js'
+import { newClientId } from './core/client/client-id.js'
 import { UnitOfWork } from './base/owner.js'
 import { Presence } from './core/client/presence.js'
 import { Runtime } from './core/client/runtime.js'
@@ -65,8 +65,8 @@ import type {
 } from './types.js'
 import type { LockKind } from './core/gate/lock-kind.js'
 import { Gates } from './core/gate/gates.js'
-import { Turnstiles } from './core/counted/turnstiles.js'
-import { POLL } from './core/hold/trust.js'
+import { Turnstiles } from './core/shared/turnstiles.js'
+import { POLL } from './core/protocol/timing.js'
 
 /** How often closing looks whether what is held was given back, ms. */
 const LOOK = 20
@@ -373,18 +373,17 @@ class ConnectedClient implements Client {
     this.#ending.abort(new ClosedError())
     const left = (): number => this.#drainsUntil - clock.monotonic()
     if (left() > 0) this.#drain()
-    while (left() > 0 && (runtime.busy || this.#turnstiles.holds))
-      await runtime.background.pause(Math.min(LOOK, left()))
+    while (left() > 0 && (runtime.busy || this.#turnstiles.holds)) await runtime.cleanup.pause(Math.min(LOOK, left()))
     const patience = Math.max(left(), commandTimeout + POLL)
     runtime.end(clock.monotonic() + patience)
     const gone = this.#giveBack(release)
     await within(clock, patience, gone)
     runtime.watchdog.stop()
-    const last = Promise.all([runtime.requests.flush(), runtime.wakeups.stop(), this.#presence?.end()])
-    await within(clock, Math.max(LOOK, runtime.background.endsAt - clock.monotonic()), last)
+    const last = Promise.all([runtime.steps.flush(), runtime.subscriptions.stop(), this.#presence?.end()])
+    await within(clock, Math.max(LOOK, runtime.cleanup.endsAt - clock.monotonic()), last)
     await runtime.link.close()
     // What nobody has answered is over now, and is told before this is.
-    runtime.background.hurry()
+    runtime.cleanup.hurry()
     await within(clock, LOOK, gone)
     runtime.releases.stop()
   }
@@ -404,8 +403,8 @@ class ConnectedClient implements Client {
     const runtime = this.#runtime
     this.#topics.close()
     await Promise.all([...this.#gates.all.map((gate) => gate.close(release)), this.#turnstiles.close(release)])
-    await runtime.background.settled()
-    await runtime.requests.flush()
+    await runtime.cleanup.settled()
+    await runtime.steps.flush()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -7,7 +7,7 @@ export type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } fro
 export { connect } from './connect.js'
 export type { Clock, Timer, TimerOptions } from './base/clock.js'
 export type { TlsOptions } from './engine/target.js'
-export type { DiagnosticEvent, DiagnosticMessage } from './core/client/diagnostics.js'
+export type { DiagnosticEvent, DiagnosticMessage } from './core/client/lock-events.js'
 export {
   AcquireTimeoutError,
   BusyError,

@@ -1,4 +1,4 @@
-import { alike } from './alike.js'
+import { alike } from './did-you-mean.js'
 import { isOwner } from './base/owner.js'
 import type { AcquireOptions, RateOptions, SetupOptions, SpinBackoff, WaitOptions } from './types.js'
 

@@ -14,9 +14,9 @@ import {
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
-import { Renewal } from './renewal.js'
-import { badReply, misled, missingDatabase } from './strange.js'
-import { type WaitFor, Waits } from './waits.js'
+import { Reconnects } from './reconnects.js'
+import { badReply, misled, missingDatabase } from './bad-replies.js'
+import { type WaitFor, WaitCommands } from './wait-commands.js'
 import type { Arg, Reply } from '../lua/values.js'
 
 /** While there are subscriptions, how often the connection that brings messages is asked for a sign of life, ms. */
@@ -86,8 +86,8 @@ export class Link {
   /** While the first answer is waited for. */
   #whenCut: ((reason: Error) => void) | undefined
   /** By node. */
-  readonly #waits = new Map<string, Waits>()
-  readonly #renewal: Renewal
+  readonly #waits = new Map<string, WaitCommands>()
+  readonly #renewal: Reconnects
   readonly #subscribed = new Set<string>()
   #pulse: Timer | undefined
   #closed = false
@@ -106,7 +106,7 @@ export class Link {
     this.#driver = driver
     this.#options = options
     this.#listener = listener
-    this.#renewal = new Renewal(driver, options, (error) => {
+    this.#renewal = new Reconnects(driver, options, (error) => {
       listener.error(error)
     })
     this.since = options.clock.now()
@@ -293,7 +293,7 @@ export class Link {
   #waitFor(wait: WaitFor, node = ''): Promise<Reply> {
     let waits = this.#waits.get(node)
     if (waits === undefined) {
-      waits = new Waits(({ replicas, timeout }) => this.#exchange(['WAIT', replicas, timeout], { node }, WAIT))
+      waits = new WaitCommands(({ replicas, timeout }) => this.#exchange(['WAIT', replicas, timeout], { node }, WAIT))
       this.#waits.set(node, waits)
     }
     return waits.join(wait).catch((error: unknown) => error as Error)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Waits } from '#src/engine/waits.js'
+import { WaitCommands } from '#src/engine/wait-commands.js'
 import type { Reply } from '#src/lua/values.js'
 
 /** Answers when told to. */
 class Server {
   readonly asked: { answer(reply: Reply): void; fail(error: Error): void }[] = []
-  readonly waits = new Waits(() => {
+  readonly waits = new WaitCommands(() => {
     return new Promise((answer, fail) => this.asked.push({ answer, fail }))
   })
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { virtualClock } from 'holdfast/testing'
-import { Counting } from '#src/core/server/counting.js'
-import { grantOf, isProven } from '#src/core/line/grants.js'
+import { SubscriberCounts } from '#src/core/server/subscriber-counts.js'
 import { secretOf, wireOwner } from '#src/keys.js'
 import { grantTo } from '../support/grant.js'
 import { seeded } from '../support/random.js'
+import { grantOf, isProven } from '#src/core/line/grant-proof.js'
 
 const CLIENT = '0f0f0f0f-0f0f-810f-8f0f-0f0f0f0f0f0f'
 const OWNER = wireOwner(CLIENT, secretOf(77), 12)
@@ -93,7 +93,7 @@ for (const counted of [true, false]) {
     const clock = virtualClock()
     const warnings: string[] = []
     let asked = 0
-    const counting = new Counting(clock, (warning) => warnings.push(warning))
+    const counting = new SubscriberCounts(clock, (warning) => warnings.push(warning))
     for (let ms = 0; ms < 10_000; ms += 10) {
       counting.called(() => {
         asked++

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { virtualClock } from 'holdfast/testing'
 import { type Joinable, LineJoin } from '#src/core/line/line-join.js'
-import type { Answer, Joined, LineProtocol } from '#src/core/protocol/line-protocol.js'
+import type { Answer, JoinState, LineProtocol } from '#src/core/protocol/line-protocol.js'
 import type { Place } from '#src/core/waiting/waiter.js'
-import type { LineHost } from '#src/core/waiting/host.js'
+import type { LineHost } from '#src/core/waiting/gate-host.js'
 
 const placeOf = (wire: string): Place =>
   ({ wire, waiter: { request: { terms: { lease: 1000 }, wait: Infinity } } }) as unknown as Place
@@ -23,7 +23,7 @@ const stage = () => {
     },
     troubled: ({ wire }, trouble) => void told.push(`${wire}: ${String(trouble)}`),
   }
-  const enqueue = (askers: readonly { owner: string }[]): Promise<Answer<Joined>> => {
+  const enqueue = (askers: readonly { owner: string }[]): Promise<Answer<JoinState>> => {
     asked.push(askers.map(({ owner }) => owner))
     return Promise.resolve({ stamp: 1, left: 1000, states: askers.map(() => 'behind others') })
   }

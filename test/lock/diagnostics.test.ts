@@ -4,7 +4,7 @@ import { describe } from 'node:test'
 import type { DiagnosticEvent, DiagnosticMessage, Hold } from 'holdfast'
 import { LockLostError } from 'holdfast'
 import { systemClock } from '#src/base/clock.js'
-import { Teller } from '#src/core/client/diagnostics.js'
+import { LockEvents } from '#src/core/client/lock-events.js'
 import { Emitter } from '#src/base/emitter.js'
 import { rejection, timed } from '../contract/lock/kind.js'
 import type { Client, World } from '../engines.js'
@@ -258,7 +258,7 @@ void describe('diagnostics with nobody listening', () => {
   scenario('messages are built only for channels that somebody listens to', () => {
     let built = 0
     const clock = { ...systemClock, monotonic: () => ++built }
-    const teller = new Teller(clock, new Emitter((error) => assert.fail(String(error))), '')
+    const teller = new LockEvents(clock, new Emitter((error) => assert.fail(String(error))), '')
     const lock = { name: '', kind: { name: '' } }
     const tellAll = (): void => {
       teller.granted(lock, '', 0, true)

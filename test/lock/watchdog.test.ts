@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Clock, EngineError } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
-import { type Keeper, Tenure } from '#src/core/hold/tenure.js'
-import { Limit } from '#src/core/hold/limit.js'
+import { type TenureHost, Tenure } from '#src/core/hold/tenure.js'
+import { ReleaseLimit } from '#src/core/hold/release-limit.js'
 import { Watchdog } from '#src/core/hold/watchdog.js'
 import { plainLock } from '#src/sync/lock/lock.js'
 import { momentOf } from '#src/base/clock.js'
@@ -49,8 +49,13 @@ const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
   })
   const hold = (name: string): Tenure => {
     const refuse = (): never => assert.fail('it is neither lost nor in doubt, and nobody gives it back')
-    const keeper: Keeper = {
-      ...{ name, clock: counting, protocol: plainLock.protocol(runner, name), releases: new Limit(counting, LEASE) },
+    const keeper: TenureHost = {
+      ...{
+        name,
+        clock: counting,
+        protocol: plainLock.protocol(runner, name),
+        releases: new ReleaseLimit(counting, LEASE),
+      },
       ...{
         lost: refuse,
         doubted: name === refused ? () => undefined : refuse,

@@ -28,7 +28,7 @@ export const lines = [
   {
     name: 'core-messages-without-a-bound',
     breaks: 'what messages alone make a client ask is bounded',
-    file: 'src/core/waiting/pace.ts',
+    file: 'src/core/waiting/question-rate.ts',
     from: 'return Math.max(0, paid + EVERY - now)',
     to: 'return 0',
     suites: ['lock/message-flood'],
@@ -36,7 +36,7 @@ export const lines = [
   {
     name: 'core-messages-for-many-waiters',
     breaks: 'a message costs questions about a bounded number of waiters',
-    file: 'src/core/waiting/pace.ts',
+    file: 'src/core/waiting/question-rate.ts',
     from: 'EVERY * Math.max(1, waiters / FEW)',
     to: 'EVERY',
     suites: ['lock/message-flood#1,000 readers'],
@@ -76,7 +76,7 @@ export const lines = [
   {
     name: 'core-margin-none',
     breaks: 'a hold is lost before the server gives the lock away',
-    file: 'src/core/hold/trust.ts',
+    file: 'src/core/hold/deadline.ts',
     from: 'this.#lasts = lease - marginOf(lease)',
     to: 'this.#lasts = lease + marginOf(lease)',
     suites: ['lock/watchdog', 'contract/locks#G-04', 'lock/virtual-time'],
@@ -84,7 +84,7 @@ export const lines = [
   {
     name: 'core-clocks-apart',
     breaks: 'a hold is uncertain while the two clocks disagree',
-    file: 'src/core/hold/trust.ts',
+    file: 'src/core/hold/deadline.ts',
     from: '> CLOCKS_APART)',
     to: '> Infinity)',
     suites: ['lock/promises#wall clock is set'],
@@ -92,7 +92,7 @@ export const lines = [
   {
     name: 'wall-clock-ignored',
     breaks: 'what passes while a machine is suspended counts',
-    file: 'src/core/hold/trust.ts',
+    file: 'src/core/hold/deadline.ts',
     from: 'return this.#proven.wall + this.#lasts',
     to: 'return Infinity',
     suites: ['lock/virtual-time'],
@@ -164,7 +164,7 @@ export const lines = [
   {
     name: 'core-backs-off-for-ever',
     breaks: 'after any trouble a free lock is asked for within a second',
-    file: 'src/core/line/line.ts',
+    file: 'src/core/line/line-waiters.ts',
     from: 'Math.min(50 * 2 ** this.#troubles++, POLL)',
     to: '50 * 2 ** this.#troubles++',
     suites: ['lock/promises#trouble for minutes'],
@@ -180,7 +180,7 @@ export const lines = [
   {
     name: 'core-adopts-for-nobody',
     breaks: 'a ticket of what is over is refused',
-    file: 'src/core/gate/gatekeeper.ts',
+    file: 'src/core/gate/gate.ts',
     from: 'if (!(await protocol.pass(from, wire, terms.lease))) return undefined',
     to: 'await protocol.pass(from, wire, terms.lease)',
     suites: ['contract/locks#adopt'],
@@ -204,7 +204,7 @@ export const lines = [
   {
     name: 'core-subscription-for-ever',
     breaks: 'a subscription ends a little after its last listener',
-    file: 'src/core/server/wakeups.ts',
+    file: 'src/core/server/subscriptions.ts',
     from: 'if (channel.idleSince + LINGER > now) break',
     to: 'if (channel.idleSince + LINGER > 0) break',
     suites: ['contract/locks#L01'],
@@ -212,7 +212,7 @@ export const lines = [
   {
     name: 'core-gap-unheard',
     breaks: 'whoever waits asks again after the connection was away',
-    file: 'src/core/server/wakeups.ts',
+    file: 'src/core/server/subscriptions.ts',
     from: 'for (const listener of [...channel.listeners]) listener(undefined)\n    }\n  }\n\n  /** Messages of this one',
     to: '\n    }\n  }\n\n  /** Messages of this one',
     suites: ['lock/scopes#a gap is told', 'engine/replaced'],
@@ -220,7 +220,7 @@ export const lines = [
   {
     name: 'core-notes-stay',
     breaks: 'notes of answered steps are deleted',
-    file: 'src/core/server/requests.ts',
+    file: 'src/core/server/idempotent-steps.ts',
     from: "link.command(['DEL', ...notes]",
     to: "link.command(['EXISTS', ...notes]",
     suites: ['synchronizers/notes', 'contract/semaphores'],
@@ -228,7 +228,7 @@ export const lines = [
   {
     name: 'core-undo-never',
     breaks: 'what an unanswered acquire took is given back',
-    file: 'src/core/server/requests.ts',
+    file: 'src/core/server/idempotent-steps.ts',
     from: 'if (!mayHaveRun(cause)) return',
     to: 'if (mayHaveRun(cause)) return',
     suites: ['synchronizers/replies', 'synchronizers/histories'],
@@ -445,7 +445,7 @@ export const lines = [
   {
     name: 'core-permits-never-passed',
     breaks: 'permits with ids are passed on within a process in its turn',
-    file: 'src/core/counted/turnstile.ts',
+    file: 'src/core/shared/turnstile.ts',
     from: 'if (!this.#turns.pass(amount, takers.length, sent)) return',
     to: 'if (amount > 0) return',
     suites: ['synchronizers/permit-line'],
@@ -453,7 +453,7 @@ export const lines = [
   {
     name: 'core-standing-all-listen',
     breaks: 'only the first of a line listens to others',
-    file: 'src/core/counted/standing.ts',
+    file: 'src/core/shared/permit-place.ts',
     from: 'this.#first ? first : 0',
     to: '2',
     suites: ['synchronizers/permit-line'],
@@ -1042,7 +1042,7 @@ export const lines = [
   {
     name: 'kept-any-text',
     breaks: 'a text that is no count is an error, and says what came',
-    file: 'src/core/counted/kept.ts',
+    file: 'src/core/shared/shared-object.ts',
     from: 'if (Number.isSafeInteger(count)) return count',
     to: 'if (count !== undefined) return count',
     suites: ['synchronizers/strange-replies#latch'],
@@ -1117,7 +1117,7 @@ export const lines = [
   {
     name: 'trust-grant-without-proof',
     breaks: 'a grant that proves nothing is worth a question, not a hold',
-    file: 'src/core/line/grants.ts',
+    file: 'src/core/line/grant-proof.ts',
     from: "'hex').startsWith(proof)",
     to: "'hex') !== proof",
     suites: ['fair-lock/hostile-messages#without proof'],
@@ -1157,7 +1157,7 @@ export const lines = [
   {
     name: 'core-no-expiry-no-deadline',
     breaks: 'a hold whose key has no expiry any more is believed for a lease at most',
-    file: 'src/core/hold/trust.ts',
+    file: 'src/core/hold/deadline.ts',
     from: '(left < 0 ? lease : left)',
     to: '(left < 0 ? Infinity : left)',
     suites: ['lock/promises#takes the expiry away'],
@@ -1197,7 +1197,7 @@ export const lines = [
   {
     name: 'trust-call-believed',
     breaks: 'that the server counts nobody is asked before it is said',
-    file: 'src/core/line/grants.ts',
+    file: 'src/core/line/grant-listener.ts',
     from: 'this.#ear === undefined || counted > 0',
     to: 'this.#ear === undefined',
     suites: ['fair-lock/hostile-messages#made-up calls'],
@@ -1229,7 +1229,7 @@ export const lines = [
   {
     name: 'trust-queued',
     breaks: 'a connection inside an open MULTI is refused',
-    file: 'src/engine/strange.ts',
+    file: 'src/engine/bad-replies.ts',
     from: "if (isQueued(reply)) return 'it is inside an open MULTI'",
     to: 'if (isQueued(reply)) return undefined',
     suites: ['lock/strange-connections#MULTI'],
@@ -1270,8 +1270,8 @@ export const lines = [
     name: 'trust-not-verified',
     breaks: 'after a reconnect every hold in doubt is asked about at once',
     file: 'src/core/client/runtime.ts',
-    from: 'this.#question()\n    this.wakeups.gap()',
-    to: 'this.wakeups.gap()',
+    from: 'this.#question()\n    this.subscriptions.gap()',
+    to: 'this.subscriptions.gap()',
     suites: ['lock/doubt#after a reconnect'],
   },
   // ---- what others wrote -----------------------------------------------------------------------------------------------
@@ -1327,7 +1327,7 @@ export const lines = [
   {
     name: 'engine-dead-unnoticed',
     breaks: 'a connection that is open and dead is replaced',
-    file: 'src/engine/renewal.ts',
+    file: 'src/engine/reconnects.ts',
     from: "connection.destroy(new Error('the server said nothing for too long'))",
     to: 'void 0',
     suites: ['engine/replaced#half-open'],
@@ -1443,14 +1443,14 @@ export const lines = [
     name: 'fg10-deaf-to-redisson',
     breaks: 'who waits behind one of Redisson’s listens where that one calls',
     file: 'src/core/line/line.ts',
-    from: 'else if (call === undefined) this.#strangers.attend',
-    to: "else if (state === 'behind others') this.#strangers.attend",
+    from: 'else if (call === undefined) this.#outsiders.attend',
+    to: "else if (state === 'behind others') this.#outsiders.attend",
     suites: ['fair-lock/flaws'],
   },
   {
     name: 'forced-hold-goes-on',
     breaks: 'a hold that was taken by force does not go on from hand to hand when the next has been granted the lock',
-    file: 'src/core/line/line.ts',
+    file: 'src/core/line/grant-acceptor.ts',
     from: 'if (tenure === undefined) return\n',
     to: 'if (tenure?.lease !== 0) return\n',
     suites: ['fair-lock/hand-to-hand'],
@@ -1522,7 +1522,7 @@ export const lines = [
   {
     name: 'line-passed-on-trial',
     breaks: 'what is passed on before it was confirmed leaves the line',
-    file: 'src/core/line/line.ts',
+    file: 'src/core/line/pass-on.ts',
     from: 'if (from.trial) await this.#protocol.confirm(from.wire, from.lease)',
     to: '',
     suites: ['lock/line#nothing to do'],
@@ -1571,8 +1571,8 @@ export const lines = [
   {
     name: 'one-line-place-lost',
     breaks: 'the place of a process stays when whoever was first there leaves',
-    file: 'src/core/line/line.ts',
-    from: 'if (!this.#standsOnce || first === undefined || !this.#places.has(place)) return',
+    file: 'src/core/line/line-waiters.ts',
+    from: 'if (!this.standsOnce || first === undefined || !this.places.has(place)) return',
     to: 'if (first === undefined || first !== undefined) return',
     suites: ['lock/line#leaves'],
   },
@@ -1635,17 +1635,17 @@ export const lines = [
   {
     name: 'one-line-asks-while-it-passes',
     breaks: 'a process that is passing the lock on asks for nothing',
-    file: 'src/core/line/line.ts',
-    from: 'if (this.#passing !== undefined) return',
+    file: 'src/core/line/line-waiters.ts',
+    from: 'if (this.passing !== undefined) return',
     to: '',
     suites: ['fenced-lock/line#while it is being passed on'],
   },
   {
     name: 'one-line-frees-what-it-passes',
     breaks: 'what is being passed on is not freed for a late answer',
-    file: 'src/core/line/line.ts',
-    from: 'if (place.wire !== this.#passing) this.#places.abandon(place)',
-    to: 'this.#places.abandon(place)',
+    file: 'src/core/line/grant-acceptor.ts',
+    from: 'if (place.wire !== this.#waiters.passing) places.abandon(place)',
+    to: 'places.abandon(place)',
     suites: ['fenced-lock/line#comes late'],
   },
   // ---- elections, slots, schedules --------------------------------------------------------------------------------------

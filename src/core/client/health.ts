@@ -2,7 +2,7 @@ import { EngineError } from '../../errors.js'
 import { text } from '../../lua/shape.js'
 import type { Health } from '../../types.js'
 import type { Runtime } from './runtime.js'
-import { within } from '../../base/within.js'
+import { within } from '../../base/time-limit.js'
 
 /** A server that takes longer for a PING is away, ms. */
 const PATIENCE = 1000

@@ -8,22 +8,22 @@ import type { Script } from '../../lua/script.js'
 import { checkWire, isPromise, show } from '../../options.js'
 import type { ClientEvents, Logger } from '../../types.js'
 import type { Timer } from '../../base/clock.js'
-import { Counting } from '../server/counting.js'
-import { Teller } from './diagnostics.js'
+import { SubscriberCounts } from '../server/subscriber-counts.js'
+import { LockEvents } from './lock-events.js'
 import { Emitter } from '../../base/emitter.js'
-import { Limit } from '../hold/limit.js'
+import { ReleaseLimit } from '../hold/release-limit.js'
 import { Replicas, type ReplicasOptions } from '../server/replicas.js'
-import { Requests } from '../server/requests.js'
+import { IdempotentSteps } from '../server/idempotent-steps.js'
 import { enclosing } from '../../base/scope.js'
-import { Secrets } from './secrets.js'
+import { Secrets } from './wire-secrets.js'
 import { ServerTime } from '../server/server-time.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { Terms } from '../hold/terms.js'
-import { Wakeups } from '../server/wakeups.js'
+import { Subscriptions } from '../server/subscriptions.js'
 import { Watchdog } from '../hold/watchdog.js'
 import type { Fleet, Runner } from '../protocol/runner.js'
-import { Background } from '../server/background.js'
-import { POLL } from '../hold/trust.js'
+import { Cleanup } from '../server/cleanup.js'
+import { POLL } from '../protocol/timing.js'
 
 export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly id: string
@@ -44,12 +44,12 @@ export class Runtime implements Runner {
   readonly options: RuntimeOptions
   readonly link: Link
   readonly replicas: Replicas
-  readonly wakeups: Wakeups
+  readonly subscriptions: Subscriptions
   readonly watchdog: Watchdog
   readonly events: Emitter<ClientEvents>
-  readonly teller: Teller
-  readonly background: Background
-  readonly requests = new Requests(this)
+  readonly lockEvents: LockEvents
+  readonly cleanup: Cleanup
+  readonly steps = new IdempotentSteps(this)
   /** By slot where nodes have clocks of their own, else under 0. */
   readonly #serverTimes = new Map<number, ServerTime>()
   #number = 0
@@ -65,12 +65,12 @@ export class Runtime implements Runner {
   /** Callers to tell when the client closes before they have their answer. */
   readonly #callers = new Set<() => void>()
   /** For how long a caller waits for a release at most; the rest goes on behind. */
-  readonly releases: Limit
+  readonly releases: ReleaseLimit
   /** Whether releases are published with SPUBLISH. */
   sharded = false
   /** What is unsafe about the server. */
   readonly warnings: string[] = []
-  readonly counting: Counting
+  readonly subscriberCounts: SubscriberCounts
   /** Who else has something that the server must be asked about when it may have become another. */
   readonly questions = new Set<(cause: unknown) => void>()
   #moving: Timer | undefined
@@ -78,20 +78,20 @@ export class Runtime implements Runner {
   constructor(options: RuntimeOptions, driver: Driver) {
     this.options = options
     const { clock } = options
-    this.background = new Background(clock, options.commandTimeout)
+    this.cleanup = new Cleanup(clock, options.commandTimeout)
     this.#secrets = new Secrets(clock)
-    this.counting = new Counting(clock, (warning) => {
+    this.subscriberCounts = new SubscriberCounts(clock, (warning) => {
       this.warn(warning)
     })
     this.watched = { lease: options.watchdog, watched: true }
-    this.releases = new Limit(clock, options.commandTimeout + POLL)
+    this.releases = new ReleaseLimit(clock, options.commandTimeout + POLL)
     this.events = new Emitter((error) => {
       options.logger.error('a listener threw', error)
     })
-    this.teller = new Teller(clock, this.events, options.id)
+    this.lockEvents = new LockEvents(clock, this.events, options.id)
     this.link = new Link(driver, options, {
       message: (message) => {
-        this.wakeups.message(message)
+        this.subscriptions.message(message)
       },
       reconnected: () => {
         this.#reconnected()
@@ -101,17 +101,17 @@ export class Runtime implements Runner {
       },
       gap: () => {
         this.#forgetTimes()
-        this.wakeups.gap()
+        this.subscriptions.gap()
       },
       unheard: (kind, name) => {
-        this.wakeups.unheard(kind, name)
+        this.subscriptions.unheard(kind, name)
       },
       error: (error) => {
         this.fail(error)
       },
     })
     this.replicas = new Replicas(this.link, options)
-    this.wakeups = new Wakeups(clock, this.link, () => this.sharded)
+    this.subscriptions = new Subscriptions(clock, this.link, () => this.sharded)
     this.watchdog = new Watchdog({
       clock,
       runner: this,
@@ -133,7 +133,7 @@ export class Runtime implements Runner {
   }
 
   get closed(): boolean {
-    return this.background.closed
+    return this.cleanup.closed
   }
 
   checkOpen(name?: string): void {
@@ -167,7 +167,7 @@ export class Runtime implements Runner {
   }
 
   mayBeCounted(channel: string): boolean {
-    return this.wakeups.mayBeCounted(channel)
+    return this.subscriptions.mayBeCounted(channel)
   }
 
   get countsAll(): boolean {
@@ -231,7 +231,7 @@ export class Runtime implements Runner {
     this.#forgetTimes()
     void this.replicas.look()
     this.#question()
-    this.wakeups.gap()
+    this.subscriptions.gap()
     this.events.emit('reconnect')
   }
 
@@ -277,7 +277,7 @@ export class Runtime implements Runner {
   /** Callers hear of it at once. What is given back is tried until `endsAt`. */
   end(endsAt: number): void {
     this.draining = true
-    this.background.end(endsAt)
+    this.cleanup.end(endsAt)
     for (const closed of this.#callers) closed()
     this.#callers.clear()
   }

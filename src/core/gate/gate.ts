@@ -1,244 +1,334 @@
-import { ClosedError } from '../../errors.js'
-import { Gatekeeper } from './gatekeeper.js'
-import { hearsGrants } from '../line/grants.js'
-import { FREED, type TenureHold } from '../hold/hold.js'
-import { Line } from '../line/line.js'
-import { isLine } from '../protocol/line-protocol.js'
-import { LoneCall, type LoneHost } from '../waiting/lone-call.js'
+import { ClosedError, DeadlockError, EngineError, type LockLostError } from '../../errors.js'
+import { type Clock, type Moment, momentOf } from '../../base/clock.js'
+import type { TenureHold } from '../hold/hold.js'
+import type { ReleaseLimit } from '../hold/release-limit.js'
 import type { UnitOfWork } from '../../base/owner.js'
+import { type LockProtocol, NOT_HELD, type ServerState } from '../protocol/protocol.js'
 import { LATE, type Request, abortable } from '../waiting/request.js'
-import { Spinning } from './spinning.js'
-import type { Tenure } from '../hold/tenure.js'
-import { alike, PASS_TIME } from '../hold/terms.js'
+import type { Runtime } from '../client/runtime.js'
+import { NamedRunner } from '../client/named-runner.js'
+import { type TenureHost, Tenure } from '../hold/tenure.js'
+import type { Terms } from '../hold/terms.js'
+import { makeTicket } from '../hold/ticket.js'
+import { isWrongKind, mayHaveRun } from '../server/trouble.js'
+import { within } from '../../base/time-limit.js'
+import type { GateHome, LockKind, OpenGate } from './lock-kind.js'
 import type { Waiter } from '../waiting/waiter.js'
-import type { LineHost } from '../waiting/host.js'
+import { marginOf } from '../protocol/timing.js'
 
-/** How often a hold may go from hand to hand here before other processes get their turn. */
-const PASSES = 65_536
+/** One lock in this process, while somebody here holds it or waits for it: what is so for every kind of gate. */
+export abstract class Gate<P extends LockProtocol = LockProtocol> implements TenureHost, OpenGate {
+  readonly name: string
+  readonly home: GateHome
+  readonly runtime: Runtime
+  readonly kind: LockKind
+  readonly protocol: P
+  /** Steps on their way that need this gate to stay. */
+  protected inFlight = 0
 
-/**
- * The gate of a lock that one owner has at a time. Only the first who waits contends on the server; who holds it here
- * passes it on to the next without telling the server, within bounds.
- */
-export class Gate extends Gatekeeper implements LoneHost, LineHost {
-  #tenure: Tenure | undefined
-  /** Made when somebody waits: most locks are held without that. */
-  #contention: Line | Spinning | undefined
-  #asking: LoneCall | undefined
-
-  get tenure(): Tenure | undefined {
-    return this.#tenure === undefined || this.#tenure.status() === 'lost' ? undefined : this.#tenure
+  constructor(home: GateHome, kind: LockKind, name: string, key: string) {
+    this.home = home
+    this.runtime = home.runtime
+    this.kind = kind
+    this.name = name
+    this.protocol = kind.protocol(new NamedRunner(home.runtime, name), key) as P
   }
 
-  protected get tenures(): readonly Tenure[] {
-    return this.#tenure === undefined ? [] : [this.#tenure]
+  /** Those taken through it that are not over. */
+  protected abstract readonly tenures: Iterable<Tenure>
+  /** Takes in a tenure that begins, or turns out one that has ended. */
+  protected abstract take(tenure: Tenure): void
+  protected abstract drop(tenure: Tenure): void
+  /** Undefined: not had within the wait. */
+  abstract acquire(request: Request): Promise<TenureHold | undefined>
+  abstract giveBack(tenure: Tenure): Promise<boolean>
+  /** Somebody who held it does not any more: whoever waits may ask. */
+  protected abstract vacated(): void
+  /** What nobody needs any more goes. */
+  abstract rested(): void
+  /** Rejects all waiters: the client drains, or closes. */
+  abstract turnAway(): void
+  /** Rejects all waiters, tells the holders, and frees it unless the lease shall run out. */
+  abstract close(release: boolean): Promise<void>
+
+  get clock(): Clock {
+    return this.runtime.options.clock
   }
 
-  /** Whoever waits here first. */
-  protected get first(): Waiter | undefined {
-    return this.#contention?.first
+  get releases(): ReleaseLimit {
+    return this.runtime.releases
   }
 
-  protected take(tenure: Tenure): void {
-    // It was granted to somebody here: so what was held here before was taken by force.
-    this.#tenure?.verify().catch(() => undefined)
-    this.#tenure = tenure
+  /** How many holds there are. */
+  get held(): number {
+    return [...this.tenures].filter(({ over }) => !over).length
   }
 
-  protected drop(tenure: Tenure): void {
-    if (this.#tenure === tenure) this.#tenure = undefined
+  /** What this owner has of it. */
+  tenureOf(owner: UnitOfWork): Tenure | undefined {
+    for (const tenure of this.tenures) if (tenure.owner === owner && tenure.status() !== 'lost') return tenure
+    return undefined
   }
 
-  protected vacated(): void {
-    this.#contention?.start()
-    this.rested()
+  /** Whether it is held here under this name. */
+  has(wire: string): boolean {
+    for (const tenure of this.tenures) if (tenure.wire === wire && tenure.status() !== 'lost') return true
+    return false
   }
 
-  // ---- taking it ---------------------------------------------------------------------------------------------------
-
-  acquire(request: Request): Promise<TenureHold | undefined> {
-    this.runtime.teller.asked(this)
-    if (this.#isAlone(request)) return this.#ask(request)
-    // Whatever ends meanwhile, this gate must stay the lock's until the call stands in its queue.
-    this.inFlight++
-    const simple = request.wait > 0 && this.tenure?.owner !== request.owner
-    const joined = simple ? this.#queue(request) : this.#acquire(request)
-    this.inFlight--
-    this.rested()
-    return joined
+  /** An owner's name on the server: for one tenure, never used again. */
+  nextWire(): string {
+    return this.runtime.nextWire() + (this.kind.mark ?? '')
   }
 
-  /** Only an answer ends the call, and nobody here is before it. */
-  #isAlone({ wait, signal, explicit }: Request): boolean {
-    if (explicit || signal !== undefined || (wait > 0 && wait !== Infinity)) return false
-    const unused = this.#tenure === undefined && this.#contention === undefined && this.inFlight === 0
-    return unused && !(isLine(this.protocol) && hearsGrants(this.runtime, this.protocol))
+  /** The server has granted it. */
+  begin(wire: string, terms: Terms, sent: Moment, from?: Tenure): Tenure {
+    const tenure = new Tenure(this, wire, terms, sent, from)
+    this.take(tenure)
+    this.runtime.watchdog.add(tenure)
+    return tenure
   }
 
-  #ask(request: Request): Promise<TenureHold | undefined> {
-    this.inFlight++
-    return new Promise((resolve, reject) => {
-      this.#asking = new LoneCall(this, request, resolve, reject)
-    })
+  // ---- waiting for oneself -----------------------------------------------------------------------------------------
+
+  /** Why this call would wait for itself, where it would. */
+  protected hopeless({ owner, explicit }: Request): DeadlockError | undefined {
+    return explicit ? this.home.inVain(this.protocol.key, this.kind, this.name, owner) : undefined
   }
 
-  get asks(): boolean {
-    return this.#asking !== undefined
+  /** Its owner has another lock on the same key now, and would wait for itself. */
+  abstract reconsider(owner: UnitOfWork): void
+
+  /** Other calls of an owner that was named may wait at gates of other kinds. */
+  reconsiderBeside(owner: UnitOfWork): void {
+    for (const gate of this.home.beside(this.protocol.key, this.kind)) gate.reconsider(owner)
   }
 
-  answered(call: LoneCall, mustWait: boolean): void {
-    this.#asking = undefined
-    this.inFlight--
-    if (mustWait && call.request.wait > 0) this.#contend().enterFirst(call)
-    else {
-      if (mustWait) call.resolve(undefined)
-      this.#contention?.start()
+  // ---- taking it again ---------------------------------------------------------------------------------------------
+
+  /** One level more for an owner that holds it already. Undefined: it does not; LATE: not within the wait. */
+  protected async enterAgain(request: Request): Promise<TenureHold | typeof LATE | undefined> {
+    for (let tenure = this.tenureOf(request.owner); tenure !== undefined; tenure = this.tenureOf(request.owner)) {
+      const hold = await this.#enter(tenure, request)
+      if (hold !== undefined) return hold
     }
-    this.rested()
+    return undefined
   }
 
-  #contend(): Line | Spinning {
-    return (this.#contention ??= isLine(this.protocol) ? new Line(this, this.protocol) : new Spinning(this))
-  }
-
-  #queue(request: Request): Promise<TenureHold | undefined> {
-    return new Promise((resolve, reject) => {
-      this.#join(request, resolve, reject)
-    })
-  }
-
-  /** By an owner who may hold it already, or a single try. */
-  #acquire(request: Request): Promise<TenureHold | undefined> {
+  /** Undefined: it turned out to be gone. */
+  async #enter(tenure: Tenure, request: Request): Promise<TenureHold | typeof LATE | undefined> {
+    if (!request.reentrant) throw new DeadlockError(this.name, 'its owner holds it already, and it is not re-entrant')
+    request.signal?.throwIfAborted()
     const since = this.clock.monotonic()
-    return this.staying(async () => {
-      const again = await this.enterAgain(request)
-      if (again !== undefined) return again === LATE ? undefined : again
-      if (request.wait === 0) {
-        await this.#certain(request)
-        return this.#queue(request)
-      }
-      // What it found out took its time.
-      const left = request.wait - (this.clock.monotonic() - since)
-      return left > 0 ? this.#queue({ ...request, wait: left }) : undefined
-    })
+    const entering = tenure.enter(request.owner, request.terms)
+    const hold = await abortable(entering, request, this.clock, async (late) => late?.release())
+    if (hold !== undefined && hold !== LATE) this.runtime.lockEvents.granted(this, tenure.wire, since, false)
+    return hold
   }
 
-  #join(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
-    const { signal, wait } = request
-    if (this.runtime.closed) {
-      reject(new ClosedError(this.name))
-      return
+  /** Other calls of an owner that has it now would wait for themselves. */
+  enterAll(tenure: Tenure, others: readonly Waiter[]): void {
+    for (const waiter of others) {
+      const { request, resolve, reject } = waiter
+      this.staying(() => this.#enter(tenure, request)).then((hold) => {
+        if (hold === undefined) this.again(waiter)
+        else resolve(hold === LATE ? undefined : hold)
+      }, reject)
     }
-    if (signal?.aborted === true) {
-      reject(signal.reason)
-      return
-    }
-    const hopeless = this.hopeless(request)
-    if (hopeless !== undefined) {
-      if (wait === 0) resolve(undefined)
-      else reject(hopeless)
-      return
-    }
-    const behind = this.tenure !== undefined || this.asks || this.#contention?.first !== undefined
-    // A try beside another call of its owner shares that one's luck.
-    if (behind && wait === 0 && this.#contention?.asksFor(request) !== true) {
-      resolve(undefined)
-      return
-    }
-    this.#contend().enter(request, resolve, reject, behind)
   }
 
-  /** Its owner has the other side of the lock now. */
-  reconsider(owner: UnitOfWork): void {
-    this.#contention?.dismiss(owner, (waiter) => {
-      this.again(waiter)
-    })
+  /** A call that has left without being told asks anew, in what is left of its time. */
+  protected again({ request, resolve, reject, since }: Waiter): void {
+    const wait = Math.max(0, request.wait - (this.clock.monotonic() - since))
+    // There may be another gate by now.
+    this.home
+      .at(this.kind, this.name, this.protocol.key)
+      .acquire({ ...request, wait })
+      .then(resolve, reject)
   }
 
-  /** A single try believes in a hold of this process only as far as the server has confirmed it just now. */
-  async #certain(request: Request): Promise<void> {
-    const { tenure } = this
-    if (tenure === undefined || this.clock.monotonic() - tenure.provenAt < PASS_TIME) return
-    const verified = tenure.verify().catch(() => undefined)
-    await abortable(verified, request, this.clock, () => Promise.resolve())
+  async adopt(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
+    const { runtime } = this
+    const adopting = this.staying(() => this.#takeOver(from, owner, terms))
+    runtime.cleanup.track(adopting.catch(() => undefined))
+    return runtime.untilClosed(() => adopting, this.name)
+  }
+
+  async #takeOver(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
+    const { runtime, protocol, clock } = this
+    const wire = this.nextWire()
+    const sent = momentOf(clock)
+    try {
+      if (!(await protocol.pass(from, wire, terms.lease))) return undefined
+      if (runtime.closed) throw new ClosedError(this.name)
+    } catch (error) {
+      const cause = error instanceof ClosedError ? undefined : error
+      // Not for longer than the call promises: in an outage it is undone behind its back.
+      const undone = runtime.cleanup.undo(protocol, wire, terms.lease, cause)
+      await abortable(undone, { signal: undefined, wait: 1 }, clock, () => Promise.resolve())
+      throw error
+    }
+    const tenure = this.begin(wire, terms, sent)
+    runtime.lockEvents.granted(this, wire, sent.mono, false)
+    return tenure.give(owner)
   }
 
   // ---- giving it back ----------------------------------------------------------------------------------------------
 
-  giveBack(tenure: Tenure): Promise<boolean> {
-    const contention = this.#contention
-    const next = contention?.heir(tenure)
-    if (contention === undefined || next === undefined) return this.free(tenure)
-    const now = this.clock.monotonic()
-    contention.answeredAt = now
-    const mayPass = !this.runtime.closed && tenure.passes < PASSES && now - tenure.opened < PASS_TIME
-    if (!mayPass || tenure !== this.#tenure) return this.free(tenure)
-    const half = tenure.lease / 2
-    // On trial the server gives it for less, and that is looked at by the status.
-    const proven = tenure.trial || (now - tenure.provenAt < half && tenure.lastsUntil - now >= half)
-    const like = tenure.watched && tenure.token === undefined && alike(next.request.terms, tenure)
-    if (proven && like && tenure.status() === 'held') {
-      this.runtime.teller.released(this, tenure.wire, tenure.opened)
-      // Whoever has it when the turn is over has been told nothing by the server: it may have been released by force since.
-      if (tenure.passes++ === 0) this.runtime.watchdog.askAt(tenure, tenure.opened + PASS_TIME)
-      contention.hand(next, tenure, true)
-      return FREED
-    }
-    // A line is passed along on the server.
-    if (!contention.passesOn) return this.free(tenure)
-    this.forget(tenure)
-    return this.releases.within(contention.passOn(tenure), false)
+  protected forget(tenure: Tenure): void {
+    tenure.end()
+    this.runtime.watchdog.remove(tenure)
+    this.drop(tenure)
   }
 
-  /** Frees it on the server and lets all compete. False: it was lost, or nobody answered in time. */
-  async free(tenure: Tenure): Promise<boolean> {
+  /**
+   * Frees what is forgotten here on the server. False: it was lost, or when nobody answered in time: then it
+   * goes on behind the caller until somebody does, or it is over.
+   */
+  protected async setFree(tenure: Tenure, missed?: () => void): Promise<boolean> {
+    const since = this.clock.monotonic()
+    this.runtime.cleanup.begun()
+    let answer: number
+    try {
+      answer = await this.protocol.release(tenure.wire, tenure.served, tenure.passes + 1)
+    } catch (error) {
+      missed?.()
+      const left = Math.max(0, since + this.releases.ms - this.clock.monotonic())
+      const freed = await within(this.clock, left, this.#insistOnFreeing(tenure, error, missed))
+      return freed ?? false
+    }
+    return this.#answered(tenure, answer, false)
+  }
+
+  async #insistOnFreeing(tenure: Tenure, first: unknown, missed?: () => void): Promise<boolean> {
+    const hasRun = (error: unknown): boolean => error instanceof EngineError && mayHaveRun(error)
+    let unanswered = hasRun(first)
+    const step = (): Promise<number> => this.protocol.release(tenure.wire, tenure.served, tenure.passes + 1)
+    const result = isWrongKind(first)
+      ? { error: first }
+      : await this.runtime.cleanup.insist(step, tenure.lostAt, (error) => {
+          unanswered ||= hasRun(error)
+          missed?.()
+        })
+    if ('answer' in result) return this.#answered(tenure, result.answer, unanswered)
+    // Where something else stands by now, it was not ours any more.
+    if (isWrongKind(result.error)) return this.#answered(tenure, NOT_HELD, unanswered)
+    this.runtime.cleanup.ended()
+    this.runtime.fail(notReleased(this.name, result.error, tenure.lastsUntil - this.clock.monotonic()))
+    this.leaveLine(tenure)
+    // It may outlast its lease: a step that nobody answered made that longer, a place in the line has none, and the key of
+    // a write lasts as long as the reads under it.
+    void this.runtime.cleanup.undo(this.protocol, tenure.wire, tenure.lease, undefined)
+    this.runtime.lockEvents.released(this, tenure.wire, tenure.opened)
+    return false
+  }
+
+  #answered(tenure: Tenure, answer: number, unanswered: boolean): boolean {
+    const held = answer !== NOT_HELD
+    this.runtime.cleanup.ended()
+    tenure.taken ||= !held && !unanswered
+    this.runtime.lockEvents.released(this, tenure.wire, tenure.opened)
+    return held || unanswered
+  }
+
+  lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
     this.forget(tenure)
+    this.lapsed(tenure, error)
+    this.leaveLine(tenure)
+    // What is on trial may stand in the line still.
+    if (ours || tenure.trial) this.runtime.cleanup.track(this.#cleanUp(tenure))
+    this.vacated()
+  }
+
+  /** Those who were served without the server and still stand in its line leave before the hold is freed. */
+  leaveLine(tenure: Tenure): void {
+    for (const place of tenure.served) void this.runtime.cleanup.undo(this.protocol, place, tenure.lease, undefined)
+    tenure.served = []
+  }
+
+  lapsed(tenure: Tenure, error: LockLostError): void {
+    this.runtime.lockEvents.lost(this, tenure.wire, error)
+  }
+
+  /** A renewal that was never answered may have kept it alive. Not before its end: the holder has that time to stop. */
+  async #cleanUp(tenure: Tenure): Promise<void> {
+    await this.runtime.cleanup.pause(marginOf(tenure.lease))
+    await this.runtime.cleanup.undo(this.protocol, tenure.wire, tenure.lease, undefined)
+  }
+
+  doubted(tenure: Tenure, cause: unknown): void {
+    this.runtime.lockEvents.doubted(this, tenure.wire, cause)
+  }
+
+  renewed(tenure: Tenure): void {
+    this.runtime.lockEvents.renewed(this, tenure.wire)
+  }
+
+  moved(tenure: Tenure): void {
+    this.runtime.watchdog.moved(tenure)
+  }
+
+  untilClosed<T>(ask: () => Promise<T>): Promise<T> {
+    return this.runtime.untilClosed(ask, this.name)
+  }
+
+  async insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined> {
+    const outcome = await this.runtime.cleanup.insist(step, tenure.lostAt)
+    return 'answer' in outcome ? outcome.answer : undefined
+  }
+
+  ticket(tenure: Tenure, terms: Terms): string {
+    this.forget(tenure)
+    this.runtime.detached(tenure)
+    this.leaveLine(tenure)
+    this.vacated()
+    return makeTicket({ kind: this.kind.ticket ?? this.kind.name, name: this.name, wire: tenure.wire, ...terms })
+  }
+
+  carries(): boolean {
+    return false
+  }
+
+  // ---- the server's side -------------------------------------------------------------------------------------------
+
+  inspect(briefly?: boolean): Promise<ServerState> {
+    return this.staying(() => this.protocol.inspect(briefly))
+  }
+
+  /** After a release by force: a hold of this process that was there before is told now, not at its next renewal. */
+  forceRelease(): Promise<boolean> {
+    return this.staying(async () => {
+      const { order } = momentOf(this.clock)
+      const forced = await this.protocol.forceRelease()
+      if (forced) this.evict(order)
+      return forced
+    })
+  }
+
+  /** Whoever asked for it before that moment does not have it any more. */
+  evict(order: number): void {
+    for (const tenure of [...this.tenures]) {
+      if (tenure.order < order) tenure.lose('it was released by force', false)
+      // It was asked for meanwhile, and either may have come first.
+      else tenure.verify().catch(() => undefined)
+    }
+  }
+
+  /** While the step is on its way, this stays the lock's gate. */
+  async staying<T>(step: () => Promise<T>): Promise<T> {
     this.inFlight++
-    this.#contention?.freeing()
-    const freeing = this.setFree(tenure, () => this.#contention?.freed())
-    // The next of us asks right behind.
-    this.#contention?.start()
-    const freed = await freeing
-    this.inFlight--
-    this.#contention?.freed()
-    this.rested()
-    return freed
-  }
-
-  turnAway(): void {
-    this.#contention?.close(new ClosedError(this.name))
-    this.#asking?.close(new ClosedError(this.name))
-  }
-
-  /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
-  async close(release: boolean): Promise<void> {
-    const contention = this.#contention
-    const asking = this.#asking
-    this.turnAway()
-    const { tenure } = this
-    if (tenure !== undefined) {
-      tenure.abandon(new ClosedError(this.name))
-      if (release) await this.free(tenure)
-      else {
-        this.forget(tenure)
-        this.leaveLine(tenure)
-      }
+    try {
+      return await step()
+    } finally {
+      this.inFlight--
+      this.rested()
     }
-    await Promise.all([contention?.running, asking?.running])
-    this.rested()
   }
+}
 
-  /** What was there for waiting goes, and the gate itself. */
-  rested(): void {
-    const contention = this.#contention
-    if (this.inFlight > 0 || contention?.first !== undefined || contention?.running !== undefined) return
-    const held = this.#tenure !== undefined
-    // Who was served without the server is still to leave its line.
-    const keeps = (this.#tenure?.served.length ?? 0) > 0
-    if (!held || !keeps) {
-      contention?.end()
-      this.#contention = undefined
-    }
-    if (!held) this.home.retired(this)
-  }
+const notReleased = (name: string, cause: unknown, left: number): EngineError => {
+  const code = cause instanceof EngineError ? cause.code : 'NO_REPLY'
+  const until = `the server keeps it until its lease ends, in ${Math.max(0, Math.ceil(left))} ms at most`
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new EngineError(code, `'${name}' could not be released; ${until}: ${why}`, { target: name, cause })
 }

@@ -12,7 +12,7 @@ import type { Runtime } from '../client/runtime.js'
 import { enclosing, within } from '../../base/scope.js'
 import { leftOf } from '../hold/terms.js'
 import { whileHeld } from '../hold/using.js'
-import { areStrangers, type LockKind, type OpenGate } from './lock-kind.js'
+import { excludeEachOther, type LockKind, type OpenGate } from './lock-kind.js'
 import type { Tenure } from '../hold/tenure.js'
 
 /** Reads the labels of the clients with these ids. */
@@ -171,7 +171,7 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   #isOtherKind(lock: object): boolean {
-    return this.meets(lock) && (areStrangers(lock.kind, this.kind) || !this.kind.reentrant)
+    return this.meets(lock) && (excludeEachOther(lock.kind, this.kind) || !this.kind.reentrant)
   }
 
   /** Why this owner cannot be served before this very code has ended. */

@@ -1,7 +1,7 @@
 import { DeadlockError } from '../../errors.js'
 import { mustShareSlot } from '../../keys.js'
-import { Gate } from './gate.js'
-import { areStrangers, type GateHome, type LockKind, type OpenGate } from './lock-kind.js'
+import { ExclusiveGate } from './exclusive-gate.js'
+import { excludeEachOther, type GateHome, type LockKind, type OpenGate } from './lock-kind.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Runtime } from '../client/runtime.js'
 
@@ -18,7 +18,7 @@ export class Gates implements GateHome {
   at(kind: LockKind, name: string, key: string): OpenGate {
     let gate = this.#gateAt(key, kind.family)
     if (gate === undefined) {
-      gate = kind.gate?.(this, name, key) ?? new Gate(this, kind, name, key)
+      gate = kind.gate?.(this, name, key) ?? new ExclusiveGate(this, kind, name, key)
       if (this.runtime.link.cluster) mustShareSlot(gate.protocol)
       const there = this.#gates.get(key)
       if (there === undefined) this.#gates.set(key, gate)
@@ -47,7 +47,7 @@ export class Gates implements GateHome {
 
   /** The gates of other kinds of lock on this key that exclude this one, but for the other side of the same lock. */
   beside(key: string, kind: LockKind): readonly OpenGate[] {
-    return this.on(key).filter((gate) => areStrangers(gate.kind, kind))
+    return this.on(key).filter((gate) => excludeEachOther(gate.kind, kind))
   }
 
   /** The gates in use on this key. */

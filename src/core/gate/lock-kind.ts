@@ -72,7 +72,7 @@ export interface GateHome {
 }
 
 /** On one key they exclude one another, and neither can be taken again through the other. Parts of one key are another matter. */
-export const areStrangers = (one: LockKind, other: LockKind): boolean =>
+export const excludeEachOther = (one: LockKind, other: LockKind): boolean =>
   one.family !== other.family &&
   one.rival?.family !== other.family &&
   (one.mode !== 'read' || other.mode !== 'read') &&

@@ -1,5 +1,5 @@
 import { ClosedError, type LockLostError } from '../../errors.js'
-import { Gatekeeper } from './gatekeeper.js'
+import { Gate } from './gate.js'
 import type { TenureHold } from '../hold/hold.js'
 import { Line } from '../line/line.js'
 import type { UnitOfWork } from '../../base/owner.js'
@@ -7,11 +7,11 @@ import type { ReadProtocol } from '../protocol/read-protocol.js'
 import { LATE, type Request, abortable } from '../waiting/request.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { WriteGate } from './write-gate.js'
-import type { LineHost } from '../waiting/host.js'
+import type { LineHost } from '../waiting/gate-host.js'
 import { momentOf } from '../../base/clock.js'
 
 /** The gate of a lock's reading side: each reader has a tenure of its own. */
-export class ReadGate extends Gatekeeper<ReadProtocol> implements LineHost {
+export class ReadGate extends Gate<ReadProtocol> implements LineHost {
   protected readonly tenures = new Set<Tenure>()
   /** No reader's is the gate's. */
   readonly tenure = undefined
@@ -74,7 +74,7 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements LineHost {
   // ---- taking it ---------------------------------------------------------------------------------------------------
 
   acquire(request: Request): Promise<TenureHold | undefined> {
-    this.runtime.teller.asked(this)
+    this.runtime.lockEvents.asked(this)
     return this.staying(() => (request.explicit ? this.#acquire(request) : this.#queue(request)))
   }
 
@@ -119,18 +119,13 @@ export class ReadGate extends Gatekeeper<ReadProtocol> implements LineHost {
       }
       if (this.runtime.closed) throw new ClosedError(this.name)
     } catch (error) {
-      void this.runtime.background.undo(
-        this.protocol,
-        wire,
-        terms.lease,
-        error instanceof ClosedError ? undefined : error,
-      )
+      void this.runtime.cleanup.undo(this.protocol, wire, terms.lease, error instanceof ClosedError ? undefined : error)
       throw error
     } finally {
       this.#entering--
     }
     const tenure = this.begin(wire, terms, sent)
-    this.runtime.teller.granted(this, wire, sent.mono, false)
+    this.runtime.lockEvents.granted(this, wire, sent.mono, false)
     return tenure.give(owner)
   }
 

@@ -1,5 +1,5 @@
 import { DeadlockError } from '../../errors.js'
-import { Gate } from './gate.js'
+import { ExclusiveGate } from './exclusive-gate.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Request } from '../waiting/request.js'
 import type { Tenure } from '../hold/tenure.js'
@@ -15,7 +15,7 @@ interface ReadingSide {
 }
 
 /** The gate of a lock's writing side: who writes may read as well, who reads may not write. */
-export class WriteGate extends Gate {
+export class WriteGate extends ExclusiveGate {
   /** Whose name on the server somebody has read under. */
   #lent: Tenure | undefined
 

@@ -3,11 +3,12 @@ import { checkLease } from '../../options.js'
 import type { Hold, HoldState } from '../../types.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { ScopedAbort } from '../../base/scope.js'
-import { type Terms, marginOf } from './terms.js'
+import type { Terms } from './terms.js'
 import type { Moment } from '../../base/clock.js'
+import { marginOf } from '../protocol/timing.js'
 
 /** What a hold is a level of. */
-export interface Levels {
+export interface HoldHost {
   readonly name: string
   readonly wire: string
   readonly token: bigint | undefined
@@ -31,7 +32,7 @@ export interface Levels {
 
 /** One level of a tenure, in the hands of the caller. */
 export class TenureHold implements Hold {
-  readonly #tenure: Levels
+  readonly #tenure: HoldHost
   readonly owner: UnitOfWork
   readonly terms: Terms
   #end: 'released' | 'lost' | 'detached' | undefined
@@ -42,7 +43,7 @@ export class TenureHold implements Hold {
   /** When a fixed lease is over, whatever other levels of the same tenure do; on both clocks. */
   #over: Pick<Moment, 'mono' | 'wall'> | undefined
 
-  constructor(tenure: Levels, owner: UnitOfWork, terms: Terms, sent: Moment) {
+  constructor(tenure: HoldHost, owner: UnitOfWork, terms: Terms, sent: Moment) {
     this.#tenure = tenure
     this.owner = owner
     this.terms = terms
@@ -80,7 +81,7 @@ export class TenureHold implements Hold {
     return this.#tenure.token
   }
 
-  get tenure(): Levels {
+  get tenure(): HoldHost {
     return this.#tenure
   }
 

@@ -1,21 +1,22 @@
 import { HoldfastError, LockLostError } from '../../errors.js'
 import type { Due } from './due-heap.js'
-import { type Levels, TenureHold } from './hold.js'
+import { type HoldHost, TenureHold } from './hold.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { LockProtocol, ServerState } from '../protocol/protocol.js'
-import { type Terms, marginOf } from './terms.js'
+import type { Terms } from './terms.js'
 import { isWrongKind } from '../server/trouble.js'
-import { Trust } from './trust.js'
+import { Deadline } from './deadline.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
-import type { Limit } from './limit.js'
+import type { ReleaseLimit } from './release-limit.js'
+import { marginOf } from '../protocol/timing.js'
 
 /** Who looks after a tenure: the gate that it was taken through. */
-export interface Keeper {
+export interface TenureHost {
   readonly name: string
   readonly clock: Clock
   readonly protocol: LockProtocol
   /** For how long a caller waits for a release at most. */
-  readonly releases: Limit
+  readonly releases: ReleaseLimit
   /** Somebody has it now. */
   given?(tenure: Tenure, owner: UnitOfWork): void
   /** The last hold was given back: pass it on or free it. False: it was lost, or nobody answered in time. */
@@ -44,7 +45,7 @@ const MOST_LEVELS = 9999
  * One field in the server's hash, from the moment it was granted: all levels of a re-entrant hold, and all holds that
  * this process passes on without telling the server. It alone knows until when it can be trusted.
  */
-export class Tenure implements Due, Levels {
+export class Tenure implements Due, HoldHost {
   due = Infinity
   place = -1
   /** For the watchdog: whether a renewal is on its way, how many failed in a row, and when to ask. */
@@ -53,7 +54,7 @@ export class Tenure implements Due, Levels {
   mayRenewAt = Infinity
   askAgain = Infinity
   readonly wire: string
-  readonly #keeper: Keeper
+  readonly #host: TenureHost
   /** When it was known to be granted: from then on others here may have it without the server. */
   readonly opened: number
   /** Where among all moments it was asked for. */
@@ -70,29 +71,29 @@ export class Tenure implements Due, Levels {
   #holds: readonly TenureHold[] = NONE
   #ended: 'lost' | 'over' | undefined
   #terms: Terms
-  readonly #trust: Trust
+  readonly #deadline: Deadline
   #confirming: Promise<unknown> | undefined
   /** Changes of level, one after the other. */
   #turns: Promise<unknown> | undefined
 
   /** `from`: the tenure that it took over, whose time at the gate goes on. */
-  constructor(keeper: Keeper, wire: string, terms: Terms, sent: Moment, from?: Tenure) {
-    this.#keeper = keeper
+  constructor(keeper: TenureHost, wire: string, terms: Terms, sent: Moment, from?: Tenure) {
+    this.#host = keeper
     this.wire = wire
     this.opened = from?.opened ?? keeper.clock.monotonic()
     this.order = from?.order ?? sent.order
     this.passes = from === undefined ? 0 : from.passes + 1
     this.#terms = terms
-    this.#trust = new Trust(sent, terms.lease)
+    this.#deadline = new Deadline(sent, terms.lease)
     this.token = keeper.protocol.takeToken?.(wire)
   }
 
   get name(): string {
-    return this.#keeper.name
+    return this.#host.name
   }
 
   get protocol(): LockProtocol {
-    return this.#keeper.protocol
+    return this.#host.protocol
   }
 
   get watched(): boolean {
@@ -125,12 +126,12 @@ export class Tenure implements Due, Levels {
   }
 
   get doubtful(): boolean {
-    return this.#trust.doubt !== undefined
+    return this.#deadline.doubt !== undefined
   }
 
   /** When it counts as lost. */
   get lostAt(): number {
-    return this.#trust.lostAt
+    return this.#deadline.lostAt
   }
 
   /** When the next of its levels is over. */
@@ -142,31 +143,31 @@ export class Tenure implements Due, Levels {
 
   /** When the server was asked that last confirmed it. */
   get proven(): Moment {
-    return this.#trust.proven
+    return this.#deadline.proven
   }
 
   get provenAt(): number {
-    return this.#trust.proven.mono
+    return this.#deadline.proven.mono
   }
 
   now(): Moment {
-    return momentOf(this.#keeper.clock)
+    return momentOf(this.#host.clock)
   }
 
   moved(): void {
-    this.#keeper.moved(this)
+    this.#host.moved(this)
   }
 
   /** The machine was suspended for so long. */
   slept(ms: number, now: number): void {
-    this.#trust.slept(ms, now)
+    this.#deadline.slept(ms, now)
     for (const hold of this.#holds) hold.slept(ms)
   }
 
   /** What it finds to be over ends in the same turn. */
   status(): 'held' | 'uncertain' | 'lost' {
     if (this.#ended !== undefined) return 'lost'
-    const status = this.#trust.status(this.#keeper.clock, this.#terms, this.trial)
+    const status = this.#deadline.status(this.#host.clock, this.#terms, this.trial)
     if (status === 'lost') {
       this.lose(this.watched ? 'it could not be renewed before its lease ran out' : 'its lease ran out', true)
     }
@@ -175,12 +176,12 @@ export class Tenure implements Due, Levels {
 
   /** ms until it counts as lost. */
   remaining(): number {
-    return this.status() === 'lost' ? 0 : this.#trust.remaining(this.#keeper.clock)
+    return this.status() === 'lost' ? 0 : this.#deadline.remaining(this.#host.clock)
   }
 
   /** False: it was asked too long ago to count. */
   proved(sent: Moment, left: number): boolean {
-    return this.#trust.proved(sent, left, this.lease)
+    return this.#deadline.proved(sent, left, this.lease)
   }
 
   /** It was asked about. What nobody renews is not longer certain because of that. */
@@ -202,7 +203,7 @@ export class Tenure implements Due, Levels {
   onTrial(now: Moment, left: number): void {
     this.trial = true
     this.proved(now, left)
-    this.#keeper.moved(this)
+    this.#host.moved(this)
   }
 
   /**
@@ -222,43 +223,43 @@ export class Tenure implements Due, Levels {
         throw error
       })
     }
-    const confirmed = this.over ? undefined : await this.#keeper.insist(this, ask)
+    const confirmed = this.over ? undefined : await this.#host.insist(this, ask)
     if (this.over || confirmed === undefined) return confirmed
     this.trial = false
     if (confirmed === 0) this.lose('somebody else released it, or its key was deleted', false)
     // A change of level on its way may have proven more by now.
     else if (sent.mono >= this.provenAt) this.proved(sent, confirmed)
-    this.#keeper.moved(this)
+    this.#host.moved(this)
     return confirmed
   }
 
   /** By the watchdog. */
   renewed(): void {
-    this.#keeper.renewed(this)
+    this.#host.renewed(this)
   }
 
   doubt(cause: unknown): void {
     if (this.over || this.doubtful) return
-    this.#trust.doubted(cause)
-    this.#keeper.doubted(this, cause)
+    this.#deadline.doubted(cause)
+    this.#host.doubted(this, cause)
   }
 
   /** Another server may be the master by now: in doubt until that has answered. */
   question(now: Moment, cause: unknown): void {
     if (this.over) return
     const fresh = !this.doubtful
-    this.#trust.questioned(now, cause)
-    if (fresh) this.#keeper.doubted(this, cause)
+    this.#deadline.questioned(now, cause)
+    if (fresh) this.#host.doubted(this, cause)
   }
 
   lose(why: string, ours: boolean): void {
     if (!ours) this.taken = true
     if (this.over) return
-    const cause = this.#trust.doubt
+    const cause = this.#deadline.doubt
     const error = new LockLostError(this.name, why, cause === undefined ? {} : { cause })
     this.#ended = 'lost'
     for (const hold of this.#holds) hold.end('lost', error)
-    this.#keeper.lost(this, error, ours || this.protocol.divisible === true)
+    this.#host.lost(this, error, ours || this.protocol.divisible === true)
   }
 
   /** Given back, passed to another owner on the server, or detached. */
@@ -274,9 +275,9 @@ export class Tenure implements Due, Levels {
 
   /** The first hold, or the next one in this process: no other holds at this moment. */
   give(owner: UnitOfWork): TenureHold {
-    const hold = new TenureHold(this, owner, this.#terms, this.#trust.proven)
+    const hold = new TenureHold(this, owner, this.#terms, this.#deadline.proven)
     this.#holds = [hold]
-    this.#keeper.given?.(this, owner)
+    this.#host.given?.(this, owner)
     return hold
   }
 
@@ -306,7 +307,7 @@ export class Tenure implements Due, Levels {
     const alone = this.#holds.length === 0 && this.#turns === undefined
     return alone
       ? this.#left()
-      : this.#keeper.releases.within(
+      : this.#host.releases.within(
           this.#inTurn(() => this.#left()),
           false,
         )
@@ -316,7 +317,7 @@ export class Tenure implements Due, Levels {
     if (this.#ended !== undefined && (this.#ended === 'lost' || this.#holds.length === 0)) {
       return Promise.resolve(this.#ended === 'over')
     }
-    return this.#holds.length === 0 ? this.#keeper.giveBack(this) : this.#lower()
+    return this.#holds.length === 0 ? this.#host.giveBack(this) : this.#lower()
   }
 
   async #lower(): Promise<boolean> {
@@ -325,7 +326,7 @@ export class Tenure implements Due, Levels {
     // While nobody answers, others may be given back as well: then this level is not asked for any more.
     const obsolete = (): boolean => this.#holds.length < level
     const step = (): Promise<boolean> => (obsolete() ? NO : this.setLevel(level, this.lease))
-    const done = await this.#keeper.insist(this, step)
+    const done = await this.#host.insist(this, step)
     if (done !== true && obsolete()) return this.#left()
     return done === true || this.#ended === 'over'
   }
@@ -346,7 +347,7 @@ export class Tenure implements Due, Levels {
     this.#holds = this.#holds.filter((other) => other !== hold)
     const error = new LockLostError(this.name, 'its lease ran out')
     hold.end('lost', error)
-    this.#keeper.lapsed(this, error)
+    this.#host.lapsed(this, error)
     void this.#inTurn(() => this.#left())
   }
 
@@ -372,7 +373,7 @@ export class Tenure implements Due, Levels {
     // What has ended meanwhile had this level all the same.
     if (this.over) return true
     this.proved(sent, left)
-    this.#keeper.moved(this)
+    this.#host.moved(this)
     return true
   }
 
@@ -395,7 +396,7 @@ export class Tenure implements Due, Levels {
     this.failures = 0
     // A change of level on its way may have proven more by now; of a trial its confirmation tells.
     if (sent.mono >= this.provenAt && !this.trial) this.found(sent, mine.left ?? ttl)
-    this.#keeper.moved(this)
+    this.#host.moved(this)
   }
 
   detach(hold: TenureHold): Promise<string> {
@@ -409,7 +410,7 @@ export class Tenure implements Due, Levels {
       this.#mustNotBeNested()
       hold.end('detached')
       this.#holds = NONE
-      const ticket = this.#keeper.ticket(this, terms)
+      const ticket = this.#host.ticket(this, terms)
       this.end()
       return ticket
     })
@@ -432,7 +433,7 @@ export class Tenure implements Due, Levels {
 
   /** Whether its owner has more of the lock than one hold. */
   get nested(): boolean {
-    return this.level > 1 || this.#keeper.carries?.() === true
+    return this.level > 1 || this.#host.carries?.() === true
   }
 
   isNested(): HoldfastError {
@@ -450,11 +451,11 @@ export class Tenure implements Due, Levels {
     const watched = renewed.length > 0
     const lease = Math.max(...(watched ? renewed : this.#holds).map((hold) => hold.terms.lease))
     this.#terms = { lease, watched }
-    this.#keeper.moved(this)
+    this.#host.moved(this)
   }
 
   #asked<T>(step: () => Promise<T>): Promise<T> {
-    return this.#keeper.untilClosed(() => this.#inTurn(step))
+    return this.#host.untilClosed(() => this.#inTurn(step))
   }
 
   #inTurn<T>(step: () => Promise<T>): Promise<T> {

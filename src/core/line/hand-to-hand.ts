@@ -1,31 +1,37 @@
 import type { Timer } from '../../base/clock.js'
-import type { Places } from './place.js'
 import type { Tenure } from '../hold/tenure.js'
+import { POLL } from '../protocol/timing.js'
+import type { LineHost } from '../waiting/gate-host.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
-import type { LineHost } from '../waiting/host.js'
-import { POLL } from '../hold/trust.js'
+import type { Grant } from './grant-proof.js'
+import type { LineWaiters } from './line-waiters.js'
 
 /**
- * Who stands right behind a grant in the line of the server, in this process: nobody can come between them, so within the
- * bounds of the gate the hold goes from one to the next without the server. Their places there go with the tenure.
+ * Who has the lock next in this process, without the server. Where a process has one place in the line, that is its next waiter.
+ * Where each has its own, those who stand right behind a grant: nobody can come between them, and their places go with the tenure.
  */
 export class HandToHand {
   readonly #host: LineHost
-  readonly #places: Places
+  readonly #waiters: LineWaiters
   /** Whose grant it was, and who comes next. */
   #of = ''
   #next: number[] = []
+  /** What may have been taken by force. */
+  #suspect: Tenure | undefined
+  /** Other processes stand behind the newest grant. */
+  followed = false
   /** Until those who were served leave the line, if the hold lasts. */
   #tidying: Timer | undefined
 
-  constructor(host: LineHost, places: Places) {
+  constructor(host: LineHost, waiters: LineWaiters) {
     this.#host = host
-    this.#places = places
+    this.#waiters = waiters
   }
 
-  begin(wire: string, behind: readonly number[]): void {
+  begin({ behind, followed }: Grant, wire: string): void {
     this.#of = wire
     this.#next = [...behind]
+    this.followed = followed && !this.#waiters.standsOnce
   }
 
   /** What the line was may not be so any more. */
@@ -33,19 +39,36 @@ export class HandToHand {
     this.#of = ''
   }
 
-  /** Who may have it next without the server's word. */
-  heir({ wire }: Tenure): Waiter | undefined {
-    if (this.#of !== wire) return undefined
+  /** This one may have been taken by force. */
+  suspect(tenure: Tenure): void {
+    this.stop()
+    this.#suspect = tenure
+  }
+
+  /** Who may have it next without asking the server. */
+  heir(tenure: Tenure): Waiter | undefined {
+    if (this.#waiters.standsOnce) return tenure === this.#suspect ? undefined : this.#waiters.room.first
+    if (this.#of !== tenure.wire) return undefined
     for (let next = this.#next.shift(); next !== undefined; next = this.#next.shift()) {
-      const place = this.#places.at(next)
-      // Who does not know yet that it waits may be about to leave; who is not there has left.
+      const place = this.#waiters.places.at(next)
+      // Whoever does not know yet that it waits may be about to leave; whoever is not there has left.
       if (place !== undefined) return place.since === undefined || !place.waiter.queued ? undefined : place.waiter
     }
     return undefined
   }
 
-  /** It has its turn. */
-  served({ wire }: Place, tenure: Tenure): void {
+  /** Its place goes when the tenure does. */
+  hand(waiter: Waiter, tenure: Tenure): void {
+    const { place } = waiter
+    if (place !== undefined && !this.#waiters.standsOnce) {
+      this.#waiters.places.forget(place)
+      this.#served(place, tenure)
+    }
+    this.#waiters.serve(waiter, tenure, true)
+    this.#waiters.rest()
+  }
+
+  #served({ wire }: Place, tenure: Tenure): void {
     if (tenure.served.length === 0) tenure.served = [wire]
     else tenure.served.push(wire)
     this.#tidying ??= this.#host.runtime.options.clock.setTimer(() => {

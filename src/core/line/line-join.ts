@@ -1,10 +1,10 @@
 import { nextTick } from 'node:process'
 import { type Clock, type Moment, momentOf, type Timer } from '../../base/clock.js'
 import { BATCH, type Told } from './line-poll.js'
-import type { Joined, LineProtocol } from '../protocol/line-protocol.js'
+import type { JoinState, LineProtocol } from '../protocol/line-protocol.js'
 import { askerOf } from './place.js'
 import type { Place } from '../waiting/waiter.js'
-import type { LineHost } from '../waiting/host.js'
+import type { LineHost } from '../waiting/gate-host.js'
 
 /** What is to join the line comes there so soon, or not at all: else its place could be granted and lapse unseen. */
 const PUNCTUAL = 2500
@@ -22,7 +22,7 @@ export interface Joinable {
   /** The server has answered a question that was sent at this moment; its time, µs. */
   heard(stamp: number, sent: Moment): void
   /** How one of them stood then, and for how many ms the lock stays another's. */
-  joined(place: Place, state: Joined, told: Told, sent: Moment): void
+  joined(place: Place, state: JoinState, told: Told, sent: Moment): void
   troubled(place: Place, trouble: unknown): void
 }
 

@@ -1,11 +1,11 @@
 import { type Moment, momentOf, type Timer } from '../../base/clock.js'
-import type { Answer, LineProtocol, News, Place as State } from '../protocol/line-protocol.js'
-import { Pace } from '../waiting/pace.js'
+import type { Answer, LineProtocol, News, PlaceState } from '../protocol/line-protocol.js'
+import { QuestionRate } from '../waiting/question-rate.js'
 import { askerOf } from './place.js'
 import { passes } from '../server/trouble.js'
-import { POLL } from '../hold/trust.js'
 import type { Place } from '../waiting/waiter.js'
-import type { LineHost } from '../waiting/host.js'
+import type { LineHost } from '../waiting/gate-host.js'
+import { POLL } from '../protocol/timing.js'
 
 /** How many waiters one script call asks about. */
 export const BATCH = 250
@@ -20,7 +20,7 @@ export interface Polled {
   /** The server has answered a question that was sent at this moment; its time, µs. */
   heard(stamp: number, sent: Moment): void
   /** How one of them stood then, and for how many ms the lock stays another's. */
-  stands(place: Place, state: State, told: Told, sent: Moment): void
+  stands(place: Place, state: PlaceState, told: Told, sent: Moment): void
   troubled(place: Place, trouble: unknown): void
   /** What all who wait have met, and wait out. */
   met(trouble: unknown): void
@@ -31,14 +31,15 @@ export class LinePoll {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #line: Polled
-  readonly #pace = new Pace()
+  readonly #pace = new QuestionRate()
   readonly #news: () => News
   #timer: Timer | undefined
   #due = Infinity
   #asking = false
   /** Soon, for a message. */
   #owed = false
-  #calls = 0
+  /** How often somebody here was called. */
+  calls = 0
 
   constructor(host: LineHost, protocol: LineProtocol, line: Polled, news: () => News) {
     this.#host = host
@@ -63,7 +64,7 @@ export class LinePoll {
 
   /** Somebody here was called. What is being asked may have been answered before that. */
   now(): void {
-    this.#calls += 1
+    this.calls += 1
     if (!this.#asking && !this.#owed) this.#answerCall()
   }
 
@@ -88,7 +89,7 @@ export class LinePoll {
     if (places.length === 0 || this.#asking) return
     this.stop()
     this.#asking = true
-    const calls = this.#calls
+    const calls = this.calls
     let left = POLL
     try {
       for (let from = 0; from < places.length; from += BATCH) {
@@ -100,7 +101,7 @@ export class LinePoll {
     } finally {
       this.#asking = false
     }
-    if (calls === this.#calls) this.in(left)
+    if (calls === this.calls) this.in(left)
     else this.#answerCall()
   }
 

@@ -3,7 +3,7 @@ import { numberOf } from '../../keys.js'
 import type { Asker, LineProtocol } from '../protocol/line-protocol.js'
 import { PlaceTable } from './place-table.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
-import type { LineHost } from '../waiting/host.js'
+import type { LineHost } from '../waiting/gate-host.js'
 
 export const askerOf = ({ wire, waiter: { request } }: Place): Asker => ({
   owner: wire,
@@ -76,7 +76,7 @@ export class Places {
     }
     // Whoever may look at the names of channels can read it there.
     place.named ||= channel.includes(place.wire)
-    place.ear = this.#host.runtime.wakeups.listen(channel, listener)
+    place.ear = this.#host.runtime.subscriptions.listen(channel, listener)
     // It may have been called before it could hear.
     place.ear.ready?.then(listener, () => undefined)
   }
@@ -98,7 +98,7 @@ export class Places {
   undo(place: Place, cause: unknown): Promise<void> {
     const asker = askerOf(place)
     const leaving = { release: () => this.#protocol.leave(asker) }
-    return this.#host.runtime.background.undo(leaving, asker.owner, asker.lease, cause)
+    return this.#host.runtime.cleanup.undo(leaving, asker.owner, asker.lease, cause)
   }
 
   /** Nobody waits at it any more: but it may be what is held here, or was detached. */

@@ -1,8 +1,8 @@
 import type { LockProtocol } from './protocol.js'
 
 /** How a waiter stands, and how one who wanted to join. */
-export type Place = 'held' | 'behind ours' | 'behind others' | 'gone'
-export type Joined = 'held' | 'behind ours' | 'behind others' | 'late'
+export type PlaceState = 'held' | 'behind ours' | 'behind others' | 'gone'
+export type JoinState = 'held' | 'behind ours' | 'behind others' | 'late'
 
 /** What the server says of those who ask. */
 export interface Answer<State> {
@@ -38,12 +38,12 @@ export interface LineProtocol extends LockProtocol {
    * Undefined where nobody grants it: waiters are called, and ask.
    */
   grants(client: string): string | undefined
-  /** Where Redisson calls a waiter whose turn it is. Where it calls nobody by name, ours and its have turns: see Strangers. */
+  /** Where Redisson calls a waiter whose turn it is. Where it calls nobody by name, ours and its have turns: see Outsiders. */
   callOf?(owner: string): string
   /** To the end of the line, one behind the other. */
-  enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>>
+  enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>>
   /** Shows that they live; who was granted the lock meanwhile has it. */
-  poll(askers: readonly Asker[], news: News): Promise<Answer<Place>>
+  poll(askers: readonly Asker[], news: News): Promise<Answer<PlaceState>>
   /** For how many ms it is this owner's from now on; 0: it is not any more. */
   confirm(owner: string, lease: number): Promise<number>
   /** Gives up its place, or what it was granted. `NOT_HELD`: it had neither. */

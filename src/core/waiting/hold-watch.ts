@@ -1,15 +1,15 @@
 import type { Timer } from '../../base/clock.js'
-import type { Host } from './host.js'
-import { POLL } from '../hold/trust.js'
+import type { GateHost } from './gate-host.js'
+import { POLL } from '../protocol/timing.js'
 
 /** While others wait here, a hold of this process is not taken on trust for longer than from poll to poll. */
 export class HoldWatch {
-  readonly #host: Pick<Host, 'runtime' | 'tenure' | 'rested'>
+  readonly #host: Pick<GateHost, 'runtime' | 'tenure' | 'rested'>
   readonly #waits: () => boolean
   #timer: Timer | undefined
 
   /** `waits`: whether anybody here does. */
-  constructor(host: Pick<Host, 'runtime' | 'tenure' | 'rested'>, waits: () => boolean) {
+  constructor(host: Pick<GateHost, 'runtime' | 'tenure' | 'rested'>, waits: () => boolean) {
     this.#host = host
     this.#waits = waits
   }

@@ -1,4 +1,4 @@
-import type { Host } from './host.js'
+import type { GateHost } from './gate-host.js'
 import type { TenureHold } from '../hold/hold.js'
 import type { Request } from './request.js'
 import { isLate, lateError } from './serve.js'
@@ -6,7 +6,7 @@ import { isMoving } from '../server/trouble.js'
 import { type Moment, momentOf } from '../../base/clock.js'
 
 /** The gate that it came to. */
-export interface LoneHost extends Host {
+export interface LoneHost extends GateHost {
   /** The server has answered, and the call is over or rejected; unless another has the lock, for which it is to wait now. */
   answered(call: LoneCall, mustWait: boolean): void
 }
@@ -50,7 +50,7 @@ export class LoneCall {
       if (left === null) this.#granted(wire)
       else mustWait = !this.#rejected
     } catch (trouble) {
-      void runtime.background.undo(protocol, wire, lease, trouble)
+      void runtime.cleanup.undo(protocol, wire, lease, trouble)
       mustWait = isMoving(trouble) && this.request.wait > 0 && !this.#rejected
       if (!mustWait) this.reject(trouble)
     }
@@ -63,10 +63,10 @@ export class LoneCall {
     const late = isLate(runtime.options.clock, this.sent, terms.lease)
     if (late || this.#rejected) {
       this.reject(lateError(name, terms.lease))
-      void runtime.background.undo(protocol, wire, terms.lease, undefined)
+      void runtime.cleanup.undo(protocol, wire, terms.lease, undefined)
       return
     }
     this.resolve(this.#host.begin(wire, terms, this.sent).give(owner))
-    runtime.teller.granted(this.#host, wire, this.sent.mono, false)
+    runtime.lockEvents.granted(this.#host, wire, this.sent.mono, false)
   }
 }

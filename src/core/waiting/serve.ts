@@ -1,10 +1,10 @@
 import { LockLostError } from '../../errors.js'
 import type { Clock, Moment } from '../../base/clock.js'
-import type { Host } from './host.js'
+import type { GateHost } from './gate-host.js'
 import type { Tenure } from '../hold/tenure.js'
-import { marginOf } from '../hold/terms.js'
 import type { WaitingRoom } from './waiting-room.js'
 import type { Waiter } from './waiter.js'
+import { marginOf } from '../protocol/timing.js'
 
 /** An answer so late is worth nothing. */
 export const isLate = (clock: Clock, sent: Moment, lease: number): boolean =>
@@ -15,7 +15,7 @@ export const lateError = (name: string, lease: number): LockLostError =>
 
 /** A waiter gets what it waited for; other calls of its owner, which would wait for themselves, take it again. How many. */
 export const serve = (
-  host: Pick<Host, 'name' | 'kind' | 'runtime' | 'enterAll' | 'reconsiderBeside'>,
+  host: Pick<GateHost, 'name' | 'kind' | 'runtime' | 'enterAll' | 'reconsiderBeside'>,
   room: WaitingRoom,
   waiter: Waiter,
   tenure: Tenure,
@@ -24,7 +24,7 @@ export const serve = (
   const { owner, explicit } = waiter.request
   room.remove(waiter)
   waiter.resolve(tenure.give(owner))
-  host.runtime.teller.granted(host, tenure.wire, waiter.since, local)
+  host.runtime.lockEvents.granted(host, tenure.wire, waiter.since, local)
   if (!explicit) return 0
   const others = room.of(owner)
   for (const other of others) room.remove(other)

@@ -1,7 +1,7 @@
 import type { Timer } from '../../base/clock.js'
 import type { TenureHold } from '../hold/hold.js'
 import type { Patience, Request } from './request.js'
-import type { Ear } from '../server/wakeups.js'
+import type { Ear } from '../server/subscriptions.js'
 
 /** One call that waits: at a gate, unless said otherwise. */
 export interface Waiter<Q extends Patience = Request, G = TenureHold> {

@@ -1,4 +1,4 @@
-import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/protocol/line-protocol.js'
+import type { Answer, Asker, JoinState, LineProtocol, PlaceState } from '../../core/protocol/line-protocol.js'
 import type { Attempt, ServerState } from '../../core/protocol/protocol.js'
 import { fairCall } from '../../keys.js'
 import {
@@ -14,8 +14,8 @@ import { HashProtocol } from '../lock/lock.js'
 /** Who has no place asks in vain. */
 const TOO_LATE = 0
 const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
-const JOINED: readonly Joined[] = ['behind others', 'held', 'late']
-const PLACES: readonly Place[] = ['behind others', 'held', 'gone']
+const JOINED: readonly JoinState[] = ['behind others', 'held', 'late']
+const PLACES: readonly PlaceState[] = ['behind others', 'held', 'gone']
 
 /**
  * The fair lock by the rules of a Redisson before version 4: whoever frees it calls the next by name, and the next asks.
@@ -56,12 +56,12 @@ export class ClassicFairProtocol extends HashProtocol implements LineProtocol {
     return states[0] === 1 ? null : left
   }
 
-  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
+  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {
     const { states, ...told } = await this.#ask(askers, 1, notAfter)
     return { ...told, states: states.map((state) => JOINED[state] ?? 'late') }
   }
 
-  async poll(askers: readonly Asker[]): Promise<Answer<Place>> {
+  async poll(askers: readonly Asker[]): Promise<Answer<PlaceState>> {
     const { states, ...told } = await this.#ask(askers, 0, TOO_LATE)
     return { ...told, states: states.map((state) => PLACES[state] ?? 'gone') }
   }

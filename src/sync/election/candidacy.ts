@@ -65,7 +65,7 @@ export class Candidacy<T> {
         if (this.#stopped() || runtime.draining) return undefined
         if (isFinal(error)) throw error
         this.#tell(error)
-        await runtime.background.pause(PAUSE)
+        await runtime.cleanup.pause(PAUSE)
       }
     }
     return undefined

@@ -1,7 +1,6 @@
 import type { ReadLabels } from '../../core/gate/gated-lock.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { enclosing } from '../../base/scope.js'
-import { marginOf } from '../../core/hold/terms.js'
 import { ClosedError, DeadlockError, NotOwnerError } from '../../errors.js'
 import type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from '../../election-types.js'
 import { checkLease, checkOptions, checkSignal, OPTIONS, usingArgs } from '../../options.js'
@@ -11,6 +10,7 @@ import { Candidacy } from './candidacy.js'
 import { Leadership, type Reading } from './leadership.js'
 import { Observer } from './observer.js'
 import type { Reign, Times } from './reign.js'
+import { marginOf } from '../../core/protocol/timing.js'
 
 /** What an election needs of its client. */
 export interface ElectionHome {

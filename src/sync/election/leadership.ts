@@ -1,6 +1,6 @@
 import type { Codec } from '../../codecs/codec.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { Speaker } from '../../core/client/speaker.js'
+import { NamedRunner } from '../../core/client/named-runner.js'
 import { clientOf, leaderChannel, leaderKey } from '../../keys.js'
 import { electionLeader, electionProclaim, electionWithdraw } from '../../lua/scripts.gen.js'
 import type { Runner } from '../../core/protocol/runner.js'
@@ -53,7 +53,7 @@ export class Leadership {
     this.#leader = leaderKey(key)
     this.channel = leaderChannel(key)
     this.#runtime = runtime
-    this.#runner = new Speaker(runtime, name)
+    this.#runner = new NamedRunner(runtime, name)
     this.#codec = runtime.options.codec
   }
 

@@ -1,5 +1,5 @@
 import type { Timer } from '../../base/clock.js'
-import { Pace } from '../../core/waiting/pace.js'
+import { QuestionRate } from '../../core/waiting/question-rate.js'
 import { passes } from '../../core/server/trouble.js'
 import type { Leader, Leaders } from '../../election-types.js'
 import type { Listening } from '../topic/listening.js'
@@ -40,7 +40,7 @@ const isSame = (one: Reading | undefined, other: Reading | undefined): boolean =
 /** Who leads, again and again. A message says only that it is worth a look: what is seen is always what the server says. */
 export class Observer<V> implements Leaders<V> {
   readonly #options: ObserverOptions<V>
-  readonly #pace = new Pace()
+  readonly #pace = new QuestionRate()
   #listening: Promise<Listening | undefined> | undefined
   #waiting: Waiting<V>[] = []
   /** What was not taken yet. */

@@ -15,7 +15,7 @@ export const persist = async <T>(
   step: () => Promise<T>,
   until: number | (() => number),
 ): Promise<{ answer: T } | { error: unknown }> => {
-  const outcome = await runtime.background.insist(async () => {
+  const outcome = await runtime.cleanup.insist(async () => {
     try {
       return { answer: await step() }
     } catch (error) {

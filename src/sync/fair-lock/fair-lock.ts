@@ -1,4 +1,4 @@
-import type { Answer, Asker, Joined, LineProtocol, Place } from '../../core/protocol/line-protocol.js'
+import type { Answer, Asker, JoinState, LineProtocol, PlaceState } from '../../core/protocol/line-protocol.js'
 import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol/protocol.js'
 import { fairCall, grantChannel } from '../../keys.js'
 import {
@@ -14,8 +14,8 @@ import { HashProtocol } from '../lock/lock.js'
 import { fairKeys, inspectLine } from './fair-keys.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 
-const JOINED: readonly Joined[] = ['behind ours', 'held', 'behind others', 'late']
-const PLACES: readonly Place[] = ['behind ours', 'held', 'behind others', 'gone']
+const JOINED: readonly JoinState[] = ['behind ours', 'held', 'behind others', 'late']
+const PLACES: readonly PlaceState[] = ['behind ours', 'held', 'behind others', 'gone']
 
 const wordsOf = (askers: readonly Asker[]): string[] => {
   const words: string[] = []
@@ -50,13 +50,13 @@ class FairLockProtocol extends HashProtocol implements LineProtocol {
     return this.runner.take(fairLockTry, this.#keys, args, isHeld)
   }
 
-  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
+  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {
     const args = [this.#allowance, notAfter, ...this.#voices, ...wordsOf(askers)] as const
     const [stamp, left, states] = await this.runner.run(fairLockEnqueue, this.#keys, args)
     return { stamp: Number(stamp), left, states: states.map((state) => JOINED[state] ?? 'late') }
   }
 
-  async poll(askers: readonly Asker[]): Promise<Answer<Place>> {
+  async poll(askers: readonly Asker[]): Promise<Answer<PlaceState>> {
     const args = [this.#allowance, ...this.#voices, ...wordsOf(askers)] as const
     const [stamp, left, states] = await this.runner.run(fairLockPoll, this.#keys, args)
     return { stamp: Number(stamp), left, states: states.map((state) => PLACES[state] ?? 'gone') }

@@ -1,4 +1,4 @@
-import { Gate } from '../../core/gate/gate.js'
+import { ExclusiveGate } from '../../core/gate/exclusive-gate.js'
 import type { TenureHold } from '../../core/hold/hold.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { LockProtocol } from '../../core/protocol/protocol.js'
@@ -22,8 +22,8 @@ const LONG = 5000
 const gatesOf = new WeakMap<UnitOfWork, readonly KeyedGate[]>()
 
 /** The gate of one set of keys. Sets that overlap have gates of their own, and exclude one another on the server. */
-export class KeyedGate extends Gate {
-  constructor(...made: ConstructorParameters<typeof Gate>) {
+export class KeyedGate extends ExclusiveGate {
+  constructor(...made: ConstructorParameters<typeof ExclusiveGate>) {
     super(...made)
     const protocol = this.protocol as LockProtocol & Impatient
     protocol.passes = () => this.#passes

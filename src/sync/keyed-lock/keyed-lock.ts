@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/protocol/line-protocol.js'
+import type { Answer, Asker, JoinState, LineProtocol, News, PlaceState } from '../../core/protocol/line-protocol.js'
 import {
   type Attempt,
   isHeld,
@@ -143,11 +143,11 @@ class KeyedLockProtocol implements LineProtocol, Impatient {
     return answer
   }
 
-  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
+  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {
     return asJoined(await this.#askAll(askers, 1, notAfter, 0))
   }
 
-  async poll(askers: readonly Asker[], news: News): Promise<Answer<Place>> {
+  async poll(askers: readonly Asker[], news: News): Promise<Answer<PlaceState>> {
     return asPlaces(await this.#askAll(askers, 0, TOO_LATE, news))
   }
 

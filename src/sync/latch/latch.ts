@@ -1,6 +1,6 @@
-import { KeptObject } from '../../core/counted/kept.js'
+import { SharedObject } from '../../core/shared/shared-object.js'
 import type { Patience } from '../../core/waiting/request.js'
-import type { Answer, Passage } from '../../core/counted/passage.js'
+import type { Answer, Passage } from '../../core/shared/passage.js'
 import { latchChannel } from '../../keys.js'
 import { latchCountDown, latchDelete, latchTrySetCount } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkWaiting } from '../../options.js'
@@ -8,7 +8,7 @@ import type { CountDownLatch, WaitOptions } from '../../types.js'
 import type { Waiter } from '../../core/waiting/waiter.js'
 
 /** Redisson's RCountDownLatch: one key with the count, which is gone when the latch is open. */
-export class Latch extends KeptObject implements CountDownLatch, Passage<Patience, true> {
+export class Latch extends SharedObject implements CountDownLatch, Passage<Patience, true> {
   readonly kind = { name: 'countDownLatch' }
 
   get channel(): string {

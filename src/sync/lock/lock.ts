@@ -7,7 +7,7 @@ import {
   type RenewScript,
   type ServerState,
 } from '../../core/protocol/protocol.js'
-import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/protocol/line-protocol.js'
+import type { Answer, Asker, JoinState, LineProtocol, News, PlaceState } from '../../core/protocol/line-protocol.js'
 import { isMoving } from '../../core/server/trouble.js'
 import { lineDeadlines, lineGrants, lineQueue, lineTurn, lockChannel } from '../../keys.js'
 import {
@@ -29,15 +29,15 @@ import type { LockKind } from '../../core/gate/lock-kind.js'
 /** Who has no place asks in vain. */
 export const TOO_LATE = 0
 export const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
-const JOINED: readonly Joined[] = ['behind others', 'held', 'late', 'behind ours']
-const PLACES: readonly Place[] = ['behind others', 'held', 'gone', 'behind ours']
+const JOINED: readonly JoinState[] = ['behind others', 'held', 'late', 'behind ours']
+const PLACES: readonly PlaceState[] = ['behind others', 'held', 'gone', 'behind ours']
 
 /** What the numbers of an `ask.lua` say to those who joined, and to those who stand in the line. */
-export const asJoined = ({ states, ...told }: Answer<number>): Answer<Joined> => ({
+export const asJoined = ({ states, ...told }: Answer<number>): Answer<JoinState> => ({
   ...told,
   states: states.map((state) => JOINED[state] ?? 'late'),
 })
-export const asPlaces = ({ states, ...told }: Answer<number>): Answer<Place> => ({
+export const asPlaces = ({ states, ...told }: Answer<number>): Answer<PlaceState> => ({
   ...told,
   states: states.map((state) => PLACES[state] ?? 'gone'),
 })
@@ -136,11 +136,11 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
     return { stamp: Number(stamp), left, open, share, states }
   }
 
-  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
+  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {
     return asJoined(await this.#ask(askers, 1, notAfter, 0))
   }
 
-  async poll(askers: readonly Asker[], news: News): Promise<Answer<Place>> {
+  async poll(askers: readonly Asker[], news: News): Promise<Answer<PlaceState>> {
     return asPlaces(await this.#ask(askers, 0, TOO_LATE, news))
   }
 

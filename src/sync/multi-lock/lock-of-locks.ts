@@ -217,7 +217,7 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
   /** Or until the call is aborted. */
   async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted === true) return
-    const over = this.runtime.background.pause(ms)
+    const over = this.runtime.cleanup.pause(ms)
     if (signal === undefined) return over
     let stop: (() => void) | undefined
     const aborted = new Promise<void>((resolve) => {
@@ -274,7 +274,7 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
   /** Nobody waits for a server that is silent beyond its limit, nor does an aborted call; the releases go on. */
   protected async giveBack(holds: readonly (Hold | undefined)[], wanted: Wanted): Promise<void> {
     const released = Promise.all(holds.flatMap((hold) => (hold === undefined ? [] : [hold.release()])))
-    this.runtime.background.track(released)
+    this.runtime.cleanup.track(released)
     const limit = wanted.wait === 0 ? GIVING_BACK : Math.min(this.left(wanted), GIVING_BACK)
     const wait = wanted.signal?.aborted === true ? 1 : Math.max(1, limit)
     await abortable(released, { signal: undefined, wait }, this.clock, () => Promise.resolve())

@@ -115,7 +115,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
     const [first, ...others] = this.#failures
     const cause = others.length > 0 ? new MembersError(this.name, this.#failures) : first?.error
     this.#controller.abort(this.#closed ?? new LockLostError(this.name, why, { cause }))
-    this.#runtime.background.track(this.#runtime.background.pause(MARGIN).then(() => this.release()))
+    this.#runtime.cleanup.track(this.#runtime.cleanup.pause(MARGIN).then(() => this.release()))
   }
 
   #arm(): void {

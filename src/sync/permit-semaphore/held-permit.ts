@@ -1,15 +1,16 @@
 import type { TenureHold } from '../../core/hold/hold.js'
-import type { Limit } from '../../core/hold/limit.js'
+import type { ReleaseLimit } from '../../core/hold/release-limit.js'
 import { UnitOfWork } from '../../base/owner.js'
 import type { Attempt, LockProtocol, RenewScript, ServerState } from '../../core/protocol/protocol.js'
 import type { Clock, Moment } from '../../base/clock.js'
-import { type Keeper, Tenure } from '../../core/hold/tenure.js'
-import { type Terms, marginOf } from '../../core/hold/terms.js'
+import { type TenureHost, Tenure } from '../../core/hold/tenure.js'
+import type { Terms } from '../../core/hold/terms.js'
 import { ClosedError, type LockLostError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreLeaseTime, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
 import type { Permit } from '../../permit-types.js'
 import { PermanentPermits } from './permanent.js'
 import type { IdentifiedPermits } from './permits.js'
+import { marginOf } from '../../core/protocol/timing.js'
 
 const never = (): never => {
   throw new Error('a permit is neither taken again nor passed on')
@@ -49,7 +50,7 @@ class PermitSteps implements LockProtocol {
 }
 
 /** Looks after the tenure of one permit: nobody else here waits for it. */
-class PermitKeeper implements Keeper {
+class PermitHost implements TenureHost {
   readonly protocol: LockProtocol
   readonly #permits: IdentifiedPermits
   readonly #id: string
@@ -70,14 +71,14 @@ class PermitKeeper implements Keeper {
     return this.#permits.runtime.options.clock
   }
 
-  get releases(): Limit {
+  get releases(): ReleaseLimit {
     return this.#permits.runtime.releases
   }
 
   giveBack(tenure: Tenure): Promise<boolean> {
     this.#ended()
     const released = this.#release(tenure.lostAt).then((done) => {
-      this.#permits.runtime.teller.released(this.#permits, tenure.wire, tenure.opened)
+      this.#permits.runtime.lockEvents.released(this.#permits, tenure.wire, tenure.opened)
       return done === true
     })
     return this.releases.within(released, false)
@@ -86,31 +87,31 @@ class PermitKeeper implements Keeper {
   #release(until?: number): Promise<boolean | undefined> {
     const step = (note: string): Promise<boolean> => this.#permits.release([this.#id], note)
     // An id is given back once, however often that is asked for.
-    return this.#permits.runtime.requests.surely(this.#permits.key, step, until === undefined ? {} : { until })
+    return this.#permits.runtime.steps.surely(this.#permits.key, step, until === undefined ? {} : { until })
   }
 
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
     this.#ended()
     this.lapsed(tenure, error)
-    if (ours && tenure.watched) this.#permits.runtime.background.track(this.#cleanUp(tenure))
+    if (ours && tenure.watched) this.#permits.runtime.cleanup.track(this.#cleanUp(tenure))
   }
 
   /** A renewal that was never answered may have kept it. Not before its end: the holder has that time to stop. */
   async #cleanUp(tenure: Tenure): Promise<void> {
-    await this.#permits.runtime.background.pause(marginOf(tenure.lease))
+    await this.#permits.runtime.cleanup.pause(marginOf(tenure.lease))
     await this.#release()
   }
 
   lapsed(tenure: Tenure, error: LockLostError): void {
-    this.#permits.runtime.teller.lost(this.#permits, tenure.wire, error)
+    this.#permits.runtime.lockEvents.lost(this.#permits, tenure.wire, error)
   }
 
   doubted(tenure: Tenure, cause: unknown): void {
-    this.#permits.runtime.teller.doubted(this.#permits, tenure.wire, cause)
+    this.#permits.runtime.lockEvents.doubted(this.#permits, tenure.wire, cause)
   }
 
   renewed(tenure: Tenure): void {
-    this.#permits.runtime.teller.renewed(this.#permits, tenure.wire)
+    this.#permits.runtime.lockEvents.renewed(this.#permits, tenure.wire)
   }
 
   moved(tenure: Tenure): void {
@@ -122,7 +123,7 @@ class PermitKeeper implements Keeper {
   }
 
   async insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined> {
-    const outcome = await this.#permits.runtime.background.insist(step, tenure.lostAt)
+    const outcome = await this.#permits.runtime.cleanup.insist(step, tenure.lostAt)
     return 'answer' in outcome ? outcome.answer : undefined
   }
 
@@ -135,7 +136,7 @@ class PermitKeeper implements Keeper {
 export class HeldPermit implements Permit {
   readonly id: string
   readonly #permits: IdentifiedPermits
-  readonly #keeper: PermitKeeper
+  readonly #host: PermitHost
   readonly #terms: Terms
   readonly #tenure: Tenure
   readonly #hold: TenureHold
@@ -145,8 +146,8 @@ export class HeldPermit implements Permit {
     this.#permits = permits
     this.id = id
     this.#terms = terms
-    this.#keeper = new PermitKeeper(permits, id, () => this.#forget())
-    this.#tenure = new Tenure(this.#keeper, permits.marked(id), terms, sent)
+    this.#host = new PermitHost(permits, id, () => this.#forget())
+    this.#tenure = new Tenure(this.#host, permits.marked(id), terms, sent)
     this.#hold = this.#tenure.give(new UnitOfWork())
     permits.turnstiles.hold(this.#closing)
     if (terms.lease !== Infinity) permits.runtime.watchdog.add(this.#tenure)
@@ -243,7 +244,7 @@ export class HeldPermit implements Permit {
 
   async #close(release: boolean): Promise<void> {
     this.#tenure.abandon(new ClosedError(this.#permits.name))
-    if (release) await this.#keeper.giveBack(this.#tenure)
+    if (release) await this.#host.giveBack(this.#tenure)
     else this.#forget()
   }
 

@@ -1,5 +1,5 @@
-import { KeptObject } from '../../core/counted/kept.js'
-import type { Turnstiles } from '../../core/counted/turnstiles.js'
+import { SharedObject } from '../../core/shared/shared-object.js'
+import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import { AcquireTimeoutError, LockLostError, NotOwnerError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreLeaseTime } from '../../lua/scripts.gen.js'
 import {
@@ -24,7 +24,7 @@ const MOST = 10_000
 const ID = /^[0-9a-f]{32}$/
 
 /** Redisson's RPermitExpirableSemaphore: how many are left, and when each that is taken expires. */
-export class ExpirablePermits extends KeptObject implements PermitSemaphore {
+export class ExpirablePermits extends SharedObject implements PermitSemaphore {
   readonly #permits: IdentifiedPermits
 
   constructor(turnstiles: Turnstiles, name: string) {

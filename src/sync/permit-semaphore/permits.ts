@@ -1,11 +1,11 @@
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import type { Patience } from '../../core/waiting/request.js'
-import { KEPT } from '../../core/server/requests.js'
+import { KEPT } from '../../core/server/idempotent-steps.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { Speaker } from '../../core/client/speaker.js'
-import { Standing } from '../../core/counted/standing.js'
+import { NamedRunner } from '../../core/client/named-runner.js'
+import { PermitPlace } from '../../core/shared/permit-place.js'
 import type { Terms } from '../../core/hold/terms.js'
-import { type Answer, type Passage, unlessSetUp } from '../../core/counted/passage.js'
+import { type Answer, type Passage, unlessSetUp } from '../../core/shared/passage.js'
 import {
   expirableAmounts,
   expirableDeadlines,
@@ -28,7 +28,7 @@ import {
   permitSemaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
 import type { Runner } from '../../core/protocol/runner.js'
-import type { Turnstiles } from '../../core/counted/turnstiles.js'
+import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import type { Waiter } from '../../core/waiting/waiter.js'
 
 export interface PermitsRequest extends Patience {
@@ -79,13 +79,13 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   readonly turnstiles: Turnstiles
   readonly runtime: Runtime
   readonly runner: Runner
-  readonly #standing: Standing
+  readonly #place: PermitPlace
 
   constructor(turnstiles: Turnstiles, name: string, key: string) {
     const { runtime } = turnstiles
     this.turnstiles = turnstiles
     this.runtime = runtime
-    this.runner = new Speaker(runtime, name)
+    this.runner = new NamedRunner(runtime, name)
     this.name = name
     this.key = key
     this.timeouts = permitTimeouts(key)
@@ -98,10 +98,10 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
       grants: expirableGrants(key),
       told: this.told,
     }
-    this.#standing = new Standing(runtime, this.runner, keys, () => {
+    this.#place = new PermitPlace(runtime, this.runner, keys, () => {
       turnstiles.at(this)?.call()
     })
-    this.channel = this.#standing.channel
+    this.channel = this.#place.channel
   }
 
   /** As scripts take an id. Redisson up to 3.16 keeps its text; see `member-of.lua`. */
@@ -116,7 +116,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
 
   /** The keys of a step along the line. */
   #keys(note: string) {
-    return [this.key, note, ...this.#standing.line, this.timeouts] as const
+    return [this.key, note, ...this.#place.line, this.timeouts] as const
   }
 
   /** New ids for those who wait, and what scripts are told of each. */
@@ -138,16 +138,16 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   #undo(error: unknown, note: string, waiters: readonly PermitsWaiter[], grants: readonly Grant[]): void {
     const { runtime } = this
     const ids = grants.flatMap((grant) => grant.ids.map((id) => this.marked(id)))
-    const { own, voices } = this.#standing
+    const { own, voices } = this.#place
     const args = [runtime.options.id, own, ...voices, ...ids] as const
     const retract = (): Promise<number> => this.runner.run(permitSemaphoreRetract, this.#keys(note), args)
-    runtime.requests.undo(error, retract, Math.max(...waiters.map(({ request }) => request.terms.lease)))
+    runtime.steps.undo(error, retract, Math.max(...waiters.map(({ request }) => request.terms.lease)))
   }
 
   async ask(waiters: readonly PermitsWaiter[], hears: boolean): Promise<Answer<PermitsRequest, Grant>> {
-    const note = this.runtime.requests.note(this.key)
+    const note = this.runtime.steps.note(this.key)
     const { grants, calls } = this.#calls(waiters)
-    const waits = hears || this.#standing.stands
+    const waits = hears || this.#place.stands
     const patient = waits ? waiters.find(({ request }) => request.wait > 0) : undefined
     try {
       const served = await (patient === undefined ? this.#take(note, calls) : this.#standIn(note, calls, patient))
@@ -176,13 +176,13 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     calls: readonly (string | number)[],
     patient: PermitsWaiter | undefined,
   ): Promise<Served> {
-    const owner = this.#standing.asks(patient !== undefined)
-    const { own, news, voices } = this.#standing
+    const owner = this.#place.asks(patient !== undefined)
+    const { own, news, voices } = this.#place
     const args = [owner, patient?.request.count ?? 0, news, own, ...voices, ...calls] as const
     const answer = await this.runner.take(permitSemaphoreAsk, this.#keys(note), args, ([count]) => count > 0)
     const [served, first, open, share, left, all] = answer
-    this.#standing.answered(owner, served, first, open, share)
-    const { restless } = this.#standing
+    this.#place.answered(owner, served, first, open, share)
+    const { restless } = this.#place
     return { calls: served, left: left < 0 || restless < 0 ? Math.max(left, restless) : Math.min(left, restless), all }
   }
 
@@ -195,22 +195,22 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   }
 
   placeToLeave(): string | undefined {
-    return this.#standing.leave()
+    return this.#place.leave()
   }
 
   leaveLine(): Promise<unknown> | undefined {
-    const owner = this.#standing.leave()
+    const owner = this.#place.leave()
     return owner === undefined ? undefined : this.#leave(owner)
   }
 
   #leave(owner: string): Promise<unknown> {
-    const { line, own, voices } = this.#standing
+    const { line, own, voices } = this.#place
     const keys = [this.key, ...line, this.timeouts] as const
-    return this.#standing.leaveBy(() => this.runner.run(permitSemaphoreLeave, keys, [owner, own, ...voices]))
+    return this.#place.leaveBy(() => this.runner.run(permitSemaphoreLeave, keys, [owner, own, ...voices]))
   }
 
   async count(): Promise<{ there: boolean; available: number; acquired: number }> {
-    const { voices, keys } = this.#standing
+    const { voices, keys } = this.#place
     const counted = [this.key, this.timeouts, keys.queue] as const
     const [there, available, acquired] = await this.runner.run(permitSemaphoreCount, counted, voices)
     return { there: there === 1, available, acquired }
@@ -229,7 +229,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   }
 
   #change(amount: number) {
-    const { own, voices } = this.#standing
+    const { own, voices } = this.#place
     return [amount, this.runtime.options.id, own, ...voices] as const
   }
 
@@ -258,7 +258,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     calls: readonly (string | number)[],
     failed: (voided: string, error: unknown) => void,
   ): Promise<number> {
-    const voided = this.runtime.requests.note(this.key)
+    const voided = this.runtime.steps.note(this.key)
     const keys = [this.key, note, this.timeouts, voided] as const
     const args = [ids.map((id) => this.marked(id)).join(' '), ...calls] as const
     try {
@@ -277,7 +277,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     const here = turnstiles.at(this)
     const visits = here?.visits() ?? 1
     const place = here?.placeToLeave()
-    const { own, voices } = this.#standing
+    const { own, voices } = this.#place
     const marked = ids.map((id) => this.marked(id))
     const args = [place ?? options.id, own, visits, ...voices, ...marked] as const
     let done: number | undefined
@@ -291,6 +291,6 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   }
 
   async giveBack({ ids }: Grant): Promise<void> {
-    await this.runtime.requests.surely(this.key, (note) => this.release(ids, note), { kept: KEPT })
+    await this.runtime.steps.surely(this.key, (note) => this.release(ids, note), { kept: KEPT })
   }
 }

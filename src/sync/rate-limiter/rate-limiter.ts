@@ -1,6 +1,6 @@
-import { KeptObject } from '../../core/counted/kept.js'
+import { SharedObject } from '../../core/shared/shared-object.js'
 import { LATE, abortable } from '../../core/waiting/request.js'
-import type { Turnstiles } from '../../core/counted/turnstiles.js'
+import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import { AcquireTimeoutError, ConfigError, NotInitializedError } from '../../errors.js'
 import { rateLimiterRelease, rateLimiterSetRate, rateLimiterTrySetRate } from '../../lua/scripts.gen.js'
 import { digits, either, nil, tuple } from '../../lua/shape.js'
@@ -27,7 +27,7 @@ const argsOf = ({ permits, interval, scope = 'overall', keepAlive = 0 }: Rate) =
   [permits, interval, SCOPES.indexOf(scope), keepAlive] as const
 
 /** Redisson's RRateLimiter: one key with the rate, one with what is left of it, one with the grants in the window. */
-export class WindowLimiter extends KeptObject implements RateLimiter {
+export class WindowLimiter extends SharedObject implements RateLimiter {
   readonly #window: Window
 
   constructor(turnstiles: Turnstiles, name: string) {
@@ -158,21 +158,21 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
 
   /** Who does not need to know whether it was this call that set it has no need to ask again. */
   async #setOnce(rate: Rate, { signal }: WindowRequest): Promise<void> {
-    const { requests, link } = this.runtime
+    const { steps, link } = this.runtime
     const { line, voices } = this.#window
-    const note = requests.note(this.key)
+    const note = steps.note(this.key)
     const keys = [this.key, note, this.channel, ...line] as const
     await link.run(rateLimiterTrySetRate, keys, [...argsOf(rate), ...voices], { target: this.name, signal })
-    requests.forget(note)
+    steps.forget(note)
   }
 
   /** Nobody here waits before it: it asks by itself, so that it has no others to wait for. */
   async #try(request: WindowRequest): Promise<Grant | undefined> {
-    const { teller, options } = this.runtime
+    const { lockEvents, options } = this.runtime
     this.checkUsable()
     request.signal?.throwIfAborted()
     const since = options.clock.monotonic()
-    teller.asked(this.#window)
+    lockEvents.asked(this.#window)
     const asking = this.#window.take([request], { signal: request.signal }).then(({ granted: [grant], vain }) => {
       const why = grant === undefined ? vain?.(request) : undefined
       if (why !== undefined) throw why
@@ -182,7 +182,7 @@ export class WindowLimiter extends KeptObject implements RateLimiter {
       if (grant !== undefined && request.late === undefined) await this.#window.giveBack(grant)
     })
     if (granted === LATE || granted === undefined) return undefined
-    teller.granted(this.#window, undefined, since, false)
+    lockEvents.granted(this.#window, undefined, since, false)
     return granted
   }
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.js'
 import type { Patience } from '../../core/waiting/request.js'
-import { KEPT } from '../../core/server/requests.js'
+import { KEPT } from '../../core/server/idempotent-steps.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { Speaker } from '../../core/client/speaker.js'
-import { type Answer, type Passage, unlessSetUp } from '../../core/counted/passage.js'
+import { NamedRunner } from '../../core/client/named-runner.js'
+import { type Answer, type Passage, unlessSetUp } from '../../core/shared/passage.js'
 import { NotInitializedError } from '../../errors.js'
 import { limiterChannel, limiterGrants, limiterOrder, limiterPermits, limiterPlaces, limiterValue } from '../../keys.js'
 import {
@@ -92,7 +92,7 @@ export class Window implements Passage<WindowRequest, Grant> {
   constructor(runtime: Runtime, name: string, key: string) {
     const { id } = runtime.options
     this.#runtime = runtime
-    this.#runner = new Speaker(runtime, name)
+    this.#runner = new NamedRunner(runtime, name)
     this.name = name
     this.key = key
     this.channel = `${limiterGrants(key)}:${id}`
@@ -119,7 +119,7 @@ export class Window implements Passage<WindowRequest, Grant> {
     { joins = false, signal }: { joins?: boolean; signal?: AbortSignal | undefined } = {},
   ): Promise<Answer<WindowRequest, Grant>> {
     const { clock, redisson } = this.#runtime.options
-    const note = this.#runtime.requests.note(this.key)
+    const note = this.#runtime.steps.note(this.key)
     const calls = requests.map(({ permits }) => newCall(clock, redisson, permits))
     const patient = requests.map(({ wait }) => (joins && wait > 0 ? '1' : '0')).join('')
     const send = (): Promise<Taken> => this.#send({ note, calls, patient, signal }, requests)
@@ -151,7 +151,7 @@ export class Window implements Passage<WindowRequest, Grant> {
       return served === -3 ? await this.#standIn(question) : [served, remaining, left, unlined(left)]
     } catch (error) {
       if (requests.some(({ late }) => late === undefined))
-        this.#runtime.requests.undo(error, () => this.#retract(note, calls))
+        this.#runtime.steps.undo(error, () => this.#retract(note, calls))
       throw error
     }
   }
@@ -161,7 +161,7 @@ export class Window implements Passage<WindowRequest, Grant> {
     const joins = patient.includes('1')
     const owner = joins ? (this.#owner ??= this.#runtime.nextWire()) : this.#runtime.nextWire()
     this.#stands ||= joins
-    const hears = this.#runtime.wakeups.hears(this.channel) ? 1 : 0
+    const hears = this.#runtime.subscriptions.hears(this.channel) ? 1 : 0
     const [publish, counted, grants] = this.voices
     const args = [owner, patient, hears, counted, grants, publish, ...calls] as const
     const keys = [...this.keys, note, ...this.line] as const
@@ -189,11 +189,11 @@ export class Window implements Passage<WindowRequest, Grant> {
     this.#stands = false
     if (owner === undefined || !stands) return undefined
     const [publish, counted, grants] = this.voices
-    const left = this.#runtime.background.insist(
+    const left = this.#runtime.cleanup.insist(
       () => this.#runner.run(rateLimiterLeave, this.line, [owner, counted, grants, publish]),
       this.#runtime.options.clock.monotonic() + ALLOWANCE,
     )
-    this.#runtime.background.track(left)
+    this.#runtime.cleanup.track(left)
     return left
   }
 
@@ -207,6 +207,6 @@ export class Window implements Passage<WindowRequest, Grant> {
   }
 
   async giveBack({ call }: Grant): Promise<void> {
-    await this.#runtime.requests.surely(this.key, (note) => this.#retract(note, [call]), { kept: KEPT })
+    await this.#runtime.steps.surely(this.key, (note) => this.#retract(note, [call]), { kept: KEPT })
   }
 }

@@ -1,4 +1,4 @@
-import type { Answer, Asker, Joined, LineProtocol, News, Place } from '../../core/protocol/line-protocol.js'
+import type { Answer, Asker, JoinState, LineProtocol, News, PlaceState } from '../../core/protocol/line-protocol.js'
 import { type Attempt, isHeld, isPassed, NOT_HELD, type ServerState } from '../../core/protocol/protocol.js'
 import { ReadGate } from '../../core/gate/read-gate.js'
 import type { ReadProtocol } from '../../core/protocol/read-protocol.js'
@@ -97,11 +97,11 @@ abstract class Side extends HashProtocol implements LineProtocol {
     return { stamp: Number(stamp), left, open, share, states }
   }
 
-  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<Joined>> {
+  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {
     return asJoined(await this.#ask(askers, 1, notAfter, 0))
   }
 
-  async poll(askers: readonly Asker[], news: News): Promise<Answer<Place>> {
+  async poll(askers: readonly Asker[], news: News): Promise<Answer<PlaceState>> {
     return asPlaces(await this.#ask(askers, 0, TOO_LATE, news))
   }
 

@@ -1,4 +1,4 @@
-import { allOf } from '../../core/server/everywhere.js'
+import { allOf } from '../../core/server/all-nodes.js'
 import type { Nodes } from '../../engine/engine.js'
 import { EngineError } from '../../errors.js'
 import { type Shape, anything, integer, just, text, tuple } from '../../lua/shape.js'

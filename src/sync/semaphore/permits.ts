@@ -1,9 +1,9 @@
-import { KEPT } from '../../core/server/requests.js'
+import { KEPT } from '../../core/server/idempotent-steps.js'
 import type { Patience } from '../../core/waiting/request.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { Speaker } from '../../core/client/speaker.js'
-import { Standing } from '../../core/counted/standing.js'
-import { type Answer, type Passage, unlessSetUp } from '../../core/counted/passage.js'
+import { NamedRunner } from '../../core/client/named-runner.js'
+import { PermitPlace } from '../../core/shared/permit-place.js'
+import { type Answer, type Passage, unlessSetUp } from '../../core/shared/passage.js'
 import {
   permitsAmounts,
   permitsDeadlines,
@@ -21,7 +21,7 @@ import {
   semaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
 import type { Runner } from '../../core/protocol/runner.js'
-import type { Turnstiles } from '../../core/counted/turnstiles.js'
+import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import type { Waiter } from '../../core/waiting/waiter.js'
 
 export interface PermitsRequest extends Patience {
@@ -45,13 +45,13 @@ export class Permits implements Passage<PermitsRequest, number> {
   readonly #turnstiles: Turnstiles
   readonly #runtime: Runtime
   readonly #runner: Runner
-  readonly #standing: Standing
+  readonly #place: PermitPlace
 
   constructor(turnstiles: Turnstiles, name: string, key: string) {
     const { runtime } = turnstiles
     this.#turnstiles = turnstiles
     this.#runtime = runtime
-    this.#runner = new Speaker(runtime, name)
+    this.#runner = new NamedRunner(runtime, name)
     this.name = name
     this.key = key
     this.told = semaphoreChannel(key)
@@ -63,30 +63,30 @@ export class Permits implements Passage<PermitsRequest, number> {
       grants: permitsGrants(key),
       told: this.told,
     }
-    this.#standing = new Standing(runtime, this.#runner, keys, () => {
+    this.#place = new PermitPlace(runtime, this.#runner, keys, () => {
       turnstiles.at(this)?.call()
     })
-    this.channel = this.#standing.channel
+    this.channel = this.#place.channel
   }
 
   /** The keys of a step along the line. */
   #keys(note: string) {
-    return [this.key, note, ...this.#standing.line] as const
+    return [this.key, note, ...this.#place.line] as const
   }
 
   async ask(waiters: readonly PermitsWaiter[], hears: boolean): Promise<Answer<PermitsRequest, number>> {
-    const { requests } = this.#runtime
-    const note = requests.note(this.key)
+    const { steps } = this.#runtime
+    const note = steps.note(this.key)
     const wanted = waiters.map(({ request }) => request.permits)
-    const patient = hears || this.#standing.stands ? waiters.find(({ request }) => request.wait > 0) : undefined
+    const patient = hears || this.#place.stands ? waiters.find(({ request }) => request.wait > 0) : undefined
     try {
       const calls = await (patient === undefined ? this.#take(note, wanted) : this.#standIn(note, wanted, patient))
-      if (calls > 0) requests.forget(note)
+      if (calls > 0) steps.forget(note)
       if (calls === -1) return { granted: [], left: -1, vain: unlessSetUp(this.name, 'permits are') }
-      return { granted: wanted.slice(0, calls), left: this.#standing.restless }
+      return { granted: wanted.slice(0, calls), left: this.#place.restless }
     } catch (error) {
-      requests.undo(error, () => {
-        const { own, voices } = this.#standing
+      steps.undo(error, () => {
+        const { own, voices } = this.#place
         return this.#runner.run(semaphoreRetract, this.#keys(note), [this.#runtime.options.id, own, ...voices])
       })
       throw error
@@ -95,7 +95,7 @@ export class Permits implements Passage<PermitsRequest, number> {
 
   /** Of what nobody in the line comes for first. */
   async #take(note: string, wanted: readonly number[]): Promise<number> {
-    const { queue, deadlines, turn } = this.#standing.keys
+    const { queue, deadlines, turn } = this.#place.keys
     const keys = [this.key, note, queue, deadlines, turn] as const
     const calls = await this.#runner.take(semaphoreAcquire, keys, wanted, (served) => served > 0)
     // It may be the turn of somebody who is dead.
@@ -104,26 +104,26 @@ export class Permits implements Passage<PermitsRequest, number> {
 
   /** `patient`: who waits in the line if it has to; nobody does: it may stand there all the same. */
   async #standIn(note: string, wanted: readonly number[], patient: PermitsWaiter | undefined): Promise<number> {
-    const owner = this.#standing.asks(patient !== undefined)
-    const { own, news, voices } = this.#standing
+    const owner = this.#place.asks(patient !== undefined)
+    const { own, news, voices } = this.#place
     const args = [owner, patient?.request.permits ?? 0, news, own, ...voices, ...wanted] as const
     const answer = await this.#runner.take(semaphoreAsk, this.#keys(note), args, ([served]) => served > 0)
     const [calls, first, open, share] = answer
-    this.#standing.answered(owner, calls, first, open, share)
+    this.#place.answered(owner, calls, first, open, share)
     return calls
   }
 
   placeToLeave(): string | undefined {
-    return this.#standing.leave()
+    return this.#place.leave()
   }
 
   leaveLine(): Promise<unknown> | undefined {
-    const owner = this.#standing.leave()
+    const owner = this.#place.leave()
     return owner === undefined ? undefined : this.#leave(owner)
   }
 
   #leave(owner: string): Promise<unknown> {
-    const standing = this.#standing
+    const standing = this.#place
     const keys = [this.key, ...standing.line] as const
     return standing.leaveBy(() => this.#runner.run(semaphoreLeave, keys, [owner, standing.own, ...standing.voices]))
   }
@@ -143,7 +143,7 @@ export class Permits implements Passage<PermitsRequest, number> {
   }
 
   async make(permits: number, expiry: number, note: string): Promise<boolean> {
-    const { own, voices } = this.#standing
+    const { own, voices } = this.#place
     const args = [permits, expiry, this.#runtime.options.id, own, ...voices] as const
     return (await this.#runner.run(semaphoreTrySetPermits, this.#keys(note), args)) === 1
   }
@@ -154,7 +154,7 @@ export class Permits implements Passage<PermitsRequest, number> {
     const here = this.#turnstiles.at(this)
     const visits = here?.visits() ?? 1
     const place = here?.placeToLeave()
-    const { own, voices } = this.#standing
+    const { own, voices } = this.#place
     const args = [amount, always ? 1 : 0, place ?? options.id, own, visits, ...voices] as const
     let told = -1
     try {
@@ -168,6 +168,6 @@ export class Permits implements Passage<PermitsRequest, number> {
 
   async giveBack(permits: number): Promise<void> {
     if (permits === 0 || this.pass(permits)) return
-    await this.#runtime.requests.surely(this.key, (note) => this.add(permits, false, note), { kept: KEPT })
+    await this.#runtime.steps.surely(this.key, (note) => this.add(permits, false, note), { kept: KEPT })
   }
 }

@@ -1,5 +1,5 @@
-import { KeptObject } from '../../core/counted/kept.js'
-import type { Turnstiles } from '../../core/counted/turnstiles.js'
+import { SharedObject } from '../../core/shared/shared-object.js'
+import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import { AcquireTimeoutError, ClosedError } from '../../errors.js'
 import { semaphoreDrain } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkLease, checkWaiting, needsSetup, usingArgs } from '../../options.js'
@@ -8,7 +8,7 @@ import { Permits, type PermitsRequest } from './permits.js'
 import type { SemaphoreOptions, SetupOptions } from '../../types.js'
 
 /** Redisson's RSemaphore: one key with how many permits there are now. */
-export class CountedSemaphore extends KeptObject implements Semaphore {
+export class CountedSemaphore extends SharedObject implements Semaphore {
   readonly #permits: Permits
 
   constructor(turnstiles: Turnstiles, name: string) {

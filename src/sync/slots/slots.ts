@@ -2,7 +2,7 @@ import { dateAt, isDate } from '../../base/clock.js'
 import type { TenureHold } from '../../core/hold/hold.js'
 import { GatedLock, type LockHome } from '../../core/gate/gated-lock.js'
 import { within } from '../../base/scope.js'
-import { Speaker } from '../../core/client/speaker.js'
+import { NamedRunner } from '../../core/client/named-runner.js'
 import {
   show,
   checkAmount,
@@ -153,7 +153,7 @@ export class ClaimedSlots implements Slots {
   #record(slot: string, due: number | undefined): SlotRecord {
     const { runtime, newest } = this.#home
     const run = `${runtime.options.id}:${runtime.nextNumber()}`
-    const speaker = new Speaker(runtime, `${this.name}: ${slot}`)
+    const speaker = new NamedRunner(runtime, `${this.name}: ${slot}`)
     return new SlotRecord(speaker, { key: this.#key, slot, due, run, kept: this.#retention, newest })
   }
 
@@ -204,7 +204,7 @@ export class ClaimedSlots implements Slots {
     if ('answer' in outcome && outcome.answer === undefined) return undefined
     const stopped = [hold.signal, signal].find((one) => one?.aborted)
     if ('answer' in outcome && stopped === undefined) return outcome.answer
-    runtime.background.inBackground(() => record.giveBack())
+    runtime.cleanup.inBackground(() => record.giveBack())
     throw 'error' in outcome ? outcome.error : stopped?.reason
   }
 

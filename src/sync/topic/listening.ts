@@ -2,7 +2,7 @@ import { onAbort, reasonOf } from '../../base/abort.js'
 import { Emitter } from '../../base/emitter.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { inScope } from '../../base/scope.js'
-import type { Attendance } from '../../core/server/wakeups.js'
+import type { Attendance } from '../../core/server/subscriptions.js'
 import type { Message, SubscriptionKind } from '../../engine/engine.js'
 import { ClosedError } from '../../errors.js'
 import { checkFunction, show } from '../../options.js'
@@ -53,7 +53,7 @@ export class Listening implements Subscription {
       if (message === undefined) this.#gaps.emit('gap')
       else this.#hear(message)
     }
-    this.#ear = runtime.wakeups.attend(place.kind, place.name, inScope(hear))
+    this.#ear = runtime.subscriptions.attend(place.kind, place.name, inScope(hear))
   }
 
   /** Resolves when the server has confirmed; rejects when it has not, or the signal aborts before. */

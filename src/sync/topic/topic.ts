@@ -1,5 +1,5 @@
 import type { Codec } from '../../codecs/codec.js'
-import { allOf } from '../../core/server/everywhere.js'
+import { allOf } from '../../core/server/all-nodes.js'
 import { integer, many, text, tuple } from '../../lua/shape.js'
 import { OPTIONS, checkCount, checkFlag, checkFunction, checkName, checkOptions, checkWaiting } from '../../options.js'
 import type {

@@ -5,14 +5,14 @@ import { mustShareSlot, noteKey } from '../../keys.js'
 import { type Shape, either, integer, nil, text } from '../../lua/shape.js'
 import type { Kept } from '../../types.js'
 import type { Runtime } from '../client/runtime.js'
-import { Speaker } from '../client/speaker.js'
+import { NamedRunner } from '../client/named-runner.js'
 import { leftOf } from '../hold/terms.js'
 import type { Runner } from '../protocol/runner.js'
 import type { Turnstiles } from './turnstiles.js'
 import type { Arg } from '../../lua/values.js'
 
 /** What many share and nobody owns: its keys stay on the server until they are deleted. */
-export abstract class KeptObject implements Kept {
+export abstract class SharedObject implements Kept {
   readonly name: string
   readonly key: string
   protected readonly runtime: Runtime
@@ -25,7 +25,7 @@ export abstract class KeptObject implements Kept {
     this.runtime = runtime
     this.name = name
     this.key = runtime.keyOf(name)
-    this.#speaker = new Speaker(runtime, name)
+    this.#speaker = new NamedRunner(runtime, name)
   }
 
   /** All that it is made of. */
@@ -78,7 +78,7 @@ export abstract class KeptObject implements Kept {
   /** A step that is done once though its answer may be lost. */
   protected once<T>(step: (note: string) => Promise<T>): Promise<T> {
     this.checkUsable()
-    return this.runtime.untilClosed(() => this.runtime.requests.once(this.key, step), this.name)
+    return this.runtime.untilClosed(() => this.runtime.steps.once(this.key, step), this.name)
   }
 
   /** One plain command. */

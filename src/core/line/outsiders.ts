@@ -1,7 +1,7 @@
 import type { Timer } from '../../base/clock.js'
 import type { News } from '../protocol/line-protocol.js'
 import type { Runtime } from '../client/runtime.js'
-import type { Attendance } from '../server/wakeups.js'
+import type { Attendance } from '../server/subscriptions.js'
 import type { Place } from '../waiting/waiter.js'
 
 /** Others whose turn it is take so long at most from the message of a release until they have it, ms: Redisson takes 3 to 5. */
@@ -11,7 +11,7 @@ const QUIET = 10
  * Those who wait for the same lock and know of no line: Redisson's clients. They hear of releases on its channel. Where one of
  * them has it, or it is left to them for a while, whoever is first in our line listens there too, and asks when they are through.
  */
-export class Strangers {
+export class Outsiders {
   readonly #host: { readonly runtime: Runtime }
   readonly #protocol: { readonly channel: string }
   readonly #ask: () => void
@@ -51,7 +51,7 @@ export class Strangers {
   /** Theirs is the next turn, or this one, and this place is behind them; `open`: for so many ms at most, and for so many visits. */
   attend(first: Place | undefined, open: number, share: number): void {
     this.#first = first
-    const { wakeups, sharded } = this.#host.runtime
+    const { subscriptions, sharded } = this.#host.runtime
     if (open > 0 && this.#now >= this.#till) {
       this.#till = this.#now + open
       this.#visits = 0
@@ -60,7 +60,7 @@ export class Strangers {
     }
     if (this.#ear !== undefined) return
     const kind = sharded ? 'sharded' : 'plain'
-    this.#ear = wakeups.attend(kind, this.#protocol.channel, () => {
+    this.#ear = subscriptions.attend(kind, this.#protocol.channel, () => {
       this.#heard()
     })
     // It may have been released before that is heard.

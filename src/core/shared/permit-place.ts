@@ -1,5 +1,5 @@
 import type { Runtime } from '../client/runtime.js'
-import { Strangers } from '../line/strangers.js'
+import { Outsiders } from '../line/outsiders.js'
 import type { Runner } from '../protocol/runner.js'
 
 /** Among ours alone whoever is first is mostly served sooner, ms: it need not listen to others. */
@@ -10,7 +10,7 @@ const ALLOWANCE = 10_000
 const RESTLESS = 99
 
 /** Where the processes that wait for permits stand: the keys of their line, and its channel of grants. */
-export interface StandingKeys {
+export interface PermitLineKeys {
   readonly queue: string
   readonly deadlines: string
   readonly amounts: string
@@ -21,24 +21,24 @@ export interface StandingKeys {
 }
 
 /** This process in the line of those who wait for permits: it stands there once, for as many as the first who waits here wants. */
-export class Standing {
-  readonly keys: StandingKeys
+export class PermitPlace {
+  readonly keys: PermitLineKeys
   /** Where it hears that it was granted permits. */
   readonly channel: string
   readonly #runtime: Runtime
   readonly #runner: Runner
-  readonly #strangers: Strangers
+  readonly #outsiders: Outsiders
   /** By what name it stands there; whether it may do so. */
   #owner: string | undefined
   #stands = false
   #first = false
 
-  constructor(runtime: Runtime, runner: Runner, keys: StandingKeys, ask: () => void) {
+  constructor(runtime: Runtime, runner: Runner, keys: PermitLineKeys, ask: () => void) {
     this.#runtime = runtime
     this.#runner = runner
     this.keys = keys
     this.channel = `${keys.grants}:${runtime.options.id}`
-    this.#strangers = new Strangers({ runtime }, { channel: keys.told }, ask)
+    this.#outsiders = new Outsiders({ runtime }, { channel: keys.told }, ask)
   }
 
   get stands(): boolean {
@@ -57,7 +57,7 @@ export class Standing {
   }
 
   get #hears(): boolean {
-    return this.#runtime.wakeups.hears(this.channel)
+    return this.#runtime.subscriptions.hears(this.channel)
   }
 
   /** 1: the server may count us among those who listen where Redisson's do; 2: we hear of no grants; 3: it does not know of all who listen. */
@@ -73,7 +73,7 @@ export class Standing {
   }
 
   get news(): 0 | 1 {
-    return this.#strangers.news
+    return this.#outsiders.news
   }
 
   /** It asks along the line, by this name. `joins`: it stands there if it has to wait; a single try has nothing of what was granted there. */
@@ -90,15 +90,15 @@ export class Standing {
     this.#first = this.#stands && first > 0
     const place = this.#first ? first : 0
     // Whoever is first listens to what Redisson's tell each other, once it waits for longer, or they were seen.
-    if (place === 0) this.#strangers.leave()
-    else if (place === 1 && open === 0) this.#strangers.expect(PATIENT)
-    else this.#strangers.attend(undefined, open, share)
+    if (place === 0) this.#outsiders.leave()
+    else if (place === 1 && open === 0) this.#outsiders.expect(PATIENT)
+    else this.#outsiders.attend(undefined, open, share)
   }
 
   /** It leaves: by what name it may stand there. Whoever comes from now on has another. */
   leave(): string | undefined {
     const [owner, stands] = [this.#owner, this.#stands]
-    this.#strangers.leave()
+    this.#outsiders.leave()
     this.#owner = undefined
     this.#stands = this.#first = false
     return stands ? owner : undefined
@@ -106,8 +106,8 @@ export class Standing {
 
   /** By this step it is out of the line; nobody needs it any more when the place would have gone by itself. */
   leaveBy(step: () => Promise<unknown>): Promise<unknown> {
-    const left = this.#runtime.background.insist(step, this.#runtime.options.clock.monotonic() + ALLOWANCE)
-    this.#runtime.background.track(left)
+    const left = this.#runtime.cleanup.insist(step, this.#runtime.options.clock.monotonic() + ALLOWANCE)
+    this.#runtime.cleanup.track(left)
     return left
   }
 }

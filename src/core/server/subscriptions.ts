@@ -47,7 +47,7 @@ const utf8 = new TextDecoder()
  * The subscriptions of a client, each shared by all who listen. A message wakes the listeners; a connection that was
  * away wakes them too, for it may have lost one.
  */
-export class Wakeups {
+export class Subscriptions {
   readonly #clock: Clock
   readonly #subscriber: Subscriber
   readonly #sharded: () => boolean

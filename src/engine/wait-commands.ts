@@ -10,7 +10,7 @@ export interface WaitFor {
  * How many replicas have what was sent to one node. A WAIT keeps all that is behind it on its connection waiting, so there is
  * one at a time: whoever comes meanwhile shares the next.
  */
-export class Waits {
+export class WaitCommands {
   readonly #ask: (wait: WaitFor) => Promise<Reply>
   #current: Promise<unknown> | undefined
   #next: Promise<Reply> | undefined

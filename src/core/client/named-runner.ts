@@ -4,7 +4,7 @@ import type { Runtime } from './runtime.js'
 import type { Fleet, Runner } from '../protocol/runner.js'
 
 /** Speaks for one object, whose name is on the errors. */
-export class Speaker implements Runner {
+export class NamedRunner implements Runner {
   readonly #runtime: Runtime
   readonly #options: SendOptions
 

@@ -9,7 +9,7 @@ const UNCOUNTED =
   'is not granted to who waits, who is called instead and has to ask; one trip more for each hand-over, and not always in their order'
 
 /** Notices that those who wait are called, and never granted anything. */
-export class Counting {
+export class SubscriberCounts {
   readonly #clock: Clock
   readonly #warn: (warning: string) => void
   #calls = 0

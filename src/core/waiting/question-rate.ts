@@ -5,7 +5,7 @@ const EVERY = 2
 const FEW = 25
 
 /** How often messages alone make us ask: anybody who may publish can send them, as many as they like. */
-export class Pace {
+export class QuestionRate {
   #paid = -Infinity
 
   /** A message makes us ask once more, about so many waiters: in so many ms. A long question delays those after it. */

@@ -38,13 +38,13 @@ const channels = {
 }
 
 /** Of whom it is told. */
-export interface Told {
+export interface Reported {
   readonly name: string
   readonly kind: { readonly name: string }
 }
 
 /** Tells what becomes of a client's locks: to the client's listeners, and on the diagnostics channels. */
-export class Teller {
+export class LockEvents {
   readonly #clock: Clock
   readonly #events: Emitter<ClientEvents>
   readonly #client: string
@@ -57,35 +57,35 @@ export class Teller {
 
   // Each asks first whether anybody listens: a message is built only then.
 
-  asked(lock: Told): void {
+  asked(lock: Reported): void {
     if (channels.acquire.hasSubscribers) this.#tell('acquire', lock)
   }
 
-  waits(lock: Told): void {
+  waits(lock: Reported): void {
     if (channels.wait.hasSubscribers) this.#tell('wait', lock)
   }
 
   /** `since`: when the call began. `local`: the server was not asked. */
-  granted(lock: Told, owner: string | undefined, since: number, local: boolean): void {
+  granted(lock: Reported, owner: string | undefined, since: number, local: boolean): void {
     if (!channels.grant.hasSubscribers) return
     this.#tell('grant', lock, { ...(owner !== undefined && { owner }), elapsed: this.#elapsed(since), local })
   }
 
-  renewed(lock: Told, owner: string): void {
+  renewed(lock: Reported, owner: string): void {
     if (channels.renew.hasSubscribers) this.#tell('renew', lock, { owner })
   }
 
-  doubted({ name }: Told, owner: string, cause: unknown): void {
+  doubted({ name }: Reported, owner: string, cause: unknown): void {
     this.#events.emit('uncertain', { name, owner, cause })
   }
 
-  lost(lock: Told, owner: string, error: LockLostError): void {
+  lost(lock: Reported, owner: string, error: LockLostError): void {
     this.#events.emit('lost', { name: lock.name, owner, error })
     if (channels.lost.hasSubscribers) this.#tell('lost', lock, { owner, error })
   }
 
   /** `opened`: when it was known to be granted. */
-  released(lock: Told, owner: string, opened: number): void {
+  released(lock: Reported, owner: string, opened: number): void {
     if (channels.release.hasSubscribers) this.#tell('release', lock, { owner, elapsed: this.#elapsed(opened) })
   }
 
@@ -93,7 +93,7 @@ export class Teller {
     return this.#clock.monotonic() - since
   }
 
-  #tell(event: DiagnosticEvent, { kind, name }: Told, more?: Partial<DiagnosticMessage>): void {
+  #tell(event: DiagnosticEvent, { kind, name }: Reported, more?: Partial<DiagnosticMessage>): void {
     const message: DiagnosticMessage = { client: this.#client, kind: kind.name, name, ...more }
     channels[event].publish(message)
   }

@@ -7,7 +7,7 @@ import { isWrongKind, mayHaveRun } from './trouble.js'
 export const UNDO_TIME = 60_000
 
 /** What goes on behind the callers' backs: steps that are repeated until somebody answers, and what undoes those whose answer was lost. */
-export class Background {
+export class Cleanup {
   readonly #clock: Clock
   readonly #commandTimeout: number
   /** How much goes on behind the callers' backs that must be over before the connection ends. */

@@ -1,5 +1,5 @@
 import { NotInitializedError } from '../../errors.js'
-import type { Told } from '../client/diagnostics.js'
+import type { Reported } from '../client/lock-events.js'
 import type { Patience } from '../waiting/request.js'
 import type { Waiter } from '../waiting/waiter.js'
 
@@ -16,7 +16,7 @@ export interface Answer<Q, G> {
 }
 
 /** What is waited for that many may have at once: permits, or a latch that opens. It never subscribes, sets a timer or loops. */
-export interface Passage<Q extends Patience, G> extends Told {
+export interface Passage<Q extends Patience, G> extends Reported {
   readonly key: string
   /** The channel on which a message says that there may be more. */
   readonly channel: string

@@ -1,4 +1,4 @@
-import type { Told } from '../client/diagnostics.js'
+import type { Reported } from '../client/lock-events.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { LockProtocol } from '../protocol/protocol.js'
 import type { Runtime } from '../client/runtime.js'
@@ -8,7 +8,7 @@ import type { Waiter } from './waiter.js'
 import type { Moment } from '../../base/clock.js'
 
 /** The gate at which they wait. */
-export interface Host extends Told {
+export interface GateHost extends Reported {
   readonly runtime: Runtime
   readonly protocol: LockProtocol
   /** Who holds it here, if anybody does. */
@@ -29,7 +29,7 @@ export interface Host extends Told {
 }
 
 /** The gate of a lock whose waiters stand in a line on the server. */
-export interface LineHost extends Host {
+export interface LineHost extends GateHost {
   /** Whether it is held here under this name. */
   has(wire: string): boolean
   /** While the step is on its way, the gate stays. */

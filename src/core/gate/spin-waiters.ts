@@ -1,12 +1,12 @@
 import { ReplicationError } from '../../errors.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import { HoldWatch } from '../waiting/hold-watch.js'
-import type { Host } from '../waiting/host.js'
+import type { GateHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { GRACE, type Request } from '../waiting/request.js'
 import { isLate, lateError, serve } from '../waiting/serve.js'
-import { Spinner } from '../waiting/spinner.js'
+import { SpinLoop } from '../waiting/spin-loop.js'
 import type { Tenure } from '../hold/tenure.js'
 import { type Terms, alike } from '../hold/terms.js'
 import type { Contest, Outcome } from '../waiting/wait-loop.js'
@@ -20,10 +20,10 @@ interface Passing {
 }
 
 /** Those who wait at the gate of a spin lock: for the first of them it is asked again and again. It is there only while it is needed. */
-export class Spinning implements Contest<Waiter> {
-  readonly #host: Host
+export class SpinWaiters implements Contest<Waiter> {
+  readonly #host: GateHost
   readonly #room: WaitingRoom
-  readonly #spinner = new Spinner(this)
+  readonly #spinner = new SpinLoop(this)
   readonly #watch: HoldWatch
   #passing: Passing | undefined
   #asking: Waiter | undefined
@@ -33,7 +33,7 @@ export class Spinning implements Contest<Waiter> {
   answeredAt = -Infinity
   readonly passesOn = true
 
-  constructor(host: Host) {
+  constructor(host: GateHost) {
     this.#host = host
     this.#watch = new HoldWatch(host, () => this.#room.first !== undefined)
     this.#room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
@@ -86,7 +86,7 @@ export class Spinning implements Contest<Waiter> {
   /** From here on the call waits, unless too many do. */
   #admit(waiter: Waiter): void {
     if (!waiter.queued || waiter.counted || waiter.request.wait === 0) return
-    if (this.#room.admit(waiter)) this.#host.runtime.teller.waits(this.#host)
+    if (this.#room.admit(waiter)) this.#host.runtime.lockEvents.waits(this.#host)
   }
 
   // ---- asking ------------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ export class Spinning implements Contest<Waiter> {
     } catch (trouble) {
       // It was passed on, and is given back for want of replicas.
       passing?.done(trouble instanceof ReplicationError || this.#host.free(passing.from))
-      void runtime.background.undo(protocol, wire, lease, trouble)
+      void runtime.cleanup.undo(protocol, wire, lease, trouble)
       return { trouble }
     } finally {
       this.#asking = undefined
@@ -127,7 +127,7 @@ export class Spinning implements Contest<Waiter> {
   /** The hold of this process goes to the next one here by one script; 0: it was gone, ask as anyone does. */
   async #takeOver({ from, done }: Passing, wire: string, lease: number): Promise<null | 0> {
     const passed = await this.#host.protocol.pass(from.wire, wire, lease)
-    if (passed) this.#host.runtime.teller.released(this.#host, from.wire, from.opened)
+    if (passed) this.#host.runtime.lockEvents.released(this.#host, from.wire, from.opened)
     done(passed)
     return passed ? null : 0
   }
@@ -146,7 +146,7 @@ export class Spinning implements Contest<Waiter> {
       this.#room.remove(taker)
       taker.reject(lateError(name, terms.lease))
     }
-    await runtime.background.undo(protocol, wire, terms.lease, undefined)
+    await runtime.cleanup.undo(protocol, wire, terms.lease, undefined)
   }
 
   #likeMinded(terms: Terms): Waiter | undefined {

@@ -1,4 +1,5 @@
-import { PASS_TIME } from '../hold/terms.js'
+import { PASS_TIME } from '../protocol/timing.js'
+
 const PASSES = 4096
 
 interface Turn {
@@ -12,7 +13,7 @@ interface Turn {
  * What the server granted to the calls of one process, where nothing tells one part of it from another: as much may go from
  * one to the next of them as was granted lately. What was granted first is taken to be given back first.
  */
-export class Turns {
+export class PassAllowance {
   /** The oldest first. */
   readonly #turns: Turn[] = []
   #left = 0

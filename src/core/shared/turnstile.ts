@@ -1,13 +1,13 @@
 import { ClosedError } from '../../errors.js'
 import type { Clock } from '../../base/clock.js'
-import { Contender, type Contest } from '../waiting/contender.js'
+import { ListeningLoop, type ListeningContest } from '../waiting/listening-loop.js'
 import type { Answer, Passage } from './passage.js'
 import { GRACE, type Patience } from '../waiting/request.js'
 import type { Runtime } from '../client/runtime.js'
-import { Turns } from './turns.js'
+import { PassAllowance } from './pass-allowance.js'
 import type { Outcome } from '../waiting/wait-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
-import type { Wakeups } from '../server/wakeups.js'
+import type { Subscriptions } from '../server/subscriptions.js'
 import type { Waiter } from '../waiting/waiter.js'
 
 /** How much is asked for at once: so many calls, unless their weights are said. */
@@ -19,12 +19,12 @@ type PassStep<Q extends Patience, G> = (takers: readonly Waiter<Q, G>[]) => Prom
 /**
  * Those in one process who wait at one passage, first come, first served. It is there only while somebody waits.
  */
-export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
+export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter<Q, G>> {
   readonly passage: Passage<Q, G>
   readonly #runtime: Runtime
   readonly #room: WaitingRoom<Q, G>
-  readonly #contender = new Contender<Waiter<Q, G>>(this)
-  readonly #turns = new Turns()
+  readonly #loop = new ListeningLoop<Waiter<Q, G>>(this)
+  readonly #turns = new PassAllowance()
   readonly #rested: () => void
   /** For whom the question on its way is, in order. */
   #asked: readonly Waiter<Q, G>[] = []
@@ -55,8 +55,8 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     return this.passage.channel
   }
 
-  get wakeups(): Wakeups {
-    return this.#runtime.wakeups
+  get subscriptions(): Subscriptions {
+    return this.#runtime.subscriptions
   }
 
   get longest(): number | undefined {
@@ -76,18 +76,18 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
         resolve(granted)
       }
       const waiter = this.#room.enter(request, settle, reject)
-      this.#runtime.teller.asked(this.passage)
-      // Where all got theirs from one another, the contender may be asleep still.
-      if (request.wait === 0) this.#contender.wake()
-      else if (first === undefined) this.#contender.rouse()
+      this.#runtime.lockEvents.asked(this.passage)
+      // Where all got theirs from one another, the loop may be asleep still.
+      if (request.wait === 0) this.#loop.wake()
+      else if (first === undefined) this.#loop.rouse()
       else if (first.counted) this.#admit(waiter)
       this.#newcomers ||= !waiter.counted
-      this.#contender.start()
+      this.#loop.start()
     })
   }
 
   #admit(waiter: Waiter<Q, G>): void {
-    if (!waiter.counted && this.#room.admit(waiter)) this.#runtime.teller.waits(this.passage)
+    if (!waiter.counted && this.#room.admit(waiter)) this.#runtime.lockEvents.waits(this.passage)
   }
 
   /** What an answer on its way brings for it is given back first, unless that takes long. */
@@ -103,7 +103,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     else if (this.#waits || this.passage.leaveLine === undefined) settle()
     else this.#settleAfter(this.passage.leaveLine(), settle)
     // Who stood behind it may want less.
-    this.#contender.wake()
+    this.#loop.wake()
   }
 
   /** When that is done, unless it takes long. */
@@ -154,14 +154,14 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     const sent = this.clock.monotonic()
     let back: Promise<unknown> | undefined
     try {
-      const answer = await this.passage.ask(asked, this.#contender.listens)
+      const answer = await this.passage.ask(asked, this.#loop.listens)
       const { granted, left } = answer
       this.#answeredAt = sent
       if (granted.length > 0) this.#begin(asked.slice(0, granted.length))
       back = this.#deal(asked, answer)
       // The next one stands in the line for itself, unless it was told for how long it waits there.
       const stands = this.passage.leaveLine !== undefined && left < 0
-      const goesOn = granted.length > 0 && stands && this.#contender.listens
+      const goesOn = granted.length > 0 && stands && this.#loop.listens
       return goesOn || granted.length === asked.length ? 'served' : left
     } catch (trouble) {
       return { trouble }
@@ -208,7 +208,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
 
   #serve(waiter: Waiter<Q, G>, granted: G, local: boolean): void {
     this.#room.remove(waiter)
-    this.#runtime.teller.granted(this.passage, undefined, waiter.since, local)
+    this.#runtime.lockEvents.granted(this.passage, undefined, waiter.since, local)
     waiter.resolve(granted)
   }
 
@@ -217,7 +217,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     this.passage.left?.(waiter)
     waiter.reject(why)
     // Who stood behind it may want less.
-    this.#contender.wake()
+    this.#loop.wake()
   }
 
   #refuse(waiter: Waiter<Q, G>): void {
@@ -260,7 +260,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
     const { first } = this.#room
     if (before === undefined || first === undefined) return
     const [wanted, wants] = [before, first].map(({ request }) => this.passage.amount?.(request))
-    if (wanted !== wants) this.#contender.wake()
+    if (wanted !== wants) this.#loop.wake()
   }
 
   /** The same where a step of the server is needed; it may come to nothing, and then they wait on. */
@@ -313,7 +313,7 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
 
   /** There may be more for who waits here, as a message says. */
   call(): void {
-    this.#contender.call()
+    this.#loop.call()
   }
 
   /** What was granted until now goes to the server when it is given back. */
@@ -347,18 +347,18 @@ export class Turnstile<Q extends Patience, G> implements Contest<Waiter<Q, G>> {
 
   /** Nobody here waits. */
   get idle(): boolean {
-    return this.#room.first === undefined && this.#contender.running === undefined
+    return this.#room.first === undefined && this.#loop.running === undefined
   }
 
   /** Rejects all who wait. */
   turnAway(): void {
     for (const waiter of this.#room.all()) this.passage.left?.(waiter)
     this.#room.rejectAll(new ClosedError(this.passage.name))
-    this.#contender.wake()
+    this.#loop.wake()
   }
 
   async close(): Promise<void> {
     this.turnAway()
-    await this.#contender.running
+    await this.#loop.running
   }
 }

@@ -1,17 +1,12 @@
 import type { Clock, Moment } from '../../base/clock.js'
-import { type Terms, marginOf } from './terms.js'
-
-/** How long the server lets somebody have a lock who was granted it and has not confirmed; the scripts have it too. */
-export const TRIAL = 3000
-
-/** Whoever waits asks at least so often, ms: a lost message costs a poll, and no living waiter is taken for dead. */
-export const POLL = TRIAL / 3
+import type { Terms } from './terms.js'
+import { marginOf, TRIAL } from '../protocol/timing.js'
 
 /** Clocks that differ by more are not believed until the server has answered. */
 const CLOCKS_APART = 1000
 
 /** For how long the server's last word can be believed. */
-export class Trust {
+export class Deadline {
   /** Before the question was sent. */
   #proven: Moment
   /** ms from then on: the deadline less the margin. */

@@ -1,7 +1,7 @@
 import { nextTick } from 'node:process'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { Tenure } from '../hold/tenure.js'
-import type { LineHost } from '../waiting/host.js'
+import type { LineHost } from '../waiting/gate-host.js'
 
 /** All that follows at once from what happens in this turn of the event loop is done. */
 const turnOver = (): Promise<void> =>
@@ -15,7 +15,7 @@ const turnOver = (): Promise<void> =>
  * Grants that somebody works on already, and that the server is still to hear of. Where the last one was over within its turn
  * of the event loop, the next one is let have its turn, too: then one step frees it, and none confirms it.
  */
-export class Trials {
+export class GrantConfirmer {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   #brief = false
@@ -33,7 +33,7 @@ export class Trials {
       await turn
       this.#brief = tenure.over
       // Gone: but it may stand in the line still.
-      if ((await confirming) === 0) await this.#host.runtime.background.undo(this.#protocol, wire, lease, undefined)
+      if ((await confirming) === 0) await this.#host.runtime.cleanup.undo(this.#protocol, wire, lease, undefined)
     })
   }
 }

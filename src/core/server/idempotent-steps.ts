@@ -1,7 +1,7 @@
 import { EngineError, isBrokenOff, ReplicationError } from '../../errors.js'
 import { noteKey, slotOf } from '../../keys.js'
 import type { Clock, Timer } from '../../base/clock.js'
-import { type Background, UNDO_TIME } from './background.js'
+import { type Cleanup, UNDO_TIME } from './cleanup.js'
 import type { Link } from '../../engine/link.js'
 import { integer } from '../../lua/shape.js'
 import { UNSURE, passes } from './trouble.js'
@@ -53,7 +53,7 @@ class Course {
 interface Noting {
   readonly options: { readonly id: string; readonly clock: Clock }
   readonly link: Pick<Link, 'isUp' | 'cluster' | 'command'>
-  readonly background: Background
+  readonly cleanup: Cleanup
   readonly closed: boolean
   nextNumber(): number
   fail(error: unknown): void
@@ -64,7 +64,7 @@ interface Noting {
  * of what came of it, under a key of its own that lives for longer than anybody asks. Whose answer is lost asks again under
  * the same key. When every copy that was sent has been answered, the note goes.
  */
-export class Requests {
+export class IdempotentSteps {
   readonly #runtime: Noting
   readonly #answered = new Set<string>()
   /** Of steps that nobody asks for any more though a copy may come late: they last for as long as that. */
@@ -119,12 +119,12 @@ export class Requests {
     const course = this.#course()
     course.failed(cause)
     const until = this.#runtime.options.clock.monotonic() + Math.min(KEPT, Math.max(lasts, UNDO_TIME))
-    const undone = this.#runtime.background.insist(
+    const undone = this.#runtime.cleanup.insist(
       undo,
       () => Math.min(until, course.refusedAt + UNDO_TIME),
       course.failed,
     )
-    this.#runtime.background.track(undone)
+    this.#runtime.cleanup.track(undone)
     void this.#told(undone, course)
   }
 
@@ -149,7 +149,7 @@ export class Requests {
     }
     this.#answered.clear()
     const deleted = Promise.all([...this.#shortened(), ...[...slots.values()].map((notes) => this.#delete(notes))])
-    this.#runtime.background.track(deleted)
+    this.#runtime.cleanup.track(deleted)
     await deleted
   }
 
@@ -157,7 +157,7 @@ export class Requests {
     const runtime = this.#runtime
     const route = notes[0] as string
     // Closing does not end before they are gone, if that can be.
-    const outcome = await runtime.background.insist(
+    const outcome = await runtime.cleanup.insist(
       () => runtime.link.command(['DEL', ...notes], integer, { route }),
       () => (runtime.closed ? Infinity : -Infinity),
     )
@@ -191,8 +191,8 @@ export class Requests {
     until: () => number,
   ): Promise<Outcome<T>> {
     const note = this.note(key)
-    const asked = this.#runtime.background.insist(() => step(note), until, course.failed)
-    this.#runtime.background.track(asked)
+    const asked = this.#runtime.cleanup.insist(() => step(note), until, course.failed)
+    this.#runtime.cleanup.track(asked)
     const outcome = await asked
     if (course.unanswered !== undefined && !course.late) this.forget(note)
     if ('error' in outcome) {
@@ -202,7 +202,7 @@ export class Requests {
     if (!course.late) this.forget(note)
     // A copy may come late still. Asked for once more, the note lasts for as long as that, and then it goes.
     else {
-      this.#runtime.background.inBackground(async () => {
+      this.#runtime.cleanup.inBackground(async () => {
         await step(note)
         await this.#runtime.link.command(['PEXPIRE', note, LATEST], integer, { route: note })
       })

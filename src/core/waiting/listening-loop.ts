@@ -1,14 +1,14 @@
 import type { Timer } from '../../base/clock.js'
-import { Pace } from './pace.js'
+import { QuestionRate } from './question-rate.js'
 import type { Patience } from './request.js'
 import { type Contest as Asked, WaitLoop } from './wait-loop.js'
-import type { Ear, Wakeups } from '../server/wakeups.js'
-import { POLL } from '../hold/trust.js'
+import type { Ear, Subscriptions } from '../server/subscriptions.js'
+import { POLL } from '../protocol/timing.js'
 
 /** What it contends for, where whoever waits is told by messages. */
-export interface Contest<W> extends Asked<W> {
+export interface ListeningContest<W> extends Asked<W> {
   readonly channel: string
-  readonly wakeups: Wakeups
+  readonly subscriptions: Subscriptions
   /** A message may say in how many ms to ask, at the earliest. */
   delayOf(payload: string): number
   /** The longest that it sleeps, ms, where that is not a poll. */
@@ -17,7 +17,7 @@ export interface Contest<W> extends Asked<W> {
 }
 
 /** The wait loop of a turnstile: ask, subscribe, ask again, sleep until a message, the time that it was told, or the next poll. */
-export class Contender<W extends { readonly request: Patience }> extends WaitLoop<W, Contest<W>> {
+export class ListeningLoop<W extends { readonly request: Patience }> extends WaitLoop<W, ListeningContest<W>> {
   /** Messages heard: one that comes while an attempt is on its way must not be missed. */
   #heard = 0
   /** Messages came too fast. */
@@ -27,7 +27,7 @@ export class Contender<W extends { readonly request: Patience }> extends WaitLoo
   #called = false
   /** A message said that it is to ask then. */
   #later: { readonly at: number; readonly timer: Timer } | undefined
-  readonly #pace = new Pace()
+  readonly #pace = new QuestionRate()
   /** It cannot subscribe, or has not been answered for long. */
   #deaf = false
 
@@ -51,12 +51,12 @@ export class Contender<W extends { readonly request: Patience }> extends WaitLoo
 
   /** Messages are heard, or nobody can: whoever is told is not told in vain. */
   get listens(): boolean {
-    return this.#deaf || (this.#ear !== undefined && this.contest.wakeups.hears(this.contest.channel))
+    return this.#deaf || (this.#ear !== undefined && this.contest.subscriptions.hears(this.contest.channel))
   }
 
   protected async run(): Promise<void> {
     const { contest } = this
-    if (contest.wakeups.hears(contest.channel)) this.#listen()
+    if (contest.subscriptions.hears(contest.channel)) this.#listen()
     let troubles = 0
     for (let waiter = contest.next(); waiter !== undefined; waiter = contest.next()) {
       const heard = this.#heard
@@ -115,7 +115,7 @@ export class Contender<W extends { readonly request: Patience }> extends WaitLoo
 
   #listen(): Ear {
     if (this.#ear !== undefined) return this.#ear
-    const attended = this.contest.wakeups.listen(this.contest.channel, (payload) => {
+    const attended = this.contest.subscriptions.listen(this.contest.channel, (payload) => {
       const delay = payload === undefined ? 0 : this.contest.delayOf(payload)
       if (delay > 0) {
         this.#callIn(delay)
@@ -153,7 +153,7 @@ export class Contender<W extends { readonly request: Patience }> extends WaitLoo
       },
     )
     const late = this.sleep(POLL).then(() => {
-      this.#deaf = !this.contest.wakeups.hears(this.contest.channel)
+      this.#deaf = !this.contest.subscriptions.hears(this.contest.channel)
       return true
     })
     const goesOn = await Promise.race([ready, late])

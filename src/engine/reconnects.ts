@@ -17,7 +17,7 @@ interface RenewalOptions {
 }
 
 /** Replaces connections that lie: open but silent, or to a server that has become a replica. */
-export class Renewal {
+export class Reconnects {
   readonly #driver: Driver
   readonly #options: RenewalOptions
   readonly #tell: (error: Error) => void

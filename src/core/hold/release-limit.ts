@@ -6,7 +6,7 @@ interface Watched {
 }
 
 /** A time limit that many calls share. They are due in the order in which they came, so one timer does for all. */
-export class Limit {
+export class ReleaseLimit {
   readonly #clock: Clock
   readonly ms: number
   #watched: Watched[] = []

@@ -1,12 +1,12 @@
 import { WaitLoop } from './wait-loop.js'
 import type { Waiter } from './waiter.js'
-import { POLL } from '../hold/trust.js'
+import { POLL } from '../protocol/timing.js'
 
 /** By then the pauses of whoever else waits have grown. */
 const LATER = 64
 
 /** The wait loop where releases are told to nobody: ask, pause, ask again. */
-export class Spinner extends WaitLoop<Waiter> {
+export class SpinLoop extends WaitLoop<Waiter> {
   /** What it pauses for came while it asked. */
   #woken = false
   /** Others shall have their turn before we ask. */

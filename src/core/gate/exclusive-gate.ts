@@ -1,0 +1,245 @@
+import { ClosedError } from '../../errors.js'
+import { Gate } from './gate.js'
+import { hearsGrants } from '../line/grant-listener.js'
+import { FREED, type TenureHold } from '../hold/hold.js'
+import { Line } from '../line/line.js'
+import { isLine } from '../protocol/line-protocol.js'
+import { LoneCall, type LoneHost } from '../waiting/lone-call.js'
+import type { UnitOfWork } from '../../base/owner.js'
+import { LATE, type Request, abortable } from '../waiting/request.js'
+import { SpinWaiters } from './spin-waiters.js'
+import type { Tenure } from '../hold/tenure.js'
+import { alike } from '../hold/terms.js'
+import type { Waiter } from '../waiting/waiter.js'
+import type { LineHost } from '../waiting/gate-host.js'
+import { PASS_TIME } from '../protocol/timing.js'
+
+/** How often a hold may go from hand to hand here before other processes get their turn. */
+const PASSES = 65_536
+
+/**
+ * The gate of a lock that one owner has at a time. Only the first who waits contends on the server; who holds it here
+ * passes it on to the next without telling the server, within bounds.
+ */
+export class ExclusiveGate extends Gate implements LoneHost, LineHost {
+  #tenure: Tenure | undefined
+  /** Made when somebody waits: most locks are held without that. */
+  #waiters: Line | SpinWaiters | undefined
+  #asking: LoneCall | undefined
+
+  get tenure(): Tenure | undefined {
+    return this.#tenure === undefined || this.#tenure.status() === 'lost' ? undefined : this.#tenure
+  }
+
+  protected get tenures(): readonly Tenure[] {
+    return this.#tenure === undefined ? [] : [this.#tenure]
+  }
+
+  /** Whoever waits here first. */
+  protected get first(): Waiter | undefined {
+    return this.#waiters?.first
+  }
+
+  protected take(tenure: Tenure): void {
+    // It was granted to somebody here: so what was held here before was taken by force.
+    this.#tenure?.verify().catch(() => undefined)
+    this.#tenure = tenure
+  }
+
+  protected drop(tenure: Tenure): void {
+    if (this.#tenure === tenure) this.#tenure = undefined
+  }
+
+  protected vacated(): void {
+    this.#waiters?.start()
+    this.rested()
+  }
+
+  // ---- taking it ---------------------------------------------------------------------------------------------------
+
+  acquire(request: Request): Promise<TenureHold | undefined> {
+    this.runtime.lockEvents.asked(this)
+    if (this.#isAlone(request)) return this.#ask(request)
+    // Whatever ends meanwhile, this gate must stay the lock's until the call stands in its queue.
+    this.inFlight++
+    const simple = request.wait > 0 && this.tenure?.owner !== request.owner
+    const joined = simple ? this.#queue(request) : this.#acquire(request)
+    this.inFlight--
+    this.rested()
+    return joined
+  }
+
+  /** Only an answer ends the call, and nobody here is before it. */
+  #isAlone({ wait, signal, explicit }: Request): boolean {
+    if (explicit || signal !== undefined || (wait > 0 && wait !== Infinity)) return false
+    const unused = this.#tenure === undefined && this.#waiters === undefined && this.inFlight === 0
+    return unused && !(isLine(this.protocol) && hearsGrants(this.runtime, this.protocol))
+  }
+
+  #ask(request: Request): Promise<TenureHold | undefined> {
+    this.inFlight++
+    return new Promise((resolve, reject) => {
+      this.#asking = new LoneCall(this, request, resolve, reject)
+    })
+  }
+
+  get asks(): boolean {
+    return this.#asking !== undefined
+  }
+
+  answered(call: LoneCall, mustWait: boolean): void {
+    this.#asking = undefined
+    this.inFlight--
+    if (mustWait && call.request.wait > 0) this.#contend().enterFirst(call)
+    else {
+      if (mustWait) call.resolve(undefined)
+      this.#waiters?.start()
+    }
+    this.rested()
+  }
+
+  #contend(): Line | SpinWaiters {
+    return (this.#waiters ??= isLine(this.protocol) ? new Line(this, this.protocol) : new SpinWaiters(this))
+  }
+
+  #queue(request: Request): Promise<TenureHold | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#join(request, resolve, reject)
+    })
+  }
+
+  /** By an owner who may hold it already, or a single try. */
+  #acquire(request: Request): Promise<TenureHold | undefined> {
+    const since = this.clock.monotonic()
+    return this.staying(async () => {
+      const again = await this.enterAgain(request)
+      if (again !== undefined) return again === LATE ? undefined : again
+      if (request.wait === 0) {
+        await this.#certain(request)
+        return this.#queue(request)
+      }
+      // What it found out took its time.
+      const left = request.wait - (this.clock.monotonic() - since)
+      return left > 0 ? this.#queue({ ...request, wait: left }) : undefined
+    })
+  }
+
+  #join(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
+    const { signal, wait } = request
+    if (this.runtime.closed) {
+      reject(new ClosedError(this.name))
+      return
+    }
+    if (signal?.aborted === true) {
+      reject(signal.reason)
+      return
+    }
+    const hopeless = this.hopeless(request)
+    if (hopeless !== undefined) {
+      if (wait === 0) resolve(undefined)
+      else reject(hopeless)
+      return
+    }
+    const behind = this.tenure !== undefined || this.asks || this.#waiters?.first !== undefined
+    // A try beside another call of its owner shares that one's luck.
+    if (behind && wait === 0 && this.#waiters?.asksFor(request) !== true) {
+      resolve(undefined)
+      return
+    }
+    this.#contend().enter(request, resolve, reject, behind)
+  }
+
+  /** Its owner has the other side of the lock now. */
+  reconsider(owner: UnitOfWork): void {
+    this.#waiters?.dismiss(owner, (waiter) => {
+      this.again(waiter)
+    })
+  }
+
+  /** A single try believes in a hold of this process only as far as the server has confirmed it just now. */
+  async #certain(request: Request): Promise<void> {
+    const { tenure } = this
+    if (tenure === undefined || this.clock.monotonic() - tenure.provenAt < PASS_TIME) return
+    const verified = tenure.verify().catch(() => undefined)
+    await abortable(verified, request, this.clock, () => Promise.resolve())
+  }
+
+  // ---- giving it back ----------------------------------------------------------------------------------------------
+
+  giveBack(tenure: Tenure): Promise<boolean> {
+    const contention = this.#waiters
+    const next = contention?.heir(tenure)
+    if (contention === undefined || next === undefined) return this.free(tenure)
+    const now = this.clock.monotonic()
+    contention.answeredAt = now
+    const mayPass = !this.runtime.closed && tenure.passes < PASSES && now - tenure.opened < PASS_TIME
+    if (!mayPass || tenure !== this.#tenure) return this.free(tenure)
+    const half = tenure.lease / 2
+    // On trial the server gives it for less, and that is looked at by the status.
+    const proven = tenure.trial || (now - tenure.provenAt < half && tenure.lastsUntil - now >= half)
+    const like = tenure.watched && tenure.token === undefined && alike(next.request.terms, tenure)
+    if (proven && like && tenure.status() === 'held') {
+      this.runtime.lockEvents.released(this, tenure.wire, tenure.opened)
+      // Whoever has it when the turn is over has been told nothing by the server: it may have been released by force since.
+      if (tenure.passes++ === 0) this.runtime.watchdog.askAt(tenure, tenure.opened + PASS_TIME)
+      contention.hand(next, tenure, true)
+      return FREED
+    }
+    // A line is passed along on the server.
+    if (!contention.passesOn) return this.free(tenure)
+    this.forget(tenure)
+    return this.releases.within(contention.passOn(tenure), false)
+  }
+
+  /** Frees it on the server and lets all compete. False: it was lost, or nobody answered in time. */
+  async free(tenure: Tenure): Promise<boolean> {
+    this.forget(tenure)
+    this.inFlight++
+    this.#waiters?.freeing()
+    const freeing = this.setFree(tenure, () => this.#waiters?.freed())
+    // The next of us asks right behind.
+    this.#waiters?.start()
+    const freed = await freeing
+    this.inFlight--
+    this.#waiters?.freed()
+    this.rested()
+    return freed
+  }
+
+  turnAway(): void {
+    this.#waiters?.close(new ClosedError(this.name))
+    this.#asking?.close(new ClosedError(this.name))
+  }
+
+  /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
+  async close(release: boolean): Promise<void> {
+    const contention = this.#waiters
+    const asking = this.#asking
+    this.turnAway()
+    const { tenure } = this
+    if (tenure !== undefined) {
+      tenure.abandon(new ClosedError(this.name))
+      if (release) await this.free(tenure)
+      else {
+        this.forget(tenure)
+        this.leaveLine(tenure)
+      }
+    }
+    await Promise.all([contention?.running, asking?.running])
+    this.rested()
+  }
+
+  /** What was there for waiting goes, and the gate itself. */
+  rested(): void {
+    const contention = this.#waiters
+    if (this.inFlight > 0 || contention?.first !== undefined || contention?.running !== undefined) return
+    const held = this.#tenure !== undefined
+    // Who was served without the server is still to leave its line.
+    const keeps = (this.#tenure?.served.length ?? 0) > 0
+    if (!held || !keeps) {
+      contention?.end()
+      this.#waiters = undefined
+    }
+    if (!held) this.home.retired(this)
+  }
+}

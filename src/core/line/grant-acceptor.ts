@@ -1,0 +1,179 @@
+import { ReplicationError } from '../../errors.js'
+import { type Clock, type Moment, momentOf } from '../../base/clock.js'
+import { numberOf } from '../../keys.js'
+import type { LineProtocol } from '../protocol/line-protocol.js'
+import { POLL, TRIAL } from '../protocol/timing.js'
+import type { ServerTime } from '../server/server-time.js'
+import type { LineHost } from '../waiting/gate-host.js'
+import { isLate, lateError } from '../waiting/serve.js'
+import type { Place } from '../waiting/waiter.js'
+import { GrantConfirmer } from './grant-confirmer.js'
+import { type Grant, isProven } from './grant-proof.js'
+import type { HandToHand } from './hand-to-hand.js'
+import type { LinePoll } from './line-poll.js'
+import type { LineWaiters } from './line-waiters.js'
+
+/** A grant is believed without asking when at least so much of its trial is left, ms. */
+const ENOUGH = 500
+
+/** What the acceptor needs of the line. */
+export interface GrantedLine {
+  readonly waiters: LineWaiters
+  readonly poll: LinePoll
+  readonly hands: HandToHand
+  /** The server does not know this place any more. */
+  again(place: Place): void
+}
+
+/**
+ * What a grant is worth, whether a message or an answer brings it: the waiter starts at once, or after the server has confirmed
+ * it, or it is only a reason to ask.
+ */
+export class GrantAcceptor {
+  readonly #host: LineHost
+  readonly #protocol: LineProtocol
+  readonly #line: GrantedLine
+  readonly #waiters: LineWaiters
+  readonly #serverTime: ServerTime
+  readonly #confirmer: GrantConfirmer
+  /** It was asked just now whether what is held here was taken by force. */
+  #doubts = false
+
+  constructor(host: LineHost, protocol: LineProtocol, line: GrantedLine) {
+    this.#host = host
+    this.#protocol = protocol
+    this.#line = line
+    this.#waiters = line.waiters
+    this.#serverTime = host.runtime.serverTime(protocol.key)
+    this.#confirmer = new GrantConfirmer(host, protocol)
+  }
+
+  get #clock(): Clock {
+    return this.#host.runtime.options.clock
+  }
+
+  // ---- by a message ------------------------------------------------------------------------------------------------
+
+  /** Anybody may have published it: what is not proven is worth a question, and no more. Undefined: so is this. */
+  hear(grant: Grant | undefined): void {
+    const place = grant && this.#waiters.places.at(grant.number)
+    if (grant === undefined || place === undefined || !isProven(grant, place.wire)) {
+      // What is held here needs no message.
+      if (grant !== undefined && this.#isHeld(grant)) return
+      this.#line.poll.now()
+      if (grant !== undefined) this.#doubt(false)
+    } else if (grant.stamp > place.granted) {
+      place.granted = grant.stamp
+      if (this.#isFresh(place, grant)) return
+      this.#doubt(true)
+      void this.#host.staying(() => this.#confirmFirst(place))
+    }
+  }
+
+  #isHeld({ number }: Grant): boolean {
+    const { tenure } = this.#host
+    return tenure !== undefined && numberOf(tenure.wire) === number
+  }
+
+  /** If it was granted to another, what is held here was taken by force. */
+  #doubt(proven: boolean): void {
+    const { tenure, runtime } = this.#host
+    if (tenure === undefined) return
+    this.#line.hands.suspect(tenure)
+    if (this.#doubts && !proven) return
+    this.#doubts = true
+    const rest = (): void => {
+      void runtime.cleanup.pause(POLL / 50).then(() => (this.#doubts = false))
+    }
+    tenure.verify().then(rest, rest)
+  }
+
+  /** Starts at once when the grant is of this round and provably young enough. */
+  #isFresh(place: Place, grant: Grant): boolean {
+    // A token comes with the answer.
+    if (this.#protocol.takeToken !== undefined) return false
+    // Before what it is compared with: should this process be stopped in between, the grant only looks older.
+    const now = momentOf(this.#clock)
+    const age = this.#serverTime.ageOf(grant.stamp)
+    if (place.since === undefined || age === undefined || grant.stamp <= place.since || place.asked > 0) return false
+    if (this.#hasReplicas || place.named) return false
+    const left = TRIAL - age
+    if (left < ENOUGH || !place.waiter.queued) return false
+    this.#waiters.places.forget(place)
+    const { terms } = place.waiter.request
+    const tenure = this.#host.begin(place.wire, terms, now)
+    tenure.onTrial(now, Math.min(left, terms.lease))
+    this.#line.hands.begin(grant, place.wire)
+    this.#confirmer.begin(tenure)
+    this.#waiters.serve(place.waiter, tenure)
+    this.#waiters.rest()
+    return true
+  }
+
+  // ---- by an answer ------------------------------------------------------------------------------------------------
+
+  get #hasReplicas(): boolean {
+    return this.#host.runtime.replicas.of(this.#protocol.key) > 0
+  }
+
+  /**
+   * The server has it as the holder, for the lease that was asked for. Where it has replicas, nobody starts before they know;
+   * `stamp`: unless they were waited for.
+   */
+  held(place: Place, stamp: number | undefined, sent: Moment): Promise<void> | undefined {
+    const known = stamp === undefined || !this.#hasReplicas
+    if (!this.#waiters.places.has(place) || (known && !place.mixed)) {
+      this.#granted(place, sent)
+      return undefined
+    }
+    place.since ??= stamp
+    return this.#host.staying(() => this.#confirmFirst(place, !place.mixed))
+  }
+
+  /** `stands`: it is in the line till then. */
+  async #confirmFirst(place: Place, stands = true): Promise<void> {
+    const sent = momentOf(this.#clock)
+    const { lease } = place.waiter.request.terms
+    try {
+      const confirmed = await this.#protocol.confirm(place.wire, lease)
+      if (confirmed > 0) {
+        // Whoever it is for now may want it for another time.
+        const again = this.#waiters.places.has(place) && place.waiter.request.terms.lease !== lease
+        if (again) await this.#confirmFirst(place, stands)
+        else this.#granted(place, sent)
+      } else if (!stands) this.#line.again(place)
+      else {
+        // What was granted before now is no grant any more, but it has been heard.
+        place.named = true
+        place.since = this.#serverTime.latest ?? Infinity
+        this.#line.poll.now()
+      }
+    } catch (trouble) {
+      // Of whoever stands in the line, the next poll tells whether it was confirmed.
+      if (trouble instanceof ReplicationError || place.since === undefined) this.#waiters.troubled(place, trouble)
+      this.#line.poll.in(50)
+    }
+  }
+
+  /** The server has it as the holder for its whole lease. */
+  #granted(place: Place, sent: Moment): void {
+    const { places } = this.#waiters
+    if (!places.has(place)) {
+      // What is being passed on is not to be freed.
+      if (place.wire !== this.#waiters.passing) places.abandon(place)
+      return
+    }
+    const { waiter, wire } = place
+    const { terms } = waiter.request
+    places.forget(place)
+    this.#line.hands.followed = false
+    const late = isLate(this.#clock, sent, terms.lease)
+    if (waiter.queued && !late && !this.#host.runtime.closed) {
+      this.#waiters.serve(waiter, this.#host.begin(wire, terms, sent))
+    } else {
+      void places.giveUp(place)
+      if (waiter.queued) this.#waiters.reject(waiter, lateError(this.#host.name, terms.lease))
+    }
+    this.#waiters.rest()
+  }
+}

@@ -1,0 +1,189 @@
+import type { Clock } from '../../base/clock.js'
+import type { Tenure } from '../hold/tenure.js'
+import type { LineProtocol } from '../protocol/line-protocol.js'
+import { POLL } from '../protocol/timing.js'
+import { isAway, waitsOut } from '../server/trouble.js'
+import type { LineHost } from '../waiting/gate-host.js'
+import { HoldWatch } from '../waiting/hold-watch.js'
+import { GRACE, type Request } from '../waiting/request.js'
+import { serve } from '../waiting/serve.js'
+import type { Place, Waiter } from '../waiting/waiter.js'
+import { WaitingRoom } from '../waiting/waiting-room.js'
+import type { Outsiders } from './outsiders.js'
+import { Places } from './place.js'
+
+/** Those of this process who wait in one line, which of them has which place there, and every way in which a wait ends. */
+export class LineWaiters {
+  readonly room: WaitingRoom
+  readonly places: Places
+  /** The process has one place in the line, which its first waiter uses; otherwise each waiter has a place. */
+  readonly standsOnce: boolean
+  readonly #host: LineHost
+  readonly #outsiders: Outsiders
+  readonly #ask: (waiter: Waiter) => void
+  readonly #watch: HoldWatch
+  #troubles = 0
+  /** When the newest question that was answered was sent, on the monotonic clock. */
+  answeredAt = -Infinity
+  /** The wire name of a hold that a step on the server is passing on. */
+  passing: string | undefined
+
+  /** `ask`: this waiter needs a place in the line. */
+  constructor(host: LineHost, protocol: LineProtocol, outsiders: Outsiders, ask: (waiter: Waiter) => void) {
+    this.#host = host
+    this.#outsiders = outsiders
+    this.#ask = ask
+    this.standsOnce = protocol.standsOnce === true
+    this.places = new Places(host, protocol)
+    this.#watch = new HoldWatch(host, () => this.room.first !== undefined)
+    this.room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
+      this.#left(waiter, settle)
+    })
+  }
+
+  get #clock(): Clock {
+    return this.#host.runtime.options.clock
+  }
+
+  /** The place of another call of the same owner. */
+  placeOf({ owner, explicit }: Request): Place | undefined {
+    if (!explicit) return undefined
+    return this.room.of(owner).find(({ place }) => place !== undefined)?.place
+  }
+
+  /** From here on the call waits. False: too many do, or it does not any more. */
+  admit(waiter: Waiter): boolean {
+    if (waiter.queued && !waiter.counted && this.room.admit(waiter)) this.#host.runtime.lockEvents.waits(this.#host)
+    return waiter.queued
+  }
+
+  // ---- whose place it is -------------------------------------------------------------------------------------------
+
+  /** Whoever is first here asks for the place of the process; not while the process has the lock. */
+  stand(): void {
+    const { first } = this.room
+    if (!this.standsOnce || first === undefined || !this.places.none) return
+    if (this.passing !== undefined) return
+    if (this.#host.tenure !== undefined) this.#watch.start()
+    else if (!this.#host.asks && !this.#host.runtime.closed) this.#ask(first)
+  }
+
+  /** Whoever stood there has gone: the place goes to the first here, or out of the line. */
+  vacate(place: Place): Promise<void> | undefined {
+    const { first } = this.room
+    if (!this.standsOnce || first === undefined || !this.places.has(place)) return this.places.giveUp(place)
+    this.places.giveTo(place, first)
+    return undefined
+  }
+
+  /** Another call of the same owner has stood behind this one: it needs a place of its own now. */
+  shareOn(waiter: Waiter): void {
+    if (this.standsOnce) return
+    const [next] = this.room.of(waiter.request.owner)
+    if (next !== undefined) this.#ask(next)
+  }
+
+  /** Nothing more to do for now: whoever is first asks, and where nobody waits the gate may go. */
+  rest(): void {
+    this.stand()
+    if (this.places.none && this.room.first === undefined) this.#host.rested()
+  }
+
+  // ---- how a wait ends ---------------------------------------------------------------------------------------------
+
+  serve(waiter: Waiter, tenure: Tenure, local = false): void {
+    const others = serve(this.#host, this.room, waiter, tenure, local)
+    this.#outsiders.leave()
+    if (others === 0 && !this.standsOnce) return
+    for (const place of this.places) if (!place.waiter.queued) void this.vacate(place)
+  }
+
+  /** A single try had no luck. */
+  refuse(place: Place): void {
+    this.places.forget(place)
+    this.room.refuseTries(place.waiter)
+    this.shareOn(place.waiter)
+    this.rest()
+  }
+
+  reject(waiter: Waiter, reason: unknown): void {
+    this.room.remove(waiter)
+    waiter.reject(reason)
+    const { place } = waiter
+    if (place !== undefined) void this.vacate(place)
+    this.shareOn(waiter)
+    this.rest()
+  }
+
+  /** The time limit or the signal: the place is given up before the caller hears of it, or the grace is over. */
+  #left(waiter: Waiter, settle: () => void): void {
+    const { place } = waiter
+    if (place === undefined) {
+      settle()
+      this.rest()
+      return
+    }
+    const timer = this.#clock.setTimer(settle, GRACE)
+    void Promise.resolve(this.vacate(place)).then(() => {
+      timer.cancel()
+      settle()
+    })
+    this.shareOn(waiter)
+    this.rest()
+  }
+
+  close(reason: Error): void {
+    const places = [...this.places]
+    this.room.rejectAll(reason)
+    for (const place of places) void this.places.giveUp(place)
+  }
+
+  end(): void {
+    this.#watch.end()
+  }
+
+  // ---- trouble -----------------------------------------------------------------------------------------------------
+
+  /** The server has answered: the next trouble is the first again. */
+  recovered(): void {
+    this.#troubles = 0
+  }
+
+  /** What all who wait have met, and wait out. */
+  met(trouble: unknown): void {
+    for (const { request } of this.room.all()) request.trouble = trouble
+  }
+
+  troubled(place: Place, trouble: unknown): void {
+    // A grant came, or it was given up, before this was known.
+    if (!this.places.has(place)) return
+    const { waiter } = place
+    this.places.forget(place)
+    // Whoever stands in the line already leaves it, whatever this trouble says.
+    void this.places.undo(place, place.since === undefined ? trouble : undefined)
+    waiter.request.trouble = trouble
+    if (!waiter.queued) return
+    const { request, since } = waiter
+    if (request.wait > 0 && waitsOut(trouble, request, since <= this.answeredAt)) this.#askLater(waiter)
+    else {
+      this.reject(waiter, trouble)
+      if (isAway(trouble)) this.#awayForAll(trouble)
+    }
+  }
+
+  #askLater(waiter: Waiter): void {
+    const pause = Math.min(50 * 2 ** this.#troubles++, POLL)
+    void this.#host.staying(async () => {
+      await this.#host.runtime.cleanup.pause(pause)
+      if (waiter.queued && !this.standsOnce) this.#ask(waiter)
+      this.stand()
+    })
+  }
+
+  /** That the server cannot be reached is so for all whom it has never answered. */
+  #awayForAll(trouble: unknown): void {
+    for (const waiter of this.room.all()) {
+      if (!waitsOut(trouble, waiter.request, waiter.since <= this.answeredAt)) this.reject(waiter, trouble)
+    }
+  }
+}
