@@ -444,9 +444,9 @@ export const lines = [
   },
   {
     name: 'core-permits-never-passed',
-    breaks: 'permits with ids are passed on within a process in its turn',
-    file: 'src/core/shared/turnstile.ts',
-    from: 'if (!this.#turns.pass(amount, takers.length, sent)) return',
+    breaks: 'permits with ids are passed on within a process',
+    file: 'src/core/shared/passing.ts',
+    from: 'if (!this.#allowance.pass(amount, takers.length, sent)) return',
     to: 'if (amount > 0) return',
     suites: ['synchronizers/permit-line'],
   },

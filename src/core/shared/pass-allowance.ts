@@ -2,7 +2,7 @@ import { PASS_TIME } from '../protocol/timing.js'
 
 const PASSES = 4096
 
-interface Turn {
+interface Batch {
   readonly since: number
   /** So much of what was granted then has not been given back to the server. */
   left: number
@@ -15,20 +15,20 @@ interface Turn {
  */
 export class PassAllowance {
   /** The oldest first. */
-  readonly #turns: Turn[] = []
+  readonly #batches: Batch[] = []
   #left = 0
-  /** What turns that are over have left: it goes to the server before anything else stays. */
+  /** What is left of batches whose time is over: it goes to the server before anything else stays. */
   #over = 0
 
   begin(amount: number, now: number): void {
-    this.#turns.push({ since: now, left: amount, passes: 0 })
+    this.#batches.push({ since: now, left: amount, passes: 0 })
     this.#left += amount
   }
 
   /** So much is given back, and would go to so many here. False: it has to go to the server, and counts as gone. */
   pass(amount: number, takers: number, now: number): boolean {
     this.#end(now)
-    const [oldest] = this.#turns
+    const [oldest] = this.#batches
     if (oldest !== undefined && takers > 0 && this.#over === 0 && amount <= this.#left) {
       oldest.passes += takers
       return true
@@ -39,15 +39,15 @@ export class PassAllowance {
 
   /** Whatever is given back from now on goes to the server. */
   clear(): void {
-    this.#turns.length = this.#left = this.#over = 0
+    this.#batches.length = this.#left = this.#over = 0
   }
 
   #end(now: number): void {
-    for (let turn = this.#turns[0]; turn !== undefined; turn = this.#turns[0]) {
-      if (now - turn.since < PASS_TIME && turn.passes < PASSES) return
-      this.#turns.shift()
-      this.#left -= turn.left
-      this.#over += turn.left
+    for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
+      if (now - batch.since < PASS_TIME && batch.passes < PASSES) return
+      this.#batches.shift()
+      this.#left -= batch.left
+      this.#over += batch.left
     }
   }
 
@@ -55,12 +55,12 @@ export class PassAllowance {
     const over = Math.min(amount, this.#over)
     this.#over -= over
     let rest = amount - over
-    for (let turn = this.#turns[0]; turn !== undefined && rest > 0; turn = this.#turns[0]) {
-      const some = Math.min(rest, turn.left)
-      turn.left -= some
+    for (let batch = this.#batches[0]; batch !== undefined && rest > 0; batch = this.#batches[0]) {
+      const some = Math.min(rest, batch.left)
+      batch.left -= some
       this.#left -= some
       rest -= some
-      if (turn.left === 0) this.#turns.shift()
+      if (batch.left === 0) this.#batches.shift()
     }
   }
 }

@@ -4,7 +4,7 @@ import { ListeningLoop, type ListeningContest } from '../waiting/listening-loop.
 import type { Answer, Passage } from './passage.js'
 import { GRACE, type Patience } from '../waiting/request.js'
 import type { Runtime } from '../client/runtime.js'
-import { PassAllowance } from './pass-allowance.js'
+import { Passing, type Takers } from './passing.js'
 import type { Outcome } from '../waiting/wait-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Subscriptions } from '../server/subscriptions.js'
@@ -13,18 +13,15 @@ import type { Waiter } from '../waiting/waiter.js'
 /** How much is asked for at once: so many calls, unless their weights are said. */
 const QUESTION = 100
 
-/** Grants to each of these what is given back, by one step of the server; undefined: it was not done. */
-type PassStep<Q extends Patience, G> = (takers: readonly Waiter<Q, G>[]) => Promise<readonly G[] | undefined>
-
 /**
  * Those in one process who wait at one passage, first come, first served. It is there only while somebody waits.
  */
-export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter<Q, G>> {
+export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter<Q, G>>, Takers<Q, G> {
   readonly passage: Passage<Q, G>
   readonly #runtime: Runtime
   readonly #room: WaitingRoom<Q, G>
   readonly #loop = new ListeningLoop<Waiter<Q, G>>(this)
-  readonly #turns = new PassAllowance()
+  readonly passing = new Passing<Q, G>(this)
   readonly #rested: () => void
   /** For whom the question on its way is, in order. */
   #asked: readonly Waiter<Q, G>[] = []
@@ -33,10 +30,6 @@ export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter
   #answeredAt = -Infinity
   /** Some have come who are not counted among those that wait: they may not have to. */
   #newcomers = false
-  /** For whom a step is on its way that gives them what is given back here. */
-  readonly #passing = new Map<Waiter<Q, G>, Promise<unknown>>()
-  /** How often something went from hand to hand. */
-  #passes = 0
 
   constructor(runtime: Runtime, passage: Passage<Q, G>, rested: () => void) {
     this.#runtime = runtime
@@ -99,7 +92,7 @@ export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter
         timer.cancel()
         settle()
       })
-    } else if (this.#passing.has(waiter)) this.#settleAfter(this.#passing.get(waiter), settle)
+    } else if (this.passing.coming(waiter) !== undefined) this.#settleAfter(this.passing.coming(waiter), settle)
     else if (this.#waits || this.passage.leaveLine === undefined) settle()
     else this.#settleAfter(this.passage.leaveLine(), settle)
     // Who stood behind it may want less.
@@ -117,6 +110,18 @@ export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter
 
   next(): Waiter<Q, G> | undefined {
     return this.#runtime.closed ? undefined : this.#room.first
+  }
+
+  waiting(): Iterable<Waiter<Q, G>> {
+    return this.#runtime.closed ? [] : this.#room.all()
+  }
+
+  passed(at: number): void {
+    this.#answeredAt = at
+  }
+
+  ask(): void {
+    this.#loop.wake()
   }
 
   /** Somebody here needs the place in the line: a single try does not. */
@@ -147,7 +152,7 @@ export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter
 
   async #attempt(): Promise<Outcome> {
     // Who has theirs from another here needs no more.
-    if (this.#passing.size > 0) await Promise.all(this.#passing.values())
+    if (this.passing.settled !== undefined) await this.passing.settled
     const asked = this.#question()
     if (asked.length === 0) return 'served'
     this.#asked = asked
@@ -157,7 +162,7 @@ export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter
       const answer = await this.passage.ask(asked, this.#loop.listens)
       const { granted, left } = answer
       this.#answeredAt = sent
-      if (granted.length > 0) this.#begin(asked.slice(0, granted.length))
+      if (granted.length > 0) this.passing.granted(asked.slice(0, granted.length))
       back = this.#deal(asked, answer)
       // The next one stands in the line for itself, unless it was told for how long it waits there.
       const stands = this.passage.leaveLine !== undefined && left < 0
@@ -176,12 +181,6 @@ export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter
     }
   }
 
-  #begin(served: readonly Waiter<Q, G>[]): void {
-    const now = this.clock.monotonic()
-    const amount = served.reduce((sum, { request }) => sum + (this.passage.amount?.(request) ?? 0), 0)
-    if (amount > 0) this.#turns.begin(amount, now)
-  }
-
   /** Resolves when what nobody is there for any more was given back. */
   #deal(asked: readonly Waiter<Q, G>[], { granted, vain }: Answer<Q, G>): Promise<unknown> {
     const back: G[] = []
@@ -191,7 +190,7 @@ export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter
       if (mine && !queued) back.push(granted[place] as G)
       if (!queued) continue
       const why = mine ? undefined : vain?.(request)
-      if (mine) this.#serve(waiter, granted[place] as G, false)
+      if (mine) this.serve(waiter, granted[place] as G, false)
       else if (why !== undefined) this.#reject(waiter, why)
       else if (request.wait === 0) this.#refuse(waiter)
     }
@@ -206,7 +205,7 @@ export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter
     }
   }
 
-  #serve(waiter: Waiter<Q, G>, granted: G, local: boolean): void {
+  serve(waiter: Waiter<Q, G>, granted: G, local = true): void {
     this.#room.remove(waiter)
     this.#runtime.lockEvents.granted(this.passage, undefined, waiter.since, local)
     waiter.resolve(granted)
@@ -225,87 +224,6 @@ export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter
     waiter.resolve(undefined)
   }
 
-  /** Those who wait first, and want just so much together. */
-  #takers(amount: number): Waiter<Q, G>[] {
-    const takers: Waiter<Q, G>[] = []
-    let rest = this.#runtime.closed ? 0 : amount
-    for (const waiter of this.#room.all()) {
-      if (rest <= 0) break
-      if (this.#passing.has(waiter)) continue
-      const wanted = this.passage.amount?.(waiter.request)
-      if (wanted === undefined) break
-      takers.push(waiter)
-      rest -= wanted
-    }
-    return rest === 0 ? takers : []
-  }
-
-  /** What is given back here goes to those who wait first, where it is just what they want and is still in its turn. */
-  pass(amount: number): boolean {
-    const takers = this.#takers(amount)
-    const now = this.clock.monotonic()
-    if (!this.#turns.pass(amount, takers.length, now)) return false
-    this.#answeredAt = now
-    this.#passes += takers.length
-    for (const waiter of takers) {
-      this.#serve(waiter, this.passage.amount?.(waiter.request) as G & number, true)
-      this.passage.left?.(waiter)
-    }
-    this.#succeeds(takers[0])
-    return true
-  }
-
-  /** Whoever is first now may want another amount than the one before, and the server knows that one's only. */
-  #succeeds(before: Waiter<Q, G> | undefined): void {
-    const { first } = this.#room
-    if (before === undefined || first === undefined) return
-    const [wanted, wants] = [before, first].map(({ request }) => this.passage.amount?.(request))
-    if (wanted !== wants) this.#loop.wake()
-  }
-
-  /** The same where a step of the server is needed; it may come to nothing, and then they wait on. */
-  async passBy(amount: number, step: PassStep<Q, G>): Promise<void> {
-    const takers = this.#takers(amount)
-    const sent = this.clock.monotonic()
-    if (!this.#turns.pass(amount, takers.length, sent)) return
-    const passed = step(takers)
-    const settled = passed.then(
-      (granted) => this.#passed(takers, granted, sent),
-      () => undefined,
-    )
-    for (const waiter of takers) this.#passing.set(waiter, settled)
-    try {
-      await passed
-    } finally {
-      for (const waiter of takers) this.#passing.delete(waiter)
-    }
-  }
-
-  /** Resolves when what nobody is there for any more was given back. */
-  #passed(
-    takers: readonly Waiter<Q, G>[],
-    granted: readonly G[] | undefined,
-    sent: number,
-  ): Promise<unknown> | undefined {
-    if (granted === undefined) return undefined
-    this.#answeredAt = sent
-    this.#passes += takers.length
-    const back: G[] = []
-    for (const [place, waiter] of takers.entries()) {
-      if (waiter.queued) this.#serve(waiter, granted[place] as G, true)
-      else back.push(granted[place] as G)
-    }
-    this.#succeeds(takers[0])
-    return Promise.all(back.map((some) => this.passage.giveBack(some)))
-  }
-
-  /** How many have had it, one after the other, since this was asked last; what is given back to the server now is of one of them. */
-  visits(): number {
-    const visits = this.#passes + 1
-    this.#passes = 0
-    return visits
-  }
-
   /** The place in the line that nobody here needs any more. */
   placeToLeave(): string | undefined {
     return this.#waits ? undefined : this.passage.placeToLeave?.()
@@ -314,11 +232,6 @@ export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter
   /** There may be more for who waits here, as a message says. */
   call(): void {
     this.#loop.call()
-  }
-
-  /** What was granted until now goes to the server when it is given back. */
-  endTurns(): void {
-    this.#turns.clear()
   }
 
   /** The first has to wait, and so has everybody behind it. */

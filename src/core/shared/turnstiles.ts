@@ -6,7 +6,7 @@ import { Turnstile } from './turnstile.js'
 
 type AnyTurnstile<Q extends Patience = Patience, G = unknown> = Pick<
   Turnstile<Q, G>,
-  'idle' | 'pass' | 'passBy' | 'visits' | 'placeToLeave' | 'call' | 'endTurns' | 'turnAway' | 'close'
+  'idle' | 'passing' | 'placeToLeave' | 'call' | 'turnAway' | 'close'
 >
 
 type AnyPassage = Pick<Passage<never, never>, 'kind' | 'key'>

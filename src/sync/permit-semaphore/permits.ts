@@ -241,7 +241,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   async release(ids: readonly string[], note: string): Promise<boolean> {
     const here = this.turnstiles.at<PermitsRequest, Grant>(this)
     let gone: boolean | undefined
-    await here?.passBy(ids.length, async (waiters: readonly PermitsWaiter[]) => {
+    await here?.passing.passBy(ids.length, async (waiters: readonly PermitsWaiter[]) => {
       const { grants, calls } = this.#calls(waiters)
       const done = await this.#pass(ids, note, calls, (voided, error) => {
         this.#undo(error, voided, waiters, grants)
@@ -275,7 +275,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
       turnstiles,
     } = this
     const here = turnstiles.at(this)
-    const visits = here?.visits() ?? 1
+    const visits = here?.passing.visits() ?? 1
     const place = here?.placeToLeave()
     const { own, voices } = this.#place
     const marked = ids.map((id) => this.marked(id))

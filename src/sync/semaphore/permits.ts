@@ -134,12 +134,12 @@ export class Permits implements Passage<PermitsRequest, number> {
 
   /** Those who wait here have them, without the server. False: they do not. */
   pass(permits: number): boolean {
-    return this.#turnstiles.at(this)?.pass(permits) === true
+    return this.#turnstiles.at(this)?.passing.pass(permits) === true
   }
 
   /** What is taken now shall be seen by the server when it is given back. */
-  endTurns(): void {
-    this.#turnstiles.at(this)?.endTurns()
+  endPassing(): void {
+    this.#turnstiles.at(this)?.passing.end()
   }
 
   async make(permits: number, expiry: number, note: string): Promise<boolean> {
@@ -152,7 +152,7 @@ export class Permits implements Passage<PermitsRequest, number> {
   async add(amount: number, always: boolean, note: string): Promise<boolean> {
     const { options } = this.#runtime
     const here = this.#turnstiles.at(this)
-    const visits = here?.visits() ?? 1
+    const visits = here?.passing.visits() ?? 1
     const place = here?.placeToLeave()
     const { own, voices } = this.#place
     const args = [amount, always ? 1 : 0, place ?? options.id, own, visits, ...voices] as const

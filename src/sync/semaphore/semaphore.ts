@@ -28,7 +28,7 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
 
   async addPermits(permits: number): Promise<void> {
     checkAmount(permits, 'permits', -2_147_483_647)
-    if (permits < 0) this.#permits.endTurns()
+    if (permits < 0) this.#permits.endPassing()
     if (permits !== 0) await this.#add(permits, true)
   }
 
@@ -53,7 +53,7 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
   }
 
   override delete(): Promise<boolean> {
-    this.#permits.endTurns()
+    this.#permits.endPassing()
     return super.delete()
   }
 
