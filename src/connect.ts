@@ -1,4 +1,4 @@
-import type { Client } from './client.js'
+import type { Client } from './api/client.js'
 import { outside } from './base/scope.js'
 import type { ClientOptions } from './config/client-options.js'
 

@@ -1,13 +1,54 @@
-export type { Client, CloseOptions, ReadWriteLockOptions, SpinLockOptions } from './client.js'
-export type { Codec, CodecName } from './codecs/codec.js'
+export type { Client, CloseOptions, ReadWriteLockOptions, RedissonVersion, SpinLockOptions } from './api/client.js'
+export type { Codec, CodecName } from './api/codec.js'
+export type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from './api/election.js'
+export type { FencedHold, Hold, HoldState, MultiHold, Owner } from './api/hold.js'
+export type { Kept } from './api/kept.js'
+export type { CountDownLatch } from './api/latch.js'
+export type {
+  AcquireOptions,
+  FencedLock,
+  HolderState,
+  Lock,
+  LockState,
+  MultiLock,
+  ReadWriteLock,
+  SpinBackoff,
+  WaiterState,
+} from './api/lock.js'
+export type { ClientEvents, ClientListener, Health, Logger } from './api/monitoring.js'
+export type { OwnedFencedLock, OwnedLock, OwnedLockOptions } from './api/owned-lock.js'
+export type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions } from './api/rate-limiter.js'
+export type { Returns, Script, ScriptInput, ScriptOptions, Scripts } from './api/script.js'
+export type { Permit, PermitOptions, PermitSemaphore, Semaphore, SemaphoreOptions } from './api/semaphore.js'
+export type {
+  SkipReason,
+  SlotOptions,
+  SlotResult,
+  SlotRun,
+  SlotRunner,
+  Slots,
+  SlotsOptions,
+  SlotState,
+} from './api/slots.js'
+export type {
+  MessageListener,
+  Messages,
+  MessagesOptions,
+  PatternTopic,
+  PatternTopicOptions,
+  SubscribeOptions,
+  Subscription,
+  Topic,
+  TopicOptions,
+} from './api/topic.js'
+export type { SetupOptions, WaitOptions } from './api/wait-options.js'
+export type { Clock, Timer, TimerOptions } from './base/clock.js'
 export { JavaValue } from './codecs/java-value.js'
 export type { ClientOptions } from './config/client-options.js'
 export type { RetryOptions } from './config/retry.js'
-export type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from './election-types.js'
 export { connect } from './connect.js'
-export type { Clock, Timer, TimerOptions } from './base/clock.js'
-export type { TlsOptions } from './engine/target.js'
 export type { DiagnosticEvent, DiagnosticMessage } from './core/client/lock-events.js'
+export type { TlsOptions } from './engine/target.js'
 export {
   AcquireTimeoutError,
   BusyError,
@@ -25,60 +66,3 @@ export {
   ReplicationError,
   NotOwnerError,
 } from './errors.js'
-export type { Returns, Script, ScriptInput, ScriptOptions, Scripts } from './script-types.js'
-export type {
-  SkipReason,
-  SlotOptions,
-  SlotResult,
-  SlotRun,
-  SlotRunner,
-  Slots,
-  SlotsOptions,
-  SlotState,
-} from './slot-types.js'
-export type {
-  MessageListener,
-  Messages,
-  MessagesOptions,
-  PatternTopic,
-  PatternTopicOptions,
-  SubscribeOptions,
-  Subscription,
-  Topic,
-  TopicOptions,
-} from './topic-types.js'
-export type { Permit, PermitOptions, PermitSemaphore, Semaphore } from './permit-types.js'
-export type {
-  AcquireOptions,
-  ClientEvents,
-  ClientListener,
-  CountDownLatch,
-  FencedHold,
-  FencedLock,
-  Health,
-  Hold,
-  HolderState,
-  HoldState,
-  Kept,
-  Lock,
-  LockState,
-  Logger,
-  MultiHold,
-  MultiLock,
-  OwnedFencedLock,
-  OwnedLock,
-  OwnedLockOptions,
-  Owner,
-  Rate,
-  RateDecision,
-  RateLimiter,
-  RateOptions,
-  RateTryOptions,
-  ReadWriteLock,
-  RedissonVersion,
-  SemaphoreOptions,
-  SetupOptions,
-  SpinBackoff,
-  WaiterState,
-  WaitOptions,
-} from './types.js'

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { Client } from './client.js'
+import type { Client } from './api/client.js'
 import { systemClock } from './base/clock.js'
 import { checkClose, checkMethods, show } from './options.js'
 

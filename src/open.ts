@@ -1,4 +1,5 @@
-import { start, type Client } from './client.js'
+import type { Client } from './api/client.js'
+import { start } from './client.js'
 import { readSettings, type Settings } from './config/settings.js'
 import { onAbort, reasonOf } from './base/abort.js'
 import type { Clock } from './base/clock.js'

@@ -1,6 +1,8 @@
-import { alike } from './did-you-mean.js'
+import type { AcquireOptions, SpinBackoff } from './api/lock.js'
+import type { RateOptions } from './api/rate-limiter.js'
+import type { SetupOptions, WaitOptions } from './api/wait-options.js'
 import { isOwner } from './base/owner.js'
-import type { AcquireOptions, RateOptions, SetupOptions, SpinBackoff, WaitOptions } from './types.js'
+import { alike } from './did-you-mean.js'
 
 /** Argument checks: each names the argument and its value, before anything is sent. */
 

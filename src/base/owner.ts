@@ -1,4 +1,4 @@
-import type { Owner } from '../types.js'
+import type { Owner } from '../api/hold.js'
 
 const BRAND = Symbol.for('holdfast.owner')
 

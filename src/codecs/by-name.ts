@@ -2,7 +2,7 @@ import { isPromise, show } from '../options.js'
 import { jackson } from './jackson.js'
 import { checkLevels, textOf } from './limits.js'
 import { utf8 } from './utf8.js'
-import type { Codec, CodecName } from './codec.js'
+import type { Codec, CodecName } from '../api/codec.js'
 
 /** Text and numbers as they are written, bytes as they are; what comes back is text. Redisson's StringCodec. */
 const string: Codec = {

@@ -1,5 +1,5 @@
 import { show } from '../options.js'
-import type { Codec } from './codec.js'
+import type { Codec } from '../api/codec.js'
 import { JacksonReader } from './jackson-reader.js'
 import { isPlainArray, JavaValue, type Origin, origins, type Written } from './java-value.js'
 import { MOST_LEVELS, textOf, tooDeep } from './limits.js'

@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.js'
-import type { Codec, CodecName } from './codec.js'
+import type { Codec, CodecName } from '../api/codec.js'
 import { codecOf, encodeWith, isNamed, keepsText } from './by-name.js'
 
 /** What Redisson's clients use by the file that this one was given. */

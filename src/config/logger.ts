@@ -1,5 +1,5 @@
 import { isPromise } from '../options.js'
-import type { Logger } from '../types.js'
+import type { Logger } from '../api/monitoring.js'
 
 const ignore = (): void => undefined
 export const silent: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore }

@@ -1,4 +1,4 @@
-import type { Codec } from '../codecs/codec.js'
+import type { Codec } from '../api/codec.js'
 import type { JavaCodec } from '../codecs/java-codec.js'
 import { type Clock, systemClock } from '../base/clock.js'
 import type { FullTlsOptions } from '../engine/target.js'
@@ -15,7 +15,8 @@ import {
   checkTimeout,
   show,
 } from '../options.js'
-import type { Logger, RedissonVersion } from '../types.js'
+import type { RedissonVersion } from '../api/client.js'
+import type { Logger } from '../api/monitoring.js'
 import { borrowed, type Borrowed } from './borrowed.js'
 import { guarded, silent } from './logger.js'
 import { retryOf, type RetryOptions } from './retry.js'

@@ -1,6 +1,6 @@
 import { type Clock, dateAt, type Timer } from '../base/clock.js'
 import { ClosedError, EngineError } from '../errors.js'
-import type { SlotResult, Slots } from '../slot-types.js'
+import type { SlotResult, Slots } from '../api/slots.js'
 import type { Cron } from './cron.js'
 import type { ScheduledRun, ScheduleOptions } from './types.js'
 

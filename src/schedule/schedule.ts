@@ -1,4 +1,4 @@
-import type { Client } from '../client.js'
+import type { Client } from '../api/client.js'
 import { dateAt, systemClock } from '../base/clock.js'
 import { ClosedError } from '../errors.js'
 import {

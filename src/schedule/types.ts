@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js'
-import type { SlotResult, SlotRun } from '../slot-types.js'
+import type { SlotResult, SlotRun } from '../api/slots.js'
 
 /** When a schedule is due, and what becomes of slots that are late. */
 export interface ScheduleOptions {

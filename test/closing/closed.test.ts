@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { type Client, ClosedError } from 'holdfast'
 import ts from 'typescript'
 import { rejection } from '../contract/lock/kind.js'
@@ -50,7 +50,7 @@ onStage('the client is closed → every call returns a promise, which rejects wi
   raw('DEL', 'permits', '{permits}:timeout')
 })
 
-const SRC = new URL('../../../src/', import.meta.url)
+const API = new URL('../../../src/api/', import.meta.url)
 
 /** Where the calls of an interface stand among those above. */
 const PLACES: Readonly<Record<string, string>> = {
@@ -69,10 +69,14 @@ const NEVER = [
   'Listenable.unsubscribeAll',
 ]
 
+/** Made of locks, and not among those calls. */
+const ELSEWHERE = ['election.ts', 'slots.ts']
+
 /** As `Lock.acquire`. */
 const promised = (): string[] =>
-  ['types.ts', 'permit-types.ts', 'topic-types.ts', 'script-types.ts', 'client.ts'].flatMap((file) => {
-    const source = ts.createSourceFile(file, readFileSync(new URL(file, SRC), 'utf8'), ts.ScriptTarget.ES2022)
+  readdirSync(API).flatMap((file) => {
+    if (!file.endsWith('.ts') || ELSEWHERE.includes(file)) return []
+    const source = ts.createSourceFile(file, readFileSync(new URL(file, API), 'utf8'), ts.ScriptTarget.ES2022)
     return source.statements.filter(ts.isInterfaceDeclaration).flatMap(({ name, members }) =>
       members
         .filter(ts.isMethodSignature)

@@ -4,7 +4,7 @@ import { connect } from 'holdfast'
 import { until } from '../support/until.js'
 import { seeded } from '../support/random.js'
 import { codecOf } from '#src/codecs/by-name.js'
-import type { CodecName } from '#src/codecs/codec.js'
+import type { CodecName } from '#src/api/codec.js'
 
 const CODECS: readonly CodecName[] = ['json', 'jackson', 'string', 'long', 'bytes']
 const LONG = '1234567890123456'

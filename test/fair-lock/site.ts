@@ -1,6 +1,7 @@
 import { type AcquireOptions, type Hold } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
-import { type Client, start } from '#src/client.js'
+import { start } from '#src/client.js'
+import type { Client } from 'holdfast'
 import { settle } from '#src/config/settings.js'
 import { decode, MemoryDriver } from '#src/engine/memory/driver.js'
 import { toBytes } from '#src/engine/memory/reply.js'

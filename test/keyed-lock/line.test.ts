@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DeadlockError, type Hold, type Lock } from 'holdfast'
-import type { Client } from '#src/client.js'
+import type { Client } from 'holdfast'
 import { keyedDeadlines, keyedQueue, keyedSets, keyedTurn } from '#src/keys.js'
 import { keyedLockRelease } from '#src/lua/scripts.gen.js'
 import { fieldOf } from '#src/sync/keyed-lock/fields.js'

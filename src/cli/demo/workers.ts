@@ -1,5 +1,6 @@
 import { systemClock } from '../../base/clock.js'
-import type { Hold, Lock } from '../../types.js'
+import type { Hold } from '../../api/hold.js'
+import type { Lock } from '../../api/lock.js'
 import type { Inside } from './inside.js'
 import type { Act, Line, Stage } from './stage.js'
 

@@ -1,4 +1,4 @@
-import type { Codec, CodecName } from '../../codecs/codec.js'
+import type { Codec, CodecName } from '../../api/codec.js'
 import type { JavaCodec } from '../../codecs/java-codec.js'
 import type { NatMap } from '../../engine/target.js'
 import { type Tree, wrong } from './tree.js'

@@ -1,4 +1,4 @@
-import type { RedissonVersion } from '../../types.js'
+import type { RedissonVersion } from '../../api/client.js'
 import type { Clock } from '../../base/clock.js'
 
 /** Version and wire revision: what the scripts and messages of this build understand. */

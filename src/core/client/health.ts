@@ -1,6 +1,6 @@
 import { EngineError } from '../../errors.js'
 import { text } from '../../lua/shape.js'
-import type { Health } from '../../types.js'
+import type { Health } from '../../api/monitoring.js'
 import type { Runtime } from './runtime.js'
 import { within } from '../../base/time-limit.js'
 

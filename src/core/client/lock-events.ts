@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { LockLostError } from '../../errors.js'
-import type { ClientEvents } from '../../types.js'
+import type { ClientEvents } from '../../api/monitoring.js'
 import type { Clock } from '../../base/clock.js'
 import type { Emitter } from '../../base/emitter.js'
 

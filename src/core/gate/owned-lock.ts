@@ -1,6 +1,7 @@
 import { NotOwnerError } from '../../errors.js'
 import { OPTIONS, checkLease, checkOptions, checkWait } from '../../options.js'
-import type { Lock, OwnedLock, OwnedLockOptions } from '../../types.js'
+import type { Lock } from '../../api/lock.js'
+import type { OwnedLock, OwnedLockOptions } from '../../api/owned-lock.js'
 import type { TenureHold } from '../hold/hold.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { ServerState } from '../protocol/protocol.js'

@@ -1,6 +1,6 @@
 import { ClosedError, NotOwnerError } from '../../errors.js'
 import { checkLease } from '../../options.js'
-import type { Hold, HoldState } from '../../types.js'
+import type { Hold, HoldState } from '../../api/hold.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { ScopedAbort } from '../../base/scope.js'
 import type { Terms } from './terms.js'

@@ -1,5 +1,5 @@
 import { type ClosedError, LockLostError } from '../../errors.js'
-import type { Hold } from '../../types.js'
+import type { Hold } from '../../api/hold.js'
 
 export interface UsedHold extends Hold {
   /** Its client was closed while it was held. */

@@ -1,5 +1,5 @@
 import type { Script } from '../../lua/script.js'
-import type { RedissonVersion } from '../../types.js'
+import type { RedissonVersion } from '../../api/client.js'
 
 /** Who else is on the keys, and what they go by. */
 export interface Fleet {

@@ -3,7 +3,7 @@ import type { TenureHold } from '../../core/hold/hold.js'
 import { within } from '../../base/scope.js'
 import { HoldfastError } from '../../errors.js'
 import type { NumberedLock } from '../fenced-lock/fenced-lock.js'
-import type { Term } from '../../election-types.js'
+import type { Term } from '../../api/election.js'
 import { Reign, type Reigning } from './reign.js'
 import { isFinal } from './trouble.js'
 

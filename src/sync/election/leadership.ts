@@ -1,4 +1,4 @@
-import type { Codec } from '../../codecs/codec.js'
+import type { Codec } from '../../api/codec.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { clientOf, leaderChannel, leaderKey } from '../../keys.js'

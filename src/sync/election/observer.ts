@@ -1,7 +1,7 @@
 import type { Timer } from '../../base/clock.js'
 import { QuestionRate } from '../../core/waiting/question-rate.js'
 import { passes } from '../../core/server/trouble.js'
-import type { Leader, Leaders } from '../../election-types.js'
+import type { Leader, Leaders } from '../../api/election.js'
 import type { Listening } from '../topic/listening.js'
 import type { Topics } from '../topic/topics.js'
 import type { Leadership, Reading } from './leadership.js'

@@ -4,7 +4,8 @@ import type { Answer, Passage } from '../../core/shared/passage.js'
 import { latchChannel } from '../../keys.js'
 import { latchCountDown, latchDelete, latchTrySetCount } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkWaiting } from '../../options.js'
-import type { CountDownLatch, WaitOptions } from '../../types.js'
+import type { CountDownLatch } from '../../api/latch.js'
+import type { WaitOptions } from '../../api/wait-options.js'
 import type { Waiter } from '../../core/waiting/waiter.js'
 
 /** Redisson's RCountDownLatch: one key with the count, which is gone when the latch is open. */

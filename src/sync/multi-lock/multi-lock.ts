@@ -1,5 +1,6 @@
 import { LATE } from '../../core/waiting/request.js'
-import type { Hold, Lock } from '../../types.js'
+import type { Hold } from '../../api/hold.js'
+import type { Lock } from '../../api/lock.js'
 import { LockOfLocks, type Missed, type Wanted } from './lock-of-locks.js'
 import { failuresOf } from './outcomes.js'
 import type { SeveralHolds } from './several-holds.js'

@@ -1,7 +1,7 @@
 import { OwnedView } from '../../core/gate/owned-lock.js'
 import { NotOwnerError } from '../../errors.js'
 import { decisive } from './outcomes.js'
-import type { Lock } from '../../types.js'
+import type { Lock } from '../../api/lock.js'
 
 /** Several locks as one. */
 interface Several extends Lock {

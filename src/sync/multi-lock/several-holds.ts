@@ -12,7 +12,7 @@ import {
   NotOwnerError,
 } from '../../errors.js'
 import { checkLease } from '../../options.js'
-import type { Hold, HoldState, MultiHold } from '../../types.js'
+import type { Hold, HoldState, MultiHold } from '../../api/hold.js'
 import { decisive, enough, outcomes } from './outcomes.js'
 
 /** When it is lost the holder has this long to stop before the members that are left are given back, ms. */

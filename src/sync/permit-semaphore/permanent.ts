@@ -2,7 +2,7 @@ import { type Moment, momentOf, type Timer } from '../../base/clock.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { slotOf } from '../../keys.js'
 import { permitSemaphoreRenew } from '../../lua/scripts.gen.js'
-import type { HoldState } from '../../types.js'
+import type { HoldState } from '../../api/hold.js'
 
 /** So many are asked about at once. */
 const BATCH = 250

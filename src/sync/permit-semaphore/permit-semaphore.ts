@@ -12,10 +12,10 @@ import {
   needsSetup,
   show,
 } from '../../options.js'
-import type { Permit, PermitOptions, PermitSemaphore } from '../../permit-types.js'
+import type { Permit, PermitOptions, PermitSemaphore } from '../../api/semaphore.js'
 import { HeldPermit, heldOf } from './held-permit.js'
 import { IdentifiedPermits, type PermitsRequest } from './permits.js'
-import type { SetupOptions } from '../../types.js'
+import type { SetupOptions } from '../../api/wait-options.js'
 
 /** So many at a time: one script takes them all, and others wait for it. */
 const MOST = 10_000

@@ -5,15 +5,9 @@ import { AcquireTimeoutError, ConfigError, NotInitializedError } from '../../err
 import { rateLimiterRelease, rateLimiterSetRate, rateLimiterTrySetRate } from '../../lua/scripts.gen.js'
 import { digits, either, nil, tuple } from '../../lua/shape.js'
 import { OPTIONS, checkAmount, checkRate, checkWaiting, needsSetup, show } from '../../options.js'
-import type {
-  Rate,
-  RateDecision,
-  RateLimiter,
-  RateOptions,
-  RateTryOptions,
-  SemaphoreOptions,
-  SetupOptions,
-} from '../../types.js'
+import type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions } from '../../api/rate-limiter.js'
+import type { SemaphoreOptions } from '../../api/semaphore.js'
+import type { SetupOptions } from '../../api/wait-options.js'
 import { type Grant, Window, type WindowRequest } from './window.js'
 
 /** As Redisson counts the kinds. */

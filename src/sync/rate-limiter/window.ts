@@ -13,7 +13,8 @@ import {
   rateLimiterRetract,
   rateLimiterTake,
 } from '../../lua/scripts.gen.js'
-import type { Rate, RedissonVersion } from '../../types.js'
+import type { RedissonVersion } from '../../api/client.js'
+import type { Rate } from '../../api/rate-limiter.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import type { Waiter } from '../../core/waiting/waiter.js'
 

@@ -1,7 +1,7 @@
 import { LATE } from '../../core/waiting/request.js'
 import { enclosing } from '../../base/scope.js'
 import { BusyError, DeadlockError, EngineError, type MemberFailure } from '../../errors.js'
-import type { Hold } from '../../types.js'
+import type { Hold } from '../../api/hold.js'
 import { LockOfLocks, type Missed, type Wanted } from '../multi-lock/lock-of-locks.js'
 import type { SeveralHolds } from '../multi-lock/several-holds.js'
 

@@ -3,9 +3,10 @@ import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import { AcquireTimeoutError, ClosedError } from '../../errors.js'
 import { semaphoreDrain } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkLease, checkWaiting, needsSetup, usingArgs } from '../../options.js'
-import type { Semaphore } from '../../permit-types.js'
+import type { Semaphore } from '../../api/semaphore.js'
 import { Permits, type PermitsRequest } from './permits.js'
-import type { SemaphoreOptions, SetupOptions } from '../../types.js'
+import type { SemaphoreOptions } from '../../api/semaphore.js'
+import type { SetupOptions } from '../../api/wait-options.js'
 
 /** Redisson's RSemaphore: one key with how many permits there are now. */
 export class CountedSemaphore extends SharedObject implements Semaphore {

@@ -1,5 +1,5 @@
 import { checkBackoff } from '../../options.js'
-import type { SpinBackoff } from '../../types.js'
+import type { SpinBackoff } from '../../api/lock.js'
 import type { Backoff } from '../../core/waiting/request.js'
 
 /** So many ms are added at random at most, to part those who began together. */

@@ -1,6 +1,6 @@
 import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol/protocol.js'
 import { spinLockAcquire, spinLockForceRelease, spinLockInspect, spinLockRelease } from '../../lua/scripts.gen.js'
-import type { SpinBackoff } from '../../types.js'
+import type { SpinBackoff } from '../../api/lock.js'
 import { HashProtocol } from '../lock/lock.js'
 import { backoffOf } from './backoff.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'

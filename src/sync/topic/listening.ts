@@ -6,9 +6,9 @@ import type { Attendance } from '../../core/server/subscriptions.js'
 import type { Message, SubscriptionKind } from '../../engine/engine.js'
 import { ClosedError } from '../../errors.js'
 import { checkFunction, show } from '../../options.js'
-import type { Subscription } from '../../topic-types.js'
+import type { Subscription } from '../../api/topic.js'
 import { decodeWith } from '../../codecs/by-name.js'
-import type { Codec } from '../../codecs/codec.js'
+import type { Codec } from '../../api/codec.js'
 
 /** What can be subscribed to. */
 export interface Place {

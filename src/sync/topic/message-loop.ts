@@ -1,5 +1,5 @@
 import { Emitter } from '../../base/emitter.js'
-import type { Messages, MessagesOptions } from '../../topic-types.js'
+import type { Messages, MessagesOptions } from '../../api/topic.js'
 import { checkGap, type Listening, type Place } from './listening.js'
 import type { Topics } from './topics.js'
 

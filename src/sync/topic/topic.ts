@@ -1,4 +1,4 @@
-import type { Codec } from '../../codecs/codec.js'
+import type { Codec } from '../../api/codec.js'
 import { allOf } from '../../core/server/all-nodes.js'
 import { integer, many, text, tuple } from '../../lua/shape.js'
 import { OPTIONS, checkCount, checkFlag, checkFunction, checkName, checkOptions, checkWaiting } from '../../options.js'
@@ -12,7 +12,7 @@ import type {
   Subscription,
   Topic,
   TopicOptions,
-} from '../../topic-types.js'
+} from '../../api/topic.js'
 import { MessageLoop } from './message-loop.js'
 import type { Topics } from './topics.js'
 import { codecOf, encodeWith } from '../../codecs/by-name.js'

@@ -1,7 +1,7 @@
-import type { Client } from '../../client.js'
+import type { Client } from '../../api/client.js'
 import type { ClientOptions } from '../../config/client-options.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
-import type { Lock } from '../../types.js'
+import type { Lock } from '../../api/lock.js'
 
 /** Where a line is on the server. */
 export interface LineKeys {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Client } from '../../client.js'
+import type { Client } from '../../api/client.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import {
   clientOf,

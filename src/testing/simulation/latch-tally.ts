@@ -1,4 +1,4 @@
-import type { Client } from '../../client.js'
+import type { Client } from '../../api/client.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import type { Flight } from './fates.js'
 import type { Party } from './party.js'

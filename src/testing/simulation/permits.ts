@@ -1,11 +1,13 @@
-import type { Client } from '../../client.js'
+import type { Client } from '../../api/client.js'
 import { whileHeld } from '../../core/hold/using.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import { sha1 } from '../../engine/memory/lua/sha1.js'
 import { expirableAmounts, expirableDeadlines, expirableGrants, expirableQueue, permitTimeouts } from '../../keys.js'
 import type { HeldPermit } from '../../sync/permit-semaphore/held-permit.js'
-import type { PermitSemaphore } from '../../permit-types.js'
-import type { AcquireOptions, Hold, Lock, LockState, OwnedLock } from '../../types.js'
+import type { PermitSemaphore } from '../../api/semaphore.js'
+import type { Hold } from '../../api/hold.js'
+import type { AcquireOptions, Lock, LockState } from '../../api/lock.js'
+import type { OwnedLock } from '../../api/owned-lock.js'
 import type { PermitsLineKeys } from './kind.js'
 
 /** So many may be inside at a time. */

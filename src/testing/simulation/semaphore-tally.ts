@@ -1,5 +1,5 @@
 import type { MemoryServer } from '../../engine/memory/server.js'
-import type { Client } from '../../client.js'
+import type { Client } from '../../api/client.js'
 import type { Flight } from './fates.js'
 import type { Party } from './party.js'
 import { COUNTED_LINE, PermitsLine } from './permits-line.js'

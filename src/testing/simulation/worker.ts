@@ -1,5 +1,6 @@
 import type { TenureHold } from '../../core/hold/hold.js'
-import type { AcquireOptions, Hold, Lock, Owner } from '../../types.js'
+import type { Hold, Owner } from '../../api/hold.js'
+import type { AcquireOptions, Lock } from '../../api/lock.js'
 import { type Call, type Held, type SimProcess, work } from './process.js'
 import type { Step } from './program.js'
 

@@ -1,4 +1,4 @@
-import type { Codec, CodecName } from './codecs/codec.js'
+import type { Codec, CodecName } from './codec.js'
 
 /** How the messages of a topic are written, read and sent. */
 export interface TopicOptions {

@@ -1,4 +1,4 @@
-import type { Codec, CodecName } from './codecs/codec.js'
+import type { Codec, CodecName } from './codec.js'
 
 /** What a script's answer is read as; in brackets Redisson's ReturnType, by its older and its newer name. */
 export interface Returns {

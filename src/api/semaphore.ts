@@ -1,4 +1,11 @@
-import type { Kept, SemaphoreOptions, SetupOptions, WaitOptions } from './types.js'
+import type { Kept } from './kept.js'
+import type { SetupOptions, WaitOptions } from './wait-options.js'
+
+/** How permits are acquired. */
+export interface SemaphoreOptions extends WaitOptions {
+  /** How many, all or none; default 1. 0 are granted at once. */
+  permits?: number | undefined
+}
 
 /**
  * Permits have no owner, as in Redisson's RSemaphore. Whoever takes some gives as many back; what a process that dies

@@ -1,0 +1,90 @@
+import type { CloseOptions } from './api/client.js'
+import { within } from './base/time-limit.js'
+import type { Presence } from './core/client/presence.js'
+import type { Runtime } from './core/client/runtime.js'
+import type { Gates } from './core/gate/gates.js'
+import { POLL } from './core/protocol/timing.js'
+import type { Turnstiles } from './core/shared/turnstiles.js'
+import { ClosedError } from './errors.js'
+import { checkClose } from './options.js'
+import type { Topics } from './sync/topic/topics.js'
+
+/** How often it looks whether what is held was given back, ms. */
+const LOOK = 20
+
+/** What of a client has to end. */
+export interface Ending {
+  readonly runtime: Runtime
+  readonly gates: Gates
+  readonly turnstiles: Turnstiles
+  readonly topics: Topics
+  readonly presence: Presence | undefined
+}
+
+/** How a client closes: what waits is turned away, what is held is given back, and the connection ends last. */
+export class Closing {
+  readonly #ending: Ending
+  readonly #began = new AbortController()
+  /** When draining is over, on the monotonic clock. */
+  #drainsUntil = Infinity
+  #closed: Promise<void> | undefined
+
+  constructor(ending: Ending) {
+    this.#ending = ending
+  }
+
+  /** Aborts when closing begins. */
+  get signal(): AbortSignal {
+    return this.#began.signal
+  }
+
+  /** Called again, the same promise: the shorter `drain` counts. */
+  close(options?: CloseOptions): Promise<void> {
+    try {
+      checkClose(options)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    const { release = true, drain = 0 } = options ?? {}
+    const until = this.#ending.runtime.options.clock.monotonic() + drain
+    this.#drainsUntil = Math.min(this.#drainsUntil, until)
+    return (this.#closed ??= this.#close(release))
+  }
+
+  async #close(release: boolean): Promise<void> {
+    const { runtime, turnstiles, presence } = this.#ending
+    const { clock, commandTimeout } = runtime.options
+    this.#began.abort(new ClosedError())
+    const left = (): number => this.#drainsUntil - clock.monotonic()
+    if (left() > 0) this.#drain()
+    while (left() > 0 && (runtime.busy || turnstiles.holds)) await runtime.cleanup.pause(Math.min(LOOK, left()))
+    const patience = Math.max(left(), commandTimeout + POLL)
+    runtime.end(clock.monotonic() + patience)
+    const gone = this.#giveBack(release)
+    await within(clock, patience, gone)
+    runtime.watchdog.stop()
+    const last = Promise.all([runtime.steps.flush(), runtime.subscriptions.stop(), presence?.end()])
+    await within(clock, Math.max(LOOK, runtime.cleanup.endsAt - clock.monotonic()), last)
+    await runtime.link.close()
+    // What nobody has answered is over now, and is told before this is.
+    runtime.cleanup.hurry()
+    await within(clock, LOOK, gone)
+    runtime.releases.stop()
+  }
+
+  /** Whoever waits is turned away. */
+  #drain(): void {
+    const { runtime, gates, turnstiles } = this.#ending
+    runtime.draining = true
+    for (const gate of gates.all) gate.turnAway()
+    turnstiles.turnAway()
+  }
+
+  async #giveBack(release: boolean): Promise<void> {
+    const { runtime, gates, turnstiles, topics } = this.#ending
+    topics.close()
+    await Promise.all([...gates.all.map((gate) => gate.close(release)), turnstiles.close(release)])
+    await runtime.cleanup.settled()
+    await runtime.steps.flush()
+  }
+}
