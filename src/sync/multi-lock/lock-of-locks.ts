@@ -1,53 +1,29 @@
-import { onAbort } from '../../base/abort.js'
-import type { Clock } from '../../base/clock.js'
-import { GatedLock } from '../../core/gate/gated-lock.js'
-import { UnitOfWork } from '../../base/owner.js'
-import { type LATE, type Patience, abortable } from '../../core/waiting/request.js'
-import type { Runtime } from '../../core/client/runtime.js'
-import { enclosing, within } from '../../base/scope.js'
-import { lateError } from '../../core/waiting/serve.js'
-import { isAway, passes, waitsOut } from '../../core/server/trouble.js'
-import { whileHeld } from '../../core/hold/using.js'
-import { AcquireTimeoutError, type DeadlockError, type MemberFailure } from '../../errors.js'
-import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../options.js'
-import type { Hold, MultiHold, Owner } from '../../api/hold.js'
 import type { AcquireOptions, Lock, LockState } from '../../api/lock.js'
+import type { Hold, MultiHold, Owner } from '../../api/hold.js'
 import type { OwnedLock } from '../../api/owned-lock.js'
+import type { Clock } from '../../base/clock.js'
+import { UnitOfWork } from '../../base/owner.js'
+import { enclosing, within } from '../../base/scope.js'
+import type { Runtime } from '../../core/client/runtime.js'
+import { GatedLock } from '../../core/gate/gated-lock.js'
+import { whileHeld } from '../../core/hold/using.js'
+import { type LATE, type Patience, abortable } from '../../core/waiting/request.js'
+import { lateError } from '../../core/waiting/serve.js'
+import { AcquireTimeoutError, type DeadlockError } from '../../errors.js'
+import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../options.js'
+import { errorOf, outcomes, tooFewWithout } from './outcomes.js'
 import { OwnedLocks } from './owned-locks.js'
-import { errorOf, outcomes } from './outcomes.js'
+import { type Missed, type Rounds, type Wanted, inRounds } from './rounds.js'
 import { SeveralHolds } from './several-holds.js'
 
-/** Two that met are parted by a pause of up to so many ms. */
-const APART = 64
-/** Who met trouble comes again after so many ms at most. */
-const TROUBLED = 1000
 /** For how long a round waits for what it gives back, ms. */
 const GIVING_BACK = 1000
 
-/** What a caller wants of all members. */
-export interface Wanted extends AcquireOptions {
-  readonly owner: UnitOfWork
-  readonly wait: number
-  /** When the call began, on the monotonic clock. */
-  readonly since: number
-}
-
-/** What a round brought that did not bring the lock. */
-export interface Missed {
-  readonly failures: readonly MemberFailure[]
-  /** The places of those that said yes or no. */
-  readonly answered: readonly number[]
-  /** The place of the one to wait for. */
-  readonly next: number
-  /** Members had less time than they need, as the wait was nearly over. */
-  readonly cut?: boolean
-}
-
-/** Several locks as one, of whatever kinds and clients. What it takes to have it, and how it is tried, is the subclass's. */
-export abstract class LockOfLocks implements Lock<MultiHold> {
+/** Several locks as one, of whatever kinds and clients. How many it takes, and what a round of tries is, the subclass says. */
+export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
   readonly name: string
   readonly members: readonly Lock[]
-  protected readonly runtime: Runtime
+  readonly runtime: Runtime
 
   constructor(runtime: Runtime, members: readonly Lock[]) {
     if (members.length === 0) throw new RangeError('locks must be one at least, not 0')
@@ -68,8 +44,8 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
   abstract get needed(): number
   /** How far the servers' clocks may part in the course of a lease, ms. */
   protected abstract drift(lease: number): number
-  /** From now on the call waits, unless it must not; what it returns says that it does not any more. */
-  protected waits(_wanted: Wanted): () => void {
+
+  waits(_wanted: Wanted): () => void {
     // Whoever waits for one of its members is counted there.
     return () => undefined
   }
@@ -82,12 +58,11 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
     return first !== undefined && open < this.needed ? first : undefined
   }
 
-  /** One round: takes all of it, or gives everything back. `last`: what the round before brought. */
-  protected abstract attempt(wanted: Wanted, last: Missed | undefined): Promise<SeveralHolds | Missed>
+  abstract attempt(wanted: Wanted, last: Missed | undefined): Promise<SeveralHolds | Missed>
 
   async acquire(options?: AcquireOptions): Promise<SeveralHolds> {
     const wanted = this.#wanted(options, Infinity)
-    const had = await this.#take(wanted)
+    const had = await inRounds(this, wanted)
     if (had instanceof SeveralHolds) return had
     const { failures } = had
     const patience: Patience = { wait: wanted.wait, signal: undefined }
@@ -98,11 +73,11 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
 
   async tryAcquire(options?: AcquireOptions): Promise<SeveralHolds | undefined> {
     const wanted = this.#wanted(options, 0)
-    const had = await this.#take(wanted)
+    const had = await inRounds(this, wanted)
     if (had instanceof SeveralHolds) return had
     const { failures, cut } = had
     // In a wait that is shorter than an answer may take, silence says nothing.
-    if (wanted.wait > 0 && cut !== true && this.#tooFewWithout(failures)) throw errorOf(this.name, failures)
+    if (wanted.wait > 0 && cut !== true && tooFewWithout(this, failures)) throw errorOf(this.name, failures)
     return undefined
   }
 
@@ -182,72 +157,9 @@ export abstract class LockOfLocks implements Lock<MultiHold> {
     return { ...checked, owner: owner ?? new UnitOfWork(), wait: checked.wait ?? wait, since }
   }
 
-  /** All of it, or what the last round met. */
-  async #take(wanted: Wanted): Promise<SeveralHolds | Missed> {
-    /** Members that have answered this call: from then on their trouble is waited out. */
-    const known = new Set<number>()
-    let last: Missed | undefined
-    let troubles = 0
-    let waitsNoMore: (() => void) | undefined
-    try {
-      for (let round = 0; ; round++) {
-        const outcome = await this.attempt(wanted, last)
-        if (outcome instanceof SeveralHolds) return outcome
-        const before = last
-        const { failures, answered } = (last = outcome)
-        // Cut short by the end of the wait, a round says nothing about the servers: the one before it does.
-        const cut = outcome.cut === true
-        const over = cut || this.left(wanted) === 0
-        if (wanted.wait > 0 && over && failures.every(({ error }) => passes(error)))
-          return cut ? (before ?? outcome) : outcome
-        this.#mustGoOn(failures, known, wanted)
-        for (const index of answered) known.add(index)
-        const most = failures.length > 0 ? Math.min(50 * 2 ** troubles++, TROUBLED) : Math.min(2 ** round, APART)
-        const left = this.left(wanted)
-        if (left === 0) return outcome
-        waitsNoMore ??= this.waits(wanted)
-        await this.#pause(Math.min(this.clock.random() * most, left), wanted.signal)
-        wanted.signal?.throwIfAborted()
-        this.runtime.checkTakes(this.name)
-        if (this.left(wanted) === 0) return outcome
-      }
-    } finally {
-      waitsNoMore?.()
-    }
-  }
-
-  /** Or until the call is aborted. */
-  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    if (signal?.aborted === true) return
-    const over = this.runtime.cleanup.pause(ms)
-    if (signal === undefined) return over
-    let stop: (() => void) | undefined
-    const aborted = new Promise<void>((resolve) => {
-      stop = onAbort(signal, resolve)
-    })
-    await Promise.race([over, aborted])
-    stop?.()
-  }
-
-  /** Trouble that passes rejects a call that the server has never answered, and is waited out by one that waits already. */
-  #mustGoOn(failures: readonly MemberFailure[], known: ReadonlySet<number>, wanted: Wanted): void {
-    // A connection that is just being made again is no reason to give up at once.
-    const young = this.clock.monotonic() - wanted.since < this.runtime.options.commandTimeout
-    const fatal = failures.filter(({ index, error }) => {
-      const goesOn = wanted.wait > 0 && young && isAway(error)
-      return !goesOn && !waitsOut(error, wanted, known.has(index))
-    })
-    if (this.#tooFewWithout(fatal)) throw errorOf(this.name, failures)
-  }
-
-  #tooFewWithout(failed: readonly MemberFailure[]): boolean {
-    return this.members.length - failed.length < this.needed
-  }
-
   // ---- what rounds are made of ---------------------------------------------------------------------------------------
 
-  /** Of the wait, ms. */
-  protected left({ wait, since }: Wanted): number {
+  left({ wait, since }: Wanted): number {
     return Math.max(0, wait - (this.clock.monotonic() - since))
   }
 
@@ -304,13 +216,13 @@ const mustDiffer = (members: readonly Lock[]): void => {
   })
 }
 
-/** Locks of this library know whom they wait for. */
 /** Of the clients whose locks these are. */
 const runtimesOf = (lock: Lock): Runtime[] => {
   if (lock instanceof GatedLock) return [lock.runtime]
   return lock instanceof LockOfLocks ? lock.members.flatMap(runtimesOf) : []
 }
 
+/** Locks of this library know whom they wait for. */
 const blocked = (lock: Lock): GatedLock | LockOfLocks | undefined =>
   lock instanceof GatedLock || lock instanceof LockOfLocks ? lock : undefined
 

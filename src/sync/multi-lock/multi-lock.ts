@@ -1,8 +1,9 @@
 import { LATE } from '../../core/waiting/request.js'
 import type { Hold } from '../../api/hold.js'
 import type { Lock } from '../../api/lock.js'
-import { LockOfLocks, type Missed, type Wanted } from './lock-of-locks.js'
+import { LockOfLocks } from './lock-of-locks.js'
 import { failuresOf } from './outcomes.js'
+import type { Missed, Wanted } from './rounds.js'
 import type { SeveralHolds } from './several-holds.js'
 
 /**
@@ -19,7 +20,7 @@ export class MultiLock extends LockOfLocks {
   }
 
   /** Waits only for one, which it takes before all others. */
-  protected async attempt(wanted: Wanted, last: Missed | undefined): Promise<SeveralHolds | Missed> {
+  async attempt(wanted: Wanted, last: Missed | undefined): Promise<SeveralHolds | Missed> {
     const { lease, renew, owner, signal, wait } = wanted
     const first = last?.next ?? 0
     const order = [first, ...[...this.members.keys()].filter((index) => index !== first)]

@@ -79,6 +79,12 @@ export const outcomes = async <M extends Named, T>(
   return done
 }
 
+/** Whether fewer are left than it takes, where these have failed. */
+export const tooFewWithout = (
+  { members, needed }: Pick<Several<Named>, 'members' | 'needed'>,
+  failed: readonly MemberFailure[],
+): boolean => members.length - failed.length < needed
+
 /** Where so many are needed: the one of these numbers that decides for how long, or how often, they are had. */
 export const decisive = (numbers: readonly number[], needed: number): number =>
   [...numbers].sort((one, other) => other - one)[needed - 1] ?? 0

@@ -2,7 +2,8 @@ import { LATE } from '../../core/waiting/request.js'
 import { enclosing } from '../../base/scope.js'
 import { BusyError, DeadlockError, EngineError, type MemberFailure } from '../../errors.js'
 import type { Hold } from '../../api/hold.js'
-import { LockOfLocks, type Missed, type Wanted } from '../multi-lock/lock-of-locks.js'
+import { LockOfLocks } from '../multi-lock/lock-of-locks.js'
+import type { Missed, Wanted } from '../multi-lock/rounds.js'
 import type { SeveralHolds } from '../multi-lock/several-holds.js'
 
 /** A member that has not answered within a tenth of the lease counts as down; or within these, ms. */
@@ -24,7 +25,7 @@ export class RedLock extends LockOfLocks {
   }
 
   /** It only ever tries its members, so none of them sees that it waits. */
-  protected override waits({ owner, wait, signal }: Wanted): () => void {
+  override waits({ owner, wait, signal }: Wanted): () => void {
     const { runtime, name } = this
     const { maxWaiters } = runtime.options
     const around = enclosing((lock) => this.isSame(lock))
@@ -42,7 +43,7 @@ export class RedLock extends LockOfLocks {
     }
   }
 
-  protected async attempt(wanted: Wanted): Promise<SeveralHolds | Missed> {
+  async attempt(wanted: Wanted): Promise<SeveralHolds | Missed> {
     const { lease = this.runtime.options.watchdog, wait, signal } = wanted
     const left = wait === 0 ? Infinity : Math.max(1, this.left(wanted))
     const enough = Math.min(Math.max(lease / 10, LEAST), MOST)
