@@ -84,10 +84,24 @@ export class Cast {
     return this.#byDriver.get(driver) as Party
   }
 
+  /** When everything that stands still has woken, and what was done has had its consequences. */
+  get awakeAt(): number {
+    const times = this.parties.map(({ machine }) => machine.time)
+    const troubles = this.processes.map(({ troubledUntil }) => troubledUntil)
+    return Math.max(this.server.machine.time, ...times, ...troubles)
+  }
+
+  /** Who has not come to an end, in words. */
+  pending(): string {
+    const ours = this.processes.flatMap((process) => [...process.calls].map(({ id }) => id))
+    const calls = [...ours, ...this.strangers.filter(({ waiting }) => waiting.size > 0).map(({ name }) => name)]
+    return calls.length > 0 ? `still waiting: ${calls.join(', ')}` : 'some worker does not come to an end'
+  }
+
   #machine({ name, wallOffset }: { name: string; wallOffset: number }): [Machine, SimDriver] {
     const { world, random, fates } = this.#casting
     const machine = new Machine(world, random.fork(name), name, wallOffset)
-    return [machine, new SimDriver(world, machine, this.server, fates, SCRIPTS)]
+    return [machine, new SimDriver(machine, { world, server: this.server, fates, scripts: SCRIPTS })]
   }
 
   #process(plan: ProcessPlan): SimProcess {

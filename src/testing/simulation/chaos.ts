@@ -13,6 +13,7 @@ import {
 } from './faults.js'
 import type { Fate, Flight, MessageFate } from './fates.js'
 import type { Party } from './party.js'
+import type { ServerFaults } from './server-faults.js'
 import type { World } from './world.js'
 
 /** What chaos does to a history; told to whoever wants to know. */
@@ -20,10 +21,7 @@ export interface Victims {
   readonly world: World
   readonly processes: readonly Party[]
   note(who: string, text: string): void
-  /** The server stands still, or starts anew. */
-  server(fault: MomentFault, ms: number): void
-  /** Somebody outside takes the lock, or deletes its key. */
-  take(name: string, tell: boolean): void
+  readonly server: ServerFaults
 }
 
 const isMoment = (fault: Fault): fault is MomentFault => (MOMENT_FAULTS as readonly Fault[]).includes(fault)
@@ -198,15 +196,15 @@ export class Chaos {
         process.driver.cutMessages()
         break
       case 'released by force':
-        victims.take(random.pick(this.#locks), true)
+        victims.server.take(random.pick(this.#locks), true)
         break
       case 'key deleted':
-        victims.take(random.pick(this.#locks), false)
+        victims.server.take(random.pick(this.#locks), false)
         break
       case 'server stopped':
       case 'server restarted':
       case 'server wiped':
-        victims.server(fault, ms)
+        victims.server.strike(fault, ms)
         break
     }
     return true

@@ -1,6 +1,6 @@
 /**
  * npm run simulate -- [--seconds N] [--histories H] [--from N] [--first] [--family NAME]   many, on all cores;
- *     --first: to the first violation; --family: one of those in kinds.ts only
+ *     --first: to the first violation; --family: one of those in families.ts only
  * npm run simulate -- --seed SEED [--trace] [--whole]         one history, the same text every time
  */
 import { fork } from 'node:child_process'
@@ -11,8 +11,8 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../base/clock.js'
 import { shrink } from './shrink.js'
-import { FAMILIES, seedOf } from './kinds.js'
-import { pairsOfAll, simulate, weatherOfSeed } from './simulate.js'
+import { FAMILIES, pairsOfAll, seedOf, weatherOfSeed } from './families.js'
+import { simulate } from './simulate.js'
 
 /** What one core has done. */
 interface Share {

@@ -2,10 +2,11 @@ import { type Driver, type DriverEvents, NoReply, NotSent, type SendOptions } fr
 import { decode } from '../../engine/memory/driver.js'
 import { type Bytes, fromBytes, ReplyError, toBytes, toText } from '../../engine/memory/reply.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
-import type { Fate, Flight, MessageFate } from './fates.js'
+import type { Arg, Reply } from '../../lua/values.js'
+import { Connection } from './connection.js'
+import { type Command, type Fate, type Flight, type MessageFate, commandOf } from './fates.js'
 import type { Machine } from './machine.js'
 import type { World } from './world.js'
-import type { Arg, Reply } from '../../lua/values.js'
 
 /** The server of a history, on a machine of its own. */
 export interface SimServer {
@@ -14,18 +15,10 @@ export interface SimServer {
 }
 
 interface Pending extends Flight {
+  readonly connection: Connection
   readonly epoch: number
   readonly resolve: (reply: Reply) => void
   readonly reject: (error: Error) => void
-}
-
-/** What is sent in one direction of a connection arrives in order. */
-class Line {
-  #last = 0
-
-  arrival(moment: number): number {
-    return (this.#last = Math.max(this.#last, moment))
-  }
 }
 
 /** Who decides what goes wrong, and who watches. */
@@ -42,6 +35,15 @@ export interface Fates {
   note(who: string, text: string): void
 }
 
+/** What all processes of a history have in common. */
+export interface Network {
+  readonly world: World
+  readonly server: SimServer
+  readonly fates: Fates
+  /** The name of each script by its SHA and by its text. */
+  readonly scripts: ReadonlyMap<string, string>
+}
+
 /** The two connections of one process, for commands and for messages, over a network that does as it is told. */
 export class SimDriver implements Driver {
   readonly address = 'redis://simulated'
@@ -55,18 +57,15 @@ export class SimDriver implements Driver {
   #session
   #up = false
   #closed = false
-  #epoch = 0
-  #messageEpoch = 0
+  readonly #commands = new Connection(false)
+  readonly #messages = new Connection(true)
   /** Nothing arrives, in either direction, and nobody is told. */
   #halfOpenUntil = 0
-  #there = new Line()
-  #back = new Line()
-  #told = new Line()
   readonly #pending = new Set<Pending>()
   readonly #channels = new Set<string>()
   readonly #listener = { message: (channel: Bytes, payload: Bytes): void => this.#tell(channel, payload) }
 
-  constructor(world: World, machine: Machine, server: SimServer, fates: Fates, scripts: ReadonlyMap<string, string>) {
+  constructor(machine: Machine, { world, server, fates, scripts }: Network) {
     this.#world = world
     this.machine = machine
     this.#server = server
@@ -100,7 +99,7 @@ export class SimDriver implements Driver {
   send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {
     if (!this.isUp) return Promise.reject(new NotSent('not connected'))
     const words = argv.map(toBytes)
-    return this.#exchange(this.#describe(argv), this.#there, () => {
+    return this.#exchange(this.#commands, commandOf(argv, this.#scripts), () => {
       const reply = this.#server.redis.execute(words, this.#session)
       return reply instanceof ReplyError ? new Error(toText(reply.message)) : decode(reply, options?.binary === true)
     })
@@ -124,8 +123,8 @@ export class SimDriver implements Driver {
 
   close(): Promise<void> {
     this.#closed = true
-    this.#epoch++
-    this.#messageEpoch++
+    this.#commands.epoch++
+    this.#messages.epoch++
     this.#server.redis.pubsub.leave(this.#listener)
     for (const pending of this.#pending) pending.reject(new NoReply('closed'))
     this.#pending.clear()
@@ -135,7 +134,7 @@ export class SimDriver implements Driver {
   /** The process died: the server finds its connections closed. */
   kill(): void {
     this.#closed = true
-    this.#epoch++
+    this.#commands.epoch++
     this.#server.redis.pubsub.leave(this.#listener)
     this.#pending.clear()
   }
@@ -143,11 +142,9 @@ export class SimDriver implements Driver {
   /** The connection for commands is lost; what was on its way may arrive or not. */
   cut(): void {
     if (this.#closed || !this.#up) return
-    this.#epoch++
-    this.#there = new Line()
-    this.#back = new Line()
+    this.#commands.cut()
     this.#fates.note(this.machine.name, 'connection cut')
-    const lost = [...this.#pending].filter(({ op }) => op !== 'subscribe' && op !== 'unsubscribe')
+    const lost = [...this.#pending].filter(({ connection }) => connection === this.#commands)
     for (const pending of lost) this.#pending.delete(pending)
     this.#up = false
     this.machine.deliver(() => {
@@ -168,18 +165,17 @@ export class SimDriver implements Driver {
   /** The connection for messages is lost: nothing is heard until it is there again and all is subscribed anew. */
   cutMessages(): void {
     if (this.#closed) return
-    this.#messageEpoch++
-    this.#told = new Line()
+    this.#messages.cut()
     this.#server.redis.pubsub.leave(this.#listener)
     this.#fates.note(this.machine.name, 'connection for messages cut')
     for (const pending of this.#pending) {
-      if (pending.op !== 'subscribe' && pending.op !== 'unsubscribe') continue
+      if (pending.connection !== this.#messages) continue
       this.#pending.delete(pending)
       this.machine.deliver(() => pending.reject(new NoReply('connection cut')))
     }
-    const epoch = this.#messageEpoch
+    const { epoch } = this.#messages
     this.#world.in(this.#fates.reconnect(this), () => {
-      if (this.#closed || epoch !== this.#messageEpoch) return
+      if (this.#closed || epoch !== this.#messages.epoch) return
       for (const channel of this.#channels) {
         this.#server.redis.pubsub.subscribe(this.#listener, toBytes(channel), 'plain')
       }
@@ -204,55 +200,38 @@ export class SimDriver implements Driver {
     return this.#world.now < this.#halfOpenUntil
   }
 
-  #describe(argv: readonly Arg[]): Omit<Flight, 'sentAt'> {
-    const [command, script, count] = argv as [string, string, number]
-    if (command !== 'EVALSHA' && command !== 'EVAL') {
-      return { op: command.toLowerCase(), again: false, keys: [], args: argv.slice(1) }
-    }
-    return {
-      op: this.#scripts.get(script) ?? 'unknown script',
-      again: command === 'EVAL',
-      keys: argv.slice(3, 3 + count) as string[],
-      args: argv.slice(3 + count),
-    }
-  }
-
   #onMessages(op: 'subscribe' | 'unsubscribe', channel: string, run: () => void): Promise<void> {
-    const described = { op, again: false, keys: [], args: [channel] }
-    const done = this.#exchange(described, this.#told, () => {
+    const command = { op, again: false, keys: [], args: [channel] }
+    const done = this.#exchange(this.#messages, command, () => {
       run()
       return null
     })
     return done.then(() => undefined)
   }
 
-  #exchange(described: Omit<Flight, 'sentAt'>, line: Line, run: () => Reply | Error): Promise<Reply> {
+  #exchange(connection: Connection, command: Command, run: () => Reply | Error): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const sentAt = this.machine.time
-      const epoch = this.#epochOf(described.op)
-      const pending: Pending = { ...described, sentAt, epoch, resolve, reject }
+      const { epoch, there } = connection
+      const pending: Pending = { ...command, sentAt, connection, epoch, resolve, reject }
       if (this.machine.dead) return
       this.#fates.sent(this, pending)
       const fate = this.#fates.request(this, pending)
       this.#pending.add(pending)
       if (fate.fault === 'lost request') return
-      this.#world.at(line.arrival(sentAt + fate.there), () => {
+      this.#world.at(there.arrival(sentAt + fate.there), () => {
         this.#server.machine.deliver(() => this.#arrive(pending, fate, run))
       })
     })
   }
 
-  #epochOf(op: string): number {
-    return op === 'subscribe' || op === 'unsubscribe' ? this.#messageEpoch : this.#epoch
-  }
-
   #arrive(pending: Pending, fate: Fate, run: () => Reply | Error): void {
-    const overMessages = pending.op === 'subscribe' || pending.op === 'unsubscribe'
-    const gone = pending.epoch !== this.#epochOf(pending.op)
+    const { connection } = pending
+    const overMessages = connection === this.#messages
+    const gone = pending.epoch !== connection.epoch
     if (this.#vanish || (gone && (overMessages || !fate.arrivesAnyway)) || (overMessages && this.#closed)) return
     if (fate.fault === 'cut before' || fate.fault === 'cut, executed late') {
-      if (overMessages) this.cutMessages()
-      else this.cut()
+      this.#cut(connection)
       // What stayed behind in some buffer.
       if (fate.fault === 'cut, executed late') {
         this.#world.in(fate.back, () => this.#server.machine.deliver(() => this.#execute(pending, run)))
@@ -263,12 +242,10 @@ export class SimDriver implements Driver {
     const reply = fate.fault === 'refused' ? new Error(fate.refusal) : this.#execute(pending, run)
     if (gone || fate.fault === 'lost reply') return
     if (fate.fault === 'cut after') {
-      if (overMessages) this.cutMessages()
-      else this.cut()
+      this.#cut(connection)
       return
     }
-    const line = overMessages ? this.#told : this.#back
-    this.#world.at(line.arrival(this.#world.now + fate.back), () => {
+    this.#world.at(connection.back.arrival(this.#world.now + fate.back), () => {
       if (this.#vanish) return
       this.machine.deliver(() => {
         if (!this.#pending.delete(pending)) return
@@ -276,6 +253,11 @@ export class SimDriver implements Driver {
         else pending.resolve(reply)
       })
     })
+  }
+
+  #cut(connection: Connection): void {
+    if (connection === this.#messages) this.cutMessages()
+    else this.cut()
   }
 
   #execute(pending: Pending, run: () => Reply | Error): Reply | Error {
@@ -290,16 +272,17 @@ export class SimDriver implements Driver {
     const [channel, payload] = [toText(channelBytes), fromBytes(payloadBytes)]
     const { delay, fault } = this.#fates.message(this)
     if (fault === 'message lost') return
-    const epoch = this.#messageEpoch
+    const { epoch } = this.#messages
     const arrive = (): void => {
-      if (epoch !== this.#messageEpoch || this.#vanish) return
+      if (epoch !== this.#messages.epoch || this.#vanish) return
       this.machine.deliver(() => {
-        if (this.#closed || epoch !== this.#messageEpoch) return
+        if (this.#closed || epoch !== this.#messages.epoch) return
         this.#fates.heard(this, channel)
         this.#events?.message({ kind: 'plain', name: channel, channel, payload })
       })
     }
-    this.#world.at(this.#told.arrival(this.#world.now + delay), arrive)
-    if (fault === 'message doubled') this.#world.at(this.#told.arrival(this.#world.now + 2 * delay + 1), arrive)
+    this.#world.at(this.#messages.back.arrival(this.#world.now + delay), arrive)
+    if (fault === 'message doubled')
+      this.#world.at(this.#messages.back.arrival(this.#world.now + 2 * delay + 1), arrive)
   }
 }

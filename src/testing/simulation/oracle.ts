@@ -1,25 +1,20 @@
 import type { TenureHold } from '../../core/hold/hold.js'
 import { LockLostError } from '../../errors.js'
-import type { Flight } from './fates.js'
+import type { Reply } from '../../lua/values.js'
 import { checkClosed, checkError, checkIdle, checkTimely } from './any-call.js'
+import type { Flight } from './fates.js'
 import { isStranger } from './line-watch.js'
 import type { Party } from './party.js'
 import { Aborted, type Call, type Held, type SimProcess } from './process.js'
 import type { Step } from './program.js'
 import { ServerWatch } from './server-watch.js'
+import { TrustWatch } from './trust-watch.js'
 import type { Scene, Verdict } from './verdict.js'
 import type { Watch } from './watch.js'
 import { Worker } from './worker.js'
-import type { Reply } from '../../lua/values.js'
 
 /** How long a hold may go from hand to hand in one process, with a little for timers. */
 const PASS_TIME = 60
-/** Timers that were due while it stood still come so much later at most. */
-const TIMER_LATE = 2
-/** How often clocks are compared, and a little. */
-const LOOK = 1100
-/** A trip and its replies, slow ones as well. */
-const TOLD_LATE = 100
 /** A poll, and what comes with it. */
 const FORGOTTEN = 1500
 const FORGOTTEN_WHEN_CALM = 60
@@ -29,10 +24,9 @@ export class Oracle implements Watch {
   readonly server: ServerWatch
   readonly #scene: Scene
   readonly #verdict: Verdict
+  readonly #trust: TrustWatch
   /** Wire owners that somebody has had. */
   readonly #given = new Set<string>()
-  /** When what the server granted to a process at a moment was first told there, on its own clock. */
-  readonly #firstTold = new Map<string, number>()
   /** The newest fencing token of each lock, and whose it is. */
   readonly #tokens = new Map<string, { readonly wire: string; readonly token: bigint }>()
   grants = 0
@@ -41,6 +35,7 @@ export class Oracle implements Watch {
     this.#scene = scene
     this.#verdict = verdict
     this.server = new ServerWatch(scene, verdict)
+    this.#trust = new TrustWatch(scene, verdict, this.server)
   }
 
   // ---- what workers tell -------------------------------------------------------------------------------------------
@@ -59,16 +54,7 @@ export class Oracle implements Watch {
     const { wire } = hold.tenure
     this.grants++
     this.server.finished.delete(wire)
-    const passedAt = process.machine.time - this.#toldAt(process, name, wire)
-    const others = [...process.holds].some((held) => held.wire === wire)
-    if (!mayReenter && !others && passedAt > PASS_TIME && this.#inStep(process, wire)) {
-      if (call.since < process.machine.time - 1 && this.#given.has(wire))
-        this.#verdict.violation(
-          'turns',
-          `${id} had '${name}' passed on ${passedAt.toFixed(1)} ms after it was first had here`,
-        )
-    }
-    this.#given.add(wire)
+    this.#checkTurn(call, wire, mayReenter)
     const held: Held = {
       call: id,
       owner: call.owner,
@@ -94,11 +80,17 @@ export class Oracle implements Watch {
     return held
   }
 
-  #toldAt({ name, machine }: SimProcess, lock: string, wire: string): number {
-    const granted = `${name} ${lock} ${this.server.grantedAt.get(wire)}`
-    const told = this.#firstTold.get(granted) ?? machine.time
-    this.#firstTold.set(granted, told)
-    return told
+  /** When a turn is over another process is due. */
+  #checkTurn({ process, name, id, since }: Call, wire: string, mayReenter: boolean): void {
+    const passedAt = process.machine.time - this.#trust.toldAt(process, name, wire)
+    const others = [...process.holds].some((held) => held.wire === wire)
+    const late = !mayReenter && !others && passedAt > PASS_TIME && this.#inStep(process, wire)
+    if (late && since < process.machine.time - 1 && this.#given.has(wire))
+      this.#verdict.violation(
+        'turns',
+        `${id} had '${name}' passed on ${passedAt.toFixed(1)} ms after it was first had here`,
+      )
+    this.#given.add(wire)
   }
 
   /** They grow in the order of holding; levels of one hold may be told of in one turn. */
@@ -229,49 +221,9 @@ export class Oracle implements Watch {
     for (const process of processes) {
       const { machine } = process
       if (machine.dead || machine.stopped || process.closing !== undefined) continue
-      for (const held of process.holds) this.#checkHeld(held)
+      for (const held of process.holds) this.#trust.check(held)
       for (const call of process.calls) this.#checkCall(call, world.now)
     }
-  }
-
-  #checkHeld(held: Held): void {
-    const { hold, process, name, wire } = held
-    const { machine } = process
-    const there = this.server.holders(name).includes(wire)
-    if (!this.#scene.probing) {
-      if (there || this.server.isDisturbed(held) || hold.signal.aborted) return
-      // Its timer may be on its way; a short lease leaves less room than a timer takes.
-      const { lease } = hold.terms
-      if (lease < 60 || machine.time - machine.lastWokenAt < TIMER_LATE) return
-      // Timers do not see that the machine was suspended; that is looked for once a second.
-      if (this.#scene.world.now < machine.suspendedUntil + LOOK) return
-      this.#verdict.violation('trust', `${held.call} was not told before the server gave '${name}' away`)
-      return
-    }
-    const remaining = machine.observe(() => hold.remaining())
-    if (remaining > 0 && held.everLost)
-      this.#verdict.violation('trust', `${held.call} was lost, and says it is held again`)
-    if (remaining > 0 && !this.server.isDisturbed(held) && !there)
-      this.#verdict.violation(
-        'trust',
-        `${held.call} trusts '${name}' for ${remaining.toFixed(1)} ms more, and the server does not`,
-      )
-    if (remaining > 0 && !there && this.#isTold(held))
-      this.#verdict.violation('trust', `${held.call} was not told within a third of its lease that '${name}' is gone`)
-    if (remaining <= 0) held.everLost = true
-    const fit = hold.state === 'held' && hold.terms.watched && remaining < hold.terms.lease * 0.4
-    if (fit) this.#verdict.violation('trust', `${held.call} says held although its renewal is overdue`)
-  }
-
-  /** Whether a renewal was due since somebody took it, and nothing kept it from being asked. */
-  #isTold({ hold, name, process, wire }: Held): boolean {
-    const { lease, watched } = hold.terms
-    const taken = this.server.disturbedAt.get(name) ?? Infinity
-    const quiet = Math.max(process.troubledUntil, process.blockedUntil, process.machine.lastWokenAt) < taken - lease
-    // Its grant may have been on its way when it was taken: nothing is asked about what is not known here.
-    const known = Math.max(taken, this.#toldAt(process, name, wire))
-    const asked = this.#scene.world.now - known > lease / 3 + TOLD_LATE
-    return watched && hold.state === 'held' && quiet && process.refusedAt.length === 0 && asked
   }
 
   #checkCall(call: Call, now: number): void {

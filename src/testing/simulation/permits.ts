@@ -1,20 +1,21 @@
 import type { Client } from '../../api/client.js'
-import { whileHeld } from '../../core/hold/using.js'
-import type { MemoryServer } from '../../engine/memory/server.js'
-import { sha1 } from '../../engine/memory/lua/sha1.js'
-import { expirableAmounts, expirableDeadlines, expirableGrants, expirableQueue, permitTimeouts } from '../../keys.js'
-import type { HeldPermit } from '../../sync/permit-semaphore/held-permit.js'
-import type { PermitSemaphore } from '../../api/semaphore.js'
 import type { Hold } from '../../api/hold.js'
 import type { AcquireOptions, Lock, LockState } from '../../api/lock.js'
 import type { OwnedLock } from '../../api/owned-lock.js'
-import type { PermitsLineKeys } from './kind.js'
+import type { PermitSemaphore } from '../../api/semaphore.js'
+import { whileHeld } from '../../core/hold/using.js'
+import { sha1 } from '../../engine/memory/lua/sha1.js'
+import type { MemoryServer } from '../../engine/memory/server.js'
+import { expirableAmounts, expirableDeadlines, expirableGrants, expirableQueue, permitTimeouts } from '../../keys.js'
+import type { HeldPermit } from '../../sync/permit-semaphore/held-permit.js'
+import type { Family } from './family.js'
+import type { PermitsLineKeys, SimKind } from './kind.js'
 
 /** So many may be inside at a time. */
-export const PERMITS = 2
+const PERMITS = 2
 
 /** A semaphore whose permits have ids, in the words of a lock: each hold is one permit, and its id the owner on the wire. */
-export class PermitsAsLock implements Lock {
+class PermitsAsLock implements Lock {
   readonly name: string
   readonly #permits: PermitSemaphore
 
@@ -82,17 +83,17 @@ const lasting = (redis: MemoryServer, name: string): string[] => {
 }
 
 /** Ids of those that last still. */
-export const permitsHeld = (redis: MemoryServer, name: string): string[] => {
+const permitsHeld = (redis: MemoryServer, name: string): string[] => {
   const ids = lasting(redis, name)
   const onTrial = trials(redis, name)
   return ids.filter((id) => !onTrial.has(id.slice(0, TRIAL)))
 }
 
 /** How many were granted to some who have not said that they have them, or do not live any more. */
-export const permitsOnTrial = (redis: MemoryServer, name: string): number =>
+const permitsOnTrial = (redis: MemoryServer, name: string): number =>
   lasting(redis, name).length - permitsHeld(redis, name).length
 
-export const EXPIRABLE_LINE: PermitsLineKeys = {
+const EXPIRABLE_LINE: PermitsLineKeys = {
   kind: 'permit-semaphore',
   queue: expirableQueue,
   deadlines: expirableDeadlines,
@@ -102,14 +103,40 @@ export const EXPIRABLE_LINE: PermitsLineKeys = {
 }
 
 /** Those that are taken, and are over and not yet counted as free, and those that are free are all that there are. */
-export const permitsMissing = (redis: MemoryServer, name: string): string | undefined => {
+const permitsMissing = (redis: MemoryServer, name: string): string | undefined => {
   const free = Number(redis.execute(['GET', name]) ?? NaN)
   const taken = Number(redis.execute(['ZCARD', permitTimeouts(name)]))
   return free + taken === PERMITS ? undefined : `${free} are free, ${taken} are taken, of ${PERMITS}`
 }
 
 /** As it is before anybody comes. */
-export const permitsMade = (redis: MemoryServer, name: string): void => {
+const permitsMade = (redis: MemoryServer, name: string): void => {
   redis.execute(['DEL', name, permitTimeouts(name)])
   redis.execute(['SET', name, String(PERMITS)])
+}
+
+const SEMAPHORES = ['acquire', 'ask', 'leave', 'pass', 'release', 'renew', 'extend', 'retract', 'count'].map(
+  (script) => `permit-semaphore/${script}`,
+)
+
+const PERMIT_SEMAPHORE: SimKind = {
+  name: 'permitSemaphore',
+  reentrant: false,
+  permits: PERMITS,
+  open: (client, name) => new PermitsAsLock(client, name),
+  channel: (name) => `redisson_sc:{${name}}`,
+  make: permitsMade,
+  holders: permitsHeld,
+  malformed: permitsMissing,
+  onTrial: permitsOnTrial,
+  fair: false,
+  permitsLine: EXPIRABLE_LINE,
+}
+
+export const PERMIT_SEMAPHORES: Family = {
+  name: 'semaphores',
+  kinds: [PERMIT_SEMAPHORE],
+  scripts: SEMAPHORES,
+  strangers: false,
+  told: true,
 }

@@ -3,20 +3,20 @@ import { explain } from '../history/explain.js'
 import { Random } from '../random.js'
 import { Cast } from './cast.js'
 import { Chaos } from './chaos.js'
-import { type Weather, pairsOf, weatherOf } from './faults.js'
+import { familyOf, weatherOfSeed } from './families.js'
+import type { Family } from './family.js'
 import { Herd } from './herd.js'
-import { FAMILIES, familyOf } from './kinds.js'
 import type { Fates, SimDriver } from './network.js'
 import { Oracle } from './oracle.js'
 import type { SimProcess } from './process.js'
 import { StrangersWitness } from './redisson/witness.js'
+import { ServerFaults } from './server-faults.js'
+import { meddle } from './stranger/keys.js'
 import { StrangersVoice } from './stranger/voice.js'
 import { Timeline } from './timeline.js'
 import { type Scene, Verdict } from './verdict.js'
-import { meddle } from './stranger/keys.js'
 import type { Watch } from './watch.js'
 import { World } from './world.js'
-import type { Family } from './family.js'
 
 /** What came of a simulated history. */
 export interface HistoryOutcome {
@@ -42,17 +42,6 @@ export interface HistoryChoices {
   readonly masked?: ReadonlySet<string>
 }
 
-const PAIRS_OF = new Map(FAMILIES.map((family) => [family, pairsOf(family.scripts, family.told)]))
-
-/** Every pair that a long run of these must have met, once. */
-export const pairsOfAll = (families: readonly Family[]): ReturnType<typeof pairsOf> => [
-  ...new Map(families.flatMap((family) => (PAIRS_OF.get(family) ?? []).map((pair) => [pair.join(' '), pair]))).values(),
-]
-
-/** What goes wrong in the history of this number. */
-export const weatherOfSeed = (seed: number): Weather =>
-  weatherOf(new Random(seed).fork('history').fork('weather'), PAIRS_OF.get(familyOf(seed)) ?? [])
-
 /** In one of so many histories a stranger speaks who may only publish and subscribe. */
 const SPOKEN_IN = 4
 /** No history takes longer, ms of its own time. */
@@ -70,6 +59,7 @@ export const simulate = async (seed: number, choices: HistoryChoices = {}): Prom
 
 class History implements Fates {
   readonly #seed: number
+  readonly #family: Family
   readonly #random: Random
   readonly #world = new World()
   readonly #timeline: Timeline
@@ -88,6 +78,7 @@ class History implements Fates {
     this.#timeline = new Timeline(this.#world, trace)
     this.#verdict = new Verdict(this.#timeline.note)
     const family = familyOf(seed)
+    this.#family = family
     const weather = weatherOfSeed(seed)
     this.#calm = weather.name === 'calm'
     this.#aimsAtTheEnd = weather.aim?.point === 'unsubscribe'
@@ -142,15 +133,10 @@ class History implements Fates {
     }
   }
 
-  /** What is there before anybody comes. */
-  #make(): void {
-    const { server, locks } = this.#cast
-    for (const name of locks) familyOf(this.#seed).kinds[0]?.make?.(server.redis, name)
-  }
-
   #setUp(): void {
     const world = this.#world
-    this.#make()
+    const server = new ServerFaults(world, this.#cast, this.#family, this.#oracle)
+    server.make()
     for (const process of this.#cast.processes) {
       process.ends = (killed) => {
         this.#oracle.ended(process, killed)
@@ -162,12 +148,7 @@ class History implements Fates {
       world,
       processes: this.#cast.parties,
       note: this.#timeline.note,
-      server: (fault, ms) => {
-        this.#serverFault(fault, ms)
-      },
-      take: (name, tell) => {
-        this.#take(name, tell)
-      },
+      server,
     })
     this.#inviteStranger()
   }
@@ -175,7 +156,7 @@ class History implements Fates {
   /** In a share of the histories somebody writes to the keys who knows nothing of locks. */
   #inviteStranger(): void {
     const random = this.#random.fork('stranger with keys')
-    const family = familyOf(this.#seed)
+    const family = this.#family
     const { kinds } = family
     const plain = !family.strangers && family.watch === undefined && kinds[0]?.make === undefined
     if (this.#calm || !plain || !random.chance(0.2)) return
@@ -216,23 +197,16 @@ class History implements Fates {
     const done = (): boolean => [...working].every(({ machine }) => machine.dead)
     const longest = this.#cast.strangers.length > 0 ? LONGEST_WITH_STRANGERS : LONGEST
     await world.run(longest, () => this.#over() || done(), this.#check)
-    if (!this.#over() && !done()) this.#verdict.violation('hang', this.#pending())
+    if (!this.#over() && !done()) this.#verdict.violation('hang', this.#cast.pending())
     // Who unsubscribes does so when all is over.
     if (this.#aimsAtTheEnd) await world.run(world.now + LINGERING, () => this.#over(), this.#check)
     this.#chaos.quiet = true
     for (const { machine } of this.#cast.parties) machine.thaw()
-    await world.run(this.#awake() + SETTLING, () => this.#over(), this.#check)
+    await world.run(this.#cast.awakeAt + SETTLING, () => this.#over(), this.#check)
     if (this.#over()) return
     this.#oracle.idle()
     await this.#closeAll()
     if (!this.#over()) this.#historyChecked()
-  }
-
-  /** When everything that stands still has woken, and what was done has had its consequences. */
-  #awake(): number {
-    const times = this.#cast.parties.map(({ machine }) => machine.time)
-    const troubles = this.#cast.processes.map(({ troubledUntil }) => troubledUntil)
-    return Math.max(this.#cast.server.machine.time, ...times, ...troubles)
   }
 
   readonly #check = (): void => {
@@ -258,22 +232,14 @@ class History implements Fates {
     const died = this.#cast.processes.some(({ machine, closing }) => machine.dead || closing !== undefined)
     for (const process of living) void process.close(true)
     for (const stranger of this.#cast.strangers) void stranger.close()
-    await this.#world.run(
-      this.#world.now + 1000,
-      () => false,
-      () => undefined,
-    )
+    await this.#world.run(this.#world.now + 1000)
     for (const process of living) {
       if (process.closedAt === undefined)
         this.#verdict.violation('close', `${process.name} is not closed after a second`)
       else this.#oracle.closed(process)
     }
     // What the dead have left is there until its lease is over.
-    await this.#world.run(
-      this.#world.now + 10_000,
-      () => false,
-      () => undefined,
-    )
+    await this.#world.run(this.#world.now + 10_000)
     this.#oracle.gone(died)
   }
 
@@ -281,41 +247,6 @@ class History implements Fates {
     const found = checkHistory(this.#verdict.events, { unfinished: true })
     const [first] = found
     if (first !== undefined) this.#verdict.violation('history', explain(first))
-  }
-
-  #pending(): string {
-    const ours = this.#cast.processes.flatMap((process) => [...process.calls].map(({ id }) => id))
-    const calls = [...ours, ...this.#cast.strangers.filter(({ waiting }) => waiting.size > 0).map(({ name }) => name)]
-    return calls.length > 0 ? `still waiting: ${calls.join(', ')}` : 'some worker does not come to an end'
-  }
-
-  #serverFault(fault: string, ms: number): void {
-    const { machine, redis } = this.#cast.server
-    if (fault === 'server stopped') machine.stop(ms)
-    // One that stood still already does so for as much longer.
-    const lasts = Math.max(ms, machine.time - this.#world.now)
-    for (const process of this.#cast.parties) process.troubled('server stopped', lasts)
-    if (fault === 'server stopped') return
-    redis.scripts.flush()
-    if (fault === 'server wiped') {
-      this.#oracle.wiped()
-      redis.database.clear()
-      this.#make()
-    }
-    for (const { driver } of this.#cast.parties) {
-      driver.cut()
-      driver.cutMessages()
-    }
-  }
-
-  #take(name: string, tell: boolean): void {
-    // What another program had there goes as well.
-    this.#oracle.taken(name, false)
-    const kind = familyOf(this.#seed).kinds[0]
-    if (kind?.make === undefined) this.#cast.server.redis.execute(['DEL', name])
-    else kind.make(this.#cast.server.redis, name)
-    const channel = kind?.channel?.(name) ?? `redisson_lock__channel:{${name}}`
-    if (tell) this.#cast.server.redis.execute(['PUBLISH', channel, '0'])
   }
 
   // ---- Fates -------------------------------------------------------------------------------------------------------

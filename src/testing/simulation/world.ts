@@ -36,7 +36,7 @@ export class World {
   }
 
   /** Lets things happen, and promises settle after each, until it is over or nothing more happens before `end`. */
-  async run(end: number, isOver: () => boolean, after: () => void): Promise<void> {
+  async run(end: number, isOver = (): boolean => false, after = (): void => undefined): Promise<void> {
     await settle()
     while (!isOver()) {
       const entry = this.#heap[0]
