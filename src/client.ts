@@ -23,7 +23,7 @@ import type { LockKind } from './core/gate/lock-kind.js'
 import { readTicket } from './core/hold/ticket.js'
 import { type ServerFacts, readFacts, refused } from './core/server/server-facts.js'
 import { Turnstiles } from './core/shared/turnstiles.js'
-import type { Attempt } from './engine/attempt.js'
+import type { ConnectLimits } from './engine/connect-limits.js'
 import type { Driver } from './engine/engine.js'
 import { ClosedError, LockLostError } from './errors.js'
 import { presenceKey } from './keys.js'
@@ -262,7 +262,7 @@ class ConnectedClient implements Client {
 }
 
 /** A client on this driver, whatever place the settings name. */
-export const start = async (settings: Settings, driver: Driver, attempt?: Attempt): Promise<Client> => {
+export const start = async (settings: Settings, driver: Driver, limits?: ConnectLimits): Promise<Client> => {
   const { clock, redisson } = settings
   const id = newClientId(clock, redisson)
   // Not where it connects to: what can be reached from a lock must not hold the password.
@@ -274,7 +274,7 @@ export const start = async (settings: Settings, driver: Driver, attempt?: Attemp
   const presence = settings.presence
     ? new Presence(link, { clock, id, label, key: runtime.keyOf(presenceKey(id)), lease: settings.watchdog })
     : undefined
-  await link.open(attempt)
+  await link.open(limits)
   const [facts] = await Promise.all([readFacts(link, clock, settings.sharded), presence?.announce()])
   runtime.sharded = facts.sharded
   const untold = await runtime.replicas.begin(facts.replicas)

@@ -5,7 +5,7 @@ import { onAbort, reasonOf } from './base/abort.js'
 import type { Clock } from './base/clock.js'
 import { passes } from './core/server/trouble.js'
 import type { Driver } from './engine/engine.js'
-import type { Attempt } from './engine/attempt.js'
+import type { ConnectLimits } from './engine/connect-limits.js'
 import type { ClientOptions } from './config/client-options.js'
 
 /** Between one try and the next, ms: at first, and at most. */
@@ -18,11 +18,11 @@ const FOR_GOOD = /: ERR (?!max number of clients)|on this port|certificate/
 /** What `connect` does. */
 export const open = async (from?: string | URL | ClientOptions): Promise<Client> => {
   const settings = await readSettings(from, environment())
-  return firstOf(settings, async (attempt) => start(settings, await openDriver(settings), attempt))
+  return firstOf(settings, async (limits) => start(settings, await openDriver(settings), limits))
 }
 
 /** Tries until it is connected, or what stands in the way does not pass, or its time is over. */
-const firstOf = async <T>(settings: Settings, connectOnce: (attempt?: Attempt) => Promise<T>): Promise<T> => {
+const firstOf = async <T>(settings: Settings, connectOnce: (limits?: ConnectLimits) => Promise<T>): Promise<T> => {
   const { retry, clock, connectTimeout, logger } = settings
   if (retry === undefined) return connectOnce()
   const { timeout = Infinity, signal } = retry

@@ -89,7 +89,7 @@ export interface Driver {
   /** Sends a PING on each connection that brings only messages: a dead one shows by its silence. */
   pulse?(): Promise<unknown>[]
   /** Drops all connections of ours and makes them again: what they lead to is not what it was. */
-  renew?(): void
+  reconnect?(): void
   /** The connection for commands is the caller's: only the caller can replace it. */
   readonly lent?: boolean
   /** Ends what `open` opened. Unanswered commands reject. */

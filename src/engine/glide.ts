@@ -8,7 +8,7 @@ import {
   type SubscriptionKind,
 } from './engine.js'
 import { HoldfastError } from '../errors.js'
-import { missingDatabase } from './bad-replies.js'
+import { missingDatabase } from './connect-errors.js'
 import type { GlideClient, GlideMessage } from './target.js'
 import type { Arg, Reply } from '../lua/values.js'
 

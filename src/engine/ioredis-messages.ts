@@ -64,11 +64,11 @@ export class IoredisMessages {
 
   /** It is there again, and may lead to another server: the one of before may live on, with nobody to tell of releases there. */
   found(): void {
-    if (this.#stale && !this.#shared) this.renew()
+    if (this.#stale && !this.#shared) this.reconnect()
     this.#stale = false
   }
 
-  renew(): void {
+  reconnect(): void {
     for (const { status, stream } of this.#connections) if (status === 'ready') stream?.destroy()
   }
 
@@ -137,7 +137,7 @@ export class IoredisMessages {
       return this.#opened
     }
     client.on('error', (error: Error) => {
-      if (isOutOfStep(error)) this.renew()
+      if (isOutOfStep(error)) this.reconnect()
       if (!this.#closed) this.#events.error(withoutCommand(error))
     })
     let first = true

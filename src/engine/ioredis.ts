@@ -206,8 +206,8 @@ export class IoredisDriver implements Driver {
     return this.#messages?.pulse() ?? []
   }
 
-  renew(): void {
-    this.#messages?.renew()
+  reconnect(): void {
+    this.#messages?.reconnect()
     if (this.lent) return
     this.#certain = this.cluster
     const commands = this.cluster ? (this.#commands.nodes?.('all') ?? []) : [this.#commands]

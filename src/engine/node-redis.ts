@@ -10,7 +10,7 @@ import {
   type SendOptions,
   type SubscriptionKind,
 } from './engine.js'
-import { missingDatabase } from './bad-replies.js'
+import { missingDatabase } from './connect-errors.js'
 import { NodeRedisMessages } from './node-redis-messages.js'
 import type { NodeRedisClient, NodeRedisNode } from './target.js'
 import type { Arg, Reply } from '../lua/values.js'

@@ -1,17 +1,17 @@
 import { onAbort, reasonOf } from '../base/abort.js'
 import type { Clock } from '../base/clock.js'
 
-/** One try to connect. */
-export interface Attempt {
+/** For how long one try to connect may go on. */
+export interface ConnectLimits {
   /** ms */
   readonly limit: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** Rejects when its time is over, or its signal aborts, before the step is through. */
-export const attempted = async <T>(clock: Clock, { limit, signal }: Attempt, step: Promise<T>): Promise<T> => {
+/** Rejects when the time is over, or the signal aborts, before the step is done. */
+export const withinLimits = async <T>(clock: Clock, { limit, signal }: ConnectLimits, step: Promise<T>): Promise<T> => {
   let end = (): void => undefined
-  const given = new Promise<never>((_resolve, reject) => {
+  const over = new Promise<never>((_resolve, reject) => {
     const timer = clock.setTimer(() => {
       reject(new Error(`no answer within ${Math.round(limit)} ms`))
     }, limit)
@@ -25,7 +25,7 @@ export const attempted = async <T>(clock: Clock, { limit, signal }: Attempt, ste
     }
   })
   try {
-    return await Promise.race([step, given])
+    return await Promise.race([step, over])
   } finally {
     end()
   }

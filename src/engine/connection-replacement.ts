@@ -5,37 +5,42 @@ import type { Connection, Driver } from './engine.js'
 /** How much longer than a command may take a server may say nothing at all, ms; and up to so much more, so that not all clients come at once. */
 const MARGIN = 1000
 const SPREAD = 250
-/** Between two renewals, ms: the first comes nearly at once, each of the next waits twice as long. */
+/** Between two replacements, ms: the first comes nearly at once, each of the next waits twice as long. */
 const SHORTEST = 100
 const LONGEST = 3000
 /** After so long without trouble the next one is the first again. */
 const FORGIVEN = 10_000
 
-interface RenewalOptions {
+interface ReplacementOptions {
   readonly clock: Clock
   readonly commandTimeout: number
 }
 
-/** Replaces connections that lie: open but silent, or to a server that has become a replica. */
-export class Reconnects {
+/** For what only the caller can mend, whose connection it is. */
+interface ReplacementEvents {
+  error(error: Error): void
+  moved(): void
+}
+
+/** Replaces connections that are open and useless: silent, out of step, or to a server that has become a replica. */
+export class ConnectionReplacement {
   readonly #driver: Driver
-  readonly #options: RenewalOptions
-  readonly #tell: (error: Error) => void
+  readonly #options: ReplacementOptions
+  readonly #events: ReplacementEvents
   readonly #suspects = new Map<Connection, Timer>()
-  #renewing: Timer | undefined
+  #planned: Timer | undefined
   #dialing: Timer | undefined
   #attempts = 0
   #last = -Infinity
-  #closed = false
+  #stopped = false
 
-  /** `tell`: of what only the owner of the connection can mend. */
-  constructor(driver: Driver, options: RenewalOptions, tell: (error: Error) => void) {
+  constructor(driver: Driver, options: ReplacementOptions, events: ReplacementEvents) {
     this.#driver = driver
     this.#options = options
-    this.#tell = tell
+    this.#events = events
   }
 
-  /** An answer is overdue. A connection that brings nothing at all from now on is dropped. */
+  /** A reply is overdue. A connection that brings nothing at all from now on is dropped. */
   suspect(): void {
     const { clock } = this.#options
     for (const connection of this.#owing()) {
@@ -52,12 +57,12 @@ export class Reconnects {
   }
 
   #owing(): Connection[] {
-    return this.#closed ? [] : (this.#driver.owing?.() ?? [])
+    return this.#stopped ? [] : (this.#driver.owing?.() ?? [])
   }
 
   /** It is being made anew; whoever accepts it may never say a word. */
-  away(): void {
-    if (this.#closed || this.#driver.owing === undefined) return
+  disconnected(): void {
+    if (this.#stopped || this.#driver.owing === undefined) return
     const { clock, commandTimeout } = this.#options
     const look = (): void => {
       this.suspect()
@@ -66,42 +71,42 @@ export class Reconnects {
     this.#dialing ??= clock.setTimer(look, commandTimeout, { background: true })
   }
 
-  arrived(): void {
+  connected(): void {
     this.#dialing?.cancel()
     this.#dialing = undefined
   }
 
   /** The server refuses as a replica does: another may be the master by now. */
-  misled(refusal: EngineError): void {
+  refused(refusal: EngineError): void {
     const { clock } = this.#options
     const driver = this.#driver
-    if ((driver.renew === undefined && driver.lent !== true) || this.#renewing !== undefined || this.#closed) return
+    if ((driver.reconnect === undefined && driver.lent !== true) || this.#planned !== undefined || this.#stopped) return
     if (clock.monotonic() - this.#last > FORGIVEN) this.#attempts = 0
     const act = (): void => {
-      this.#renewing = undefined
+      this.#planned = undefined
       this.#last = clock.monotonic()
-      if (driver.lent === true) this.#tell(onlyTheOwner(refusal))
-      else driver.renew?.()
+      if (driver.lent === true) this.#events.error(onlyTheOwner(refusal))
+      else driver.reconnect?.()
     }
     const pause = Math.min(SHORTEST * 2 ** this.#attempts++, LONGEST)
-    this.#renewing = clock.setTimer(act, pause * (0.75 + 0.5 * clock.random()), { background: true })
+    this.#planned = clock.setTimer(act, pause * (0.75 + 0.5 * clock.random()), { background: true })
   }
 
-  /** It answers what was not asked. */
+  /** Its replies are those of other commands. On a connection of the caller's, what is held must be asked about. */
   outOfStep(error: EngineError): void {
     const now = this.#options.clock.monotonic()
-    if (this.#closed || now - this.#last <= FORGIVEN) {
-      this.misled(error)
-      return
+    if (this.#driver.lent === true) this.#events.moved()
+    else if (this.#stopped || now - this.#last <= FORGIVEN) this.refused(error)
+    else {
+      this.#last = now
+      this.#driver.reconnect?.()
     }
-    this.#last = now
-    this.#driver.renew?.()
   }
 
   stop(): void {
-    this.#closed = true
-    this.arrived()
-    this.#renewing?.cancel()
+    this.#stopped = true
+    this.connected()
+    this.#planned?.cancel()
     for (const timer of this.#suspects.values()) timer.cancel()
     this.#suspects.clear()
   }

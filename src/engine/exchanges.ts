@@ -1,0 +1,129 @@
+import { outside } from '../base/scope.js'
+import { ClosedError, type EngineError, HoldfastError, serverError } from '../errors.js'
+import type { Script } from '../lua/script.js'
+import type { Shape } from '../lua/shape.js'
+import type { Arg, Reply } from '../lua/values.js'
+import type { ConnectionReplacement } from './connection-replacement.js'
+import { type Driver, type Nodes, NoReply, NotSent, type SendOptions } from './engine.js'
+import { badReply, noReply, offline } from './link-errors.js'
+import { OutOfStep } from './out-of-step.js'
+import { ReplyTimeouts } from './reply-timeouts.js'
+import { isNotCached, withText } from './script-cache.js'
+
+/** What was sent, for people, and what its reply must be. */
+export interface Expected {
+  readonly name: string
+  readonly fits: Shape<unknown>
+}
+
+/**
+ * A command and its reply: there in time, of the kind that was declared, or an error with a code. Nothing is sent twice, save a
+ * script that the server said it did not know.
+ */
+export class Exchanges {
+  readonly #driver: Driver
+  readonly #replacement: ConnectionReplacement
+  readonly #outOfStep: OutOfStep
+  readonly replies: ReplyTimeouts
+  closed = false
+
+  constructor(
+    driver: Driver,
+    options: ConstructorParameters<typeof ReplyTimeouts>[1],
+    replacement: ConnectionReplacement,
+  ) {
+    this.#driver = driver
+    this.#replacement = replacement
+    this.replies = new ReplyTimeouts(driver.address, options, () => {
+      replacement.suspect()
+      this.#outOfStep.probe()
+    })
+    this.#outOfStep = new OutOfStep(driver, options, this.replies, replacement)
+  }
+
+  /** Which reply is whose is not known any more. */
+  outOfStep(error: EngineError): void {
+    this.#outOfStep.found(error)
+  }
+
+  /** Settles with the reply, or in time without. `script`: what to send in full, once, when the server does not know it. */
+  exchange(argv: readonly Arg[], options: SendOptions, expected: Expected, script?: Script): Promise<Reply> {
+    return new Promise<Reply>((resolve, reject) => {
+      const pending = this.replies.expect(reject, options.target)
+      const answered = (reply: Reply): void => {
+        this.replies.answered()
+        this.replies.settle(pending)
+        if (expected.fits(reply, argv)) resolve(reply)
+        else reject(this.#outOfStep.found(badReply(this.#driver.address, expected.name, reply, options.target)))
+      }
+      const failed = (error: Error): void => {
+        this.replies.settle(pending)
+        reject(this.#translated(error, options.target))
+      }
+      const unknown = (error: Error): void => {
+        // Whoever has given up meanwhile may have undone it already.
+        const over = pending.settled || options.signal?.aborted === true
+        if (script === undefined || over || !isNotCached(error)) failed(error)
+        else this.#send(withText(argv, script), options).then(answered, failed)
+      }
+      this.#send(argv, options).then(answered, unknown)
+    })
+  }
+
+  /** One command to each of the nodes, and what came of it there. */
+  everywhere<R>(argv: readonly Arg[], fits: Shape<R>, nodes: Nodes): Promise<PromiseSettledResult<R>[]> {
+    const checked = (reply: Reply): R => {
+      if (fits(reply, argv)) return reply
+      throw badReply(this.#driver.address, String(argv[0]), reply)
+    }
+    const sent = outside(() => this.#driver.everywhere?.(argv, nodes)) ?? [this.#send(argv)]
+    return Promise.allSettled(sent.map((reply) => this.inTime(reply).then(checked)))
+  }
+
+  /** What the driver has sent by itself: settles in time, with an error that has a code. */
+  inTime<T>(sent: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const pending = this.replies.expect(reject)
+      sent.then(
+        (answer) => {
+          this.replies.settle(pending)
+          resolve(answer)
+        },
+        (error: unknown) => {
+          this.replies.settle(pending)
+          reject(this.#translated(error as Error))
+        },
+      )
+    })
+  }
+
+  /** The connection was cut: what is on its way is not answered any more. */
+  cut(reason: Error): void {
+    this.replies.failAll((target) => this.#lost(reason, target))
+  }
+
+  /** What is on its way is rejected. */
+  close(): void {
+    this.closed = true
+    this.#outOfStep.stop()
+    this.replies.failAll((target) => new ClosedError(target))
+  }
+
+  /** The connection to a node of a cluster is made when the first command goes there. */
+  #send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {
+    return this.#driver.cluster ? outside(() => this.#driver.send(argv, options)) : this.#driver.send(argv, options)
+  }
+
+  #lost({ message }: Error, target?: string): Error {
+    return noReply(this.#driver.address, `(${message})`, target)
+  }
+
+  #translated(error: Error, target?: string): Error {
+    if (error instanceof NoReply) return this.#lost(error, target)
+    if (error instanceof NotSent) return this.closed ? new ClosedError(target) : offline(this.#driver.address, target)
+    if (error instanceof HoldfastError) return error
+    const answer = serverError(error.message, target)
+    if (answer.code === 'READONLY' || answer.code === 'MASTERDOWN') this.#replacement.refused(answer)
+    return answer
+  }
+}

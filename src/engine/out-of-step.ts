@@ -1,0 +1,83 @@
+import { type Clock, limitAnswers } from '../base/clock.js'
+import type { EngineError } from '../errors.js'
+import type { ConnectionReplacement } from './connection-replacement.js'
+import type { Driver } from './engine.js'
+import { badReply, noReply } from './link-errors.js'
+import type { ReplyTimeouts } from './reply-timeouts.js'
+
+/** A connection that is silent for so long is replaced for that before, ms. */
+const LONG_SILENCE = 1500
+
+interface OutOfStepOptions {
+  readonly clock: Clock
+  readonly commandTimeout: number
+}
+
+/**
+ * Where one reply was lost or doubled on its way, each that follows is another command's. It shows by a reply of another kind
+ * than its command has, and where that cannot show it, by a PING.
+ */
+export class OutOfStep {
+  readonly #driver: Driver
+  readonly #options: OutOfStepOptions
+  readonly #replies: ReplyTimeouts
+  readonly #replacement: ConnectionReplacement
+  #probing = false
+  #stopped = false
+
+  constructor(driver: Driver, options: OutOfStepOptions, replies: ReplyTimeouts, replacement: ConnectionReplacement) {
+    this.#driver = driver
+    this.#options = options
+    this.#replies = replies
+    this.#replacement = replacement
+  }
+
+  /** No reply to anything that was sent is believed. Returns the error. */
+  found(error: EngineError): EngineError {
+    const { address, lent } = this.#driver
+    if (lent !== true && this.#driver.reconnect !== undefined)
+      this.#replies.failAll((target) => noReply(address, 'that is surely its own', target))
+    this.#replacement.outOfStep(error)
+    return error
+  }
+
+  /**
+   * A command is overdue. Where a reply was lost on its way, the next one was taken for it, and the last command has none: that
+   * one's comes now, for a PING whose reply no other can be taken for.
+   */
+  probe(): void {
+    if (this.#probing || !this.#canSend || this.#driver.cluster) return
+    this.#probing = true
+    const { address } = this.#driver
+    const words = `holdfast ${this.#options.clock.random()}`
+    const timer = this.#watchForReplies()
+    const over = (): void => {
+      this.#probing = false
+      timer.cancel()
+    }
+    this.#driver.send(['PING', words]).then((reply) => {
+      over()
+      this.#replies.answered()
+      if (reply !== words) this.found(badReply(address, 'PING', reply))
+    }, over)
+  }
+
+  stop(): void {
+    this.#stopped = true
+  }
+
+  get #canSend(): boolean {
+    return this.#driver.isUp && !this.#stopped
+  }
+
+  /** Bytes may come, and never a whole reply. */
+  #watchForReplies(): { cancel(): void } {
+    const { clock, commandTimeout } = this.#options
+    const before = this.#replies.answers
+    const wedged = (): void => {
+      if (this.#replies.answers === before && this.#canSend)
+        this.found(noReply(this.#driver.address, 'that can be read'))
+    }
+    return limitAnswers(clock, wedged, Math.max(commandTimeout, LONG_SILENCE), { background: true })
+  }
+}

@@ -1,0 +1,56 @@
+import { EngineError } from '../errors.js'
+import type { Script } from '../lua/script.js'
+import { integer } from '../lua/shape.js'
+import type { Arg, Reply } from '../lua/values.js'
+import type { Driver, SendOptions } from './engine.js'
+import type { Exchanges, Expected } from './exchanges.js'
+import { withText } from './script-cache.js'
+import { type WaitFor, WaitCommands } from './wait-commands.js'
+
+/** What a script answered, and the WAIT behind it. */
+type Both = [Reply, Promise<Reply>]
+
+const WAIT: Expected = { name: 'WAIT', fits: integer }
+
+/** Scripts with a WAIT behind them, on the same connection. */
+export class ScriptAndWait {
+  readonly #driver: Driver
+  readonly #exchanges: Exchanges
+  /** By node. */
+  readonly #waits = new Map<string, WaitCommands>()
+
+  constructor(driver: Driver, exchanges: Exchanges) {
+    this.#driver = driver
+    this.#exchanges = exchanges
+  }
+
+  run(call: Arg[], script: Script, sending: SendOptions, wait: WaitFor): Promise<Both> {
+    const both = async (argv: Arg[]): Promise<Both> => {
+      let elsewhere: string | undefined
+      const redirected = (node: string): void => {
+        elsewhere = node
+      }
+      const node = this.#driver.nodeOf?.(sending.route ?? '')
+      const answered = this.#exchanges.exchange(argv, { ...sending, redirected }, script)
+      const behind = this.#waitFor(wait, node)
+      const reply = await answered
+      // The WAIT behind it was about the node of before.
+      return [reply, elsewhere === undefined ? behind : this.#waitFor(wait, elsewhere)]
+    }
+    return both(call).catch((error: unknown) => {
+      if (!(error instanceof EngineError && error.code === 'NOSCRIPT')) throw error
+      return both(withText(call, script))
+    })
+  }
+
+  /** To be called in the turn that sent what it is about, or when that was answered. */
+  #waitFor(wait: WaitFor, node = ''): Promise<Reply> {
+    let waits = this.#waits.get(node)
+    if (waits === undefined) {
+      const ask = ({ replicas, timeout }: WaitFor): Promise<Reply> =>
+        this.#exchanges.exchange(['WAIT', replicas, timeout], { node }, WAIT)
+      this.#waits.set(node, (waits = new WaitCommands(ask)))
+    }
+    return waits.join(wait).catch((error: unknown) => error as Error)
+  }
+}

@@ -1,0 +1,50 @@
+import type { Clock } from '../base/clock.js'
+import { ClosedError } from '../errors.js'
+import { offline } from './link-errors.js'
+
+interface WaitOptions {
+  readonly clock: Clock
+  readonly commandTimeout: number
+}
+
+/** Calls that came while the connection was away. None of their commands is queued: each call waits here, and may have given up when it is back. */
+export class UntilConnected {
+  readonly #address: string
+  readonly #options: WaitOptions
+  #waiting: (() => void)[] = []
+  #closed = false
+
+  constructor(address: string, options: WaitOptions) {
+    this.#address = address
+    this.#options = options
+  }
+
+  /** Sends when the connection is back, and rejects when that takes longer than a command may. */
+  send<T>(send: () => Promise<T>, target?: string, signal?: AbortSignal): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const timer = this.#options.clock.setTimer(() => {
+        this.#waiting = this.#waiting.filter((other) => other !== wake)
+        reject(offline(this.#address, target))
+      }, this.#options.commandTimeout)
+      const wake = (): void => {
+        timer.cancel()
+        if (this.#closed) reject(new ClosedError(target))
+        else if (signal?.aborted === true) reject(offline(this.#address, target))
+        else send().then(resolve, reject)
+      }
+      this.#waiting.push(wake)
+    })
+  }
+
+  connected(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const wake of waiting) wake()
+  }
+
+  /** All who wait are rejected. */
+  close(): void {
+    this.#closed = true
+    this.connected()
+  }
+}
