@@ -24,7 +24,7 @@ import { readTicket } from './core/hold/ticket.js'
 import { type ServerFacts, readFacts, refused } from './core/server/server-facts.js'
 import { Turnstiles } from './core/shared/turnstiles.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
-import type { Driver } from './engine/engine.js'
+import type { Driver } from './engine/driver.js'
 import { ClosedError, LockLostError } from './errors.js'
 import { presenceKey } from './keys.js'
 import {

@@ -48,7 +48,7 @@ export type { ClientOptions } from './config/client-options.js'
 export type { RetryOptions } from './config/retry.js'
 export { connect } from './connect.js'
 export type { DiagnosticEvent, DiagnosticMessage } from './core/client/lock-events.js'
-export type { TlsOptions } from './engine/target.js'
+export type { TlsOptions } from './engine/endpoint.js'
 export {
   AcquireTimeoutError,
   BusyError,

@@ -4,7 +4,7 @@ import { readSettings, type Settings } from './config/settings.js'
 import { onAbort, reasonOf } from './base/abort.js'
 import type { Clock } from './base/clock.js'
 import { passes } from './core/server/trouble.js'
-import type { Driver } from './engine/engine.js'
+import type { Driver } from './engine/driver.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
 import type { ClientOptions } from './config/client-options.js'
 
@@ -70,16 +70,16 @@ const openDriver = async (settings: Settings): Promise<Driver> => {
     return new MemoryDriver(openMemoryServer(place.name, clock), place.name)
   }
   if (place.engine === 'node-redis') {
-    const { NodeRedisDriver } = await import('./engine/node-redis.js')
+    const { NodeRedisDriver } = await import('./engine/node-redis/driver.js')
     return new NodeRedisDriver(place.connection)
   }
   if (place.engine === 'glide') {
-    const { GlideDriver } = await import('./engine/glide.js')
+    const { GlideDriver } = await import('./engine/glide/driver.js')
     return new GlideDriver(place.connection)
   }
-  const { IoredisDriver } = await import('./engine/ioredis.js')
+  const { IoredisDriver } = await import('./engine/ioredis/driver.js')
   if (place.engine === 'ioredis') return new IoredisDriver(place.connection, 'the connection passed in')
-  return IoredisDriver.open(place.target, { tls, connectTimeout, commandTimeout, clock })
+  return IoredisDriver.open(place.endpoint, { tls, connectTimeout, commandTimeout, clock })
 }
 
 const environment = (): Readonly<Record<string, string | undefined>> =>

@@ -1,4 +1,6 @@
-import type { GlideClient, IoredisClient, NodeRedisClient } from '../engine/target.js'
+import type { GlideClient } from '../engine/glide/client.js'
+import type { IoredisClient } from '../engine/ioredis/client.js'
+import type { NodeRedisClient } from '../engine/node-redis/client.js'
 import { ConfigError } from '../errors.js'
 
 /** A client that the caller made. */

@@ -1,7 +1,7 @@
 import type { Codec, CodecName } from '../api/codec.js'
 import type { JavaCodec } from '../codecs/java-codec.js'
 import type { Clock } from '../base/clock.js'
-import type { FullTlsOptions, TlsOptions } from '../engine/target.js'
+import type { FullTlsOptions, TlsOptions } from '../engine/endpoint.js'
 import type { RedissonVersion } from '../api/client.js'
 import type { Logger } from '../api/monitoring.js'
 import type { RetryOptions } from './retry.js'

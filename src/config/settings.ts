@@ -1,7 +1,7 @@
 import type { Codec } from '../api/codec.js'
 import type { JavaCodec } from '../codecs/java-codec.js'
 import { type Clock, systemClock } from '../base/clock.js'
-import type { FullTlsOptions } from '../engine/target.js'
+import type { FullTlsOptions } from '../engine/endpoint.js'
 import { ConfigError } from '../errors.js'
 import {
   checkCount,

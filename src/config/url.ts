@@ -1,12 +1,12 @@
 import { ConfigError } from '../errors.js'
-import type { Node, Target } from '../engine/target.js'
+import type { Endpoint, Node } from '../engine/endpoint.js'
 
 /** Where a URL leads. */
 export type Place =
   | { readonly engine: 'memory'; readonly name: string | undefined }
-  | { readonly engine: 'redis'; readonly target: Target }
+  | { readonly engine: 'redis'; readonly endpoint: Endpoint }
 
-const SCHEMES: Readonly<Record<string, Pick<Target, 'topology' | 'tls'>>> = {
+const SCHEMES: Readonly<Record<string, Pick<Endpoint, 'topology' | 'tls'>>> = {
   'redis:': { topology: 'single', tls: false },
   'valkey:': { topology: 'single', tls: false },
   'rediss:': { topology: 'single', tls: true },
@@ -24,7 +24,7 @@ const FORMS =
 export const parseUrl = (url: string): Place => {
   const scheme = /^[a-z][a-z+]*:/i.exec(url)?.[0].toLowerCase()
   if (scheme === 'memory:') return { engine: 'memory', name: memoryName(url) }
-  if (scheme === 'redis+unix:') return { engine: 'redis', target: unixTarget(url) }
+  if (scheme === 'redis+unix:') return { engine: 'redis', endpoint: unixEndpoint(url) }
   const form = scheme === undefined ? undefined : SCHEMES[scheme]
   if (scheme === undefined || form === undefined) {
     // Without the slashes it is no scheme: the user, more likely.
@@ -34,8 +34,8 @@ export const parseUrl = (url: string): Place => {
   }
   const rest = url.slice(scheme.length)
   mustBeEncoded(rest, scheme)
-  const place = form.topology === 'sentinel' ? sentinelTarget(rest, scheme) : netTarget(rest, scheme)
-  return { engine: 'redis', target: { ...form, ...place } }
+  const place = form.topology === 'sentinel' ? sentinelEndpoint(rest, scheme) : netEndpoint(rest, scheme)
+  return { engine: 'redis', endpoint: { ...form, ...place } }
 }
 
 /** What stands behind a slash in a user or password would be taken for a database or a master, and be shown. */
@@ -50,8 +50,9 @@ const mustBeEncoded = (rest: string, scheme: string): void => {
 /** As somebody writes it who connects, where one server is one; a file may say of several in another place what they are. */
 export const placeOfUrl = (url: string): Place => {
   const place = parseUrl(url)
-  if (place.engine === 'memory' || place.target.topology !== 'single' || place.target.nodes.length === 1) return place
-  const family = place.target.tls ? 'rediss' : 'redis'
+  if (place.engine === 'memory' || place.endpoint.topology !== 'single' || place.endpoint.nodes.length === 1)
+    return place
+  const family = place.endpoint.tls ? 'rediss' : 'redis'
   throw new ConfigError(
     `a URL without +cluster or +sentinel names one server: for the nodes of a cluster write ${family}+cluster://h1:p1,h2:p2, ` +
       `for sentinels ${family}+sentinel://h1:p1,h2:p2/MASTER`,
@@ -63,7 +64,7 @@ const memoryName = (url: string): string | undefined => {
   return name === '' ? undefined : name
 }
 
-const netTarget = (rest: string, scheme: string, defaultPort = 6379): Omit<Target, 'topology' | 'tls'> => {
+const netEndpoint = (rest: string, scheme: string, defaultPort = 6379): Omit<Endpoint, 'topology' | 'tls'> => {
   const match = /^\/\/(?:([^/]*)@)?([^/?#]+)(\/[^?#]*)?$/.exec(rest)
   if (match === null) throw new ConfigError(`the ${scheme} URL is not of the form ${FORMS}`)
   const [, info, hosts = '', path] = match
@@ -74,16 +75,16 @@ const netTarget = (rest: string, scheme: string, defaultPort = 6379): Omit<Targe
 }
 
 /** The nodes are the sentinels, and the user and password those of the servers that they watch. */
-const sentinelTarget = (rest: string, scheme: string): Omit<Target, 'topology' | 'tls'> => {
+const sentinelEndpoint = (rest: string, scheme: string): Omit<Endpoint, 'topology' | 'tls'> => {
   const match = /^(\/\/[^/?#]+)\/([^/?#]+)(\/[^/?#]*)?(?:\?sentinelPassword=([^&#]*))?$/.exec(rest)
   const [, servers, master, path = '', password] = match ?? []
   if (servers === undefined || master === undefined) {
     throw new ConfigError(`a ${scheme} URL has the form ${scheme}//h1:p1,h2:p2/MASTER[/db][?sentinelPassword=…]`)
   }
-  const target = netTarget(servers + path, scheme, 26_379)
+  const endpoint = netEndpoint(servers + path, scheme, 26_379)
   return {
-    ...target,
-    address: `${target.address}/${decode(master)}`,
+    ...endpoint,
+    address: `${endpoint.address}/${decode(master)}`,
     master: decode(master),
     ...(password !== undefined && { sentinelPassword: decode(password) }),
   }
@@ -123,7 +124,7 @@ const decode = (text: string): string => {
   }
 }
 
-const unixTarget = (url: string): Target => {
+const unixEndpoint = (url: string): Endpoint => {
   const match = /^redis\+unix:\/\/(?:([^/]*)@)?(\/[^?#]+)(?:\?db=(\d+))?$/i.exec(url)
   const [, info, path, database] = match ?? []
   if (path === undefined) throw new ConfigError('a redis+unix: URL has the form redis+unix:///path/to/socket[?db=N]')

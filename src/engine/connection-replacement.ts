@@ -1,6 +1,7 @@
-import { type Clock, limitAnswers, type Timer } from '../base/clock.js'
+import { limitAnswers, type Timer } from '../base/clock.js'
 import { EngineError } from '../errors.js'
-import type { Connection, Driver } from './engine.js'
+import type { Connection, Driver } from './driver.js'
+import type { TimeoutOptions } from './reply-timeouts.js'
 
 /** How much longer than a command may take a server may say nothing at all, ms; and up to so much more, so that not all clients come at once. */
 const MARGIN = 1000
@@ -11,11 +12,6 @@ const LONGEST = 3000
 /** After so long without trouble the next one is the first again. */
 const FORGIVEN = 10_000
 
-interface ReplacementOptions {
-  readonly clock: Clock
-  readonly commandTimeout: number
-}
-
 /** For what only the caller can mend, whose connection it is. */
 interface ReplacementEvents {
   error(error: Error): void
@@ -25,7 +21,7 @@ interface ReplacementEvents {
 /** Replaces connections that are open and useless: silent, out of step, or to a server that has become a replica. */
 export class ConnectionReplacement {
   readonly #driver: Driver
-  readonly #options: ReplacementOptions
+  readonly #options: TimeoutOptions
   readonly #events: ReplacementEvents
   readonly #suspects = new Map<Connection, Timer>()
   #planned: Timer | undefined
@@ -34,7 +30,7 @@ export class ConnectionReplacement {
   #last = -Infinity
   #stopped = false
 
-  constructor(driver: Driver, options: ReplacementOptions, events: ReplacementEvents) {
+  constructor(driver: Driver, options: TimeoutOptions, events: ReplacementEvents) {
     this.#driver = driver
     this.#options = options
     this.#events = events

@@ -4,10 +4,10 @@ import type { Script } from '../lua/script.js'
 import type { Shape } from '../lua/shape.js'
 import type { Arg, Reply } from '../lua/values.js'
 import type { ConnectionReplacement } from './connection-replacement.js'
-import { type Driver, type Nodes, NoReply, NotSent, type SendOptions } from './engine.js'
+import { type Driver, type Nodes, NoReply, NotSent, type SendOptions } from './driver.js'
 import { badReply, noReply, offline } from './link-errors.js'
 import { OutOfStep } from './out-of-step.js'
-import { ReplyTimeouts } from './reply-timeouts.js'
+import { ReplyTimeouts, type TimeoutOptions } from './reply-timeouts.js'
 import { isNotCached, withText } from './script-cache.js'
 
 /** What was sent, for people, and what its reply must be. */
@@ -27,11 +27,7 @@ export class Exchanges {
   readonly replies: ReplyTimeouts
   closed = false
 
-  constructor(
-    driver: Driver,
-    options: ConstructorParameters<typeof ReplyTimeouts>[1],
-    replacement: ConnectionReplacement,
-  ) {
+  constructor(driver: Driver, options: TimeoutOptions, replacement: ConnectionReplacement) {
     this.#driver = driver
     this.#replacement = replacement
     this.replies = new ReplyTimeouts(driver.address, options, () => {

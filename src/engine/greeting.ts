@@ -1,6 +1,6 @@
 import { ConfigError, serverError } from '../errors.js'
 import type { Reply } from '../lua/values.js'
-import { type Driver, NoReply, NotSent } from './engine.js'
+import { type Driver, NoReply, NotSent } from './driver.js'
 import { isQueued, shown } from './link-errors.js'
 
 /** The PING on a new connection: whoever accepts one need not be a server, or may not be well. Only an answer tells. */

@@ -1,5 +1,4 @@
 import { reasonOf } from '../base/abort.js'
-import type { Clock } from '../base/clock.js'
 import { outside } from '../base/scope.js'
 import { ClosedError, ConfigError, EngineError, withoutSecrets } from '../errors.js'
 import type { Script } from '../lua/script.js'
@@ -8,11 +7,12 @@ import type { Arg } from '../lua/values.js'
 import { connectError } from './connect-errors.js'
 import { type ConnectLimits, withinLimits } from './connect-limits.js'
 import { ConnectionReplacement } from './connection-replacement.js'
-import type { Driver, DriverEvents, Message, Nodes, SendOptions, SubscriptionKind } from './engine.js'
+import type { Driver, DriverEvents, Message, Nodes, SendOptions, SubscriptionKind } from './driver.js'
 import { Exchanges } from './exchanges.js'
 import { Greeting } from './greeting.js'
 import { noReply, offline } from './link-errors.js'
 import { Pulse } from './pulse.js'
+import type { TimeoutOptions } from './reply-timeouts.js'
 import { ScriptAndWait } from './script-and-wait.js'
 import { bySha } from './script-cache.js'
 import { UntilConnected } from './until-connected.js'
@@ -32,10 +32,8 @@ export interface LinkListener {
   error(error: Error): void
 }
 
-export interface LinkOptions {
-  readonly clock: Clock
+export interface LinkOptions extends TimeoutOptions {
   readonly connectTimeout: number
-  readonly commandTimeout: number
 }
 
 /** A server may take so long for a reply without being away, ms. */

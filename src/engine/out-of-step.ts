@@ -1,17 +1,12 @@
-import { type Clock, limitAnswers } from '../base/clock.js'
+import { limitAnswers } from '../base/clock.js'
 import type { EngineError } from '../errors.js'
 import type { ConnectionReplacement } from './connection-replacement.js'
-import type { Driver } from './engine.js'
+import type { Driver } from './driver.js'
 import { badReply, noReply } from './link-errors.js'
-import type { ReplyTimeouts } from './reply-timeouts.js'
+import type { ReplyTimeouts, TimeoutOptions } from './reply-timeouts.js'
 
 /** A connection that is silent for so long is replaced for that before, ms. */
 const LONG_SILENCE = 1500
-
-interface OutOfStepOptions {
-  readonly clock: Clock
-  readonly commandTimeout: number
-}
 
 /**
  * Where one reply was lost or doubled on its way, each that follows is another command's. It shows by a reply of another kind
@@ -19,13 +14,13 @@ interface OutOfStepOptions {
  */
 export class OutOfStep {
   readonly #driver: Driver
-  readonly #options: OutOfStepOptions
+  readonly #options: TimeoutOptions
   readonly #replies: ReplyTimeouts
   readonly #replacement: ConnectionReplacement
   #probing = false
   #stopped = false
 
-  constructor(driver: Driver, options: OutOfStepOptions, replies: ReplyTimeouts, replacement: ConnectionReplacement) {
+  constructor(driver: Driver, options: TimeoutOptions, replies: ReplyTimeouts, replacement: ConnectionReplacement) {
     this.#driver = driver
     this.#options = options
     this.#replies = replies

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../base/clock.js'
 import { outside } from '../base/scope.js'
-import type { Driver } from './engine.js'
+import type { Driver } from './driver.js'
 
 /** Between two PINGs, ms. */
 const PULSE = 1000

@@ -10,7 +10,8 @@ export interface Pending {
   settled: boolean
 }
 
-interface TimeoutOptions {
+/** What says how long a command may take. */
+export interface TimeoutOptions {
   readonly clock: Clock
   readonly commandTimeout: number
 }

@@ -1,20 +1,15 @@
-import type { Clock } from '../base/clock.js'
 import { ClosedError } from '../errors.js'
 import { offline } from './link-errors.js'
-
-interface WaitOptions {
-  readonly clock: Clock
-  readonly commandTimeout: number
-}
+import type { TimeoutOptions } from './reply-timeouts.js'
 
 /** Calls that came while the connection was away. None of their commands is queued: each call waits here, and may have given up when it is back. */
 export class UntilConnected {
   readonly #address: string
-  readonly #options: WaitOptions
+  readonly #options: TimeoutOptions
   #waiting: (() => void)[] = []
   #closed = false
 
-  constructor(address: string, options: WaitOptions) {
+  constructor(address: string, options: TimeoutOptions) {
     this.#address = address
     this.#options = options
   }

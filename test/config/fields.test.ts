@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { FIELDS, SECTIONS } from '#src/config/file/fields.js'
 import { tableOf, withTable } from '../../scripts/config-docs.mjs'
-import { everyField, read, sampleOf, targetOf, told } from './files.js'
+import { everyField, read, sampleOf, endpointOf, told } from './files.js'
 
 const page = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8')
 
@@ -29,7 +29,7 @@ void describe('every field of Redisson', () => {
         })
         const expected = unused.filter((name) => name !== 'natMap' || names.includes('natMapper'))
         assert.deepEqual(warned.sort(), expected.sort())
-        assert.equal(targetOf(filed).clientName, 'orders')
+        assert.equal(endpointOf(filed).clientName, 'orders')
       })
     }
   }

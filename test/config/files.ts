@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { FIELDS, type Mode, SECTIONS } from '#src/config/file/fields.js'
 import { readConfig } from '#src/config/file/read.js'
-import type { Target } from '#src/engine/target.js'
+import type { Endpoint } from '#src/engine/endpoint.js'
 import type { Filed } from '#src/config/client-options.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-config-'))
@@ -25,9 +25,9 @@ export const read = (
   { env = {}, name = 'redisson.yml', ...beside }: Beside & { env?: Record<string, string>; name?: string } = {},
 ): Promise<Filed> => readConfig(written(name, content), env, beside)
 
-export const targetOf = ({ place }: Filed): Target => {
+export const endpointOf = ({ place }: Filed): Endpoint => {
   if (place.engine !== 'redis') throw new Error('no server')
-  return place.target
+  return place.endpoint
 }
 
 /** What a warning or an error says, without where the file is. */

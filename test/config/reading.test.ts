@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readSettings } from '#src/config/settings.js'
-import { everyField, read, targetOf, told, written } from './files.js'
+import { everyField, read, endpointOf, told, written } from './files.js'
 
 const single = (address: string, more = ''): string => `singleServerConfig:\n  address: ${address}\n${more}`
 
-const nodesOf = async (text: string, env = {}): Promise<unknown> => targetOf(await read(text, { env })).nodes
+const nodesOf = async (text: string, env = {}): Promise<unknown> => endpointOf(await read(text, { env })).nodes
 
 void describe('what a file says', () => {
   test('the article’s: one server, and the codec of JSON', async () => {
     const filed = await read(
       'singleServerConfig:\n  address: redis://127.0.0.1:6379\ncodec: !<org.redisson.codec.JsonJacksonCodec> {}\n',
     )
-    assert.deepEqual(targetOf(filed).nodes, [{ host: '127.0.0.1', port: 6379 }])
+    assert.deepEqual(endpointOf(filed).nodes, [{ host: '127.0.0.1', port: 6379 }])
     assert.equal(filed.options.codec, 'jackson')
     assert.deepEqual(filed.warnings, [])
   })
@@ -71,23 +71,24 @@ void describe('what a file says', () => {
       ['redis+uds:///run/redis.sock', [{ path: '/run/redis.sock' }]],
     ]
     for (const [address, nodes] of forms) assert.deepEqual(await nodesOf(single(address)), nodes, address)
-    for (const scheme of ['rediss', 'valkeys']) assert.equal(targetOf(await read(single(`${scheme}://h:1`))).tls, true)
-    const alone = targetOf(await read(single('redis://p%40ss@h:1')))
+    for (const scheme of ['rediss', 'valkeys'])
+      assert.equal(endpointOf(await read(single(`${scheme}://h:1`))).tls, true)
+    const alone = endpointOf(await read(single('redis://p%40ss@h:1')))
     assert.deepEqual([alone.username, alone.password], [undefined, 'p@ss'])
-    const both = targetOf(await read(single('redis://u:p@h:1', '  password: other\n')))
+    const both = endpointOf(await read(single('redis://u:p@h:1', '  password: other\n')))
     assert.deepEqual([both.username, both.password], ['u', 'p'])
-    const root = targetOf(await read(single('redis://h:1', '  password: inner\npassword: outer\nusername: me\n')))
+    const root = endpointOf(await read(single('redis://h:1', '  password: inner\npassword: outer\nusername: me\n')))
     assert.deepEqual([root.username, root.password], ['me', 'outer'])
   })
 
   test('a password that YAML takes for a number → as it is written', async () => {
-    assert.equal(targetOf(await read(single('redis://h:1', 'password: 0012e3\n'))).password, '0012e3')
+    assert.equal(endpointOf(await read(single('redis://h:1', 'password: 0012e3\n'))).password, '0012e3')
   })
 
   test('several sections → the first in Redisson’s order, and the other is told', async () => {
     const text = 'clusterServersConfig: {nodeAddresses: ["redis://c:1"]}\nsingleServerConfig: {address: "redis://s:1"}'
     const filed = await read(text)
-    assert.deepEqual(targetOf(filed).nodes, [{ host: 's', port: 1 }])
+    assert.deepEqual(endpointOf(filed).nodes, [{ host: 's', port: 1 }])
     assert.match(filed.warnings.join(), /1:1: clusterServersConfig is not used: singleServerConfig goes before it/)
   })
 
@@ -95,8 +96,8 @@ void describe('what a file says', () => {
     const cluster = await read(
       'clusterServersConfig:\n  nodeAddresses:\n  - redis://a:1\n  - redis://b:2\n  shardedSubscriptionMode: off\n',
     )
-    assert.deepEqual([targetOf(cluster).topology, cluster.sharded], ['cluster', false])
-    const sentinel = targetOf(
+    assert.deepEqual([endpointOf(cluster).topology, cluster.sharded], ['cluster', false])
+    const sentinel = endpointOf(
       await read(
         'sentinelServersConfig: {sentinelAddresses: ["rediss://a:1"], masterName: m/1, sentinelPassword: w, sentinelsDiscovery: false}',
       ),
@@ -106,9 +107,11 @@ void describe('what a file says', () => {
       [topology, master, sentinelPassword, sentinelsDiscovery, tls],
       ['sentinel', 'm/1', 'w', false, true],
     )
-    const replicated = targetOf(await read('replicatedServersConfig: {nodeAddresses: ["redis://a:1", "redis://b:2"]}'))
+    const replicated = endpointOf(
+      await read('replicatedServersConfig: {nodeAddresses: ["redis://a:1", "redis://b:2"]}'),
+    )
     assert.deepEqual([replicated.topology, replicated.address], ['replicated', 'redis+replicated://a:1,b:2'])
-    const master1 = targetOf(
+    const master1 = endpointOf(
       await read('masterSlaveServersConfig: {masterAddress: "redis://a:1", slaveAddresses: ["redis://b:2"]}'),
     )
     assert.deepEqual([master1.topology, master1.nodes], ['single', [{ host: 'a', port: 1 }]])
@@ -116,13 +119,13 @@ void describe('what a file says', () => {
 
   test('addresses that servers tell are mapped, by host and port or by host', async () => {
     const at = (mapper: string) => read(`clusterServersConfig:\n  nodeAddresses: [redis://a:1]\n  ${mapper}\n`)
-    const both = targetOf(
+    const both = endpointOf(
       await at('natMapper: !<org.redisson.api.HostPortNatMapper> {hostsPortMap: {"10.0.0.1:1": "b:2"}}'),
     )
     assert.deepEqual([both.natMap?.('10.0.0.1:1'), both.natMap?.('10.0.0.1:2')], [{ host: 'b', port: 2 }, null])
-    const host = targetOf(await at('natMapper: !<org.redisson.config.HostNatMapper> {hostsMap: {10.0.0.1: b}}'))
+    const host = endpointOf(await at('natMapper: !<org.redisson.config.HostNatMapper> {hostsMap: {10.0.0.1: b}}'))
     assert.deepEqual([host.natMap?.('10.0.0.1:5'), host.natMap?.('10.0.0.2:5')], [{ host: 'b', port: 5 }, null])
-    const old = targetOf(await at('natMap: {"10.0.0.1:1": "b:2"}'))
+    const old = endpointOf(await at('natMap: {"10.0.0.1:1": "b:2"}'))
     assert.deepEqual(old.natMap?.('10.0.0.1:1'), { host: 'b', port: 2 })
     await assert.rejects(at('natMapper: !<com.example.Nat> {}'), /3:33: natMapper must be a HostPortNatMapper/)
   })
@@ -200,7 +203,7 @@ void describe('what a file says', () => {
     const json = `{"singleServerConfig": {${members('  ').join(',\n')}},\n${members('').join(',\n')}}`
     JSON.parse(json)
     const filed = await read(json, { name: 'redisson.json' })
-    assert.deepEqual(targetOf(filed), targetOf(yaml))
+    assert.deepEqual(endpointOf(filed), endpointOf(yaml))
     assert.equal(filed.warnings.length, yaml.warnings.length)
   })
 })
@@ -218,12 +221,12 @@ void describe('placeholders', () => {
       { host: 'b', port: 2 },
     ])
     const filed = await read(single('redis://h:1', '  password: "${NONE:-}"\n  database: ${DB:-3}\n'), { env })
-    assert.deepEqual([targetOf(filed).password, targetOf(filed).database], [undefined, 3])
+    assert.deepEqual([endpointOf(filed).password, endpointOf(filed).database], [undefined, 3])
   })
 
   test('not set, and no default → stays as it is written, and is told', async () => {
     const filed = await read(single('redis://h:1', '  clientName: ${NONE}\n'), { env })
-    assert.equal(targetOf(filed).clientName, '${NONE}')
+    assert.equal(endpointOf(filed).clientName, '${NONE}')
     assert.deepEqual(filed.warnings.map(told), [
       'redisson.yml:3:15: clientName stays as it is written: NONE is not set',
     ])
@@ -249,17 +252,17 @@ void describe('Spring’s application.yml', () => {
         '"file://' + inner + '"',
       ]) {
         const filed = await read(`server:\n  port: 8080\n${prefix}      file: ${name}\n`, { name: 'application.yml' })
-        assert.equal(targetOf(filed).database, 4, name)
+        assert.equal(endpointOf(filed).database, 4, name)
       }
     const dotted = await read('spring.redis.redisson.file: classpath:named.yml\n', { name: 'application.yml' })
-    assert.equal(targetOf(dotted).database, 4)
+    assert.equal(endpointOf(dotted).database, 4)
   })
 
   test('holds it, as a block → with the lines of that file', async () => {
     const block = (more: string): string =>
       `spring:\n  redis:\n    redisson:\n      config: |\n        ---\n        singleServerConfig:\n          address: "redis://\${HOST:h}:\${PORT:-1}"\n          ${more}\n        threads: 2\nserver:\n  port: 1\n`
     const filed = await read(block('database: 4'), { name: 'application.yml' })
-    assert.deepEqual([targetOf(filed).database, targetOf(filed).nodes], [4, [{ host: 'h', port: 1 }]])
+    assert.deepEqual([endpointOf(filed).database, endpointOf(filed).nodes], [4, [{ host: 'h', port: 1 }]])
     assert.deepEqual(filed.warnings.map(told), ['application.yml:9:9: threads is not used: there are no threads here'])
     await assert.rejects(
       read(block('database: four'), { name: 'application.yml' }),
@@ -271,14 +274,14 @@ void describe('Spring’s application.yml', () => {
     const text =
       'spring:\n  redis:\n    redisson:\n      config:\n        single-server-config:\n          address: redis://h:1\n          client-name: orders\n        lock-watchdog-timeout: 5000\n'
     const filed = await read(text, { name: 'application.yml' })
-    assert.deepEqual([targetOf(filed).clientName, filed.options.watchdog], ['orders', 5000])
+    assert.deepEqual([endpointOf(filed).clientName, filed.options.watchdog], ['orders', 5000])
   })
 
   test('documents for a profile do not count, and the last of the others does', async () => {
     const named = (database: number, profile = '') =>
       `${profile}spring.redis.redisson.config: |\n  singleServerConfig: {address: "redis://h:1", database: ${database}}\n`
     const text = [named(1), named(2), named(3, 'spring.config.activate.on-profile: test\n')].join('---\n')
-    assert.equal(targetOf(await read(text, { name: 'application.yml' })).database, 2)
+    assert.equal(endpointOf(await read(text, { name: 'application.yml' })).database, 2)
   })
 
   test('says nothing of Redisson → an error that says what is read', async () => {

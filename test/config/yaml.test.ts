@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { Source, type Tree } from '#src/config/file/tree.js'
 import { REDISSON } from '#src/config/file/placeholders.js'
 import { ConfigError } from '#src/errors.js'
-import { read, targetOf, told } from './files.js'
+import { read, endpointOf, told } from './files.js'
 
 const treeOf = (text: string): Tree | undefined => new Source('a.yml', text, {}, REDISSON).documents()[0]
 
@@ -57,7 +57,7 @@ describe('YAML is read as the yaml package does with merge: true', () => {
     const text =
       'base: &base {address: redis://wrong:1, timeout: 5}\nsingleServerConfig:\n  address: redis://right:1\n  <<: *base\n'
     const filed = await read(text)
-    assert.deepEqual(targetOf(filed).nodes, [{ host: 'right', port: 1 }])
+    assert.deepEqual(endpointOf(filed).nodes, [{ host: 'right', port: 1 }])
     assert.equal(filed.options.commandTimeout, 5)
   })
 })
@@ -156,9 +156,9 @@ describe('names that every object has are names like any other', () => {
       assert.match(filed.warnings.join(), /codec: .* is read and written by Java alone/)
       const unset = await read(file(`  clientName: \${${name}}`))
       assert.match(unset.warnings.join(), new RegExp(`clientName stays as it is written: ${name} is not set`))
-      assert.equal(targetOf(unset).clientName, `\${${name}}`)
+      assert.equal(endpointOf(unset).clientName, `\${${name}}`)
       const fallback = await read(file(`  clientName: \${${name}:-me}`))
-      assert.equal(targetOf(fallback).clientName, 'me')
+      assert.equal(endpointOf(fallback).clientName, 'me')
     })
   }
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '#src/base/clock.js'
-import type { DriverEvents } from '#src/engine/engine.js'
+import type { DriverEvents } from '#src/engine/driver.js'
 import { Link } from '#src/engine/link.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ClosedError, connect, EngineError } from 'holdfast'
 import { parseUrl } from '#src/config/url.js'
 import { systemClock } from '#src/base/clock.js'
-import type { Driver } from '#src/engine/engine.js'
-import { IoredisDriver } from '#src/engine/ioredis.js'
+import type { Driver } from '#src/engine/driver.js'
+import { IoredisDriver } from '#src/engine/ioredis/driver.js'
 import { Link } from '#src/engine/link.js'
 import type { Script } from '#src/lua/script.js'
 import { script } from '#src/lua/script.js'
@@ -62,7 +62,7 @@ const withLinks = async (
     await body(async (url, commandTimeout = 5000) => {
       const place = parseUrl(url)
       assert.ok(place.engine === 'redis')
-      const driver = IoredisDriver.open(place.target, {
+      const driver = IoredisDriver.open(place.endpoint, {
         connectTimeout: 5000,
         commandTimeout: 5000,
         clock: systemClock,

@@ -5,11 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis as Ioredis } from 'ioredis'
 import { parseUrl } from '#src/config/url.js'
 import { systemClock } from '#src/base/clock.js'
-import type { Driver } from '#src/engine/engine.js'
-import { IoredisDriver } from '#src/engine/ioredis.js'
+import type { Driver } from '#src/engine/driver.js'
+import { IoredisDriver } from '#src/engine/ioredis/driver.js'
 import { Link } from '#src/engine/link.js'
-import { NodeRedisDriver } from '#src/engine/node-redis.js'
-import type { IoredisClient, NodeRedisClient } from '#src/engine/target.js'
+import { NodeRedisDriver } from '#src/engine/node-redis/driver.js'
+import type { IoredisClient } from '#src/engine/ioredis/client.js'
+import type { NodeRedisClient } from '#src/engine/node-redis/client.js'
 import { freePort } from '../support/redis-server.js'
 import type { Broken } from '../support/server.js'
 import { onServer } from '../support/server.js'
@@ -23,7 +24,7 @@ type Make = (url: string) => Promise<readonly [driver: Driver, end: () => unknow
 const byUrl: Make = (url) => {
   const place = parseUrl(url)
   assert.ok(place.engine === 'redis')
-  return Promise.resolve([IoredisDriver.open(place.target, OPTIONS), () => undefined])
+  return Promise.resolve([IoredisDriver.open(place.endpoint, OPTIONS), () => undefined])
 }
 
 const ofIoredis =

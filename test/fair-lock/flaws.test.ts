@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LockLostError } from 'holdfast'
-import { type DriverEvents, NoReply } from '#src/engine/engine.js'
+import { type DriverEvents, NoReply } from '#src/engine/driver.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { toBytes } from '#src/engine/memory/reply.js'
 import { secretOf, wireOwner } from '#src/keys.js'

@@ -1,5 +1,5 @@
 import type { VirtualClock } from 'holdfast/testing'
-import type { Driver, DriverEvents, Message, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
+import type { Driver, DriverEvents, Message, SendOptions, SubscriptionKind } from '#src/engine/driver.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import type { MemoryServer } from '#src/engine/memory/server.js'
 import type { Arg, Reply } from '#src/lua/values.js'

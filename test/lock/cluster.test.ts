@@ -7,7 +7,7 @@ import { connect } from 'holdfast'
 import { Redis } from 'ioredis'
 import { parseUrl } from '#src/config/url.js'
 import { systemClock } from '#src/base/clock.js'
-import { IoredisDriver } from '#src/engine/ioredis.js'
+import { IoredisDriver } from '#src/engine/ioredis/driver.js'
 import { Link } from '#src/engine/link.js'
 import { slotOf } from '#src/keys.js'
 import { lockAcquire, lockRenew } from '#src/lua/scripts.gen.js'
@@ -358,7 +358,7 @@ void describe('the plain lock on a cluster of three nodes', () => {
     const options = { clock: systemClock, connectTimeout: 5000, commandTimeout: 5000 }
     const others = new Set(openSockets())
     const link = new Link(
-      IoredisDriver.open(place.target, { connectTimeout: 5000, commandTimeout: 5000, clock: systemClock }),
+      IoredisDriver.open(place.endpoint, { connectTimeout: 5000, commandTimeout: 5000, clock: systemClock }),
       options,
       {
         message: () => undefined,

@@ -1125,7 +1125,7 @@ export const lines = [
   {
     name: 'engine-surplus-answer-passes',
     breaks: 'an answer that nobody waits for has the connection replaced',
-    file: 'src/engine/ioredis.ts',
+    file: 'src/engine/ioredis/driver.ts',
     from: 'if (isOutOfStep(error)) events.outOfStep(error)',
     to: '',
     suites: ['lock/out-of-step#comes twice'],
@@ -1141,7 +1141,7 @@ export const lines = [
   {
     name: 'engine-parser-ends-the-process',
     breaks: 'an answer that ioredis cannot read does not end the process',
-    file: 'src/engine/ioredis-parser.ts',
+    file: 'src/engine/ioredis/parser-guard.ts',
     from: "if (!('guarded' in this.redis.options)) {",
     to: "if ('guarded' in this.redis.options) {",
     suites: ['lock/out-of-step#on every connection'],
@@ -1303,7 +1303,7 @@ export const lines = [
   {
     name: 'engine-other-database',
     breaks: 'a connection in another database is refused',
-    file: 'src/engine/ioredis-checks.ts',
+    file: 'src/engine/ioredis/connection-checks.ts',
     from: 'Number(actual) === wanted)',
     to: 'Number(actual) !== -1)',
     suites: ['engine/certain'],
@@ -1311,7 +1311,7 @@ export const lines = [
   {
     name: 'engine-unsubscribed-comes-back',
     breaks: 'what is unsubscribed stays so after a reconnect',
-    file: 'src/engine/ioredis-messages.ts',
+    file: 'src/engine/ioredis/messages.ts',
     from: '    this.#channels[kind].delete(name)\n    const client = this.#client',
     to: '    const client = this.#client',
     suites: ['engine/subscriptions#all connections cut'],
@@ -1319,7 +1319,7 @@ export const lines = [
   {
     name: 'engine-gap-untold',
     breaks: 'a gap is told after every kind of reconnect',
-    file: 'src/engine/node-redis-messages.ts',
+    file: 'src/engine/node-redis/messages.ts',
     from: 'if (!first) this.#events.gap()',
     to: 'void first',
     suites: ['engine/subscriptions#all connections cut'],

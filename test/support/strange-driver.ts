@@ -1,4 +1,4 @@
-import type { Driver, DriverEvents, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
+import type { Driver, DriverEvents, SendOptions, SubscriptionKind } from '#src/engine/driver.js'
 import type { MemoryDriver } from '#src/engine/memory/driver.js'
 import type { Arg, Reply } from '#src/lua/values.js'
 

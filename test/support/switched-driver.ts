@@ -1,5 +1,5 @@
-import type { Driver, DriverEvents, SendOptions, SubscriptionKind } from '#src/engine/engine.js'
-import { NoReply, NotSent } from '#src/engine/engine.js'
+import type { Driver, DriverEvents, SendOptions, SubscriptionKind } from '#src/engine/driver.js'
+import { NoReply, NotSent } from '#src/engine/driver.js'
 import type { MemoryDriver } from '#src/engine/memory/driver.js'
 import type { Arg, Reply } from '#src/lua/values.js'
 

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { readConfig } from '../../config/file/read.js'
 import { type Settings, settle } from '../../config/settings.js'
-import type { Target } from '../../engine/target.js'
+import type { Endpoint } from '../../engine/endpoint.js'
 import { parse, UsageError } from '../usage.js'
 
 const HELP = `Usage: holdfast config check FILE [--json] [--strict]
@@ -55,27 +55,27 @@ const check = async (file: string): Promise<Report> => {
   const options = Object.fromEntries(Object.entries(filed.options).filter(([, value]) => value !== undefined))
   const settings = settle(options, {}, filed)
   const { place } = settings
-  const target = place.engine === 'redis' ? place.target : undefined
-  if (target === undefined) return { used: {}, unused: filed.warnings, unsafe: [] }
+  const endpoint = place.engine === 'redis' ? place.endpoint : undefined
+  if (endpoint === undefined) return { used: {}, unused: filed.warnings, unsafe: [] }
   const used = {
-    ...usedOf(settings, target),
+    ...usedOf(settings, endpoint),
     codec: typeof options['codec'] === 'string' ? options['codec'] : 'json',
     ...(mappers.length > 0 && { nameMapper: `${mappers.join()}, of nameMappers in the program` }),
   }
-  return { used, unused: filed.warnings, unsafe: await unsafeOf(settings, target, file) }
+  return { used, unused: filed.warnings, unsafe: await unsafeOf(settings, endpoint, file) }
 }
 
-const usedOf = (settings: Settings, target: Target): Report['used'] => ({
-  server: target.address,
-  ...(target.database !== undefined && { database: target.database }),
-  ...(target.username !== undefined && { username: target.username }),
-  ...(target.password !== undefined && { password: MASK }),
-  ...(target.sentinelUsername !== undefined && { sentinelUsername: target.sentinelUsername }),
-  ...(target.sentinelPassword !== undefined && { sentinelPassword: MASK }),
-  ...(target.clientName !== undefined && { clientName: target.clientName }),
-  tls: target.tls ? verification(settings) : 'no',
+const usedOf = (settings: Settings, endpoint: Endpoint): Report['used'] => ({
+  server: endpoint.address,
+  ...(endpoint.database !== undefined && { database: endpoint.database }),
+  ...(endpoint.username !== undefined && { username: endpoint.username }),
+  ...(endpoint.password !== undefined && { password: MASK }),
+  ...(endpoint.sentinelUsername !== undefined && { sentinelUsername: endpoint.sentinelUsername }),
+  ...(endpoint.sentinelPassword !== undefined && { sentinelPassword: MASK }),
+  ...(endpoint.clientName !== undefined && { clientName: endpoint.clientName }),
+  tls: endpoint.tls ? verification(settings) : 'no',
   ...(settings.tls.passphrase !== undefined && { sslKeystorePassword: MASK }),
-  ...(target.natMap !== undefined && { natMap: 'yes' }),
+  ...(endpoint.natMap !== undefined && { natMap: 'yes' }),
   ...(settings.sharded !== undefined && { sharded: settings.sharded }),
   watchdog: settings.watchdog,
   fairWaiterTimeout: settings.fairWaiterTimeout,
@@ -93,8 +93,8 @@ const verification = ({ tls: { rejectUnauthorized, checkServerIdentity, cert, pf
   return `the server is ${server}${(cert ?? pfx) ? ', with a certificate of our own' : ''}`
 }
 
-const unsafeOf = async (settings: Settings, target: Target, file: string): Promise<string[]> => {
-  const { tls, password, sentinelPassword, nodes } = target
+const unsafeOf = async (settings: Settings, endpoint: Endpoint, file: string): Promise<string[]> => {
+  const { tls, password, sentinelPassword, nodes } = endpoint
   const { rejectUnauthorized, checkServerIdentity, passphrase } = settings.tls
   const far = nodes.some((node) => !('path' in node) && !/^(localhost|127\..*|::1)$/.test(node.host))
   const text = await readFile(file, 'utf8')

@@ -1,6 +1,6 @@
 import type { Codec, CodecName } from '../../api/codec.js'
 import type { JavaCodec } from '../../codecs/java-codec.js'
-import type { NatMap } from '../../engine/target.js'
+import type { NatMap } from '../../engine/endpoint.js'
 import { type Tree, wrong } from './tree.js'
 import { type Reading, simpleName, type Values } from './values.js'
 

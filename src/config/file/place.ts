@@ -1,4 +1,4 @@
-import type { NatMap, Target } from '../../engine/target.js'
+import type { Endpoint, NatMap } from '../../engine/endpoint.js'
 import { type Place, parseUrl } from '../url.js'
 import { natMapIn } from './java.js'
 import { wrong } from './tree.js'
@@ -15,17 +15,17 @@ export const placeIn = (values: Values): Place => {
   }
   const place = parseUrl(urlOf(values, servers.nodes))
   if (place.engine !== 'redis') return place
-  const { target } = place
-  const more: Partial<Target> = {
+  const { endpoint } = place
+  const more: Partial<Endpoint> = {
     ...credentialsIn(values, servers.nodes),
     ...databaseIn(values),
     ...sentinelsIn(values),
     ...socketIn(values),
     ...optional('clientName', values.text('clientName')),
     ...optional('natMap', natMap),
-    ...(values.mode === 'replicated' && replicated(target, natMap)),
+    ...(values.mode === 'replicated' && replicated(endpoint, natMap)),
   }
-  return { engine: 'redis', target: { ...target, ...more } }
+  return { engine: 'redis', endpoint: { ...endpoint, ...more } }
 }
 
 interface Server {
@@ -80,7 +80,7 @@ const userOf = (info: string | undefined, at: string, field: string): Pick<Serve
   try {
     // The one reader of addresses knows which word is what.
     const place = parseUrl(`redis://${info.replaceAll('/', '%2F')}@host:1`)
-    return place.engine === 'redis' ? { username: place.target.username, password: place.target.password } : {}
+    return place.engine === 'redis' ? { username: place.endpoint.username, password: place.endpoint.password } : {}
   } catch {
     throw wrong(at, `the user or password of ${field} is not percent-encoded as it should be`)
   }
@@ -102,21 +102,21 @@ const urlOf = (values: Values, nodes: readonly Server[]): string => {
 }
 
 /** What stands in an address goes before what stands in a field. */
-const credentialsIn = (values: Values, nodes: readonly Server[]): Partial<Target> => {
+const credentialsIn = (values: Values, nodes: readonly Server[]): Partial<Endpoint> => {
   const inFields = { username: values.text('username'), password: values.secret('password') }
   const { username, password } = nodes.find((node) => node.password !== undefined) ?? inFields
   // A user without a password cannot say who it is.
   return password === undefined ? {} : { password, ...optional('username', username) }
 }
 
-const databaseIn = (values: Values): Partial<Target> => {
+const databaseIn = (values: Values): Partial<Endpoint> => {
   const database = values.number('database', 0)
   if (values.mode !== 'cluster') return optional('database', database)
   if (database === undefined || database === 0) return {}
   throw wrong(values.at('database'), 'a cluster has database 0 alone: tell programs apart by nameMapper')
 }
 
-const sentinelsIn = (values: Values): Partial<Target> => {
+const sentinelsIn = (values: Values): Partial<Endpoint> => {
   if (values.mode !== 'sentinel') return {}
   const discovery = values.flag('sentinelsDiscovery')
   return {
@@ -126,7 +126,7 @@ const sentinelsIn = (values: Values): Partial<Target> => {
   }
 }
 
-const socketIn = (values: Values): Partial<Target> => {
+const socketIn = (values: Values): Partial<Endpoint> => {
   const [now, before] = [values.flag('tcpKeepAlive'), values.flag('keepAlive')]
   const idle = values.number('tcpKeepAliveIdle', 0, 'a whole number of seconds')
   const noDelay = values.flag('tcpNoDelay')
@@ -139,11 +139,11 @@ const socketIn = (values: Values): Partial<Target> => {
 }
 
 /** One alone is a server like any other. */
-const replicated = ({ address, nodes }: Target, natMap: NatMap | undefined): Partial<Target> => {
+const replicated = ({ address, nodes }: Endpoint, natMap: NatMap | undefined): Partial<Endpoint> => {
   if (nodes.length < 2) return {}
   const mapped = nodes.map((node) => ('path' in node ? node : (natMap?.(`${node.host}:${node.port}`) ?? node)))
   return { topology: 'replicated', address: address.replace('://', '+replicated://'), nodes: mapped }
 }
 
-const optional = <K extends keyof Target>(name: K, value: Target[K] | undefined): { [P in K]?: Target[P] } =>
-  value === undefined ? {} : ({ [name]: value } as { [P in K]?: Target[P] })
+const optional = <K extends keyof Endpoint>(name: K, value: Endpoint[K] | undefined): { [P in K]?: Endpoint[P] } =>
+  value === undefined ? {} : ({ [name]: value } as { [P in K]?: Endpoint[P] })

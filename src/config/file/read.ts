@@ -45,7 +45,7 @@ const settingsOf = (documents: readonly Tree[], loose: boolean, file: string, be
   const options = optionsIn(values, reading, beside)
   const javaCodec = javaCodecIn(values, beside.codec)
   const place = placeIn(values)
-  const tls = place.engine === 'redis' && place.target.tls ? tlsIn(values, file) : {}
+  const tls = place.engine === 'redis' && place.endpoint.tls ? tlsIn(values, file) : {}
   const sharded = shardedIn(values)
   values.tellUnused()
   return { place, tls, options, javaCodec, sharded, warnings }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { getCiphers } from 'node:tls'
-import type { FullTlsOptions } from '../../engine/target.js'
+import type { FullTlsOptions } from '../../engine/endpoint.js'
 import { wrong } from './tree.js'
 import type { Values } from './values.js'
 

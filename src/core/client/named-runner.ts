@@ -1,4 +1,4 @@
-import type { SendOptions } from '../../engine/engine.js'
+import type { SendOptions } from '../../engine/driver.js'
 import type { Script } from '../../lua/script.js'
 import type { Runtime } from './runtime.js'
 import type { Fleet, Runner } from '../protocol/runner.js'

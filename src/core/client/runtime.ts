@@ -1,7 +1,7 @@
 import { ClosedError, EngineError } from '../../errors.js'
 import type { Codec } from '../../api/codec.js'
 import type { JavaCodec } from '../../codecs/java-codec.js'
-import type { Driver } from '../../engine/engine.js'
+import type { Driver } from '../../engine/driver.js'
 import { Link } from '../../engine/link.js'
 import { slotOf, wireOwner } from '../../keys.js'
 import type { Script } from '../../lua/script.js'

@@ -1,4 +1,4 @@
-import type { SendOptions } from '../../engine/engine.js'
+import type { SendOptions } from '../../engine/driver.js'
 import type { Link } from '../../engine/link.js'
 import { ReplicationError } from '../../errors.js'
 import { slotOf } from '../../keys.js'

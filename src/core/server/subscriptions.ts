@@ -1,4 +1,4 @@
-import type { Message, SubscriptionKind } from '../../engine/engine.js'
+import type { Message, SubscriptionKind } from '../../engine/driver.js'
 import type { Clock, Timer } from '../../base/clock.js'
 
 /** What it needs of the connection. */

@@ -1,10 +1,10 @@
-import { type Driver, type DriverEvents, NotSent, type SendOptions, type SubscriptionKind } from '../engine.js'
+import type { Arg, Reply } from '../../lua/values.js'
+import { type Driver, type DriverEvents, NotSent, type SendOptions, type SubscriptionKind } from '../driver.js'
 import type { Session } from './command.js'
 import type { Listener } from './pubsub.js'
 import { closeMemoryServer } from './registry.js'
 import { type Bytes, fromBytes, type Reply as Answer, ReplyError, Status, toBytes, toText } from './reply.js'
 import type { MemoryServer } from './server.js'
-import type { Arg, Reply } from '../../lua/values.js'
 
 /** One client of a server in this process. All is done within the call; answers and messages come a microtask later. */
 export class MemoryDriver implements Driver {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Codec } from '../../api/codec.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import type { SendOptions } from '../../engine/engine.js'
+import type { SendOptions } from '../../engine/driver.js'
 import { EngineError } from '../../errors.js'
 import { slotOf } from '../../keys.js'
 import { type Script as Stored, script } from '../../lua/script.js'

@@ -1,5 +1,5 @@
 import { allOf } from '../../core/server/all-nodes.js'
-import type { Nodes } from '../../engine/engine.js'
+import type { Nodes } from '../../engine/driver.js'
 import { EngineError } from '../../errors.js'
 import { type Shape, anything, integer, just, text, tuple } from '../../lua/shape.js'
 import { OPTIONS, checkName, checkWords } from '../../options.js'

@@ -1,4 +1,4 @@
-import { type Driver, type DriverEvents, NoReply, NotSent, type SendOptions } from '../../engine/engine.js'
+import { type Driver, type DriverEvents, NoReply, NotSent, type SendOptions } from '../../engine/driver.js'
 import { decode } from '../../engine/memory/driver.js'
 import { type Bytes, fromBytes, ReplyError, toBytes, toText } from '../../engine/memory/reply.js'
 import type { MemoryServer } from '../../engine/memory/server.js'

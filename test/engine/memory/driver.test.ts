@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type DriverEvents, NotSent } from '#src/engine/engine.js'
+import { type DriverEvents, NotSent } from '#src/engine/driver.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { closeMemoryServer, openMemoryServer } from '#src/engine/memory/registry.js'
 import { FakeClock } from './fake-clock.js'

@@ -1,4 +1,4 @@
-import { NoReply } from '../../../engine/engine.js'
+import { NoReply } from '../../../engine/driver.js'
 import type { ArgsOf, KeysOf, ReplyOf, Script } from '../../../lua/script.js'
 import type { Machine } from '../machine.js'
 import type { SimDriver } from '../network.js'

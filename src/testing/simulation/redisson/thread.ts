@@ -1,4 +1,4 @@
-import { NoReply } from '../../../engine/engine.js'
+import { NoReply } from '../../../engine/driver.js'
 import { fairCall, fairDeadlines, fairQueue, lockChannel } from '../../../keys.js'
 import type { RedissonPlan, ThreadStep } from './plan.js'
 import {

@@ -1,4 +1,6 @@
-import { slotOf } from '../keys.js'
+import { slotOf } from '../../keys.js'
+import type { Arg, Reply } from '../../lua/values.js'
+import { missingDatabase } from '../connect-errors.js'
 import {
   type Connection,
   type Driver,
@@ -9,11 +11,9 @@ import {
   redirection,
   type SendOptions,
   type SubscriptionKind,
-} from './engine.js'
-import { missingDatabase } from './connect-errors.js'
-import { NodeRedisMessages } from './node-redis-messages.js'
-import type { NodeRedisClient, NodeRedisNode } from './target.js'
-import type { Arg, Reply } from '../lua/values.js'
+} from '../driver.js'
+import type { NodeRedisClient, NodeRedisNode } from './client.js'
+import { NodeRedisMessages } from './messages.js'
 
 type Word = string | Buffer
 
@@ -87,6 +87,13 @@ export class NodeRedisDriver implements Driver {
       })
     })
     if (!this.cluster) this.#listenTo('reconnecting', cut)
+    this.#watchMasters(messages, events, cut)
+    if (this.isUp) return
+    await Promise.race([client.isOpen ? ready : client.connect(), missing])
+    wasUp = true
+  }
+
+  #watchMasters(messages: NodeRedisMessages, events: DriverEvents, cut: () => void): void {
     this.#listenTo('topology-change', (change) => {
       if ((change as { type?: unknown } | undefined)?.type !== 'MASTER_CHANGE') return
       this.#masters++
@@ -101,9 +108,6 @@ export class NodeRedisDriver implements Driver {
       events.moved()
       void this.#relearn(`${host}:${port}`).catch(() => undefined)
     })
-    if (this.isUp) return
-    await Promise.race([client.isOpen ? ready : client.connect(), missing])
-    wasUp = true
   }
 
   #listenTo(event: string, handler: (what: unknown) => void): void {

@@ -1,7 +1,7 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
-import type { Node } from './target.js'
+import type { Node } from '../endpoint.js'
 
 type Options = Omit<RedisOptions, 'replyMapping'>
 

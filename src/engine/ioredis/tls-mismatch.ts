@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { limitAnswers } from '../base/clock.js'
+import { limitAnswers } from '../../base/clock.js'
+import type { Endpoint } from '../endpoint.js'
 import type { ConnectionOptions } from './own-client.js'
-import type { Target } from './target.js'
 
 /** A server that speaks TLS has shaken hands by then, ms; one that does not waits for the rest of a line. */
 const SLOW = 1000
@@ -14,7 +14,7 @@ interface Watch {
 }
 
 /** While a connection by TLS is being made: whether the server would rather be spoken to in plain text. */
-export const withoutTls = ({ nodes, topology, tls }: Target, { clock }: ConnectionOptions): Watch | undefined => {
+export const withoutTls = ({ nodes, topology, tls }: Endpoint, { clock }: ConnectionOptions): Watch | undefined => {
   const [node] = nodes
   if (!tls || topology !== 'single' || node === undefined || 'path' in node) return undefined
   let end = (): void => undefined
@@ -43,7 +43,7 @@ export const withoutTls = ({ nodes, topology, tls }: Target, { clock }: Connecti
 }
 
 /** Whether a server that hung up on plain text would shake hands by TLS; who it is does not matter for that. */
-export const speaksTls = ({ nodes, topology, tls }: Target, { clock }: ConnectionOptions): Promise<boolean> => {
+export const speaksTls = ({ nodes, topology, tls }: Endpoint, { clock }: ConnectionOptions): Promise<boolean> => {
   const [node] = nodes
   if (tls || topology !== 'single' || node === undefined || 'path' in node) return Promise.resolve(false)
   return new Promise((resolve) => {

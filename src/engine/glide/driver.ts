@@ -1,16 +1,16 @@
+import { HoldfastError } from '../../errors.js'
+import type { Arg, Reply } from '../../lua/values.js'
+import { missingDatabase } from '../connect-errors.js'
 import {
   type Driver,
   type DriverEvents,
   type Nodes,
-  NoReply,
   NotSent,
   type SendOptions,
   type SubscriptionKind,
-} from './engine.js'
-import { HoldfastError } from '../errors.js'
-import { missingDatabase } from './connect-errors.js'
-import type { GlideClient, GlideMessage } from './target.js'
-import type { Arg, Reply } from '../lua/values.js'
+} from '../driver.js'
+import type { GlideClient, GlideMessage } from './client.js'
+import { bytesOf, refuse, replyOf, serverText, textOf, translated } from './replies.js'
 
 const NO_SHARDS =
   'a client of Valkey GLIDE for one server cannot subscribe to sharded channels: leave `sharded` out, or pass a client of ioredis or node-redis'
@@ -181,61 +181,4 @@ export class GlideDriver implements Driver {
 const wordOf = (word: Arg): string | Buffer => {
   if (typeof word === 'string') return word
   return typeof word === 'number' ? String(word) : Buffer.from(word.buffer, word.byteOffset, word.byteLength)
-}
-
-const textOf = (value: string | Uint8Array): string =>
-  typeof value === 'string' ? value : Buffer.from(value).toString()
-const bytesOf = (value: string | Uint8Array): Uint8Array => (typeof value === 'string' ? Buffer.from(value) : value)
-
-/** As RESP2 has it: GLIDE knows some commands, and makes maps and booleans of their replies. */
-const replyOf = (value: unknown, binary: boolean): Reply => {
-  if (value === null || value === undefined) return null
-  if (typeof value === 'boolean') return value ? 1 : 0
-  if (typeof value === 'bigint') return Number(value)
-  if (typeof value === 'string') return binary ? Buffer.from(value) : value
-  if (value instanceof Error) return new Error(serverText(value.message) ?? value.message)
-  if (Array.isArray(value)) return value.flatMap((item: unknown) => itemsOf(item, binary))
-  return value as Reply
-}
-
-const itemsOf = (item: unknown, binary: boolean): Reply[] =>
-  isEntry(item) ? [replyOf(item.key, binary), replyOf(item.value, binary)] : [replyOf(item, binary)]
-
-const isEntry = (item: unknown): item is { key: unknown; value: unknown } =>
-  typeof item === 'object' && item !== null && 'key' in item && 'value' in item
-
-/** What the first words of the server's errors are called there; it keeps those that it does not know. */
-const KINDS: Readonly<Record<string, string>> = {
-  ResponseError: 'ERR',
-  ExecAbortError: 'EXECABORT',
-  BusyLoadingError: 'LOADING',
-  NoScriptError: 'NOSCRIPT',
-  Moved: 'MOVED',
-  Ask: 'ASK',
-  TryAgain: 'TRYAGAIN',
-  ClusterDown: 'CLUSTERDOWN',
-  CrossSlot: 'CROSSSLOT',
-  MasterDown: 'MASTERDOWN',
-  ReadOnly: 'READONLY',
-  NotBusy: 'NOTBUSY',
-  PermissionDenied: 'NOPERM',
-}
-
-/** The server's own words; undefined: they are not the server's. */
-const serverText = (text: string): string | undefined => {
-  const [, kind = '', detail = ''] = /^An error was signalled by the server:? - (\w+)(?:: (.*))?$/s.exec(text) ?? []
-  if (kind in KINDS) return `${KINDS[kind]} ${detail}`
-  const [, word, rest] = /^([A-Z]{2,}): (.*)$/s.exec(text) ?? []
-  return word === undefined ? undefined : `${word} ${rest}`
-}
-
-const refuse = (error: unknown): never => {
-  throw translated(error as Error)
-}
-
-/** Told apart for the link by names and texts, since the classes are those of the caller's copy. */
-const translated = ({ name, message }: Error): Error => {
-  const said = serverText(message)
-  if (said !== undefined) return new Error(said)
-  return name === 'ClosingError' || message.includes('inflight') ? new NotSent(message) : new NoReply(message)
 }

@@ -1,7 +1,8 @@
 import type { Arg, Reply } from '../lua/values.js'
+
 /**
  * The seam between holdfast and a server. A driver is one way to reach a server: it sends a command and hears messages,
- * nothing more. What holds for all of them (script cache, reply time-outs, life cycle) is in `link.ts`, once.
+ * nothing more. What holds for all of them (script cache, reply time-outs, open and close) is above it, once, in `link.ts` and its parts.
  */
 
 export interface SendOptions {
@@ -88,7 +89,7 @@ export interface Driver {
   owing?(): Connection[]
   /** Sends a PING on each connection that brings only messages: a dead one shows by its silence. */
   pulse?(): Promise<unknown>[]
-  /** Drops all connections of ours and makes them again: what they lead to is not what it was. */
+  /** Drops all connections of ours and makes them anew: what they lead to is not what it was. */
   reconnect?(): void
   /** The connection for commands is the caller's: only the caller can replace it. */
   readonly lent?: boolean

@@ -1,8 +1,9 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
-import type { Clock } from '../base/clock.js'
-import { GUARDED } from './ioredis-parser.js'
-import { connectorTo } from './replicated.js'
-import type { IoredisClient, Node, Target, TlsOptions } from './target.js'
+import type { Clock } from '../../base/clock.js'
+import type { Endpoint, Node, TlsOptions } from '../endpoint.js'
+import type { IoredisClient } from './client.js'
+import { GUARDED } from './parser-guard.js'
+import { connectorTo } from './replicated-connector.js'
 
 export interface ConnectionOptions {
   readonly tls?: TlsOptions | undefined
@@ -11,28 +12,11 @@ export interface ConnectionOptions {
   readonly clock: Clock
 }
 
-/** OpenSSL's own words stand among numbers and paths. */
-interface OpenSslError extends Error {
-  readonly code?: string
-  readonly reason?: string
-}
-
-/** For people. */
-export const reasonOf = ({ name, message, code, reason }: OpenSslError): string => {
-  if (reason?.includes('certificate required') === true) {
-    return 'the server wants a certificate of this client: pass tls: { cert, key }'
-  }
-  if (reason !== undefined && /unknown ca|bad certificate|certificate (unknown|expired|revoked)/.test(reason)) {
-    return `the server does not accept the certificate of this client (${reason})`
-  }
-  return reason ?? (message === '' ? (code ?? name) : message)
-}
-
 type Address = Extract<Node, { readonly host: string }>
 
 /** A client that queues nothing while offline and never sends a command twice. */
-export const ownClient = (target: Target, connection: ConnectionOptions): IoredisClient => {
-  const { username, password, database, tls, clientName, keepAlive, noDelay } = target
+export const ownClient = (endpoint: Endpoint, connection: ConnectionOptions): IoredisClient => {
+  const { username, password, database, tls, clientName, keepAlive, noDelay } = endpoint
   const { connectTimeout, commandTimeout, clock } = connection
   const options = {
     ...(username !== undefined && { username }),
@@ -54,9 +38,9 @@ export const ownClient = (target: Target, connection: ConnectionOptions): Ioredi
     retryStrategy: withJitter(clock),
     ...GUARDED,
   }
-  if (target.topology === 'cluster') return clusterClient(target, options)
+  if (endpoint.topology === 'cluster') return clusterClient(endpoint, options)
   const select = database !== undefined && { db: database }
-  const client = clientOf(target, connection, { ...options, ...select })
+  const client = clientOf(endpoint, connection, { ...options, ...select })
   client.on('ready', () => {
     // A name may lead to another server while one that has vanished is being dialed.
     if (client.options) client.options.connectTimeout = Math.min(connectTimeout, commandTimeout)
@@ -64,10 +48,10 @@ export const ownClient = (target: Target, connection: ConnectionOptions): Ioredi
   return client
 }
 
-const clientOf = (target: Target, connection: ConnectionOptions, options: object): IoredisClient => {
-  if (target.topology === 'sentinel') return sentinelClient(target, connection, options)
-  if (target.topology === 'replicated') return lent(new Redis({ ...options, Connector: connectorTo(target.nodes) }))
-  return lent(new Redis({ ...options, ...target.nodes[0] }))
+const clientOf = (endpoint: Endpoint, connection: ConnectionOptions, options: object): IoredisClient => {
+  if (endpoint.topology === 'sentinel') return sentinelClient(endpoint, connection, options)
+  if (endpoint.topology === 'replicated') return lent(new Redis({ ...options, Connector: connectorTo(endpoint.nodes) }))
+  return lent(new Redis({ ...options, ...endpoint.nodes[0] }))
 }
 
 /** Its types know of a Buffer only. */
@@ -83,7 +67,7 @@ const lent = (client: Redis | Cluster): IoredisClient => client as unknown as Io
 
 /** Who is the master is asked at each connection. */
 const sentinelClient = (
-  { nodes, master = '', sentinelUsername, sentinelPassword, sentinelsDiscovery, natMap, tls }: Target,
+  { nodes, master = '', sentinelUsername, sentinelPassword, sentinelsDiscovery, natMap, tls }: Endpoint,
   connection: ConnectionOptions,
   options: object,
 ): IoredisClient => {
@@ -111,7 +95,7 @@ const sentinelClient = (
 
 /** A connection to each of the sentinels, for what they tell. */
 export const sentinelEars = (
-  { nodes, sentinelUsername, sentinelPassword, tls }: Target,
+  { nodes, sentinelUsername, sentinelPassword, tls }: Endpoint,
   connection: ConnectionOptions,
 ): Redis[] => {
   const options = {
@@ -129,7 +113,7 @@ export const sentinelEars = (
   return (nodes as readonly Address[]).map((node) => new Redis({ ...options, ...node }))
 }
 
-const clusterClient = ({ nodes, natMap }: Target, redisOptions: object): IoredisClient =>
+const clusterClient = ({ nodes, natMap }: Endpoint, redisOptions: object): IoredisClient =>
   lent(
     new Cluster([...(nodes as Address[])], {
       redisOptions,

@@ -1,13 +1,5 @@
-import { withoutCommand } from './ioredis-errors.js'
-import type { IoredisClient } from './target.js'
-
-/** What an error of the server answers. */
-export const commandIn = (error: Error): string | undefined =>
-  (error as { command?: { name?: string } }).command?.name?.toLowerCase()
-
-/** The number that a SELECT asked for. */
-export const databaseIn = (error: Error): string =>
-  String((error as { command?: { args?: unknown[] } }).command?.args?.[0])
+import type { IoredisClient } from './client.js'
+import { withoutCommand } from './errors.js'
 
 /** A server from before Redis 6 knows no users; ioredis goes on as its only one. */
 export const otherUser = async (client: IoredisClient, username: string): Promise<Error | undefined> => {

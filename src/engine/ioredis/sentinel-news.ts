@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
+import type { Endpoint } from '../endpoint.js'
 import { type ConnectionOptions, sentinelEars } from './own-client.js'
-import type { Target } from './target.js'
 
 const SWITCHED = '+switch-master'
 
@@ -9,19 +9,19 @@ const SWITCHED = '+switch-master'
  * told, some 8 s later, and what it is told meanwhile is forgotten.
  */
 export class SentinelNews {
-  readonly #target: Target
+  readonly #endpoint: Endpoint
   readonly #connection: ConnectionOptions
   #ears: readonly Redis[] = []
 
-  constructor(target: Target, connection: ConnectionOptions) {
-    this.#target = target
+  constructor(endpoint: Endpoint, connection: ConnectionOptions) {
+    this.#endpoint = endpoint
     this.#connection = connection
   }
 
   /** `switched`: to whom, by each of the sentinels. One that cannot be heard is tried again; one that refuses tells nothing. */
   listen(switched: (host: string, port: number) => void): void {
-    const { master } = this.#target
-    this.#ears = sentinelEars(this.#target, this.#connection).map((ear) => {
+    const { master } = this.#endpoint
+    this.#ears = sentinelEars(this.#endpoint, this.#connection).map((ear) => {
       // That it is away does not matter as long as the server is there.
       ear.on('error', () => undefined)
       ear.on('message', (_channel: string, news: string) => {

@@ -1,5 +1,5 @@
-import { type Connection, type DriverEvents, NotSent, redirection, type SubscriptionKind } from './engine.js'
-import type { NodeRedisClient } from './target.js'
+import { type Connection, type DriverEvents, NotSent, redirection, type SubscriptionKind } from '../driver.js'
+import type { NodeRedisClient } from './client.js'
 
 const WORDS = {
   plain: ['subscribe', 'unsubscribe'],

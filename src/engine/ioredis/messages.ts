@@ -1,7 +1,7 @@
-import { type Connection, type DriverEvents, NotSent, type SubscriptionKind } from './engine.js'
-import { rethrow, withoutCommand } from './ioredis-errors.js'
-import { GUARDED, isOutOfStep } from './ioredis-parser.js'
-import type { IoredisClient } from './target.js'
+import { type Connection, type DriverEvents, NotSent, type SubscriptionKind } from '../driver.js'
+import type { IoredisClient } from './client.js'
+import { rethrow, withoutCommand } from './errors.js'
+import { GUARDED, isOutOfStep } from './parser-guard.js'
 
 /** How each kind of subscription is begun and ended. */
 const WORDS = {
@@ -104,7 +104,7 @@ export class IoredisMessages {
   close(): void {
     this.#closed = true
     this.#wake()
-    // Whatever goes wrong on the way out is nobody's concern any more, and must not be thrown.
+    // Whatever goes wrong on the way out is no longer of interest, and must not be thrown.
     this.#client?.on('error', () => undefined)
     this.#client?.disconnect()
     this.#client = undefined

@@ -1,0 +1,49 @@
+import { NoReply, NotSent, redirection } from '../driver.js'
+
+/** ioredis hangs the command on its errors, and AUTH's arguments hold the password. */
+export const withoutCommand = (error: Error): Error => {
+  const source = (error as { lastNodeError?: Error }).lastNodeError ?? error
+  return new Error(wordsOf(source))
+}
+
+/** OpenSSL's own words stand among numbers and paths. */
+interface OpenSslError extends Error {
+  readonly code?: string
+  readonly reason?: string
+}
+
+/** For people. */
+const wordsOf = ({ name, message, code, reason }: OpenSslError): string => {
+  if (reason?.includes('certificate required') === true) {
+    return 'the server wants a certificate of this client: pass tls: { cert, key }'
+  }
+  if (reason !== undefined && /unknown ca|bad certificate|certificate (unknown|expired|revoked)/.test(reason)) {
+    return `the server does not accept the certificate of this client (${reason})`
+  }
+  return reason ?? (message === '' ? (code ?? name) : message)
+}
+
+/** A SELECT that the server refused, with the database that it asked for; undefined: the error is about something else. */
+export const refusedSelect = (error: Error): Error | undefined => {
+  const { command } = error as { command?: { name?: string; args?: unknown[] } }
+  if (command?.name?.toLowerCase() !== 'select') return undefined
+  return new Error(`${withoutCommand(error).message} (at its SELECT ${String(command.args?.[0])})`)
+}
+
+/** Where ioredis gave up asking on, the server's last answer is within words of its own. */
+const GAVE_UP = /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/s
+
+/** Told apart for the link: never sent, sent and unanswered, or answered with an error. */
+export const translated = (error: Error): Error => {
+  if (error.name === 'ReplyError') return withoutCommand(error)
+  const answer = GAVE_UP.exec(error.message)?.[1]
+  // Nodes that send from one to the other are handing over a slot.
+  if (answer !== undefined)
+    return new Error(redirection(answer) === undefined ? answer : `TRYAGAIN last answer: ${answer}`)
+  if (error.message.startsWith("Stream isn't writeable")) return new NotSent(error.message)
+  return new NoReply(withoutCommand(error).message)
+}
+
+export const rethrow = (error: Error): never => {
+  throw translated(error)
+}
