@@ -5,22 +5,28 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join } from 'node:path'
 import { isMain } from './is-main.mjs'
 import { checkBody, checkFragment } from './lua/check.mjs'
+import { readConstants, unusedConstants, valueOf } from './lua/constants.mjs'
 import { parseHeader } from './lua/header.mjs'
 import { parseReply } from './lua/reply-type.mjs'
 import { minify } from './lua/tokens.mjs'
 
-/** @typedef {import('./lua/header.mjs').Slot} Slot */
+/**
+ * @typedef {import('./lua/header.mjs').Slot} Slot
+ * @typedef {import('./lua/constants.mjs').Constants} Constants
+ */
 
 /**
  * A file of scripts, and the folders that they come from, each with what its names begin with.
- * @typedef {{ outfile: string, folders: Readonly<Record<string, string>>, fragments: string, values: string, script: string, shape: string }} Output
+ * @typedef {{ outfile: string, folders: Readonly<Record<string, string>>, fragments: string, constants?: string, values: string, script: string,
+ *   shape: string }} Output
  */
 
 /** @type {Output} */
-const LIBRARY = {
+export const LIBRARY = {
   outfile: 'src/lua/scripts.gen.ts',
   folders: { 'src/sync': '', 'src/core': 'core/' },
   fragments: 'src/lua/fragments',
+  constants: 'src/lua/constants.ts',
   values: './values.js',
   script: './script.js',
   shape: './shape.js',
@@ -68,8 +74,9 @@ const tupleType = (slots) => {
  * @param {string} name such as `lock/acquire`
  * @param {string} text
  * @param {ReadonlyMap<string, string>} fragments
+ * @param {Constants} constants
  */
-export const declareScript = (name, text, fragments) => {
+export const declareScript = (name, text, fragments, constants = {}) => {
   const header = parseHeader(text)
   const expanded = header.body.replace(INCLUDE, (_, fragment) => {
     const body = fragments.get(fragment)
@@ -77,7 +84,7 @@ export const declareScript = (name, text, fragments) => {
     return body
   })
   checkBody(header, expanded)
-  const minified = minify(expanded)
+  const minified = minify(expanded, valueOf(constants))
   const sha = createHash('sha1').update(minified).digest('hex')
   const keys = header.KEYS.filter((slot) => !slot.rest).length
   const constant = camelCase(name)
@@ -121,22 +128,41 @@ const readFragments = (root, folder, problems) => {
   return fragments
 }
 
-/** What a file of scripts must hold. Throws all mistakes of all files at once. @param {string} root @param {Output} output */
-export const generate = (root, { folders, fragments: parts, values, script, shape } = LIBRARY) => {
+/** @param {string} root @param {Output['folders']} folders */
+const readScripts = (root, folders) =>
+  Object.entries(folders).flatMap(([folder, prefix]) =>
+    luaFiles(join(root, folder))
+      .filter((file) => !file.startsWith('fragments/'))
+      .map((file) => ({
+        file: `${folder}/${file}`,
+        name: `${prefix}${file.slice(0, -4)}`,
+        text: readFileSync(join(root, folder, file), 'utf8'),
+      })),
+  )
+
+/** The text of the constants. @param {string} root @param {Output} output */
+const constantsOf = (root, { constants: file }) => (file === undefined ? '' : readFileSync(join(root, file), 'utf8'))
+
+/**
+ * What a file of scripts must hold. Throws all mistakes of all files at once.
+ * @param {string} root
+ * @param {Output} output
+ */
+export const generate = (root, output = LIBRARY, constants = constantsOf(root, output)) => {
+  const { folders, fragments: parts, values, script, shape } = output
   /** @type {string[]} */
   const problems = []
   const fragments = readFragments(root, parts, problems)
-  const scripts = Object.entries(folders).flatMap(([folder, prefix]) =>
-    luaFiles(join(root, folder))
-      .filter((file) => !file.startsWith('fragments/'))
-      .map((file) => ({ file: `${folder}/${file}`, name: `${prefix}${file.slice(0, -4)}` })),
+  const scripts = readScripts(root, folders)
+  const known = readConstants(constants)
+  const declared = scripts.map(({ file, name, text }) =>
+    attempt(problems, file, () => declareScript(name, text, fragments, known)),
   )
-  const declared = scripts.map(({ file, name }) =>
-    attempt(problems, file, () => declareScript(name, readFileSync(join(root, file), 'utf8'), fragments)),
-  )
-  const constants = scripts.map(({ name }) => camelCase(name))
-  const twice = constants.find((name, index) => constants.indexOf(name) !== index)
+  const names = scripts.map(({ name }) => camelCase(name))
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice) problems.push(`two files would both be '${twice}'`)
+  const unused = unusedConstants(constants, [...fragments.values(), ...scripts.map(({ text }) => text)])
+  for (const name of unused) problems.push(`no .lua file uses the constant ${name}`)
   if (problems.length > 0) throw new Error(problems.join('\n'))
   const body = declared.join('\n')
   const types = ['Arg', 'Reply'].filter((type) => new RegExp(`\\b${type}\\b(?=\\[)`).test(body))

@@ -84,8 +84,9 @@ const copy = (home) => {
 /** Types are not asked: a mutant may be wrong there too. @param {string} home @param {readonly string[]} sources */
 const compile = async (home, sources) => {
   const { transformSync } = await import('esbuild')
-  if (sources.some((source) => source.endsWith('.lua'))) await buildLua(home)
-  const generated = sources.some((source) => source.endsWith('.lua')) ? ['src/lua/scripts.gen.ts'] : []
+  const inScripts = sources.some((source) => source.endsWith('.lua') || source === 'src/lua/constants.ts')
+  if (inScripts) await buildLua(home)
+  const generated = inScripts ? ['src/lua/scripts.gen.ts'] : []
   for (const source of [...sources, ...generated].filter((name) => name.endsWith('.ts'))) {
     const { code } = transformSync(readFileSync(join(home, source), 'utf8'), { loader: 'ts', target: 'es2022' })
     writeFileSync(join(home, source.replace(/^src/, 'dist').replace(/\.ts$/, '.js')), code)

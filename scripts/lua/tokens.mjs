@@ -86,12 +86,12 @@ const needsSpace = (a, b) => {
 /** Lua 5.1 refuses a call whose bracket stands on a new line: gluing the two would change that. @param {Token} token */
 const mayBeCall = (token) => token.newLine && token.text === '('
 
-/** @param {string} text */
-export const minify = (text) => {
+/** @param {string} text @param {(token: Token) => Token} [valueOf] what stands for a token */
+export const minify = (text, valueOf = (token) => token) => {
   let out = ''
   /** @type {Token | undefined} */
   let last
-  for (const token of tokenize(text)) {
+  for (const token of tokenize(text).map(valueOf)) {
     if (last && (needsSpace(last, token) || mayBeCall(token))) out += token.newLine ? '\n' : ' '
     out += token.text
     last = token

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { declareScript } from '../../scripts/build-lua.mjs'
 import { checkFragment } from '../../scripts/lua/check.mjs'
+import { readConstants, unusedConstants } from '../../scripts/lua/constants.mjs'
 import { parseReply } from '../../scripts/lua/reply-type.mjs'
 import { minify, tokenize } from '../../scripts/lua/tokens.mjs'
 
@@ -148,6 +149,31 @@ describe('a fragment', () => {
     assert.throws(() => {
       checkFragment(good.replace('1', 'KEYS[1]'), 'server-time')
     }, /no KEYS or ARGV/)
+  })
+})
+
+describe('a constant', () => {
+  const text = `/** Why. */
+export const LEASE = 3_000
+/** Why. */
+export const LONG_LEASE = 2 * LEASE + 0.5
+export const NEVER = '99'
+`
+  const named = (name: string): string => changed('lock, lease)', `lock, ${name})`).replace('owner, 1', 'owner, lease')
+
+  test('is a number, a text, or made of others', () => {
+    assert.deepEqual(readConstants(text), { LEASE: 3000, LONG_LEASE: 6000.5, NEVER: '99' })
+  })
+  test('has its value in the script where its name stands', () => {
+    const values = readConstants(text)
+    assert.match(declareScript('a/b', named('-LONG_LEASE'), new Map(), values), /'PEXPIRE',lock,-6000\.5\)/)
+    assert.match(declareScript('a/b', named('NEVER'), new Map(), values), /'PEXPIRE',lock,'99'\)/)
+  })
+  test('that is not there does not build', () => {
+    assert.throws(() => declare(named('LEASE')), /there is no constant LEASE/)
+  })
+  test('that stands nowhere is found, also where a comment names it', () => {
+    assert.deepEqual(unusedConstants(text, ['x = LONG_LEASE -- NEVER']), ['NEVER'])
   })
 })
 

@@ -3,10 +3,13 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { TRIAL } from '#src/core/protocol/timing.js'
+import * as constants from '#src/lua/constants.js'
 import type { Script } from '#src/lua/script.js'
 import * as generated from '#src/lua/scripts.gen.js'
-import { generate } from '../../scripts/build-lua.mjs'
+import { LIBRARY, generate } from '../../scripts/build-lua.mjs'
 import { MOST_LINES, codeLines } from '../../scripts/lua/check.mjs'
+import { readConstants } from '../../scripts/lua/constants.mjs'
 import { tokenize } from '../../scripts/lua/tokens.mjs'
 
 const root = process.cwd()
@@ -18,6 +21,12 @@ const sourceOf = ({ name }: Script): string => {
   const file = name.startsWith('core/') ? `src/${name}.lua` : `src/sync/${name}.lua`
   return readFileSync(join(root, file), 'utf8')
 }
+
+/** With its fragments. */
+const wholeSourceOf = (script: Script): string =>
+  sourceOf(script).replaceAll(/^--include (.*)$/gm, (_, name: string) =>
+    readFileSync(join(FRAGMENTS, `${name}.lua`), 'utf8'),
+  )
 
 test('the committed file is what the .lua files give', () => {
   assert.equal(readFileSync(join(root, 'src/lua/scripts.gen.ts'), 'utf8'), generate(root))
@@ -45,6 +54,39 @@ describe('each fragment', () => {
       const splitsIt = users.length === 1 && only !== undefined && codeLines(sourceOf(only) + text) > MOST_LINES
       assert.ok(users.length >= 2 || splitsIt, `only ${users.length} uses it`)
       assert.ok(text.split('\n').length > 4)
+    })
+  }
+})
+
+describe('the constants', () => {
+  const source = readFileSync(join(root, 'src/lua/constants.ts'), 'utf8')
+
+  test('are the same for the scripts and for the client', () => {
+    assert.deepEqual(readConstants(source), { ...constants })
+  })
+
+  test('a trial that is changed there → changes for the client and in every script that knows of it', () => {
+    const longer = source.replace('TRIAL = 3000', 'TRIAL = 6000')
+    assert.equal(readConstants(longer)['TRIAL'], 2 * TRIAL)
+    const now = generate(root, LIBRARY, longer)
+    const changed = scripts.filter(({ sha }) => !now.includes(sha)).map(({ name }) => name)
+    const knowing = scripts.filter((script) => /\b(TRIAL|TRIAL_MARKED|POLL)\b/.test(wholeSourceOf(script)))
+    assert.ok(changed.length > 20)
+    assert.deepEqual(
+      changed,
+      knowing.map(({ name }) => name),
+    )
+  })
+
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+    (file) => /\.(lua|ts)$/.test(file) && !file.endsWith('.gen.ts') && !file.startsWith('testing/'),
+  )
+  const texts = files.map((file) => readFileSync(join(root, 'src', file), 'utf8').replaceAll(/^ *(--|\/?\*).*$/gm, ''))
+  for (const name of Object.keys(constants)) {
+    const made = new RegExp(`^export const ${name} = .*[A-Z]`, 'm').test(source)
+    test(`${name} is one because two files need it, or made of one`, () => {
+      const users = texts.filter((text) => new RegExp(`\\b${name}\\b`).test(text.replace(`export const ${name} =`, '')))
+      assert.ok(users.length >= 2 || (made && users.length === 1), `only ${users.length} uses it`)
     })
   }
 })

@@ -38,7 +38,7 @@ export interface TenureHost {
   ticket(tenure: Tenure, terms: Terms): string
 }
 
-/** How often its owner may have it at a time: what is more, the scripts take for no count of ours. */
+/** How often its owner may have it at a time: what is more, the scripts take for no count of ours (`LEVEL_COUNT`). */
 const MOST_LEVELS = 9999
 
 /**

@@ -3,6 +3,7 @@ import { noteKey, slotOf } from '../../keys.js'
 import type { Clock, Timer } from '../../base/clock.js'
 import { type Cleanup, UNDO_TIME } from './cleanup.js'
 import type { Link } from '../../engine/link.js'
+import { LONG_NOTE_TIME, NOTE_TIME } from '../../lua/constants.js'
 import { integer } from '../../lua/shape.js'
 import { UNSURE, passes } from './trouble.js'
 
@@ -14,10 +15,8 @@ const MOST_GIVEN_UP = 1000
 
 /** For how long a step is asked for again whose answer is none, ms: a connection that answers so may do so always. */
 const STRANGE = 1000
-/** No copy comes later than this after the last, ms. */
-const LATEST = 120_000
-/** How long a step may be repeated by its note after it may have been done, ms: half of what the longest notes last. */
-export const KEPT = 1_800_000
+/** How long a step may be repeated by its note after it may have been done, ms. */
+export const KEPT = LONG_NOTE_TIME / 2
 
 /** What became of a step that was repeated. */
 type Outcome<T> = { readonly answer: T } | { readonly error: unknown }
@@ -170,7 +169,7 @@ export class IdempotentSteps {
     this.#givenUp.clear()
     const { link } = this.#runtime
     return notes.map((note) =>
-      link.command(['PEXPIRE', note, LATEST], integer, { route: note }).catch(() => {
+      link.command(['PEXPIRE', note, NOTE_TIME], integer, { route: note }).catch(() => {
         this.#giveUp(note)
       }),
     )
@@ -204,7 +203,7 @@ export class IdempotentSteps {
     else {
       this.#runtime.cleanup.inBackground(async () => {
         await step(note)
-        await this.#runtime.link.command(['PEXPIRE', note, LATEST], integer, { route: note })
+        await this.#runtime.link.command(['PEXPIRE', note, NOTE_TIME], integer, { route: note })
       })
     }
     return outcome

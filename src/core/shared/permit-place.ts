@@ -1,11 +1,8 @@
+import { ALLOWANCE, LISTENS_AFTER } from '../../lua/constants.js'
 import type { Runtime } from '../client/runtime.js'
 import { Outsiders } from '../line/outsiders.js'
 import type { Runner } from '../protocol/runner.js'
 
-/** Among ours alone whoever is first is mostly served sooner, ms: it need not listen to others. */
-const PATIENT = 30
-/** A place that nobody shows to be alive goes by itself after so long, ms. */
-const ALLOWANCE = 10_000
 /** Whoever is first and hears no messages asks again each so many ms. */
 const RESTLESS = 99
 
@@ -91,7 +88,7 @@ export class PermitPlace {
     const place = this.#first ? first : 0
     // Whoever is first listens to what Redisson's tell each other, once it waits for longer, or they were seen.
     if (place === 0) this.#outsiders.leave()
-    else if (place === 1 && open === 0) this.#outsiders.expect(PATIENT)
+    else if (place === 1 && open === 0) this.#outsiders.expect(LISTENS_AFTER)
     else this.#outsiders.attend(undefined, open, share)
   }
 

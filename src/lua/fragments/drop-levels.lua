@@ -5,5 +5,5 @@ local function dropLevels(levels, count)
   repeat
     level = level + 1
     gone = redis.call('DEL', levels .. ':' .. level) == 0
-  until count > 0 and level >= count or gone and (count == 0 or level > 1000)
+  until count > 0 and level >= count or gone and (count == 0 or level > LEVELS_TRUSTED)
 end

@@ -12,8 +12,8 @@ local function dropStale(line, client)
     local late, marked = deadline <= line.now, isOurs(owner) and deadline % 1 ~= 0 and whose ~= client
     -- The mark says how long ago it was made, modulo 16 s, for turns of Redisson's waiters move the deadline itself. What seems
     -- older than 7 s and is not late may have been made before the server's clock was set back.
-    local silent = (math.floor(line.now / 4) + 1 - deadline % 1 * 4096) % 4095 * 4
-    if marked and silent >= 3000 and (late or silent > 3000 and silent < 7000) then
+    local silent = (math.floor(line.now / TICK) + 1 - deadline % 1 * TICK_UNITS) % TICKS * TICK
+    if marked and silent >= TRIAL and (late or silent > TRIAL and silent < 7000) then
       line.dead[whose] = deadline % 1
     end
     return late and not marked

@@ -2,6 +2,6 @@
 local function endTheirs(line)
   if redis.pcall('HDEL', line.turn, 'till') == 1 then
     redis.pcall('HSET', line.turn, 'since', line.now, 'visits', 0)
-    redis.pcall('PEXPIRE', line.turn, 4500)
+    redis.pcall('PEXPIRE', line.turn, TURN_TIME)
   end
 end

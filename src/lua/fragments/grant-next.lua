@@ -6,7 +6,7 @@
 -- has places left and nobody has it, the client that asked is to ask again.
 local function grantNext(line, mine)
   local waiting, deaf = redis.call('LRANGE', line.queue, 0, 63), line.dead
-  local trial = line.now + 3000 + (1 + math.floor(line.now / 4) % 4095) / 4096
+  local trial = line.now + TRIAL + (1 + math.floor(line.now / TICK) % TICKS) / TICK_UNITS
   for place, owner in ipairs(waiting) do
     local client = string.sub(owner, 1, 36)
     -- Nobody has heard so far: farther on.
@@ -20,13 +20,13 @@ local function grantNext(line, mine)
       return owner
     elseif not isOurs(owner) then
       if place > 1 then
-        bound(line, waiting[place - 1], waiting, place, math.min(line.lease, 3000))
+        bound(line, waiting[place - 1], waiting, place, math.min(line.lease, TRIAL))
         redis.call('LREM', line.queue, 1, owner)
         redis.call('LPUSH', line.queue, owner)
         -- When it has the lock it takes its allowance off all deadlines, also off those that it was moved ahead of.
         for i = 1, place - 1 do
           local mark = redis.call('ZSCORE', line.deadlines, waiting[i]) % 1
-          redis.call('ZADD', line.deadlines, line.now + 3000 + line.allowance + mark, waiting[i])
+          redis.call('ZADD', line.deadlines, line.now + TRIAL + line.allowance + mark, waiting[i])
         end
         keepOrder(line, waiting, place + 1, trial + line.allowance)
       elseif waiting[2] then
@@ -45,10 +45,10 @@ local function grantNext(line, mine)
       if not same then break end
     end
     local function grant()
-      takeHold(line.lock, owner, 3000)
+      takeHold(line.lock, owner, TRIAL)
     end
     if not deaf[client] and tellWhose(line, line.grants .. ':' .. client, words, grant) then
-      bound(line, owner, waiting, place + 1, math.max(line.lease, 3000))
+      bound(line, owner, waiting, place + 1, math.max(line.lease, TRIAL))
       keepOrder(line, waiting, place + 1, trial)
       redis.call('ZADD', line.deadlines, trial, owner)
       return nil
@@ -57,7 +57,7 @@ local function grantNext(line, mine)
     local known = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
     -- As soon as it has been marked the mark stays.
     local mark = (known % 1 == 0 and trial or known) % 1
-    redis.call('ZADD', line.deadlines, math.min(math.floor(known), line.now + 3000) + mark, owner)
+    redis.call('ZADD', line.deadlines, math.min(math.floor(known), line.now + TRIAL) + mark, owner)
   end
   if line.rest then
     redis.pcall(line.publish, line.grants .. ':' .. line.rest, '0')

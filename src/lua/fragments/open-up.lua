@@ -7,8 +7,8 @@ local function openUp(line)
   if known[1] then
     redis.pcall('HSET', line.turn, 'visits', visits)
   end
-  local comes, wait = math.abs(line.now - (whole(known[2]) or 0)) < 3000, (whole(known[3]) or 0) - line.now
-  if ours >= 0 and ours < 58 or not comes and wait > 0 and wait <= 1000 then
+  local comes, wait = math.abs(line.now - (whole(known[2]) or 0)) < COMES_AGAIN, (whole(known[3]) or 0) - line.now
+  if ours >= 0 and ours < PASS_TIME or not comes and wait > 0 and wait <= 1000 then
     return false
   end
   local heard = (redis.pcall('PUBSUB', line.publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', line.channel)[2] or 0) - line.own
@@ -17,10 +17,10 @@ local function openUp(line)
   if heard <= 0 and not head or head and line.counted and (type(told) ~= 'number' or told == 0) then
     return false
   end
-  local till = line.now + (comes and 4 * math.max(58, ours <= 250 and ours or 0) or head and 58 or 10)
+  local till = line.now + (comes and 4 * math.max(PASS_TIME, ours <= 250 and ours or 0) or head and PASS_TIME or 10)
   local opened = redis.pcall('HSET', line.turn, 'till', till, 'share', visits, 'after', line.now + 1000)
   -- That much longer than it may matter. Not without an end, also where that is refused.
-  local ends = redis.pcall('PEXPIRE', line.turn, 4500) == 1
+  local ends = redis.pcall('PEXPIRE', line.turn, TURN_TIME) == 1
   if not ends then
     redis.pcall('DEL', line.turn)
   end

@@ -6,7 +6,7 @@
 local function outlives(lock, companion, left, own, few, work)
   local enough, longest, from = redis.call('HLEN', lock) > few and math.max(left * 0.95, left - 250) or left, 0, '0'
   -- As long as a trial lasts it may have been for a read that was confirmed for less.
-  local some = own < enough and enough < left and left > 3000 and 1 or enough
+  local some = own < enough and enough < left and left > TRIAL and 1 or enough
   repeat
     local found = redis.call('HSCAN', lock, from, 'COUNT', 20)
     from, longest = found[1], math.max(longest, readsLeft(found[2], companion, some, work))

@@ -8,7 +8,7 @@ local function readsLeft(fields, companion, enough, work)
     work.looks = work.looks - 1
     -- A client of ours or Redisson's is a UUID.
     local reads = string.sub(fields[i], 37, 37) == ':' and string.sub(fields[i], -6) ~= ':write'
-    local level = reads and string.find(fields[i + 1], '^[1-9]%d?%d?%d?$') and tonumber(fields[i + 1]) or 0
+    local level = reads and string.find(fields[i + 1], LEVEL_COUNT) and tonumber(fields[i + 1]) or 0
     while level > 0 and work.looks > 0 do
       work.looks = work.looks - 1
       longest = math.max(longest, redis.call('PTTL', companion .. ':' .. fields[i] .. ':rwlock_timeout:' .. level))

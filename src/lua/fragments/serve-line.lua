@@ -39,8 +39,8 @@ local function serveLine(line, mine)
       if wants == 'wait' or mode == 'write' or mode and wants == 'write' then
         -- Readers may go on for long: who has not been heard for as long as a trial is on trial now.
         local heard = line.allowance and deadline - line.now - line.allowance
-        if mode == 'read' and heard and (heard < -3000 or heard >= 1) then
-          redis.call('ZADD', line.deadlines, math.min(deadline, line.now + 3000.5), owner)
+        if mode == 'read' and heard and (heard < -TRIAL or heard >= 1) then
+          redis.call('ZADD', line.deadlines, math.min(deadline, line.now + TRIAL_MARKED), owner)
         end
         if wants ~= 'wait' then
           mode = 'write'

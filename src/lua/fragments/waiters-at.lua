@@ -2,7 +2,7 @@
 -- script may look at: where there are less, that is all.
 local function waitersAt(queue, deadlines, first, holds)
   local waiting = {}
-  for _, owner in ipairs(redis.call('LRANGE', queue, first, first + 499)) do
+  for _, owner in ipairs(redis.call('LRANGE', queue, first, first + LAST_OF_WAITERS_PART)) do
     waiting[#waiting + 1] = holds(owner) and '' or owner
     waiting[#waiting + 1] = redis.call('ZSCORE', deadlines, owner) or ''
   end

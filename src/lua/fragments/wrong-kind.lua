@@ -7,7 +7,7 @@ local function wrongKind(key)
     found = 'a read-write lock'
   elseif known[2] and known[3] and known[4] then
     found = 'a rate limiter'
-  elseif #some > 0 and (string.find(some[1], ':expire_time$') or string.find(some[1], ':lock_count$') or #some[1] == 22) then
+  elseif #some > 0 and (string.find(some[1], ':expire_time$') or string.find(some[1], ':lock_count$') or #some[1] == FIELD) then
     found = 'the keys of a keyed lock'
   elseif #some == 2 and string.find(some[2], '^[1-9]%d*$') then
     found = 'a lock of another kind'

@@ -47,7 +47,7 @@ local latest = tonumber(redis.call('ZSCORE', deadlines, tail or '') or 0)
 -- first of ours who waits, for `bound` puts right those of Redisson's before it. It and all who are due later are due earlier by
 -- what it has more than it needs and six allowances, so that all keep their distances; when that is as much as all have added.
 if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * length + 6) * allowance then
-  local first, after = redis.call('ZRANGE', deadlines, 0, 63, 'WITHSCORES'), line.now + math.max(left, 3000)
+  local first, after = redis.call('ZRANGE', deadlines, 0, 63, 'WITHSCORES'), line.now + math.max(left, TRIAL)
   for i = 1, #first, 2 do
     local deadline = tonumber(first[i + 1])
     local off = isOurs(first[i]) and deadline % 1 == 0 and math.floor(deadline - after - 6 * allowance)

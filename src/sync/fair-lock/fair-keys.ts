@@ -1,5 +1,6 @@
 import type { ServerState } from '../../core/protocol/protocol.js'
 import { fairDeadlines, fairQueue } from '../../keys.js'
+import { WAITERS_PART } from '../../lua/constants.js'
 import { fairLockInspect } from '../../lua/scripts.gen.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import { holdersOf } from '../lock/holders.js'
@@ -20,9 +21,6 @@ export const inspectLine = async (
   return [{ ttl, holders: holdersOf(fields), waiting }, token]
 }
 
-/** As many of those who wait as one script shows. */
-const PART = 500
-
 /** From owners and their deadlines in turn, those of the first part of the line, and `more` of it, where it is longer. */
 export const waitersInParts = async (
   queue: readonly string[],
@@ -30,9 +28,9 @@ export const waitersInParts = async (
 ): Promise<NonNullable<ServerState['waiting']>> => {
   const waiting = new Map<string, number>()
   let part = queue
-  for (let first = PART; ; first += PART) {
+  for (let first = WAITERS_PART; ; first += WAITERS_PART) {
     for (let i = 0; i + 1 < part.length; i += 2) waiting.set(part[i] as string, Math.floor(Number(part[i + 1])))
-    if (part.length < 2 * PART) break
+    if (part.length < 2 * WAITERS_PART) break
     part = await more(first)
   }
   // Who holds it already stands there without a name.

@@ -30,7 +30,7 @@ local function isWanted(line, fields, first)
   for i = first, #fields do mine[fields[i]] = true end
   for _, owner in ipairs(some) do
     local length = redis.call('HSTRLEN', line.sets, owner)
-    work = work - math.max(length / 23, 8)
+    work = work - math.max(length / FIELD_AND_BLANK, 8)
     if work < 0 then
       return true
     end

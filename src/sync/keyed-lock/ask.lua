@@ -63,8 +63,8 @@ local time, owner = redis.call('TIME'), asker[9]
 local line = {
   lock = group, queue = queue, deadlines = deadlines, turn = turn, sets = sets, companion = true, grants = grants, publish = publish,
   channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
-  now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = 10000, notAfter = notAfter,
-  asker = owner, wants = { [owner] = set }, fields = {}, claimed = {}, over = {}, work = 1500, firstOf = firstOf,
+  now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = ALLOWANCE, notAfter = notAfter,
+  asker = owner, wants = { [owner] = set }, fields = {}, claimed = {}, over = {}, work = FIELDS_LOOKED_AT, firstOf = firstOf,
 }
 line.voice = voiceOf(line, owner)
 local stood = redis.call('ZSCORE', deadlines, owner)
@@ -72,7 +72,7 @@ local stood = redis.call('ZSCORE', deadlines, owner)
 if passes == 1 and stood and isOpen(line) == 0 and entersAs(owner, line) == 'read' then
   letIn(line, owner, tonumber(asker[10]))
 end
-line.claimed, line.work, line.looked = {}, 1500, nil
+line.claimed, line.work, line.looked = {}, FIELDS_LOOKED_AT, nil
 if firstOf(line) ~= owner then
   line.loose = {}
   for _, field in ipairs(fieldsOf(line, owner)) do line.loose[field] = true end

@@ -1,3 +1,4 @@
+import { FIELD } from '../../lua/constants.js'
 import { highwayHash128 } from './highway-hash.js'
 
 /** Redisson's, as words, the lower one of each number first. */
@@ -7,5 +8,5 @@ const KEY = [0x7f4a7c15, 0x9e3779b9, 0x5cedc834, 0xf39cc060, 0xf3a27251, 0x10822
 export const fieldOf = (key: string | Uint8Array): string => {
   const data = typeof key === 'string' ? new TextEncoder().encode(key) : key
   const hash = highwayHash128(data, KEY)
-  return btoa(String.fromCharCode(...hash)).slice(0, 22)
+  return btoa(String.fromCharCode(...hash)).slice(0, FIELD)
 }

@@ -36,7 +36,7 @@ local time = redis.call('TIME')
 local line = {
   lock = group, queue = queue, deadlines = deadlines, sets = sets, companion = true, grants = grants, publish = publish,
   client = '', stamp = time[1] .. string.format('%06d', time[2]), now = time[1] * 1000 + math.floor(time[2] / 1000),
-  wants = {}, fields = {}, claimed = {}, over = {}, loose = {}, work = 1500,
+  wants = {}, fields = {}, claimed = {}, over = {}, loose = {}, work = FIELDS_LOOKED_AT,
 }
 local gone, held, had = 0, 0, {}
 for i = 4, #fields do

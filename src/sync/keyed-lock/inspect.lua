@@ -24,7 +24,7 @@ for i = 2, #fields do
   owners[i - 1] = left[i - 1] > 0 and owner or ''
   counts[i - 1] = whole(redis.call('HGET', group, field .. ':' .. owner .. ':lock_count')) or 0
 end
-for _, owner in ipairs(redis.call('LRANGE', queue, first, first + 99)) do
+for _, owner in ipairs(redis.call('LRANGE', queue, first, first + LAST_OF_KEYED_PART)) do
   waiting[#waiting + 1] = owner
   waiting[#waiting + 1] = redis.call('ZSCORE', deadlines, owner) or ''
   wants[#wants + 1] = redis.call('HSTRLEN', sets, owner) <= 23000 and redis.call('HGET', sets, owner) or ''

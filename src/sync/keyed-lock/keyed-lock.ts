@@ -10,6 +10,7 @@ import {
 } from '../../core/protocol/protocol.js'
 import { isMoving } from '../../core/server/trouble.js'
 import { keyedDeadlines, keyedGrants, keyedQueue, keyedSets, keyedTurn, lockChannel } from '../../keys.js'
+import { KEYED_PART } from '../../lua/constants.js'
 import {
   keyedLockAcquire,
   keyedLockAsk,
@@ -37,8 +38,6 @@ interface KeySet {
 
 /** So much of the hash of a set names the channel where its grants are told. */
 const MARK = 16
-/** As many of those who wait as one script shows. */
-const PART = 100
 
 /**
  * Redisson's RedissonFasterMultiLock: one hash for a group, with three fields for each key that is held: `h`, the owner;
@@ -216,14 +215,14 @@ class KeyedLockProtocol implements LineProtocol, Impatient {
   ): Promise<NonNullable<ServerState['waiting']>> {
     const waiting = new Map<string, NonNullable<ServerState['waiting']>[number]>()
     let [pairs, wants]: Waiting = first
-    for (let from = PART; ; from += PART) {
+    for (let from = KEYED_PART; ; from += KEYED_PART) {
       wants.forEach((set, i) => {
         const keys = this.#amongOurs(set)
         const [owner, deadline] = [pairs[2 * i] as string, Math.floor(Number(pairs[2 * i + 1]))]
         if (keys.length > 0 && !holders.some((holder) => holder.owner === owner))
           waiting.set(owner, { owner, deadline, keys })
       })
-      if (wants.length < PART) return [...waiting.values()]
+      if (wants.length < KEYED_PART) return [...waiting.values()]
       ;[, , , pairs, wants] = await ask(from)
     }
   }

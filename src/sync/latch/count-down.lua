@@ -9,7 +9,7 @@ local publish = ARGV[1]
 --include whole
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
-if redis.call('PEXPIRE', note, 120000) == 1 then
+if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
   return math.max(0, whole(redis.call('GET', latch)) or 0)
 end
 local before = redis.call('GET', latch)
@@ -17,7 +17,7 @@ if before and not whole(before) then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
 local left = before and redis.call('DECR', latch) or 0
-redis.call('SET', note, 1, 'PX', 120000)
+redis.call('SET', note, 1, 'PX', NOTE_TIME)
 if left > 0 or not before then
   return left
 end

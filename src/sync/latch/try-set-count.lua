@@ -15,7 +15,7 @@ if before then
   return whole(before) or 0
 end
 local closed = redis.call('EXISTS', latch) == 0 and 1 or 0
-redis.call('SET', note, closed, 'PX', 120000)
+redis.call('SET', note, closed, 'PX', NOTE_TIME)
 if closed == 0 then
   return 0
 end

@@ -56,7 +56,7 @@ local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, turn = turn, companion = true, grants = grants, publish = publish,
   channel = channel, client = string.sub(owners[8], 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
-  now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = 10000, notAfter = notAfter,
+  now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = ALLOWANCE, notAfter = notAfter,
 }
 local isNew = holder ~= owners[8] or redis.call('ZSCORE', deadlines, owners[8])
 local states, open, share = askAll(line, owners, 8, joins == '1', holder, holder and isTheirs(holder), news == 1)

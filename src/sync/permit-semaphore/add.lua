@@ -49,8 +49,8 @@ if redis.call('PEXPIRE', note, math.max(redis.call('PTTL', note), 1)) == 1 then
   return whole(redis.call('GET', permits)) or 0
 end
 local available = redis.call('INCRBY', permits, amount)
-redis.call('SET', note, 1, 'PX', 3600000)
+redis.call('SET', note, 1, 'PX', LONG_NOTE_TIME)
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
-line.timeouts, line.over, line.most, line.visits, line.added = timeouts, 0, 1000, 1, tonumber(amount)
+line.timeouts, line.over, line.most, line.visits, line.added = timeouts, 0, MOST_GRANTED, 1, tonumber(amount)
 handOn(line, available, false)
 return available

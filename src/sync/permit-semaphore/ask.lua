@@ -65,7 +65,7 @@ local free = whole(stored or '0')
 if not free then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
-line.timeouts, line.over, line.most, line.visits, line.asker = timeouts, over, 1000, 1, owner
+line.timeouts, line.over, line.most, line.visits, line.asker = timeouts, over, MOST_GRANTED, 1, owner
 line.lapsed, line.left, line.added = reaped > 0, stored and free + over or 0, reaped
 seeOthers(line)
 local paid = settle(line, owner)
@@ -94,7 +94,7 @@ addIds(permits, timeouts, fit.ids, fit.leases, line.now)
 if reaped > 0 then tell(channel, publish, line.left) end
 local share = hearOthers(line, owner, head, own, mark, open)
 local soon = redis.call('ZRANGE', timeouts, 0, 0, 'WITHSCORES')[2]
-soon = soon and soon ~= '922337203685477' and math.min(math.max(1, tonumber(soon) - line.now), 2147483647) or -1
+soon = soon and soon ~= NEVER and math.min(math.max(1, tonumber(soon) - line.now), 2147483647) or -1
 -- Whoever is first now is to know of it before its next poll.
 if fit.served > 0 and head and head ~= owner and soon > 0 and soon < 1100 then redis.pcall(publish, voiceOf(line, head), '0') end
 local first = head == owner and (line.came and 2 or 1) or 0

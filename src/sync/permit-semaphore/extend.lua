@@ -16,10 +16,10 @@ if not ends or tonumber(ends) <= now then
   return -2
 end
 if shorten == '0' then
-  if ends == '922337203685477' then
+  if ends == NEVER then
     return -1
   end
-  lease = math.max(lease, math.min(tonumber(ends) - now, 9007199254740991))
+  lease = math.max(lease, math.min(tonumber(ends) - now, MAX_SAFE_INTEGER))
 end
 redis.call('ZADD', timeouts, now + lease, member)
 return lease

@@ -8,8 +8,8 @@ local id = ARGV[1]
 --include server-now
 
 local ends = redis.call('ZSCORE', timeouts, memberOf(id))
-if ends == '922337203685477' then
+if ends == NEVER then
   return -1
 end
-local left = ends and math.min(tonumber(ends) - serverNow(), 9007199254740991) or 0
+local left = ends and math.min(tonumber(ends) - serverNow(), MAX_SAFE_INTEGER) or 0
 return left > 0 and left or -2

@@ -42,7 +42,7 @@ local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include amount/hand-on
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
-line.timeouts, line.over, line.most, line.visits = timeouts, 0, 1000, 1
+line.timeouts, line.over, line.most, line.visits = timeouts, 0, MOST_GRANTED, 1
 line.over = reap(permits, timeouts, line.now, 0)
 line.left = (whole(redis.call('MGET', permits)[1]) or 0) + line.over
 local back = takeBack(line, owner)

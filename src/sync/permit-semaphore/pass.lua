@@ -18,7 +18,7 @@ local calls = ARGV
 --include leased/fit-calls
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
-if redis.call('PEXPIRE', note, 120000) == 1 then
+if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
   return 0
 end
 local now, gone = serverNow(), {}
@@ -39,8 +39,8 @@ local function undo()
   for _, id in ipairs(fit.ids) do redis.call('ZREM', timeouts, id) end
 end
 for i, id in ipairs(fit.ids) do
-  orUndo(undo, redis.call, 'ZADD', timeouts, fit.leases[i] == '0' and '922337203685477' or now + fit.leases[i], id)
+  orUndo(undo, redis.call, 'ZADD', timeouts, fit.leases[i] == '0' and NEVER or now + fit.leases[i], id)
 end
-orUndo(undo, redis.call, 'SET', note, 1, 'PX', 120000)
+orUndo(undo, redis.call, 'SET', note, 1, 'PX', NOTE_TIME)
 for _, id in ipairs(gone) do redis.call('ZREM', timeouts, id) end
 return 1

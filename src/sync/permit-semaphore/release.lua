@@ -25,7 +25,7 @@ local ids = ARGV
 --include tell
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
-if redis.call('PEXPIRE', note, 120000) == 1 then
+if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
   return 1
 end
 local now, scores = serverNow(), {}
@@ -50,7 +50,7 @@ if redis.call('EXISTS', permits) == 1 then
   end
   available = available + over
 end
-redis.call('SET', note, 1, 'PX', 120000)
+redis.call('SET', note, 1, 'PX', NOTE_TIME)
 local lined = redis.call('EXISTS', queue, deadlines) > 0
 if not lined and tell(channel, publish, available) <= (own == 1 and 1 or 0) then
   return 1
@@ -80,7 +80,7 @@ end
 --include amount/hand-on
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
-line.timeouts, line.most, line.visits = timeouts, 1000, visits
+line.timeouts, line.most, line.visits = timeouts, MOST_GRANTED, visits
 line.over, line.lapsed, line.left, line.added = over, reaped > 0, available, #ids - 6 + reaped
 if #client > 36 then
   pcall(takeBack, line, client)

@@ -19,10 +19,10 @@ for i, key in ipairs(timeouts) do
     return ends
   elseif not ends or type(ends) == 'table' or tonumber(ends) <= now then
     renewed[i] = -2
-  elseif ends == '922337203685477' then
+  elseif ends == NEVER then
     renewed[i] = -1
   else
-    renewed[i] = math.max(lease, math.min(tonumber(ends) - now, 9007199254740991))
+    renewed[i] = math.max(lease, math.min(tonumber(ends) - now, MAX_SAFE_INTEGER))
     if renewed[i] == lease then
       redis.call('ZADD', key, now + lease, member)
     end

@@ -62,10 +62,10 @@ if taken > 0 and redis.call('EXISTS', permits) == 1 then
     return available
   end
 end
-redis.call('SET', note, 1, 'PX', 120000)
+redis.call('SET', note, 1, 'PX', NOTE_TIME)
 if available then
   local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
-  line.timeouts, line.over, line.most, line.visits, line.added = timeouts, 0, 1000, 1, taken
+  line.timeouts, line.over, line.most, line.visits, line.added = timeouts, 0, MOST_GRANTED, 1, taken
   handOn(line, available, false)
 end
 return taken

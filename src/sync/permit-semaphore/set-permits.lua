@@ -48,7 +48,7 @@ if redis.call('EXISTS', note) == 1 then
   return 0
 end
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
-line.timeouts, line.over, line.most, line.visits = timeouts, 0, 1000, 1
+line.timeouts, line.over, line.most, line.visits = timeouts, 0, MOST_GRANTED, 1
 line.over = reap(permits, timeouts, line.now, 0)
 local text = redis.call('GET', permits)
 local before = whole(text or '0')
@@ -56,6 +56,6 @@ if not before then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
 local more = amount - (text and before + redis.call('ZCARD', timeouts) or line.over)
-redis.call('SET', note, 1, 'PX', 120000)
+redis.call('SET', note, 1, 'PX', NOTE_TIME)
 handOn(line, redis.call('INCRBY', permits, more) + line.over, false)
 return more

@@ -48,12 +48,12 @@ if before then
   return whole(before) or 0
 end
 local made = redis.call('EXISTS', permits) == 0 and 1 or 0
-redis.call('SET', note, made, 'PX', 120000)
+redis.call('SET', note, made, 'PX', NOTE_TIME)
 if made == 0 then
   return 0
 end
 redis.call('SET', permits, amount)
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
-line.timeouts, line.over, line.most, line.visits = timeouts, 0, 1000, 1
+line.timeouts, line.over, line.most, line.visits = timeouts, 0, MOST_GRANTED, 1
 handOn(line, tonumber(amount), false)
 return 1

@@ -77,10 +77,10 @@ if it then
   remaining = math.min(it.rate, math.max(0, it.left) + gone)
 end
 local function due(wants)
-  return it and dueIn(it, wants, line.now) or 1000
+  return it and dueIn(it, wants, line.now) or POLL
 end
 local nextOne, first = wanted[served + 1] or 1, string.find(patient, '1', served + 1)
-local rank, stands, pause, left = 0, 0, 1000, 1
+local rank, stands, pause, left = 0, 0, POLL, 1
 -- What was taken is taken, whatever goes wrong in the line.
 local kept = alone or pcall(function()
   rank = first and standIn(line, owner, taken > 0) or redis.call('ZCARD', order)
@@ -88,9 +88,9 @@ local kept = alone or pcall(function()
   left = due(ahead + nextOne)
   local dueToMe = first == served + 1 and left or first and due(ahead + wanted[first])
   if first then
-    pause = math.min(dueToMe, 1000)
+    pause = math.min(dueToMe, POLL)
     redis.call('HSET', places, owner, string.format('%.0f %.0f', wanted[first], line.now + pause))
-    redis.call('PEXPIRE', places, 120000)
+    redis.call('PEXPIRE', places, RATE_LINE_TIME)
     stands = 1
   elseif string.find(patient, '1') then
     redis.call('ZREM', order, owner)
@@ -103,7 +103,7 @@ local kept = alone or pcall(function()
   end
 end)
 if alone or not kept then
-  left, pause = due(nextOne), math.min(due(nextOne), 1000)
+  left, pause = due(nextOne), math.min(due(nextOne), POLL)
 end
 if it and it.behind and served < #wanted and mine then
   left, pause = 0, 1

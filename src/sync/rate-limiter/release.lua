@@ -33,7 +33,7 @@ local amount, publish, counted, grants = tonumber(ARGV[1]), ARGV[2], ARGV[3], AR
 --include rate/call-next
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
-if redis.call('PEXPIRE', note, 120000) == 1 then
+if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
   return redis.call('GET', note) == '0' and -1 or 1
 end
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
@@ -41,7 +41,7 @@ if problem then
   return problem
 end
 if not it then
-  redis.call('SET', note, 0, 'PX', 120000)
+  redis.call('SET', note, 0, 'PX', NOTE_TIME)
   return -1
 end
 moveWindow(it, serverNow(), 0)
@@ -69,7 +69,7 @@ while amount > 0 do
   end
   amount = #youngest > 0 and amount or 0
 end
-redis.call('SET', note, 1, 'PX', 120000)
+redis.call('SET', note, 1, 'PX', NOTE_TIME)
 keepLimiter(it)
 tell(channel, publish, it.left)
 pcall(function()

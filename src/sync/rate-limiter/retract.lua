@@ -28,9 +28,9 @@ local calls = ARGV
 --include rate/call-next
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
-redis.call('PEXPIRE', note, 120000)
+redis.call('PEXPIRE', note, NOTE_TIME)
 redis.call('GET', note)
-redis.call('SET', note, 0, 'PX', 120000)
+redis.call('SET', note, 0, 'PX', NOTE_TIME)
 local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
 local taken = 0
 for place = 4, it and #calls or 0 do

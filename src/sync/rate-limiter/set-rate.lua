@@ -43,7 +43,7 @@ if done then
   return whole(done) or 0
 end
 if always == '0' and redis.call('EXISTS', limiter) == 0 then
-  redis.call('SET', note, 0, 'PX', 120000)
+  redis.call('SET', note, 0, 'PX', NOTE_TIME)
   return 0
 end
 local before, problem = rateOf(limiter)
@@ -56,7 +56,7 @@ redis.call('GET', ownValue)
 redis.call('ZCARD', permits)
 redis.call('ZCARD', ownPermits)
 redis.call('HSET', limiter, 'rate', rate, 'interval', interval, 'type', scope, 'keepAliveTime', keepAlive)
-redis.call('SET', note, 1, 'PX', 120000)
+redis.call('SET', note, 1, 'PX', NOTE_TIME)
 if keepAlive > 0 then
   redis.call('PEXPIRE', limiter, keepAlive)
 elseif before and (whole(before[4]) or 0) > 0 then

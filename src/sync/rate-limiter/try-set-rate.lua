@@ -42,7 +42,7 @@ if set == 1 and keepAlive > 0 then
     redis.call('DEL', limiter)
   end, redis.call, 'PEXPIRE', limiter, keepAlive)
 end
-redis.call('SET', note, set, 'PX', 120000)
+redis.call('SET', note, set, 'PX', NOTE_TIME)
 if set == 1 then
   tell(channel, publish, tonumber(rate))
   pcall(function()

@@ -6,6 +6,7 @@ import { NamedRunner } from '../../core/client/named-runner.js'
 import { type Answer, type Passage, unlessSetUp } from '../../core/shared/passage.js'
 import { NotInitializedError } from '../../errors.js'
 import { limiterChannel, limiterGrants, limiterOrder, limiterPermits, limiterPlaces, limiterValue } from '../../keys.js'
+import { LONGEST_PAUSE, POLL, RATE_ALLOWANCE } from '../../lua/constants.js'
 import {
   rateLimiterAsk,
   rateLimiterAvailable,
@@ -35,12 +36,6 @@ export interface Grant {
 }
 
 const RANDOM = 16
-/** Whoever is far behind in the line sleeps for so long at most, ms; the script says for how long. */
-const LONGEST = 30_000
-/** Who stands in no line asks so often, ms. */
-const POLL = 1000
-/** A place that nobody shows to be alive goes by itself after so long, ms. */
-const ALLOWANCE = 60_000
 /** A script looks at a thousand grants; for what it has not come to, one call asks so often and no more. */
 const RUNS = 1000
 
@@ -76,7 +71,7 @@ export class Window implements Passage<WindowRequest, Grant> {
   readonly name: string
   readonly kind = { name: 'rateLimiter' }
   readonly key: string
-  readonly longest = LONGEST
+  readonly longest = LONGEST_PAUSE
   /** Where the process is told to ask. */
   readonly channel: string
   /** Where versions of ours that know of no line hear that permits came back. */
@@ -192,7 +187,7 @@ export class Window implements Passage<WindowRequest, Grant> {
     const [publish, counted, grants] = this.voices
     const left = this.#runtime.cleanup.insist(
       () => this.#runner.run(rateLimiterLeave, this.line, [owner, counted, grants, publish]),
-      this.#runtime.options.clock.monotonic() + ALLOWANCE,
+      this.#runtime.options.clock.monotonic() + RATE_ALLOWANCE,
     )
     this.#runtime.cleanup.track(left)
     return left

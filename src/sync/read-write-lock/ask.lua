@@ -50,7 +50,7 @@ local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, turn = turn, companion = companion, grants = grants, publish = publish,
   client = string.sub(owners[7], 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
-  now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = 10000, notAfter = notAfter,
+  now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = ALLOWANCE, notAfter = notAfter,
 }
 local states, open, share = askAll(line, owners, 7, joins == '1', held, held and hasTheirs(line), news == 1)
 return { line.stamp, redis.call('PTTL', lock), open, share, states }

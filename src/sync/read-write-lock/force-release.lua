@@ -28,7 +28,7 @@ local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARG
 -- The keys of all who read go. Where there are thousands some of them stay until their time is over: nobody reads by a key
 -- alone.
 local function endReads(lock, companion)
-  local from, left = '0', 2000
+  local from, left = '0', READS_LOOKED_AT
   repeat
     local found = redis.call('HSCAN', lock, from, 'COUNT', 100)
     from = found[1]

@@ -21,7 +21,7 @@ if ttl ~= -2 and mode ~= 'read' and mode ~= 'write' then
   return wrongKind(lock)
 end
 local found = from == '' and { '0', {} } or redis.call('HSCAN', lock, from, 'COUNT', 500)
-local fields, left, work = found[2], {}, { looks = 2000 }
+local fields, left, work = found[2], {}, { looks = READS_LOOKED_AT }
 for i = 1, #fields, 2 do
   left[#left + 1] = readsLeft({ fields[i], fields[i + 1] }, companion, math.huge, work)
 end

@@ -26,7 +26,7 @@ redis.call('SET', taken .. ':1', 1, 'PX', lease)
 local left = redis.call('PTTL', lock)
 if left > lease then
   -- It was held for longer: the lock lasts as long as the reads that go on, and not as long as that.
-  redis.call('PEXPIRE', lock, outlives(lock, companion, left, left, math.huge, { looks = 2000 }))
+  redis.call('PEXPIRE', lock, outlives(lock, companion, left, left, math.huge, { looks = READS_LOOKED_AT }))
 elseif left >= 0 then
   redis.call('PEXPIRE', lock, lease)
 end

@@ -20,7 +20,7 @@ for i = 2, #owners do
   local left = type(count) == 'string' and redis.call('PTTL', levels .. ':1') or -2
   if left ~= -2 and math.max(left, 0) < lease then
     for level = 1, countOf(count) do
-      if redis.call('PEXPIRE', levels .. ':' .. level, lease) == 0 and level > 1000 then break end
+      if redis.call('PEXPIRE', levels .. ':' .. level, lease) == 0 and level > LEVELS_TRUSTED then break end
     end
     left = lease
   end

@@ -29,7 +29,7 @@ local served = ARGV
 local function giveUp(line, owner)
   local writes = string.sub(owner, -6) == ':write'
   local count, left = redis.call('HGET', line.lock, owner), redis.call('PTTL', line.lock)
-  local work = { looks = 2000 }
+  local work = { looks = READS_LOOKED_AT }
   local own = writes and left or readsLeft({ owner, count or '' }, line.companion, left, work)
   -- Of a read whose lock is gone they may be there still, whatever their number.
   if not writes then

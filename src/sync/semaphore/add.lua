@@ -26,11 +26,11 @@ if redis.call('PEXPIRE', note, math.max(redis.call('PTTL', note), 1)) == 1 then
   return redis.call('GET', note) == '0' and -1 or 1
 end
 if always == '0' and redis.call('EXISTS', permits) == 0 then
-  redis.call('SET', note, 0, 'PX', 3600000)
+  redis.call('SET', note, 0, 'PX', LONG_NOTE_TIME)
   return -1
 end
 local available = redis.call('INCRBY', permits, amount)
-redis.call('SET', note, 1, 'PX', 3600000)
+redis.call('SET', note, 1, 'PX', LONG_NOTE_TIME)
 local lined = redis.call('EXISTS', queue, deadlines) > 0
 if not lined and tell(channel, publish, available) <= (own == 1 and 1 or 0) then
   return 1

@@ -11,7 +11,7 @@ if before then
   return whole(before) or 0
 end
 local available = redis.call('GET', permits) or '0'
-redis.call('SET', note, available, 'PX', 120000)
+redis.call('SET', note, available, 'PX', NOTE_TIME)
 if available ~= '0' then
   orUndo(function()
     redis.call('DEL', note)

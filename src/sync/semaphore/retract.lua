@@ -38,16 +38,16 @@ local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3
 --include amount/hand-on
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
-redis.call('PEXPIRE', note, 120000)
+redis.call('PEXPIRE', note, NOTE_TIME)
 local taken = whole(redis.call('GET', note)) or 0
-redis.call('SET', note, 0, 'PX', 120000)
+redis.call('SET', note, 0, 'PX', NOTE_TIME)
 if taken == 0 or redis.call('EXISTS', permits) == 0 then
   return 0
 end
 local available = redis.pcall('INCRBY', permits, taken)
 if type(available) == 'table' then
   -- Not given back: the note says so still.
-  redis.call('SET', note, taken, 'PX', 3600000)
+  redis.call('SET', note, taken, 'PX', LONG_NOTE_TIME)
   return available
 end
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)

@@ -45,7 +45,7 @@ if before then
   return whole(before) or 0
 end
 local made = redis.call('EXISTS', permits) == 0 and 1 or 0
-redis.call('SET', note, made, 'PX', 120000)
+redis.call('SET', note, made, 'PX', NOTE_TIME)
 if made == 0 then
   return 0
 end

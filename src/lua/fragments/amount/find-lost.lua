@@ -7,8 +7,8 @@ local function findLost(line)
   local some = redis.call('HSCAN', line.amounts, '0', 'COUNT', 200)[2]
   for i = 1, math.min(#some, 1000), 2 do
     if #some[i] < 100 and not redis.call('ZSCORE', line.deadlines, some[i]) then
-      redis.call('ZADD', line.deadlines, line.now + 3000, some[i])
+      redis.call('ZADD', line.deadlines, line.now + TRIAL, some[i])
     end
   end
-  redis.call('PEXPIRE', line.deadlines, 604800000)
+  redis.call('PEXPIRE', line.deadlines, AMOUNTS_TIME)
 end

@@ -5,5 +5,5 @@ local function grantedTo(line, owner)
     return math.max(whole(known) or 0, 0)
   end
   local mark = (tonumber(redis.call('ZSCORE', line.deadlines, owner)) or 0) % 1
-  return mark > 0.5 and mark < 0.75 and (mark - 0.5) * 4096 or 0
+  return mark > GRANTED and mark < UNCOUNTED and (mark - GRANTED) * GRANT_UNITS or 0
 end

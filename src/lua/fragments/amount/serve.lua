@@ -11,7 +11,7 @@ local function serve(line, mine)
   for _, owner in ipairs(line.granted) do
     redis.call('LREM', line.queue, 1, owner)
     if not mine[owner] then
-      redis.call('ZADD', line.deadlines, line.now + 3000.5 + math.min(line.granted[owner], 1000) / 4096, owner)
+      redis.call('ZADD', line.deadlines, line.now + TRIAL_MARKED + math.min(line.granted[owner], MOST_GRANTED) / GRANT_UNITS, owner)
     end
   end
   local head = redis.call('LINDEX', line.queue, 0)
@@ -23,7 +23,7 @@ local function serve(line, mine)
   local found = not wasOpen and not line.lapsed and mine[line.first] and line.granted[line.first]
   if found then
     redis.pcall('HSET', line.turn, 'gave', line.now)
-    redis.pcall('PEXPIRE', line.turn, 10000)
+    redis.pcall('PEXPIRE', line.turn, GAVE_TIME)
   end
   if head and (line.asks or head ~= line.first and not mine[head] and (line.others or found or #line.granted == 0)) then
     redis.pcall(line.publish, voiceOf(line, head), '0')

@@ -4,7 +4,7 @@
 -- a key that somebody here wants, and for how long who asks waits for one at least.
 local function entersAs(owner, line)
   local asks = line.asker == owner
-  local set = setOf(line, owner, 23 * line.work)
+  local set = setOf(line, owner, FIELD_AND_BLANK * line.work)
   if not asks and (line.work <= 0 or set == nil or line.loose and not next(line.loose)) then
     -- The first in the line looks for itself.
     if set == nil and not line.looked then
@@ -14,7 +14,7 @@ local function entersAs(owner, line)
     return 'write'
   end
   local fields, free = fieldsOf(line, owner), true
-  line.work, line.looked = line.work - math.max(#fields, #(set or '') / 23, 8), true
+  line.work, line.looked = line.work - math.max(#fields, #(set or '') / FIELD_AND_BLANK, 8), true
   for _, field in ipairs(fields) do
     free = free and (line.claimed[field] or owner) == owner
     local holder = free and redis.call('HGET', line.lock, field)

@@ -1,6 +1,6 @@
 -- The fields of a place's set, as far as it may be looked at.
 local function fieldsOf(line, owner)
-  local fields, set = line.fields[owner] or {}, setOf(line, owner, 23 * line.work)
+  local fields, set = line.fields[owner] or {}, setOf(line, owner, FIELD_AND_BLANK * line.work)
   if set and not fields[1] then
     for field in string.gmatch(set, '%S+') do fields[#fields + 1] = field end
     line.fields[owner] = fields

@@ -6,7 +6,7 @@ local function addIds(permits, timeouts, ids, leases, now)
     redis.call('INCRBY', permits, #ids)
   end
   for i, id in ipairs(ids) do
-    local ends = leases[i] == '0' and '922337203685477' or now + (leases[i] or 3000)
+    local ends = leases[i] == '0' and NEVER or now + (leases[i] or TRIAL)
     orUndo(giveBack, redis.call, 'ZADD', timeouts, ends, id)
   end
   local lasts = #ids > 0 and redis.call('PTTL', permits) or -1

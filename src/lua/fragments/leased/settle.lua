@@ -6,5 +6,5 @@ local function settle(line, owner)
   redis.call('ZREM', line.deadlines, owner)
   redis.call('HDEL', line.amounts, owner)
   if not due or math.floor(due) <= line.now then return 0 end
-  return redis.call('ZREM', line.timeouts, unpack(trialIds(owner, math.min(has, 1000))))
+  return redis.call('ZREM', line.timeouts, unpack(trialIds(owner, math.min(has, MOST_GRANTED))))
 end

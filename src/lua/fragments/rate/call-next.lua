@@ -3,7 +3,7 @@
 local function callNext(line, dueIn, owner)
   for _ = 1, 16 do
     local head = headOf(line, owner)
-    local due = dueIn and head and math.min(dueIn(head.wants), 1000) or 0
+    local due = dueIn and head and math.min(dueIn(head.wants), POLL) or 0
     if not head or head.owner == owner or head.asks <= line.now + due + 5 then
       return head
     end
@@ -12,7 +12,7 @@ local function callNext(line, dueIn, owner)
       return head
     end
     local lost = heard == 0 and line.counted
-    head.asks = lost and line.now - 301 or line.now + due
+    head.asks = lost and line.now - IS_LATE or line.now + due
     redis.call('HSET', line.places, head.owner, string.format('%.0f %.0f', head.wants, head.asks))
     if not lost then
       return head

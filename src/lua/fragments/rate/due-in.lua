@@ -16,5 +16,5 @@ local function dueIn(limiter, permits, now)
     end
     missing = #oldest > 0 and missing or 0
   end
-  return math.max(1, math.min(left + rounds * limiter.interval, 9007199254740991))
+  return math.max(1, math.min(left + rounds * limiter.interval, MAX_SAFE_INTEGER))
 end

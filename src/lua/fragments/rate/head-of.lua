@@ -7,7 +7,7 @@ local function headOf(line, owner)
     local some = placesIn(line, till + 1, till + count)
     till = till + count
     for _, place in ipairs(some) do
-      if place.owner == owner or place.asks and place.asks + 300 >= line.now then
+      if place.owner == owner or place.asks and place.asks + LATE >= line.now then
         head = place
         break
       elseif not place.asks then

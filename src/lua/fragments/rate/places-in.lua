@@ -6,7 +6,7 @@ local function placesIn(line, from, till)
   for i, owner in ipairs(owners) do
     local wants, asks = string.match(texts[i] or '', '^(%d+) (%d+)$')
     wants, asks = whole(wants), whole(asks)
-    local known = wants and asks and math.abs(asks - line.now) < 60000
+    local known = wants and asks and math.abs(asks - line.now) < RATE_ALLOWANCE
     places[i] = { owner = owner, wants = wants or 0, asks = known and asks or nil }
   end
   return places

@@ -14,10 +14,10 @@ local function standIn(line, owner, again)
       redis.call('ZREM', line.order, owner)
     end, function()
       redis.call('ZADD', line.order, score, owner)
-      redis.call('PEXPIRE', line.order, 120000)
+      redis.call('PEXPIRE', line.order, RATE_LINE_TIME)
     end)
   else
-    redis.call('PEXPIRE', line.order, 120000)
+    redis.call('PEXPIRE', line.order, RATE_LINE_TIME)
   end
   return redis.call('ZCOUNT', line.order, '-inf', '(' .. score)
 end

@@ -10,7 +10,7 @@ local function settle(line, owner, lease)
   for level = 1, countOf(count) do
     local key = line.companion .. ':' .. owner .. ':rwlock_timeout:' .. level
     local left = redis.call('PTTL', key)
-    if left == -2 and level > 1000 then break end
+    if left == -2 and level > LEVELS_TRUSTED then break end
     if onTrial or left < lease then
       redis.call('PEXPIRE', key, lease)
     end
