@@ -8,7 +8,7 @@ import {
   coreChangeKeys,
   rateLimiterAvailable,
   rateLimiterRelease,
-  rateLimiterRetract,
+  rateLimiterUndo,
   rateLimiterSetRate,
   rateLimiterTake,
 } from '#src/lua/scripts.gen.js'
@@ -138,12 +138,12 @@ class Stage {
   }
 
   /** What some call was granted, as if it had been given up. */
-  retract(): void {
+  undo(): void {
     const place = this.below(Number(this.execute('ZCARD', '{k}:permits')) || 1)
     const [grant] = this.execute('ZRANGE', '{k}:permits', place, place) as string[]
     if (grant !== undefined)
       this.run(
-        rateLimiterRetract,
+        rateLimiterUndo,
         [`note ${this.#number++}`, 'channel', 'line', 'places'],
         'PUBLISH',
         '1',
@@ -193,7 +193,7 @@ void describe('a window of thousands of grants', () => {
           if (what < 5) stage.redissonTakes()
           else if (what < 8) stage.take(stage.grant())
           else if (what < 10) stage.release()
-          else if (what < 11 && looks < 5) stage.retract()
+          else if (what < 11 && looks < 5) stage.undo()
           else if (what === 11) stage.setRate()
           never()
         }

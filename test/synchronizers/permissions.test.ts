@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { EngineError } from 'holdfast'
-import { semaphoreAsk, semaphoreRetract } from '#src/lua/scripts.gen.js'
+import { semaphoreAsk, semaphoreUndo } from '#src/lua/scripts.gen.js'
 import { rejection } from '../contract/lock/kind.js'
 import { redisEngine, scenarios } from '../engines.js'
 
@@ -55,7 +55,7 @@ void describe('a script that may not do all its steps', () => {
     const keys = [w.id, note, ...line]
     await rejection(w.raw('EVAL', semaphoreAsk.text, 6, ...keys, 'owner', 0, 0, 0, ...voices, 2))
     await w.raw('ACL', 'SETUSER', 'default', '+@all')
-    assert.equal(await w.raw('EVAL', semaphoreRetract.text, 6, ...keys, 'client', 0, ...voices), 0)
+    assert.equal(await w.raw('EVAL', semaphoreUndo.text, 6, ...keys, 'client', 0, ...voices), 0)
     assert.equal(await w.raw('GET', w.id), '3')
     await w.raw('DEL', w.id, note)
   })

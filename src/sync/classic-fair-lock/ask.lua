@@ -14,7 +14,7 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local counted, joins, notAfter = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local asked = ARGV
---include drop-late
+--include classic/remove-overdue
 --include holder-of
 --include wrong-kind
 --include take-hold
@@ -62,7 +62,7 @@ local function stand(owner, allowance, deadline)
   return left
 end
 
-dropLate(queue, deadlines, now)
+removeOverdue(queue, deadlines, now)
 local soonest, states = nil, {}
 for i = 4, #asked, 3 do
   local owner, allowance, state = asked[i], tonumber(asked[i + 2]), 2

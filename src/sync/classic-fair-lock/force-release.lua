@@ -7,7 +7,7 @@
 -- returns integer 1 when it was held, 0 when it was free
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local channel, publish = ARGV[1], ARGV[2]
---include drop-late
+--include classic/remove-overdue
 --include holder-of
 --include wrong-kind
 
@@ -15,7 +15,7 @@ if holderOf(lock) == nil then
   return wrongKind(lock)
 end
 local time = redis.call('TIME')
-dropLate(queue, deadlines, time[1] * 1000 + math.floor(time[2] / 1000))
+removeOverdue(queue, deadlines, time[1] * 1000 + math.floor(time[2] / 1000))
 if redis.call('DEL', lock) == 0 then
   return 0
 end

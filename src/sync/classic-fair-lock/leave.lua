@@ -13,7 +13,7 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, allowance, counted = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local channel, publish = ARGV[4], ARGV[5]
---include drop-late
+--include classic/remove-overdue
 
 local waiting = redis.call('LRANGE', queue, 0, 1999)
 local wasHead = waiting[1] == owner
@@ -37,7 +37,7 @@ else
 end
 if not waited then
   local time = redis.call('TIME')
-  dropLate(queue, deadlines, time[1] * 1000 + math.floor(time[2] / 1000))
+  removeOverdue(queue, deadlines, time[1] * 1000 + math.floor(time[2] / 1000))
 end
 -- Where it was its turn, Redisson's own leave without a word, and the next finds out when its time is over.
 if (wasHead or not waited) and redis.call('EXISTS', lock) == 0 then

@@ -8,10 +8,10 @@
 -- returns integer ms that it is this owner's, 0 when it is not any more
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease = ARGV[1], tonumber(ARGV[2])
---include take-out
---include let-have
+--include line/remove-waiter
+--include fair/confirm
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0
 end
-return letHave({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)
+return confirm({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)

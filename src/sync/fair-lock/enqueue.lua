@@ -16,17 +16,17 @@ local allowance, notAfter, channel, grants, publish = tonumber(ARGV[1]), tonumbe
 local owners = ARGV
 --include holder-of
 --include wrong-kind
---include is-ours
---include take-out
---include let-have
---include keep-line
---include drop-clients
---include drop-stale
---include keep-order
---include bound
---include tell-whose
+--include fair/is-ours
+--include line/remove-waiter
+--include fair/confirm
+--include line/extend-line
+--include line/remove-clients
+--include fair/remove-overdue
+--include fair/keep-order
+--include fair/limit-deadlines
+--include line/publish-grant
 --include take-hold
---include grant-next
+--include fair/grant-next
 --include or-undo
 
 local holder = holderOf(lock)
@@ -39,12 +39,12 @@ local line = {
   lease = tonumber(owners[7]), allowance = allowance, stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
-dropStale(line, string.sub(owners[6], 1, 36))
+removeOverdue(line, string.sub(owners[6], 1, 36))
 local left = math.max(redis.call('PTTL', lock), 0)
 local length, tail = redis.call('LLEN', queue), redis.call('LINDEX', queue, -1)
 local latest = tonumber(redis.call('ZSCORE', deadlines, tail or '') or 0)
 -- Ours behind one of Redisson's adds what that one's turn takes off; one of ours takes nothing off, so that adds up, ahead of the
--- first of ours who waits, for `bound` puts right those of Redisson's before it. It and all who are due later are due earlier by
+-- first of ours who waits, for `limitDeadlines` puts right those of Redisson's before it. It and all who are due later are due earlier by
 -- what it has more than it needs and six allowances, so that all keep their distances; when that is as much as all have added.
 if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * length + 6) * allowance then
   local first, after = redis.call('ZRANGE', deadlines, 0, 63, 'WITHSCORES'), line.now + math.max(left, TRIAL)
@@ -62,12 +62,12 @@ if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * leng
 end
 local mine, place, told = {}, {}, {}
 local function leaveAll()
-  for owner in pairs(mine) do takeOut(line, owner) end
+  for owner in pairs(mine) do removeWaiter(line, owner) end
 end
 for i = 6, #owners, 2 do
   local owner, lease, state = owners[i], tonumber(owners[i + 1]), 1
   if owner == holder then
-    letHave(line, owner, lease)
+    confirm(line, owner, lease)
   elseif line.now > notAfter then
     state = 3
   elseif not holder and length == 0 then
@@ -84,7 +84,7 @@ for i = 6, #owners, 2 do
   end
   told[#told + 1] = state
 end
-orUndo(leaveAll, keepLine, line, latest)
+orUndo(leaveAll, extendLine, line, latest)
 local granted = not holder and place[grantNext(line, mine)]
 if granted then told[granted] = 1 end
 return { line.stamp, redis.call('PTTL', lock), told }

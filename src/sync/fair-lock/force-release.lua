@@ -12,16 +12,16 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 --include holder-of
 --include wrong-kind
---include is-ours
---include take-out
---include keep-line
---include drop-clients
---include drop-stale
---include keep-order
---include bound
---include tell-whose
+--include fair/is-ours
+--include line/remove-waiter
+--include line/extend-line
+--include line/remove-clients
+--include fair/remove-overdue
+--include fair/keep-order
+--include fair/limit-deadlines
+--include line/publish-grant
 --include take-hold
---include grant-next
+--include fair/grant-next
 
 local time = redis.call('TIME')
 local line = {
@@ -38,7 +38,7 @@ if not holder then
 end
 redis.call('DEL', lock)
 -- On trial it stands in the line still.
-takeOut(line, holder)
-dropStale(line, '')
+removeWaiter(line, holder)
+removeOverdue(line, '')
 grantNext(line, {})
 return 1

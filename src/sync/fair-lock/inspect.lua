@@ -11,7 +11,7 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local counter = KEYS
 local first = tonumber(ARGV[1])
 --include holder-of
---include waiters-at
+--include line/waiters-at
 --include wrong-kind
 
 local holder = holderOf(lock)

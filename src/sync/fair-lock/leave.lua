@@ -15,16 +15,16 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease, allowance = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local channel, grants, publish = ARGV[4], ARGV[5], ARGV[6]
 local served = ARGV
---include is-ours
---include take-out
---include keep-line
---include drop-clients
---include drop-stale
---include keep-order
---include bound
---include tell-whose
+--include fair/is-ours
+--include line/remove-waiter
+--include line/extend-line
+--include line/remove-clients
+--include fair/remove-overdue
+--include fair/keep-order
+--include fair/limit-deadlines
+--include line/publish-grant
 --include take-hold
---include grant-next
+--include fair/grant-next
 
 local time = redis.call('TIME')
 local line = {
@@ -35,20 +35,20 @@ local line = {
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.
 local held = redis.pcall('HDEL', lock, owner) == 1
 if not held and redis.call('LINDEX', queue, 0) == owner then
-  bound(line, owner, redis.call('LRANGE', queue, 0, 64), 2, math.max(redis.call('PTTL', lock), lease))
+  limitDeadlines(line, owner, redis.call('LRANGE', queue, 0, 64), 2, math.max(redis.call('PTTL', lock), lease))
 end
-local waited = takeOut(line, owner)
+local waited = removeWaiter(line, owner)
 local freed = held
 for i = 7, #served do
   if i == #served and held then
-    bound(line, served[i], redis.call('LRANGE', queue, 0, 64), 2, 0)
+    limitDeadlines(line, served[i], redis.call('LRANGE', queue, 0, 64), 2, 0)
   end
-  freed = takeOut(line, served[i]) or freed
+  freed = removeWaiter(line, served[i]) or freed
   -- Whoever released it by force has granted it to somebody who had had it, or has called that one.
   freed = not held and redis.pcall('HDEL', lock, served[i]) == 1 or freed
 end
 if (freed or waited) and redis.call('EXISTS', lock) == 0 then
-  dropStale(line, string.sub(owner, 1, 36))
+  removeOverdue(line, string.sub(owner, 1, 36))
   grantNext(line, {})
 end
 if held then

@@ -15,17 +15,17 @@ local allowance, channel, grants, publish = tonumber(ARGV[1]), ARGV[2], ARGV[3],
 local owners = ARGV
 --include holder-of
 --include wrong-kind
---include is-ours
---include take-out
---include let-have
---include keep-line
---include drop-clients
---include drop-stale
---include keep-order
---include bound
---include tell-whose
+--include fair/is-ours
+--include line/remove-waiter
+--include fair/confirm
+--include line/extend-line
+--include line/remove-clients
+--include fair/remove-overdue
+--include fair/keep-order
+--include fair/limit-deadlines
+--include line/publish-grant
 --include take-hold
---include grant-next
+--include fair/grant-next
 
 local time = redis.call('TIME')
 local line = {
@@ -72,12 +72,12 @@ for i = 5, redis.call('LLEN', queue) > 2000 and #owners or 0, 2 do
     states[owners[i]] = 0
   end
 end
-keepLine(line)
-dropStale(line, string.sub(owners[5], 1, 36))
+extendLine(line)
+removeOverdue(line, string.sub(owners[5], 1, 36))
 if not holder then
   holder = grantNext(line, mine)
 elseif mine[holder] then
-  letHave(line, holder, mine[holder])
+  confirm(line, holder, mine[holder])
 end
 local told = {}
 for i = 5, #owners, 2 do

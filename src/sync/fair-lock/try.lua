@@ -9,10 +9,10 @@
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is another's turn
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
---include is-ours
---include keep-line
---include drop-clients
---include drop-stale
+--include fair/is-ours
+--include line/extend-line
+--include line/remove-clients
+--include fair/remove-overdue
 --include holder-of
 --include wrong-kind
 --include take-hold
@@ -29,7 +29,7 @@ if left == -2 then
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
   local line = { queue = queue, deadlines = deadlines, channel = channel, publish = publish, now = now }
-  dropStale(line, string.sub(owner, 1, 36))
+  removeOverdue(line, string.sub(owner, 1, 36))
   if redis.call('EXISTS', queue) == 1 then
     return left
   end

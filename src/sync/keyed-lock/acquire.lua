@@ -12,16 +12,16 @@ local owner = ARGV[1]
 local lease = tonumber(ARGV[2])
 local fields = ARGV
 --include server-now
---include give-key
+--include keyed/give-key
 
 local now, ttl, over = serverNow(), -2, {}
 if redis.call('EXISTS', unpack(keys)) > 0 then
 --include whole
---include key-left
+--include keyed/key-left
 --include wrong-kind
---include group-like
---include is-open
---include end-theirs
+--include keyed/group-like
+--include outsiders/turn-left
+--include outsiders/end-turn
 
 -- Whether somebody who stands in the line and lives wants one of these keys, as far as a few of those there show: where they do
 -- not show all of it, somebody may.
@@ -60,24 +60,24 @@ end
   end
   if keys[2] and redis.call('EXISTS', keys[2], keys[3]) > 0 then
     local line = { queue = keys[2], turn = keys[3], sets = keys[4], now = now }
-    if isOpen(line) > 0 or isWanted(line, fields, 3) then
+    if turnLeft(line) > 0 or isWanted(line, fields, 3) then
       return -2
     end
-    endTheirs(line)
+    endTurn(line)
   end
 end
---include drop-key
+--include keyed/remove-key
 for i = 3, #fields do
   giveKey(group, fields[i], owner, now + lease, 1)
   -- After that: a group that is empty in between loses its expiry.
   if over[i] then
-    dropKey(group, fields[i], over[i])
+    removeKey(group, fields[i], over[i])
   end
 end
 -- The others of the group may have theirs for longer.
 if (ttl == -2 or (ttl >= 0 and ttl < lease)) and type(redis.pcall('PEXPIRE', group, lease)) == 'table' then
   -- Redis does not roll a script back: what has no expiry goes, and the server says once more what it refused.
-  for i = 3, #fields do dropKey(group, fields[i], owner) end
+  for i = 3, #fields do removeKey(group, fields[i], owner) end
   redis.call('PEXPIRE', group, lease)
 end
 return nil

@@ -23,37 +23,37 @@ local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), AR
 local news, passes, set = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 local asker = ARGV
 --include whole
---include key-left
---include give-key
---include drop-key
+--include keyed/key-left
+--include keyed/give-key
+--include keyed/remove-key
 --include wrong-kind
---include group-like
---include outlast
---include take-out
---include keep-line
---include drop-clients
---include is-theirs
+--include keyed/group-like
+--include extend-expiry
+--include line/remove-waiter
+--include line/extend-line
+--include line/remove-clients
+--include outsiders/is-outsider
 --include keyed/set-of
 --include keyed/fields-of
 --include keyed/mode-of
 --include keyed/ends-of
---include keyed/is-in
---include keyed/let-in
---include keyed/voice-of
+--include keyed/is-holder
+--include keyed/grant
+--include keyed/grant-channel
 --include keyed/is-heard
 --include keyed/enters-as
---include tell-whose
+--include line/publish-grant
 --include keyed/first-of
---include call-in
---include serve-line
---include keyed/settle
---include show-alive
+--include line/grant-trial
+--include line/serve-line
+--include keyed/confirm
+--include line/mark-alive
 --include or-undo
---include place-all
---include is-open
---include end-theirs
---include ask-all
---include keyed/call-first
+--include line/place-all
+--include outsiders/turn-left
+--include outsiders/end-turn
+--include line/ask-all
+--include keyed/wake-first
 
 local ttl = redis.call('PTTL', group)
 if ttl ~= -2 and not groupLike(group, ttl) then
@@ -66,11 +66,11 @@ local line = {
   now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = ALLOWANCE, notAfter = notAfter,
   asker = owner, wants = { [owner] = set }, fields = {}, claimed = {}, over = {}, work = FIELDS_LOOKED_AT, firstOf = firstOf,
 }
-line.voice = voiceOf(line, owner)
+line.askerChannel = grantChannel(line, owner)
 local stood = redis.call('ZSCORE', deadlines, owner)
 -- Whoever hears those who know of no line asks for all; others only for what they want.
-if passes == 1 and stood and isOpen(line) == 0 and entersAs(owner, line) == 'read' then
-  letIn(line, owner, tonumber(asker[10]))
+if passes == 1 and stood and turnLeft(line) == 0 and entersAs(owner, line) == 'read' then
+  grant(line, owner, tonumber(asker[10]))
 end
 line.claimed, line.work, line.looked = {}, FIELDS_LOOKED_AT, nil
 if firstOf(line) ~= owner then
@@ -79,14 +79,14 @@ if firstOf(line) ~= owner then
 end
 local states, open, share = askAll(line, asker, 9, joins == '1', false, false, news == 1)
 if redis.call('ZSCORE', deadlines, owner) then
-  orUndo(function() takeOut(line, owner) end, redis.call, 'HSET', sets, owner, set)
-  keepLine(line)
+  orUndo(function() removeWaiter(line, owner) end, redis.call, 'HSET', sets, owner, set)
+  extendLine(line)
 end
 if line.theirs then
   -- Only where it matters soon: the key is there.
   if redis.pcall('HLEN', turn) ~= 0 then
     redis.pcall('HSET', turn, 'came', line.now)
   end
-  callFirst(line, line.entered or not stood)
+  wakeFirst(line, line.entered or not stood)
 end
 return { line.stamp, line.left or -2, open, share, states }

@@ -11,16 +11,16 @@ local group, queue, deadlines, sets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, lease, set = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include server-now
 --include whole
---include outlast
---include take-out
+--include extend-expiry
+--include line/remove-waiter
 --include keyed/set-of
 --include keyed/fields-of
 --include keyed/ends-of
---include keyed/is-in
---include keyed/settle
+--include keyed/is-holder
+--include keyed/confirm
 
 local line = {
   lock = group, queue = queue, deadlines = deadlines, sets = sets, now = serverNow(),
   wants = { [owner] = set }, fields = {}, work = 0,
 }
-return settle(line, owner, lease)
+return confirm(line, owner, lease)

@@ -12,25 +12,25 @@ local group, queue, deadlines, sets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 local fields = ARGV
 --include whole
---include key-left
---include give-key
---include drop-key
---include take-out
---include keep-line
---include drop-clients
---include is-theirs
+--include keyed/key-left
+--include keyed/give-key
+--include keyed/remove-key
+--include line/remove-waiter
+--include line/extend-line
+--include line/remove-clients
+--include outsiders/is-outsider
 --include keyed/set-of
 --include keyed/fields-of
 --include keyed/mode-of
 --include keyed/ends-of
---include keyed/is-in
---include keyed/let-in
---include keyed/voice-of
+--include keyed/is-holder
+--include keyed/grant
+--include keyed/grant-channel
 --include keyed/is-heard
 --include keyed/enters-as
---include tell-whose
---include call-in
---include serve-line
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
 
 local time = redis.call('TIME')
 local line = {
@@ -43,13 +43,13 @@ for i = 4, #fields do
   local holder = redis.call('HGET', group, fields[i])
   if holder then
     held = keyLeft(group, fields[i], holder, line.now) > 0 and 1 or held
-    gone, had[holder], line.loose[fields[i]] = gone + dropKey(group, fields[i], holder), true, true
+    gone, had[holder], line.loose[fields[i]] = gone + removeKey(group, fields[i], holder), true, true
   end
 end
 if gone > 0 then
   -- On trial they stand in the line still.
   pcall(function()
-    for holder in pairs(had) do takeOut(line, holder) end
+    for holder in pairs(had) do removeWaiter(line, holder) end
     serveLine(line, {})
   end)
   -- Whoever waits here for a hold of its own process asks what became of it. Freed is freed, also where telling it is refused.

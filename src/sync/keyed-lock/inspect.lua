@@ -13,7 +13,7 @@ local first = tonumber(ARGV[1])
 local fields = ARGV
 --include server-now
 --include whole
---include key-left
+--include keyed/key-left
 
 local now = serverNow()
 local owners, left, counts, waiting, wants = {}, {}, {}, {}, {}

@@ -13,10 +13,10 @@ local lease = tonumber(ARGV[3])
 local fields = ARGV
 --include server-now
 --include whole
---include key-left
---include give-key
---include drop-key
---include outlast
+--include keyed/key-left
+--include keyed/give-key
+--include keyed/remove-key
+--include extend-expiry
 
 local now = serverNow()
 for i = 4, #fields do
@@ -27,7 +27,7 @@ end
 for i = 4, #fields do
   giveKey(group, fields[i], to, now + lease, 1)
   -- After that: a group that is empty in between loses its expiry.
-  dropKey(group, fields[i], from)
+  removeKey(group, fields[i], from)
 end
-outlast(group, lease)
+extendExpiry(group, lease)
 return 1

@@ -38,31 +38,31 @@ local told = not lined and freed > 0 and redis.pcall(publish, channel, '0')
 if not lined and (type(told) ~= 'number' or told <= own or not keys[2]) then
   return freed > 0 and all and 1 or trouble or -1
 end
---include key-left
---include give-key
---include drop-key
---include take-out
---include keep-line
---include drop-clients
---include is-theirs
+--include keyed/key-left
+--include keyed/give-key
+--include keyed/remove-key
+--include line/remove-waiter
+--include line/extend-line
+--include line/remove-clients
+--include outsiders/is-outsider
 --include keyed/set-of
 --include keyed/fields-of
 --include keyed/mode-of
 --include keyed/ends-of
---include keyed/is-in
---include keyed/let-in
---include keyed/voice-of
+--include keyed/is-holder
+--include keyed/grant
+--include keyed/grant-channel
 --include keyed/is-heard
 --include keyed/enters-as
---include tell-whose
+--include line/publish-grant
 --include keyed/first-of
---include call-in
---include serve-line
---include is-open
---include open-up
---include end-theirs
---include pass-along
---include keyed/call-first
+--include line/grant-trial
+--include line/serve-line
+--include outsiders/turn-left
+--include outsiders/begin-turn
+--include outsiders/end-turn
+--include line/hand-over
+--include keyed/wake-first
 
 local time = redis.call('TIME')
 local line = {
@@ -75,10 +75,10 @@ for i = 8, #fields do line.loose[fields[i]] = true end
 local waited, open = false, false
 -- Where something else stands at the line, what was freed is free all the same.
 local done, failed = pcall(function()
-  line.voice = voiceOf(line, owner)
-  waited = lined and takeOut(line, owner)
-  open = passAlong(line, freed > 0, waited)
-  callFirst(line, line.entered or waited)
+  line.askerChannel = grantChannel(line, owner)
+  waited = lined and removeWaiter(line, owner)
+  open = handOver(line, freed > 0, waited)
+  wakeFirst(line, line.entered or waited)
 end)
 if freed > 0 and lined and (not done or open or next(line.loose)) then
   redis.pcall(publish, channel, '0')

@@ -9,8 +9,8 @@ local lease = tonumber(ARGV[1])
 local holds = ARGV
 --include server-now
 --include whole
---include key-left
---include outlast
+--include keyed/key-left
+--include extend-expiry
 
 local now = serverNow()
 local renewed = {}
@@ -34,7 +34,7 @@ for i, group in ipairs(groups) do
     end
   end
   if whole then
-    outlast(group, lease)
+    extendExpiry(group, lease)
   end
   renewed[i] = whole and math.max(lease, least) or -2
 end

@@ -13,9 +13,9 @@ local lease = tonumber(ARGV[3])
 local fields = ARGV
 --include server-now
 --include whole
---include key-left
---include give-key
---include outlast
+--include keyed/key-left
+--include keyed/give-key
+--include extend-expiry
 
 local now = serverNow()
 local left = math.huge
@@ -26,7 +26,7 @@ for i = 4, #fields do
   end
   left = math.min(left, mine)
 end
-outlast(group, lease)
+extendExpiry(group, lease)
 left = math.max(left, lease)
 for i = 4, #fields do
   giveKey(group, fields[i], owner, now + math.max(lease, keyLeft(group, fields[i], owner, now)), level)

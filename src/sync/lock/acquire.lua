@@ -13,10 +13,10 @@ local owner, lease = ARGV[1], ARGV[2]
 if redis.call('EXISTS', lock, queue, turn) > 0 then
 --include holder-of
 --include wrong-kind
---include is-open
---include end-theirs
---include why-not
-  local refusal = whyNot(lock, queue, turn, owner)
+--include outsiders/turn-left
+--include outsiders/end-turn
+--include exclusive/refusal-of
+  local refusal = refusalOf(lock, queue, turn, owner)
   if refusal then
     return refusal
   end

@@ -25,28 +25,28 @@ local news, known = tonumber(ARGV[6]), ARGV[7]
 local owners = ARGV
 --include holder-of
 --include wrong-kind
---include take-out
+--include line/remove-waiter
 --include take-hold
---include keep-line
---include drop-clients
---include one/mode-of
---include one/is-in
---include one/let-in
---include one/enters-as
---include one/voice-of
---include tell-whose
---include call-in
---include serve-line
---include one/settle
---include show-alive
+--include line/extend-line
+--include line/remove-clients
+--include exclusive/mode-of
+--include exclusive/is-holder
+--include exclusive/grant
+--include exclusive/enters-as
+--include line/grant-channel
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
+--include exclusive/confirm
+--include line/mark-alive
 --include or-undo
---include place-all
---include is-open
---include end-theirs
---include ask-all
---include is-theirs
+--include line/place-all
+--include outsiders/turn-left
+--include outsiders/end-turn
+--include line/ask-all
+--include outsiders/is-outsider
 --include raise-counter
---include count-on
+--include next-token
 
 local holder = holderOf(lock)
 if holder == nil then
@@ -59,6 +59,6 @@ local line = {
   now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = ALLOWANCE, notAfter = notAfter,
 }
 local isNew = holder ~= owners[8] or redis.call('ZSCORE', deadlines, owners[8])
-local states, open, share = askAll(line, owners, 8, joins == '1', holder, holder and isTheirs(holder), news == 1)
-local token = states[1] == 1 and counter[5] ~= nil and countOn(lock, owners[8], counter[5], known, isNew)
+local states, open, share = askAll(line, owners, 8, joins == '1', holder, holder and isOutsider(holder), news == 1)
+local token = states[1] == 1 and counter[5] ~= nil and nextToken(lock, owners[8], counter[5], known, isNew)
 return { line.stamp, redis.call('PTTL', lock), open, share, token, states }

@@ -11,12 +11,12 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local counter = KEYS
 local owner, lease, known = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include take-out
---include one/settle
+--include line/remove-waiter
+--include exclusive/confirm
 --include or-undo
 --include raise-counter
---include count-on
+--include next-token
 
 local isNew = redis.call('ZSCORE', deadlines, owner)
-local left = settle({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)
-return { left, left > 0 and counter[4] ~= nil and countOn(lock, owner, counter[4], known, isNew) }
+local left = confirm({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)
+return { left, left > 0 and counter[4] ~= nil and nextToken(lock, owner, counter[4], known, isNew) }

@@ -10,18 +10,18 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 --include holder-of
 --include wrong-kind
---include take-out
+--include line/remove-waiter
 --include take-hold
---include keep-line
---include drop-clients
---include one/mode-of
---include one/is-in
---include one/let-in
---include one/enters-as
---include one/voice-of
---include tell-whose
---include call-in
---include serve-line
+--include line/extend-line
+--include line/remove-clients
+--include exclusive/mode-of
+--include exclusive/is-holder
+--include exclusive/grant
+--include exclusive/enters-as
+--include line/grant-channel
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
 
 local holder = holderOf(lock)
 if holder == nil then
@@ -38,7 +38,7 @@ local line = {
 }
 -- On trial it stands in the line still.
 pcall(function()
-  takeOut(line, holder)
+  removeWaiter(line, holder)
   serveLine(line, {})
 end)
 -- Whoever waits here for a hold of its own process asks what became of it. Freed is freed, also where telling it is refused.

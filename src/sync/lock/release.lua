@@ -30,23 +30,23 @@ local told = not lined and freed == 1 and redis.pcall(publish, channel, '0')
 if not lined and (type(told) ~= 'number' or told <= own) then
   return freed == 1 and 1 or freed == 0 and -1 or freed
 end
---include take-out
+--include line/remove-waiter
 --include take-hold
---include keep-line
---include drop-clients
---include one/mode-of
---include one/is-in
---include one/let-in
---include one/enters-as
---include one/voice-of
---include tell-whose
---include call-in
---include serve-line
---include is-open
+--include line/extend-line
+--include line/remove-clients
+--include exclusive/mode-of
+--include exclusive/is-holder
+--include exclusive/grant
+--include exclusive/enters-as
+--include line/grant-channel
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
+--include outsiders/turn-left
 --include whole
---include open-up
---include end-theirs
---include pass-along
+--include outsiders/begin-turn
+--include outsiders/end-turn
+--include line/hand-over
 
 local time = redis.call('TIME')
 local line = {
@@ -57,8 +57,8 @@ local line = {
 local waited, open = false, false
 -- Where something else stands at the line, what was freed is free all the same.
 local done, trouble = pcall(function()
-  waited = lined and takeOut(line, owner)
-  open = passAlong(line, freed == 1, waited)
+  waited = lined and removeWaiter(line, owner)
+  open = handOver(line, freed == 1, waited)
 end)
 if freed == 1 and lined and (not done or open or redis.call('EXISTS', lock) == 0) then
   redis.pcall(publish, channel, '0')

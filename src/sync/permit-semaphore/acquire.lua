@@ -15,11 +15,11 @@
 local permits, note, queue, deadlines, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local channel, publish = ARGV[1], ARGV[2]
 local calls = ARGV
---include member-of
+--include leased/member-of
 --include or-undo
---include reap
+--include leased/reclaim-expired
 --include server-now
---include tell
+--include publish-permits
 --include whole
 --include leased/add-ids
 --include leased/fit-calls
@@ -32,7 +32,7 @@ if redis.call('EXISTS', note, queue, deadlines, turn) > 0 then
   end
 end
 local now = serverNow()
-local over, reaped = reap(permits, timeouts, now, #calls)
+local over, reaped = reclaimExpired(permits, timeouts, now, #calls)
 local stored = redis.call('GET', permits)
 if not stored then
   return { -1, 0 }
@@ -49,6 +49,6 @@ if fit.taken > 0 then
 end
 available = available + over - fit.taken
 if reaped > 0 then
-  tell(channel, publish, available)
+  publishPermits(channel, publish, available)
 end
 return { fit.served, available + redis.call('ZCARD', timeouts) - over }

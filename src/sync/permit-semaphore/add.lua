@@ -16,33 +16,33 @@
 -- returns integer how many are available now
 local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
---include tell
+--include publish-permits
 --include whole
 --include or-undo
---include take-out
---include member-of
---include reap
---include amount/drop-clients
+--include line/remove-waiter
+--include leased/member-of
+--include leased/reclaim-expired
+--include amount/remove-clients
 --include amount/line-of
 --include amount/mode-of
 --include amount/granted-to
---include amount/is-in
+--include amount/is-holder
 --include leased/enters-as
 --include leased/trial-ids
 --include leased/add-ids
---include leased/let-in
---include leased/settle
---include amount/take-back
---include leased/find-lost
---include one/voice-of
---include tell-whose
---include call-in
---include serve-line
---include is-open
---include open-up
---include amount/see-others
+--include leased/grant
+--include leased/end-trial
+--include amount/leave-line
+--include leased/restore-deadlines
+--include line/grant-channel
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
+--include outsiders/turn-left
+--include outsiders/begin-turn
+--include amount/notice-outsiders
 --include amount/serve
---include amount/hand-on
+--include amount/hand-over
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, math.max(redis.call('PTTL', note), 1)) == 1 then
@@ -52,5 +52,5 @@ local available = redis.call('INCRBY', permits, amount)
 redis.call('SET', note, 1, 'PX', LONG_NOTE_TIME)
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.timeouts, line.over, line.most, line.visits, line.added = timeouts, 0, MOST_GRANTED, 1, tonumber(amount)
-handOn(line, available, false)
+handOver(line, available, false)
 return available

@@ -25,33 +25,33 @@ local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2
 local owner, joins, news, own = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 local calls = ARGV
---include tell
+--include publish-permits
 --include whole
 --include or-undo
---include take-out
---include member-of
---include reap
---include amount/drop-clients
+--include line/remove-waiter
+--include leased/member-of
+--include leased/reclaim-expired
+--include amount/remove-clients
 --include amount/line-of
 --include amount/mode-of
 --include amount/granted-to
---include amount/is-in
+--include amount/is-holder
 --include leased/enters-as
 --include leased/trial-ids
 --include leased/add-ids
---include leased/let-in
---include leased/settle
---include amount/take-back
---include leased/find-lost
---include one/voice-of
---include tell-whose
---include call-in
---include serve-line
---include is-open
---include amount/see-others
+--include leased/grant
+--include leased/end-trial
+--include amount/leave-line
+--include leased/restore-deadlines
+--include line/grant-channel
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
+--include outsiders/turn-left
+--include amount/notice-outsiders
 --include amount/serve
---include amount/stand-in
---include amount/hear-others
+--include amount/join-line
+--include amount/mark-listening
 --include leased/fit-calls
 
 if redis.call('EXISTS', note) == 1 then
@@ -59,7 +59,7 @@ if redis.call('EXISTS', note) == 1 then
 end
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 local fit = { served = 0, place = 8, taken = 0, ids = {}, leases = {} }
-local over, reaped = reap(permits, timeouts, line.now, #calls)
+local over, reaped = reclaimExpired(permits, timeouts, line.now, #calls)
 local stored = redis.call('GET', permits)
 local free = whole(stored or '0')
 if not free then
@@ -67,8 +67,8 @@ if not free then
 end
 line.timeouts, line.over, line.most, line.visits, line.asker = timeouts, over, MOST_GRANTED, 1, owner
 line.lapsed, line.left, line.added = reaped > 0, stored and free + over or 0, reaped
-seeOthers(line)
-local paid = settle(line, owner)
+noticeOutsiders(line)
+local paid = endTrial(line, owner)
 line.paid = stored and paid or 0
 -- Whoever waits now wants less, or more, and is first then.
 local push = line.paid > 0 and 'LPUSH' or 'RPUSH'
@@ -80,9 +80,9 @@ line.paid = fit.taken
 local function giveBack()
   if line.paid > 0 then redis.call('INCRBY', permits, line.paid) end
   line.paid = 0
-  if fit.served == 0 then takeBack(line, owner) end
+  if fit.served == 0 then leaveLine(line, owner) end
 end
-local mark, open = standIn(line, owner, fit.served == 0 and joins or 0, push, own, news, giveBack)
+local mark, open = joinLine(line, owner, fit.served == 0 and joins or 0, push, own, news, giveBack)
 local head = redis.call('LINDEX', queue, 0)
 fitCalls(timeouts, calls, fit, line.paid - fit.taken)
 if open == 0 and not head then fitCalls(timeouts, calls, fit, line.left) end
@@ -91,11 +91,11 @@ if fit.taken ~= line.paid then
   line.left = line.left - fit.taken + line.paid
 end
 addIds(permits, timeouts, fit.ids, fit.leases, line.now)
-if reaped > 0 then tell(channel, publish, line.left) end
-local share = hearOthers(line, owner, head, own, mark, open)
+if reaped > 0 then publishPermits(channel, publish, line.left) end
+local share = markListening(line, owner, head, own, mark, open)
 local soon = redis.call('ZRANGE', timeouts, 0, 0, 'WITHSCORES')[2]
 soon = soon and soon ~= NEVER and math.min(math.max(1, tonumber(soon) - line.now), 2147483647) or -1
 -- Whoever is first now is to know of it before its next poll.
-if fit.served > 0 and head and head ~= owner and soon > 0 and soon < 1100 then redis.pcall(publish, voiceOf(line, head), '0') end
+if fit.served > 0 and head and head ~= owner and soon > 0 and soon < 1100 then redis.pcall(publish, grantChannel(line, head), '0') end
 local first = head == owner and (line.came and 2 or 1) or 0
 return { stored and fit.served or -1, first, open, share, first > 0 and soon or -1, line.left - over + redis.call('ZCARD', timeouts) }

@@ -9,12 +9,12 @@
 local permits, timeouts, queue = KEYS[1], KEYS[2], KEYS[3]
 local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 --include or-undo
---include reap
+--include leased/reclaim-expired
 --include server-now
---include tell
+--include publish-permits
 --include whole
 
-local over, reaped = reap(permits, timeouts, serverNow(), 0)
+local over, reaped = reclaimExpired(permits, timeouts, serverNow(), 0)
 local text = redis.call('GET', permits)
 local available = whole(text or '0')
 if not available then
@@ -23,6 +23,6 @@ end
 if reaped > 0 then
   local head = redis.pcall('LINDEX', queue, 0)
   if type(head) == 'string' then redis.pcall(publish, grants .. ':' .. string.sub(head, 1, 36), '0') end
-  tell(channel, publish, available)
+  publishPermits(channel, publish, available)
 end
 return { text and 1 or 0, text and available + over or 0, redis.call('ZCARD', timeouts) - over }

@@ -11,7 +11,7 @@
 local permits, note, timeouts, voided = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local ids = ARGV[1]
 local calls = ARGV
---include member-of
+--include leased/member-of
 --include or-undo
 --include server-now
 --include whole

@@ -23,7 +23,7 @@ import {
   permitSemaphoreLeave,
   permitSemaphorePass,
   permitSemaphoreRelease,
-  permitSemaphoreRetract,
+  permitSemaphoreUndo,
   permitSemaphoreSetPermits,
   permitSemaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
@@ -140,8 +140,8 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     const ids = grants.flatMap((grant) => grant.ids.map((id) => this.marked(id)))
     const { own, voices } = this.#place
     const args = [runtime.options.id, own, ...voices, ...ids] as const
-    const retract = (): Promise<number> => this.runner.run(permitSemaphoreRetract, this.#keys(note), args)
-    runtime.steps.undo(error, retract, Math.max(...waiters.map(({ request }) => request.terms.lease)))
+    const undo = (): Promise<number> => this.runner.run(permitSemaphoreUndo, this.#keys(note), args)
+    runtime.steps.undo(error, undo, Math.max(...waiters.map(({ request }) => request.terms.lease)))
   }
 
   async ask(waiters: readonly PermitsWaiter[], hears: boolean): Promise<Answer<PermitsRequest, Grant>> {
@@ -150,7 +150,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     const waits = hears || this.#place.stands
     const patient = waits ? waiters.find(({ request }) => request.wait > 0) : undefined
     try {
-      const served = await (patient === undefined ? this.#take(note, calls) : this.#standIn(note, calls, patient))
+      const served = await (patient === undefined ? this.#take(note, calls) : this.#joinLine(note, calls, patient))
       if (served.calls === -1) return { granted: [], left: served.left, vain: unlessSetUp(this.name, 'permits are') }
       const vain = (request: PermitsRequest): Error | undefined => this.#tooMany(request, served.all)
       return { granted: grants.slice(0, served.calls), left: served.left, vain }
@@ -167,11 +167,11 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     const args = [this.told, this.runner.publishCommand, ...calls] as const
     const [served, all] = await this.runner.take(permitSemaphoreAcquire, keys, args, ([count]) => count > 0)
     // It may be the turn of somebody who is dead.
-    return served === -2 ? this.#standIn(note, calls, undefined) : { calls: served, left: -1, all }
+    return served === -2 ? this.#joinLine(note, calls, undefined) : { calls: served, left: -1, all }
   }
 
   /** `patient`: who waits in the line if it has to; nobody does: it may stand there all the same. */
-  async #standIn(
+  async #joinLine(
     note: string,
     calls: readonly (string | number)[],
     patient: PermitsWaiter | undefined,

@@ -18,11 +18,11 @@
 local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local client, own, visits, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local ids = ARGV
---include member-of
+--include leased/member-of
 --include or-undo
---include reap
+--include leased/reclaim-expired
 --include server-now
---include tell
+--include publish-permits
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
@@ -36,7 +36,7 @@ for i = 7, #ids do
   end
   scores[i] = ends
 end
-local over, reaped = reap(permits, timeouts, now, 0)
+local over, reaped = reclaimExpired(permits, timeouts, now, 0)
 for i = 7, #ids do
   redis.call('ZREM', timeouts, memberOf(ids[i]))
 end
@@ -52,38 +52,38 @@ if redis.call('EXISTS', permits) == 1 then
 end
 redis.call('SET', note, 1, 'PX', NOTE_TIME)
 local lined = redis.call('EXISTS', queue, deadlines) > 0
-if not lined and tell(channel, publish, available) <= (own == 1 and 1 or 0) then
+if not lined and publishPermits(channel, publish, available) <= (own == 1 and 1 or 0) then
   return 1
 end
 --include whole
---include take-out
---include amount/drop-clients
+--include line/remove-waiter
+--include amount/remove-clients
 --include amount/line-of
 --include amount/mode-of
 --include amount/granted-to
---include amount/is-in
+--include amount/is-holder
 --include leased/enters-as
 --include leased/trial-ids
 --include leased/add-ids
---include leased/let-in
---include leased/settle
---include amount/take-back
---include leased/find-lost
---include one/voice-of
---include tell-whose
---include call-in
---include serve-line
---include is-open
---include open-up
---include amount/see-others
+--include leased/grant
+--include leased/end-trial
+--include amount/leave-line
+--include leased/restore-deadlines
+--include line/grant-channel
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
+--include outsiders/turn-left
+--include outsiders/begin-turn
+--include amount/notice-outsiders
 --include amount/serve
---include amount/hand-on
+--include amount/hand-over
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.timeouts, line.most, line.visits = timeouts, MOST_GRANTED, visits
 line.over, line.lapsed, line.left, line.added = over, reaped > 0, available, #ids - 6 + reaped
 if #client > 36 then
-  pcall(takeBack, line, client)
+  pcall(leaveLine, line, client)
 end
-handOn(line, line.left, not lined)
+handOver(line, line.left, not lined)
 return 1

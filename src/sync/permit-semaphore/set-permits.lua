@@ -16,40 +16,40 @@
 -- returns integer how many more there are now, negative for fewer
 local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local amount, client, own, channel, grants, publish = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
---include tell
+--include publish-permits
 --include whole
 --include or-undo
---include take-out
---include member-of
---include reap
---include amount/drop-clients
+--include line/remove-waiter
+--include leased/member-of
+--include leased/reclaim-expired
+--include amount/remove-clients
 --include amount/line-of
 --include amount/mode-of
 --include amount/granted-to
---include amount/is-in
+--include amount/is-holder
 --include leased/enters-as
 --include leased/trial-ids
 --include leased/add-ids
---include leased/let-in
---include leased/settle
---include amount/take-back
---include leased/find-lost
---include one/voice-of
---include tell-whose
---include call-in
---include serve-line
---include is-open
---include open-up
---include amount/see-others
+--include leased/grant
+--include leased/end-trial
+--include amount/leave-line
+--include leased/restore-deadlines
+--include line/grant-channel
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
+--include outsiders/turn-left
+--include outsiders/begin-turn
+--include amount/notice-outsiders
 --include amount/serve
---include amount/hand-on
+--include amount/hand-over
 
 if redis.call('EXISTS', note) == 1 then
   return 0
 end
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.timeouts, line.over, line.most, line.visits = timeouts, 0, MOST_GRANTED, 1
-line.over = reap(permits, timeouts, line.now, 0)
+line.over = reclaimExpired(permits, timeouts, line.now, 0)
 local text = redis.call('GET', permits)
 local before = whole(text or '0')
 if not before then
@@ -57,5 +57,5 @@ if not before then
 end
 local more = amount - (text and before + redis.call('ZCARD', timeouts) or line.over)
 redis.call('SET', note, 1, 'PX', NOTE_TIME)
-handOn(line, redis.call('INCRBY', permits, more) + line.over, false)
+handOver(line, redis.call('INCRBY', permits, more) + line.over, false)
 return more

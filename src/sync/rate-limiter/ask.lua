@@ -25,18 +25,18 @@ local owner, patient, hears, counted, grants, publish = ARGV[1], ARGV[2], ARGV[3
 local calls = ARGV
 --include whole
 --include wrong-kind
---include rate-of
---include limiter-of
---include count-window
---include move-window
---include keep-value
---include keep-limiter
+--include rate/rate-of
+--include rate/limiter-of
+--include rate/count-window
+--include rate/move-window
+--include rate/save-value
+--include rate/save-limiter
 --include or-undo
 --include rate/line-of
 --include rate/places-in
 --include rate/head-of
---include rate/call-next
---include rate/stand-in
+--include rate/wake-next
+--include rate/join-line
 --include rate/ahead-of
 --include rate/due-in
 --include rate/pause-of
@@ -72,7 +72,7 @@ if it then
     end
     served = i
   end
-  keepLimiter(it)
+  saveLimiter(it)
   local gone = it.behind and not it.count and redis.call('ZCOUNT', it.permits, '-inf', line.now - it.interval) or 0
   remaining = math.min(it.rate, math.max(0, it.left) + gone)
 end
@@ -83,7 +83,7 @@ local nextOne, first = wanted[served + 1] or 1, string.find(patient, '1', served
 local rank, stands, pause, left = 0, 0, POLL, 1
 -- What was taken is taken, whatever goes wrong in the line.
 local kept = alone or pcall(function()
-  rank = first and standIn(line, owner, taken > 0) or redis.call('ZCARD', order)
+  rank = first and joinLine(line, owner, taken > 0) or redis.call('ZCARD', order)
   local ahead = aheadOf(line, rank)
   left = due(ahead + nextOne)
   local dueToMe = first == served + 1 and left or first and due(ahead + wanted[first])
@@ -96,7 +96,7 @@ local kept = alone or pcall(function()
     redis.call('ZREM', order, owner)
     redis.call('HDEL', places, owner)
   end
-  head = callNext(line, due, owner)
+  head = wakeNext(line, due, owner)
   if first and head and head.owner ~= owner then
     pause = pauseOf(rank, dueToMe, head.asks - line.now, hears == '1')
     redis.call('HSET', places, owner, string.format('%.0f %.0f', wanted[first], line.now + pause))

@@ -11,11 +11,11 @@ local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3],
 local enough = tonumber(ARGV[1])
 --include whole
 --include wrong-kind
---include rate-of
---include limiter-of
---include count-window
---include move-window
---include keep-value
+--include rate/rate-of
+--include rate/limiter-of
+--include rate/count-window
+--include rate/move-window
+--include rate/save-value
 --include server-now
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
@@ -25,7 +25,7 @@ end
 moveWindow(it, serverNow(), math.min(enough, it.rate))
 -- Where nothing is written down, looking writes nothing; and it does not keep the limiter alive.
 if it.stored or it.count or it.counted then
-  keepValue(it)
+  saveValue(it)
   local expiry = it.stored and 0 or redis.call('PTTL', it.permits)
   if expiry > 0 then
     redis.call('PEXPIRE', it.value, expiry)

@@ -12,13 +12,13 @@ local owner, counted, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --include rate/line-of
 --include rate/places-in
 --include rate/head-of
---include rate/call-next
+--include rate/wake-next
 
 local line = lineOf(order, places, grants, publish, counted)
 local first = headOf(line, owner)
 local stood = redis.call('ZREM', order, owner)
 redis.call('HDEL', places, owner)
 if stood == 1 and first and first.owner == owner then
-  callNext(line)
+  wakeNext(line)
 end
 return stood

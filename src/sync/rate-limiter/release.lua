@@ -19,18 +19,18 @@ local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local amount, publish, counted, grants = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 --include whole
 --include wrong-kind
---include rate-of
---include limiter-of
---include count-window
---include move-window
---include keep-value
---include keep-limiter
+--include rate/rate-of
+--include rate/limiter-of
+--include rate/count-window
+--include rate/move-window
+--include rate/save-value
+--include rate/save-limiter
 --include server-now
---include tell
+--include publish-permits
 --include rate/line-of
 --include rate/places-in
 --include rate/head-of
---include rate/call-next
+--include rate/wake-next
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
@@ -70,9 +70,9 @@ while amount > 0 do
   amount = #youngest > 0 and amount or 0
 end
 redis.call('SET', note, 1, 'PX', NOTE_TIME)
-keepLimiter(it)
-tell(channel, publish, it.left)
+saveLimiter(it)
+publishPermits(channel, publish, it.left)
 pcall(function()
-  callNext(lineOf(order, places, grants, publish, counted))
+  wakeNext(lineOf(order, places, grants, publish, counted))
 end)
 return 1

@@ -25,18 +25,18 @@ local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARG
 local keepState, always, publish, counted, grants = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 --include whole
 --include wrong-kind
---include rate-of
---include limiter-of
---include count-window
---include move-window
---include keep-value
---include keep-limiter
+--include rate/rate-of
+--include rate/limiter-of
+--include rate/count-window
+--include rate/move-window
+--include rate/save-value
+--include rate/save-limiter
 --include server-now
---include tell
+--include publish-permits
 --include rate/line-of
 --include rate/places-in
 --include rate/head-of
---include rate/call-next
+--include rate/wake-next
 
 local done = redis.call('GET', note)
 if done then
@@ -76,10 +76,10 @@ else
   -- What is written down belongs to the rate before: the grants are counted anew.
   redis.call('DEL', it.value)
   moveWindow(it, serverNow(), 0)
-  keepLimiter(it)
+  saveLimiter(it)
 end
-tell(channel, publish, tonumber(rate))
+publishPermits(channel, publish, tonumber(rate))
 pcall(function()
-  callNext(lineOf(order, places, grants, publish, counted))
+  wakeNext(lineOf(order, places, grants, publish, counted))
 end)
 return it.count and 2 or 1

@@ -17,12 +17,12 @@ local note, order = KEYS[6], KEYS[7]
 local calls = ARGV
 --include whole
 --include wrong-kind
---include rate-of
---include limiter-of
---include count-window
---include move-window
---include keep-value
---include keep-limiter
+--include rate/rate-of
+--include rate/limiter-of
+--include rate/count-window
+--include rate/move-window
+--include rate/save-value
+--include rate/save-limiter
 --include server-now
 --include rate/due-in
 
@@ -52,7 +52,7 @@ for place, call in ipairs(calls) do
   end
   served = place
 end
-keepLimiter(it)
+saveLimiter(it)
 local gone = it.behind and not it.count and redis.call('ZCOUNT', it.permits, '-inf', now - it.interval) or 0
 local remaining = math.min(it.rate, math.max(0, it.left) + gone)
 if it.behind and served < #calls then

@@ -17,13 +17,13 @@ local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARG
 local publish, counted, grants = ARGV[5], ARGV[6], ARGV[7]
 --include whole
 --include wrong-kind
---include rate-of
---include tell
+--include rate/rate-of
+--include publish-permits
 --include or-undo
 --include rate/line-of
 --include rate/places-in
 --include rate/head-of
---include rate/call-next
+--include rate/wake-next
 
 local before = redis.call('GET', note)
 if before then
@@ -44,9 +44,9 @@ if set == 1 and keepAlive > 0 then
 end
 redis.call('SET', note, set, 'PX', NOTE_TIME)
 if set == 1 then
-  tell(channel, publish, tonumber(rate))
+  publishPermits(channel, publish, tonumber(rate))
   pcall(function()
-    callNext(lineOf(order, places, grants, publish, counted))
+    wakeNext(lineOf(order, places, grants, publish, counted))
   end)
 end
 return set

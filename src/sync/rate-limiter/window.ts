@@ -11,7 +11,7 @@ import {
   rateLimiterAsk,
   rateLimiterAvailable,
   rateLimiterLeave,
-  rateLimiterRetract,
+  rateLimiterUndo,
   rateLimiterTake,
 } from '../../lua/scripts.gen.js'
 import type { RedissonVersion } from '../../api/client.js'
@@ -139,20 +139,20 @@ export class Window implements Passage<WindowRequest, Grant> {
   async #send(question: Question, requests: readonly WindowRequest[]): Promise<Taken> {
     const { note, calls, patient, signal } = question
     try {
-      if (patient.includes('1')) return await this.#standIn(question)
+      if (patient.includes('1')) return await this.#joinLine(question)
       const options = { target: this.name, signal }
       const keys = [...this.keys, note, this.line[0]] as const
       const [served, remaining, left] = await this.#runtime.link.run(rateLimiterTake, keys, calls, options)
       // It may be the turn of somebody who is dead.
-      return served === -3 ? await this.#standIn(question) : [served, remaining, left, unlined(left)]
+      return served === -3 ? await this.#joinLine(question) : [served, remaining, left, unlined(left)]
     } catch (error) {
       if (requests.some(({ late }) => late === undefined))
-        this.#runtime.steps.undo(error, () => this.#retract(note, calls))
+        this.#runtime.steps.undo(error, () => this.#undo(note, calls))
       throw error
     }
   }
 
-  async #standIn({ note, calls, patient, signal }: Question): Promise<Taken> {
+  async #joinLine({ note, calls, patient, signal }: Question): Promise<Taken> {
     // A single try stands nowhere.
     const joins = patient.includes('1')
     const owner = joins ? (this.#owner ??= this.#runtime.nextWire()) : this.#runtime.nextWire()
@@ -169,9 +169,9 @@ export class Window implements Passage<WindowRequest, Grant> {
     return [served, remaining, left, stands === 1 ? pause : unlined(pause)]
   }
 
-  #retract(note: string, calls: readonly Uint8Array[]): Promise<number> {
+  #undo(note: string, calls: readonly Uint8Array[]): Promise<number> {
     const keys = [...this.keys, note, this.told, ...this.line] as const
-    return this.#runner.run(rateLimiterRetract, keys, [...this.voices, ...calls])
+    return this.#runner.run(rateLimiterUndo, keys, [...this.voices, ...calls])
   }
 
   delayOf(payload: string): number {
@@ -203,6 +203,6 @@ export class Window implements Passage<WindowRequest, Grant> {
   }
 
   async giveBack({ call }: Grant): Promise<void> {
-    await this.#runtime.steps.surely(this.key, (note) => this.#retract(note, [call]), { kept: KEPT })
+    await this.#runtime.steps.surely(this.key, (note) => this.#undo(note, [call]), { kept: KEPT })
   }
 }

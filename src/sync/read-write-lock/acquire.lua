@@ -9,32 +9,32 @@
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
 local lock, queue, turn = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease, companion = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include readers/let-in
+--include readers/grant
 
 local line = { lock = lock, turn = turn, companion = companion }
 if redis.call('EXISTS', lock, queue, turn) > 0 then
---include readers/is-in
+--include readers/is-holder
 --include readers/enters-as
 --include wrong-kind
---include is-open
---include end-theirs
+--include outsiders/turn-left
+--include outsiders/end-turn
   local left, mode = redis.call('PTTL', lock), redis.call('HGET', lock, 'mode')
   if left ~= -2 and mode ~= 'read' and mode ~= 'write' then
     return wrongKind(lock)
   end
-  if not isIn(line, owner) then
+  if not isHolder(line, owner) then
     if mode == 'write' or mode and entersAs(owner) == 'write' then
       return left
     end
     local time = redis.call('TIME')
     line.now = time[1] * 1000 + math.floor(time[2] / 1000)
-    if redis.call('EXISTS', queue) == 1 or isOpen(line) > 0 then
+    if redis.call('EXISTS', queue) == 1 or turnLeft(line) > 0 then
       return -2
     end
     if not mode then
-      endTheirs(line)
+      endTurn(line)
     end
   end
 end
-letIn(line, owner, lease)
+grant(line, owner, lease)
 return nil

@@ -19,28 +19,28 @@ local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local joins, notAfter = ARGV[1], tonumber(ARGV[2])
 local companion, grants, publish, news = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local owners = ARGV
---include readers/is-in
---include take-out
---include keep-line
---include drop-clients
---include readers/let-in
+--include readers/is-holder
+--include line/remove-waiter
+--include line/extend-line
+--include line/remove-clients
+--include readers/grant
 --include count-of
---include readers/settle
---include tell-whose
---include readers/voice-of
+--include readers/confirm
+--include line/publish-grant
+--include readers/grant-channel
 --include readers/enters-as
 --include readers/mode-of
---include call-in
---include serve-line
---include show-alive
+--include line/grant-trial
+--include line/serve-line
+--include line/mark-alive
 --include or-undo
---include place-all
+--include line/place-all
 --include wrong-kind
---include is-open
---include end-theirs
---include ask-all
---include is-theirs
---include readers/has-theirs
+--include outsiders/turn-left
+--include outsiders/end-turn
+--include line/ask-all
+--include outsiders/is-outsider
+--include readers/has-outsider
 
 local held = redis.call('HGET', lock, 'mode')
 if held ~= 'read' and held ~= 'write' and redis.call('EXISTS', lock) == 1 then
@@ -52,5 +52,5 @@ local line = {
   client = string.sub(owners[7], 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = ALLOWANCE, notAfter = notAfter,
 }
-local states, open, share = askAll(line, owners, 7, joins == '1', held, held and hasTheirs(line), news == 1)
+local states, open, share = askAll(line, owners, 7, joins == '1', held, held and hasOutsider(line), news == 1)
 return { line.stamp, redis.call('PTTL', lock), open, share, states }

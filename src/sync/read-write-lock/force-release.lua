@@ -13,17 +13,17 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --include count-of
 --include wrong-kind
---include readers/is-in
---include take-out
---include keep-line
---include drop-clients
---include readers/let-in
---include tell-whose
---include readers/voice-of
+--include readers/is-holder
+--include line/remove-waiter
+--include line/extend-line
+--include line/remove-clients
+--include readers/grant
+--include line/publish-grant
+--include readers/grant-channel
 --include readers/enters-as
 --include readers/mode-of
---include call-in
---include serve-line
+--include line/grant-trial
+--include line/serve-line
 
 -- The keys of all who read go. Where there are thousands some of them stay until their time is over: nobody reads by a key
 -- alone.
@@ -58,7 +58,7 @@ endReads(lock, companion)
 -- Who is on trial stands in the line still, at its head.
 for _, owner in ipairs(redis.call('LRANGE', queue, 0, 999)) do
   if redis.call('HEXISTS', lock, owner) == 1 then
-    takeOut(line, owner)
+    removeWaiter(line, owner)
   end
 end
 redis.call('DEL', lock)

@@ -11,9 +11,9 @@
 -- goes on, 0 when it died or is none; deadlines in ms since the epoch, by the server's clock
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local companion, from, first = ARGV[1], ARGV[2], tonumber(ARGV[3])
---include reads-left
---include readers/is-in
---include waiters-at
+--include readers/reads-left
+--include readers/is-holder
+--include line/waiters-at
 --include wrong-kind
 
 local ttl, mode = redis.call('PTTL', lock), redis.call('HGET', lock, 'mode')
@@ -27,6 +27,6 @@ for i = 1, #fields, 2 do
 end
 local waiting = waitersAt(queue, deadlines, first, function(owner)
   -- Who was let in and has not confirmed yet holds it.
-  return isIn({ lock = lock, companion = companion }, owner)
+  return isHolder({ lock = lock, companion = companion }, owner)
 end)
 return { ttl, found[1], fields, left, waiting }

@@ -10,14 +10,14 @@
 local lock, given, taken = KEYS[1], KEYS[2], KEYS[3]
 local from, to, lease, companion = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 --include count-of
---include reads-left
---include outlives
---include drop-levels
+--include readers/reads-left
+--include readers/lock-left
+--include readers/remove-levels
 
 local count = redis.call('HGET', lock, from)
 if count and redis.call('EXISTS', given .. ':1') == 1 then
   redis.call('HDEL', lock, from)
-  dropLevels(given, countOf(count))
+  removeLevels(given, countOf(count))
 elseif redis.call('HEXISTS', lock, to) == 0 then
   return 0
 end
@@ -26,7 +26,7 @@ redis.call('SET', taken .. ':1', 1, 'PX', lease)
 local left = redis.call('PTTL', lock)
 if left > lease then
   -- It was held for longer: the lock lasts as long as the reads that go on, and not as long as that.
-  redis.call('PEXPIRE', lock, outlives(lock, companion, left, left, math.huge, { looks = READS_LOOKED_AT }))
+  redis.call('PEXPIRE', lock, lockLeft(lock, companion, left, left, math.huge, { looks = READS_LOOKED_AT }))
 elseif left >= 0 then
   redis.call('PEXPIRE', lock, lease)
 end

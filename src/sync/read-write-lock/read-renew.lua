@@ -8,7 +8,7 @@
 local locks = KEYS
 local lease, owners = tonumber(ARGV[1]), ARGV
 --include count-of
---include outlast
+--include extend-expiry
 
 local renewed = {}
 for i = 2, #owners do
@@ -24,7 +24,7 @@ for i = 2, #owners do
     end
     left = lease
   end
-  outlast(lock, left)
+  extendExpiry(lock, left)
   renewed[i - 1] = left
 end
 return renewed

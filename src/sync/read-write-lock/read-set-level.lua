@@ -9,7 +9,7 @@
 local lock, levels = KEYS[1], KEYS[2]
 local owner, level, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 --include count-of
---include outlast
+--include extend-expiry
 
 local count = redis.call('HGET', lock, owner)
 local left = count and redis.call('PTTL', levels .. ':1') or -2
@@ -19,7 +19,7 @@ if left == -2 then
 end
 left = math.max(left, lease)
 -- First: a server short of memory lets a script write on that has begun with what needs none.
-outlast(lock, left)
+extendExpiry(lock, left)
 redis.call('PEXPIRE', levels .. ':1', left)
 for i = 2, level do
   redis.call('SET', levels .. ':' .. i, 1, 'PX', left)

@@ -18,11 +18,11 @@ local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local companion, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local counted, own, visits, owner = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 local served = ARGV
---include take-out
+--include line/remove-waiter
 --include count-of
---include drop-levels
---include reads-left
---include outlives
+--include readers/remove-levels
+--include readers/reads-left
+--include readers/lock-left
 
 -- Ends what an owner reads or writes, whatever its count. A write whose owner reads, too, goes on as that read; readers that
 -- died do not count. Returns how often it had it, or false; and what all others are to be told, or false.
@@ -33,7 +33,7 @@ local function giveUp(line, owner)
   local own = writes and left or readsLeft({ owner, count or '' }, line.companion, left, work)
   -- Of a read whose lock is gone they may be there still, whatever their number.
   if not writes then
-    dropLevels(line.companion .. ':' .. owner .. ':rwlock_timeout', countOf(count))
+    removeLevels(line.companion .. ':' .. owner .. ':rwlock_timeout', countOf(count))
   end
   if not count then
     return false, false
@@ -43,7 +43,7 @@ local function giveUp(line, owner)
   if not writes and redis.call('HGET', line.lock, 'mode') ~= 'read' then
     return count, false
   end
-  local longest = outlives(line.lock, line.companion, left, own, writes and math.huge or 64, work)
+  local longest = lockLeft(line.lock, line.companion, left, own, writes and math.huge or 64, work)
   if longest > 0 then
     if writes then
       redis.call('HSET', line.lock, 'mode', 'read')
@@ -61,7 +61,7 @@ local line = { lock = lock, queue = queue, deadlines = deadlines, turn = turn, c
 local lined, done, waited = redis.call('EXISTS', queue, turn) > 0 or served[9], true, false
 if lined then
   -- Where something else stands at the line, it is ended all the same.
-  done, waited = pcall(takeOut, line, owner)
+  done, waited = pcall(removeWaiter, line, owner)
 end
 local count, message = giveUp(line, owner)
 if not done and not count then
@@ -78,23 +78,23 @@ elseif not lined then
     return count and 1 or -1
   end
 end
---include readers/is-in
---include keep-line
---include drop-clients
---include readers/let-in
---include tell-whose
---include readers/voice-of
+--include readers/is-holder
+--include line/extend-line
+--include line/remove-clients
+--include readers/grant
+--include line/publish-grant
+--include readers/grant-channel
 --include readers/enters-as
 --include readers/mode-of
---include call-in
---include serve-line
---include is-open
+--include line/grant-trial
+--include line/serve-line
+--include outsiders/turn-left
 --include whole
---include open-up
---include end-theirs
---include pass-along
---include is-theirs
---include readers/has-theirs
+--include outsiders/begin-turn
+--include outsiders/end-turn
+--include line/hand-over
+--include outsiders/is-outsider
+--include readers/has-outsider
 
 local time = redis.call('TIME')
 line.grants, line.publish, line.client, line.visits = grants, publish, string.sub(owner, 1, 36), visits
@@ -105,15 +105,15 @@ pcall(function()
   local room = waited and not count
   for i = 9, #served do
     -- Whoever released it by force may have let in one who had had it.
-    local stood, _, said = takeOut(line, served[i]), giveUp(line, served[i])
+    local stood, _, said = removeWaiter(line, served[i]), giveUp(line, served[i])
     room, message = room or stood, message or said
   end
-  passAlong(line, message, room)
+  handOver(line, message, room)
   if count and not message then
     -- Others read on: whoever is first in the line is to hear when one who knows of no line is through.
-    local head = hasTheirs(line) and redis.call('LINDEX', queue, 0)
+    local head = hasOutsider(line) and redis.call('LINDEX', queue, 0)
     if head then
-      redis.pcall(publish, voiceOf(line, head), '0')
+      redis.pcall(publish, grantChannel(line, head), '0')
     end
     if redis.call('EXISTS', turn) == 1 then
       redis.pcall('HINCRBY', turn, 'visits', visits)

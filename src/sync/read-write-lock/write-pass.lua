@@ -7,7 +7,7 @@
 -- returns integer 1 passed, 0 when it was neither's
 local lock = KEYS[1]
 local from, to, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
---include outlast
+--include extend-expiry
 
 if redis.call('HDEL', lock, from) == 0 and redis.call('HEXISTS', lock, to) == 0 then
   return 0
@@ -17,6 +17,6 @@ redis.call('HSET', lock, to, 1)
 if redis.call('HLEN', lock) == 2 then
   redis.call('PEXPIRE', lock, lease)
 else
-  outlast(lock, lease)
+  extendExpiry(lock, lease)
 end
 return 1

@@ -18,7 +18,7 @@
 local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local amount, always, client, own, visits = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local channel, grants, publish = ARGV[6], ARGV[7], ARGV[8]
---include tell
+--include publish-permits
 --include whole
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
@@ -32,35 +32,35 @@ end
 local available = redis.call('INCRBY', permits, amount)
 redis.call('SET', note, 1, 'PX', LONG_NOTE_TIME)
 local lined = redis.call('EXISTS', queue, deadlines) > 0
-if not lined and tell(channel, publish, available) <= (own == 1 and 1 or 0) then
+if not lined and publishPermits(channel, publish, available) <= (own == 1 and 1 or 0) then
   return 1
 end
 --include or-undo
---include take-out
---include amount/drop-clients
+--include line/remove-waiter
+--include amount/remove-clients
 --include amount/line-of
 --include amount/mode-of
 --include amount/granted-to
---include amount/is-in
+--include amount/is-holder
 --include amount/enters-as
---include amount/let-in
---include amount/settle
---include amount/take-back
---include amount/find-lost
---include one/voice-of
---include tell-whose
---include call-in
---include serve-line
---include is-open
---include open-up
---include amount/see-others
+--include amount/grant
+--include amount/end-trial
+--include amount/leave-line
+--include amount/restore-deadlines
+--include line/grant-channel
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
+--include outsiders/turn-left
+--include outsiders/begin-turn
+--include amount/notice-outsiders
 --include amount/serve
---include amount/hand-on
+--include amount/hand-over
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.visits, line.left, line.added = visits, available, amount
 if #client > 36 then
-  pcall(takeBack, line, client)
+  pcall(leaveLine, line, client)
 end
-handOn(line, line.left, not lined)
+handOver(line, line.left, not lined)
 return 1

@@ -36,31 +36,31 @@ elseif noted then
 end
 --include amount/take
 --include or-undo
---include take-out
---include amount/drop-clients
+--include line/remove-waiter
+--include amount/remove-clients
 --include amount/line-of
 --include amount/mode-of
 --include amount/granted-to
---include amount/is-in
+--include amount/is-holder
 --include amount/enters-as
---include amount/let-in
---include amount/settle
---include amount/take-back
---include amount/find-lost
---include one/voice-of
---include tell-whose
---include call-in
---include serve-line
---include is-open
---include amount/see-others
+--include amount/grant
+--include amount/end-trial
+--include amount/leave-line
+--include amount/restore-deadlines
+--include line/grant-channel
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
+--include outsiders/turn-left
+--include amount/notice-outsiders
 --include amount/serve
---include amount/stand-in
---include amount/hear-others
+--include amount/join-line
+--include amount/mark-listening
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 line.left = stored or 0
-seeOthers(line)
-local paid, more = settle(line, owner), 0
+noticeOutsiders(line)
+local paid, more = endTrial(line, owner), 0
 calls, taken = fitIn(wanted, 7, paid)
 -- Whoever waits now wants less, or more, and is first then.
 local push = paid > 0 and 'LPUSH' or 'RPUSH'
@@ -70,17 +70,17 @@ end
 paid = taken
 local function giveBack()
   if paid > 0 then redis.call('INCRBY', permits, paid) end
-  if calls == 7 then takeBack(line, owner) end
+  if calls == 7 then leaveLine(line, owner) end
 end
-local mark, open = standIn(line, owner, calls == 7 and joins or 0, push, own, news, giveBack)
-local has, first = settle(line, owner), redis.call('LINDEX', queue, 0)
+local mark, open = joinLine(line, owner, calls == 7 and joins or 0, push, own, news, giveBack)
+local has, first = endTrial(line, owner), redis.call('LINDEX', queue, 0)
 if calls == 7 then
   calls, taken = fitIn(wanted, 7, has)
 end
 if open == 0 and not first then
   calls, more = fitIn(wanted, calls, line.left)
 end
-local share = hearOthers(line, owner, first, own, mark, open)
+local share = markListening(line, owner, first, own, mark, open)
 local refusal = taken + more + paid + has > 0 and take(permits, note, taken + more, paid + has)
 if refusal then
   return refusal

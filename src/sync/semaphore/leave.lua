@@ -12,38 +12,38 @@
 -- returns integer permits given back
 local permits, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
---include tell
+--include publish-permits
 --include whole
 --include or-undo
---include take-out
---include amount/drop-clients
+--include line/remove-waiter
+--include amount/remove-clients
 --include amount/line-of
 --include amount/mode-of
 --include amount/granted-to
---include amount/is-in
+--include amount/is-holder
 --include amount/enters-as
---include amount/let-in
---include amount/settle
---include amount/take-back
---include amount/find-lost
---include one/voice-of
---include tell-whose
---include call-in
---include serve-line
---include is-open
---include open-up
---include amount/see-others
+--include amount/grant
+--include amount/end-trial
+--include amount/leave-line
+--include amount/restore-deadlines
+--include line/grant-channel
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
+--include outsiders/turn-left
+--include outsiders/begin-turn
+--include amount/notice-outsiders
 --include amount/serve
---include amount/hand-on
+--include amount/hand-over
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 line.left = whole(redis.call('MGET', permits)[1]) or 0
-local back = takeBack(line, owner)
+local back = leaveLine(line, owner)
 if back > 0 then
-  handOn(line, line.left, false)
-elseif isOpen(line) == 0 then
+  handOver(line, line.left, false)
+elseif turnLeft(line) == 0 then
   -- Whoever stood behind it may want less.
-  seeOthers(line)
+  noticeOutsiders(line)
   serve(line, {})
 end
 return back

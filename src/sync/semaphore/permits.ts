@@ -17,7 +17,7 @@ import {
   semaphoreAdd,
   semaphoreAsk,
   semaphoreLeave,
-  semaphoreRetract,
+  semaphoreUndo,
   semaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
 import type { Runner } from '../../core/protocol/runner.js'
@@ -80,14 +80,14 @@ export class Permits implements Passage<PermitsRequest, number> {
     const wanted = waiters.map(({ request }) => request.permits)
     const patient = hears || this.#place.stands ? waiters.find(({ request }) => request.wait > 0) : undefined
     try {
-      const calls = await (patient === undefined ? this.#take(note, wanted) : this.#standIn(note, wanted, patient))
+      const calls = await (patient === undefined ? this.#take(note, wanted) : this.#joinLine(note, wanted, patient))
       if (calls > 0) steps.forget(note)
       if (calls === -1) return { granted: [], left: -1, vain: unlessSetUp(this.name, 'permits are') }
       return { granted: wanted.slice(0, calls), left: this.#place.restless }
     } catch (error) {
       steps.undo(error, () => {
         const { own, voices } = this.#place
-        return this.#runner.run(semaphoreRetract, this.#keys(note), [this.#runtime.options.id, own, ...voices])
+        return this.#runner.run(semaphoreUndo, this.#keys(note), [this.#runtime.options.id, own, ...voices])
       })
       throw error
     }
@@ -99,11 +99,11 @@ export class Permits implements Passage<PermitsRequest, number> {
     const keys = [this.key, note, queue, deadlines, turn] as const
     const calls = await this.#runner.take(semaphoreAcquire, keys, wanted, (served) => served > 0)
     // It may be the turn of somebody who is dead.
-    return calls === -2 ? this.#standIn(note, wanted, undefined) : calls
+    return calls === -2 ? this.#joinLine(note, wanted, undefined) : calls
   }
 
   /** `patient`: who waits in the line if it has to; nobody does: it may stand there all the same. */
-  async #standIn(note: string, wanted: readonly number[], patient: PermitsWaiter | undefined): Promise<number> {
+  async #joinLine(note: string, wanted: readonly number[], patient: PermitsWaiter | undefined): Promise<number> {
     const owner = this.#place.asks(patient !== undefined)
     const { own, news, voices } = this.#place
     const args = [owner, patient?.request.permits ?? 0, news, own, ...voices, ...wanted] as const

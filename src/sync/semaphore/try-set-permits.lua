@@ -16,29 +16,29 @@
 local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local amount, expiry, client, own = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
---include tell
+--include publish-permits
 --include whole
 --include or-undo
---include take-out
---include amount/drop-clients
+--include line/remove-waiter
+--include amount/remove-clients
 --include amount/line-of
 --include amount/mode-of
 --include amount/granted-to
---include amount/is-in
+--include amount/is-holder
 --include amount/enters-as
---include amount/let-in
---include amount/settle
---include amount/take-back
---include amount/find-lost
---include one/voice-of
---include tell-whose
---include call-in
---include serve-line
---include is-open
---include open-up
---include amount/see-others
+--include amount/grant
+--include amount/end-trial
+--include amount/leave-line
+--include amount/restore-deadlines
+--include line/grant-channel
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
+--include outsiders/turn-left
+--include outsiders/begin-turn
+--include amount/notice-outsiders
 --include amount/serve
---include amount/hand-on
+--include amount/hand-over
 
 local before = redis.call('GET', note)
 if before then
@@ -58,8 +58,8 @@ end
 pcall(function()
   local some = redis.call('HSCAN', amounts, '0', 'COUNT', 1000)[2]
   for i = 1, math.min(#some, 2000), 2 do
-    if (whole(some[i + 1]) or 0) > 0 then settle({ amounts = amounts, deadlines = deadlines }, some[i]) end
+    if (whole(some[i + 1]) or 0) > 0 then endTrial({ amounts = amounts, deadlines = deadlines }, some[i]) end
   end
 end)
-handOn(lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own), tonumber(amount), false)
+handOver(lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own), tonumber(amount), false)
 return 1

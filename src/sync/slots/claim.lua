@@ -16,7 +16,7 @@ local owner, run, most, due, kept, known = ARGV[1], ARGV[2], tonumber(ARGV[3]), 
 --include server-now
 --include or-undo
 --include raise-counter
---include newest-due
+--include save-newest-due
 --include whole
 
 local there = redis.call('HMGET', slot, 'state', 'run', 'attempt', 'token')
@@ -49,5 +49,5 @@ orUndo(function()
     redis.call('DEL', slot)
   end
 end, redis.call, 'PEXPIRE', slot, kept)
-newestDue(last, due)
+saveNewestDue(last, due)
 return { token, attempt }

@@ -9,7 +9,7 @@ local slot, last = KEYS[1], KEYS[2]
 local run, due, kept = ARGV[1], ARGV[2], ARGV[3]
 --include server-now
 --include or-undo
---include newest-due
+--include save-newest-due
 
 if redis.call('EXISTS', slot) == 1 then
   return redis.call('HGET', slot, 'run') == run and 1 or 0
@@ -18,5 +18,5 @@ redis.call('HSET', slot, 'state', 'skipped', 'run', run, 'ended', serverNow())
 orUndo(function()
   redis.call('DEL', slot)
 end, redis.call, 'PEXPIRE', slot, kept)
-newestDue(last, due)
+saveNewestDue(last, due)
 return 1

@@ -27,7 +27,7 @@ export const COUNTS: readonly Family[] = [
     'counted',
     { name: 'semaphore', make: semaphoreMade, channel: semaphoreChannel },
     {
-      scripts: ['acquire', 'ask', 'add', 'leave', 'retract', 'drain'].map((script) => `semaphore/${script}`),
+      scripts: ['acquire', 'ask', 'add', 'leave', 'undo', 'drain'].map((script) => `semaphore/${script}`),
       told: true,
       watch: (...seen) => new SemaphoreTally(...seen),
     },
@@ -45,7 +45,7 @@ export const COUNTS: readonly Family[] = [
     'limiters',
     { name: 'rateLimiter', make: limiterMade, channel: limiterChannel },
     {
-      scripts: ['take', 'ask', 'leave', 'retract', 'available', 'set-rate', 'try-set-rate'].map(
+      scripts: ['take', 'ask', 'leave', 'undo', 'available', 'set-rate', 'try-set-rate'].map(
         (script) => `rate-limiter/${script}`,
       ),
       told: true,

@@ -83,7 +83,7 @@ export class LimiterTally extends Tally {
     const grants = this.#grants.get(process) ?? new Map<string, Grant>()
     this.#grants.set(process, grants)
     const idOf = (call: Arg): string => Buffer.from(call as Uint8Array).toString('hex')
-    if (op === 'rate-limiter/retract') for (const call of args.slice(3)) grants.delete(idOf(call))
+    if (op === 'rate-limiter/undo') for (const call of args.slice(3)) grants.delete(idOf(call))
     const first = { 'rate-limiter/take': 0, 'rate-limiter/ask': 6 }[op]
     if (first === undefined || reply instanceof Error) return
     const at = this.#now

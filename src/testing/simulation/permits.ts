@@ -115,7 +115,7 @@ const permitsMade = (redis: MemoryServer, name: string): void => {
   redis.execute(['SET', name, String(PERMITS)])
 }
 
-const SEMAPHORES = ['acquire', 'ask', 'leave', 'pass', 'release', 'renew', 'extend', 'retract', 'count'].map(
+const SEMAPHORES = ['acquire', 'ask', 'leave', 'pass', 'release', 'renew', 'extend', 'undo', 'count'].map(
   (script) => `permit-semaphore/${script}`,
 )
 

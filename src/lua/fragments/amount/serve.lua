@@ -3,9 +3,9 @@
 -- ours have some now, it is their turn again. Whoever is first now is called to hear of others' releases, where there are others, and
 -- where those before it left with nothing, or found permits that nobody had granted them.
 local function serve(line, mine)
-  findLost(line)
+  restoreDeadlines(line)
   local overdue = redis.call('ZRANGEBYSCORE', line.deadlines, '-inf', line.now, 'LIMIT', 0, 128)
-  for _, owner in ipairs(overdue) do takeBack(line, owner) end
+  for _, owner in ipairs(overdue) do leaveLine(line, owner) end
   line.granted = {}
   serveLine(line, mine)
   for _, owner in ipairs(line.granted) do
@@ -26,8 +26,8 @@ local function serve(line, mine)
     redis.pcall('PEXPIRE', line.turn, GAVE_TIME)
   end
   if head and (line.asks or head ~= line.first and not mine[head] and (line.others or found or #line.granted == 0)) then
-    redis.pcall(line.publish, voiceOf(line, head), '0')
+    redis.pcall(line.publish, grantChannel(line, head), '0')
   end
   -- There may be more: the client that asks is to ask again at once.
-  if #overdue == 128 then redis.pcall(line.publish, voiceOf(line, line.client), '0') end
+  if #overdue == 128 then redis.pcall(line.publish, grantChannel(line, line.client), '0') end
 end

@@ -8,7 +8,7 @@ local function entersAs(owner, line)
   if not asks and (line.work <= 0 or set == nil or line.loose and not next(line.loose)) then
     -- The first in the line looks for itself.
     if set == nil and not line.looked then
-      redis.pcall(line.publish, voiceOf(line, owner), '0')
+      redis.pcall(line.publish, grantChannel(line, owner), '0')
     end
     line.work = set == nil and 0 or line.work
     return 'write'
@@ -21,12 +21,12 @@ local function entersAs(owner, line)
     if holder and holder ~= owner then
       local left = keyLeft(line.lock, field, holder, line.now)
       line.over[field], free = left == 0 and holder or nil, left == 0
-      line.theirs = line.theirs or not free and isTheirs(holder)
+      line.theirs = line.theirs or not free and isOutsider(holder)
       line.left = asks and not free and left or line.left
     end
   end
-  local voice = not free and voiceOf(line, owner)
-  if voice and (asks or isHeard(line, voice)) then
+  local channel = not free and grantChannel(line, owner)
+  if channel and (asks or isHeard(line, channel)) then
     for _, field in ipairs(fields) do
       line.claimed[field] = line.claimed[field] or owner
       if line.loose then line.loose[field] = nil end

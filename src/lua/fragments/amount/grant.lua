@@ -1,0 +1,10 @@
+-- Grants an owner as many permits as it wants: from now on they are its own, though it may be dead. `line.granted`: who was granted some, and how many.
+local function grant(line, owner)
+  local wants = -whole(redis.call('HGET', line.amounts, owner))
+  redis.call('DECRBY', line.permits, wants)
+  orUndo(function()
+    redis.call('INCRBY', line.permits, wants)
+  end, redis.call, 'HSET', line.amounts, owner, wants)
+  line.left = line.left - wants
+  line.granted[#line.granted + 1], line.granted[owner] = owner, wants
+end

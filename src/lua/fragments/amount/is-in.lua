@@ -1,4 +1,0 @@
--- Whether this owner has been granted what it wants, on trial.
-local function isIn(line, owner)
-  return grantedTo(line, owner) > 0
-end

@@ -1,0 +1,35 @@
+-- An owner stands in the line for so many permits, unless it `joins` for none; then the line is served, if it is not left to others. Who was
+-- granted permits and wants more comes in front (`push`). What was done is undone by `undo` where the server refuses a step. Returns
+-- the mark of its deadline, and for how many ms permits are left to others.
+local function joinLine(line, owner, joins, push, own, news, undo)
+  local mark, open = own == 1 and LISTENS or 0, 0
+  local done, refusal = pcall(function()
+    -- Where the list was evicted all who wait come anew.
+    for _, other in ipairs(redis.call('EXISTS', line.queue) == 0 and redis.call('ZRANGE', line.deadlines, 0, 999) or {}) do
+      if not isHolder(line, other) then
+        redis.call('ZREM', line.deadlines, other)
+        redis.call('HDEL', line.amounts, other)
+      end
+    end
+    if joins > 0 then
+      local due = tonumber(redis.call('ZSCORE', line.deadlines, owner))
+      -- It was passed over since it was not counted, and asks all the same.
+      if own == 3 or own < 2 and due and (due % 1 == GRANTED or due % 1 == UNCOUNTED) then mark = UNCOUNTED end
+      redis.call('ZADD', line.deadlines, line.now + line.allowance + mark, owner)
+      redis.call('HSET', line.amounts, owner, -joins)
+      if not due then redis.call(push, line.queue, owner) end
+      for _, key in ipairs({ line.queue, line.deadlines, line.amounts }) do redis.call('PEXPIRE', key, AMOUNTS_TIME) end
+    end
+    open = turnLeft(line)
+    if open == 0 or news == 1 then
+      serve(line, { [owner] = 1 })
+      open = 0
+    end
+  end)
+  if not done then
+    undo()
+    -- From Redis 7 on an error is a table, of which pcall tells the text.
+    error(string.sub(refusal, 1, 1) == '@' and refusal or { err = refusal }, 0)
+  end
+  return mark, open
+end

@@ -1,0 +1,9 @@
+-- The first in the line listens to others when it has this answer, or after a moment, or it asks again and again: its deadline says
+-- so, unless a mark says more. Returns for how many releases permits are left to others.
+local function markListening(line, owner, head, own, mark, open)
+  if head == owner and mark == 0 then
+    mark = own == 2 and HEARS_NOTHING or (open > 0 or line.came) and LISTENS or WILL_LISTEN
+    redis.pcall('ZADD', line.deadlines, line.now + line.allowance + mark, owner)
+  end
+  return open > 0 and math.abs(whole(redis.pcall('HMGET', line.turn, 'share')[1]) or 1) or 0
+end

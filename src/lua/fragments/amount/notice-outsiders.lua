@@ -1,0 +1,17 @@
+-- Whether those who know of no line have had some of what was left to them within the last 3 s, `line.came`; and whether that is so,
+-- or permits were found that none of ours gave back, within the last 10 s, `line.others`. Whoever is first in the line may listen where they do, as its
+-- deadline says, and is none of them: with .25 it does, with .125 it will when it has waited for 30 ms.
+local function noticeOutsiders(line)
+  local known = redis.pcall('HMGET', line.turn, 'value', 'came', 'gave')
+  local came = line.left - line.added < (whole(known[1]) or -math.huge) and line.now or whole(known[2]) or 0
+  if came == line.now then redis.pcall('HSET', line.turn, 'came', came) end
+  line.came = math.abs(line.now - came) < COMES_AGAIN
+  local head = redis.call('LINDEX', line.queue, 0)
+  local due = head and tonumber(redis.call('ZSCORE', line.deadlines, head)) or 0
+  local hears = due % 1 == LISTENS or due % 1 == WILL_LISTEN and due - line.allowance + LISTENS_AFTER <= line.now
+  line.own = line.own + (hears and string.sub(head, 1, 36) ~= line.client and 1 or 0)
+  local heard = redis.pcall('PUBSUB', line.publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', line.channel)
+  -- Where that may not be asked, it is as where nobody is counted.
+  line.counted = line.counted and not heard.err
+  line.others = line.came or math.abs(line.now - (whole(known[3]) or 0)) < GAVE_TIME
+end

@@ -1,9 +1,0 @@
--- The keys of all levels of a read go; where it is not known how many there are, as many as there are. Nobody reads as often as
--- some other program may have written there.
-local function dropLevels(levels, count)
-  local level, gone = 0, false
-  repeat
-    level = level + 1
-    gone = redis.call('DEL', levels .. ':' .. level) == 0
-  until count > 0 and level >= count or gone and (count == 0 or level > LEVELS_TRUSTED)
-end

@@ -1,0 +1,4 @@
+-- Whether this owner has the lock.
+local function isHolder(line, owner)
+  return redis.call('HEXISTS', line.lock, owner) == 1
+end

@@ -1,0 +1,18 @@
+-- What an owner is told that may not have the lock now: for how many ms it stays another's, -2 where it may be another's turn, or
+-- what else stands there. Nil: it may.
+local function refusalOf(lock, queue, turn, owner)
+  local left = redis.call('PTTL', lock)
+  local holder = left ~= -2 and holderOf(lock)
+  if holder == nil then
+    return wrongKind(lock)
+  end
+  if holder then
+    return holder ~= owner and left or nil
+  end
+  local time = redis.call('TIME')
+  local line = { turn = turn, now = time[1] * 1000 + math.floor(time[2] / 1000) }
+  if redis.call('EXISTS', queue) == 1 or turnLeft(line) > 0 then
+    return left
+  end
+  endTurn(line)
+end

@@ -1,0 +1,16 @@
+-- Whether this owner holds all of its keys, and its time is not over.
+local function isHolder(line, owner)
+  local set = setOf(line, owner, FIELD_AND_BLANK * line.work)
+  if not set or redis.call('HGET', line.lock, string.match(set, '%S+') or '') ~= owner then
+    return false
+  end
+  local fields = fieldsOf(line, owner)
+  line.work = line.work - math.max(#fields, #set / FIELD_AND_BLANK)
+  local ends = endsOf(line.lock, fields, owner)
+  for i = 1, #fields do
+    if ends[i] <= line.now then
+      return false
+    end
+  end
+  return true
+end

@@ -1,0 +1,15 @@
+-- Grants an owner as many permits as it wants, which lapse after 3 s unless it confirms. The owner that asks has ids of its own
+-- for them: it only has them paid (`line.paid`).
+local function grant(line, owner, trial)
+  local wants = -whole(redis.call('HGET', line.amounts, owner))
+  line.left = redis.call('DECRBY', line.permits, wants) + line.over
+  line.granted[#line.granted + 1], line.granted[owner] = owner, wants
+  if trial == 1 then
+    line.paid = line.paid + wants
+    redis.call('HDEL', line.amounts, owner)
+  else
+    line.most = line.most - wants
+    addIds(line.permits, line.timeouts, trialIds(owner, wants), {}, line.now)
+    redis.call('HSET', line.amounts, owner, wants)
+  end
+end

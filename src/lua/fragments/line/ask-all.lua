@@ -1,0 +1,20 @@
+-- Those who ask, each with its lease from `first` on: who may be in is, who stands in the line is marked as alive, others join it at
+-- its end, or are refused. `held`: somebody was in before, and `theirs` where that was one who knows of no line. `news`: of those to
+-- whom the lock is left nobody is heard any more, or they have had their share. Returns how they stand, in their order, for how
+-- many ms the lock is left to others at most, and for how many visits of theirs.
+local function askAll(line, owners, first, joins, held, theirs, news)
+  local open = turnLeft(line)
+  -- Only where it matters soon: the key is there.
+  if theirs and redis.pcall('HLEN', line.turn) ~= 0 then
+    redis.pcall('HSET', line.turn, 'came', line.now)
+  end
+  local mine, waits = markAlive(line, owners, first), open > 0 and not held and not news
+  local mode = waits and 'write' or serveLine(line, mine)
+  -- One of ours who is in lets in the first of the line, who need not hear of anything else.
+  local states = placeAll(line, owners, first, mine, mode, joins, (held or line.sets and not waits) and not (theirs or line.theirs) and 3 or 0)
+  if not waits and not held and (line.entered or not line.sets and redis.call('EXISTS', line.lock) == 1) then
+    endTurn(line)
+  end
+  local share = waits and tonumber(redis.call('HGET', line.turn, 'share')) or 0
+  return states, waits and open or 0, share >= 0 and share <= 1000000 and share or 1
+end

@@ -1,0 +1,24 @@
+-- Those who ask, each with its lease from `first` on: who is in leaves the line, who stands there is marked as alive. Returns
+-- the leases by owner.
+local function markAlive(line, owners, first)
+  -- Where one of the two keys was evicted all who live join anew; of what stands in the other, so much goes in one step.
+  local evicted = redis.call('EXISTS', line.queue) == 0
+  if evicted then
+    redis.call('ZREMRANGEBYRANK', line.deadlines, 0, 1999)
+  end
+  local mine, living = {}, false
+  for i = first, #owners, 2 do
+    local owner, lease = owners[i], tonumber(owners[i + 1])
+    if evicted then redis.call('ZREM', line.deadlines, owner) end
+    local deadline = confirm(line, owner, lease) == 0 and redis.call('ZSCORE', line.deadlines, owner)
+    mine[owner] = lease
+    if deadline then
+      redis.call('ZADD', line.deadlines, math.max(math.ceil(tonumber(deadline)), line.now + line.allowance), owner)
+      living = true
+    end
+  end
+  if living then
+    extendLine(line)
+  end
+  return mine
+end

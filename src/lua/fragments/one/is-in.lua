@@ -1,4 +1,0 @@
--- Whether this owner has the lock.
-local function isIn(line, owner)
-  return redis.call('HEXISTS', line.lock, owner) == 1
-end

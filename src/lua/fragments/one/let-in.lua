@@ -1,4 +1,0 @@
--- Has the lock from now on, for so long.
-local function letIn(line, owner, lease)
-  takeHold(line.lock, owner, lease)
-end

@@ -1,4 +1,0 @@
--- Where an owner's client hears that it has the lock.
-local function voiceOf(line, owner)
-  return line.grants .. ':' .. string.sub(owner, 1, 36)
-end

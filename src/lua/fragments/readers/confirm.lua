@@ -1,0 +1,23 @@
+-- Who was let in on trial, or asks again, leaves the line and has its whole lease; what it has had longer is not made shorter.
+-- For how many ms it has it, 0 when it does not.
+local function confirm(line, owner, lease)
+  if not isHolder(line, owner) then
+    return 0
+  end
+  local count, left = redis.call('HGET', line.lock, owner), redis.call('PTTL', line.lock)
+  local onTrial = removeWaiter(line, owner) and count == '1'
+  -- A write has none of these keys.
+  for level = 1, countOf(count) do
+    local key = line.companion .. ':' .. owner .. ':rwlock_timeout:' .. level
+    local left = redis.call('PTTL', key)
+    if left == -2 and level > LEVELS_TRUSTED then break end
+    if onTrial or left < lease then
+      redis.call('PEXPIRE', key, lease)
+    end
+  end
+  -- The mode, and itself.
+  if onTrial and redis.call('HLEN', line.lock) == 2 or left >= 0 and left < lease then
+    redis.call('PEXPIRE', line.lock, lease)
+  end
+  return lease
+end

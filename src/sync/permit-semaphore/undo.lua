@@ -1,0 +1,71 @@
+-- Gives back what an acquire took whose answer was lost, if it took anything, and voids a copy of it that comes late.
+-- KEYS[1] permits
+-- KEYS[2] note
+-- KEYS[3] queue
+-- KEYS[4] deadlines
+-- KEYS[5] amounts
+-- KEYS[6] turn
+-- KEYS[7] timeouts
+-- ARGV[1] client
+-- ARGV[2] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
+-- ARGV[3] channel
+-- ARGV[4] grants
+-- ARGV[5] publish
+-- ARGV[6..] ids
+-- returns integer permits given back
+local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
+local ids = ARGV
+--include publish-permits
+--include whole
+--include or-undo
+--include line/remove-waiter
+--include leased/member-of
+--include leased/reclaim-expired
+--include amount/remove-clients
+--include amount/line-of
+--include amount/mode-of
+--include amount/granted-to
+--include amount/is-holder
+--include leased/enters-as
+--include leased/trial-ids
+--include leased/add-ids
+--include leased/grant
+--include leased/end-trial
+--include amount/leave-line
+--include leased/restore-deadlines
+--include line/grant-channel
+--include line/publish-grant
+--include line/grant-trial
+--include line/serve-line
+--include outsiders/turn-left
+--include outsiders/begin-turn
+--include amount/notice-outsiders
+--include amount/serve
+--include amount/hand-over
+
+-- What is no note of ours is met before anything is done.
+redis.call('GET', note)
+local taken, scores = 0, {}
+for i = 6, #ids do
+  scores[i] = redis.call('ZSCORE', timeouts, memberOf(ids[i]))
+  taken = taken + redis.call('ZREM', timeouts, memberOf(ids[i]))
+end
+local available
+if taken > 0 and redis.call('EXISTS', permits) == 1 then
+  available = redis.pcall('INCRBY', permits, taken)
+  -- Where the count may not be changed they stay taken, until their lease ends.
+  if type(available) == 'table' then
+    for i = 6, #ids do
+      if scores[i] then redis.call('ZADD', timeouts, scores[i], memberOf(ids[i])) end
+    end
+    return available
+  end
+end
+redis.call('SET', note, 1, 'PX', NOTE_TIME)
+if available then
+  local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
+  line.timeouts, line.over, line.most, line.visits, line.added = timeouts, 0, MOST_GRANTED, 1, taken
+  handOver(line, available, false)
+end
+return taken

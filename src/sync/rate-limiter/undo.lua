@@ -1,0 +1,53 @@
+-- Gives back what calls took that were given up, if they took anything, and voids a copy of their request that comes late.
+-- KEYS[1] limiter
+-- KEYS[2] value
+-- KEYS[3] ownValue
+-- KEYS[4] permits
+-- KEYS[5] ownPermits
+-- KEYS[6] note
+-- KEYS[7] channel
+-- KEYS[8] order
+-- KEYS[9] places
+-- ARGV[1] publish
+-- ARGV[2] counted 1: this server knows of all who listen
+-- ARGV[3] grants
+-- ARGV[4..] calls (bytes)
+-- returns integer permits given back
+local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local publish, counted, grants = ARGV[1], ARGV[2], ARGV[3]
+local calls = ARGV
+--include whole
+--include wrong-kind
+--include rate/rate-of
+--include rate/limiter-of
+--include publish-permits
+--include rate/line-of
+--include rate/places-in
+--include rate/head-of
+--include rate/wake-next
+
+-- First: a server short of memory lets a script write on that has begun with what needs none.
+redis.call('PEXPIRE', note, NOTE_TIME)
+redis.call('GET', note)
+redis.call('SET', note, 0, 'PX', NOTE_TIME)
+local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
+local taken = 0
+for place = 4, it and #calls or 0 do
+  local call = calls[place]
+  taken = taken + redis.call('ZREM', it.permits, call) * struct.unpack('<I4', call, #call - 3)
+end
+local stored = taken > 0 and redis.call('GET', it.value)
+if stored then
+  if it.count then
+    -- It may have been among those that are counted: they are counted anew.
+    redis.call('HSET', it.key, it.permits, '0 0 0')
+  else
+    redis.call('INCRBY', it.value, math.max(0, math.min(taken, it.rate - stored)))
+  end
+  publishPermits(channel, publish, taken)
+  pcall(function()
+    wakeNext(lineOf(order, places, grants, publish, counted))
+  end)
+end
+return taken
