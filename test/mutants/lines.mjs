@@ -921,7 +921,7 @@ export const lines = [
   {
     name: 'script-kill-unsaid',
     breaks: 'kill rejects where nothing runs',
-    file: 'src/sync/script/scripts.ts',
+    file: 'src/sync/script/server-scripts.ts',
     from: "if (outcomes.some(({ status }) => status === 'fulfilled')) return",
     to: 'if (outcomes.length > 0) return',
     suites: ['contract/console', 'contract/scripts', 'script/server'],
@@ -929,7 +929,7 @@ export const lines = [
   {
     name: 'script-exists-somewhere',
     breaks: 'a script exists where all nodes have it',
-    file: 'src/sync/script/scripts.ts',
+    file: 'src/sync/script/server-scripts.ts',
     from: 'nodes.every((known)',
     to: 'nodes.some((known)',
     suites: ['script/cluster'],

@@ -2,7 +2,7 @@ import type { Database } from './database.js'
 import type { PubSub } from './pubsub.js'
 import type { Bytes, Reply } from './reply.js'
 import type { ScanCursors } from './scan.js'
-import type { Scripts } from './scripts.js'
+import type { ScriptCache } from './script-cache.js'
 
 /** What a handler sees besides its arguments: the key space and who asks. Good for the time of the call only. */
 export interface CommandContext {
@@ -14,7 +14,7 @@ export interface CommandContext {
 /** What handlers of the server's own affairs need; implemented by MemoryServer. */
 export interface ServerServices {
   readonly pubsub: PubSub
-  readonly scripts: Scripts
+  readonly scripts: ScriptCache
   readonly cursors: ScanCursors
   /** CONFIG SET and GET: remembered, without any effect. */
   readonly config: Map<Bytes, Bytes>

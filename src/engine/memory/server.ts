@@ -7,7 +7,7 @@ import { tooLong, unknownCommand, unknownSubcommand, unsupported, wrongArity } f
 import { PubSub } from './pubsub.js'
 import { type Bytes, type Reply, ReplyError } from './reply.js'
 import { ScanCursors } from './scan.js'
-import { Scripts } from './scripts.js'
+import { ScriptCache } from './script-cache.js'
 
 const SCRIPT: Session = { id: 0, script: true }
 
@@ -21,7 +21,7 @@ export class MemoryServer implements ServerServices {
   readonly pubsub = new PubSub()
   readonly cursors = new ScanCursors()
   readonly config = new Map<Bytes, Bytes>()
-  readonly scripts: Scripts
+  readonly scripts: ScriptCache
   readonly #born: number
   readonly #inScript: CommandContext
   /** One for all clients: a handler is done with it before the next one starts. */
@@ -33,7 +33,7 @@ export class MemoryServer implements ServerServices {
     this.clock = clock
     this.#born = clock.monotonic()
     this.database = new Database(clock)
-    this.scripts = new Scripts({ call: (argv) => this.#callFromScript(argv) }, clock)
+    this.scripts = new ScriptCache({ call: (argv) => this.#callFromScript(argv) }, clock)
     this.#session = this.connect()
     this.#context = { database: this.database, server: this, session: this.#session }
     this.#inScript = { database: this.database, server: this, session: SCRIPT }

@@ -9,7 +9,7 @@ import { ClosedError, type LockLostError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreLeaseTime, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
 import type { Permit } from '../../api/semaphore.js'
 import { PermanentPermits } from './permanent.js'
-import type { IdentifiedPermits } from './permits.js'
+import type { IdentifiedPermits } from './identified-permits.js'
 import { marginOf } from '../../core/protocol/timing.js'
 
 const never = (): never => {

@@ -14,7 +14,7 @@ import {
 } from '../../options.js'
 import type { Permit, PermitOptions, PermitSemaphore } from '../../api/semaphore.js'
 import { HeldPermit, heldOf } from './held-permit.js'
-import { IdentifiedPermits, type PermitsRequest } from './permits.js'
+import { IdentifiedPermits, type PermitsRequest } from './identified-permits.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 
 /** So many at a time: one script takes them all, and others wait for it. */

@@ -4,17 +4,17 @@ import { AcquireTimeoutError, ClosedError } from '../../errors.js'
 import { semaphoreDrain } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkLease, checkWaiting, needsSetup, usingArgs } from '../../options.js'
 import type { Semaphore } from '../../api/semaphore.js'
-import { Permits, type PermitsRequest } from './permits.js'
+import { Permits, type PermitsRequest } from './counted-permits.js'
 import type { SemaphoreOptions } from '../../api/semaphore.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 
 /** Redisson's RSemaphore: one key with how many permits there are now. */
 export class CountedSemaphore extends SharedObject implements Semaphore {
-  readonly #permits: Permits
+  readonly #permits: CountedPermits
 
   constructor(turnstiles: Turnstiles, name: string) {
     super(turnstiles, name)
-    this.#permits = new Permits(turnstiles, name, this.key)
+    this.#permits = new CountedPermits(turnstiles, name, this.key)
   }
 
   protected get channel(): string {

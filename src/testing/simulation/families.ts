@@ -4,7 +4,7 @@ import type { Family } from './family.js'
 import { type Weather, pairsOf, weatherOf } from './faults.js'
 import { KEYED_LOCKS } from './keyed-kinds.js'
 import { LOCKS } from './kinds.js'
-import { PERMIT_SEMAPHORES } from './permits.js'
+import { PERMIT_SEMAPHORES } from './permits-as-lock.js'
 import { READ_WRITE_LOCKS } from './read-write-kinds.js'
 
 /** In the order of their numbers: a new one comes last, so that old numbers stay what they are. */

@@ -34,7 +34,7 @@ type PermitsWaiter = Waiter<PermitsRequest, number>
  * The permits of a semaphore, as those see them who take some. Those of one process who wait stand in the line on the server once, for
  * as many permits as the first of them wants.
  */
-export class Permits implements Passage<PermitsRequest, number> {
+export class CountedPermits implements Passage<PermitsRequest, number> {
   readonly name: string
   readonly kind = { name: 'semaphore' }
   readonly key: string

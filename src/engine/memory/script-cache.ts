@@ -6,7 +6,7 @@ import { isReadOnly } from './lua/shebang.js'
 import { type Bytes, type Reply, ReplyError, type ScriptHost } from './reply.js'
 
 /** The script cache, and the running of what is in it. */
-export class Scripts {
+export class ScriptCache {
   readonly #host: ScriptHost
   readonly #texts = new Map<string, Bytes>()
   readonly #shas = new Map<Bytes, string>()

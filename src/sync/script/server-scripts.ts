@@ -4,7 +4,7 @@ import { EngineError } from '../../errors.js'
 import { type Shape, anything, integer, just, text, tuple } from '../../lua/shape.js'
 import { OPTIONS, checkName, checkWords } from '../../options.js'
 import type { Returns, ScriptInput, ScriptOptions, Scripts } from '../../api/script.js'
-import { mannerOf, type Scripting } from './script.js'
+import { mannerOf, type Scripting } from './user-script.js'
 
 type Call<R> = ScriptInput & ScriptOptions & { readonly returns?: R | undefined }
 
