@@ -1,5 +1,5 @@
--- Remembers the newest slot by when it was due, without an expiry: slots may lie further apart than they are kept. For those who ask which ones were
--- missed: that it cannot be written changes nothing else.
+-- Remembers the newest slot by when it was due, for those who ask which ones were missed: without an expiry, since slots may lie further
+-- apart than they are kept. Where it cannot be written nothing else changes.
 local function saveNewestDue(last, due)
   local newest = redis.pcall('GET', last) or '0'
   if due ~= '' and type(newest) == 'string' and (tonumber(newest) or 0) < tonumber(due) then

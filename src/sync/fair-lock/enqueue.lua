@@ -21,11 +21,14 @@ local owners = ARGV
 --include fair/confirm
 --include line/extend-line
 --include line/remove-clients
+--include fair/mark-age
 --include fair/remove-overdue
 --include fair/keep-order
 --include fair/limit-deadlines
 --include line/publish-grant
 --include take-hold
+--include fair/mark-now
+--include fair/wake-redisson
 --include fair/grant-next
 --include or-undo
 

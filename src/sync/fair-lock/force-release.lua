@@ -16,11 +16,14 @@ local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(A
 --include line/remove-waiter
 --include line/extend-line
 --include line/remove-clients
+--include fair/mark-age
 --include fair/remove-overdue
 --include fair/keep-order
 --include fair/limit-deadlines
 --include line/publish-grant
 --include take-hold
+--include fair/mark-now
+--include fair/wake-redisson
 --include fair/grant-next
 
 local time = redis.call('TIME')

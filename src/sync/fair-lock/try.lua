@@ -12,6 +12,7 @@ local owner, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --include fair/is-ours
 --include line/extend-line
 --include line/remove-clients
+--include fair/mark-age
 --include fair/remove-overdue
 --include holder-of
 --include wrong-kind

@@ -45,6 +45,8 @@ local asker = ARGV
 --include line/publish-grant
 --include keyed/first-of
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 --include keyed/confirm
 --include line/mark-alive

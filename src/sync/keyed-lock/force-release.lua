@@ -30,6 +30,8 @@ local fields = ARGV
 --include keyed/enters-as
 --include line/publish-grant
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 
 local time = redis.call('TIME')

@@ -57,6 +57,8 @@ end
 --include line/publish-grant
 --include keyed/first-of
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 --include outsiders/turn-left
 --include outsiders/begin-turn

@@ -36,6 +36,8 @@ local owners = ARGV
 --include line/grant-channel
 --include line/publish-grant
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 --include exclusive/confirm
 --include line/mark-alive

@@ -21,6 +21,8 @@ local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 --include line/grant-channel
 --include line/publish-grant
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 
 local holder = holderOf(lock)

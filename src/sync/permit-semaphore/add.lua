@@ -37,6 +37,8 @@ local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber
 --include line/grant-channel
 --include line/publish-grant
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 --include outsiders/turn-left
 --include outsiders/begin-turn

@@ -46,6 +46,8 @@ local calls = ARGV
 --include line/grant-channel
 --include line/publish-grant
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 --include outsiders/turn-left
 --include amount/notice-outsiders

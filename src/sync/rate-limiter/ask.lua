@@ -61,6 +61,7 @@ if it then
     return { -2, it.rate, 0, 1, stood }
   end
   moveWindow(it, line.now, all)
+  -- One call in its turn, more only from its share: what is left, divided by all who stand there.
   local share = it.left / (alone and 1 or redis.call('ZCARD', order) - stood + 1)
   for i, wants in ipairs(wanted) do
     if not redis.call('ZSCORE', it.permits, calls[i + 6]) then

@@ -31,6 +31,8 @@ local owners = ARGV
 --include readers/enters-as
 --include readers/mode-of
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 --include line/mark-alive
 --include or-undo

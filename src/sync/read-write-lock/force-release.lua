@@ -23,6 +23,8 @@ local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARG
 --include readers/enters-as
 --include readers/mode-of
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 
 -- The keys of all who read go. Where there are thousands some of them stay until their time is over: nobody reads by a key

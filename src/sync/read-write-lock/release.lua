@@ -87,6 +87,8 @@ end
 --include readers/enters-as
 --include readers/mode-of
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 --include outsiders/turn-left
 --include whole

@@ -50,6 +50,8 @@ end
 --include line/grant-channel
 --include line/publish-grant
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 --include outsiders/turn-left
 --include amount/notice-outsiders

@@ -4,7 +4,7 @@ import { AcquireTimeoutError, ClosedError } from '../../errors.js'
 import { semaphoreDrain } from '../../lua/scripts.gen.js'
 import { OPTIONS, checkAmount, checkLease, checkWaiting, needsSetup, usingArgs } from '../../options.js'
 import type { Semaphore } from '../../api/semaphore.js'
-import { Permits, type PermitsRequest } from './counted-permits.js'
+import { CountedPermits, type PermitsRequest } from './counted-permits.js'
 import type { SemaphoreOptions } from '../../api/semaphore.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 

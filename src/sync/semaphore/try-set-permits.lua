@@ -33,6 +33,8 @@ local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 --include line/grant-channel
 --include line/publish-grant
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 --include outsiders/turn-left
 --include outsiders/begin-turn

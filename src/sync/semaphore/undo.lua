@@ -30,6 +30,8 @@ local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3
 --include line/grant-channel
 --include line/publish-grant
 --include line/grant-trial
+--include line/mark-silent
+--include line/remove-dead
 --include line/serve-line
 --include outsiders/turn-left
 --include outsiders/begin-turn

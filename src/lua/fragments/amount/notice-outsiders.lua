@@ -1,6 +1,6 @@
--- Whether those who know of no line have had some of what was left to them within the last 3 s, `line.came`; and whether that is so,
--- or permits were found that none of ours gave back, within the last 10 s, `line.others`. Whoever is first in the line may listen where they do, as its
--- deadline says, and is none of them: with .25 it does, with .125 it will when it has waited for 30 ms.
+-- Reads what is known of outsiders. `line.came`: they have had some of what was left to them lately; `line.others`: that, or permits came
+-- that none of ours gave back. Who is first in the line may listen where outsiders do, as the mark of its deadline says: then it is not
+-- counted among them (`line.own`).
 local function noticeOutsiders(line)
   local known = redis.pcall('HMGET', line.turn, 'value', 'came', 'gave')
   local came = line.left - line.added < (whole(known[1]) or -math.huge) and line.now or whole(known[2]) or 0

@@ -1,7 +1,6 @@
--- Who is overdue leaves the line, and what it had been granted is given back; then the permits that are left are granted along the
--- line, from its head. Who was granted some stands there no longer: it has its deadline, which tells how many, too, and its permits. If
--- ours have some now, it is their turn again. Whoever is first now is called to hear of others' releases, where there are others, and
--- where those before it left with nothing, or found permits that nobody had granted them.
+-- Takes out who is overdue, with what it had been granted, and grants the permits that are left along the line, from its head. Who was
+-- granted some keeps its deadline, which says how many, but no place. If ours have some now, the outsiders' turn is over. Whoever is first
+-- now is woken where it has to know of that before its next poll.
 local function serve(line, mine)
   restoreDeadlines(line)
   local overdue = redis.call('ZRANGEBYSCORE', line.deadlines, '-inf', line.now, 'LIMIT', 0, 128)
@@ -14,17 +13,20 @@ local function serve(line, mine)
       redis.call('ZADD', line.deadlines, line.now + TRIAL_MARKED + math.min(line.granted[owner], MOST_GRANTED) / GRANT_UNITS, owner)
     end
   end
+  -- Ours have some, or nobody waits: the outsiders' turn ends.
   local head = redis.call('LINDEX', line.queue, 0)
   local wasOpen = (#line.granted > 0 or not head and line.left > 0) and redis.pcall('HDEL', line.turn, 'till') == 1
   if wasOpen then
     redis.pcall('HDEL', line.turn, 'value')
     redis.pcall('HSET', line.turn, 'since', line.now, 'visits', 0)
   end
+  -- Who was first, asked and was granted some though nobody gave any back: there are outsiders who do.
   local found = not wasOpen and not line.lapsed and mine[line.first] and line.granted[line.first]
   if found then
     redis.pcall('HSET', line.turn, 'gave', line.now)
     redis.pcall('PEXPIRE', line.turn, GAVE_TIME)
   end
+  -- To listen to outsiders, where there are any, or where those before it left with nothing.
   if head and (line.asks or head ~= line.first and not mine[head] and (line.others or found or #line.granted == 0)) then
     redis.pcall(line.publish, grantChannel(line, head), '0')
   end

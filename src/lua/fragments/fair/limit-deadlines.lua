@@ -1,6 +1,6 @@
--- Whoever is `ahead` goes, and the lock is taken for `lease`: those of Redisson's right behind, who begin in `waiting` at
--- `first`, have their own allowances after that at most, and ours at least. Their deadlines were counted each from the one
--- before, and so hold all that a line which never empties has added up; ours are never made shorter.
+-- Whoever is `ahead` goes, and the lock is taken for `lease`. The waiters of Redisson's right behind it (from `first` in `waiting`) become
+-- due each its own allowance after the one before it, an hour at most: what they were due later has added up in a line that never empties,
+-- and would keep a dead one there as long. Ours are never made due earlier.
 local function limitDeadlines(line, ahead, waiting, first, lease)
   local before = tonumber(redis.call('ZSCORE', line.deadlines, ahead) or 0)
   local latest, least = line.now + lease, line.now + lease
@@ -9,6 +9,7 @@ local function limitDeadlines(line, ahead, waiting, first, lease)
     if not deadline then
       return i > first and keepOrder(line, waiting, i, least)
     end
+    -- Its allowance is what Redisson added to the deadline before it; behind a mark of ours that is not known.
     local own = before % 1 == 0 and math.max(deadline - before, line.allowance) or line.allowance
     latest, least, before = latest + math.min(own, 3600000), least + line.allowance, math.floor(deadline)
     redis.call('ZADD', line.deadlines, math.max(least, math.min(latest, deadline)), waiting[i])

@@ -1,7 +1,6 @@
--- Takes out what is overdue at the head of the line. One of ours that was granted the lock, or was found deaf, and has not
--- stirred for 3 s takes all of its client with it; any other goes alone. Never the whole of the client that asks. One of
--- Redisson's is told, and asks again where it lives: it may be asleep until it is told. Where a dead client has more than one
--- script takes out, the mark goes over to the next of its places, so that the next script goes on at once (`line.rest`).
+-- Takes out what is overdue at the head of the line. One of ours that was granted the lock, or not heard, and has not asked for as long
+-- as a trial takes all of its client with it, unless that asks now (`client`). Any other goes alone; one of Redisson's is told, since it
+-- may sleep until it is. `line.rest`: a dead client has more than one script takes out.
 local function removeOverdue(line, client)
   line.dead = {}
   local steps = 1000
@@ -10,9 +9,8 @@ local function removeOverdue(line, client)
     local deadline = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
     local whose = string.sub(owner, 1, 36)
     local late, marked = deadline <= line.now, isOurs(owner) and deadline % 1 ~= 0 and whose ~= client
-    -- The mark says how long ago it was made, modulo 16 s, for turns of Redisson's waiters move the deadline itself. What seems
-    -- older than 7 s and is not late may have been made before the server's clock was set back.
-    local silent = (math.floor(line.now / TICK) + 1 - deadline % 1 * TICK_UNITS) % TICKS * TICK
+    -- What seems older than 7 s and is not late may have been made before the server's clock was set back.
+    local silent = markAge(line.now, deadline % 1)
     if marked and silent >= TRIAL and (late or silent > TRIAL and silent < 7000) then
       line.dead[whose] = deadline % 1
     end
@@ -22,6 +20,7 @@ local function removeOverdue(line, client)
     local head = redis.call('LINDEX', line.queue, 0)
     local mark = head and line.dead[string.sub(head, 1, 36)]
     if steps <= 0 and mark then
+      -- The next of its places is marked like the first, and overdue: the next script goes on at once.
       redis.call('ZADD', line.deadlines, line.now - 1 + mark, head)
       line.rest = client
     end

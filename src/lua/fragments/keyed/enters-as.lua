@@ -1,7 +1,6 @@
--- 'read': its keys are free, and nobody before it wants one of them, so it is in beside others. 'wait': they are not, and while its
--- client hears of it those behind it may not have them either. 'write': nobody from here on needs to be looked at, since none of
--- the `loose` keys is left, or so much has been looked at that those behind have to wait. Notes whether one who knows of no line has
--- a key that somebody here wants, and for how long who asks waits for one at least.
+-- 'read': its keys are free, and nobody before it wants one, so it holds beside others. 'wait': they are not, and nobody behind it may
+-- have them either while its client listens. 'write': the walk ends, since none of the keys that came free (`loose`) is left, or enough
+-- was looked at (`work`). Notes in `line` whether an outsider has such a key, and for how long who asks waits at least.
 local function entersAs(owner, line)
   local asks = line.asker == owner
   local set = setOf(line, owner, FIELD_AND_BLANK * line.work)
@@ -13,8 +12,10 @@ local function entersAs(owner, line)
     line.work = set == nil and 0 or line.work
     return 'write'
   end
+  -- Each field costs one; the least that a place costs is eight.
   local fields, free = fieldsOf(line, owner), true
   line.work, line.looked = line.work - math.max(#fields, #(set or '') / FIELD_AND_BLANK, 8), true
+  -- Free: nobody before it wants the key, and whoever has it is this owner, or overdue (`line.over`).
   for _, field in ipairs(fields) do
     free = free and (line.claimed[field] or owner) == owner
     local holder = free and redis.call('HGET', line.lock, field)
@@ -26,6 +27,7 @@ local function entersAs(owner, line)
     end
   end
   local channel = not free and grantChannel(line, owner)
+  -- It waits: from now on these keys are its own before those behind it.
   if channel and (asks or isHeard(line, channel)) then
     for _, field in ipairs(fields) do
       line.claimed[field] = line.claimed[field] or owner

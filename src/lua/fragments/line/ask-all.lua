@@ -1,7 +1,6 @@
--- Those who ask, each with its lease from `first` on: who may be in is, who stands in the line is marked as alive, others join it at
--- its end, or are refused. `held`: somebody was in before, and `theirs` where that was one who knows of no line. `news`: of those to
--- whom the lock is left nobody is heard any more, or they have had their share. Returns how they stand, in their order, for how
--- many ms the lock is left to others at most, and for how many visits of theirs.
+-- The owners who ask, each with its lease from `first` on: who may hold does, who stands in the line is marked as alive, others join it or
+-- are refused. `held`: somebody held before, `theirs`: an outsider. `news`: outsiders have had their share, or nobody hears them. Returns how
+-- they stand, in their order, for how many ms the lock is left to outsiders at most, and for how many visits of theirs.
 local function askAll(line, owners, first, joins, held, theirs, news)
   local open = turnLeft(line)
   -- Only where it matters soon: the key is there.

@@ -1,14 +1,13 @@
--- Grants the lock to an owner of one of our clients and tells that client, with whatever else it needs to know. It grants first:
--- where the server refuses to write, nobody is told. False: this server knows of no subscriber, or must not say, and nothing is
--- granted; whoever hears the message all the same, from a replica or another node, is only told to ask.
--- `anyway`: it is granted all the same.
--- Messages name owners by their running numbers; the last word is made of the whole owner, too, which no message shows, and so
--- proves that it comes from somebody who can read the keys.
+-- Writes a grant (`write`), then publishes it to the client it is for: `words` are the owner, what else the client has to know, and at
+-- last a hash of both with the whole owner, which no message shows: who made it can read the keys. False, and nothing is written, where
+-- the server counts no subscriber, or may not say, unless `anyway`; who hears it all the same is only told to ask ('0').
 local function publishGrant(line, channel, words, write, anyway)
   local heard, owner = redis.pcall('PUBSUB', line.publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)[2] or 0, words[1]
   heard = anyway and 1 or heard
+  -- Owners by their running numbers, which stand behind the client's id and nine digits.
   for i, word in ipairs(words) do words[i] = string.match(word, '^%d+', 47) or word end
   words[#words + 1] = string.sub(redis.sha1hex(owner .. ' ' .. table.concat(words, ' ')), 1, 16)
+  -- First: where the server refuses to write, nobody is told.
   if heard > 0 then
     write()
   end

@@ -1,13 +1,11 @@
--- Whoever is first in the line and may enter does: a writer alone, readers with all readers right behind. `mine`: the owners
--- who ask, with their leases; such a one is in at once. Another is in on trial and told so: until it confirms, for a short
--- lease at most, it stands in the line still, and a fraction marks its deadline. Whose client nobody hears is passed over and
--- has as long to be heard again. Who lets that time pass takes all of its client out of the line with it, save the client
--- that asks. Where each place wants keys of its own ('wait'), those behind one that has to wait are looked at, too. Returns the
--- mode that who comes now finds: 'write', nobody may enter; 'read', readers may; false, all may.
+-- The walk along a line, from its head: grants what can be granted and takes out who is overdue. `mine`: the owners who ask, with their
+-- leases; such a one holds at once, another on trial. What the kind has to say is in `exclusive/`, `readers/`, `keyed/`, `amount/`, `leased/`.
+-- Returns the mode that who comes now finds: 'write', nobody may enter; 'read', readers may; false, all may.
 local function serveLine(line, mine)
   local mode = modeOf(line)
+  -- Channels on which nobody listened a moment ago; clients that let a trial pass.
   line.deaf, line.dead = {}, {}
-  -- A part of the line at a time, and where in the line it ends.
+  -- A part of the line, the place in it, and where in the line the part ends; how many places may still be read.
   local some, place, till, steps = {}, 0, 0, 1024
   while true do
     if place == #some then
@@ -18,16 +16,15 @@ local function serveLine(line, mine)
       end
       some, place, steps = redis.call('LRANGE', line.queue, till, till + 63), 0, steps - 64
       till = till + #some
-      if #some == 0 then
-        break
-      end
+      if #some == 0 then break end
     end
     place = place + 1
     local owner = some[place]
     local client = string.sub(owner, 1, 36)
+    -- Who is dead is not looked up; what is too long for a wire name, or has no deadline, is overdue.
     local deadline = not line.dead[client] and tonumber(#owner < 100 and redis.call('ZSCORE', line.deadlines, owner) or 0)
     if not deadline or deadline <= line.now and deadline % 1 ~= 0 and client ~= line.client then
-      -- It goes with all of its client, in the end.
+      -- Its trial is over, and it is not of the client that asks now: it goes with all places of its client, after the walk.
       line.dead[client] = true
     elseif deadline <= line.now then
       redis.call('LREM', line.queue, 1, owner)
@@ -35,13 +32,11 @@ local function serveLine(line, mine)
       if line.sets or line.amounts then redis.call('HDEL', line.sets or line.amounts, owner) end
       till = till - 1
     elseif not (mode and isHolder(line, owner)) then
+      -- Who is on trial holds already, and is passed by.
       local wants = entersAs(owner, line)
       if wants == 'wait' or mode == 'write' or mode and wants == 'write' then
-        -- Readers may go on for long: who has not been heard for as long as a trial is on trial now.
-        local heard = line.allowance and deadline - line.now - line.allowance
-        if mode == 'read' and heard and (heard < -TRIAL or heard >= 1) then
-          redis.call('ZADD', line.deadlines, math.min(deadline, line.now + TRIAL_MARKED), owner)
-        end
+        if mode == 'read' then markSilent(line, owner, deadline) end
+        -- Those behind it wait as well, unless each place wants keys of its own.
         if wants ~= 'wait' then
           mode = 'write'
           break
@@ -55,22 +50,12 @@ local function serveLine(line, mine)
         if mine[owner] or grantTrial(line, owner, wants, deadline, some, place) then
           mode = wants
         else
+          -- Nobody heard that: the next one is tried, and it counts twice.
           steps = steps - 1
         end
       end
     end
   end
-  if next(line.dead) then
-    removeClients(line, 2000)
-    if steps <= 0 then
-      -- What is left of a dead client's goes next, or whoever it hid is next: the client that asks is to ask again at once.
-      local head = redis.call('LINDEX', line.queue, 0)
-      if head and line.dead[string.sub(head, 1, 36)] then
-        redis.call('ZADD', line.deadlines, line.now - 0.5, head)
-      end
-      redis.pcall(line.publish, line.askerChannel or line.grants .. ':' .. line.client, '0')
-      redis.pcall(line.publish, line.grants .. ':' .. line.client .. ':write', '0')
-    end
-  end
+  if next(line.dead) then removeDead(line, steps <= 0) end
   return mode
 end

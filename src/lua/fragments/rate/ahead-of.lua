@@ -1,4 +1,5 @@
--- How many permits those want who stand before the place `rank`: of more than 8, about so many. Whoever is late does not count.
+-- How many permits those want who stand before the place `rank`: of more than 8 places, about as many as the first 8 say. Whoever is late
+-- does not count.
 local function aheadOf(line, rank)
   local ahead, some = 0, rank > 0 and placesIn(line, 0, math.min(rank, 8) - 1) or {}
   for _, place in ipairs(some) do

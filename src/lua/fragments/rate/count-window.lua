@@ -1,9 +1,10 @@
--- Counts the grants in the window, a thousand in a run; what is left is the rate without them. It begins with the youngest, so
--- that what leaves the window meanwhile has not been counted. As long as it goes on there are no permits, for Redisson neither,
--- and `count` says how far it is: how many grants, how many permits, and the time of the youngest.
+-- Counts the permits granted in the window, a thousand grants in a run, from the youngest to the oldest, so that what leaves the window
+-- meanwhile has not been counted; what is left is the rate without them. Until it is through there are no permits, for Redisson neither, and
+-- `limiter.count` says how far it is: how many grants and permits, and the time of the youngest.
 local function countWindow(limiter, horizon, sum)
   local permits, count = limiter.permits, limiter.count or { grants = 0, permits = 0 }
   limiter.count, limiter.left, limiter.behind = count, 0, true
+  -- First what has left the window goes.
   local gone = redis.call('ZCOUNT', permits, '-inf', horizon)
   if gone > 0 then
     redis.call('ZREMRANGEBYRANK', permits, 0, math.min(gone, 1000) - 1)
@@ -11,6 +12,7 @@ local function countWindow(limiter, horizon, sum)
   if gone > 1000 then
     return
   end
+  -- How many of the grants were there when it began: as many as are not younger.
   local known = count.grants > 0 and redis.call('ZCOUNT', permits, '-inf', count.latest) or 0
   if known < count.grants or known == 0 then
     -- It begins here, or anew: some of what was counted is gone.
@@ -20,6 +22,7 @@ local function countWindow(limiter, horizon, sum)
   end
   local later = {}
   if known > 0 then
+    -- The next thousand, behind those that are counted.
     local last = known - count.grants - 1
     local grants = last < 0 and {} or redis.call('ZRANGE', permits, math.max(0, last - 999), last)
     count.grants, count.permits = count.grants + #grants, count.permits + sum(grants)

@@ -1,5 +1,6 @@
--- In how many ms there will be so many permits: each that is there, and each that comes again when its grant has left the window,
--- the oldest first, as often as it takes. Of more than a thousand grants it is when those have left.
+-- In how many ms there will be so many permits. As many as the rate come again with each interval: those are whole rounds. For the rest
+-- the grants are looked at, the oldest first: each comes again when it leaves the window. Of more than a thousand grants it is when those
+-- have left.
 local function dueIn(limiter, permits, now)
   local rounds = math.floor((permits - 1) / limiter.rate)
   local missing = permits - rounds * limiter.rate - math.max(0, limiter.left)

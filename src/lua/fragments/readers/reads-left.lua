@@ -1,7 +1,6 @@
--- For how many ms the longest of these reads goes on, from owners and how often each reads, in turn; 0 when none does. As soon
--- as one has `enough`, the others are not asked. Each level of a read has a key of its own; a write and the mode have none, and
--- what is no count was written by another program. Each look is taken off `work.looks`: when there are no more of them it says
--- what is known by then.
+-- For how many ms the longest of these reads goes on, from owners and how often each reads, in turn; 0 when none does. It ends as soon as
+-- one has `enough`, or nothing is left of `work.looks`, of which each look takes one. Each level of a read has a key of its own; a write
+-- has none, and what is no count was written by another program.
 local function readsLeft(fields, companion, enough, work)
   local longest = 0
   for i = #fields - 1, 1, -2 do
