@@ -106,5 +106,5 @@ export const stage = async (processes: number, kind: Kind = 'lock') => {
   }
 
   const names = (): string[] => entered.map(({ name }) => name)
-  return { clock, clients, drivers, aside, raw, pause, run, come, entered, names, waiting, end }
+  return { clock, server: connected, clients, drivers, aside, raw, pause, run, come, entered, names, waiting, end }
 }

@@ -1,7 +1,7 @@
 import type { UnitOfWork } from '../../base/owner.js'
 import { type Moment, momentOf } from '../../base/clock.js'
 import type { Tenure } from '../hold/tenure.js'
-import type { JoinState, LineProtocol, PlaceState } from '../protocol/line-protocol.js'
+import type { JoinState, LineProtocol, News, PlaceState } from '../protocol/line-protocol.js'
 import { POLL } from '../protocol/timing.js'
 import type { ServerTime } from '../server/server-time.js'
 import type { LineHost } from '../waiting/gate-host.js'
@@ -16,6 +16,9 @@ import { LinePoll, type Polled, type Told } from './line-poll.js'
 import { LineWaiters } from './line-waiters.js'
 import { Outsiders } from './outsiders.js'
 import { PassOn } from './pass-on.js'
+
+/** How often a waiter asks that is next and hears of no grants, ms. */
+const RESTLESS = 100
 
 /**
  * One line on the server, as this process stands in it: first come, first served among all processes. Whoever frees the lock
@@ -48,13 +51,17 @@ export class Line implements Polled, Joinable, GrantedLine {
       this.#ask(waiter)
     })
     this.hands = new HandToHand(host, this.waiters)
-    this.poll = new LinePoll(host, protocol, this, () => this.#outsiders.news)
+    this.poll = new LinePoll(host, protocol, this, () => this.#news)
     this.#joining = new LineJoin(host, protocol, this)
     this.#passOn = new PassOn(host, protocol, this.waiters)
     this.#acceptor = new GrantAcceptor(host, protocol, this)
     this.#grants = new GrantListener(host, protocol, (grant) => {
       this.#acceptor.hear(grant)
     })
+  }
+
+  get #news(): News {
+    return (this.#outsiders.news + (this.#grants.hears ? 0 : 2)) as News
   }
 
   get first(): Waiter | undefined {
@@ -191,7 +198,7 @@ export class Line implements Polled, Joinable, GrantedLine {
     this.waiters.room.refuseTries(waiter)
     if (this.waiters.admit(waiter)) {
       this.#attend(place, state, told)
-      this.poll.in(told.left < 0 ? POLL : told.left + 1)
+      this.poll.in(this.#nextInVain(state) ? RESTLESS : told.left < 0 ? POLL : told.left + 1)
       return
     }
     void this.waiters.vacate(place)
@@ -199,6 +206,13 @@ export class Line implements Polled, Joinable, GrantedLine {
     // It may be the next one's now, who has to show itself there as well.
     if (this.waiters.places.has(place)) this.#waits(place, state, told)
     else this.waiters.rest()
+  }
+
+  /** Its turn is near, and no message can say when it comes. */
+  #nextInVain(state: PlaceState): boolean {
+    return (
+      !this.#grants.hears && (state === 'next' || (state === 'behind others' && this.#protocol.callOf === undefined))
+    )
   }
 
   /** Whoever waits right behind others hears of their releases. */

@@ -1,5 +1,4 @@
 import type { Timer } from '../../base/clock.js'
-import type { News } from '../protocol/line-protocol.js'
 import type { Runtime } from '../client/runtime.js'
 import type { Attendance } from '../server/subscriptions.js'
 import type { Place } from '../waiting/waiter.js'
@@ -37,7 +36,7 @@ export class Outsiders {
     return this.#host.runtime.options.clock.monotonic()
   }
 
-  get news(): News {
+  get news(): 0 | 1 {
     return this.#now < this.#till && (this.#quiet || this.#visits >= this.#share) ? 1 : 0
   }
 

@@ -1,8 +1,8 @@
 import type { LockProtocol } from './protocol.js'
 
-/** How a waiter stands, and how one who wanted to join. */
-export type PlaceState = 'held' | 'behind ours' | 'behind others' | 'gone'
-export type JoinState = 'held' | 'behind ours' | 'behind others' | 'late'
+/** How a waiter stands, and how one that wanted to join. `next`: first in the line, behind a holder of ours. */
+export type PlaceState = 'held' | 'next' | 'behind ours' | 'behind others' | 'gone'
+export type JoinState = 'held' | 'next' | 'behind ours' | 'behind others' | 'late'
 
 /** What the server says of those who ask. */
 export interface Answer<State> {
@@ -26,8 +26,8 @@ export interface Asker {
   readonly wait: number
 }
 
-/** 1: of those to whom the lock was left nobody is heard any more, or they have had their share. */
-export type News = 0 | 1
+/** 1: of those to whom the lock was left nobody is heard any more, or they have had their share. 2: we hear of no grants. 3: both. */
+export type News = 0 | 1 | 2 | 3
 
 /** A lock whose waiters stand in a line on the server. `acquire` tries once and never joins. */
 export interface LineProtocol extends LockProtocol {

@@ -25,6 +25,7 @@ local owners = ARGV
 --include fair/remove-overdue
 --include fair/keep-order
 --include fair/limit-deadlines
+--include line/is-heard
 --include line/publish-grant
 --include take-hold
 --include fair/mark-now

@@ -20,6 +20,7 @@ local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(A
 --include fair/remove-overdue
 --include fair/keep-order
 --include fair/limit-deadlines
+--include line/is-heard
 --include line/publish-grant
 --include take-hold
 --include fair/mark-now

@@ -11,13 +11,13 @@
 -- ARGV[3] channel
 -- ARGV[4] grants
 -- ARGV[5] publish
--- ARGV[6] news (count) 1: of those to whom the group was left nobody is heard any more, or they have had their share
+-- ARGV[6] news (count) 1: nobody hears the outsiders any more to whom it was left, or they had their share; 2: the client hears no grants; 3: both
 -- ARGV[7] passes (count) 1: it has waited for so long that whoever wants its keys before it may be waiting for it
 -- ARGV[8] set the fields of the keys, with blanks between them
 -- ARGV[9..] asker its name and its lease
 -- returns [digits stamp, integer left, integer open, integer share, integer[asker/2] states] server time in µs; ms that one of the
 -- keys stays another's, -2 when that is not known; for how many ms the group is left to those who know of no line at most, and for
--- how many visits of theirs; 1 held, 0 those are to be heard, or refused, 3 behind ours, 2 has no place, and asked too late for one
+-- how many visits of theirs; 1 held, 0 those are to be heard, or refused, 3 behind ours, 4 first behind ours, 2 has no place, and asked too late for one
 local group, queue, turn, sets, deadlines = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local news, passes, set = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
@@ -40,7 +40,7 @@ local asker = ARGV
 --include keyed/is-holder
 --include keyed/grant
 --include keyed/grant-channel
---include keyed/is-heard
+--include line/is-heard
 --include keyed/enters-as
 --include line/publish-grant
 --include keyed/first-of
@@ -58,9 +58,7 @@ local asker = ARGV
 --include keyed/wake-first
 
 local ttl = redis.call('PTTL', group)
-if ttl ~= -2 and not groupLike(group, ttl) then
-  return wrongKind(group)
-end
+if ttl ~= -2 and not groupLike(group, ttl) then return wrongKind(group) end
 local time, owner = redis.call('TIME'), asker[9]
 local line = {
   lock = group, queue = queue, deadlines = deadlines, turn = turn, sets = sets, companion = true, grants = grants, publish = publish,
@@ -71,15 +69,13 @@ local line = {
 line.askerChannel = grantChannel(line, owner)
 local stood = redis.call('ZSCORE', deadlines, owner)
 -- Whoever hears those who know of no line asks for all; others only for what they want.
-if passes == 1 and stood and turnLeft(line) == 0 and entersAs(owner, line) == 'read' then
-  grant(line, owner, tonumber(asker[10]))
-end
+if passes == 1 and stood and turnLeft(line) == 0 and entersAs(owner, line) == 'read' then grant(line, owner, tonumber(asker[10])) end
 line.claimed, line.work, line.looked = {}, FIELDS_LOOKED_AT, nil
 if firstOf(line) ~= owner then
   line.loose = {}
   for _, field in ipairs(fieldsOf(line, owner)) do line.loose[field] = true end
 end
-local states, open, share = askAll(line, asker, 9, joins == '1', false, false, news == 1)
+local states, open, share = askAll(line, asker, 9, joins == '1', false, false, news)
 if redis.call('ZSCORE', deadlines, owner) then
   orUndo(function() removeWaiter(line, owner) end, redis.call, 'HSET', sets, owner, set)
   extendLine(line)

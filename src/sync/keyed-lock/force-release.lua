@@ -26,7 +26,7 @@ local fields = ARGV
 --include keyed/is-holder
 --include keyed/grant
 --include keyed/grant-channel
---include keyed/is-heard
+--include line/is-heard
 --include keyed/enters-as
 --include line/publish-grant
 --include line/grant-trial

@@ -52,7 +52,7 @@ end
 --include keyed/is-holder
 --include keyed/grant
 --include keyed/grant-channel
---include keyed/is-heard
+--include line/is-heard
 --include keyed/enters-as
 --include line/publish-grant
 --include keyed/first-of

@@ -11,13 +11,14 @@
 -- ARGV[3] channel
 -- ARGV[4] grants
 -- ARGV[5] publish
--- ARGV[6] news (count) 1: of those to whom the lock was left nobody is heard any more, or they have had their share
+-- ARGV[6] news (count) 1: nobody hears the outsiders any more to whom it was left, or they had their share; 2: the client hears no grants; 3: both
 -- ARGV[7] known the newest token that the caller has seen
 -- ARGV[8..] owners and their leases in turn
 -- returns [digits stamp, integer left, integer open, integer share, digits token | nil, integer[owners/2] states] server time in µs; ms
 -- that the lock stays another's, -1 without expiry, -2 when it is free; for how many ms it is left to those who know of no line at
 -- most, and for how many visits of theirs; the token; of each owner: 1 held, 0 first in the line, behind one that cannot grant, or
--- refused, 3 behind others there, 2 has no place, and asked too late for one
+-- refused, 3 behind ours, 4 first behind
+-- ours, 2 has no place, and asked too late for one
 local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local counter = KEYS
 local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
@@ -34,6 +35,7 @@ local owners = ARGV
 --include exclusive/grant
 --include exclusive/enters-as
 --include line/grant-channel
+--include line/is-heard
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
@@ -61,6 +63,6 @@ local line = {
   now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = ALLOWANCE, notAfter = notAfter,
 }
 local isNew = holder ~= owners[8] or redis.call('ZSCORE', deadlines, owners[8])
-local states, open, share = askAll(line, owners, 8, joins == '1', holder, holder and isOutsider(holder), news == 1)
+local states, open, share = askAll(line, owners, 8, joins == '1', holder, holder and isOutsider(holder), news)
 local token = states[1] == 1 and counter[5] ~= nil and nextToken(lock, owners[8], counter[5], known, isNew)
 return { line.stamp, redis.call('PTTL', lock), open, share, token, states }

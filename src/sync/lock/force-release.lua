@@ -19,6 +19,7 @@ local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 --include exclusive/grant
 --include exclusive/enters-as
 --include line/grant-channel
+--include line/is-heard
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent

@@ -29,8 +29,8 @@ import type { LockKind } from '../../core/gate/lock-kind.js'
 /** Who has no place asks in vain. */
 export const TOO_LATE = 0
 export const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
-const JOINED: readonly JoinState[] = ['behind others', 'held', 'late', 'behind ours']
-const PLACES: readonly PlaceState[] = ['behind others', 'held', 'gone', 'behind ours']
+const JOINED: readonly JoinState[] = ['behind others', 'held', 'late', 'behind ours', 'next']
+const PLACES: readonly PlaceState[] = ['behind others', 'held', 'gone', 'behind ours', 'next']
 
 /** What the numbers of an `ask.lua` say to those who joined, and to those who stand in the line. */
 export const asJoined = ({ states, ...told }: Answer<number>): Answer<JoinState> => ({

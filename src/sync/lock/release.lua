@@ -39,6 +39,7 @@ end
 --include exclusive/grant
 --include exclusive/enters-as
 --include line/grant-channel
+--include line/is-heard
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent

@@ -35,6 +35,7 @@ local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber
 --include amount/leave-line
 --include leased/restore-deadlines
 --include line/grant-channel
+--include line/is-heard
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent

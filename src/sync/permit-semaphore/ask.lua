@@ -44,6 +44,7 @@ local calls = ARGV
 --include amount/leave-line
 --include leased/restore-deadlines
 --include line/grant-channel
+--include line/is-heard
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent

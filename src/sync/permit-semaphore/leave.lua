@@ -32,6 +32,7 @@ local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include amount/leave-line
 --include leased/restore-deadlines
 --include line/grant-channel
+--include line/is-heard
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent

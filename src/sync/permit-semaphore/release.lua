@@ -70,6 +70,7 @@ end
 --include amount/leave-line
 --include leased/restore-deadlines
 --include line/grant-channel
+--include line/is-heard
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent

@@ -9,12 +9,12 @@
 -- ARGV[3] companion
 -- ARGV[4] grants
 -- ARGV[5] publish
--- ARGV[6] news (count) 1: of those to whom the lock was left nobody is heard any more, or they have had their share
+-- ARGV[6] news (count) 1: nobody hears the outsiders any more to whom it was left, or they had their share; 2: the client hears no grants; 3: both
 -- ARGV[7..] owners and their leases in turn
 -- returns [digits stamp, integer left, integer open, integer share, integer[owners/2] states] server time in µs; ms that the lock stays
 -- somebody's, -1 without expiry, -2 when it is free; for how many ms it is left to those who know of no line at most, and for how
--- many visits of theirs; of each owner: 1 in, 0 first in the line behind one that cannot let it in, or refused, 3 behind others
--- there, 2 has no place, and asked too late for one
+-- many visits of theirs; of each owner: 1 in, 0 first in the line behind one that cannot let it in, or refused, 3 behind ours, 4 first behind
+-- ours, 2 has no place, and asked too late for one
 local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local joins, notAfter = ARGV[1], tonumber(ARGV[2])
 local companion, grants, publish, news = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
@@ -26,6 +26,7 @@ local owners = ARGV
 --include readers/grant
 --include count-of
 --include readers/confirm
+--include line/is-heard
 --include line/publish-grant
 --include readers/grant-channel
 --include readers/enters-as
@@ -54,5 +55,5 @@ local line = {
   client = string.sub(owners[7], 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = ALLOWANCE, notAfter = notAfter,
 }
-local states, open, share = askAll(line, owners, 7, joins == '1', held, held and hasOutsider(line), news == 1)
+local states, open, share = askAll(line, owners, 7, joins == '1', held, held and hasOutsider(line), news)
 return { line.stamp, redis.call('PTTL', lock), open, share, states }

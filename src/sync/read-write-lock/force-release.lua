@@ -18,6 +18,7 @@ local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARG
 --include line/extend-line
 --include line/remove-clients
 --include readers/grant
+--include line/is-heard
 --include line/publish-grant
 --include readers/grant-channel
 --include readers/enters-as

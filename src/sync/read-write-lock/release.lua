@@ -82,6 +82,7 @@ end
 --include line/extend-line
 --include line/remove-clients
 --include readers/grant
+--include line/is-heard
 --include line/publish-grant
 --include readers/grant-channel
 --include readers/enters-as

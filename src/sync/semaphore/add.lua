@@ -48,6 +48,7 @@ end
 --include amount/leave-line
 --include amount/restore-deadlines
 --include line/grant-channel
+--include line/is-heard
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent

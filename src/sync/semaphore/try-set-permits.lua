@@ -31,6 +31,7 @@ local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 --include amount/leave-line
 --include amount/restore-deadlines
 --include line/grant-channel
+--include line/is-heard
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent

@@ -9,11 +9,5 @@ local function lineOf(keys, voices, client, own)
     channel = voices[1], grants = voices[2], publish = voices[3], client = string.sub(client, 1, 36), own = own == 1 and 1 or 0,
     stamp = time[1] .. string.format('%06d', time[2]), now = now,
     allowance = ALLOWANCE, left = 0, added = 0, granted = {}, visits = 0, counted = own ~= 3, first = redis.pcall('LINDEX', keys[2], 0),
-    -- Who asks though nobody counts it, as its deadline says, is granted permits without being counted; who hears nothing and
-    -- is first asks each 100 ms.
-    anyway = function(deadline)
-      local silent, mark = now + ALLOWANCE - math.floor(deadline), deadline % 1
-      return silent >= 0 and (mark == UNCOUNTED and silent < TRIAL or mark == HEARS_NOTHING and silent < 500)
-    end,
   }
 end

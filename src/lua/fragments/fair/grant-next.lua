@@ -30,7 +30,7 @@ local function grantNext(line, mine)
     local function write()
       takeHold(line.lock, owner, TRIAL)
     end
-    if not deaf[client] and publishGrant(line, line.grants .. ':' .. client, words, write) then
+    if not deaf[client] and publishGrant(line, line.grants .. ':' .. client, words, write, 0) then
       limitDeadlines(line, owner, waiting, place + 1, math.max(line.lease, TRIAL))
       keepOrder(line, waiting, place + 1, trial)
       redis.call('ZADD', line.deadlines, trial, owner)

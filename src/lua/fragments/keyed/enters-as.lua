@@ -26,9 +26,8 @@ local function entersAs(owner, line)
       line.left = asks and not free and left or line.left
     end
   end
-  local channel = not free and grantChannel(line, owner)
   -- It waits: from now on these keys are its own before those behind it.
-  if channel and (asks or isHeard(line, channel)) then
+  if not free and (asks or isHeard(line, grantChannel(line, owner), tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0))) then
     for _, field in ipairs(fields) do
       line.claimed[field] = line.claimed[field] or owner
       if line.loose then line.loose[field] = nil end

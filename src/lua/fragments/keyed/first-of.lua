@@ -2,7 +2,7 @@
 local function firstOf(line)
   local some = redis.call('LRANGE', line.queue, 0, 63)
   for _, owner in ipairs(some) do
-    if tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0.5) % 1 == 0 then
+    if tonumber(redis.call('ZSCORE', line.deadlines, owner) or GRANTED) % 1 ~= GRANTED then
       return owner
     end
   end

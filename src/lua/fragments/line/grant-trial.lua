@@ -13,7 +13,7 @@ local function grantTrial(line, owner, wants, deadline, some, place)
   local function write()
     grant(line, owner, TRIAL)
   end
-  local heard = not line.deaf[channel] and publishGrant(line, channel, words, write, line.anyway and line.anyway(deadline))
+  local heard = not line.deaf[channel] and publishGrant(line, channel, words, write, deadline)
   redis.call('ZADD', line.deadlines, heard and trial or math.min(deadline, trial), owner)
   line.deaf[channel] = not heard or nil
   return heard

@@ -1,5 +1,5 @@
--- Those who ask, each with its lease from `first` on: who is in leaves the line, who stands there is marked as alive. Returns
--- the leases by owner.
+-- Those who ask, each with its lease from `first` on: who is in leaves the line, who stands there is marked as alive, and so is why its client
+-- cannot be counted among those who listen, where that was found out (`isHeard`). Returns the leases by owner.
 local function markAlive(line, owners, first)
   -- Where one of the two keys was evicted all who live join anew; of what stands in the other, so much goes in one step.
   local evicted = redis.call('EXISTS', line.queue) == 0
@@ -13,7 +13,11 @@ local function markAlive(line, owners, first)
     local deadline = confirm(line, owner, lease) == 0 and redis.call('ZSCORE', line.deadlines, owner)
     mine[owner] = lease
     if deadline then
-      redis.call('ZADD', line.deadlines, math.max(math.ceil(tonumber(deadline)), line.now + line.allowance), owner)
+      local due, mark = math.max(math.floor(deadline), line.now + ALLOWANCE), deadline % 1
+      redis.call('ZADD', line.deadlines, due + (not line.hearsNothing and (mark == GRANTED or mark == UNCOUNTED) and UNCOUNTED or 0), owner)
+      if line.hearsNothing and (line.firstOf and line.firstOf(line) or redis.call('LINDEX', line.queue, 0)) == owner then
+        redis.call('ZADD', line.deadlines, due + HEARS_NOTHING, owner)
+      end
       living = true
     end
   end
