@@ -97,7 +97,7 @@ const typescript = {
 }
 
 export default defineConfig(
-  globalIgnores(['dist/', '.build/', '**/*.gen.*', 'bench/results/', 'bench/peers/', 'test/package/']),
+  globalIgnores(['dist/', '.build/', '**/*.gen.*', 'bench/results/', 'bench/peers/', 'test/tools/package/']),
   typescript,
   {
     files: ['src/**/*.ts'],

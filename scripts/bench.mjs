@@ -13,7 +13,7 @@ const peers = join(root, 'bench/peers')
 
 /** Redisson is built with Maven; without Java the bench says that it is not installed. */
 const buildRedisson = async () => {
-  const built = pathToFileURL(join(root, '.build/test/interop/support/build.js')).href
+  const built = pathToFileURL(join(root, '.build/test/suites/interop/support/build.js')).href
   const { NEWEST, buildDriver } = await import(built)
   try {
     await buildDriver(NEWEST)
@@ -40,7 +40,7 @@ const buildGo = () => {
 /** The guard compares with nobody who would have to be installed. */
 const guards = process.argv[2] === 'guard'
 // Without them the bench runs all the same, and says so.
-for (const folder of guards ? [] : ['bench/peers', 'test/connections/packages'])
+for (const folder of guards ? [] : ['bench/peers', 'test/suites/connections/packages'])
   if (!installBeside(folder)) console.error(`What ${folder} asks for could not be installed: measuring without it.`)
 if (!(await build({ tests: true }))) process.exit(1)
 await stage(STAGED)

@@ -118,11 +118,11 @@ class Tarball {
   }
 
   run() {
-    cpSync(join(root, 'test/package/smoke.mjs'), join(this.consumer, 'smoke.mjs'))
+    cpSync(join(root, 'test/tools/package/smoke.mjs'), join(this.consumer, 'smoke.mjs'))
     answer(process.execPath, ['smoke.mjs'], this.consumer)
     answer(process.execPath, ['-e', CONNECTS], this.consumer)
     // As Jest has it, and whatever else cannot load modules by `require`: all of it in CommonJS.
-    cpSync(join(root, 'test/package/smoke.cjs'), join(this.consumer, 'smoke.cjs'))
+    cpSync(join(root, 'test/tools/package/smoke.cjs'), join(this.consumer, 'smoke.cjs'))
     for (const flags of [[], ['--no-experimental-require-module']])
       answer(process.execPath, [...flags, 'smoke.cjs'], this.consumer)
     const bin = join(this.consumer, 'node_modules/.bin/holdfast')
@@ -153,11 +153,11 @@ class Tarball {
   /** @param {string} compiler */
   compile(compiler) {
     installTools()
-    cpSync(join(root, 'test/package/consumer.ts'), join(this.consumer, 'consumer.ts'))
+    cpSync(join(root, 'test/tools/package/consumer.ts'), join(this.consumer, 'consumer.ts'))
     const problems = RESOLUTIONS.flatMap((resolution) =>
       PLATFORMS.map((platform) => compileWith(compiler, this.consumer, 'consumer.ts', { ...resolution, ...platform })),
     )
-    cpSync(join(root, 'test/package/consumer.cts'), join(this.consumer, 'consumer.cts'))
+    cpSync(join(root, 'test/tools/package/consumer.cts'), join(this.consumer, 'consumer.cts'))
     const resolutions = compiler === 'typescript-oldest' ? OLDEST_RESOLUTIONS : OLD_RESOLUTIONS
     for (const resolution of resolutions)
       problems.push(compileWith(compiler, this.consumer, 'consumer.cts', { ...resolution, ...PLATFORMS[0] }))
@@ -168,7 +168,7 @@ class Tarball {
   /** The middleware, in each framework. @param {string} compiler */
   compileHttp(compiler) {
     installTools()
-    cpSync(join(root, 'test/package/http-consumer.ts'), join(this.consumer, 'http-consumer.ts'))
+    cpSync(join(root, 'test/tools/package/http-consumer.ts'), join(this.consumer, 'http-consumer.ts'))
     const modules = join(this.consumer, 'node_modules')
     mkdirSync(join(modules, '@types'), { recursive: true })
     for (const name of Object.keys(FRAMEWORKS)) {

@@ -6,4 +6,4 @@ import { build } from './build.mjs'
 import { call, root } from './test/parts.mjs'
 
 if (!(await build({ tests: true }))) process.exit(1)
-call(process.execPath, [join(root, '.build/test/conformance/main.js')])
+call(process.execPath, [join(root, '.build/test/suites/conformance/main.js')])

@@ -16,7 +16,7 @@ const total = await runParts([
     },
     essential: true,
   },
-  { name: 'faults', run: () => runTests(findTests(['test/faults/'])) },
+  { name: 'faults', run: () => runTests(findTests(['test/suites/faults/'])) },
 ])
 // A server, timer or child that a test left behind must not keep this process.
 process.exit(summarize(total) ? 0 : 1)

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * npm run test:matrix                    every test of test/contract on every row of test/rows.ts
+ * npm run test:matrix                    every test of test/suites/contract on every row of test/support/rows.ts
  * npm run test:matrix -- Cluster Valkey  on the rows whose names hold one of the words
  *
  * The table in docs/connections.md is from the last run of each row.
@@ -48,13 +48,13 @@ const writePage = (rows, outcomes) => {
 
 const runRows = async () => {
   process.env['HOLDFAST_TEST_TIMEOUT'] ??= '900000'
-  const { ROWS } = await import(pathToFileURL(join(root, '.build/test/rows.js')).href)
+  const { ROWS } = await import(pathToFileURL(join(root, '.build/test/support/rows.js')).href)
   const chosen = ROWS.filter(
     (/** @type {{ name: string }} */ { name }) =>
       words.length === 0 || words.some((word) => name.toLowerCase().includes(word)),
   )
   orThrow(chosen.length > 0, `no row has one of the words ${words.join(' ')}`)
-  const files = findTests(['test/contract/'])
+  const files = findTests(['test/suites/contract/'])
   /** @type {import('./test/parts.mjs').Counts} */
   const total = { passed: 0, failed: 0, skipped: new Map() }
   /** @type {Map<string, Outcome>} */
@@ -77,7 +77,7 @@ const total = await runParts([
   { name: 'packages', run: () => orThrow(install(), 'npm ci failed'), essential: true },
   { name: 'redis', run: ensureRedis },
   { name: 'newer servers', run: ensureNewer },
-  { name: 'clients', run: () => orThrow(installBeside('test/connections/packages'), 'npm ci failed') },
+  { name: 'clients', run: () => orThrow(installBeside('test/suites/connections/packages'), 'npm ci failed') },
   {
     name: 'build and types',
     run: async () => orThrow(await build({ tests: true }), 'the build failed'),

@@ -21,7 +21,7 @@ else tryFaketime()
 if (!(await build({ tests: true }))) process.exit(1)
 const PROGRAMS = { interop: 'interop/soak', tables: 'interop/tables', shutdown: 'closing/shutdown-soak' }
 const named = Object.entries(PROGRAMS).find(([name]) => name === args[0])
-const program = join(root, `.build/test/${named?.[1] ?? 'soak/main'}.js`)
+const program = join(root, `.build/test/suites/${named?.[1] ?? 'soak/main'}.js`)
 const flags = ['--enable-source-maps', '--max-old-space-size=4096']
 const child = spawn(process.execPath, [...flags, program, ...args.slice(named === undefined ? 0 : 1)], {
   stdio: 'inherit',

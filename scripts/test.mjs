@@ -53,18 +53,21 @@ const simulate = (...args) =>
   call(process.execPath, ['--enable-source-maps', 'dist/testing/simulation/main.js', ...args])
 
 const simulation = () => [
-  { name: 'histories that failed once', run: () => simulate('--seeds', 'test/testing/seeds.json') },
+  { name: 'histories that failed once', run: () => simulate('--seeds', 'test/testing/simulation/seeds.json') },
   { name: 'half a minute of simulation', run: () => simulate('--seconds', '30') },
 ]
 
 /** Built before the tests begin: the first time Maven downloads for longer than a test may take. */
 const redisson = () => [
   { name: 'java', run: ensureJava },
-  { name: 'drivers of Redisson', run: () => call(process.execPath, ['.build/test/interop/build-drivers.js']) },
+  { name: 'drivers of Redisson', run: () => call(process.execPath, ['.build/test/suites/interop/build-drivers.js']) },
 ]
 
 const others = () => [
-  { name: 'clients and runtimes', run: () => orThrow(installBeside('test/connections/packages'), 'npm ci failed') },
+  {
+    name: 'clients and runtimes',
+    run: () => orThrow(installBeside('test/suites/connections/packages'), 'npm ci failed'),
+  },
   { name: 'newer servers', run: ensureNewer },
 ]
 

@@ -53,7 +53,7 @@ const nodeRedis = (name: 'node-redis5' | 'node-redis6'): Adapter => ({
   },
 })
 
-const PACKAGES = 'test/connections/packages'
+const PACKAGES = 'test/suites/connections/packages'
 
 interface Glide {
   readonly GlideClient: {

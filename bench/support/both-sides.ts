@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startNodeWork } from '../../test/interop/support/contention.js'
-import type { Kind, Range, WorkEvent } from '../../test/interop/support/java-lock.js'
-import { type Redisson, now, startRedisson } from '../../test/interop/support/redisson.js'
+import { startNodeWork } from '../../test/suites/interop/support/contention.js'
+import type { Kind, Range, WorkEvent } from '../../test/suites/interop/support/java-lock.js'
+import { type Redisson, now, startRedisson } from '../../test/suites/interop/support/redisson.js'
 import { PATIENCE } from './child.js'
 import type { Stretch } from './visits.js'
 

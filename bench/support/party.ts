@@ -1,4 +1,4 @@
-import { type Redisson, now, startRedisson } from '../../test/interop/support/redisson.js'
+import { type Redisson, now, startRedisson } from '../../test/suites/interop/support/redisson.js'
 import { Child } from './child.js'
 import type { QueueMessage } from './queue-process.js'
 

@@ -1,4 +1,4 @@
-import type { WorkEvent } from '../../test/interop/support/java-lock.js'
+import type { WorkEvent } from '../../test/suites/interop/support/java-lock.js'
 import type { Sample } from './load.js'
 import { Recorder } from './stats.js'
 

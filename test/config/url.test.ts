@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import { ConfigError, connect } from 'holdfast'
-import { rejection } from '../contract/lock/kind.js'
+import { rejection } from '../suites/contract/lock/kind.js'
 
 /** Connecting to none of these is tried. */
 const refused = async (url: string, text: RegExp): Promise<void> => {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, EngineError } from 'holdfast'
 import { Guard } from '#src/http/guard.js'
 import { judge } from '#src/http/rate-limit.js'
-import { redisEngine, started } from '../engines.js'
+import { redisEngine, started } from '../support/engines.js'
 import { until } from '../support/until.js'
 import { type RedisServer, startRedis } from '../support/redis-server.js'
 

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { describe } from 'node:test'
 import type { Script } from '#src/lua/script.js'
 import * as scripts from '#src/lua/scripts.gen.js'
-import { redisEngine, scenarios, type Word, type World } from '../engines.js'
+import { redisEngine, scenarios, type Word, type World } from '../support/engines.js'
 
 /** A client of ours, and some of its owners. */
 const CLIENT = '00000000-0000-8100-8000-000000000001'

@@ -15,7 +15,7 @@ export const lines = [
     file: 'src/core/client/presence.ts',
     from: 'lease / 3, { background: true }',
     to: 'lease * 3, { background: true }',
-    suites: ['lock/promises#its label'],
+    suites: ['suites/guide/promises#its label'],
   },
   {
     name: 'core-label-stays',
@@ -23,7 +23,7 @@ export const lines = [
     file: 'src/core/client/presence.ts',
     from: "await this.#link.command(['DEL', this.#key], integer, { route: this.#key }).catch(() => undefined)",
     to: 'await Promise.resolve()',
-    suites: ['contract/locks#presence', 'lock/leaks'],
+    suites: ['suites/contract/locks#presence', 'suites/closing/leaks'],
   },
   {
     name: 'core-messages-without-a-bound',
@@ -31,7 +31,7 @@ export const lines = [
     file: 'src/core/waiting/question-rate.ts',
     from: 'return Math.max(0, paid + EVERY - now)',
     to: 'return 0',
-    suites: ['lock/message-flood'],
+    suites: ['core/waiting/message-flood'],
   },
   {
     name: 'core-messages-for-many-waiters',
@@ -39,7 +39,7 @@ export const lines = [
     file: 'src/core/waiting/question-rate.ts',
     from: 'EVERY * Math.max(1, waiters / FEW)',
     to: 'EVERY',
-    suites: ['lock/message-flood#1,000 readers'],
+    suites: ['core/waiting/message-flood#1,000 readers'],
   },
   {
     name: 'core-works-without-the-lock',
@@ -47,7 +47,7 @@ export const lines = [
     file: 'src/core/hold/using.ts',
     from: 'if (hold.remaining() === 0) throw',
     to: 'if (hold.remaining() < 0) throw',
-    suites: ['lock/promises#the work never begins'],
+    suites: ['suites/guide/promises#the work never begins'],
   },
   {
     name: 'core-using-keeps-it-after-an-error',
@@ -55,7 +55,7 @@ export const lines = [
     file: 'src/core/hold/using.ts',
     from: '    await hold.release()\n    throw error',
     to: '    throw error',
-    suites: ['contract/locks#`using` whose work'],
+    suites: ['suites/contract/locks#`using` whose work'],
   },
   {
     name: 'core-scope-never-ends',
@@ -63,7 +63,7 @@ export const lines = [
     file: 'src/base/scope.ts',
     from: 'scope.active = false\n    scope.hold = undefined',
     to: 'void scope',
-    suites: ['contract/whole-locks#outlive one `using`'],
+    suites: ['suites/contract/whole-locks#outlive one `using`'],
   },
   {
     name: 'core-scope-forgets-the-outer',
@@ -71,7 +71,7 @@ export const lines = [
     file: 'src/base/scope.ts',
     from: 'nearestActive(scope.outer)) {',
     to: 'undefined) {',
-    suites: ['contract/locks#`using`'],
+    suites: ['suites/contract/locks#`using`'],
   },
   {
     name: 'core-margin-none',
@@ -79,7 +79,7 @@ export const lines = [
     file: 'src/core/hold/deadline.ts',
     from: 'this.#lasts = lease - marginOf(lease)',
     to: 'this.#lasts = lease + marginOf(lease)',
-    suites: ['lock/watchdog', 'contract/locks#G-04', 'lock/virtual-time'],
+    suites: ['core/hold/watchdog', 'suites/contract/locks#G-04', 'testing/virtual-time'],
   },
   {
     name: 'core-clocks-apart',
@@ -87,7 +87,7 @@ export const lines = [
     file: 'src/core/hold/deadline.ts',
     from: '> CLOCKS_APART)',
     to: '> Infinity)',
-    suites: ['lock/promises#wall clock is set'],
+    suites: ['suites/guide/promises#wall clock is set'],
   },
   {
     name: 'wall-clock-ignored',
@@ -95,7 +95,7 @@ export const lines = [
     file: 'src/core/hold/deadline.ts',
     from: 'return this.#proven.wall + this.#lasts',
     to: 'return Infinity',
-    suites: ['lock/virtual-time'],
+    suites: ['testing/virtual-time'],
   },
   {
     name: 'core-clock-set-back',
@@ -103,7 +103,7 @@ export const lines = [
     file: 'src/core/hold/watchdog.ts',
     from: 'if (Math.abs(apart) > JUMP)',
     to: 'if (apart > JUMP)',
-    suites: ['lock/promises#wall clock is set'],
+    suites: ['suites/guide/promises#wall clock is set'],
   },
   {
     name: 'core-renews-late',
@@ -111,7 +111,7 @@ export const lines = [
     file: 'src/core/hold/watchdog.ts',
     from: 'return Math.min(lastsUntil - 2 * third, provenAt + third)',
     to: 'return lastsUntil - third',
-    suites: ['lock/watchdog', 'contract/locks#watchdog'],
+    suites: ['core/hold/watchdog', 'suites/contract/locks#watchdog'],
   },
   {
     name: 'core-batch-fails-whole',
@@ -119,7 +119,7 @@ export const lines = [
     file: 'src/core/hold/watchdog.ts',
     from: 'if (batch.length > 1 && error instanceof EngineError && OF_ONE_KEY.has(error.code)) {',
     to: 'if (batch.length < 1 && error instanceof EngineError && OF_ONE_KEY.has(error.code)) {',
-    suites: ['lock/watchdog'],
+    suites: ['core/hold/watchdog'],
   },
   {
     name: 'core-lost-in-silence',
@@ -127,7 +127,7 @@ export const lines = [
     file: 'src/core/hold/watchdog.ts',
     from: 'if (left === -2) {',
     to: 'if (left === -3) {',
-    suites: ['lock/watchdog', 'contract/locks#G-02'],
+    suites: ['core/hold/watchdog', 'suites/contract/locks#G-02'],
   },
   {
     name: 'core-replica-that-syncs',
@@ -135,7 +135,7 @@ export const lines = [
     file: 'src/core/server/replicas.ts',
     from: String.raw`\bstate=online\b`,
     to: String.raw`\bstate=`,
-    suites: ['lock/promises#still being filled'],
+    suites: ['suites/guide/promises#still being filled'],
   },
   {
     name: 'core-no-replica-has-it',
@@ -143,7 +143,7 @@ export const lines = [
     file: 'src/core/server/replicas.ts',
     from: "typeof reached === 'number' && reached > 0",
     to: "typeof reached === 'number' && reached >= 0",
-    suites: ['engine/waits', 'connections/replicas'],
+    suites: ['engine/waits', 'suites/connections/replicas'],
   },
   {
     name: 'core-waits-for-nobody',
@@ -151,7 +151,7 @@ export const lines = [
     file: 'src/core/waiting/waiting-room.ts',
     from: 'this.#runtime.waiting >= maxWaiters',
     to: 'this.#runtime.waiting > maxWaiters',
-    suites: ['contract/locks#maxWaiters'],
+    suites: ['suites/contract/locks#maxWaiters'],
   },
   {
     name: 'core-time-out-never',
@@ -159,7 +159,7 @@ export const lines = [
     file: 'src/core/waiting/waiting-room.ts',
     from: 'if (wait > 0 && wait !== Infinity) {',
     to: 'if (wait > 1e9 && wait !== Infinity) {',
-    suites: ['contract/locks#G-08'],
+    suites: ['suites/contract/locks#G-08'],
   },
   {
     name: 'core-backs-off-for-ever',
@@ -167,7 +167,7 @@ export const lines = [
     file: 'src/core/line/line-waiters.ts',
     from: 'Math.min(50 * 2 ** this.#troubles++, POLL)',
     to: '50 * 2 ** this.#troubles++',
-    suites: ['lock/promises#trouble for minutes'],
+    suites: ['suites/guide/promises#trouble for minutes'],
   },
   {
     name: 'core-trouble-for-good',
@@ -175,7 +175,7 @@ export const lines = [
     file: 'src/core/server/trouble.ts',
     from: "  'READONLY',\n",
     to: '',
-    suites: ['lock/troubles', 'synchronizers/troubles'],
+    suites: ['suites/trouble/locks/troubles', 'suites/trouble/synchronizers/troubles'],
   },
   {
     name: 'core-adopts-for-nobody',
@@ -183,7 +183,7 @@ export const lines = [
     file: 'src/core/gate/gate.ts',
     from: 'if (!(await protocol.pass(from, wire, terms.lease))) return undefined',
     to: 'await protocol.pass(from, wire, terms.lease)',
-    suites: ['contract/locks#adopt'],
+    suites: ['suites/contract/locks#adopt'],
   },
   {
     name: 'core-ticket-of-anything',
@@ -191,7 +191,7 @@ export const lines = [
     file: 'src/core/hold/ticket.ts',
     from: "|| typeof wire !== 'string') return undefined",
     to: ') return undefined',
-    suites: ['contract/locks#adopt'],
+    suites: ['suites/contract/locks#adopt'],
   },
   {
     name: 'core-listener-stops-others',
@@ -199,7 +199,7 @@ export const lines = [
     file: 'src/base/emitter.ts',
     from: '        this.#onThrow(error)',
     to: '        throw error',
-    suites: ['lock/user-functions#a listener or a logger that throws'],
+    suites: ['suites/guide/user-functions#a listener or a logger that throws'],
   },
   {
     name: 'core-subscription-for-ever',
@@ -207,7 +207,7 @@ export const lines = [
     file: 'src/core/server/subscriptions.ts',
     from: 'if (channel.idleSince + LINGER > now) break',
     to: 'if (channel.idleSince + LINGER > 0) break',
-    suites: ['contract/locks#L01'],
+    suites: ['suites/contract/locks#L01'],
   },
   {
     name: 'core-gap-unheard',
@@ -215,7 +215,7 @@ export const lines = [
     file: 'src/core/server/subscriptions.ts',
     from: 'for (const listener of [...channel.listeners]) listener(undefined)\n    }\n  }\n\n  /** Messages of this one',
     to: '\n    }\n  }\n\n  /** Messages of this one',
-    suites: ['lock/scopes#a gap is told', 'engine/replaced'],
+    suites: ['base/scopes#a gap is told', 'engine/replaced'],
   },
   {
     name: 'core-notes-stay',
@@ -223,7 +223,7 @@ export const lines = [
     file: 'src/core/server/idempotent-steps.ts',
     from: "link.command(['DEL', ...notes]",
     to: "link.command(['EXISTS', ...notes]",
-    suites: ['synchronizers/notes', 'contract/semaphores'],
+    suites: ['core/server/notes', 'suites/contract/semaphores'],
   },
   {
     name: 'core-undo-never',
@@ -231,7 +231,7 @@ export const lines = [
     file: 'src/core/server/idempotent-steps.ts',
     from: 'if (!mayHaveRun(cause)) return',
     to: 'if (mayHaveRun(cause)) return',
-    suites: ['synchronizers/replies', 'synchronizers/histories'],
+    suites: ['suites/trouble/synchronizers/replies', 'suites/trouble/synchronizers/histories'],
   },
   // ---- Lua --------------------------------------------------------------------------------------------------------------
   {
@@ -240,7 +240,7 @@ export const lines = [
     file: 'src/lua/fragments/exclusive/refusal-of.lua',
     from: 'return holder ~= owner and left or nil',
     to: 'return nil',
-    suites: ['contract/locks#N01'],
+    suites: ['suites/contract/locks#N01'],
   },
   {
     name: 'lua-lock-without-a-lease',
@@ -248,7 +248,7 @@ export const lines = [
     file: 'src/lua/fragments/take-hold.lua',
     from: "if type(redis.pcall('PEXPIRE', lock, lease))",
     to: "if type(redis.pcall('PEXPIRE', lock, lease * 1000))",
-    suites: ['contract/locks#L09', 'lock/wire'],
+    suites: ['suites/contract/locks#L09', 'sync/lock/wire'],
   },
   {
     name: 'lua-forced-in-silence',
@@ -256,7 +256,7 @@ export const lines = [
     file: 'src/sync/lock/force-release.lua',
     from: "redis.pcall(publish, channel, '0')",
     to: "redis.pcall(publish, channel .. 'x', '0')",
-    suites: ['lock/wire', 'contract/locks#forced'],
+    suites: ['sync/lock/wire', 'suites/contract/locks#forced'],
   },
   {
     name: 'lua-renewal-shortens',
@@ -264,7 +264,7 @@ export const lines = [
     file: 'src/sync/lock/renew.lua',
     from: 'if lease > 0 and left < lease then',
     to: 'if lease > 0 then',
-    suites: ['lock/wire', 'contract/locks#extend', 'lock/renewal'],
+    suites: ['sync/lock/wire', 'suites/contract/locks#extend', 'core/hold/renewal'],
   },
   {
     name: 'lua-fair-forced-grant-stays',
@@ -272,7 +272,7 @@ export const lines = [
     file: 'src/sync/fair-lock/force-release.lua',
     from: 'removeWaiter(',
     to: '(function() end)(',
-    suites: ['lock/promises#still in the line'],
+    suites: ['suites/guide/promises#still in the line'],
   },
   {
     name: 'lua-fair-leaves-a-place',
@@ -280,7 +280,7 @@ export const lines = [
     file: 'src/sync/fair-lock/leave.lua',
     from: 'local waited = removeWaiter(line, owner)',
     to: 'local waited = false',
-    suites: ['fair-lock/aborts', 'contract/locks#G-0[89]'],
+    suites: ['sync/fair-lock/aborts', 'suites/contract/locks#G-0[89]'],
   },
   {
     name: 'lua-fenced-counter-falls',
@@ -288,7 +288,7 @@ export const lines = [
     file: 'src/lua/fragments/raise-counter.lua',
     from: "redis.pcall('SET', counter, least)",
     to: "redis.pcall('SET', counter, 0)",
-    suites: ['fenced-lock/tokens', 'fenced-lock/wire'],
+    suites: ['sync/fenced-lock/tokens', 'sync/fenced-lock/wire'],
   },
   {
     name: 'lua-read-adopted-when-gone',
@@ -296,7 +296,7 @@ export const lines = [
     file: 'src/sync/read-write-lock/read-pass.lua',
     from: 'return 0',
     to: 'return 1',
-    suites: ['lock/promises#ticket is refused'],
+    suites: ['suites/guide/promises#ticket is refused'],
   },
   {
     name: 'lua-semaphore-debt-kept',
@@ -304,7 +304,7 @@ export const lines = [
     file: 'src/sync/semaphore/drain.lua',
     from: "redis.call, 'DECRBY', permits, available)",
     to: "redis.call, 'DECRBY', permits, math.max(0, available))",
-    suites: ['contract/semaphores', 'synchronizers/wire'],
+    suites: ['suites/contract/semaphores', 'sync/semaphore/wire'],
   },
   {
     name: 'lua-semaphore-note-forgotten',
@@ -312,7 +312,11 @@ export const lines = [
     file: 'src/sync/semaphore/add.lua',
     from: "redis.call('SET', note, 1, 'PX', LONG_NOTE_TIME)",
     to: "redis.call('SET', note, 1, 'PX', 1)",
-    suites: ['synchronizers/replies#semaphore', 'synchronizers/notes', 'synchronizers/histories'],
+    suites: [
+      'suites/trouble/synchronizers/replies#semaphore',
+      'core/server/notes',
+      'suites/trouble/synchronizers/histories',
+    ],
   },
   {
     name: 'lua-semaphore-newcomer-passes',
@@ -320,7 +324,7 @@ export const lines = [
     file: 'src/sync/semaphore/acquire.lua',
     from: "redis.call('EXISTS', queue, deadlines, turn) > 0",
     to: "redis.call('EXISTS', queue, deadlines, turn) > 3",
-    suites: ['synchronizers/semaphore-line'],
+    suites: ['sync/semaphore/semaphore-line'],
   },
   {
     name: 'lua-semaphore-grant-never-lapses',
@@ -328,7 +332,7 @@ export const lines = [
     file: 'src/lua/fragments/amount/leave-line.lua',
     from: 'if has > 0 and',
     to: 'if has > 1e9 and',
-    suites: ['synchronizers/semaphore-line'],
+    suites: ['sync/semaphore/semaphore-line'],
   },
   {
     name: 'lua-semaphore-head-counted',
@@ -336,7 +340,7 @@ export const lines = [
     file: 'src/lua/fragments/amount/notice-outsiders.lua',
     from: 'line.client and 1 or 0',
     to: 'line.client and 0 or 0',
-    suites: ['synchronizers/semaphore-line'],
+    suites: ['sync/semaphore/semaphore-line'],
   },
   {
     name: 'lua-semaphore-next-head-not-called',
@@ -344,7 +348,7 @@ export const lines = [
     file: 'src/lua/fragments/amount/serve.lua',
     from: '(line.others or found or #line.granted == 0)',
     to: 'line.came',
-    suites: ['synchronizers/semaphore-heads'],
+    suites: ['sync/semaphore/semaphore-heads'],
   },
   {
     name: 'lua-semaphore-uncounted-passed-over',
@@ -352,7 +356,7 @@ export const lines = [
     file: 'src/lua/fragments/amount/line-of.lua',
     from: 'mark == UNCOUNTED and',
     to: 'mark == 0.7 and',
-    suites: ['synchronizers/semaphore-heads'],
+    suites: ['sync/semaphore/semaphore-heads'],
   },
   {
     name: 'lua-semaphore-evicted-deadline-forgotten',
@@ -360,7 +364,7 @@ export const lines = [
     file: 'src/lua/fragments/amount/restore-deadlines.lua',
     from: "'HLEN', line.amounts) <=",
     to: "'HLEN', line.amounts) * 0 <=",
-    suites: ['synchronizers/semaphore-heads'],
+    suites: ['sync/semaphore/semaphore-heads'],
   },
   {
     name: 'lua-semaphore-evicted-amount-forgotten',
@@ -368,7 +372,7 @@ export const lines = [
     file: 'src/lua/fragments/amount/granted-to.lua',
     from: 'mark < UNCOUNTED',
     to: 'mark < GRANTED',
-    suites: ['synchronizers/semaphore-heads'],
+    suites: ['sync/semaphore/semaphore-heads'],
   },
   {
     name: 'lua-semaphore-old-grants-come-back',
@@ -376,7 +380,7 @@ export const lines = [
     file: 'src/sync/semaphore/try-set-permits.lua',
     from: '(whole(some[i + 1]) or 0) > 0',
     to: '(whole(some[i + 1]) or 0) > 1e9',
-    suites: ['synchronizers/semaphore-heads'],
+    suites: ['sync/semaphore/semaphore-heads'],
   },
   {
     name: 'lua-permit-without-an-end',
@@ -384,7 +388,7 @@ export const lines = [
     file: 'src/lua/fragments/leased/add-ids.lua',
     from: "leases[i] == '0' and",
     to: 'leases[i] and',
-    suites: ['contract/permit-semaphores'],
+    suites: ['suites/contract/permit-semaphores'],
   },
   {
     name: 'lua-permits-trial-for-long',
@@ -392,7 +396,7 @@ export const lines = [
     file: 'src/lua/fragments/leased/add-ids.lua',
     from: 'leases[i] or TRIAL',
     to: 'leases[i] or 1000 * TRIAL',
-    suites: ['synchronizers/permit-line'],
+    suites: ['sync/permit-semaphore/permit-line'],
   },
   {
     name: 'lua-permits-grant-not-confirmed',
@@ -400,7 +404,7 @@ export const lines = [
     file: 'src/lua/fragments/leased/end-trial.lua',
     from: 'if not due or',
     to: 'if due or',
-    suites: ['synchronizers/permit-line'],
+    suites: ['sync/permit-semaphore/permit-line'],
   },
   {
     name: 'lua-permits-newcomer-passes',
@@ -408,7 +412,7 @@ export const lines = [
     file: 'src/sync/permit-semaphore/acquire.lua',
     from: "redis.call('EXISTS', queue, deadlines) > 0",
     to: "redis.call('EXISTS', queue, deadlines) > 3",
-    suites: ['synchronizers/permit-line'],
+    suites: ['sync/permit-semaphore/permit-line'],
   },
   {
     name: 'lua-permits-lapse-untold',
@@ -416,7 +420,7 @@ export const lines = [
     file: 'src/sync/permit-semaphore/ask.lua',
     from: 'first > 0 and soon or -1',
     to: '-1',
-    suites: ['synchronizers/permit-line'],
+    suites: ['sync/permit-semaphore/permit-line'],
   },
   {
     name: 'lua-permits-next-lapse-untold',
@@ -424,7 +428,7 @@ export const lines = [
     file: 'src/sync/permit-semaphore/ask.lua',
     from: 'soon < 1100',
     to: 'soon < 0',
-    suites: ['synchronizers/permit-line'],
+    suites: ['sync/permit-semaphore/permit-line'],
   },
   {
     name: 'lua-permits-too-many-for-ever',
@@ -432,7 +436,7 @@ export const lines = [
     file: 'src/lua/fragments/leased/enters-as.lua',
     from: 'and owner ~= line.asker',
     to: 'and true',
-    suites: ['synchronizers/permit-line'],
+    suites: ['sync/permit-semaphore/permit-line'],
   },
   {
     name: 'lua-permits-debt-passed-on',
@@ -440,7 +444,7 @@ export const lines = [
     file: 'src/sync/permit-semaphore/pass.lua',
     from: 'or free < 0 or',
     to: 'or',
-    suites: ['synchronizers/permit-line'],
+    suites: ['sync/permit-semaphore/permit-line'],
   },
   {
     name: 'core-permits-never-passed',
@@ -448,7 +452,7 @@ export const lines = [
     file: 'src/core/shared/passing.ts',
     from: 'if (!this.#allowance.pass(amount, takers.length, sent)) return',
     to: 'if (amount > 0) return',
-    suites: ['synchronizers/permit-line'],
+    suites: ['sync/permit-semaphore/permit-line'],
   },
   {
     name: 'core-standing-all-listen',
@@ -456,7 +460,7 @@ export const lines = [
     file: 'src/core/shared/permit-place.ts',
     from: 'this.#first ? first : 0',
     to: '2',
-    suites: ['synchronizers/permit-line'],
+    suites: ['sync/permit-semaphore/permit-line'],
   },
   {
     name: 'lua-permits-over-uncounted',
@@ -464,7 +468,7 @@ export const lines = [
     file: 'src/sync/permit-semaphore/count.lua',
     from: 'text and available + over or 0',
     to: 'text and available or 0',
-    suites: ['contract/permit-semaphores#by thousands', 'lua/bounds'],
+    suites: ['suites/contract/permit-semaphores#by thousands', 'lua/bounds'],
   },
   {
     name: 'lua-limiter-beyond-the-rate',
@@ -472,7 +476,7 @@ export const lines = [
     file: 'src/sync/rate-limiter/take.lua',
     from: 'if wanted[place] <= it.left then',
     to: 'if wanted[place] <= it.left + 1 then',
-    suites: ['contract/rate-limiters'],
+    suites: ['suites/contract/rate-limiters'],
   },
   {
     name: 'lua-limiter-permits-before-all-are-counted',
@@ -480,7 +484,7 @@ export const lines = [
     file: 'src/lua/fragments/rate/count-window.lua',
     from: 'limiter.count, limiter.left, limiter.behind = count, 0, true',
     to: 'limiter.count, limiter.left, limiter.behind = count, limiter.rate - count.permits, true',
-    suites: ['rate-limiter/many-grants'],
+    suites: ['sync/rate-limiter/many-grants'],
   },
   {
     name: 'lua-limiter-counted-though-gone',
@@ -488,7 +492,7 @@ export const lines = [
     file: 'src/lua/fragments/rate/count-window.lua',
     from: 'if known < count.grants or known == 0 then',
     to: 'if known == 0 then',
-    suites: ['rate-limiter/many-grants'],
+    suites: ['sync/rate-limiter/many-grants'],
   },
   {
     name: 'lua-limiter-reads-all-that-left',
@@ -504,7 +508,7 @@ export const lines = [
     file: 'src/sync/rate-limiter/take.lua',
     from: "redis.call('EXISTS', note, order) > 0",
     to: "redis.call('EXISTS', note, order) > 1",
-    suites: ['rate-limiter/line'],
+    suites: ['sync/rate-limiter/line'],
   },
   {
     name: 'lua-limiter-line-passed',
@@ -512,7 +516,7 @@ export const lines = [
     file: 'src/sync/rate-limiter/ask.lua',
     from: 'if not mine or wants > it.left',
     to: 'if wants > it.left',
-    suites: ['rate-limiter/line'],
+    suites: ['sync/rate-limiter/line'],
   },
   {
     name: 'lua-limiter-line-beyond-the-rate',
@@ -520,7 +524,7 @@ export const lines = [
     file: 'src/sync/rate-limiter/ask.lua',
     from: 'or wants > it.left or',
     to: 'or wants > it.left + 1 or',
-    suites: ['rate-limiter/line'],
+    suites: ['sync/rate-limiter/line'],
   },
   {
     name: 'lua-limiter-takes-it-all',
@@ -528,7 +532,7 @@ export const lines = [
     file: 'src/sync/rate-limiter/ask.lua',
     from: 'taken + wants > share',
     to: 'taken + wants > it.rate',
-    suites: ['rate-limiter/line'],
+    suites: ['sync/rate-limiter/line'],
   },
   {
     name: 'lua-limiter-everybody-asks',
@@ -536,7 +540,7 @@ export const lines = [
     file: 'src/lua/fragments/rate/pause-of.lua',
     from: 'math.min(before + SURELY_LATE',
     to: 'math.min(20 + 0',
-    suites: ['rate-limiter/line'],
+    suites: ['sync/rate-limiter/line'],
   },
   {
     name: 'lua-limiter-wakes-nobody',
@@ -544,7 +548,7 @@ export const lines = [
     file: 'src/lua/fragments/rate/wake-next.lua',
     from: 'local heard = redis.pcall(',
     to: 'local heard = 1 or redis.pcall(',
-    suites: ['rate-limiter/line'],
+    suites: ['sync/rate-limiter/line'],
   },
   {
     name: 'lua-limiter-dead-first',
@@ -552,7 +556,7 @@ export const lines = [
     file: 'src/lua/fragments/rate/head-of.lua',
     from: 'place.asks + LATE >= line.now',
     to: 'place.asks + 3e7 >= line.now',
-    suites: ['rate-limiter/line'],
+    suites: ['sync/rate-limiter/line'],
   },
   {
     name: 'lua-limiter-turn-kept',
@@ -560,7 +564,7 @@ export const lines = [
     file: 'src/sync/rate-limiter/ask.lua',
     from: 'joinLine(line, owner, taken > 0)',
     to: 'joinLine(line, owner, false)',
-    suites: ['rate-limiter/line'],
+    suites: ['sync/rate-limiter/line'],
   },
   {
     name: 'lua-expire-one-key',
@@ -568,7 +572,7 @@ export const lines = [
     file: 'src/core/change-keys.lua',
     from: 'for _, key in ipairs(keys) do',
     to: 'for _, key in ipairs({ keys[1] }) do',
-    suites: ['contract/permit-semaphores', 'contract/rate-limiters'],
+    suites: ['suites/contract/permit-semaphores', 'suites/contract/rate-limiters'],
   },
   {
     name: 'lua-latch-deleted-in-silence',
@@ -576,7 +580,7 @@ export const lines = [
     file: 'src/sync/latch/delete.lua',
     from: "redis.pcall(publish, channel, '0')",
     to: "redis.pcall(publish, channel, '1')",
-    suites: ['contract/latches'],
+    suites: ['suites/contract/latches'],
   },
   {
     name: 'latch-counts-twice',
@@ -584,7 +588,7 @@ export const lines = [
     file: 'src/sync/latch/count-down.lua',
     from: "redis.call('PEXPIRE', note, NOTE_TIME) == 1",
     to: "redis.call('PEXPIRE', note, NOTE_TIME) == 2",
-    suites: ['synchronizers/replies#countDown'],
+    suites: ['suites/trouble/synchronizers/replies#countDown'],
   },
   {
     name: 'latch-opens-early',
@@ -592,7 +596,7 @@ export const lines = [
     file: 'src/sync/latch/count-down.lua',
     from: 'if left > 0 or not before then',
     to: 'if left > 1 or not before then',
-    suites: ['contract/latches', 'synchronizers/histories'],
+    suites: ['suites/contract/latches', 'suites/trouble/synchronizers/histories'],
   },
   {
     name: 'keyed-group-without-an-expiry',
@@ -600,7 +604,7 @@ export const lines = [
     file: 'src/sync/keyed-lock/pass.lua',
     from: '  giveKey(group, fields[i], to, now + lease, 1)\n',
     to: '  removeKey(group, fields[i], from)\n  giveKey(group, fields[i], to, now + lease, 1)\n',
-    suites: ['keyed-lock/keyed-lock#always has an expiry'],
+    suites: ['sync/keyed-lock/keyed-lock#always has an expiry'],
   },
   {
     name: 'keyed-line-everybody-asks',
@@ -608,7 +612,7 @@ export const lines = [
     file: 'src/sync/keyed-lock/release.lua',
     from: '  waited = lined and removeWaiter(line, owner)\n',
     to: "  waited = lined and removeWaiter(line, owner)\n  for _, other in ipairs(redis.call('LRANGE', line.queue, 0, -1)) do redis.pcall(publish, grantChannel(line, other), '0') end\n",
-    suites: ['keyed-lock/line#few steps'],
+    suites: ['sync/keyed-lock/line#few steps'],
   },
   {
     name: 'keyed-line-newcomer-passes',
@@ -616,7 +620,7 @@ export const lines = [
     file: 'src/sync/keyed-lock/acquire.lua',
     from: 'turnLeft(line) > 0 or isWanted(line, fields, 3)',
     to: 'turnLeft(line) > 0',
-    suites: ['keyed-lock/line#they pass'],
+    suites: ['sync/keyed-lock/line#they pass'],
   },
   {
     name: 'keyed-line-behind-passes',
@@ -624,7 +628,7 @@ export const lines = [
     file: 'src/lua/fragments/keyed/enters-as.lua',
     from: 'line.claimed[field] = line.claimed[field] or owner',
     to: 'line.claimed[field] = nil',
-    suites: ['keyed-lock/line#they pass', 'keyed-lock/keyed-lock#nobody behind'],
+    suites: ['sync/keyed-lock/line#they pass', 'sync/keyed-lock/keyed-lock#nobody behind'],
   },
   {
     name: 'keyed-line-dead-want-on',
@@ -632,7 +636,7 @@ export const lines = [
     file: 'src/lua/fragments/keyed/enters-as.lua',
     from: '(asks or isHeard(line, channel))',
     to: 'isHeard',
-    suites: ['keyed-lock/line#died'],
+    suites: ['sync/keyed-lock/line#died'],
   },
   {
     name: 'keyed-line-others-without-a-turn',
@@ -640,7 +644,7 @@ export const lines = [
     file: 'src/lua/fragments/line/hand-over.lua',
     from: "(line.sets or redis.call('EXISTS', line.lock) == 0)",
     to: "not line.sets and redis.call('EXISTS', line.lock) == 0",
-    suites: ['keyed-lock/line#left to'],
+    suites: ['sync/keyed-lock/line#left to'],
   },
   {
     name: 'keyed-line-first-hears-nothing',
@@ -648,7 +652,7 @@ export const lines = [
     file: 'src/lua/fragments/keyed/wake-first.lua',
     from: 'if first and first ~= line.asker then',
     to: 'if false then',
-    suites: ['keyed-lock/line#only one behind'],
+    suites: ['sync/keyed-lock/line#only one behind'],
   },
   {
     name: 'lua-hold-without-an-expiry',
@@ -664,7 +668,7 @@ export const lines = [
     file: 'src/sync/keyed-lock/renew.lua',
     from: "whole and #words or 0 do\n    local own = words[f] .. ':' .. words[1]",
     to: "whole and 2 or 0 do\n    local own = words[f] .. ':' .. words[1]",
-    suites: ['keyed-lock/keyed-lock'],
+    suites: ['sync/keyed-lock/keyed-lock'],
   },
   {
     name: 'rw-readers-pass-a-waiting-writer',
@@ -672,7 +676,7 @@ export const lines = [
     file: 'src/sync/read-write-lock/acquire.lua',
     from: "if redis.call('EXISTS', queue) == 1 or",
     to: "if redis.call('EXISTS', queue) == 2 or",
-    suites: ['read-write-lock/turns'],
+    suites: ['sync/read-write-lock/turns'],
   },
   {
     name: 'line-lasts-as-long-as-some',
@@ -680,7 +684,7 @@ export const lines = [
     file: 'src/lua/fragments/readers/lock-left.lua',
     from: 'return longest >= some and longest > 0 and math.max(left, longest) or longest',
     to: 'return longest',
-    suites: ['read-write-lock/wire', 'fair-read-write-lock/order'],
+    suites: ['sync/read-write-lock/wire', 'sync/read-write-lock/fair/order'],
   },
   {
     name: 'fg8-asks-before-it-lives',
@@ -688,7 +692,7 @@ export const lines = [
     file: 'src/sync/fair-lock/poll.lua',
     from: "local left = redis.call('PTTL', lock)\n",
     to: "removeOverdue(line, '')\nlocal left = redis.call('PTTL', lock)\n",
-    suites: ['fair-lock/flaws'],
+    suites: ['sync/fair-lock/flaws'],
   },
   {
     name: 'fg13-leaves-in-silence',
@@ -696,7 +700,7 @@ export const lines = [
     file: 'src/sync/fair-lock/leave.lua',
     from: "if (freed or waited) and redis.call('EXISTS', lock) == 0 then",
     to: "if freed and redis.call('EXISTS', lock) == 0 then",
-    suites: ['fair-lock/flaws'],
+    suites: ['sync/fair-lock/flaws'],
   },
   {
     name: 'fg24-line-never-put-right',
@@ -704,7 +708,7 @@ export const lines = [
     file: 'src/sync/fair-lock/enqueue.lua',
     from: 'local late = off >= length * allowance and',
     to: 'local late = false and',
-    suites: ['fair-lock/drift'],
+    suites: ['sync/fair-lock/drift'],
   },
   // ---- engines ----------------------------------------------------------------------------------------------------------
   {
@@ -753,7 +757,7 @@ export const lines = [
     file: 'src/engine/memory/commands/expire.ts',
     from: "pexpire: { arity: -3, write: true, handle: expire('pexpire', PX) }",
     to: "pexpire: { arity: -3, write: true, handle: expire('pexpire', EX) }",
-    suites: ['engine/memory/commands'],
+    suites: ['engine/memory/commands/commands'],
   },
   {
     name: 'engine-memory-pattern-counts-twice',
@@ -761,7 +765,7 @@ export const lines = [
     file: 'src/engine/memory/pubsub.ts',
     from: 'told += listening.size',
     to: 'told += 0',
-    suites: ['contract/topics', 'engine/memory/commands', 'engine/memory/driver'],
+    suites: ['suites/contract/topics', 'engine/memory/commands/commands', 'engine/memory/driver'],
   },
   {
     name: 'engine-memory-move-copies',
@@ -769,7 +773,7 @@ export const lines = [
     file: 'src/engine/memory/commands/set.ts',
     from: 'if (removeFrom(context, from, [member]) === 0) return 0',
     to: 'if (!source.members.has(member)) return 0',
-    suites: ['engine/memory/collections', 'engine/memory/commands', 'engine/memory/differential'],
+    suites: ['engine/memory/commands/collections', 'engine/memory/commands/commands', 'engine/memory/differential'],
   },
   {
     name: 'engine-memory-persist-lies',
@@ -777,7 +781,7 @@ export const lines = [
     file: 'src/engine/memory/commands/expire.ts',
     from: 'database.setExpiry(key, undefined)\n  return 1',
     to: 'return 1',
-    suites: ['engine/memory/commands'],
+    suites: ['engine/memory/commands/commands'],
   },
   // ---- configuration ----------------------------------------------------------------------------------------------------
   {
@@ -818,7 +822,7 @@ export const lines = [
     file: 'src/config/url.ts',
     from: "colon === -1 ? ['', info]",
     to: "colon === -1 ? [info, '']",
-    suites: ['lock/secrets'],
+    suites: ['suites/guide/secrets'],
   },
   {
     name: 'config-logger-throws',
@@ -826,7 +830,7 @@ export const lines = [
     file: 'src/config/settings.ts',
     from: 'logger: guarded(logger),',
     to: 'logger,',
-    suites: ['lock/user-functions#a listener or a logger that throws'],
+    suites: ['suites/guide/user-functions#a listener or a logger that throws'],
   },
   {
     name: 'config-default-not-taken',
@@ -834,7 +838,7 @@ export const lines = [
     file: 'src/config/file/placeholders.ts',
     from: ': undefined) ?? fallback',
     to: ': undefined)',
-    suites: ['config/reading', 'config/mistakes'],
+    suites: ['config/file/reading', 'config/file/mistakes'],
   },
   {
     name: 'config-prefix-allowed',
@@ -842,7 +846,7 @@ export const lines = [
     file: 'src/config/borrowed.ts',
     from: "some?.keyPrefix !== undefined && some.keyPrefix !== ''",
     to: "some?.keyPrefix === null && some.keyPrefix !== ''",
-    suites: ['lock/borrowed'],
+    suites: ['config/borrowed'],
   },
   // ---- codecs -----------------------------------------------------------------------------------------------------------
   {
@@ -867,7 +871,7 @@ export const lines = [
     file: 'src/codecs/by-name.ts',
     from: 'new Uint8Array(data)',
     to: 'data',
-    suites: ['codecs/codecs', 'contract/topics'],
+    suites: ['codecs/codecs', 'suites/contract/topics'],
   },
   {
     name: 'codec-jackson-16-digits',
@@ -883,7 +887,7 @@ export const lines = [
     file: 'src/codecs/by-name.ts',
     from: 'if (text === undefined) throw new TypeError(`there is no JSON',
     to: 'if (text === null) throw new TypeError(`there is no JSON',
-    suites: ['codecs/codecs', 'contract/topics'],
+    suites: ['codecs/codecs', 'suites/contract/topics'],
   },
   // ---- topics and scripts -----------------------------------------------------------------------------------------------
   {
@@ -892,7 +896,7 @@ export const lines = [
     file: 'src/sync/topic/listening.ts',
     from: 'if (this.#over !== undefined) return',
     to: 'if (this.#over === null) return',
-    suites: ['contract/topics#another’s subscription'],
+    suites: ['suites/contract/topics#another’s subscription'],
   },
   {
     name: 'topic-bad-message-kills',
@@ -900,7 +904,7 @@ export const lines = [
     file: 'src/sync/topic/listening.ts',
     from: "      failed(new Error(`a message on '${channel}' cannot be read: ${why}`, { cause }))\n      return",
     to: '      throw cause',
-    suites: ['contract/topics'],
+    suites: ['suites/contract/topics'],
   },
   {
     name: 'topic-loop-unbounded',
@@ -908,7 +912,7 @@ export const lines = [
     file: 'src/sync/topic/message-loop.ts',
     from: 'const BUFFER = 1000',
     to: 'const BUFFER = 1e9',
-    suites: ['contract/topics#names no buffer'],
+    suites: ['suites/contract/topics#names no buffer'],
   },
   {
     name: 'topic-rejection-unhandled',
@@ -916,7 +920,7 @@ export const lines = [
     file: 'src/sync/topic/listening.ts',
     from: 'Promise.resolve(this.#concerned.receive(message, channel)).catch(failed)',
     to: 'void this.#concerned.receive(message, channel)',
-    suites: ['contract/topics'],
+    suites: ['suites/contract/topics'],
   },
   {
     name: 'script-kill-unsaid',
@@ -924,7 +928,7 @@ export const lines = [
     file: 'src/sync/script/server-scripts.ts',
     from: "if (outcomes.some(({ status }) => status === 'fulfilled')) return",
     to: 'if (outcomes.length > 0) return',
-    suites: ['contract/console', 'contract/scripts', 'script/server'],
+    suites: ['suites/contract/console', 'suites/contract/scripts', 'sync/script/server'],
   },
   {
     name: 'script-exists-somewhere',
@@ -932,7 +936,7 @@ export const lines = [
     file: 'src/sync/script/server-scripts.ts',
     from: 'nodes.every((known)',
     to: 'nodes.some((known)',
-    suites: ['script/cluster'],
+    suites: ['sync/script/cluster'],
   },
   // ---- closing, health, connecting ------------------------------------------------------------------------------------
   {
@@ -941,7 +945,7 @@ export const lines = [
     file: 'src/closing.ts',
     from: 'if (left() > 0) this.#drain()',
     to: 'void left',
-    suites: ['closing/drain#while the client drains → a call'],
+    suites: ['suites/closing/drain#while the client drains → a call'],
   },
   {
     name: 'close-turnstiles-go-on',
@@ -949,7 +953,7 @@ export const lines = [
     file: 'src/closing.ts',
     from: '    for (const gate of gates.all) gate.turnAway()\n    turnstiles.turnAway()',
     to: '    for (const gate of gates.all) gate.turnAway()\n    void turnstiles',
-    suites: ['closing/drain#while the client drains → a call'],
+    suites: ['suites/closing/drain#while the client drains → a call'],
   },
   {
     name: 'close-drains-for-nobody',
@@ -957,7 +961,7 @@ export const lines = [
     file: 'src/closing.ts',
     from: 'left() > 0 && (runtime.busy || turnstiles.holds))',
     to: 'left() > 0)',
-    suites: ['closing/drain#the work has ended'],
+    suites: ['suites/closing/drain#the work has ended'],
   },
   {
     name: 'close-work-cut-short',
@@ -965,7 +969,7 @@ export const lines = [
     file: 'src/core/client/runtime.ts',
     from: 'return this.working > 0 || ',
     to: 'return ',
-    suites: ['closing/drain#gave its lock back'],
+    suites: ['suites/closing/drain#gave its lock back'],
   },
   {
     name: 'close-first-drain-counts',
@@ -973,7 +977,7 @@ export const lines = [
     file: 'src/closing.ts',
     from: 'Math.min(this.#drainsUntil, until)',
     to: 'this.#drainsUntil === Infinity ? until : this.#drainsUntil',
-    suites: ['closing/drain#again'],
+    suites: ['suites/closing/drain#again'],
   },
   {
     name: 'close-untold',
@@ -981,7 +985,7 @@ export const lines = [
     file: 'src/closing.ts',
     from: 'this.#began.abort(new ClosedError())',
     to: 'void 0',
-    suites: ['closing/drain#client.closing'],
+    suites: ['suites/closing/drain#client.closing'],
   },
   {
     name: 'close-connection-stays',
@@ -989,7 +993,7 @@ export const lines = [
     file: 'src/closing.ts',
     from: 'await runtime.link.close()',
     to: 'await Promise.resolve()',
-    suites: ['closing/drain#the connection has ended'],
+    suites: ['suites/closing/drain#the connection has ended'],
   },
   {
     name: 'health-waits-for-the-silent',
@@ -997,7 +1001,7 @@ export const lines = [
     file: 'src/core/client/health.ts',
     from: 'const PATIENCE = 1000',
     to: 'const PATIENCE = 100_000',
-    suites: ['closing/drain#that is silent'],
+    suites: ['suites/closing/drain#that is silent'],
   },
   {
     name: 'health-refused-is-away',
@@ -1005,7 +1009,7 @@ export const lines = [
     file: 'src/core/client/health.ts',
     from: "error.code === 'NOPERM'",
     to: "error.code === 'NOAUTH'",
-    suites: ['closing/drain#health'],
+    suites: ['suites/closing/drain#health'],
   },
   {
     name: 'health-permits-uncounted',
@@ -1013,7 +1017,7 @@ export const lines = [
     file: 'src/client.ts',
     from: 'gate.held, this.#turnstiles.held)',
     to: 'gate.held, 0)',
-    suites: ['closing/drain#has permits'],
+    suites: ['suites/closing/drain#has permits'],
   },
   {
     name: 'connect-leaves-it-open',
@@ -1037,7 +1041,7 @@ export const lines = [
     file: 'src/sync/topic/topic.ts',
     from: 'runtime.link.command(command, integer, options)',
     to: 'runtime.link.command(command, (reply): reply is number => reply !== undefined, options)',
-    suites: ['synchronizers/strange-replies#topics'],
+    suites: ['suites/trouble/synchronizers/strange-replies#topics'],
   },
   {
     name: 'kept-any-text',
@@ -1045,7 +1049,7 @@ export const lines = [
     file: 'src/core/shared/shared-object.ts',
     from: 'if (Number.isSafeInteger(count)) return count',
     to: 'if (count !== undefined) return count',
-    suites: ['synchronizers/strange-replies#latch'],
+    suites: ['suites/trouble/synchronizers/strange-replies#latch'],
   },
   // ---- http -------------------------------------------------------------------------------------------------------------
   {
@@ -1095,7 +1099,7 @@ export const lines = [
     file: 'src/sync/red-lock/red-lock.ts',
     from: 'Math.floor(this.members.length / 2) + 1',
     to: 'Math.ceil(this.members.length / 2)',
-    suites: ['red-lock/majority'],
+    suites: ['sync/red-lock/majority'],
   },
   {
     name: 'red-no-drift',
@@ -1103,7 +1107,7 @@ export const lines = [
     file: 'src/sync/red-lock/red-lock.ts',
     from: 'return lease / 100 + 2',
     to: 'return 0 * lease',
-    suites: ['red-lock/red-lock'],
+    suites: ['sync/red-lock/red-lock'],
   },
   {
     name: 'multi-longest-counts',
@@ -1111,7 +1115,7 @@ export const lines = [
     file: 'src/sync/multi-lock/outcomes.ts',
     from: 'sort((one, other) => other - one)',
     to: 'sort((one, other) => one - other)',
-    suites: ['multi-lock/multi-lock', 'red-lock/red-lock'],
+    suites: ['sync/multi-lock/multi-lock', 'sync/red-lock/red-lock'],
   },
   // ---- messages, replies and names from strangers ----------------------------------------------------------------------
   {
@@ -1120,7 +1124,7 @@ export const lines = [
     file: 'src/core/line/grant-proof.ts',
     from: "'hex').startsWith(proof)",
     to: "'hex') !== proof",
-    suites: ['fair-lock/hostile-messages#without proof'],
+    suites: ['core/line/hostile-messages#without proof'],
   },
   {
     name: 'engine-surplus-answer-passes',
@@ -1128,7 +1132,7 @@ export const lines = [
     file: 'src/engine/ioredis/driver.ts',
     from: 'if (isOutOfStep(error)) events.outOfStep(error)',
     to: '',
-    suites: ['lock/out-of-step#comes twice'],
+    suites: ['engine/out-of-step#comes twice'],
   },
   {
     name: 'engine-missing-answer-passes',
@@ -1136,7 +1140,7 @@ export const lines = [
     file: 'src/engine/exchanges.ts',
     from: '      this.#outOfStep.probe()\n',
     to: '',
-    suites: ['lock/out-of-step#an answer is lost'],
+    suites: ['engine/out-of-step#an answer is lost'],
   },
   {
     name: 'engine-parser-ends-the-process',
@@ -1144,7 +1148,7 @@ export const lines = [
     file: 'src/engine/ioredis/parser-guard.ts',
     from: "if (!('guarded' in this.redis.options)) {",
     to: "if ('guarded' in this.redis.options) {",
-    suites: ['lock/out-of-step#on every connection'],
+    suites: ['engine/out-of-step#on every connection'],
   },
   {
     name: 'engine-bytes-are-answers',
@@ -1152,7 +1156,7 @@ export const lines = [
     file: 'src/engine/out-of-step.ts',
     from: 'if (this.#replies.answers === before && this.#canSend)',
     to: 'if (this.#stopped)',
-    suites: ['lock/out-of-step#the length of an answer'],
+    suites: ['engine/out-of-step#the length of an answer'],
   },
   {
     name: 'core-no-expiry-no-deadline',
@@ -1160,7 +1164,7 @@ export const lines = [
     file: 'src/core/hold/deadline.ts',
     from: '(left < 0 ? lease : left)',
     to: '(left < 0 ? Infinity : left)',
-    suites: ['lock/promises#takes the expiry away'],
+    suites: ['suites/guide/promises#takes the expiry away'],
   },
   {
     name: 'core-copies-draw-the-same',
@@ -1168,7 +1172,7 @@ export const lines = [
     file: 'src/base/clock.ts',
     from: 'byte ^ (key[i % key.length] as number)',
     to: 'byte ^ (i & 0)',
-    suites: ['lock/clones'],
+    suites: ['core/client/clones'],
   },
   {
     name: 'core-signal-waits-for-a-timer',
@@ -1176,7 +1180,7 @@ export const lines = [
     file: 'src/base/scope.ts',
     from: '        look()\n',
     to: '',
-    suites: ['lock/promises#a signal that was kept'],
+    suites: ['suites/guide/promises#a signal that was kept'],
   },
   {
     name: 'fg24-ours-add-up',
@@ -1184,7 +1188,7 @@ export const lines = [
     file: 'src/sync/fair-lock/enqueue.lua',
     from: '(state == 2 and allowance or 0)',
     to: 'allowance',
-    suites: ['fair-lock/drift'],
+    suites: ['sync/fair-lock/drift'],
   },
   {
     name: 'fg7-line-with-any-expiry',
@@ -1192,7 +1196,7 @@ export const lines = [
     file: 'src/lua/fragments/line/extend-line.lua',
     from: "redis.call('PEXPIREAT', line.queue, till)",
     to: '',
-    suites: ['fair-lock/line-expiry'],
+    suites: ['sync/fair-lock/line-expiry'],
   },
   {
     name: 'trust-call-believed',
@@ -1200,7 +1204,7 @@ export const lines = [
     file: 'src/core/line/grant-listener.ts',
     from: 'this.#ear === undefined || counted > 0',
     to: 'this.#ear === undefined',
-    suites: ['fair-lock/hostile-messages#made-up calls'],
+    suites: ['core/line/hostile-messages#made-up calls'],
   },
   {
     name: 'trust-reply-unchecked',
@@ -1208,7 +1212,7 @@ export const lines = [
     file: 'src/lua/shape.ts',
     from: 'Array.isArray(reply) && reply.length === items.length && items.every((item, i) => item(reply[i], sent))',
     to: 'Array.isArray(reply)',
-    suites: ['lua/shape', 'lock/strange-replies'],
+    suites: ['lua/shape', 'suites/trouble/locks/strange-replies'],
   },
   {
     name: 'trust-number-not-whole',
@@ -1232,7 +1236,7 @@ export const lines = [
     file: 'src/engine/greeting.ts',
     from: "if (isQueued(reply)) return 'it is inside an open MULTI'",
     to: 'if (isQueued(reply)) return undefined',
-    suites: ['lock/strange-connections#MULTI'],
+    suites: ['engine/strange-connections#MULTI'],
   },
   {
     name: 'trust-long-name',
@@ -1240,7 +1244,7 @@ export const lines = [
     file: 'src/options.ts',
     from: 'if (bytes > LONGEST) throw',
     to: 'if (bytes > 2 * LONGEST) throw',
-    suites: ['lock/names'],
+    suites: ['options/names'],
   },
   {
     name: 'trust-half-a-character',
@@ -1248,7 +1252,7 @@ export const lines = [
     file: 'src/options.ts',
     from: 'if (LONE.test(value))',
     to: "if (LONE.test(value) && value === '')",
-    suites: ['lock/names'],
+    suites: ['options/names'],
   },
   {
     name: 'trust-scope-of-a-socket',
@@ -1256,7 +1260,7 @@ export const lines = [
     file: 'src/base/scope.ts',
     from: '=> root(step)',
     to: '=> step()',
-    suites: ['lock/scopes'],
+    suites: ['base/scopes'],
   },
   {
     name: 'trust-scope-of-a-listener',
@@ -1264,7 +1268,7 @@ export const lines = [
     file: 'src/base/scope.ts',
     from: 'AsyncLocalStorage.bind<L>(listener)',
     to: 'listener',
-    suites: ['lock/scopes'],
+    suites: ['base/scopes'],
   },
   {
     name: 'trust-not-verified',
@@ -1272,7 +1276,7 @@ export const lines = [
     file: 'src/core/client/runtime.ts',
     from: 'this.#question()\n    this.subscriptions.gap()',
     to: 'this.subscriptions.gap()',
-    suites: ['lock/doubt#after a reconnect'],
+    suites: ['core/hold/doubt#after a reconnect'],
   },
   // ---- what others wrote -----------------------------------------------------------------------------------------------
   {
@@ -1297,7 +1301,7 @@ export const lines = [
     file: 'src/lua/fragments/holder-of.lua',
     from: "string.find(held[2], '^[1-9]%d*$')",
     to: 'true',
-    suites: ['lock/wrong-kind#one field'],
+    suites: ['lua/fragments/wrong-kind#one field'],
   },
   // ---- servers and connections -----------------------------------------------------------------------------------------
   {
@@ -1355,7 +1359,7 @@ export const lines = [
     file: 'src/config/file/tree.ts',
     from: 'reading.spent = reading.copied\n',
     to: 'reading.spent = 0\n',
-    suites: ['config/yaml'],
+    suites: ['config/file/yaml'],
   },
   {
     name: 'config-holds-itself',
@@ -1363,7 +1367,7 @@ export const lines = [
     file: 'src/config/file/tree.ts',
     from: 'if (depth > DEEPEST)',
     to: 'if (depth > 1e9)',
-    suites: ['config/yaml'],
+    suites: ['config/file/yaml'],
   },
   {
     name: 'config-port-of-17-bits',
@@ -1445,7 +1449,7 @@ export const lines = [
     file: 'src/core/line/line.ts',
     from: 'else if (call === undefined) this.#outsiders.attend',
     to: "else if (state === 'behind others') this.#outsiders.attend",
-    suites: ['fair-lock/flaws'],
+    suites: ['sync/fair-lock/flaws'],
   },
   {
     name: 'forced-hold-goes-on',
@@ -1453,7 +1457,7 @@ export const lines = [
     file: 'src/core/line/grant-acceptor.ts',
     from: 'if (tenure === undefined) return\n',
     to: 'if (tenure?.lease !== 0) return\n',
-    suites: ['fair-lock/hand-to-hand'],
+    suites: ['core/line/hand-to-hand'],
   },
   {
     name: 'line-readers-one-by-one',
@@ -1461,7 +1465,7 @@ export const lines = [
     file: 'src/lua/fragments/line/serve-line.lua',
     from: 'mode = wants',
     to: "return 'write'",
-    suites: ['fair-read-write-lock/order'],
+    suites: ['sync/read-write-lock/fair/order'],
   },
   {
     name: 'line-trials-of-a-tenth',
@@ -1469,7 +1473,7 @@ export const lines = [
     file: 'src/lua/constants.ts',
     from: 'TRIAL = 3000',
     to: 'TRIAL = 300',
-    suites: ['fair-lock/flaws', 'lua/scripts'],
+    suites: ['sync/fair-lock/flaws', 'lua/scripts'],
   },
   {
     name: 'line-trials-without-a-mark',
@@ -1477,7 +1481,7 @@ export const lines = [
     file: 'src/lua/fragments/line/grant-trial.lua',
     from: 'line.now + TRIAL_MARKED',
     to: 'line.now + TRIAL',
-    suites: ['fair-read-write-lock/order'],
+    suites: ['sync/read-write-lock/fair/order'],
   },
   {
     name: 'line-writers-lose-their-place',
@@ -1485,7 +1489,7 @@ export const lines = [
     file: 'src/lua/fragments/line/place-all.lua',
     from: 'if not stands then',
     to: "if not stands or string.sub(owner, -6) == ':write' and redis.call('LREM', line.queue, 1, owner) then",
-    suites: ['fair-read-write-lock/order'],
+    suites: ['sync/read-write-lock/fair/order'],
   },
   {
     name: 'line-writes-beside-readers',
@@ -1493,7 +1497,7 @@ export const lines = [
     file: 'src/lua/fragments/line/serve-line.lua',
     from: "if wants == 'wait' or mode == 'write' or mode and wants == 'write' then",
     to: "if wants == 'wait' or mode == 'write' then",
-    suites: ['fair-read-write-lock/order'],
+    suites: ['sync/read-write-lock/fair/order'],
   },
   {
     name: 'line-readers-pass',
@@ -1501,7 +1505,7 @@ export const lines = [
     file: 'src/lua/fragments/line/serve-line.lua',
     from: "if wants ~= 'wait' then\n          mode = 'write'\n",
     to: "if wants ~= 'wait' then\n",
-    suites: ['fair-read-write-lock/order'],
+    suites: ['sync/read-write-lock/fair/order'],
   },
   {
     name: 'line-served-stay',
@@ -1509,7 +1513,7 @@ export const lines = [
     file: 'src/sync/read-write-lock/release.lua',
     from: 'for i = 9, #served do',
     to: 'for i = #served + 1, #served do',
-    suites: ['fair-read-write-lock/wire#right behind'],
+    suites: ['sync/read-write-lock/fair/wire#right behind'],
   },
   {
     name: 'rw-first-reader-frees-all',
@@ -1517,7 +1521,7 @@ export const lines = [
     file: 'src/sync/read-write-lock/release.lua',
     from: 'if longest > 0 then',
     to: 'if longest < 0 then',
-    suites: ['read-write-lock/read-write-lock'],
+    suites: ['sync/read-write-lock/read-write-lock'],
   },
   {
     name: 'rw-writes-beside-readers',
@@ -1525,7 +1529,7 @@ export const lines = [
     file: 'src/sync/read-write-lock/acquire.lua',
     from: "if mode == 'write' or mode and entersAs(owner) == 'write' then",
     to: "if mode == 'write' then",
-    suites: ['read-write-lock/read-write-lock'],
+    suites: ['sync/read-write-lock/read-write-lock'],
   },
   {
     name: 'line-passed-on-trial',
@@ -1533,7 +1537,7 @@ export const lines = [
     file: 'src/core/line/pass-on.ts',
     from: 'if (from.trial) await this.#protocol.confirm(from.wire, from.lease)',
     to: '',
-    suites: ['lock/line#nothing to do'],
+    suites: ['sync/lock/line#nothing to do'],
   },
   // ---- the line of the plain lock ----------------------------------------------------------------------------------------
   {
@@ -1542,7 +1546,7 @@ export const lines = [
     file: 'src/sync/lock/release.lua',
     from: "redis.pcall('HDEL', lock, owner)",
     to: "redis.pcall('DEL', lock)",
-    suites: ['lock/line#leaves'],
+    suites: ['sync/lock/line#leaves'],
   },
   {
     name: 'one-line-everybody-asks',
@@ -1550,7 +1554,7 @@ export const lines = [
     file: 'src/lua/fragments/line/hand-over.lua',
     from: 'serveLine(line, {})',
     to: "for _, one in ipairs(redis.call('LRANGE', line.queue, 0, -1)) do redis.pcall(line.publish, grantChannel(line, one), '0') end",
-    suites: ['lock/line#one caller each'],
+    suites: ['sync/lock/line#one caller each'],
   },
   {
     name: 'one-line-a-newcomer-passes',
@@ -1558,7 +1562,7 @@ export const lines = [
     file: 'src/lua/fragments/exclusive/refusal-of.lua',
     from: "redis.call('EXISTS', queue) == 1 or",
     to: "redis.call('EXISTS', queue) == 2 or",
-    suites: ['lock/line#free for a moment'],
+    suites: ['sync/lock/line#free for a moment'],
   },
   {
     name: 'one-line-strangers-left-out',
@@ -1566,7 +1570,7 @@ export const lines = [
     file: 'src/lua/fragments/outsiders/begin-turn.lua',
     from: 'if heard <= 0 and not head or',
     to: 'if heard >= -1 or',
-    suites: ['lock/line#left to'],
+    suites: ['sync/lock/line#left to'],
   },
   {
     name: 'one-line-open-turn-ignored',
@@ -1574,7 +1578,7 @@ export const lines = [
     file: 'src/lua/fragments/line/ask-all.lua',
     from: 'open > 0 and not held and not news',
     to: 'false',
-    suites: ['lock/line#left to'],
+    suites: ['sync/lock/line#left to'],
   },
   {
     name: 'one-line-place-lost',
@@ -1582,7 +1586,7 @@ export const lines = [
     file: 'src/core/line/line-waiters.ts',
     from: 'if (!this.standsOnce || first === undefined || !this.places.has(place)) return',
     to: 'if (first === undefined || first !== undefined) return',
-    suites: ['lock/line#leaves'],
+    suites: ['sync/lock/line#leaves'],
   },
   {
     name: 'one-line-mixed-leases',
@@ -1590,7 +1594,7 @@ export const lines = [
     file: 'src/core/line/place.ts',
     from: 'place.mixed ||= place.waiter.request.terms.lease !== waiter.request.terms.lease',
     to: 'void waiter',
-    suites: ['lock/line#another lease'],
+    suites: ['sync/lock/line#another lease'],
   },
   {
     name: 'one-line-turn-without-end',
@@ -1598,7 +1602,7 @@ export const lines = [
     file: 'src/lua/fragments/outsiders/begin-turn.lua',
     from: "redis.pcall('PEXPIRE', line.turn, TURN_TIME) == 1",
     to: 'true',
-    suites: ['lock/line#left to'],
+    suites: ['sync/lock/line#left to'],
   },
   {
     name: 'one-line-the-dead-stay',
@@ -1606,7 +1610,7 @@ export const lines = [
     file: 'src/lua/fragments/line/serve-line.lua',
     from: 'if next(line.dead) then',
     to: 'if not next(line.dead) and false then',
-    suites: ['lock/line#died'],
+    suites: ['sync/lock/line#died'],
   },
   {
     name: 'one-line-token-at-the-grant',
@@ -1614,7 +1618,7 @@ export const lines = [
     file: 'src/lua/fragments/line/grant-trial.lua',
     from: 'grant(line, owner, TRIAL)',
     to: "grant(line, owner, TRIAL) redis.call('INCR', 'redisson_lock_token:{x}')",
-    suites: ['fenced-lock/line#nobody confirms'],
+    suites: ['sync/fenced-lock/line#nobody confirms'],
   },
   {
     name: 'one-line-token-of-another',
@@ -1622,7 +1626,7 @@ export const lines = [
     file: 'src/lua/fragments/next-token.lua',
     from: "    redis.call('INCR', counter)",
     to: "    if isNew then redis.call('INCR', counter) end",
-    suites: ['fenced-lock/line#evicted'],
+    suites: ['sync/fenced-lock/line#evicted'],
   },
   {
     name: 'one-line-held-without-a-token',
@@ -1630,7 +1634,7 @@ export const lines = [
     file: 'src/lua/fragments/next-token.lua',
     from: "if isNew then redis.call('HDEL', lock, owner) end",
     to: '',
-    suites: ['fenced-lock/tokens#the counter’s name'],
+    suites: ['sync/fenced-lock/tokens#the counter’s name'],
   },
   {
     name: 'one-line-passed-without-a-token',
@@ -1638,7 +1642,7 @@ export const lines = [
     file: 'src/sync/fenced-lock/pass.lua',
     from: "  redis.call('INCR', counter)",
     to: '',
-    suites: ['fenced-lock/line#passed on within'],
+    suites: ['sync/fenced-lock/line#passed on within'],
   },
   {
     name: 'one-line-asks-while-it-passes',
@@ -1646,7 +1650,7 @@ export const lines = [
     file: 'src/core/line/line-waiters.ts',
     from: 'if (this.passing !== undefined) return',
     to: '',
-    suites: ['fenced-lock/line#while it is being passed on'],
+    suites: ['sync/fenced-lock/line#while it is being passed on'],
   },
   {
     name: 'one-line-frees-what-it-passes',
@@ -1654,7 +1658,7 @@ export const lines = [
     file: 'src/core/line/grant-acceptor.ts',
     from: 'if (place.wire !== this.#waiters.passing) places.abandon(place)',
     to: 'places.abandon(place)',
-    suites: ['fenced-lock/line#comes late'],
+    suites: ['sync/fenced-lock/line#comes late'],
   },
   // ---- elections, slots, schedules --------------------------------------------------------------------------------------
   {
@@ -1663,7 +1667,7 @@ export const lines = [
     file: 'src/sync/election/reign.ts',
     from: 'left <= this.#rest',
     to: 'left < 0',
-    suites: ['election/away'],
+    suites: ['sync/election/away'],
   },
   {
     name: 'election-leader-without-the-lock',
@@ -1671,7 +1675,7 @@ export const lines = [
     file: 'src/sync/election/leader.lua',
     from: "if not owner or redis.call('HEXISTS', lock, owner) == 0 then",
     to: 'if not owner then',
-    suites: ['election/election'],
+    suites: ['sync/election/election'],
   },
   {
     name: 'slots-run-again',
@@ -1679,7 +1683,7 @@ export const lines = [
     file: 'src/sync/slots/claim.lua',
     from: "if there[1] ~= 'running' or attempt >= most or attempt < 1 then",
     to: "if there[1] ~= 'running' and attempt >= most or attempt < 1 then",
-    suites: ['slots/slots'],
+    suites: ['sync/slots/slots'],
   },
   {
     name: 'slots-early',
@@ -1687,7 +1691,7 @@ export const lines = [
     file: 'src/sync/slots/slots.ts',
     from: 'now < due',
     to: 'now < 0',
-    suites: ['slots/slots'],
+    suites: ['sync/slots/slots'],
   },
   {
     name: 'schedule-by-its-own-clock',
@@ -1719,7 +1723,7 @@ export const lines = [
     file: 'src/sync/slots/slots.ts',
     from: '[hold.signal, signal].find',
     to: '[signal].find',
-    suites: ['slots/answers'],
+    suites: ['sync/slots/answers'],
   },
   {
     name: 'slots-attempts-forgotten',
@@ -1727,7 +1731,7 @@ export const lines = [
     file: 'src/sync/slots/finish.lua',
     from: 'if tried > 1 then',
     to: 'if tried > 99 then',
-    suites: ['slots/answers'],
+    suites: ['sync/slots/answers'],
   },
   {
     name: 'election-ends-without-memory',
@@ -1735,6 +1739,6 @@ export const lines = [
     file: 'src/sync/election/trouble.ts',
     from: "'WRONGPASS', 'CROSSSLOT'",
     to: "'WRONGPASS', 'OOM'",
-    suites: ['election/trouble'],
+    suites: ['sync/election/trouble'],
   },
 ]

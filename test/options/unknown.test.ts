@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, connect } from 'holdfast'
-import { LOCKS } from '../closing/surface.js'
+import { LOCKS } from '../support/surface.js'
 
 type Call = (client: Client, options: never) => unknown
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { redisEngine, started } from '../engines.js'
+import { redisEngine, started } from '../support/engines.js'
 import { startRedis } from '../support/redis-server.js'
 
 const program = fileURLToPath(new URL('../support/schedule-process.js', import.meta.url))

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { CallEvent, CallStep, HistoryEvent } from 'holdfast/testing'
 import { checkHistory } from 'holdfast/testing'
 import { Redis } from 'ioredis'
-import { machineTime } from '../soak/log.js'
+import { machineTime } from '../suites/soak/log.js'
 import type { Order } from './fair-process.js'
 import { assertNone } from './violations.js'
 

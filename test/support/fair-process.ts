@@ -7,7 +7,7 @@ import type { FencedHold } from 'holdfast'
 import { connect } from 'holdfast'
 import type { CallEvent, CallStep } from 'holdfast/testing'
 import { systemClock } from '#src/base/clock.js'
-import { machineTime } from '../soak/log.js'
+import { machineTime } from '../suites/soak/log.js'
 
 export type Order =
   /** Held until told otherwise, or for no longer than it takes to say so. */

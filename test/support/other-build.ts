@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 /** What the programs of the tests are made of. */
-const PROGRAMS = ['test/support', 'test/soak']
+const PROGRAMS = ['test/support', 'test/suites/soak']
 
 /** The newest tag before this commit; undefined where there is none, or no repository. */
 export const lastTag = (): string | undefined => {

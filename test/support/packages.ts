@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 /** Packages for these tests alone; the scripts that run them install those. */
-const FOLDER = new URL('../../../test/connections/packages/', import.meta.url)
+const FOLDER = new URL('../../../test/suites/connections/packages/', import.meta.url)
 
 const absent = (what: string): Error =>
   Object.assign(new Error(`no ${what}: npm run test:connections installs it`), { code: 'ABSENT' })

@@ -9,8 +9,8 @@ import { closeMemoryServer, openMemoryServer } from '#src/engine/memory/registry
 import type { Script } from '#src/lua/script.js'
 import * as generated from '#src/lua/scripts.gen.js'
 import { digits, either, integer, just, many, nil, type Shape, text, tuple } from '#src/lua/shape.js'
-import { watch } from '../contract/lock/kind.js'
-import type { Client, Options } from '../engines.js'
+import { watch } from '../suites/contract/lock/kind.js'
+import type { Client, Options } from './engines.js'
 import { StrangeDriver } from './strange-driver.js'
 import type { Arg, Reply } from '#src/lua/values.js'
 

@@ -1,4 +1,0 @@
-import { smoke } from '../contract/smoke.js'
-import { rowOf } from '../rows.js'
-
-for (const name of ['ioredis, Valkey 8', 'ioredis, Redis 8']) smoke(rowOf(name))

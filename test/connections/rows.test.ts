@@ -1,5 +1,0 @@
-import { smoke } from '../contract/smoke.js'
-import { rowOf } from '../rows.js'
-
-// The others have files of their own.
-for (const name of ['ioredis, Sentinel', 'node-redis, Cluster', 'TLS + ACL for `app:`']) smoke(rowOf(name))

@@ -1,5 +1,0 @@
-import { engines } from '../engines.js'
-import { kindsOf } from './kinds.js'
-import { lockContract } from './lock.contract.js'
-
-for (const kind of kindsOf('whole')) for (const engine of engines) lockContract(kind, engine)

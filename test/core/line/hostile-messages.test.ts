@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client, Hold, Lock } from 'holdfast'
+import { Redis } from 'ioredis'
+import { type Broken, onServer } from '../../support/server.js'
+
+const NAME = 'a'
+
+interface Line {
+  readonly lock: (client: Client) => Lock
+  readonly channel: (client: Client) => string
+  readonly queue: string
+}
+
+const LINES: Readonly<Record<string, Line>> = {
+  'fair lock': {
+    lock: (client) => client.fairLock(NAME),
+    channel: ({ id }) => `holdfast_grant:{${NAME}}:${id}`,
+    queue: `redisson_lock_queue:{${NAME}}`,
+  },
+  'fair read-write lock': {
+    lock: (client) => client.readWriteLock(NAME, { fair: true }).write,
+    channel: ({ id }) => `holdfast_rwlock_grant:{${NAME}}:${id}:write`,
+    queue: `holdfast_rwlock_queue:{${NAME}}`,
+  },
+}
+
+/** Never for an instant are there two who would each say that they have it. */
+class Inside {
+  readonly #holds = new Set<Hold>()
+  most = 0
+
+  enter(hold: Hold): void {
+    this.#holds.add(hold)
+    this.look()
+  }
+
+  leave(hold: Hold): void {
+    this.#holds.delete(hold)
+  }
+
+  look(): void {
+    const inside = [...this.#holds].filter((hold) => hold.remaining() > 0).length
+    this.most = Math.max(this.most, inside)
+  }
+}
+
+const microseconds = (): string => `${Date.now()}000`
+
+for (const [kind, { lock, channel, queue }] of Object.entries(LINES)) {
+  const waitsFor = async (broken: Broken, length: number): Promise<void> => {
+    await broken.until(async () => (await broken.redis.llen(queue)) === length)
+  }
+
+  onServer(`${kind}: messages name the owner of a hold → it is still held, and nobody else starts`, async (broken) => {
+    const [one, two] = [await broken.open(), await broken.open()]
+    const hold = await lock(one).acquire()
+    const inside = new Inside()
+    inside.enter(hold)
+    const waiting = [lock(one), lock(two)].map((each) =>
+      each.acquire().then(async (next) => {
+        inside.enter(next)
+        await sleep(5)
+        inside.leave(next)
+        await next.release()
+      }),
+    )
+    await waitsFor(broken, 2)
+    const [owner = ''] = (await broken.redis.hkeys(NAME)).filter((field) => field !== 'mode')
+    const stood = await broken.redis.lrange(queue, '0', '-1')
+    for (const client of [one, two]) {
+      for (const wire of [owner, ...stood, owner.slice(37)]) {
+        for (const more of ['', ' ', ' soon', ' 1', ' NaN', ` ${microseconds()}`, ` ${microseconds()} 1 2 3 +`])
+          await broken.redis.publish(channel(client), wire + more)
+      }
+    }
+    await sleep(300)
+    inside.look()
+    assert.equal(await broken.redis.hexists(NAME, owner), 1)
+    assert.deepEqual(await broken.redis.lrange(queue, '0', '-1'), stood)
+    assert.equal(hold.state, 'held')
+    inside.leave(hold)
+    assert.equal(await hold.release(), true)
+    await Promise.all(waiting)
+    assert.equal(inside.most, 1)
+  })
+
+  onServer(
+    `${kind}: grants with guessed numbers, confirmations late → nobody starts beside the holder`,
+    async (broken) => {
+      const [one, two] = [await broken.open(), await broken.open()]
+      const hold = await lock(one).acquire()
+      let started = false
+      const waiting = lock(two)
+        .acquire()
+        .then((next) => {
+          started = true
+          return next.release()
+        })
+      await waitsFor(broken, 1)
+      // It knows the server's clock, and no poll of its is on its way for a while.
+      await sleep(300)
+      const numbers = Array.from({ length: 40 }, (_, i) => i)
+      for (const number of numbers) {
+        for (const text of [`${number} ${microseconds()}`, `${number} ${microseconds()} 1 2 +`]) {
+          await broken.redis.publish(channel(two), text)
+          await broken.redis.publish(channel(two), `${two.id}:${text}`)
+          await broken.redis.publish(channel(two), `${two.id}:${text.replace(' ', ':write ')}`)
+          await broken.redis.publish(channel(two), `${text} 0123456789abcdef`)
+        }
+      }
+      await sleep(200)
+      assert.equal(started, false)
+      assert.equal(hold.state, 'held')
+      assert.equal(await hold.release(), true)
+      assert.equal(await waiting, true)
+    },
+  )
+
+  onServer(`${kind}: a grant whose number and time are right, without proof → nobody starts`, async (broken) => {
+    const [one, two] = [await broken.open(), await broken.open()]
+    const hold = await lock(one).acquire()
+    let started = false
+    const waiting = lock(two)
+      .acquire()
+      .then((next) => {
+        started = true
+        return next.release()
+      })
+    await waitsFor(broken, 1)
+    // A grant is believed at once while no question is on its way.
+    await sleep(300)
+    const [owner = ''] = await broken.redis.lrange(queue, '0', '-1')
+    const number = Number.parseInt(owner.slice(37 + 9), 10)
+    await broken.redis.publish(channel(two), `${number} ${microseconds()} 0123456789abcdef`)
+    await sleep(200)
+    assert.equal(started, false)
+    assert.equal(hold.state, 'held')
+    assert.equal(await hold.release(), true)
+    assert.equal(await waiting, true)
+  })
+
+  onServer(`${kind}: made-up calls for seconds → no warning that the server counts nobody`, async (broken) => {
+    const [one, two] = [await broken.open(), await broken.open()]
+    const hold = await lock(one).acquire()
+    const waiting = lock(two).acquire()
+    await waitsFor(broken, 1)
+    for (let n = 0; n < 40; n++) {
+      await broken.redis.publish(channel(two), 'soon')
+      await sleep(100)
+    }
+    assert.deepEqual(two.warnings, [])
+    assert.equal(await hold.release(), true)
+    assert.equal(await (await waiting).release(), true)
+  })
+
+  onServer(
+    `${kind}: all that was said is said again, again and again → one at a time, in order, nothing is lost`,
+    async (broken) => {
+      const clients = [await broken.open(), await broken.open(), await broken.open()]
+      const stranger = new Redis(broken.server.url)
+      const parrot = stranger.duplicate()
+      broken.after(() => [stranger, parrot].map((redis) => redis.disconnect()))
+      const own = new Set<string>()
+      const heard: [string, string][] = []
+      await stranger.psubscribe(`*{${NAME}}*`)
+      stranger.on('pmessage', (_: string, where: string, payload: string) => {
+        if (own.has(payload)) return
+        heard.push([where, payload])
+        for (const [place, said] of [...heard.slice(-4), heard[heard.length >> 1] ?? heard[0]] as [string, string][]) {
+          for (const text of [said, said.replace(/ \d{16}/, ` ${microseconds()}`), said.slice(0, -1)]) {
+            own.add(text)
+            parrot.publish(place, text).catch(() => undefined)
+          }
+        }
+      })
+      const inside = new Inside()
+      const lost: Hold[] = []
+      const end = performance.now() + 1500
+      const visit = async (client: Client): Promise<void> => {
+        while (performance.now() < end) {
+          const hold = await lock(client).acquire()
+          inside.enter(hold)
+          await sleep(2)
+          if (hold.state !== 'held') lost.push(hold)
+          inside.leave(hold)
+          await hold.release()
+        }
+      }
+      await Promise.all(clients.flatMap((client) => [visit(client), visit(client)]))
+      assert.equal(inside.most, 1)
+      assert.deepEqual(lost, [])
+      assert.ok(heard.length > 0)
+    },
+  )
+}

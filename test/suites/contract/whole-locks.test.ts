@@ -1,0 +1,5 @@
+import { engines } from '../../support/engines.js'
+import { kindsOf } from './kinds.js'
+import { lockContract } from './lock.contract.js'
+
+for (const kind of kindsOf('whole')) for (const engine of engines) lockContract(kind, engine)
