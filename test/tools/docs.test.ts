@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import * as holdfast from 'holdfast'
+import { lines } from '../mutants/lines.mjs'
 
 const page = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
 const source = readFileSync(new URL('../../../src/errors.ts', import.meta.url), 'utf8')
@@ -83,4 +84,18 @@ void test('the guide’s Trust → names what cannot be noticed in time, and wha
     assert.match(trust, said)
   const security = readFileSync(new URL('../../../SECURITY.md', import.meta.url), 'utf8')
   assert.match(security, /by the next answer of the server, within a third of the lease/)
+})
+
+void test('docs/how-it-works/testing.md → the suites and mutants of its table are there', () => {
+  const text = readFileSync(new URL('../../../docs/how-it-works/testing.md', import.meta.url), 'utf8')
+  const rows = [...text.slice(text.indexOf('<!-- suites')).matchAll(/^\| [^|]+ \| ([^|]+) \|([^|]*)\|$/gm)].slice(1)
+  const named = (cells: readonly string[]): string[] =>
+    cells.flatMap((cell) => [...cell.matchAll(/`([\w/-]{4,})`/g)].map(([, name = '']) => name))
+  const suites = named(rows.map(([, cell = '']) => cell))
+  const mutants = named(rows.map(([, , cell = '']) => cell))
+  const isThere = (suite: string): boolean => ['.test.ts', '.ts', '/'].some((end) => existsSync(`test/${suite}${end}`))
+  const known = (name: string): boolean =>
+    existsSync(`test/mutants/${name}.patch`) || lines.some((line) => line.name === name)
+  assert.ok(suites.length > 40 && mutants.length > 40)
+  assert.deepEqual([...suites.filter((name) => !isThere(name)), ...mutants.filter((name) => !known(name))], [])
 })
