@@ -94,7 +94,7 @@ export const readWriteChannel = (name: string): string => `redisson_rwlock:${tag
 export const readCompanion = (name: string): string => tagged(name)
 export const readLevels = (name: string, owner: string): string => `${tagged(name)}:${owner}:rwlock_timeout`
 
-/** Whether readers or writers come next, where both wait. */
+/** Whose turn it is: ours, or that of outsiders. */
 export const readWriteTurn = (name: string): string => `holdfast_rwlock_turn:${tagged(name)}`
 
 /** Who waits for a fair read-write lock, in order, until when each counts as alive, and where it is told that it is in. */
