@@ -5,8 +5,8 @@ const MANY = 10
 const LONG = 3000
 
 const UNCOUNTED =
-  'the server does not count who hears its messages, as behind a proxy, or this user may not ask it (pubsub|numsub): a fair lock ' +
-  'is not granted to who waits, who is called instead and has to ask; one trip more for each hand-over, and not always in their order'
+  'the server does not count who hears its messages (there is a proxy, or this user may not run pubsub|numsub): a fair lock is not ' +
+  'granted to its next waiter, which is told to ask instead: one trip more for each hand-over, and not always in order'
 
 /** Notices that those who wait are called, and never granted anything. */
 export class SubscriberCounts {
