@@ -180,7 +180,7 @@ export const lines = [
   {
     name: 'core-adopts-for-nobody',
     breaks: 'a ticket of what is over is refused',
-    file: 'src/core/gate/gate.ts',
+    file: 'src/core/gate/adopt.ts',
     from: 'if (!(await protocol.pass(from, wire, terms.lease))) return undefined',
     to: 'await protocol.pass(from, wire, terms.lease)',
     suites: ['suites/contract/locks#adopt'],

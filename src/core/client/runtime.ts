@@ -118,9 +118,6 @@ export class Runtime implements Runner {
       cluster: driver.cluster,
       lease: options.watchdog,
       isUp: () => driver.isUp,
-      renewed: (tenure) => {
-        tenure.renewed()
-      },
     })
   }
 

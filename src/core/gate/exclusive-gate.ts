@@ -1,18 +1,19 @@
 import { ClosedError } from '../../errors.js'
-import { Gate } from './gate.js'
-import { hearsGrants } from '../line/grant-listener.js'
-import { FREED, type TenureHold } from '../hold/hold.js'
-import { Line } from '../line/line.js'
-import { isLine } from '../protocol/line-protocol.js'
-import { LoneCall, type LoneHost } from '../waiting/lone-call.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import { LATE, type Request, abortable } from '../waiting/request.js'
-import { SpinWaiters } from './spin-waiters.js'
+import { FREED, type TenureHold } from '../hold/hold.js'
 import type { Tenure } from '../hold/tenure.js'
 import { alike } from '../hold/terms.js'
-import type { Waiter } from '../waiting/waiter.js'
-import type { LineHost } from '../waiting/gate-host.js'
+import { hearsGrants } from '../line/grant-listener.js'
+import { Line } from '../line/line.js'
+import { isLine } from '../protocol/line-protocol.js'
 import { PASS_TIME } from '../protocol/timing.js'
+import type { LineHost } from '../waiting/gate-host.js'
+import { LoneCall, type LoneHost } from '../waiting/lone-call.js'
+import { LATE, type Request, abortable } from '../waiting/request.js'
+import type { Waiter } from '../waiting/waiter.js'
+import { Gate } from './gate.js'
+import { releaseOnServer } from './release.js'
+import { SpinWaiters } from './spin-waiters.js'
 
 /** How often a hold may go from hand to hand here before other processes get their turn. */
 const PASSES = 65_536
@@ -188,7 +189,7 @@ export class ExclusiveGate extends Gate implements LoneHost, LineHost {
     // A line is passed along on the server.
     if (!contention.passesOn) return this.free(tenure)
     this.forget(tenure)
-    return this.releases.within(contention.passOn(tenure), false)
+    return this.runtime.releases.within(contention.passOn(tenure), false)
   }
 
   /** Frees it on the server and lets all compete. False: it was lost, or nobody answered in time. */
@@ -196,7 +197,7 @@ export class ExclusiveGate extends Gate implements LoneHost, LineHost {
     this.forget(tenure)
     this.inFlight++
     this.#waiters?.freeing()
-    const freeing = this.setFree(tenure, () => this.#waiters?.freed())
+    const freeing = releaseOnServer(this, tenure, () => this.#waiters?.freed())
     // The next of us asks right behind.
     this.#waiters?.start()
     const freed = await freeing

@@ -1,20 +1,18 @@
-import { ClosedError, DeadlockError, EngineError, type LockLostError } from '../../errors.js'
+import { DeadlockError, type LockLostError } from '../../errors.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
-import type { TenureHold } from '../hold/hold.js'
-import type { ReleaseLimit } from '../hold/release-limit.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import { type LockProtocol, NOT_HELD, type ServerState } from '../protocol/protocol.js'
-import { LATE, type Request, abortable } from '../waiting/request.js'
-import type { Runtime } from '../client/runtime.js'
 import { NamedRunner } from '../client/named-runner.js'
+import type { Runtime } from '../client/runtime.js'
+import type { TenureHold } from '../hold/hold.js'
 import { type TenureHost, Tenure } from '../hold/tenure.js'
 import type { Terms } from '../hold/terms.js'
 import { makeTicket } from '../hold/ticket.js'
-import { isWrongKind, mayHaveRun } from '../server/trouble.js'
-import { within } from '../../base/time-limit.js'
-import type { GateHome, LockKind, OpenGate } from './lock-kind.js'
-import type { Waiter } from '../waiting/waiter.js'
+import type { LockProtocol, ServerState } from '../protocol/protocol.js'
 import { marginOf } from '../protocol/timing.js'
+import { LATE, type Request, abortable } from '../waiting/request.js'
+import type { Waiter } from '../waiting/waiter.js'
+import { adopt } from './adopt.js'
+import type { GateHome, LockKind, OpenGate } from './lock-kind.js'
 
 /** One lock in this process, while somebody here holds it or waits for it: what is so for every kind of gate. */
 export abstract class Gate<P extends LockProtocol = LockProtocol> implements TenureHost, OpenGate {
@@ -36,7 +34,7 @@ export abstract class Gate<P extends LockProtocol = LockProtocol> implements Ten
 
   /** Those taken through it that are not over. */
   protected abstract readonly tenures: Iterable<Tenure>
-  /** Takes in a tenure that begins, or turns out one that has ended. */
+  /** Takes in a tenure that begins, or lets go of one that has ended. */
   protected abstract take(tenure: Tenure): void
   protected abstract drop(tenure: Tenure): void
   /** Undefined: not had within the wait. */
@@ -53,10 +51,6 @@ export abstract class Gate<P extends LockProtocol = LockProtocol> implements Ten
 
   get clock(): Clock {
     return this.runtime.options.clock
-  }
-
-  get releases(): ReleaseLimit {
-    return this.runtime.releases
   }
 
   /** How many holds there are. */
@@ -76,6 +70,10 @@ export abstract class Gate<P extends LockProtocol = LockProtocol> implements Ten
     return false
   }
 
+  carries(): boolean {
+    return false
+  }
+
   /** An owner's name on the server: for one tenure, never used again. */
   nextWire(): string {
     return this.runtime.nextWire() + (this.kind.mark ?? '')
@@ -83,7 +81,8 @@ export abstract class Gate<P extends LockProtocol = LockProtocol> implements Ten
 
   /** The server has granted it. */
   begin(wire: string, terms: Terms, sent: Moment, from?: Tenure): Tenure {
-    const tenure = new Tenure(this, wire, terms, sent, from)
+    const tenure = new Tenure(this, wire, terms, sent)
+    if (from !== undefined) tenure.succeed(from)
     this.take(tenure)
     this.runtime.watchdog.add(tenure)
     return tenure
@@ -115,7 +114,7 @@ export abstract class Gate<P extends LockProtocol = LockProtocol> implements Ten
     return undefined
   }
 
-  /** Undefined: it turned out to be gone. */
+  /** Undefined: it is gone. */
   async #enter(tenure: Tenure, request: Request): Promise<TenureHold | typeof LATE | undefined> {
     if (!request.reentrant) throw new DeadlockError(this.name, 'its owner holds it already, and it is not re-entrant')
     request.signal?.throwIfAborted()
@@ -147,33 +146,24 @@ export abstract class Gate<P extends LockProtocol = LockProtocol> implements Ten
       .then(resolve, reject)
   }
 
+  // ---- from one process to another ---------------------------------------------------------------------------------
+
   async adopt(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
     const { runtime } = this
-    const adopting = this.staying(() => this.#takeOver(from, owner, terms))
+    const adopting = this.staying(() => adopt(this, from, owner, terms))
     runtime.cleanup.track(adopting.catch(() => undefined))
     return runtime.untilClosed(() => adopting, this.name)
   }
 
-  async #takeOver(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
-    const { runtime, protocol, clock } = this
-    const wire = this.nextWire()
-    const sent = momentOf(clock)
-    try {
-      if (!(await protocol.pass(from, wire, terms.lease))) return undefined
-      if (runtime.closed) throw new ClosedError(this.name)
-    } catch (error) {
-      const cause = error instanceof ClosedError ? undefined : error
-      // Not for longer than the call promises: in an outage it is undone behind its back.
-      const undone = runtime.cleanup.undo(protocol, wire, terms.lease, cause)
-      await abortable(undone, { signal: undefined, wait: 1 }, clock, () => Promise.resolve())
-      throw error
-    }
-    const tenure = this.begin(wire, terms, sent)
-    runtime.lockEvents.granted(this, wire, sent.mono, false)
-    return tenure.give(owner)
+  detach(tenure: Tenure, terms: Terms): string {
+    this.forget(tenure)
+    this.runtime.detached(tenure)
+    this.leaveLine(tenure)
+    this.vacated()
+    return makeTicket({ kind: this.kind.ticket ?? this.kind.name, name: this.name, wire: tenure.wire, ...terms })
   }
 
-  // ---- giving it back ----------------------------------------------------------------------------------------------
+  // ---- no longer held ----------------------------------------------------------------------------------------------
 
   protected forget(tenure: Tenure): void {
     tenure.end()
@@ -181,59 +171,9 @@ export abstract class Gate<P extends LockProtocol = LockProtocol> implements Ten
     this.drop(tenure)
   }
 
-  /**
-   * Frees what is forgotten here on the server. False: it was lost, or when nobody answered in time: then it
-   * goes on behind the caller until somebody does, or it is over.
-   */
-  protected async setFree(tenure: Tenure, missed?: () => void): Promise<boolean> {
-    const since = this.clock.monotonic()
-    this.runtime.cleanup.begun()
-    let answer: number
-    try {
-      answer = await this.protocol.release(tenure.wire, tenure.served, tenure.passes + 1)
-    } catch (error) {
-      missed?.()
-      const left = Math.max(0, since + this.releases.ms - this.clock.monotonic())
-      const freed = await within(this.clock, left, this.#insistOnFreeing(tenure, error, missed))
-      return freed ?? false
-    }
-    return this.#answered(tenure, answer, false)
-  }
-
-  async #insistOnFreeing(tenure: Tenure, first: unknown, missed?: () => void): Promise<boolean> {
-    const hasRun = (error: unknown): boolean => error instanceof EngineError && mayHaveRun(error)
-    let unanswered = hasRun(first)
-    const step = (): Promise<number> => this.protocol.release(tenure.wire, tenure.served, tenure.passes + 1)
-    const result = isWrongKind(first)
-      ? { error: first }
-      : await this.runtime.cleanup.insist(step, tenure.lostAt, (error) => {
-          unanswered ||= hasRun(error)
-          missed?.()
-        })
-    if ('answer' in result) return this.#answered(tenure, result.answer, unanswered)
-    // Where something else stands by now, it was not ours any more.
-    if (isWrongKind(result.error)) return this.#answered(tenure, NOT_HELD, unanswered)
-    this.runtime.cleanup.ended()
-    this.runtime.fail(notReleased(this.name, result.error, tenure.lastsUntil - this.clock.monotonic()))
-    this.leaveLine(tenure)
-    // It may outlast its lease: a step that nobody answered made that longer, a place in the line has none, and the key of
-    // a write lasts as long as the reads under it.
-    void this.runtime.cleanup.undo(this.protocol, tenure.wire, tenure.lease, undefined)
-    this.runtime.lockEvents.released(this, tenure.wire, tenure.opened)
-    return false
-  }
-
-  #answered(tenure: Tenure, answer: number, unanswered: boolean): boolean {
-    const held = answer !== NOT_HELD
-    this.runtime.cleanup.ended()
-    tenure.taken ||= !held && !unanswered
-    this.runtime.lockEvents.released(this, tenure.wire, tenure.opened)
-    return held || unanswered
-  }
-
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
     this.forget(tenure)
-    this.lapsed(tenure, error)
+    this.runtime.lockEvents.lost(this, tenure.wire, error)
     this.leaveLine(tenure)
     // What is on trial may stand in the line still.
     if (ours || tenure.trial) this.runtime.cleanup.track(this.#cleanUp(tenure))
@@ -246,47 +186,10 @@ export abstract class Gate<P extends LockProtocol = LockProtocol> implements Ten
     tenure.served = []
   }
 
-  lapsed(tenure: Tenure, error: LockLostError): void {
-    this.runtime.lockEvents.lost(this, tenure.wire, error)
-  }
-
   /** A renewal that was never answered may have kept it alive. Not before its end: the holder has that time to stop. */
   async #cleanUp(tenure: Tenure): Promise<void> {
     await this.runtime.cleanup.pause(marginOf(tenure.lease))
     await this.runtime.cleanup.undo(this.protocol, tenure.wire, tenure.lease, undefined)
-  }
-
-  doubted(tenure: Tenure, cause: unknown): void {
-    this.runtime.lockEvents.doubted(this, tenure.wire, cause)
-  }
-
-  renewed(tenure: Tenure): void {
-    this.runtime.lockEvents.renewed(this, tenure.wire)
-  }
-
-  moved(tenure: Tenure): void {
-    this.runtime.watchdog.moved(tenure)
-  }
-
-  untilClosed<T>(ask: () => Promise<T>): Promise<T> {
-    return this.runtime.untilClosed(ask, this.name)
-  }
-
-  async insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined> {
-    const outcome = await this.runtime.cleanup.insist(step, tenure.lostAt)
-    return 'answer' in outcome ? outcome.answer : undefined
-  }
-
-  ticket(tenure: Tenure, terms: Terms): string {
-    this.forget(tenure)
-    this.runtime.detached(tenure)
-    this.leaveLine(tenure)
-    this.vacated()
-    return makeTicket({ kind: this.kind.ticket ?? this.kind.name, name: this.name, wire: tenure.wire, ...terms })
-  }
-
-  carries(): boolean {
-    return false
   }
 
   // ---- the server's side -------------------------------------------------------------------------------------------
@@ -295,7 +198,7 @@ export abstract class Gate<P extends LockProtocol = LockProtocol> implements Ten
     return this.staying(() => this.protocol.inspect(briefly))
   }
 
-  /** After a release by force: a hold of this process that was there before is told now, not at its next renewal. */
+  /** After a release by force: what this process held before is lost now, not at its next renewal. */
   forceRelease(): Promise<boolean> {
     return this.staying(async () => {
       const { order } = momentOf(this.clock)
@@ -324,11 +227,4 @@ export abstract class Gate<P extends LockProtocol = LockProtocol> implements Ten
       this.rested()
     }
   }
-}
-
-const notReleased = (name: string, cause: unknown, left: number): EngineError => {
-  const code = cause instanceof EngineError ? cause.code : 'NO_REPLY'
-  const until = `the server keeps it until its lease ends, in ${Math.max(0, Math.ceil(left))} ms at most`
-  const why = cause instanceof Error ? cause.message : String(cause)
-  return new EngineError(code, `'${name}' could not be released; ${until}: ${why}`, { target: name, cause })
 }

@@ -1,14 +1,15 @@
 import { ClosedError, type LockLostError } from '../../errors.js'
-import { Gate } from './gate.js'
-import type { TenureHold } from '../hold/hold.js'
-import { Line } from '../line/line.js'
-import type { UnitOfWork } from '../../base/owner.js'
-import type { ReadProtocol } from '../protocol/read-protocol.js'
-import { LATE, type Request, abortable } from '../waiting/request.js'
-import type { Tenure } from '../hold/tenure.js'
-import type { WriteGate } from './write-gate.js'
-import type { LineHost } from '../waiting/gate-host.js'
 import { momentOf } from '../../base/clock.js'
+import type { UnitOfWork } from '../../base/owner.js'
+import type { TenureHold } from '../hold/hold.js'
+import type { Tenure } from '../hold/tenure.js'
+import { Line } from '../line/line.js'
+import type { ReadProtocol } from '../protocol/read-protocol.js'
+import type { LineHost } from '../waiting/gate-host.js'
+import { LATE, type Request, abortable } from '../waiting/request.js'
+import { Gate } from './gate.js'
+import { releaseOnServer } from './release.js'
+import type { WriteGate } from './write-gate.js'
 
 /** The gate of a lock's reading side: each reader has a tenure of its own. */
 export class ReadGate extends Gate<ReadProtocol> implements LineHost {
@@ -144,7 +145,7 @@ export class ReadGate extends Gate<ReadProtocol> implements LineHost {
 
   giveBack(tenure: Tenure): Promise<boolean> {
     this.forget(tenure)
-    return this.staying(() => this.setFree(tenure))
+    return this.staying(() => releaseOnServer(this, tenure))
   }
 
   free(tenure: Tenure): Promise<boolean> {

@@ -1,11 +1,11 @@
-import { ClosedError, NotOwnerError } from '../../errors.js'
+import { ClosedError, LockLostError, NotOwnerError } from '../../errors.js'
 import { checkLease } from '../../options.js'
 import type { Hold, HoldState } from '../../api/hold.js'
+import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { ScopedAbort } from '../../base/scope.js'
-import type { Terms } from './terms.js'
-import type { Moment } from '../../base/clock.js'
 import { marginOf } from '../protocol/timing.js'
+import type { Terms } from './terms.js'
 
 /** What a hold is a level of. */
 export interface HoldHost {
@@ -16,7 +16,6 @@ export interface HoldHost {
   readonly taken: boolean
   /** Who had it after the first, and has a place in the line of the server still. */
   readonly served: readonly string[]
-  readonly nested: boolean
   now(): Pick<Moment, 'mono' | 'wall'>
   status(): 'held' | 'uncertain' | 'lost'
   remaining(): number
@@ -26,8 +25,8 @@ export interface HoldHost {
   detach(hold: TenureHold): Promise<string>
   /** Its terms or its deadline changed. */
   moved(): void
-  gone(): Error
-  isNested(): Error
+  /** Throws where its owner has more of the lock than one hold. */
+  mustNotBeNested(): void
 }
 
 /** One level of a tenure, in the hands of the caller. */
@@ -139,7 +138,7 @@ export class TenureHold implements Hold {
         `extend(${lease}): '${this.name}' is renewed by the watchdog; only a fixed lease can be extended`,
       )
     }
-    if (this.state === 'lost') throw this.#tenure.gone()
+    if (this.state === 'lost') throw this.#gone()
     this.#mustBeLive('extended')
     this.#lasts(lease, await this.#tenure.extend(this, lease))
     this.#tenure.moved()
@@ -162,9 +161,9 @@ export class TenureHold implements Hold {
   }
 
   async detach(): Promise<string> {
-    if (this.state === 'lost') throw this.#tenure.gone()
+    if (this.state === 'lost') throw this.#gone()
     this.#mustBeLive('detached')
-    if (this.#tenure.nested) throw this.#tenure.isNested()
+    this.#tenure.mustNotBeNested()
     return this.#tenure.detach(this)
   }
 
@@ -182,8 +181,12 @@ export class TenureHold implements Hold {
 
   /** Why it cannot be extended or detached: it was lost, or another call has ended it in the meantime. */
   over(verb: 'extended' | 'detached'): Error {
-    if (this.#end === undefined || this.#end === 'lost') return this.#tenure.gone()
+    if (this.#end === undefined || this.#end === 'lost') return this.#gone()
     return this.closed ?? new NotOwnerError(this.name, `this hold, which was ${this.#end} and cannot be ${verb}`)
+  }
+
+  #gone(): LockLostError {
+    return new LockLostError(this.name, 'it is not held any more')
   }
 
   #mustBeLive(verb: 'extended' | 'detached'): void {

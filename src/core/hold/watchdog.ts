@@ -1,10 +1,10 @@
 import { EngineError } from '../../errors.js'
 import { slotOf } from '../../keys.js'
 import { type Clock, type Moment, momentOf, steadyMoment, type Timer } from '../../base/clock.js'
-import { DueHeap } from './due-heap.js'
 import type { RenewScript } from '../protocol/protocol.js'
-import type { Tenure } from './tenure.js'
 import type { Runner } from '../protocol/runner.js'
+import { DueHeap } from './due-heap.js'
+import type { Tenure } from './tenure.js'
 
 /** How many holds one script call renews, each as much work as that of a plain lock. */
 const BATCH = 250
@@ -28,7 +28,6 @@ export interface WatchdogOptions {
   readonly lease: number
   /** A renewal is not kept until the connection is back: by then its hold may be over. */
   isUp(): boolean
-  renewed(tenure: Tenure): void
 }
 
 /**
@@ -260,7 +259,7 @@ export class Watchdog {
     // What was to be asked about after this was sent still is.
     if (!counts) tenure.askAgain = this.#options.clock.monotonic()
     else if (tenure.askAgain <= sent.mono) tenure.askAgain = Infinity
-    if (counts && tenure.watched) this.#options.renewed(tenure)
+    if (counts && tenure.watched) tenure.renewed()
   }
 
   #failed(tenure: Tenure, error: unknown): void {

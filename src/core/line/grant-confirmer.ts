@@ -1,6 +1,6 @@
 import { nextTick } from 'node:process'
-import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { Tenure } from '../hold/tenure.js'
+import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
 
 /** All that follows at once from what happens in this turn of the event loop is done. */
@@ -29,11 +29,28 @@ export class GrantConfirmer {
     void this.#host.staying(async () => {
       const { wire, lease } = tenure
       const turn = turnOver()
-      const confirming = tenure.confirm((ms) => this.#protocol.confirm(wire, ms), this.#brief ? turn : undefined)
+      const confirming = (tenure.confirming = this.#confirm(tenure, this.#brief ? turn : undefined))
       await turn
       this.#brief = tenure.over
       // Gone: but it may stand in the line still.
       if ((await confirming) === 0) await this.#host.runtime.cleanup.undo(this.#protocol, wire, lease, undefined)
     })
+  }
+
+  /** Unless it is over by `then`: until somebody answers, or the trial is over. 0: it was gone. */
+  async #confirm(tenure: Tenure, then?: Promise<void>): Promise<number | undefined> {
+    if (then !== undefined) await then
+    let sent = tenure.now()
+    const step = (): Promise<number> => {
+      sent = tenure.now()
+      return this.#protocol.confirm(tenure.wire, tenure.lease).catch((error: unknown) => {
+        tenure.doubt(error)
+        throw error
+      })
+    }
+    const outcome = tenure.over ? undefined : await this.#host.runtime.cleanup.insist(step, tenure.lostAt)
+    if (outcome === undefined || !('answer' in outcome)) return undefined
+    if (!tenure.over) tenure.confirmed(outcome.answer, sent)
+    return outcome.answer
   }
 }

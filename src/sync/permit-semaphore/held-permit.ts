@@ -1,16 +1,16 @@
-import type { TenureHold } from '../../core/hold/hold.js'
-import type { ReleaseLimit } from '../../core/hold/release-limit.js'
+import type { Moment } from '../../base/clock.js'
 import { UnitOfWork } from '../../base/owner.js'
-import type { Attempt, LockProtocol, RenewScript, ServerState } from '../../core/protocol/protocol.js'
-import type { Clock, Moment } from '../../base/clock.js'
+import type { Runtime } from '../../core/client/runtime.js'
+import type { TenureHold } from '../../core/hold/hold.js'
 import { type TenureHost, Tenure } from '../../core/hold/tenure.js'
 import type { Terms } from '../../core/hold/terms.js'
+import type { Attempt, LockProtocol, RenewScript, ServerState } from '../../core/protocol/protocol.js'
+import { marginOf } from '../../core/protocol/timing.js'
 import { ClosedError, type LockLostError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreLeaseTime, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
 import type { Permit } from '../../api/semaphore.js'
 import { PermanentPermits } from './permanent.js'
 import type { IdentifiedPermits } from './identified-permits.js'
-import { marginOf } from '../../core/protocol/timing.js'
 
 const never = (): never => {
   throw new Error('a permit is neither taken again nor passed on')
@@ -67,67 +67,42 @@ class PermitHost implements TenureHost {
     return this.#permits.name
   }
 
-  get clock(): Clock {
-    return this.#permits.runtime.options.clock
+  get kind(): IdentifiedPermits['kind'] {
+    return this.#permits.kind
   }
 
-  get releases(): ReleaseLimit {
-    return this.#permits.runtime.releases
+  get runtime(): Runtime {
+    return this.#permits.runtime
   }
 
   giveBack(tenure: Tenure): Promise<boolean> {
     this.#ended()
     const released = this.#release(tenure.lostAt).then((done) => {
-      this.#permits.runtime.lockEvents.released(this.#permits, tenure.wire, tenure.opened)
+      this.runtime.lockEvents.released(this, tenure.wire, tenure.opened)
       return done === true
     })
-    return this.releases.within(released, false)
+    return this.runtime.releases.within(released, false)
   }
 
   #release(until?: number): Promise<boolean | undefined> {
     const step = (note: string): Promise<boolean> => this.#permits.release([this.#id], note)
     // An id is given back once, however often that is asked for.
-    return this.#permits.runtime.steps.surely(this.#permits.key, step, until === undefined ? {} : { until })
+    return this.runtime.steps.surely(this.#permits.key, step, until === undefined ? {} : { until })
   }
 
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
     this.#ended()
-    this.lapsed(tenure, error)
-    if (ours && tenure.watched) this.#permits.runtime.cleanup.track(this.#cleanUp(tenure))
+    this.runtime.lockEvents.lost(this, tenure.wire, error)
+    if (ours && tenure.watched) this.runtime.cleanup.track(this.#cleanUp(tenure))
   }
 
   /** A renewal that was never answered may have kept it. Not before its end: the holder has that time to stop. */
   async #cleanUp(tenure: Tenure): Promise<void> {
-    await this.#permits.runtime.cleanup.pause(marginOf(tenure.lease))
+    await this.runtime.cleanup.pause(marginOf(tenure.lease))
     await this.#release()
   }
 
-  lapsed(tenure: Tenure, error: LockLostError): void {
-    this.#permits.runtime.lockEvents.lost(this.#permits, tenure.wire, error)
-  }
-
-  doubted(tenure: Tenure, cause: unknown): void {
-    this.#permits.runtime.lockEvents.doubted(this.#permits, tenure.wire, cause)
-  }
-
-  renewed(tenure: Tenure): void {
-    this.#permits.runtime.lockEvents.renewed(this.#permits, tenure.wire)
-  }
-
-  moved(tenure: Tenure): void {
-    this.#permits.runtime.watchdog.moved(tenure)
-  }
-
-  untilClosed<T>(ask: () => Promise<T>): Promise<T> {
-    return this.#permits.runtime.untilClosed(ask, this.name)
-  }
-
-  async insist<T>(tenure: Tenure, step: () => Promise<T>): Promise<T | undefined> {
-    const outcome = await this.#permits.runtime.cleanup.insist(step, tenure.lostAt)
-    return 'answer' in outcome ? outcome.answer : undefined
-  }
-
-  ticket(): string {
+  detach(): string {
     return never()
   }
 }

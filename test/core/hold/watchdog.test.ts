@@ -39,34 +39,24 @@ const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
     },
   }
   let renewed = 0
-  const watchdog = new Watchdog({
-    clock: counting,
-    runner,
-    cluster: false,
-    lease: LEASE,
-    isUp: () => true,
-    renewed: () => (renewed += 1),
-  })
+  const watchdog = new Watchdog({ clock: counting, runner, cluster: false, lease: LEASE, isUp: () => true })
   const hold = (name: string): Tenure => {
     const refuse = (): never => assert.fail('it is neither lost nor in doubt, and nobody gives it back')
-    const keeper: TenureHost = {
-      ...{
-        name,
-        clock: counting,
-        protocol: plainLock.protocol(runner, name),
-        releases: new ReleaseLimit(counting, LEASE),
-      },
-      ...{
+    const runtime: TenureHost['runtime'] = {
+      options: { clock: counting },
+      releases: new ReleaseLimit(counting, LEASE),
+      watchdog: { moved: () => undefined },
+      lockEvents: {
         lost: refuse,
         doubted: name === refused ? () => undefined : refuse,
-        lapsed: refuse,
-        giveBack: refuse,
-        insist: refuse,
-        ticket: refuse,
-        carries: refuse,
-        untilClosed: refuse,
+        renewed: () => (renewed += 1),
       },
-      ...{ renewed: () => undefined, moved: () => undefined },
+      cleanup: { insist: refuse },
+      untilClosed: refuse,
+    }
+    const keeper: TenureHost = {
+      ...{ name, kind: plainLock, runtime, protocol: plainLock.protocol(runner, name) },
+      ...{ lost: refuse, giveBack: refuse, detach: refuse, carries: refuse },
     }
     const tenure = new Tenure(keeper, `owner:${name}`, { lease: LEASE, watched: true }, momentOf(clock))
     watchdog.add(tenure)

@@ -1,0 +1,80 @@
+import { EngineError } from '../../errors.js'
+import { within } from '../../base/time-limit.js'
+import type { Tenure } from '../hold/tenure.js'
+import { NOT_HELD } from '../protocol/protocol.js'
+import { isWrongKind, mayHaveRun } from '../server/trouble.js'
+import type { LineHost } from '../waiting/gate-host.js'
+
+/** The gate that it was taken through. */
+type Releasing = Pick<LineHost, 'name' | 'kind' | 'runtime' | 'protocol' | 'leaveLine'>
+
+/**
+ * Frees on the server what the gate has forgotten. False: it was lost, or nobody answered in time: then it goes on behind
+ * the caller until somebody does, or it is over. `missed` is called for each step that nobody answered.
+ */
+export const releaseOnServer = async (gate: Releasing, tenure: Tenure, missed?: () => void): Promise<boolean> => {
+  const { clock } = gate.runtime.options
+  const since = clock.monotonic()
+  gate.runtime.cleanup.begun()
+  let answer: number
+  try {
+    answer = await send(gate, tenure)
+  } catch (error) {
+    missed?.()
+    const left = Math.max(0, since + gate.runtime.releases.ms - clock.monotonic())
+    const freed = await within(clock, left, repeat(gate, tenure, error, missed))
+    return freed ?? false
+  }
+  return answered(gate, tenure, answer, false)
+}
+
+const send = ({ protocol }: Releasing, { wire, served, passes }: Tenure): Promise<number> =>
+  protocol.release(wire, served, passes + 1)
+
+const hasRun = (error: unknown): boolean => error instanceof EngineError && mayHaveRun(error)
+
+const repeat = async (gate: Releasing, tenure: Tenure, first: unknown, missed?: () => void): Promise<boolean> => {
+  let unanswered = hasRun(first)
+  const result = isWrongKind(first)
+    ? { error: first }
+    : await gate.runtime.cleanup.insist(
+        () => send(gate, tenure),
+        tenure.lostAt,
+        (error) => {
+          unanswered ||= hasRun(error)
+          missed?.()
+        },
+      )
+  if ('answer' in result) return answered(gate, tenure, result.answer, unanswered)
+  // Where something else stands by now, it was not ours any more.
+  if (isWrongKind(result.error)) return answered(gate, tenure, NOT_HELD, unanswered)
+  gaveUp(gate, tenure, result.error)
+  return false
+}
+
+/** `unanswered`: an earlier step may have done it. */
+const answered = (gate: Releasing, tenure: Tenure, answer: number, unanswered: boolean): boolean => {
+  const held = answer !== NOT_HELD
+  gate.runtime.cleanup.ended()
+  tenure.taken ||= !held && !unanswered
+  gate.runtime.lockEvents.released(gate, tenure.wire, tenure.opened)
+  return held || unanswered
+}
+
+const gaveUp = (gate: Releasing, tenure: Tenure, cause: unknown): void => {
+  const { runtime, protocol } = gate
+  runtime.cleanup.ended()
+  runtime.fail(notReleased(gate.name, cause, tenure.lastsUntil - runtime.options.clock.monotonic()))
+  gate.leaveLine(tenure)
+  // It may outlast its lease: a step that nobody answered made that longer, a place in the line has none, and the key of
+  // a write lasts as long as the reads under it.
+  void runtime.cleanup.undo(protocol, tenure.wire, tenure.lease, undefined)
+  runtime.lockEvents.released(gate, tenure.wire, tenure.opened)
+}
+
+const notReleased = (name: string, cause: unknown, left: number): EngineError => {
+  const code = cause instanceof EngineError ? cause.code : 'NO_REPLY'
+  const until = `the server keeps it until its lease ends, in ${Math.max(0, Math.ceil(left))} ms at most`
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new EngineError(code, `'${name}' could not be released; ${until}: ${why}`, { target: name, cause })
+}

@@ -1,0 +1,262 @@
+import { HoldfastError, LockLostError } from '../../errors.js'
+import type { Moment } from '../../base/clock.js'
+import type { UnitOfWork } from '../../base/owner.js'
+import type { Cleanup } from '../server/cleanup.js'
+import { type HoldHost, TenureHold } from './hold.js'
+import type { ReleaseLimit } from './release-limit.js'
+import type { Terms } from './terms.js'
+
+/** What the levels need of the client. */
+export interface LevelsClient {
+  /** For how long a caller waits for a release at most. */
+  readonly releases: ReleaseLimit
+  readonly cleanup: Pick<Cleanup, 'insist'>
+  readonly lockEvents: { lost(lock: LevelsHost<never>, wire: string, error: LockLostError): void }
+  /** Rejects with a `ClosedError` when the client closes before the answer. */
+  untilClosed<T>(ask: () => Promise<T>, name: string): Promise<T>
+}
+
+/** What the levels need of the gate. */
+export interface LevelsHost<T> {
+  readonly name: string
+  readonly kind: { readonly name: string }
+  readonly runtime: LevelsClient
+  /** Somebody has it now. */
+  given?(tenure: T, owner: UnitOfWork): void
+  /** The last hold was given back: pass it on or free it. False: it was lost, or nobody answered in time. */
+  giveBack(tenure: T): Promise<boolean>
+  /** Whether other holds of the same owner rest on this one, or this one on others. */
+  carries?(): boolean
+  /** Leaves it on the server, on these terms, for whoever adopts it. Returns the ticket. */
+  detach(tenure: T, terms: Terms): string
+}
+
+/** How often its owner may have it at a time: what is more, the scripts take for no count of ours. */
+const MOST_LEVELS = 9999
+
+/**
+ * The levels of a tenure: its owner takes it again and gives it back as often, and the server knows how many holds there
+ * are. Each change of that waits for the one before it; one hold alone waits for nothing.
+ */
+export abstract class Reentrant implements HoldHost {
+  abstract readonly name: string
+  abstract readonly wire: string
+  abstract readonly token: bigint | undefined
+  abstract readonly taken: boolean
+  abstract readonly served: readonly string[]
+  /** Granted, and not confirmed yet. */
+  abstract readonly trial: boolean
+  /** How often it was passed on to another owner here. */
+  abstract readonly passes: number
+  /** The answer to the confirmation of what is on trial; undefined: nobody answered. */
+  abstract readonly confirming: Promise<unknown> | undefined
+  abstract readonly proven: Moment
+  abstract readonly lostAt: number
+  protected abstract readonly host: LevelsHost<this>
+  protected abstract readonly ended: 'lost' | 'over' | undefined
+  protected holds: readonly TenureHold[] = NONE
+  protected terms: Terms
+  /** The last change that is on its way. */
+  #changing: Promise<unknown> | undefined
+
+  constructor(terms: Terms) {
+    this.terms = terms
+  }
+
+  abstract now(): Moment
+  abstract status(): 'held' | 'uncertain' | 'lost'
+  abstract remaining(): number
+  abstract moved(): void
+  abstract lose(why: string, ours: boolean): void
+  /** False: it was lost. */
+  abstract setLevel(level: number, lease: number): Promise<boolean>
+
+  get watched(): boolean {
+    return this.terms.watched
+  }
+
+  get lease(): number {
+    return this.terms.lease
+  }
+
+  get over(): boolean {
+    return this.ended !== undefined
+  }
+
+  get level(): number {
+    return this.holds.length
+  }
+
+  get owner(): UnitOfWork | undefined {
+    return this.holds[0]?.owner
+  }
+
+  get innermost(): TenureHold | undefined {
+    return this.holds.at(-1)
+  }
+
+  /** When the next of its levels is over. */
+  get lapseAt(): number {
+    return this.holds.length === 1
+      ? (this.holds[0] as TenureHold).overAt
+      : Math.min(...this.holds.map((hold) => hold.overAt))
+  }
+
+  // ---- one more, one less ------------------------------------------------------------------------------------------
+
+  /** The first hold, or the next one in this process: no other holds at this moment. */
+  give(owner: UnitOfWork): TenureHold {
+    const hold = new TenureHold(this, owner, this.terms, this.proven)
+    this.holds = [hold]
+    this.host.given?.(this, owner)
+    return hold
+  }
+
+  /** One level more. Undefined: it is gone. */
+  enter(owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
+    const { passes } = this
+    return this.#inOrder(async () => {
+      await this.#afterTrial()
+      // Other changes came first: it may have been passed on to another owner since.
+      if (this.status() === 'lost' || this.passes !== passes) return undefined
+      if (this.level >= MOST_LEVELS) {
+        throw new RangeError(`'${this.name}' is held ${MOST_LEVELS} times by its owner, which is as often as it can be`)
+      }
+      const sent = this.now()
+      if (!(await this.setLevel(this.holds.length + 1, terms.lease))) return undefined
+      if (this.over) return undefined
+      const hold = new TenureHold(this, owner, terms, sent)
+      this.holds = [...this.holds, hold]
+      this.#renegotiate()
+      return hold
+    })
+  }
+
+  /** One hold less. False: it was lost, or nobody answered in time; then it goes on behind the caller. */
+  leave(hold: TenureHold): Promise<boolean> {
+    this.holds = this.holds.filter((other) => other !== hold)
+    const alone = this.holds.length === 0 && this.#changing === undefined
+    return alone
+      ? this.#left()
+      : this.host.runtime.releases.within(
+          this.#inOrder(() => this.#left()),
+          false,
+        )
+  }
+
+  #left(): Promise<boolean> {
+    if (this.ended !== undefined && (this.ended === 'lost' || this.holds.length === 0)) {
+      return Promise.resolve(this.ended === 'over')
+    }
+    return this.holds.length === 0 ? this.host.giveBack(this) : this.#lower()
+  }
+
+  async #lower(): Promise<boolean> {
+    this.#renegotiate()
+    const level = this.holds.length
+    // While nobody answers, others may be given back as well: then this level is not asked for any more.
+    const obsolete = (): boolean => this.holds.length < level
+    const step = (): Promise<boolean> => (obsolete() ? NO : this.setLevel(level, this.lease))
+    const outcome = await this.host.runtime.cleanup.insist(step, this.lostAt)
+    const done = 'answer' in outcome && outcome.answer
+    if (!done && obsolete()) return this.#left()
+    return done || this.ended === 'over'
+  }
+
+  /** Levels whose own lease is over. */
+  lapseDue(): void {
+    for (const hold of this.holds) hold.look()
+  }
+
+  /** The lease of this level is over; the others go on. */
+  lapse(hold: TenureHold): void {
+    if (this.over || !this.holds.includes(hold)) return
+    // The last one: it stays on the server until that gives it away, for the holder to stop in.
+    if (this.holds.length === 1) {
+      this.lose('its lease ran out', true)
+      return
+    }
+    this.holds = this.holds.filter((other) => other !== hold)
+    const error = new LockLostError(this.name, 'its lease ran out')
+    hold.end('lost', error)
+    this.host.runtime.lockEvents.lost(this.host, this.wire, error)
+    void this.#inOrder(() => this.#left())
+  }
+
+  /** The client closes: every hold ends, and its signal says why. */
+  abandon(reason: Error): void {
+    for (const hold of this.holds) hold.end('released', reason)
+    this.holds = NONE
+  }
+
+  // ---- changes of one level ----------------------------------------------------------------------------------------
+
+  /** The time left becomes at least `lease`. Rejects when it is lost, or when the server does not answer. */
+  extend(hold: TenureHold, lease: number): Promise<Moment> {
+    return this.#asked(async () => {
+      await this.#afterTrial()
+      const sent = this.now()
+      if (!this.#has(hold) || !(await this.setLevel(this.level, lease)) || !this.#has(hold)) throw hold.over('extended')
+      return sent
+    })
+  }
+
+  detach(hold: TenureHold): Promise<string> {
+    return this.#asked(async () => {
+      const { terms } = this
+      // Whoever adopts it must not find it in the line still.
+      await this.#afterTrial()
+      if (!this.#has(hold)) throw hold.over('detached')
+      this.mustNotBeNested()
+      if (!(await this.setLevel(1, this.lease)) || !this.#has(hold)) throw hold.over('detached')
+      this.mustNotBeNested()
+      hold.end('detached')
+      this.holds = NONE
+      return this.host.detach(this, terms)
+    })
+  }
+
+  /** Its owner has no more of the lock than one hold. */
+  mustNotBeNested(): void {
+    if (this.level <= 1 && this.host.carries?.() !== true) return
+    const message = `'${this.name}' is held more than once: release the other holds first`
+    throw new HoldfastError('NESTED_HOLD', message, { target: this.name })
+  }
+
+  /** A confirmation on its way may still shorten the lease that the server answers with, or is asked for. */
+  async #afterTrial(): Promise<void> {
+    const answered = !this.trial || (await this.confirming) !== undefined
+    // What nobody answered may be done yet.
+    if (!answered && !this.over) this.lose('its grant could not be confirmed', true)
+  }
+
+  #has(hold: TenureHold): boolean {
+    return this.status() !== 'lost' && this.holds.includes(hold)
+  }
+
+  /** The watchdog renews as long as one level wants it; else the longest fixed lease counts. */
+  #renegotiate(): void {
+    const renewed = this.holds.filter((hold) => hold.terms.watched)
+    const watched = renewed.length > 0
+    const lease = Math.max(...(watched ? renewed : this.holds).map((hold) => hold.terms.lease))
+    this.terms = { lease, watched }
+    this.moved()
+  }
+
+  #asked<T>(step: () => Promise<T>): Promise<T> {
+    return this.host.runtime.untilClosed(() => this.#inOrder(step), this.name)
+  }
+
+  #inOrder<T>(step: () => Promise<T>): Promise<T> {
+    const change = this.#changing === undefined ? step() : this.#changing.then(step, step)
+    this.#changing = change
+    const done = (): void => {
+      if (this.#changing === change) this.#changing = undefined
+    }
+    change.then(done, done)
+    return change
+  }
+}
+
+const NONE: readonly TenureHold[] = []
+const NO: Promise<boolean> = Promise.resolve(false)
