@@ -31,7 +31,7 @@ export interface LevelsHost<T> {
   detach(tenure: T, terms: Terms): string
 }
 
-/** How often its owner may have it at a time: what is more, the scripts take for no count of ours. */
+/** How often its owner may have it at a time: the scripts take no higher count for one of ours (`LEVEL_COUNT`). */
 const MOST_LEVELS = 9999
 
 /**
