@@ -30,7 +30,7 @@ export const keyedGrants = (group: string): string => `holdfast_keyed_grant:${ta
 export const fairQueue = (name: string): string => `redisson_lock_queue:${tagged(name)}`
 export const fairDeadlines = (name: string): string => `redisson_lock_timeout:${tagged(name)}`
 
-/** Where Redisson calls the waiter of a fair lock whose turn it is. */
+/** Where Redisson wakes up the next waiter of a fair lock. */
 export const fairCall = (name: string, owner: string): string => `${lockChannel(name)}:${owner}`
 
 /** Where our clients hear that one of their waiters was granted a lock; the client's id follows. */

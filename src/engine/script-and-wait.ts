@@ -43,7 +43,7 @@ export class ScriptAndWait {
     })
   }
 
-  /** To be called in the turn that sent what it is about, or when that was answered. */
+  /** To be called in the tick that sent what it is about, or when that was answered. */
   #waitFor(wait: WaitFor, node = ''): Promise<Reply> {
     let waits = this.#waits.get(node)
     if (waits === undefined) {

@@ -19,7 +19,7 @@ export class WaitCommands {
     this.#ask = ask
   }
 
-  /** To be called in the turn that sent what it is about. */
+  /** To be called in the tick that sent what it is about. */
   join(wait: WaitFor): Promise<Reply> {
     if (this.#current === undefined) return this.#begin(wait)
     return (this.#next ??= this.#current.then(() => {

@@ -10,7 +10,7 @@
 export const TRIAL = 3000
 /** Whoever waits asks at least so often: a lost message costs a poll, and no living waiter is taken for dead. */
 export const POLL = TRIAL / 3
-/** How long what the server granted may go from hand to hand in one process before other processes get their turn. */
+/** How long a process may pass on what it was granted, without asking the server, before other processes are due. */
 export const PASS_TIME = 58
 /** A place in a line, save the fair lock's, is overdue when its process has not asked for so long. */
 export const ALLOWANCE = 10_000

@@ -37,7 +37,7 @@ export const many =
   (reply, sent): reply is readonly R[] =>
     Array.isArray(reply) && reply.every((one) => item(one, sent))
 
-/** Names and values in turn. */
+/** Names and values, one after the other. */
 export const pairs = (reply: unknown): reply is readonly string[] =>
   Array.isArray(reply) && reply.length % 2 === 0 && reply.every(text)
 

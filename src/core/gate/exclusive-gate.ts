@@ -15,7 +15,7 @@ import { Gate } from './gate.js'
 import { releaseOnServer } from './release.js'
 import { SpinWaiters } from './spin-waiters.js'
 
-/** How often a hold may go from hand to hand here before other processes get their turn. */
+/** How often a hold may be passed on here before other processes are due. */
 const PASSES = 65_536
 
 /**
@@ -181,7 +181,7 @@ export class ExclusiveGate extends Gate implements LoneHost, LineHost {
     const like = tenure.watched && tenure.token === undefined && alike(next.request.terms, tenure)
     if (proven && like && tenure.status() === 'held') {
       this.runtime.lockEvents.released(this, tenure.wire, tenure.opened)
-      // Whoever has it when the turn is over has been told nothing by the server: it may have been released by force since.
+      // The server has told nothing to whoever holds it when the pass time is over: it may have been released by force since.
       if (tenure.passes++ === 0) this.runtime.watchdog.askAt(tenure, tenure.opened + PASS_TIME)
       contention.hand(next, tenure, true)
       return FREED

@@ -10,7 +10,7 @@ export interface UsedHold extends Hold {
 
 /** The work of a `using`: it never begins without the lock, and is always followed by a release; its own error comes first. */
 export const whileHeld = async <T>(client: { working: number }, hold: UsedHold, work: () => Promise<T>): Promise<T> => {
-  // Between the grant and this turn the event loop may have stood still.
+  // The event loop may have stood still between the grant and this tick.
   if (hold.remaining() === 0) throw new LockLostError(hold.name, 'it was over before the work began')
   let result: T
   client.working++

@@ -8,7 +8,7 @@ import type { Tenure } from './tenure.js'
 
 /** How many holds one script call renews, each as much work as that of a plain lock. */
 const BATCH = 250
-/** How many one turn sends at most: the event loop must not stand still for all that are due at once. */
+/** How many one tick sends at most: the event loop must not stand still for all that are due at once. */
 const TURN = 8 * BATCH
 /** While anything is held, the two clocks are compared this often: a suspended machine stops the timers too. */
 const LOOK = 1000
@@ -146,14 +146,14 @@ export class Watchdog {
     this.#timer = clock.setTimer(
       () => {
         this.#timerDue = Infinity
-        this.#turn()
+        this.#sendDue()
       },
       Math.max(0, due - now),
       { background: true },
     )
   }
 
-  #turn(): void {
+  #sendDue(): void {
     const now = steadyMoment(this.#options.clock)
     const apart = now.wall - this.#looked.wall - (now.mono - this.#looked.mono)
     this.#looked = now

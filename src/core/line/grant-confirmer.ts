@@ -3,8 +3,8 @@ import type { Tenure } from '../hold/tenure.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
 
-/** All that follows at once from what happens in this turn of the event loop is done. */
-const turnOver = (): Promise<void> =>
+/** All that follows at once from what happens in this tick is done. */
+const tickOver = (): Promise<void> =>
   new Promise((resolve) => {
     queueMicrotask(() => {
       nextTick(resolve)
@@ -12,8 +12,8 @@ const turnOver = (): Promise<void> =>
   })
 
 /**
- * Grants that somebody works on already, and that the server is still to hear of. Where the last one was over within its turn
- * of the event loop, the next one is let have its turn, too: then one step frees it, and none confirms it.
+ * Grants that somebody works on already, and that the server is still to hear of. Where the last one was over within its tick,
+ * the next one is given its tick, too: then one step frees it, and none confirms it.
  */
 export class GrantConfirmer {
   readonly #host: LineHost
@@ -28,9 +28,9 @@ export class GrantConfirmer {
   begin(tenure: Tenure): void {
     void this.#host.staying(async () => {
       const { wire, lease } = tenure
-      const turn = turnOver()
-      const confirming = (tenure.confirming = this.#confirm(tenure, this.#brief ? turn : undefined))
-      await turn
+      const tick = tickOver()
+      const confirming = (tenure.confirming = this.#confirm(tenure, this.#brief ? tick : undefined))
+      await tick
       this.#brief = tenure.over
       // Gone: but it may stand in the line still.
       if ((await confirming) === 0) await this.#host.runtime.cleanup.undo(this.#protocol, wire, lease, undefined)

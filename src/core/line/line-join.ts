@@ -29,7 +29,7 @@ export interface Joinable {
 /**
  * Those who come to a line before the next tick join it in one step, one behind the other; a little later where there is
  * time, so that more of them do. Who comes while this process gives the lock back to others joins together with whoever
- * gave it back, if that one comes again: who stand together have their turns from hand to hand.
+ * gave it back, if that one comes again: those who stand together pass it on among themselves.
  */
 export class LineJoin {
   readonly #host: LineHost
@@ -53,7 +53,7 @@ export class LineJoin {
     return this.#host.runtime.options.clock
   }
 
-  /** `patient`: its turn is not near. */
+  /** `patient`: it will not be granted soon. */
   join(place: Place, patient: boolean): void {
     let group = this.#coming.at(-1)
     if (group === undefined || group.length === BATCH) this.#coming.push((group = []))

@@ -208,7 +208,7 @@ export class Line implements Polled, Joinable, GrantedLine {
     else this.waiters.rest()
   }
 
-  /** Its turn is near, and no message can say when it comes. */
+  /** It is next, and no message can say when it is granted. */
   #nextInVain(state: PlaceState): boolean {
     return (
       !this.#grants.hears && (state === 'next' || (state === 'behind others' && this.#protocol.callOf === undefined))

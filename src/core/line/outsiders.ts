@@ -3,7 +3,7 @@ import type { Runtime } from '../client/runtime.js'
 import type { Attendance } from '../server/subscriptions.js'
 import type { Place } from '../waiting/waiter.js'
 
-/** Others whose turn it is take so long at most from the message of a release until they have it, ms: Redisson takes 3 to 5. */
+/** In their turn outsiders take so long at most from the message of a release until they have the lock, ms: Redisson takes 3 to 5. */
 const QUIET = 10
 
 /**

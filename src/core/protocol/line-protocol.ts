@@ -38,7 +38,7 @@ export interface LineProtocol extends LockProtocol {
    * Undefined where nobody grants it: waiters are called, and ask.
    */
   grants(client: string): string | undefined
-  /** Where Redisson calls a waiter whose turn it is. Where it calls nobody by name, ours and its have turns: see Outsiders. */
+  /** Where Redisson wakes up this waiter when it is next. Where it wakes up nobody by name, ours and its have turns: see Outsiders. */
   callOf?(owner: string): string
   /** To the end of the line, one behind the other. */
   enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>>

@@ -1,6 +1,6 @@
 import type { Script } from '../../lua/script.js'
 
-/** A script that gives many holds a full lease in one call: the keys of each in turn; a lease, then the owner of each. */
+/** A script that gives many holds a full lease in one call: the keys of each, one after the other; a lease, then the owner of each. */
 export type RenewScript = Script<readonly [...string[]], readonly [number, ...string[]], readonly number[]>
 
 /** What the server said to an attempt: null is held, otherwise for how many ms it stays another's (-1: no expiry). */

@@ -60,7 +60,7 @@ export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter
     return this.passage.delayOf?.(payload) ?? 0
   }
 
-  /** Undefined: not had within the wait. `taken` is called in the turn in which it is granted: nothing comes between. */
+  /** Undefined: not had within the wait. `taken` is called in the tick in which it is granted: nothing comes between. */
   enter(request: Q, taken?: (granted: G) => void): Promise<G | undefined> {
     return new Promise((resolve, reject) => {
       const { first } = this.#room

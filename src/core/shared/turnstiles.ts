@@ -24,7 +24,7 @@ export class Turnstiles {
     this.runtime = runtime
   }
 
-  /** Undefined: not had within the wait. `taken` is called in the turn in which it is granted: nothing comes between. */
+  /** Undefined: not had within the wait. `taken` is called in the tick in which it is granted: nothing comes between. */
   async enter<Q extends Patience, G>(
     passage: Passage<Q, G>,
     request: Q,

@@ -9,7 +9,7 @@ const LATER = 64
 export class SpinLoop extends WaitLoop<Waiter> {
   /** What it pauses for came while it asked. */
   #woken = false
-  /** Others shall have their turn before we ask. */
+  /** Others go first before we ask. */
   #courteous = false
 
   wake(): void {

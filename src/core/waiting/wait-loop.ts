@@ -44,7 +44,7 @@ export abstract class WaitLoop<W extends { readonly request: Patience }, C exten
     if (next !== undefined && this.#running === undefined) this.#running = outside(() => this.run(refused))
   }
 
-  /** In the turn in which nobody was found to ask for: whoever comes later starts it anew. */
+  /** In the tick in which nobody was found to ask for: whoever comes later starts it anew. */
   protected over(): void {
     this.#running = undefined
     this.contest.rested()

@@ -4,7 +4,7 @@ import type { IoredisClient } from './client.js'
 /** How many commands one write takes. */
 const TOGETHER = 16
 
-/** Commands of one turn of the event loop leave together, but not so many that the server stands idle meanwhile. */
+/** Commands of one tick leave together, but not so many that the server stands idle meanwhile. */
 export class WriteBatches {
   #joined = 0
 

@@ -12,7 +12,7 @@ const FEW = 64
 /**
  * When keys expire, and what removes those that nobody asks for again. A sweep looks at a sample, where the last one
  * ended, and goes on while many of the sample were due. Each new expiry looks at two others, so that the space stays in
- * bounds also where no timer gets its turn.
+ * bounds also where no timer gets to run.
  */
 export class Expiries {
   readonly #clock: Clock

@@ -120,7 +120,7 @@ export class NodeRedisDriver implements Driver {
     const words = argv.map(wordOf)
     const how = options.binary === true ? BYTES : TEXT
     try {
-      if (this.#sentinel) return await this.#sendInTurn(words, how)
+      if (this.#sentinel) return await this.#sendInOrder(words, how)
       if (!this.cluster) return await this.#client.sendCommand(words, how)
       return await this.#sendToNode(words, how, options)
     } catch (error) {
@@ -132,7 +132,7 @@ export class NodeRedisDriver implements Driver {
    * What is sent while no command is under way waits for a connection of the pool, and what comes a little later overtakes it
    * there: so each waits until the one before has left.
    */
-  #sendInTurn(words: Word[], how: object): Promise<Reply> {
+  #sendInOrder(words: Word[], how: object): Promise<Reply> {
     const before = this.#left
     return new Promise<Reply>((resolve, reject) => {
       this.#left = new Promise<void>((left) => {

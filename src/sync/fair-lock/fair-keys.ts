@@ -21,7 +21,7 @@ export const inspectLine = async (
   return [{ ttl, holders: holdersOf(fields), waiting }, token]
 }
 
-/** From owners and their deadlines in turn, those of the first part of the line, and `more` of it, where it is longer. */
+/** From owners, each with its deadline, those of the first part of the line, and `more` of it, where it is longer. */
 export const waitersInParts = async (
   queue: readonly string[],
   more: (first: number) => Promise<readonly string[]>,

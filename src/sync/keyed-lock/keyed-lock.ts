@@ -103,7 +103,7 @@ class KeyedLockProtocol implements LineProtocol, Impatient {
       left = await this.#runner.take(keyedLockAcquire, [group], args, isHeld)
     }
     if (left !== -2) return left
-    // Whoever wants one of the keys may be dead, or it is the turn of somebody who is.
+    // The next waiter for one of the keys may be dead.
     const { left: another, states } = await this.#ask({ owner, lease, wait: 0 }, 0, NEVER_TOO_LATE, { how: 'take' })
     return states[0] === 1 ? null : another
   }
@@ -234,7 +234,7 @@ class KeyedLockProtocol implements LineProtocol, Impatient {
   }
 }
 
-/** Owners and their deadlines in turn; and what each wants. */
+/** Owners, each with its deadline; and what each wants. */
 type Waiting = readonly [pairs: readonly string[], wants: readonly string[]]
 
 const FAMILY = 'keyedLock'

@@ -1,4 +1,4 @@
-/** From owners and how often each has it, in turn. */
+/** From owners, each with how often it holds. */
 export const holdersOf = (fields: readonly string[]): { owner: string; count: number }[] => {
   const holders = []
   for (let i = 0; i + 1 < fields.length; i += 2) {

@@ -85,7 +85,7 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
   protected readonly counter: readonly string[] = []
   protected readonly newest: bigint = 0n
 
-  /** The script that takes a free lock; -2: it is free, and may be another's turn. */
+  /** The script that takes a free lock; -2: it is free, and others may come first. */
   protected abstract takeFree(owner: string, lease: number): Promise<Attempt>
 
   /** A reply brought its token. */
@@ -114,7 +114,7 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
   async acquire(owner: string, lease: number): Promise<Attempt> {
     const left = await this.takeFree(owner, lease)
     if (left !== -2) return left
-    // It may be the turn of somebody who is dead.
+    // The next waiter may be dead.
     const { left: another, states } = await this.#ask([{ owner, lease, wait: 0 }], 0, NEVER_TOO_LATE, 0, 'take')
     return states[0] === 1 ? null : another
   }
@@ -200,7 +200,7 @@ class PlainLockProtocol extends LinedProtocol {
   }
 }
 
-/** From the fields of the hash and their values in turn. */
+/** From the fields of the hash, each with its value. */
 
 export const plainLock: LockKind = {
   name: 'lock',

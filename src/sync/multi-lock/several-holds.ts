@@ -134,7 +134,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
     return this.#end ?? this.#together(states)
   }
 
-  /** What it finds to be over ends in the same turn: a member says so by itself. */
+  /** What it finds to be over ends in the same tick: a member says so by itself. */
   #look(): readonly HoldState[] {
     const states = this.members.map(({ state }) => state)
     const live = states.filter((state) => state === 'held' || state === 'uncertain').length

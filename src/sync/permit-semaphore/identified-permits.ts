@@ -166,7 +166,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     const keys = [permits, note, queue, deadlines, turn, timeouts] as const
     const args = [this.told, this.runner.publishCommand, ...calls] as const
     const [served, all] = await this.runner.take(permitSemaphoreAcquire, keys, args, ([count]) => count > 0)
-    // It may be the turn of somebody who is dead.
+    // The next waiter may be dead.
     return served === -2 ? this.#joinLine(note, calls, undefined) : { calls: served, left: -1, all }
   }
 
@@ -237,7 +237,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     return count
   }
 
-  /** All or none. In the turn of this process those who wait here have them, with ids of their own. */
+  /** All or none. Within the pass time waiters of this process get them, with ids of their own. */
   async release(ids: readonly string[], note: string): Promise<boolean> {
     const here = this.turnstiles.at<PermitsRequest, Grant>(this)
     let gone: boolean | undefined

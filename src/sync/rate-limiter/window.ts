@@ -143,7 +143,7 @@ export class Window implements Passage<WindowRequest, Grant> {
       const options = { target: this.name, signal }
       const keys = [...this.keys, note, this.line[0]] as const
       const [served, remaining, left] = await this.#runtime.link.run(rateLimiterTake, keys, calls, options)
-      // It may be the turn of somebody who is dead.
+      // The next waiter may be dead.
       return served === -3 ? await this.#joinLine(question) : [served, remaining, left, unlined(left)]
     } catch (error) {
       if (requests.some(({ late }) => late === undefined))

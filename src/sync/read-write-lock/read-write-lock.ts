@@ -76,7 +76,7 @@ abstract class Side extends HashProtocol implements LineProtocol {
     const keys = [this.key, readWriteQueue(this.key), readWriteTurn(this.key)] as const
     const left = await this.runner.take(readWriteLockAcquire, keys, [owner, lease, this.companion], isHeld)
     if (left !== -2) return left
-    // It may be the turn of somebody who is dead.
+    // The next waiter may be dead.
     const { left: another, states } = await this.#ask([{ owner, lease, wait: 0 }], 0, NEVER_TOO_LATE, 0, 'take')
     return states[0] === 1 ? null : another
   }
@@ -167,7 +167,7 @@ export const holdersInParts = async (
   }
 }
 
-/** From the fields of the hash and their values in turn, and for how long each field's read goes on. */
+/** From the fields of the hash, each with its value, and for how long each field's read goes on. */
 export const readersAndWriter = (
   ttl: number,
   fields: readonly string[],

@@ -98,7 +98,7 @@ export class CountedPermits implements Passage<PermitsRequest, number> {
     const { queue, deadlines, turn } = this.#place.keys
     const keys = [this.key, note, queue, deadlines, turn] as const
     const calls = await this.#runner.take(semaphoreAcquire, keys, wanted, (served) => served > 0)
-    // It may be the turn of somebody who is dead.
+    // The next waiter may be dead.
     return calls === -2 ? this.#joinLine(note, wanted, undefined) : calls
   }
 

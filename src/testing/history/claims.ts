@@ -4,7 +4,7 @@ import { lastWhere } from './record.js'
 
 /**
  * For how long a hold says that it is held: from its grant until the caller gives it up, it is lost or its process dies,
- * and never beyond the newest `until` that it stated. So a process that was stopped counts from its next turn.
+ * and never beyond the newest `until` that it stated. So a process that was stopped counts from its next tick.
  */
 export interface Claim {
   readonly call: Call

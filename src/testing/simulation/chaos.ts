@@ -132,7 +132,7 @@ export class Chaos {
     fate.back = random.between(1, 40)
     process.troubled('slow reply', fate.there + fate.back)
     if (isMessage(fault)) return undefined
-    if (fault === 'stopped within a turn') {
+    if (fault === 'stopped within a tick') {
       this.#aim = undefined
       if (this.#may(fault, process)) this.#freeze(process, [flight.op])
       return undefined
@@ -163,7 +163,7 @@ export class Chaos {
     if (fault === 'aborted' && !process.abortSomething()) return false
     const random = this.#random
     const ms = random.chance(0.5) ? random.between(1, 100) : random.between(100, 2 * process.plan.watchdog)
-    if (fault === 'stopped within a turn') {
+    if (fault === 'stopped within a tick') {
       this.#freeze(process, points)
       return true
     }
@@ -213,9 +213,9 @@ export class Chaos {
   #freeze(process: Party, points: readonly string[]): void {
     const ms = this.#random.between(5, 1.5 * process.plan.watchdog)
     process.machine.freezeAt(1 + this.#random.below(12), ms, () => {
-      this.#count('stopped within a turn', points)
-      this.#victims?.note(process.name, `stopped within a turn (${ms.toFixed(0)} ms)`)
-      process.troubled('stopped within a turn', ms)
+      this.#count('stopped within a tick', points)
+      this.#victims?.note(process.name, `stopped within a tick (${ms.toFixed(0)} ms)`)
+      process.troubled('stopped within a tick', ms)
     })
   }
 

@@ -20,7 +20,7 @@ export type MessageFault = (typeof MESSAGE_FAULTS)[number]
 /** What can happen to a process, or to the server under it, at any moment. */
 export const MOMENT_FAULTS = [
   'stopped',
-  'stopped within a turn',
+  'stopped within a tick',
   'suspended',
   'killed',
   'closed',

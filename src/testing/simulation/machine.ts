@@ -16,7 +16,7 @@ const EARLIEST = 0.2
 
 /**
  * One process on a machine of its own: its clocks, its timers, and what reaches it from outside. It can be stopped, also
- * in the middle of a turn, suspended, and killed; then nothing of it runs any more.
+ * in the middle of a tick, suspended, and killed; then nothing of it runs any more.
  */
 export class Machine implements Clock {
   readonly name: string
@@ -44,7 +44,7 @@ export class Machine implements Clock {
     this.#wallOffset = wallOffset
   }
 
-  /** World time as this process lives it: within a turn in which it was stopped, that turn goes on later. */
+  /** World time as this process lives it: within a tick in which it was stopped, that tick goes on later. */
   get time(): number {
     return this.#observed ? this.#world.now : Math.max(this.#world.now, this.#stoppedUntil)
   }
@@ -127,7 +127,7 @@ export class Machine implements Clock {
     this.suspendedUntil = this.#stoppedUntil
   }
 
-  /** Stops it in the middle of a turn. */
+  /** Stops it in the middle of a tick. */
   freezeAt(looks: number, ms: number, done: () => void): void {
     this.#freeze = { looks, ms, done }
   }
@@ -182,7 +182,7 @@ export class Machine implements Clock {
     this.#drain()
   }
 
-  /** One after the other, each in a turn of its own. */
+  /** One after the other, each in a tick of its own. */
   #drain(): void {
     if (this.#inbox.length === 0) return
     this.#world.at(this.#world.now, () => {

@@ -80,7 +80,7 @@ export class Oracle implements Watch {
     return held
   }
 
-  /** When a turn is over another process is due. */
+  /** When the pass time is over another process is due. */
   #checkTurn({ process, name, id, since }: Call, wire: string, mayReenter: boolean): void {
     const passedAt = process.machine.time - this.#trust.toldAt(process, name, wire)
     const others = [...process.holds].some((held) => held.wire === wire)
@@ -93,7 +93,7 @@ export class Oracle implements Watch {
     this.#given.add(wire)
   }
 
-  /** They grow in the order of holding; levels of one hold may be told of in one turn. */
+  /** They grow in the order of holding; levels of one hold may be reported in one tick. */
   #checkToken({ process, hold, wire, name, call }: Held): void {
     const { token } = hold
     if ((token !== undefined) !== (process.kind.fenced === true))

@@ -30,7 +30,7 @@ export class RateLine {
     this.#verdict = verdict
   }
 
-  /** Whether it is this client's turn: whoever stands before it has been late for so long that somebody must have noticed. */
+  /** Whether this client is next: whoever stands before it has been late for so long that somebody must have noticed. */
   isNext(name: string, client: string): boolean {
     const { line, asks } = this.#snapshot(name)
     const late = (owner: string): boolean => (asks.get(owner) ?? 0) + LATE + NOTICED < this.#now

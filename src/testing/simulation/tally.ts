@@ -119,7 +119,7 @@ export abstract class Tally implements Watch {
     checkTimely(call, call.wait, this.verdict)
   }
 
-  /** Told in the turn in which the caller knows. False: its process ends, and it counts on nothing. */
+  /** Called in the tick in which the caller knows. False: its process ends, and it counts on nothing. */
   protected served(call: Asked): boolean {
     const { process, id, name } = call
     for (const other of process.calls) {
