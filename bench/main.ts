@@ -101,7 +101,7 @@ const runAll = async (chosen: readonly Scenario[], bench: Bench): Promise<readon
     const from = performance.now()
     const result: Result = { id, title, about, conditions, ...(await run({ ...bench, rounds })) }
     bench.log(`  ${((performance.now() - from) / 1000).toFixed(1)} s`)
-    if (bench.only === undefined) keepResult(result)
+    if (bench.only === undefined) await keepResult(result)
     results.push(result)
     console.log(asText(result))
   }

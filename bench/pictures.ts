@@ -2,15 +2,16 @@ import { FAIR_SHARE } from './support/both-sides.js'
 import { type Bar, type Line, type Look, bars, lines, shares } from './support/chart.js'
 import { WAIT_QUANTILES } from './support/digest.js'
 import { type Headline, competitors } from './support/headline.js'
-import { type Result, type Row, format } from './support/result.js'
+import { type KeptResult, type KeptRow, format } from './support/result.js'
 
-const lookOf = ({ family }: Row): Look =>
+const lookOf = ({ family }: KeptRow): Look =>
   family === 'holdfast' ? 'ours' : family === 'raw' || family === 'floor' ? 'floor' : 'peer'
 
-const nameOf = ({ participant, note }: Row): string => (note === 'VIOLATED' ? `${participant} (VIOLATED)` : participant)
+const nameOf = ({ participant, note }: KeptRow): string =>
+  note === 'VIOLATED' ? `${participant} (VIOLATED)` : participant
 
 /** Who can do it, by the figure that counts. */
-const headlinePicture = (result: Result, headline: Headline): string => {
+const headlinePicture = (result: KeptResult, headline: Headline): string => {
   const { key, digits, what, less, of = '' } = headline
   const all = competitors(result.rows, headline)
     .sort((one, other) => (less ? 1 : -1) * (one.cells[key]! - other.cells[key]!))
@@ -22,8 +23,8 @@ const headlinePicture = (result: Result, headline: Headline): string => {
 }
 
 /** Of each library the setting that is fastest. */
-const families = (rows: readonly Row[]): Row[] => {
-  const best = new Map<string, Row>()
+const families = (rows: readonly KeptRow[]): KeptRow[] => {
+  const best = new Map<string, KeptRow>()
   for (const row of rows) {
     const known = best.get(row.family)
     if (known === undefined || row.cells['rate']! > known.cells['rate']!) best.set(row.family, row)
@@ -31,7 +32,7 @@ const families = (rows: readonly Row[]): Row[] => {
   return [...best.values()]
 }
 
-const waitPicture = (result: Result): string => {
+const waitPicture = (result: KeptResult): string => {
   const all = families(result.rows.filter(({ cells }) => cells['p999'] !== undefined)).map((row): Line => ({
     ...{ label: nameOf(row), look: lookOf(row) },
     values: WAIT_QUANTILES.map(([key]) => row.cells[key]),
@@ -41,7 +42,7 @@ const waitPicture = (result: Result): string => {
 }
 
 /** Points of a row are named "what number: participant". */
-const growthPictures = (result: Result): [string, string][] => {
+const growthPictures = (result: KeptResult): [string, string][] => {
   const points = result.rows.flatMap((row) => {
     const [, what, at, name] = /^(\w+) ([\d,]+): (.*)$/.exec(row.participant) ?? []
     return what === undefined || row.cells['cpu'] === undefined ? [] : [{ what, at: at!, name: name!, row }]
@@ -65,11 +66,11 @@ interface Crowded {
   readonly clients: string
   readonly hold: string
   readonly name: string
-  readonly row: Row
+  readonly row: KeptRow
 }
 
 /** Points of a row are named "kind, number clients, number ms: participant", or without the ms. */
-const crowdedIn = ({ rows }: Result): Crowded[] =>
+const crowdedIn = ({ rows }: KeptResult): Crowded[] =>
   rows.flatMap((row) => {
     const [, kind, clients, hold = '', name] =
       /^(.+), ([\d,]+) clients(?:, (\d+) ms)?: (.*)$/.exec(row.participant) ?? []
@@ -98,7 +99,7 @@ const crowdLines = (points: readonly Crowded[], by: 'kind' | 'name', key: string
 }
 
 /** What grows with the number of clients: of the first kind for all participants, and of ours for all kinds. */
-const crowdPictures = (result: Result): [string, string][] => {
+const crowdPictures = (result: KeptResult): [string, string][] => {
   const points = crowdedIn(result)
   const first = comparable(points.filter(({ kind }) => kind === points[0]?.kind))
   const ours = uniques(points.map(({ kind }) => kind)).flatMap((kind) =>
@@ -133,7 +134,7 @@ const crowdPictures = (result: Result): [string, string][] => {
 /** Of a side that never had it there is none. */
 const secondsOf = (ms: number): string => (Number.isFinite(ms) ? `${format(ms / 1000, 1)} s` : '–')
 
-const sharePicture = (result: Result): string => {
+const sharePicture = (result: KeptResult): string => {
   const measured = result.rows.filter(({ cells }) => Number.isFinite(cells['javaShare']))
   const all = measured.map(({ participant, cells, note }) => ({
     ...{ label: participant, part: cells['javaShare']! },
@@ -149,7 +150,10 @@ const sharePicture = (result: Result): string => {
 }
 
 /** By name. */
-export const picturesOf = (result: Result, headline: Headline | undefined): readonly (readonly [string, string])[] => {
+export const picturesOf = (
+  result: KeptResult,
+  headline: Headline | undefined,
+): readonly (readonly [string, string])[] => {
   const found: (readonly [string, string])[] = []
   if (headline !== undefined && competitors(result.rows, headline).length > 1) {
     found.push([result.id, headlinePicture(result, headline)])

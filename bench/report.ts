@@ -1,12 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import prettier from 'prettier'
 import { participants } from './participants.js'
 import type { Participant } from './participants/participant.js'
 import { picturesOf } from './pictures.js'
 import { scenarios } from './scenarios.js'
 import { type Headline, SUMMARY_HEADS, summaryOf } from './support/headline.js'
 import { readJson, root } from './support/paths.js'
-import { type Column, type Result, type Row, format } from './support/result.js'
+import { type Column, type KeptResult, type KeptRow, type Result, format } from './support/result.js'
 import { asLines, asMarkdown } from './support/table.js'
 
 /** Of a quick run nothing is kept. */
@@ -32,18 +33,20 @@ const rounded = (_key: string, value: unknown): unknown =>
 /** With so many runs a reader sees how steady a figure is. */
 const EARLIER = 2
 
-export const keep = (result: Result): void => {
+export const keep = async (result: Result): Promise<void> => {
   const file = `${result.conditions.quick ? QUICK_RESULTS : RESULTS}/${result.id}.json`
-  const last = readJson(file) as Result | undefined
+  const last = readJson(file) as KeptResult | undefined
   const measured = last?.targets.map((target) => target.measured) ?? []
   const earlier = last ? [{ date: last.conditions.date, measured }, ...(last.earlier ?? [])].slice(0, EARLIER) : []
-  write(file, `${JSON.stringify({ ...result, earlier }, rounded, 2)}\n`)
+  const rows: KeptRow[] = result.rows.map(({ rounds: _, ...row }) => row)
+  const kept: KeptResult = { ...result, rows, earlier }
+  write(file, await prettier.format(JSON.stringify(kept, rounded), { parser: 'json', printWidth: 160 }))
 }
 
-const cellsOf = (columns: readonly Column[], row: Row): string[] =>
+const cellsOf = (columns: readonly Column[], row: KeptRow): string[] =>
   columns.map(({ key, digits }) => (Number.isFinite(row.cells[key]) ? format(row.cells[key]!, digits) : '–'))
 
-const gridOf = ({ columns, rows }: Result): string[][] => {
+const gridOf = ({ columns, rows }: KeptResult): string[][] => {
   const noted = rows.some(({ note }) => note !== undefined)
   const more = (text: string): string[] => (noted ? [text] : [])
   return [
@@ -55,7 +58,7 @@ const gridOf = ({ columns, rows }: Result): string[][] => {
 /** A look is too short to say of a target that it is missed. */
 const mark = (reached: boolean, quick: boolean): string => (reached ? 'reached' : quick ? 'not in this look' : 'MISSED')
 
-export const asText = (result: Result): string => {
+export const asText = (result: KeptResult): string => {
   const lines = asLines(gridOf(result), [0, result.columns.length + 1])
   const targets = result.targets.map(
     ({ text, measured, reached }) => `  ${mark(reached, result.conditions.quick).padEnd(7)}  ${text}: ${measured}`,
@@ -65,15 +68,15 @@ export const asText = (result: Result): string => {
 
 const headlineOf = (id: string): Headline | undefined => scenarios.find((scenario) => scenario.id === id)?.headline
 
-const summary = (results: readonly Result[]): string[][] => [
+const summary = (results: readonly KeptResult[]): string[][] => [
   SUMMARY_HEADS,
   ...results.map((result) => summaryOf(result, headlineOf(result.id))),
 ]
 
 /** One line for each scenario. */
-export const summaryText = (results: readonly Result[]): string => asLines(summary(results), WORDS).join('\n')
+export const summaryText = (results: readonly KeptResult[]): string => asLines(summary(results), WORDS).join('\n')
 
-const targetTable = (results: readonly Result[]): string[][] => [
+const targetTable = (results: readonly KeptResult[]): string[][] => [
   ['', 'target', 'measured', '', 'the run before', 'and before that'],
   ...results.flatMap(({ id, targets, conditions, earlier = [] }) =>
     targets.map(({ text, measured, reached }, place) => [
@@ -87,13 +90,13 @@ const targetTable = (results: readonly Result[]): string[][] => [
 ]
 
 /** Writes them beside the page. */
-const pictured = (result: Result, folder: string): string[] =>
+const pictured = (result: KeptResult, folder: string): string[] =>
   picturesOf(result, headlineOf(result.id)).map(([name, svg]) => {
     write(`${folder}/${name}.svg`, svg)
     return `![${name}](benchmarks/${name}.svg)`
   })
 
-const asSection = (result: Result, folder: string): string => {
+const asSection = (result: KeptResult, folder: string): string => {
   const { about, conditions, targets, id, columns } = result
   const disturbed = conditions.load > 0.5 ? ` The machine was not idle (load ${format(conditions.load, 1)}).` : ''
   const rounds = conditions.rounds === 1 ? 'One round' : `Medians of ${conditions.rounds} rounds`
@@ -108,17 +111,17 @@ const asSection = (result: Result, folder: string): string => {
     `In what the participants differ: ${about.differs}`,
     `How it could mislead: ${about.misleads}`,
     `Source: [bench/scenarios/${id}.ts](../bench/scenarios/${id}.ts). ${rounds}, ` +
-      `${conditions.date}; every figure: [${id}.json](../bench/results/${id}.json).${disturbed}`,
+      `${conditions.date}; figures: [${id}.json](../bench/results/${id}.json).${disturbed}`,
   ].join('\n\n')
 }
 
-const machineOf = ({ node, server, platform, cpu, cores }: Result['conditions']): string =>
+const machineOf = ({ node, server, platform, cpu, cores }: KeptResult['conditions']): string =>
   [`${cores} cores (${cpu}), ${platform}`, `Node ${node}`, server ?? 'no server'].join('; ')
 
 const introduced = ({ name, file, setup, version, missing }: Participant): string =>
   `- [${name}](../${file}), ${version() ?? missing ?? 'not installed'}: ${setup}`
 
-const page = (results: readonly Result[], pictures: string): string => {
+const page = (results: readonly KeptResult[], pictures: string): string => {
   const machines = [...new Set(results.map(({ conditions }) => machineOf(conditions)))]
   return `${[
     '# Benchmarks',
@@ -146,7 +149,7 @@ const page = (results: readonly Result[], pictures: string): string => {
 /** From all results that are kept, of this run and of earlier ones. */
 export const writePage = (quick: boolean): string => {
   const folder = quick ? QUICK_RESULTS : RESULTS
-  const results = scenarios.map(({ id }) => readJson(`${folder}/${id}.json`) as Result | undefined)
+  const results = scenarios.map(({ id }) => readJson(`${folder}/${id}.json`) as KeptResult | undefined)
   const path = quick ? QUICK_PAGE : PAGE
   write(
     path,

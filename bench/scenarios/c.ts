@@ -3,7 +3,7 @@ import { columnsFor, comparedWithIdeal } from '../support/columns.js'
 import { type Figures, type Row, findRow, format, medians, target } from '../support/result.js'
 import { runRounds } from '../support/rounds.js'
 import { switchFloor } from '../support/switch.js'
-import { PASS_TIME } from '#src/core/protocol/timing.js'
+import { PASS_TIME } from '#src/constants.js'
 
 const PROCESSES = 4
 const CALLERS = 8

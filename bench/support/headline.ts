@@ -1,4 +1,4 @@
-import { type Result, type Row, format } from './result.js'
+import { type KeptResult, type KeptRow, format } from './result.js'
 
 /** The one figure of a scenario that its line in the summary, and its picture, show. */
 export interface Headline {
@@ -15,13 +15,13 @@ export interface Headline {
 const NO_PEERS = ['holdfast', 'raw', 'floor']
 
 /** Who has the figure, under his own name. */
-export const competitors = (rows: readonly Row[], { key, of = '' }: Headline): Row[] =>
+export const competitors = (rows: readonly KeptRow[], { key, of = '' }: Headline): KeptRow[] =>
   rows
     .filter(({ participant, cells }) => participant.startsWith(of) && Number.isFinite(cells[key]))
     .map((row) => ({ ...row, participant: row.participant.slice(of.length) }))
 
 /** The best of those who kept to the rules. */
-const bestPeer = (rows: readonly Row[], { key, less }: Headline): Row | undefined =>
+const bestPeer = (rows: readonly KeptRow[], { key, less }: Headline): KeptRow | undefined =>
   rows
     .filter(({ family, note }) => !NO_PEERS.includes(family) && note !== 'VIOLATED')
     .sort((one, other) => (less ? 1 : -1) * (one.cells[key]! - other.cells[key]!))[0]
@@ -34,7 +34,7 @@ const times = (ours: number, peer: number, less: boolean): string => {
 export const SUMMARY_HEADS = ['', 'holdfast', 'best peer', 'its name', 'times as good', 'target: measured', 'reached']
 
 /** What was missed, if anything, is what is shown. */
-const outcome = ({ targets, conditions }: Result): [string, string] => {
+const outcome = ({ targets, conditions }: KeptResult): [string, string] => {
   const missed = targets.filter(({ reached }) => !reached)
   const shown = missed[0] ?? targets[0]
   if (shown === undefined) return ['', '']
@@ -44,13 +44,13 @@ const outcome = ({ targets, conditions }: Result): [string, string] => {
 }
 
 /** One line for a scenario. */
-export const summaryOf = (result: Result, headline: Headline | undefined): string[] => {
+export const summaryOf = (result: KeptResult, headline: Headline | undefined): string[] => {
   if (headline === undefined) return [result.title, '', '', '', '', ...outcome(result)]
   const { key, digits, less = false, of = '', what } = headline
   const rows = competitors(result.rows, headline)
   const ours = rows.find(({ family }) => family === 'holdfast')
   const peer = bestPeer(rows, headline)
-  const shown = (row: Row | undefined): string => (row === undefined ? '–' : format(row.cells[key]!, digits))
+  const shown = (row: KeptRow | undefined): string => (row === undefined ? '–' : format(row.cells[key]!, digits))
   return [
     `${result.id.toUpperCase()}  ${of}${what}`,
     ours?.note === 'VIOLATED' ? 'VIOLATED' : shown(ours),

@@ -41,6 +41,13 @@ export interface About {
   readonly misleads: string
 }
 
+/** What is kept of a row, and shown: the rounds are for this run only. */
+export type KeptRow = Omit<Row, 'rounds'>
+
+export interface KeptResult extends Omit<Result, 'rows'> {
+  readonly rows: readonly KeptRow[]
+}
+
 export interface Result {
   readonly id: string
   readonly title: string
