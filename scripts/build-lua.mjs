@@ -26,7 +26,7 @@ export const LIBRARY = {
   outfile: 'src/lua/scripts.gen.ts',
   folders: { 'src/sync': '', 'src/core': 'core/' },
   fragments: 'src/lua/fragments',
-  constants: 'src/lua/constants.ts',
+  constants: 'src/constants.ts',
   values: './values.js',
   script: './script.js',
   shape: './shape.js',

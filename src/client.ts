@@ -36,7 +36,7 @@ import {
   checkName,
   checkNoMore,
   checkOptions,
-} from './options.js'
+} from './check-options.js'
 import { type ElectionHome, LockElection } from './sync/election/election.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { NumberedLock, fencedLock } from './sync/fenced-lock/fenced-lock.js'

@@ -3,11 +3,11 @@ import { within } from './base/time-limit.js'
 import type { Presence } from './core/client/presence.js'
 import type { Runtime } from './core/client/runtime.js'
 import type { Gates } from './core/gate/gates.js'
-import { POLL } from './core/protocol/timing.js'
 import type { Turnstiles } from './core/shared/turnstiles.js'
 import { ClosedError } from './errors.js'
-import { checkClose } from './options.js'
+import { checkClose } from './check-options.js'
 import type { Topics } from './sync/topic/topics.js'
+import { POLL } from './constants.js'
 
 /** How often it looks whether what is held was given back, ms. */
 const LOOK = 20
@@ -57,17 +57,17 @@ export class Closing {
     this.#began.abort(new ClosedError())
     const left = (): number => this.#drainsUntil - clock.monotonic()
     if (left() > 0) this.#drain()
-    while (left() > 0 && (runtime.busy || turnstiles.holds)) await runtime.cleanup.pause(Math.min(LOOK, left()))
+    while (left() > 0 && (runtime.busy || turnstiles.holds)) await runtime.background.pause(Math.min(LOOK, left()))
     const patience = Math.max(left(), commandTimeout + POLL)
     runtime.end(clock.monotonic() + patience)
     const gone = this.#giveBack(release)
     await within(clock, patience, gone)
     runtime.watchdog.stop()
     const last = Promise.all([runtime.steps.flush(), runtime.subscriptions.stop(), presence?.end()])
-    await within(clock, Math.max(LOOK, runtime.cleanup.endsAt - clock.monotonic()), last)
+    await within(clock, Math.max(LOOK, runtime.background.endsAt - clock.monotonic()), last)
     await runtime.link.close()
     // What nobody has answered is over now, and is told before this is.
-    runtime.cleanup.hurry()
+    runtime.background.hurry()
     await within(clock, LOOK, gone)
     runtime.releases.stop()
   }
@@ -84,7 +84,7 @@ export class Closing {
     const { runtime, gates, turnstiles, topics } = this.#ending
     topics.close()
     await Promise.all([...gates.all.map((gate) => gate.close(release)), turnstiles.close(release)])
-    await runtime.cleanup.settled()
+    await runtime.background.settled()
     await runtime.steps.flush()
   }
 }

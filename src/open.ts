@@ -3,7 +3,7 @@ import { start } from './client.js'
 import { readSettings, type Settings } from './config/settings.js'
 import { onAbort, reasonOf } from './base/abort.js'
 import type { Clock } from './base/clock.js'
-import { passes } from './core/server/trouble.js'
+import { isTransient } from './core/server/error-kinds.js'
 import type { Driver } from './engine/driver.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
 import type { ClientOptions } from './config/client-options.js'
@@ -36,7 +36,7 @@ const firstOf = async <T>(settings: Settings, connectOnce: (limits?: ConnectLimi
     } catch (error) {
       const { message } = error as Error
       const left = until - clock.monotonic()
-      if (left < SOON || !passes(error) || FOR_GOOD.test(message)) throw error
+      if (left < SOON || !isTransient(error) || FOR_GOOD.test(message)) throw error
       if (message !== told) logger.warn(`${message}; trying again`)
       told = message
       // The last tries come closer together, so that one is made just before the end.

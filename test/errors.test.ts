@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as holdfast from 'holdfast'
 import { connect } from 'holdfast'
-import { mayHaveRun, passes } from '#src/core/server/trouble.js'
+import { mayHaveRun, isTransient } from '#src/core/server/error-kinds.js'
 import { serverError } from '#src/errors.js'
 import { rejection } from './suites/contract/lock/kind.js'
 
@@ -96,5 +96,5 @@ void test('what a server says in other words → the code that it means', () => 
     'TRYAGAIN a': false,
   }))
     assert.equal(mayHaveRun(serverError(text)), part, text)
-  assert.ok(passes(serverError('ERR Script attempted to access a non local key')))
+  assert.ok(isTransient(serverError('ERR Script attempted to access a non local key')))
 })

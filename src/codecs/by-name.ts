@@ -1,4 +1,4 @@
-import { isPromise, show } from '../options.js'
+import { isPromise, show } from '../check-options.js'
 import { jackson } from './jackson.js'
 import { checkLevels, textOf } from './limits.js'
 import { utf8 } from './utf8.js'

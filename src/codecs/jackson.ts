@@ -1,4 +1,4 @@
-import { show } from '../options.js'
+import { show } from '../check-options.js'
 import type { Codec } from '../api/codec.js'
 import { JacksonReader } from './jackson-reader.js'
 import { isPlainArray, JavaValue, type Origin, origins, type Written } from './java-value.js'

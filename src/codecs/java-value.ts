@@ -1,4 +1,4 @@
-import { show } from '../options.js'
+import { show } from '../check-options.js'
 
 /**
  * A value as Java shall have it, for the codec `'jackson'`: `new JavaValue('java.util.UUID', id)`,

@@ -1,4 +1,4 @@
-import { isPromise } from '../options.js'
+import { isPromise } from '../check-options.js'
 import type { Logger } from '../api/monitoring.js'
 
 const ignore = (): void => undefined

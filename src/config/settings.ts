@@ -14,12 +14,12 @@ import {
   checkText,
   checkTimeout,
   show,
-} from '../options.js'
+} from '../check-options.js'
 import type { RedissonVersion } from '../api/client.js'
 import type { Logger } from '../api/monitoring.js'
 import { borrowed, type Borrowed } from './borrowed.js'
 import { guarded, silent } from './logger.js'
-import { retryOf, type RetryOptions } from './retry.js'
+import { retryOf, type RetryOptions } from './connect-retry.js'
 import { tlsOf } from './tls.js'
 import { type Place, placeOfUrl } from './url.js'
 import { codecOf } from '../codecs/by-name.js'

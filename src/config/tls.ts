@@ -1,6 +1,6 @@
 import type { TlsOptions } from '../engine/endpoint.js'
 import { ConfigError } from '../errors.js'
-import { checkFlag, checkText } from '../options.js'
+import { checkFlag, checkText } from '../check-options.js'
 import type { Place } from './url.js'
 
 const KNOWN: readonly (keyof TlsOptions)[] = ['ca', 'cert', 'key', 'passphrase', 'servername', 'rejectUnauthorized']

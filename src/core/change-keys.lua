@@ -9,7 +9,7 @@ local keys = KEYS
 local limits, command, change = ARGV[1], ARGV[2], ARGV[3]
 --include whole
 --include wrong-kind
---include rate/rate-of
+--include rate-limiter/rate-of
 
 if limits == '1' then
   local _, problem = rateOf(keys[1])

@@ -8,7 +8,7 @@ import { type Driver, type Nodes, NoReply, NotSent, type SendOptions } from './d
 import { badReply, noReply, offline } from './link-errors.js'
 import { OutOfStep } from './out-of-step.js'
 import { ReplyTimeouts, type TimeoutOptions } from './reply-timeouts.js'
-import { isNotCached, withText } from './script-cache.js'
+import { isNotCached, withText } from './evalsha.js'
 
 /** What was sent, for people, and what its reply must be. */
 export interface Expected {

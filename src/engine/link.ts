@@ -11,10 +11,10 @@ import type { Driver, DriverEvents, Message, Nodes, SendOptions, SubscriptionKin
 import { Exchanges } from './exchanges.js'
 import { Greeting } from './greeting.js'
 import { noReply, offline } from './link-errors.js'
-import { Pulse } from './pulse.js'
+import { Pulse } from './message-pulse.js'
 import type { TimeoutOptions } from './reply-timeouts.js'
 import { ScriptAndWait } from './script-and-wait.js'
-import { bySha } from './script-cache.js'
+import { bySha } from './evalsha.js'
 import { UntilConnected } from './until-connected.js'
 import type { WaitFor } from './wait-commands.js'
 

@@ -4,7 +4,7 @@ import { integer } from '../lua/shape.js'
 import type { Arg, Reply } from '../lua/values.js'
 import type { Driver, SendOptions } from './driver.js'
 import type { Exchanges, Expected } from './exchanges.js'
-import { withText } from './script-cache.js'
+import { withText } from './evalsha.js'
 import { type WaitFor, WaitCommands } from './wait-commands.js'
 
 /** What a script answered, and the WAIT behind it. */

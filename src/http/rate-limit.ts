@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
-import { checkAmount, checkFunction, checkLease, show } from '../options.js'
+import { checkAmount, checkFunction, checkLease, show } from '../check-options.js'
 import type { Rate, RateDecision } from '../api/rate-limiter.js'
 import { networkOf } from './address.js'
 import { Guard } from './guard.js'

@@ -10,7 +10,7 @@ import {
   checkSignal,
   checkWait,
   show,
-} from '../options.js'
+} from '../check-options.js'
 import { type Cron, cronOf } from './cron.js'
 import { Rounds } from './rounds.js'
 import type { Schedule, ScheduledRun, ScheduleOptions } from './types.js'

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { TRIAL } from '#src/core/protocol/timing.js'
-import * as constants from '#src/lua/constants.js'
+import * as constants from '#src/constants.js'
 import type { Script } from '#src/lua/script.js'
 import * as generated from '#src/lua/scripts.gen.js'
 import { LIBRARY, generate } from '../../scripts/build-lua.mjs'
 import { MOST_LINES, codeLines } from '../../scripts/lua/check.mjs'
 import { readConstants } from '../../scripts/lua/constants.mjs'
 import { tokenize } from '../../scripts/lua/tokens.mjs'
+import { TRIAL } from '#src/constants.js'
 
 const root = process.cwd()
 const scripts = Object.values(generated) as readonly Script[]
@@ -59,7 +59,7 @@ describe('each fragment', () => {
 })
 
 describe('the constants', () => {
-  const source = readFileSync(join(root, 'src/lua/constants.ts'), 'utf8')
+  const source = readFileSync(join(root, 'src/constants.ts'), 'utf8')
 
   test('are the same for the scripts and for the client', () => {
     assert.deepEqual(readConstants(source), { ...constants })

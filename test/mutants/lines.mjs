@@ -28,7 +28,7 @@ export const lines = [
   {
     name: 'core-messages-without-a-bound',
     breaks: 'what messages alone make a client ask is bounded',
-    file: 'src/core/waiting/question-rate.ts',
+    file: 'src/core/waiting/message-brake.ts',
     from: 'return Math.max(0, paid + EVERY - now)',
     to: 'return 0',
     suites: ['core/waiting/message-flood'],
@@ -36,7 +36,7 @@ export const lines = [
   {
     name: 'core-messages-for-many-waiters',
     breaks: 'a message costs questions about a bounded number of waiters',
-    file: 'src/core/waiting/question-rate.ts',
+    file: 'src/core/waiting/message-brake.ts',
     from: 'EVERY * Math.max(1, waiters / FEW)',
     to: 'EVERY',
     suites: ['core/waiting/message-flood#1,000 readers'],
@@ -172,7 +172,7 @@ export const lines = [
   {
     name: 'core-trouble-for-good',
     breaks: 'a waiter waits out a server that is READONLY',
-    file: 'src/core/server/trouble.ts',
+    file: 'src/core/server/error-kinds.ts',
     from: "  'READONLY',\n",
     to: '',
     suites: ['suites/trouble/locks/troubles', 'suites/trouble/synchronizers/troubles'],
@@ -229,15 +229,15 @@ export const lines = [
     name: 'core-undo-never',
     breaks: 'what an unanswered acquire took is given back',
     file: 'src/core/server/idempotent-steps.ts',
-    from: 'if (!mayHaveRun(cause)) return',
-    to: 'if (mayHaveRun(cause)) return',
+    from: 'if (!mayHaveChanged(cause)) return',
+    to: 'if (mayHaveChanged(cause)) return',
     suites: ['suites/trouble/synchronizers/replies', 'suites/trouble/synchronizers/histories'],
   },
   // ---- Lua --------------------------------------------------------------------------------------------------------------
   {
     name: 'lua-lock-twice',
     breaks: 'a lock that another owner holds is not acquired',
-    file: 'src/lua/fragments/exclusive/refusal-of.lua',
+    file: 'src/lua/fragments/lock/refusal-of.lua',
     from: 'return holder ~= owner and left or nil',
     to: 'return nil',
     suites: ['suites/contract/locks#N01'],
@@ -329,7 +329,7 @@ export const lines = [
   {
     name: 'lua-semaphore-grant-never-lapses',
     breaks: 'permits that were granted to who is dead are given back',
-    file: 'src/lua/fragments/amount/leave-line.lua',
+    file: 'src/lua/fragments/semaphore/leave-line.lua',
     from: 'if has > 0 and',
     to: 'if has > 1e9 and',
     suites: ['sync/semaphore/semaphore-line'],
@@ -337,7 +337,7 @@ export const lines = [
   {
     name: 'lua-semaphore-head-counted',
     breaks: 'whoever is first in the line and listens to Redisson’s is not taken for one of them',
-    file: 'src/lua/fragments/amount/notice-outsiders.lua',
+    file: 'src/lua/fragments/semaphore/notice-outsiders.lua',
     from: 'line.client and 1 or 0',
     to: 'line.client and 0 or 0',
     suites: ['sync/semaphore/semaphore-line'],
@@ -345,7 +345,7 @@ export const lines = [
   {
     name: 'lua-semaphore-next-head-not-called',
     breaks: 'whoever becomes first in the line hears of Redisson’s releases',
-    file: 'src/lua/fragments/amount/serve.lua',
+    file: 'src/lua/fragments/semaphore/serve.lua',
     from: '(line.others or found or #line.granted == 0)',
     to: 'line.came',
     suites: ['sync/semaphore/semaphore-heads'],
@@ -353,15 +353,15 @@ export const lines = [
   {
     name: 'lua-semaphore-uncounted-passed-over',
     breaks: 'who is counted by no server has its turn all the same',
-    file: 'src/lua/fragments/amount/line-of.lua',
-    from: 'mark == UNCOUNTED and',
-    to: 'mark == 0.7 and',
+    file: 'src/lua/fragments/line/is-heard.lua',
+    from: 'mark == UNCOUNTED and silent < TRIAL',
+    to: 'mark == 0.7',
     suites: ['sync/semaphore/semaphore-heads'],
   },
   {
     name: 'lua-semaphore-evicted-deadline-forgotten',
     breaks: 'permits that were granted come back, also where the deadlines were evicted',
-    file: 'src/lua/fragments/amount/restore-deadlines.lua',
+    file: 'src/lua/fragments/semaphore/restore-deadlines.lua',
     from: "'HLEN', line.amounts) <=",
     to: "'HLEN', line.amounts) * 0 <=",
     suites: ['sync/semaphore/semaphore-heads'],
@@ -369,7 +369,7 @@ export const lines = [
   {
     name: 'lua-semaphore-evicted-amount-forgotten',
     breaks: 'permits that were granted come back, also where the amounts were evicted',
-    file: 'src/lua/fragments/amount/granted-to.lua',
+    file: 'src/lua/fragments/semaphore/granted-to.lua',
     from: 'mark < UNCOUNTED',
     to: 'mark < GRANTED',
     suites: ['sync/semaphore/semaphore-heads'],
@@ -385,7 +385,7 @@ export const lines = [
   {
     name: 'lua-permit-without-an-end',
     breaks: 'a permit expires by its lease',
-    file: 'src/lua/fragments/leased/add-ids.lua',
+    file: 'src/lua/fragments/permit-semaphore/add-ids.lua',
     from: "leases[i] == '0' and",
     to: 'leases[i] and',
     suites: ['suites/contract/permit-semaphores'],
@@ -393,7 +393,7 @@ export const lines = [
   {
     name: 'lua-permits-trial-for-long',
     breaks: 'permits that were granted to who is dead lapse after 3 s',
-    file: 'src/lua/fragments/leased/add-ids.lua',
+    file: 'src/lua/fragments/permit-semaphore/add-ids.lua',
     from: 'leases[i] or TRIAL',
     to: 'leases[i] or 1000 * TRIAL',
     suites: ['sync/permit-semaphore/permit-line'],
@@ -401,7 +401,7 @@ export const lines = [
   {
     name: 'lua-permits-grant-not-confirmed',
     breaks: 'whoever was granted permits along the line has them when it asks',
-    file: 'src/lua/fragments/leased/end-trial.lua',
+    file: 'src/lua/fragments/permit-semaphore/end-trial.lua',
     from: 'if not due or',
     to: 'if due or',
     suites: ['sync/permit-semaphore/permit-line'],
@@ -433,7 +433,7 @@ export const lines = [
   {
     name: 'lua-permits-too-many-for-ever',
     breaks: 'who wants more than one script grants takes them itself',
-    file: 'src/lua/fragments/leased/enters-as.lua',
+    file: 'src/lua/fragments/permit-semaphore/may-enter.lua',
     from: 'and owner ~= line.asker',
     to: 'and true',
     suites: ['sync/permit-semaphore/permit-line'],
@@ -481,7 +481,7 @@ export const lines = [
   {
     name: 'lua-limiter-permits-before-all-are-counted',
     breaks: 'nobody gets permits of a window that is counted only in part',
-    file: 'src/lua/fragments/rate/count-window.lua',
+    file: 'src/lua/fragments/rate-limiter/count-window.lua',
     from: 'limiter.count, limiter.left, limiter.behind = count, 0, true',
     to: 'limiter.count, limiter.left, limiter.behind = count, limiter.rate - count.permits, true',
     suites: ['sync/rate-limiter/many-grants'],
@@ -489,7 +489,7 @@ export const lines = [
   {
     name: 'lua-limiter-counted-though-gone',
     breaks: 'what left the window since it was counted does not count',
-    file: 'src/lua/fragments/rate/count-window.lua',
+    file: 'src/lua/fragments/rate-limiter/count-window.lua',
     from: 'if known < count.grants or known == 0 then',
     to: 'if known == 0 then',
     suites: ['sync/rate-limiter/many-grants'],
@@ -497,7 +497,7 @@ export const lines = [
   {
     name: 'lua-limiter-reads-all-that-left',
     breaks: 'no script of a limiter looks at more than a thousand grants',
-    file: 'src/lua/fragments/rate/move-window.lua',
+    file: 'src/lua/fragments/rate-limiter/move-window.lua',
     from: 'until not limiter.behind or left >= enough or looks == 10',
     to: 'until not limiter.behind or left >= enough',
     suites: ['lua/bounds'],
@@ -537,7 +537,7 @@ export const lines = [
   {
     name: 'lua-limiter-everybody-asks',
     breaks: 'nobody in the line of a limiter asks before it is called, or its turn is overdue',
-    file: 'src/lua/fragments/rate/pause-of.lua',
+    file: 'src/lua/fragments/rate-limiter/pause-of.lua',
     from: 'math.min(before + SURELY_LATE',
     to: 'math.min(20 + 0',
     suites: ['sync/rate-limiter/line'],
@@ -545,7 +545,7 @@ export const lines = [
   {
     name: 'lua-limiter-wakes-nobody',
     breaks: 'whoever is served by a limiter wakes the next',
-    file: 'src/lua/fragments/rate/wake-next.lua',
+    file: 'src/lua/fragments/rate-limiter/wake-next.lua',
     from: 'local heard = redis.pcall(',
     to: 'local heard = 1 or redis.pcall(',
     suites: ['sync/rate-limiter/line'],
@@ -553,7 +553,7 @@ export const lines = [
   {
     name: 'lua-limiter-dead-first',
     breaks: 'nobody waits for long for a dead process in the line of a limiter',
-    file: 'src/lua/fragments/rate/head-of.lua',
+    file: 'src/lua/fragments/rate-limiter/head-of.lua',
     from: 'place.asks + LATE >= line.now',
     to: 'place.asks + 3e7 >= line.now',
     suites: ['sync/rate-limiter/line'],
@@ -625,7 +625,7 @@ export const lines = [
   {
     name: 'keyed-line-behind-passes',
     breaks: 'in the line of a group, nobody has a key that somebody before wants',
-    file: 'src/lua/fragments/keyed/enters-as.lua',
+    file: 'src/lua/fragments/keyed-lock/may-enter.lua',
     from: 'line.claimed[field] = line.claimed[field] or owner',
     to: 'line.claimed[field] = nil',
     suites: ['sync/keyed-lock/line#they pass', 'sync/keyed-lock/keyed-lock#nobody behind'],
@@ -633,9 +633,9 @@ export const lines = [
   {
     name: 'keyed-line-dead-want-on',
     breaks: 'keys that only the dead want are free for others',
-    file: 'src/lua/fragments/keyed/enters-as.lua',
-    from: '(asks or isHeard(line, channel))',
-    to: 'isHeard',
+    file: 'src/lua/fragments/keyed-lock/may-enter.lua',
+    from: 'isHeard(line, channel, deadline)',
+    to: 'true',
     suites: ['sync/keyed-lock/line#died'],
   },
   {
@@ -649,7 +649,7 @@ export const lines = [
   {
     name: 'keyed-line-first-hears-nothing',
     breaks: 'while others have a key that somebody behind the first wants, the first hears when they are through',
-    file: 'src/lua/fragments/keyed/wake-first.lua',
+    file: 'src/lua/fragments/keyed-lock/wake-first.lua',
     from: 'if first and first ~= line.asker then',
     to: 'if false then',
     suites: ['sync/keyed-lock/line#only one behind'],
@@ -681,7 +681,7 @@ export const lines = [
   {
     name: 'line-lasts-as-long-as-some',
     breaks: 'where a reader leaves, the lock lasts as long as all who still read',
-    file: 'src/lua/fragments/readers/lock-left.lua',
+    file: 'src/lua/fragments/read-write-lock/lock-left.lua',
     from: 'return longest >= some and longest > 0 and math.max(left, longest) or longest',
     to: 'return longest',
     suites: ['sync/read-write-lock/wire', 'sync/read-write-lock/fair/order'],
@@ -738,7 +738,7 @@ export const lines = [
   {
     name: 'engine-script-again-and-again',
     breaks: 'a script that the server does not know is sent in full once',
-    file: 'src/engine/script-cache.ts',
+    file: 'src/engine/evalsha.ts',
     from: "message.startsWith('NOSCRIPT')",
     to: "message.startsWith('NOTHING')",
     suites: ['engine/link#never knows a script'],
@@ -811,7 +811,7 @@ export const lines = [
   {
     name: 'config-unknown-option',
     breaks: 'a misspelt option is refused',
-    file: 'src/options.ts',
+    file: 'src/check-options.ts',
     from: 'if (known.includes(key)) continue',
     to: "if (key !== '') continue",
     suites: ['config/settings'],
@@ -1121,7 +1121,7 @@ export const lines = [
   {
     name: 'trust-grant-without-proof',
     breaks: 'a grant that proves nothing is worth a question, not a hold',
-    file: 'src/core/line/grant-proof.ts',
+    file: 'src/core/line/grant-message.ts',
     from: "'hex').startsWith(proof)",
     to: "'hex') !== proof",
     suites: ['core/line/hostile-messages#without proof'],
@@ -1241,18 +1241,18 @@ export const lines = [
   {
     name: 'trust-long-name',
     breaks: 'a name has 65,536 bytes at most',
-    file: 'src/options.ts',
+    file: 'src/check-options.ts',
     from: 'if (bytes > LONGEST) throw',
     to: 'if (bytes > 2 * LONGEST) throw',
-    suites: ['options/names'],
+    suites: ['check-options/names'],
   },
   {
     name: 'trust-half-a-character',
     breaks: 'a name is whole characters',
-    file: 'src/options.ts',
+    file: 'src/check-options.ts',
     from: 'if (LONE.test(value))',
     to: "if (LONE.test(value) && value === '')",
-    suites: ['options/names'],
+    suites: ['check-options/names'],
   },
   {
     name: 'trust-scope-of-a-socket',
@@ -1282,7 +1282,7 @@ export const lines = [
   {
     name: 'lua-reads-without-a-bound',
     breaks: 'whatever stands at a key, a script makes few steps',
-    file: 'src/lua/fragments/readers/reads-left.lua',
+    file: 'src/lua/fragments/read-write-lock/reads-left.lua',
     from: 'while level > 0 and work.looks > 0 do',
     to: 'while level > 0 do',
     suites: ['lua/bounds'],
@@ -1290,7 +1290,7 @@ export const lines = [
   {
     name: 'lua-line-without-a-bound',
     breaks: 'a line of any length is gone through in parts',
-    file: 'src/lua/fragments/fair/remove-overdue.lua',
+    file: 'src/lua/fragments/fair-lock/remove-overdue.lua',
     from: 'local steps = 1000',
     to: 'local steps = 1000000',
     suites: ['lua/bounds'],
@@ -1470,7 +1470,7 @@ export const lines = [
   {
     name: 'line-trials-of-a-tenth',
     breaks: 'whoever was granted a lock has three seconds to confirm it',
-    file: 'src/lua/constants.ts',
+    file: 'src/constants.ts',
     from: 'TRIAL = 3000',
     to: 'TRIAL = 300',
     suites: ['sync/fair-lock/flaws', 'lua/scripts'],
@@ -1527,14 +1527,14 @@ export const lines = [
     name: 'rw-writes-beside-readers',
     breaks: 'nobody writes where others read',
     file: 'src/sync/read-write-lock/acquire.lua',
-    from: "if mode == 'write' or mode and entersAs(owner) == 'write' then",
+    from: "if mode == 'write' or mode and mayEnter(owner) == 'write' then",
     to: "if mode == 'write' then",
     suites: ['sync/read-write-lock/read-write-lock'],
   },
   {
     name: 'line-passed-on-trial',
     breaks: 'what is passed on before it was confirmed leaves the line',
-    file: 'src/core/line/pass-on.ts',
+    file: 'src/core/line/pass-by-server.ts',
     from: 'if (from.trial) await this.#protocol.confirm(from.wire, from.lease)',
     to: '',
     suites: ['sync/lock/line#nothing to do'],
@@ -1559,7 +1559,7 @@ export const lines = [
   {
     name: 'one-line-a-newcomer-passes',
     breaks: 'nobody passes those who stand in the line',
-    file: 'src/lua/fragments/exclusive/refusal-of.lua',
+    file: 'src/lua/fragments/lock/refusal-of.lua',
     from: "redis.call('EXISTS', queue) == 1 or",
     to: "redis.call('EXISTS', queue) == 2 or",
     suites: ['sync/lock/line#free for a moment'],
@@ -1568,7 +1568,7 @@ export const lines = [
     name: 'one-line-strangers-left-out',
     breaks: 'those who know of no line have their turns',
     file: 'src/lua/fragments/outsiders/begin-turn.lua',
-    from: 'if heard <= 0 and not head or',
+    from: 'if heard <= 0 and (sure or not head) or',
     to: 'if heard >= -1 or',
     suites: ['sync/lock/line#left to'],
   },
@@ -1599,10 +1599,26 @@ export const lines = [
   {
     name: 'one-line-deaf-asks-seldom',
     breaks: 'a waiter that hears no messages asks each 100 ms when it is next',
-    file: 'src/core/line/line.ts',
-    from: 'this.#nextInVain(state) ? RESTLESS : ',
-    to: '',
+    file: 'src/core/line/line-poll.ts',
+    from: 'Math.min(RESTLESS, wait)',
+    to: 'wait',
     suites: ['core/line/unheard#cannot subscribe'],
+  },
+  {
+    name: 'keyed-line-uncounted-wants-nothing',
+    breaks: 'keys wait for a place that the server cannot count, too, as soon as it shows that it lives',
+    file: 'src/lua/fragments/keyed-lock/may-enter.lua',
+    from: 'elseif channel and deadline % 1 ~= GRANTED then',
+    to: 'elseif false then',
+    suites: ['core/line/unheard#two keys'],
+  },
+  {
+    name: 'one-line-uncounted-without-outsiders',
+    breaks: 'outsiders have their turns where the server counts nobody',
+    file: 'src/lua/fragments/outsiders/begin-turn.lua',
+    from: ' % 1 ~= UNCOUNTED',
+    to: ' % 1 ~= 2',
+    suites: ['core/line/unheard#a Redisson wants it'],
   },
   {
     name: 'one-line-place-lost',
@@ -1760,7 +1776,7 @@ export const lines = [
   {
     name: 'election-ends-without-memory',
     breaks: 'an election outlasts a server that refuses for a while',
-    file: 'src/sync/election/trouble.ts',
+    file: 'src/sync/election/final-errors.ts',
     from: "'WRONGPASS', 'CROSSSLOT'",
     to: "'WRONGPASS', 'OOM'",
     suites: ['sync/election/trouble'],

@@ -13,6 +13,7 @@ import type { Arg, Reply } from '#src/lua/values.js'
 /** What is known of a turn of others. */
 export const TURN = 'holdfast_line_turn:{x}'
 export const KEYED_TURN = 'holdfast_keyed_turn:{x}'
+const READ_WRITE_TURN = 'holdfast_rwlock_turn:{x}'
 export const COUNTER = 'redisson_lock_token:{x}'
 
 /** Counts the scripts; what it is answered comes `lag` ms late, and some scripts leave late. */
@@ -96,7 +97,7 @@ export const stage = async (processes: number, kind: Kind = 'lock') => {
   const end = async (): Promise<void> => {
     await run(Promise.all(clients.map((client: Client) => client.close())))
     const keys = ((await raw('KEYS', '*')) as string[]).filter((key) => key !== COUNTER)
-    const turns = [TURN, KEYED_TURN]
+    const turns = [TURN, KEYED_TURN, READ_WRITE_TURN]
     assert.deepEqual(
       keys.filter((key) => !turns.includes(key)),
       [],

@@ -1,4 +1,4 @@
-import { type Field, fieldOf, type Mode, modeOf } from './fields.js'
+import { type Field, fieldOf, type Mode, modeOf } from './field-fates.js'
 import { leftOver } from './placeholders.js'
 import { type Entry, type Tree, wrong } from './tree.js'
 

@@ -5,13 +5,13 @@ import type { Driver } from '../../engine/driver.js'
 import { Link } from '../../engine/link.js'
 import { slotOf, wireOwner } from '../../keys.js'
 import type { Script } from '../../lua/script.js'
-import { checkWire, isPromise, show } from '../../options.js'
+import { checkWire, isPromise, show } from '../../check-options.js'
 import type { ClientEvents, Logger } from '../../api/monitoring.js'
 import type { Timer } from '../../base/clock.js'
 import { SubscriberCounts } from '../server/subscriber-counts.js'
 import { LockEvents } from './lock-events.js'
 import { Emitter } from '../../base/emitter.js'
-import { ReleaseLimit } from '../hold/release-limit.js'
+import { ReleaseWait } from '../hold/release-wait.js'
 import { Replicas, type ReplicasOptions } from '../server/replicas.js'
 import { IdempotentSteps } from '../server/idempotent-steps.js'
 import { enclosing } from '../../base/scope.js'
@@ -22,8 +22,9 @@ import type { Terms } from '../hold/terms.js'
 import { Subscriptions } from '../server/subscriptions.js'
 import { Watchdog } from '../hold/watchdog.js'
 import type { Fleet, Runner } from '../protocol/runner.js'
-import { Cleanup } from '../server/cleanup.js'
-import { POLL } from '../protocol/timing.js'
+import { BackgroundWork } from '../server/background-work.js'
+import { Retry } from '../server/retry.js'
+import { Undo } from '../server/undo.js'
 
 export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly id: string
@@ -48,7 +49,9 @@ export class Runtime implements Runner {
   readonly watchdog: Watchdog
   readonly events: Emitter<ClientEvents>
   readonly lockEvents: LockEvents
-  readonly cleanup: Cleanup
+  readonly background: BackgroundWork
+  readonly retry: Retry
+  readonly undo: Undo
   readonly steps = new IdempotentSteps(this)
   /** By slot where nodes have clocks of their own, else under 0. */
   readonly #serverTimes = new Map<number, ServerTime>()
@@ -65,7 +68,7 @@ export class Runtime implements Runner {
   /** Callers to tell when the client closes before they have their answer. */
   readonly #callers = new Set<() => void>()
   /** For how long a caller waits for a release at most; the rest goes on behind. */
-  readonly releases: ReleaseLimit
+  readonly releases: ReleaseWait
   /** Whether releases are published with SPUBLISH. */
   sharded = false
   /** What is unsafe about the server. */
@@ -78,13 +81,15 @@ export class Runtime implements Runner {
   constructor(options: RuntimeOptions, driver: Driver) {
     this.options = options
     const { clock } = options
-    this.cleanup = new Cleanup(clock, options.commandTimeout)
+    this.background = new BackgroundWork(clock)
+    this.retry = new Retry(clock, this.background)
+    this.undo = new Undo(clock, options.commandTimeout, this.background, this.retry)
     this.#secrets = new Secrets(clock)
     this.subscriberCounts = new SubscriberCounts(clock, (warning) => {
       this.warn(warning)
     })
     this.watched = { lease: options.watchdog, watched: true }
-    this.releases = new ReleaseLimit(clock, options.commandTimeout + POLL)
+    this.releases = new ReleaseWait(clock, options.commandTimeout)
     this.events = new Emitter((error) => {
       options.logger.error('a listener threw', error)
     })
@@ -130,7 +135,7 @@ export class Runtime implements Runner {
   }
 
   get closed(): boolean {
-    return this.cleanup.closed
+    return this.background.closed
   }
 
   checkOpen(name?: string): void {
@@ -274,7 +279,7 @@ export class Runtime implements Runner {
   /** Callers hear of it at once. What is given back is tried until `endsAt`. */
   end(endsAt: number): void {
     this.draining = true
-    this.cleanup.end(endsAt)
+    this.background.end(endsAt)
     for (const closed of this.#callers) closed()
     this.#callers.clear()
   }

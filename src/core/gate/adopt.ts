@@ -4,7 +4,7 @@ import type { UnitOfWork } from '../../base/owner.js'
 import type { TenureHold } from '../hold/hold.js'
 import type { Terms } from '../hold/terms.js'
 import type { GateHost } from '../waiting/gate-host.js'
-import { abortable } from '../waiting/request.js'
+import { abortable } from '../waiting/abortable.js'
 
 type Adopting = Pick<GateHost, 'name' | 'kind' | 'runtime' | 'protocol' | 'nextWire' | 'begin'>
 
@@ -25,7 +25,7 @@ export const adopt = async (
   } catch (error) {
     const cause = error instanceof ClosedError ? undefined : error
     // Not for longer than the call promises: in an outage it is undone behind its back.
-    const undone = runtime.cleanup.undo(protocol, wire, terms.lease, cause)
+    const undone = runtime.undo.acquire(protocol, wire, terms.lease, cause)
     await abortable(undone, { signal: undefined, wait: 1 }, clock, () => Promise.resolve())
     throw error
   }

@@ -2,27 +2,25 @@ import { ClosedError } from '../../errors.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { FREED, type TenureHold } from '../hold/hold.js'
 import type { Tenure } from '../hold/tenure.js'
-import { alike } from '../hold/terms.js'
 import { hearsGrants } from '../line/grant-listener.js'
 import { Line } from '../line/line.js'
 import { isLine } from '../protocol/line-protocol.js'
-import { PASS_TIME } from '../protocol/timing.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { LoneCall, type LoneHost } from '../waiting/lone-call.js'
-import { LATE, type Request, abortable } from '../waiting/request.js'
+import type { Request } from '../waiting/request.js'
 import type { Waiter } from '../waiting/waiter.js'
-import { Gate } from './gate.js'
+import { GateBase } from './gate-base.js'
+import { mayPass, passesAsItIs } from './pass-limits.js'
 import { releaseOnServer } from './release.js'
 import { SpinWaiters } from './spin-waiters.js'
-
-/** How often a hold may be passed on here before other processes are due. */
-const PASSES = 65_536
+import { abortable, LATE } from '../waiting/abortable.js'
+import { PASS_TIME } from '../../constants.js'
 
 /**
  * The gate of a lock that one owner has at a time. Only the first who waits contends on the server; who holds it here
  * passes it on to the next without telling the server, within bounds.
  */
-export class ExclusiveGate extends Gate implements LoneHost, LineHost {
+export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
   #tenure: Tenure | undefined
   /** Made when somebody waits: most locks are held without that. */
   #waiters: Line | SpinWaiters | undefined
@@ -173,13 +171,8 @@ export class ExclusiveGate extends Gate implements LoneHost, LineHost {
     if (contention === undefined || next === undefined) return this.free(tenure)
     const now = this.clock.monotonic()
     contention.answeredAt = now
-    const mayPass = !this.runtime.closed && tenure.passes < PASSES && now - tenure.opened < PASS_TIME
-    if (!mayPass || tenure !== this.#tenure) return this.free(tenure)
-    const half = tenure.lease / 2
-    // On trial the server gives it for less, and that is looked at by the status.
-    const proven = tenure.trial || (now - tenure.provenAt < half && tenure.lastsUntil - now >= half)
-    const like = tenure.watched && tenure.token === undefined && alike(next.request.terms, tenure)
-    if (proven && like && tenure.status() === 'held') {
+    if (this.runtime.closed || !mayPass(tenure, now) || tenure !== this.#tenure) return this.free(tenure)
+    if (passesAsItIs(tenure, next.request.terms, now)) {
       this.runtime.lockEvents.released(this, tenure.wire, tenure.opened)
       // The server has told nothing to whoever holds it when the pass time is over: it may have been released by force since.
       if (tenure.passes++ === 0) this.runtime.watchdog.askAt(tenure, tenure.opened + PASS_TIME)

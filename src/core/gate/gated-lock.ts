@@ -1,6 +1,6 @@
 import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
 import { clientOf } from '../../keys.js'
-import { checkAcquire, checkOwner, usingArgs } from '../../options.js'
+import { checkAcquire, checkOwner, usingArgs } from '../../check-options.js'
 import type { Owner } from '../../api/hold.js'
 import type { AcquireOptions, Lock, LockState } from '../../api/lock.js'
 import type { OwnedLock } from '../../api/owned-lock.js'

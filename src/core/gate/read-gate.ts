@@ -6,13 +6,14 @@ import type { Tenure } from '../hold/tenure.js'
 import { Line } from '../line/line.js'
 import type { ReadProtocol } from '../protocol/read-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
-import { LATE, type Request, abortable } from '../waiting/request.js'
-import { Gate } from './gate.js'
+import type { Request } from '../waiting/request.js'
+import { GateBase } from './gate-base.js'
 import { releaseOnServer } from './release.js'
 import type { WriteGate } from './write-gate.js'
+import { abortable, LATE } from '../waiting/abortable.js'
 
 /** The gate of a lock's reading side: each reader has a tenure of its own. */
-export class ReadGate extends Gate<ReadProtocol> implements LineHost {
+export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
   protected readonly tenures = new Set<Tenure>()
   /** No reader's is the gate's. */
   readonly tenure = undefined
@@ -120,7 +121,7 @@ export class ReadGate extends Gate<ReadProtocol> implements LineHost {
       }
       if (this.runtime.closed) throw new ClosedError(this.name)
     } catch (error) {
-      void this.runtime.cleanup.undo(this.protocol, wire, terms.lease, error instanceof ClosedError ? undefined : error)
+      void this.runtime.undo.acquire(this.protocol, wire, terms.lease, error instanceof ClosedError ? undefined : error)
       throw error
     } finally {
       this.#entering--

@@ -2,7 +2,7 @@ import { EngineError } from '../../errors.js'
 import { within } from '../../base/time-limit.js'
 import type { Tenure } from '../hold/tenure.js'
 import { NOT_HELD } from '../protocol/protocol.js'
-import { isWrongKind, mayHaveRun } from '../server/trouble.js'
+import { isWrongKind, mayHaveRun } from '../server/error-kinds.js'
 import type { LineHost } from '../waiting/gate-host.js'
 
 /** The gate that it was taken through. */
@@ -15,7 +15,7 @@ type Releasing = Pick<LineHost, 'name' | 'kind' | 'runtime' | 'protocol' | 'leav
 export const releaseOnServer = async (gate: Releasing, tenure: Tenure, missed?: () => void): Promise<boolean> => {
   const { clock } = gate.runtime.options
   const since = clock.monotonic()
-  gate.runtime.cleanup.begun()
+  gate.runtime.background.begun()
   let answer: number
   try {
     answer = await send(gate, tenure)
@@ -37,7 +37,7 @@ const repeat = async (gate: Releasing, tenure: Tenure, first: unknown, missed?: 
   let unanswered = hasRun(first)
   const result = isWrongKind(first)
     ? { error: first }
-    : await gate.runtime.cleanup.insist(
+    : await gate.runtime.retry.insist(
         () => send(gate, tenure),
         tenure.lostAt,
         (error) => {
@@ -55,7 +55,7 @@ const repeat = async (gate: Releasing, tenure: Tenure, first: unknown, missed?: 
 /** `unanswered`: an earlier step may have done it. */
 const answered = (gate: Releasing, tenure: Tenure, answer: number, unanswered: boolean): boolean => {
   const held = answer !== NOT_HELD
-  gate.runtime.cleanup.ended()
+  gate.runtime.background.ended()
   tenure.taken ||= !held && !unanswered
   gate.runtime.lockEvents.released(gate, tenure.wire, tenure.opened)
   return held || unanswered
@@ -63,12 +63,12 @@ const answered = (gate: Releasing, tenure: Tenure, answer: number, unanswered: b
 
 const gaveUp = (gate: Releasing, tenure: Tenure, cause: unknown): void => {
   const { runtime, protocol } = gate
-  runtime.cleanup.ended()
+  runtime.background.ended()
   runtime.fail(notReleased(gate.name, cause, tenure.lastsUntil - runtime.options.clock.monotonic()))
   gate.leaveLine(tenure)
   // It may outlast its lease: a step that nobody answered made that longer, a place in the line has none, and the key of
   // a write lasts as long as the reads under it.
-  void runtime.cleanup.undo(protocol, tenure.wire, tenure.lease, undefined)
+  void runtime.undo.acquire(protocol, tenure.wire, tenure.lease, undefined)
   runtime.lockEvents.released(gate, tenure.wire, tenure.opened)
 }
 

@@ -1,10 +1,10 @@
 import { ReplicationError } from '../../errors.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
-import { HoldWatch } from '../waiting/hold-watch.js'
+import { LocalHoldCheck } from '../waiting/local-hold-check.js'
 import type { GateHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import { GRACE, type Request } from '../waiting/request.js'
+import type { Request } from '../waiting/request.js'
 import { isLate, lateError, serve } from '../waiting/serve.js'
 import { SpinLoop } from '../waiting/spin-loop.js'
 import type { Tenure } from '../hold/tenure.js'
@@ -12,6 +12,7 @@ import { type Terms, alike } from '../hold/terms.js'
 import type { Contest, Outcome } from '../waiting/wait-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Waiter } from '../waiting/waiter.js'
+import { GRACE } from '../waiting/abortable.js'
 
 /** A tenure that the next attempt is to take over on the server. */
 interface Passing {
@@ -24,7 +25,7 @@ export class SpinWaiters implements Contest<Waiter> {
   readonly #host: GateHost
   readonly #room: WaitingRoom
   readonly #spinner = new SpinLoop(this)
-  readonly #watch: HoldWatch
+  readonly #watch: LocalHoldCheck
   #passing: Passing | undefined
   #asking: Waiter | undefined
   /** Those who left while they were asked for: told when the attempt is over. */
@@ -35,7 +36,7 @@ export class SpinWaiters implements Contest<Waiter> {
 
   constructor(host: GateHost) {
     this.#host = host
-    this.#watch = new HoldWatch(host, () => this.#room.first !== undefined)
+    this.#watch = new LocalHoldCheck(host, () => this.#room.first !== undefined)
     this.#room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
       this.#left(waiter, settle)
     })
@@ -116,7 +117,7 @@ export class SpinWaiters implements Contest<Waiter> {
     } catch (trouble) {
       // It was passed on, and is given back for want of replicas.
       passing?.done(trouble instanceof ReplicationError || this.#host.free(passing.from))
-      void runtime.cleanup.undo(protocol, wire, lease, trouble)
+      void runtime.undo.acquire(protocol, wire, lease, trouble)
       return { trouble }
     } finally {
       this.#asking = undefined
@@ -146,7 +147,7 @@ export class SpinWaiters implements Contest<Waiter> {
       this.#room.remove(taker)
       taker.reject(lateError(name, terms.lease))
     }
-    await runtime.cleanup.undo(protocol, wire, terms.lease, undefined)
+    await runtime.undo.acquire(protocol, wire, terms.lease, undefined)
   }
 
   #likeMinded(terms: Terms): Waiter | undefined {

@@ -1,6 +1,7 @@
 import type { Clock, Moment } from '../../base/clock.js'
 import type { Terms } from './terms.js'
-import { marginOf, TRIAL } from '../protocol/timing.js'
+import { TRIAL } from '../../constants.js'
+import { marginOf } from './margin.js'
 
 /** Clocks that differ by more are not believed until the server has answered. */
 const CLOCKS_APART = 1000

@@ -2,7 +2,7 @@
 export interface Due {
   due: number
   /** Where it stands in the heap; -1 outside. */
-  place: number
+  heapIndex: number
 }
 
 /** A binary heap by time. Entering with a later time than all others, as leases of one length do, costs nothing. */
@@ -22,15 +22,15 @@ export class DueHeap<T extends Due> {
   }
 
   add(item: T): void {
-    item.place = this.#items.length
+    item.heapIndex = this.#items.length
     this.#items.push(item)
     this.#up(item)
   }
 
   remove(item: T): void {
-    const place = item.place
+    const place = item.heapIndex
     const last = this.#items.pop()
-    item.place = -1
+    item.heapIndex = -1
     if (last === undefined || last === item) return
     this.#put(last, place)
     this.#up(last)
@@ -45,29 +45,29 @@ export class DueHeap<T extends Due> {
 
   #put(item: T, place: number): void {
     this.#items[place] = item
-    item.place = place
+    item.heapIndex = place
   }
 
   #up(item: T): void {
-    while (item.place > 0) {
-      const above = (item.place - 1) >> 1
+    while (item.heapIndex > 0) {
+      const above = (item.heapIndex - 1) >> 1
       const parent = this.#items[above] as T
       if (parent.due <= item.due) return
-      this.#put(parent, item.place)
+      this.#put(parent, item.heapIndex)
       this.#put(item, above)
     }
   }
 
   #down(item: T): void {
     for (;;) {
-      const left = 2 * item.place + 1
+      const left = 2 * item.heapIndex + 1
       const child = this.#items[left]
       if (child === undefined) return
       const right = this.#items[left + 1]
       const least = right !== undefined && right.due < child.due ? right : child
       if (item.due <= least.due) return
-      const below = least.place
-      this.#put(least, item.place)
+      const below = least.heapIndex
+      this.#put(least, item.heapIndex)
       this.#put(item, below)
     }
   }

@@ -1,11 +1,11 @@
 import { ClosedError, LockLostError, NotOwnerError } from '../../errors.js'
-import { checkLease } from '../../options.js'
+import { checkLease } from '../../check-options.js'
 import type { Hold, HoldState } from '../../api/hold.js'
 import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { ScopedAbort } from '../../base/scope.js'
-import { marginOf } from '../protocol/timing.js'
 import type { Terms } from './terms.js'
+import { marginOf } from './margin.js'
 
 /** What a hold is a level of. */
 export interface HoldHost {

@@ -1,16 +1,16 @@
 import { HoldfastError, LockLostError } from '../../errors.js'
 import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { Cleanup } from '../server/cleanup.js'
+import type { Retry } from '../server/retry.js'
 import { type HoldHost, TenureHold } from './hold.js'
-import type { ReleaseLimit } from './release-limit.js'
+import type { ReleaseWait } from './release-wait.js'
 import type { Terms } from './terms.js'
 
 /** What the levels need of the client. */
 export interface LevelsClient {
   /** For how long a caller waits for a release at most. */
-  readonly releases: ReleaseLimit
-  readonly cleanup: Pick<Cleanup, 'insist'>
+  readonly releases: ReleaseWait
+  readonly retry: Pick<Retry, 'insist'>
   readonly lockEvents: { lost(lock: LevelsHost<never>, wire: string, error: LockLostError): void }
   /** Rejects with a `ClosedError` when the client closes before the answer. */
   untilClosed<T>(ask: () => Promise<T>, name: string): Promise<T>
@@ -157,7 +157,7 @@ export abstract class Reentrant implements HoldHost {
     // While nobody answers, others may be given back as well: then this level is not asked for any more.
     const obsolete = (): boolean => this.holds.length < level
     const step = (): Promise<boolean> => (obsolete() ? NO : this.setLevel(level, this.lease))
-    const outcome = await this.host.runtime.cleanup.insist(step, this.lostAt)
+    const outcome = await this.host.runtime.retry.insist(step, this.lostAt)
     const done = 'answer' in outcome && outcome.answer
     if (!done && obsolete()) return this.#left()
     return done || this.ended === 'over'

@@ -1,12 +1,12 @@
 import { LockLostError } from '../../errors.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import type { LockProtocol, ServerState } from '../protocol/protocol.js'
-import { marginOf } from '../protocol/timing.js'
-import { isWrongKind } from '../server/trouble.js'
+import { isWrongKind } from '../server/error-kinds.js'
 import { Deadline } from './deadline.js'
 import type { Due } from './due-heap.js'
 import { type LevelsClient, type LevelsHost, Reentrant } from './reentrant.js'
 import type { Terms } from './terms.js'
+import { marginOf } from './margin.js'
 
 /** What a tenure needs of its client. */
 export interface TenureClient extends LevelsClient {
@@ -33,7 +33,7 @@ export interface TenureHost extends LevelsHost<Tenure> {
  */
 export class Tenure extends Reentrant implements Due {
   due = Infinity
-  place = -1
+  heapIndex = -1
   /** For the watchdog: whether a renewal is on its way, how many failed in a row, and when to ask. */
   renewing = false
   failures = 0

@@ -67,12 +67,12 @@ export class Watchdog {
 
   remove(tenure: Tenure): void {
     // The timer runs on, once: most who hold one lock after another would set it up for each.
-    if (tenure.place !== -1) this.#heap.remove(tenure)
+    if (tenure.heapIndex !== -1) this.#heap.remove(tenure)
   }
 
   /** Its terms or its deadline changed. */
   moved(tenure: Tenure): void {
-    if (tenure.place === -1) return
+    if (tenure.heapIndex === -1) return
     this.#schedule(tenure)
     this.#heap.moved(tenure)
     this.#arm()

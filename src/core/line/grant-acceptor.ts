@@ -2,16 +2,16 @@ import { ReplicationError } from '../../errors.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import { numberOf } from '../../keys.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
-import { POLL, TRIAL } from '../protocol/timing.js'
 import type { ServerTime } from '../server/server-time.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { isLate, lateError } from '../waiting/serve.js'
 import type { Place } from '../waiting/waiter.js'
 import { GrantConfirmer } from './grant-confirmer.js'
-import { type Grant, isProven } from './grant-proof.js'
+import { type Grant, isProven } from './grant-message.js'
 import type { HandToHand } from './hand-to-hand.js'
 import type { LinePoll } from './line-poll.js'
 import type { LineWaiters } from './line-waiters.js'
+import { POLL, TRIAL } from '../../constants.js'
 
 /** A grant is believed without asking when at least so much of its trial is left, ms. */
 const ENOUGH = 500
@@ -83,7 +83,7 @@ export class GrantAcceptor {
     if (this.#doubts && !proven) return
     this.#doubts = true
     const rest = (): void => {
-      void runtime.cleanup.pause(POLL / 50).then(() => (this.#doubts = false))
+      void runtime.background.pause(POLL / 50).then(() => (this.#doubts = false))
     }
     tenure.verify().then(rest, rest)
   }

@@ -33,7 +33,7 @@ export class GrantConfirmer {
       await tick
       this.#brief = tenure.over
       // Gone: but it may stand in the line still.
-      if ((await confirming) === 0) await this.#host.runtime.cleanup.undo(this.#protocol, wire, lease, undefined)
+      if ((await confirming) === 0) await this.#host.runtime.undo.acquire(this.#protocol, wire, lease, undefined)
     })
   }
 
@@ -48,7 +48,7 @@ export class GrantConfirmer {
         throw error
       })
     }
-    const outcome = tenure.over ? undefined : await this.#host.runtime.cleanup.insist(step, tenure.lostAt)
+    const outcome = tenure.over ? undefined : await this.#host.runtime.retry.insist(step, tenure.lostAt)
     if (outcome === undefined || !('answer' in outcome)) return undefined
     if (!tenure.over) tenure.confirmed(outcome.answer, sent)
     return outcome.answer

@@ -1,10 +1,10 @@
 import { integer, text, tuple } from '../../lua/shape.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { Runtime } from '../client/runtime.js'
-import { passes } from '../server/trouble.js'
+import { isTransient } from '../server/error-kinds.js'
 import type { Ear } from '../server/subscriptions.js'
 import type { LineHost } from '../waiting/gate-host.js'
-import { type Grant, grantOf } from './grant-proof.js'
+import { type Grant, grantOf } from './grant-message.js'
 
 /** Where this client hears of its grants. */
 export class GrantListener {
@@ -63,7 +63,7 @@ export class GrantListener {
       const [, counted] = await link.command(['PUBSUB', which, channel], tuple(text, integer), { route: channel })
       return this.#ear === undefined || counted > 0
     } catch (trouble) {
-      return passes(trouble)
+      return isTransient(trouble)
     }
   }
 

@@ -1,10 +1,10 @@
 import type { Timer } from '../../base/clock.js'
 import type { Tenure } from '../hold/tenure.js'
-import { POLL } from '../protocol/timing.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
-import type { Grant } from './grant-proof.js'
+import type { Grant } from './grant-message.js'
 import type { LineWaiters } from './line-waiters.js'
+import { POLL } from '../../constants.js'
 
 /**
  * Who has the lock next in this process, without the server. Where a process has one place in the line, that is its next waiter.

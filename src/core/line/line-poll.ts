@@ -1,14 +1,17 @@
 import { type Moment, momentOf, type Timer } from '../../base/clock.js'
 import type { Answer, LineProtocol, News, PlaceState } from '../protocol/line-protocol.js'
-import { QuestionRate } from '../waiting/question-rate.js'
+import { MessageBrake } from '../waiting/message-brake.js'
 import { askerOf } from './place.js'
-import { passes } from '../server/trouble.js'
+import { isTransient } from '../server/error-kinds.js'
 import type { Place } from '../waiting/waiter.js'
 import type { LineHost } from '../waiting/gate-host.js'
-import { POLL } from '../protocol/timing.js'
+import { POLL } from '../../constants.js'
 
 /** How many waiters one script call asks about. */
 export const BATCH = 250
+
+/** How often a waiter asks that is next and hears of no grants, ms. */
+const RESTLESS = 100
 
 /** What an answer tells besides. */
 export type Told = Omit<Answer<unknown>, 'states'>
@@ -31,7 +34,7 @@ export class LinePoll {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #line: Polled
-  readonly #pace = new QuestionRate()
+  readonly #pace = new MessageBrake()
   readonly #news: () => News
   #timer: Timer | undefined
   #due = Infinity
@@ -60,6 +63,16 @@ export class LinePoll {
       this.#due = Infinity
       void this.#host.staying(() => this.#ask())
     }, wait)
+  }
+
+  /** As an answer says: `left` ms from now at the latest, and sooner where nothing else can say that this place, the next one, is granted. */
+  after(state: PlaceState, left: number): void {
+    const wait = left < 0 ? POLL : left + 1
+    this.in(this.#news() >= 2 && this.#isNext(state) ? Math.min(RESTLESS, wait) : wait)
+  }
+
+  #isNext(state: PlaceState): boolean {
+    return state === 'next' || (state === 'behind others' && this.#protocol.callOf === undefined)
   }
 
   /** Somebody here was called. What is being asked may have been answered before that. */
@@ -96,7 +109,7 @@ export class LinePoll {
         left = Math.min(left, await this.#askAbout(places.slice(from, from + BATCH)))
       }
     } catch (trouble) {
-      if (passes(trouble)) this.#line.met(trouble)
+      if (isTransient(trouble)) this.#line.met(trouble)
       else for (const place of places) this.#line.troubled(place, trouble)
     } finally {
       this.#asking = false

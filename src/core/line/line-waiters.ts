@@ -1,16 +1,17 @@
 import type { Clock } from '../../base/clock.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
-import { POLL } from '../protocol/timing.js'
-import { isAway, waitsOut } from '../server/trouble.js'
+import { isAway, waitsOut } from '../server/error-kinds.js'
 import type { LineHost } from '../waiting/gate-host.js'
-import { HoldWatch } from '../waiting/hold-watch.js'
-import { GRACE, type Request } from '../waiting/request.js'
+import { LocalHoldCheck } from '../waiting/local-hold-check.js'
+import type { Request } from '../waiting/request.js'
 import { serve } from '../waiting/serve.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Outsiders } from './outsiders.js'
 import { Places } from './place.js'
+import { GRACE } from '../waiting/abortable.js'
+import { POLL } from '../../constants.js'
 
 /** Those of this process who wait in one line, which of them has which place there, and every way in which a wait ends. */
 export class LineWaiters {
@@ -21,7 +22,7 @@ export class LineWaiters {
   readonly #host: LineHost
   readonly #outsiders: Outsiders
   readonly #ask: (waiter: Waiter) => void
-  readonly #watch: HoldWatch
+  readonly #watch: LocalHoldCheck
   #troubles = 0
   /** When the newest question that was answered was sent, on the monotonic clock. */
   answeredAt = -Infinity
@@ -35,7 +36,7 @@ export class LineWaiters {
     this.#ask = ask
     this.standsOnce = protocol.standsOnce === true
     this.places = new Places(host, protocol)
-    this.#watch = new HoldWatch(host, () => this.room.first !== undefined)
+    this.#watch = new LocalHoldCheck(host, () => this.room.first !== undefined)
     this.room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
       this.#left(waiter, settle)
     })
@@ -174,7 +175,7 @@ export class LineWaiters {
   #askLater(waiter: Waiter): void {
     const pause = Math.min(50 * 2 ** this.#troubles++, POLL)
     void this.#host.staying(async () => {
-      await this.#host.runtime.cleanup.pause(pause)
+      await this.#host.runtime.background.pause(pause)
       if (waiter.queued && !this.standsOnce) this.#ask(waiter)
       this.stand()
     })

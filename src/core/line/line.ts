@@ -2,7 +2,6 @@ import type { UnitOfWork } from '../../base/owner.js'
 import { type Moment, momentOf } from '../../base/clock.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { JoinState, LineProtocol, News, PlaceState } from '../protocol/line-protocol.js'
-import { POLL } from '../protocol/timing.js'
 import type { ServerTime } from '../server/server-time.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
@@ -15,10 +14,7 @@ import { type Joinable, LineJoin, SOON } from './line-join.js'
 import { LinePoll, type Polled, type Told } from './line-poll.js'
 import { LineWaiters } from './line-waiters.js'
 import { Outsiders } from './outsiders.js'
-import { PassOn } from './pass-on.js'
-
-/** How often a waiter asks that is next and hears of no grants, ms. */
-const RESTLESS = 100
+import { PassByServer } from './pass-by-server.js'
 
 /**
  * One line on the server, as this process stands in it: first come, first served among all processes. Whoever frees the lock
@@ -34,7 +30,7 @@ export class Line implements Polled, Joinable, GrantedLine {
   readonly #joining: LineJoin
   readonly #grants: GrantListener
   readonly #acceptor: GrantAcceptor
-  readonly #passOn: PassOn
+  readonly #passOn: PassByServer
   readonly #outsiders: Outsiders
   /** So many are still to join: each asks first, or waits until grants can be heard. */
   #approaching = 0
@@ -53,7 +49,7 @@ export class Line implements Polled, Joinable, GrantedLine {
     this.hands = new HandToHand(host, this.waiters)
     this.poll = new LinePoll(host, protocol, this, () => this.#news)
     this.#joining = new LineJoin(host, protocol, this)
-    this.#passOn = new PassOn(host, protocol, this.waiters)
+    this.#passOn = new PassByServer(host, protocol, this.waiters)
     this.#acceptor = new GrantAcceptor(host, protocol, this)
     this.#grants = new GrantListener(host, protocol, (grant) => {
       this.#acceptor.hear(grant)
@@ -198,7 +194,7 @@ export class Line implements Polled, Joinable, GrantedLine {
     this.waiters.room.refuseTries(waiter)
     if (this.waiters.admit(waiter)) {
       this.#attend(place, state, told)
-      this.poll.in(this.#nextInVain(state) ? RESTLESS : told.left < 0 ? POLL : told.left + 1)
+      this.poll.after(state, told.left)
       return
     }
     void this.waiters.vacate(place)
@@ -206,13 +202,6 @@ export class Line implements Polled, Joinable, GrantedLine {
     // It may be the next one's now, who has to show itself there as well.
     if (this.waiters.places.has(place)) this.#waits(place, state, told)
     else this.waiters.rest()
-  }
-
-  /** It is next, and no message can say when it is granted. */
-  #nextInVain(state: PlaceState): boolean {
-    return (
-      !this.#grants.hears && (state === 'next' || (state === 'behind others' && this.#protocol.callOf === undefined))
-    )
   }
 
   /** Whoever waits right behind others hears of their releases. */

@@ -98,7 +98,7 @@ export class Places {
   undo(place: Place, cause: unknown): Promise<void> {
     const asker = askerOf(place)
     const leaving = { release: () => this.#protocol.leave(asker) }
-    return this.#host.runtime.cleanup.undo(leaving, asker.owner, asker.lease, cause)
+    return this.#host.runtime.undo.acquire(leaving, asker.owner, asker.lease, cause)
   }
 
   /** Nobody waits at it any more: but it may be what is held here, or was detached. */

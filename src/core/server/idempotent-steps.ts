@@ -1,11 +1,13 @@
 import { EngineError, isBrokenOff, ReplicationError } from '../../errors.js'
 import { noteKey, slotOf } from '../../keys.js'
 import type { Clock, Timer } from '../../base/clock.js'
-import { type Cleanup, UNDO_TIME } from './cleanup.js'
+import type { BackgroundWork } from './background-work.js'
+import { type Retry, RETRY_TIME } from './retry.js'
+import { LONGEST_UNDO } from './undo.js'
 import type { Link } from '../../engine/link.js'
-import { LONG_NOTE_TIME, NOTE_TIME } from '../../lua/constants.js'
+import { NOTE_TIME } from '../../constants.js'
 import { integer } from '../../lua/shape.js'
-import { UNSURE, passes } from './trouble.js'
+import { UNSURE, isTransient } from './error-kinds.js'
 
 /** How long a note that nobody needs any more may stay, ms: many are deleted together. */
 const LINGER = 1000
@@ -15,8 +17,6 @@ const MOST_GIVEN_UP = 1000
 
 /** For how long a step is asked for again whose answer is none, ms: a connection that answers so may do so always. */
 const STRANGE = 1000
-/** How long a step may be repeated by its note after it may have been done, ms. */
-export const KEPT = LONG_NOTE_TIME / 2
 
 /** What became of a step that was repeated. */
 type Outcome<T> = { readonly answer: T } | { readonly error: unknown }
@@ -40,7 +40,7 @@ class Course {
   readonly failed = (error: unknown): void => {
     const now = this.#clock.monotonic()
     this.latest = error
-    this.refusedAt = passes(error) ? Infinity : Math.min(this.refusedAt, now)
+    this.refusedAt = isTransient(error) ? Infinity : Math.min(this.refusedAt, now)
     this.late ||= isUnanswered(error)
     if (this.unanswered !== undefined || !(isUnanswered(error) || isStrange(error))) return
     this.unanswered = error
@@ -52,7 +52,8 @@ class Course {
 interface Noting {
   readonly options: { readonly id: string; readonly clock: Clock }
   readonly link: Pick<Link, 'isUp' | 'cluster' | 'command'>
-  readonly cleanup: Cleanup
+  readonly background: BackgroundWork
+  readonly retry: Retry
   readonly closed: boolean
   nextNumber(): number
   fail(error: unknown): void
@@ -87,9 +88,9 @@ export class IdempotentSteps {
     const course = this.#course()
     const began = this.#runtime.options.clock.monotonic()
     const outcome = await this.#ask(key, step, course, () => {
-      if (course.late) return course.unansweredAt + UNDO_TIME
+      if (course.late) return course.unansweredAt + RETRY_TIME
       if (course.unanswered !== undefined) return course.unansweredAt + STRANGE
-      return isMoving(course.latest) ? began + UNDO_TIME : -Infinity
+      return isBetweenNodes(course.latest) ? began + RETRY_TIME : -Infinity
     })
     if ('answer' in outcome) return outcome.answer
     throw course.unanswered ?? outcome.error
@@ -105,25 +106,21 @@ export class IdempotentSteps {
     { until = Infinity, kept = Infinity } = {},
   ): Promise<T | undefined> {
     const course = this.#course()
-    const last = (): number => Math.min(until, course.unansweredAt + kept, course.refusedAt + UNDO_TIME)
+    const last = (): number => Math.min(until, course.unansweredAt + kept, course.refusedAt + RETRY_TIME)
     return this.#told(this.#ask(key, step, course, last), course)
   }
 
   /**
    * Behind a step without an answer, or that no replica has: `undo` finds out whether it was done, and voids a copy that comes late. It is
-   * tried for a minute, for longer where what it took `lasts` longer, and for `KEPT` at most; after a minute the client's listeners are told.
+   * tried for a minute, for longer where what it took `lasts` longer, and for `LONGEST_UNDO` at most; after a minute the client's listeners are told.
    */
   undo(cause: unknown, undo: () => Promise<unknown>, lasts = Infinity): void {
-    if (!mayHaveRun(cause)) return
+    if (!mayHaveChanged(cause)) return
     const course = this.#course()
     course.failed(cause)
-    const until = this.#runtime.options.clock.monotonic() + Math.min(KEPT, Math.max(lasts, UNDO_TIME))
-    const undone = this.#runtime.cleanup.insist(
-      undo,
-      () => Math.min(until, course.refusedAt + UNDO_TIME),
-      course.failed,
-    )
-    this.#runtime.cleanup.track(undone)
+    const until = this.#runtime.options.clock.monotonic() + Math.min(LONGEST_UNDO, Math.max(lasts, RETRY_TIME))
+    const undone = this.#runtime.retry.insist(undo, () => Math.min(until, course.refusedAt + RETRY_TIME), course.failed)
+    this.#runtime.background.track(undone)
     void this.#told(undone, course)
   }
 
@@ -148,7 +145,7 @@ export class IdempotentSteps {
     }
     this.#answered.clear()
     const deleted = Promise.all([...this.#shortened(), ...[...slots.values()].map((notes) => this.#delete(notes))])
-    this.#runtime.cleanup.track(deleted)
+    this.#runtime.background.track(deleted)
     await deleted
   }
 
@@ -156,11 +153,11 @@ export class IdempotentSteps {
     const runtime = this.#runtime
     const route = notes[0] as string
     // Closing does not end before they are gone, if that can be.
-    const outcome = await runtime.cleanup.insist(
+    const outcome = await runtime.retry.insist(
       () => runtime.link.command(['DEL', ...notes], integer, { route }),
       () => (runtime.closed ? Infinity : -Infinity),
     )
-    if ('error' in outcome && passes(outcome.error) && !runtime.closed) for (const note of notes) this.forget(note)
+    if ('error' in outcome && isTransient(outcome.error) && !runtime.closed) for (const note of notes) this.forget(note)
   }
 
   /** A try for each when others are deleted, or the client closes: they go by themselves at last. */
@@ -190,8 +187,8 @@ export class IdempotentSteps {
     until: () => number,
   ): Promise<Outcome<T>> {
     const note = this.note(key)
-    const asked = this.#runtime.cleanup.insist(() => step(note), until, course.failed)
-    this.#runtime.cleanup.track(asked)
+    const asked = this.#runtime.retry.insist(() => step(note), until, course.failed)
+    this.#runtime.background.track(asked)
     const outcome = await asked
     if (course.unanswered !== undefined && !course.late) this.forget(note)
     if ('error' in outcome) {
@@ -201,7 +198,7 @@ export class IdempotentSteps {
     if (!course.late) this.forget(note)
     // A copy may come late still. Asked for once more, the note lasts for as long as that, and then it goes.
     else {
-      this.#runtime.cleanup.inBackground(async () => {
+      this.#runtime.retry.inBackground(async () => {
         await step(note)
         await this.#runtime.link.command(['PEXPIRE', note, NOTE_TIME], integer, { route: note })
       })
@@ -221,7 +218,7 @@ export class IdempotentSteps {
       const late = (): void => {
         tell(course.latest)
       }
-      const timer = this.#runtime.options.clock.setTimer(late, UNDO_TIME, { background: true })
+      const timer = this.#runtime.options.clock.setTimer(late, RETRY_TIME, { background: true })
       void asked.then((outcome) => {
         timer.cancel()
         if ('answer' in outcome) resolve(outcome.answer)
@@ -235,10 +232,10 @@ const isUnanswered = (error: unknown): boolean => error instanceof EngineError &
 const isStrange = (error: unknown): boolean => error instanceof EngineError && error.code === 'BAD_REPLY'
 
 /** No node does what has several keys before all of them are at the same. */
-const isMoving = (error: unknown): boolean =>
+const isBetweenNodes = (error: unknown): boolean =>
   error instanceof EngineError && ['TRYAGAIN', 'ASK', 'MOVED'].includes(error.code)
 
-const mayHaveRun = (cause: unknown): boolean =>
+const mayHaveChanged = (cause: unknown): boolean =>
   cause instanceof ReplicationError ||
   (cause instanceof EngineError && (UNSURE.has(cause.code) || isBrokenOff(cause.message)))
 

@@ -1,4 +1,4 @@
-import { PASS_TIME } from '../protocol/timing.js'
+import { PASS_TIME } from '../../constants.js'
 
 const PASSES = 4096
 

@@ -1,4 +1,4 @@
-import { ALLOWANCE, LISTENS_AFTER } from '../../lua/constants.js'
+import { ALLOWANCE, LISTENS_AFTER } from '../../constants.js'
 import type { Runtime } from '../client/runtime.js'
 import { Outsiders } from '../line/outsiders.js'
 import type { Runner } from '../protocol/runner.js'
@@ -103,8 +103,8 @@ export class PermitPlace {
 
   /** By this step it is out of the line; nobody needs it any more when the place would have gone by itself. */
   leaveBy(step: () => Promise<unknown>): Promise<unknown> {
-    const left = this.#runtime.cleanup.insist(step, this.#runtime.options.clock.monotonic() + ALLOWANCE)
-    this.#runtime.cleanup.track(left)
+    const left = this.#runtime.retry.insist(step, this.#runtime.options.clock.monotonic() + ALLOWANCE)
+    this.#runtime.background.track(left)
     return left
   }
 }

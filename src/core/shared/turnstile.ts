@@ -2,13 +2,14 @@ import { ClosedError } from '../../errors.js'
 import type { Clock } from '../../base/clock.js'
 import { ListeningLoop, type ListeningContest } from '../waiting/listening-loop.js'
 import type { Answer, Passage } from './passage.js'
-import { GRACE, type Patience } from '../waiting/request.js'
+import type { Patience } from '../waiting/request.js'
 import type { Runtime } from '../client/runtime.js'
 import { Passing, type Takers } from './passing.js'
 import type { Outcome } from '../waiting/wait-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Subscriptions } from '../server/subscriptions.js'
 import type { Waiter } from '../waiting/waiter.js'
+import { GRACE } from '../waiting/abortable.js'
 
 /** How much is asked for at once: so many calls, unless their weights are said. */
 const QUESTION = 100

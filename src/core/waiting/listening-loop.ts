@@ -1,9 +1,9 @@
 import type { Timer } from '../../base/clock.js'
-import { QuestionRate } from './question-rate.js'
+import { MessageBrake } from './message-brake.js'
 import type { Patience } from './request.js'
 import { type Contest as Asked, WaitLoop } from './wait-loop.js'
 import type { Ear, Subscriptions } from '../server/subscriptions.js'
-import { POLL } from '../protocol/timing.js'
+import { POLL } from '../../constants.js'
 
 /** What it contends for, where whoever waits is told by messages. */
 export interface ListeningContest<W> extends Asked<W> {
@@ -27,7 +27,7 @@ export class ListeningLoop<W extends { readonly request: Patience }> extends Wai
   #called = false
   /** A message said that it is to ask then. */
   #later: { readonly at: number; readonly timer: Timer } | undefined
-  readonly #pace = new QuestionRate()
+  readonly #pace = new MessageBrake()
   /** It cannot subscribe, or has not been answered for long. */
   #deaf = false
 

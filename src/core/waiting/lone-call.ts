@@ -2,7 +2,7 @@ import type { GateHost } from './gate-host.js'
 import type { TenureHold } from '../hold/hold.js'
 import type { Request } from './request.js'
 import { isLate, lateError } from './serve.js'
-import { isMoving } from '../server/trouble.js'
+import { isMoving } from '../server/error-kinds.js'
 import { type Moment, momentOf } from '../../base/clock.js'
 
 /** The gate that it came to. */
@@ -50,7 +50,7 @@ export class LoneCall {
       if (left === null) this.#granted(wire)
       else mustWait = !this.#rejected
     } catch (trouble) {
-      void runtime.cleanup.undo(protocol, wire, lease, trouble)
+      void runtime.undo.acquire(protocol, wire, lease, trouble)
       mustWait = isMoving(trouble) && this.request.wait > 0 && !this.#rejected
       if (!mustWait) this.reject(trouble)
     }
@@ -63,7 +63,7 @@ export class LoneCall {
     const late = isLate(runtime.options.clock, this.sent, terms.lease)
     if (late || this.#rejected) {
       this.reject(lateError(name, terms.lease))
-      void runtime.cleanup.undo(protocol, wire, terms.lease, undefined)
+      void runtime.undo.acquire(protocol, wire, terms.lease, undefined)
       return
     }
     this.resolve(this.#host.begin(wire, terms, this.sent).give(owner))

@@ -4,7 +4,7 @@ import type { GateHost } from './gate-host.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { WaitingRoom } from './waiting-room.js'
 import type { Waiter } from './waiter.js'
-import { marginOf } from '../protocol/timing.js'
+import { marginOf } from '../hold/margin.js'
 
 /** An answer so late is worth nothing. */
 export const isLate = (clock: Clock, sent: Moment, lease: number): boolean =>

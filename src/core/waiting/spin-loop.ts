@@ -1,6 +1,6 @@
 import { WaitLoop } from './wait-loop.js'
 import type { Waiter } from './waiter.js'
-import { POLL } from '../protocol/timing.js'
+import { POLL } from '../../constants.js'
 
 /** By then the pauses of whoever else waits have grown. */
 const LATER = 64

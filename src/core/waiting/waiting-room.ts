@@ -5,7 +5,7 @@ import type { TenureHold } from '../hold/hold.js'
 import { Queue } from './queue.js'
 import type { Patience, Request } from './request.js'
 import type { Runtime } from '../client/runtime.js'
-import { isAway, waitsOut } from '../server/trouble.js'
+import { isAway, waitsOut } from '../server/error-kinds.js'
 import { newWaiter, type Waiter } from './waiter.js'
 
 /** Told of who leaves before being served; `settle` says so to the caller. */

@@ -7,7 +7,7 @@ import {
   classicFairLockLeave,
   lockSetLevel,
 } from '../../lua/scripts.gen.js'
-import { LONGEST_TIMEOUT } from '../../options.js'
+import { LONGEST_TIMEOUT } from '../../check-options.js'
 import { fairKeys, inspectLine } from '../fair-lock/fair-keys.js'
 import { HashProtocol } from '../lock/lock.js'
 

@@ -3,14 +3,14 @@ import type { Runtime } from '../../core/client/runtime.js'
 import { enclosing } from '../../base/scope.js'
 import { ClosedError, DeadlockError, NotOwnerError } from '../../errors.js'
 import type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from '../../api/election.js'
-import { checkLease, checkOptions, checkSignal, OPTIONS, usingArgs } from '../../options.js'
+import { checkLease, checkOptions, checkSignal, OPTIONS, usingArgs } from '../../check-options.js'
 import type { NumberedLock } from '../fenced-lock/fenced-lock.js'
 import type { Topics } from '../topic/topics.js'
-import { Candidacy } from './candidacy.js'
+import { LeadLoop } from './lead-loop.js'
 import { Leadership, type Reading } from './leadership.js'
 import { Observer } from './observer.js'
 import type { Reign, Times } from './reign.js'
-import { marginOf } from '../../core/protocol/timing.js'
+import { marginOf } from '../../core/hold/margin.js'
 
 /** What an election needs of its client. */
 export interface ElectionHome {
@@ -62,7 +62,7 @@ export class LockElection<V> implements Election<V> {
     const { value, signal, times } = checkLead(options, runtime.watched.lease)
     if (closing.aborted) throw new ClosedError(this.name)
     if (this.#isInside) throw new DeadlockError(this.name, 'the enclosing work leads it until this code has ended')
-    return new Candidacy<T>({
+    return new LeadLoop<T>({
       ...{ runtime, lock: this.#lock, leadership: this.#leadership, times, work },
       value: this.#leadership.write(value),
       stops: signal === undefined ? [closing] : [signal, closing],

@@ -1,6 +1,6 @@
 import type { Timer } from '../../base/clock.js'
-import { QuestionRate } from '../../core/waiting/question-rate.js'
-import { passes } from '../../core/server/trouble.js'
+import { MessageBrake } from '../../core/waiting/message-brake.js'
+import { isTransient } from '../../core/server/error-kinds.js'
 import type { Leader, Leaders } from '../../api/election.js'
 import type { Listening } from '../topic/listening.js'
 import type { Topics } from '../topic/topics.js'
@@ -40,7 +40,7 @@ const isSame = (one: Reading | undefined, other: Reading | undefined): boolean =
 /** Who leads, again and again. A message says only that it is worth a look: what is seen is always what the server says. */
 export class Observer<V> implements Leaders<V> {
   readonly #options: ObserverOptions<V>
-  readonly #pace = new QuestionRate()
+  readonly #pace = new MessageBrake()
   #listening: Promise<Listening | undefined> | undefined
   #waiting: Waiting<V>[] = []
   /** What was not taken yet. */
@@ -143,7 +143,7 @@ export class Observer<V> implements Leaders<V> {
       if (!this.#isOld(reading)) await this.#see(reading)
       return reading === undefined || reading.left < 0 ? LOOK : Math.min(LOOK, reading.left + AFTER)
     } catch (error) {
-      if (!passes(error)) this.#stop({ error })
+      if (!isTransient(error)) this.#stop({ error })
       return AGAIN
     }
   }

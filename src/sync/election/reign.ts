@@ -4,8 +4,8 @@ import type { TenureHold } from '../../core/hold/hold.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { LockLostError } from '../../errors.js'
 import type { Claim, Leadership, Written } from './leadership.js'
-import { isFinal, persist } from './trouble.js'
-import { marginOf } from '../../core/protocol/timing.js'
+import { isFinal, persist } from './final-errors.js'
+import { marginOf } from '../../core/hold/margin.js'
 
 /** The three numbers of a leader, ms. */
 export interface Times {
@@ -144,7 +144,7 @@ export class Reign {
     hold.signal.removeEventListener('abort', this.#look)
     // One behind the other on the connection: no trip more until the next one leads.
     const withdrawn = this.#leadership.withdraw(this.#claim.owner).catch(() => undefined)
-    this.#runtime.cleanup.track(withdrawn)
+    this.#runtime.background.track(withdrawn)
     await hold.release()
     this.#settle()
   }

@@ -9,7 +9,7 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease = ARGV[1], tonumber(ARGV[2])
 --include line/remove-waiter
---include fair/confirm
+--include fair-lock/confirm
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

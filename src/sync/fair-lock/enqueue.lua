@@ -16,21 +16,21 @@ local allowance, notAfter, channel, grants, publish = tonumber(ARGV[1]), tonumbe
 local owners = ARGV
 --include holder-of
 --include wrong-kind
---include fair/is-ours
+--include fair-lock/is-ours
 --include line/remove-waiter
---include fair/confirm
+--include fair-lock/confirm
 --include line/extend-line
 --include line/remove-clients
---include fair/mark-age
---include fair/remove-overdue
---include fair/keep-order
---include fair/limit-deadlines
+--include fair-lock/mark-age
+--include fair-lock/remove-overdue
+--include fair-lock/keep-order
+--include fair-lock/limit-deadlines
 --include line/is-heard
 --include line/publish-grant
 --include take-hold
---include fair/mark-now
---include fair/wake-redisson
---include fair/grant-next
+--include fair-lock/mark-now
+--include fair-lock/wake-redisson
+--include fair-lock/grant-next
 --include or-undo
 
 local holder = holderOf(lock)

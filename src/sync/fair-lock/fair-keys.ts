@@ -1,6 +1,6 @@
 import type { ServerState } from '../../core/protocol/protocol.js'
 import { fairDeadlines, fairQueue } from '../../keys.js'
-import { WAITERS_PART } from '../../lua/constants.js'
+import { WAITERS_PART } from '../../constants.js'
 import { fairLockInspect } from '../../lua/scripts.gen.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import { holdersOf } from '../lock/holders.js'

@@ -12,20 +12,20 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 --include holder-of
 --include wrong-kind
---include fair/is-ours
+--include fair-lock/is-ours
 --include line/remove-waiter
 --include line/extend-line
 --include line/remove-clients
---include fair/mark-age
---include fair/remove-overdue
---include fair/keep-order
---include fair/limit-deadlines
+--include fair-lock/mark-age
+--include fair-lock/remove-overdue
+--include fair-lock/keep-order
+--include fair-lock/limit-deadlines
 --include line/is-heard
 --include line/publish-grant
 --include take-hold
---include fair/mark-now
---include fair/wake-redisson
---include fair/grant-next
+--include fair-lock/mark-now
+--include fair-lock/wake-redisson
+--include fair-lock/grant-next
 
 local time = redis.call('TIME')
 local line = {

@@ -9,11 +9,11 @@
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is another's turn
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
---include fair/is-ours
+--include fair-lock/is-ours
 --include line/extend-line
 --include line/remove-clients
---include fair/mark-age
---include fair/remove-overdue
+--include fair-lock/mark-age
+--include fair-lock/remove-overdue
 --include holder-of
 --include wrong-kind
 --include take-hold

@@ -12,14 +12,14 @@ local owner = ARGV[1]
 local lease = tonumber(ARGV[2])
 local fields = ARGV
 --include server-now
---include keyed/give-key
+--include keyed-lock/give-key
 
 local now, ttl, over = serverNow(), -2, {}
 if redis.call('EXISTS', unpack(keys)) > 0 then
 --include whole
---include keyed/key-left
+--include keyed-lock/key-left
 --include wrong-kind
---include keyed/group-like
+--include keyed-lock/group-like
 --include outsiders/turn-left
 --include outsiders/end-turn
 
@@ -66,7 +66,7 @@ end
     endTurn(line)
   end
 end
---include keyed/remove-key
+--include keyed-lock/remove-key
 for i = 3, #fields do
   giveKey(group, fields[i], owner, now + lease, 1)
   -- After that: a group that is empty in between loses its expiry.

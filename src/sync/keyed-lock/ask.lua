@@ -23,39 +23,39 @@ local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), AR
 local news, passes, set = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 local asker = ARGV
 --include whole
---include keyed/key-left
---include keyed/give-key
---include keyed/remove-key
+--include keyed-lock/key-left
+--include keyed-lock/give-key
+--include keyed-lock/remove-key
 --include wrong-kind
---include keyed/group-like
+--include keyed-lock/group-like
 --include extend-expiry
 --include line/remove-waiter
 --include line/extend-line
 --include line/remove-clients
 --include outsiders/is-outsider
---include keyed/set-of
---include keyed/fields-of
---include keyed/mode-of
---include keyed/ends-of
---include keyed/is-holder
---include keyed/grant
---include keyed/grant-channel
+--include keyed-lock/set-of
+--include keyed-lock/fields-of
+--include keyed-lock/mode-of
+--include keyed-lock/ends-of
+--include keyed-lock/is-holder
+--include keyed-lock/grant
+--include keyed-lock/grant-channel
 --include line/is-heard
---include keyed/enters-as
+--include keyed-lock/may-enter
 --include line/publish-grant
---include keyed/first-of
+--include keyed-lock/first-of
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
 --include line/serve-line
---include keyed/confirm
+--include keyed-lock/confirm
 --include line/mark-alive
 --include or-undo
 --include line/place-all
 --include outsiders/turn-left
 --include outsiders/end-turn
 --include line/ask-all
---include keyed/wake-first
+--include keyed-lock/wake-first
 
 local ttl = redis.call('PTTL', group)
 if ttl ~= -2 and not groupLike(group, ttl) then return wrongKind(group) end
@@ -69,7 +69,7 @@ local line = {
 line.askerChannel = grantChannel(line, owner)
 local stood = redis.call('ZSCORE', deadlines, owner)
 -- Whoever hears those who know of no line asks for all; others only for what they want.
-if passes == 1 and stood and turnLeft(line) == 0 and entersAs(owner, line) == 'read' then grant(line, owner, tonumber(asker[10])) end
+if passes == 1 and stood and turnLeft(line) == 0 and mayEnter(owner, line) == 'read' then grant(line, owner, tonumber(asker[10])) end
 line.claimed, line.work, line.looked = {}, FIELDS_LOOKED_AT, nil
 if firstOf(line) ~= owner then
   line.loose = {}
@@ -82,9 +82,7 @@ if redis.call('ZSCORE', deadlines, owner) then
 end
 if line.theirs then
   -- Only where it matters soon: the key is there.
-  if redis.pcall('HLEN', turn) ~= 0 then
-    redis.pcall('HSET', turn, 'came', line.now)
-  end
+  if redis.pcall('HLEN', turn) ~= 0 then redis.pcall('HSET', turn, 'came', line.now) end
   wakeFirst(line, line.entered or not stood)
 end
 return { line.stamp, line.left or -2, open, share, states }

@@ -13,11 +13,11 @@ local owner, lease, set = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include whole
 --include extend-expiry
 --include line/remove-waiter
---include keyed/set-of
---include keyed/fields-of
---include keyed/ends-of
---include keyed/is-holder
---include keyed/confirm
+--include keyed-lock/set-of
+--include keyed-lock/fields-of
+--include keyed-lock/ends-of
+--include keyed-lock/is-holder
+--include keyed-lock/confirm
 
 local line = {
   lock = group, queue = queue, deadlines = deadlines, sets = sets, now = serverNow(),

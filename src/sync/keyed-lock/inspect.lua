@@ -13,7 +13,7 @@ local first = tonumber(ARGV[1])
 local fields = ARGV
 --include server-now
 --include whole
---include keyed/key-left
+--include keyed-lock/key-left
 
 local now = serverNow()
 local owners, left, counts, waiting, wants = {}, {}, {}, {}, {}

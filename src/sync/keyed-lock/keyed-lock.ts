@@ -8,9 +8,9 @@ import {
   type RenewScript,
   type ServerState,
 } from '../../core/protocol/protocol.js'
-import { isMoving } from '../../core/server/trouble.js'
+import { isMoving } from '../../core/server/error-kinds.js'
 import { keyedDeadlines, keyedGrants, keyedQueue, keyedSets, keyedTurn, lockChannel } from '../../keys.js'
-import { KEYED_PART } from '../../lua/constants.js'
+import { KEYED_PART } from '../../constants.js'
 import {
   keyedLockAcquire,
   keyedLockAsk,
@@ -23,7 +23,7 @@ import {
   keyedLockSetLevel,
 } from '../../lua/scripts.gen.js'
 import { NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
-import { fieldOf } from './fields.js'
+import { fieldOf } from './field-of-key.js'
 import { KeyedGate, type Impatient } from './keyed-gate.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'

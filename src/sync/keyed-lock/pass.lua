@@ -13,9 +13,9 @@ local lease = tonumber(ARGV[3])
 local fields = ARGV
 --include server-now
 --include whole
---include keyed/key-left
---include keyed/give-key
---include keyed/remove-key
+--include keyed-lock/key-left
+--include keyed-lock/give-key
+--include keyed-lock/remove-key
 --include extend-expiry
 
 local now = serverNow()

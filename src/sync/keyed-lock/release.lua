@@ -38,24 +38,24 @@ local told = not lined and freed > 0 and redis.pcall(publish, channel, '0')
 if not lined and (type(told) ~= 'number' or told <= own or not keys[2]) then
   return freed > 0 and all and 1 or trouble or -1
 end
---include keyed/key-left
---include keyed/give-key
---include keyed/remove-key
+--include keyed-lock/key-left
+--include keyed-lock/give-key
+--include keyed-lock/remove-key
 --include line/remove-waiter
 --include line/extend-line
 --include line/remove-clients
 --include outsiders/is-outsider
---include keyed/set-of
---include keyed/fields-of
---include keyed/mode-of
---include keyed/ends-of
---include keyed/is-holder
---include keyed/grant
---include keyed/grant-channel
+--include keyed-lock/set-of
+--include keyed-lock/fields-of
+--include keyed-lock/mode-of
+--include keyed-lock/ends-of
+--include keyed-lock/is-holder
+--include keyed-lock/grant
+--include keyed-lock/grant-channel
 --include line/is-heard
---include keyed/enters-as
+--include keyed-lock/may-enter
 --include line/publish-grant
---include keyed/first-of
+--include keyed-lock/first-of
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
@@ -64,13 +64,13 @@ end
 --include outsiders/begin-turn
 --include outsiders/end-turn
 --include line/hand-over
---include keyed/wake-first
+--include keyed-lock/wake-first
 
 local time = redis.call('TIME')
 local line = {
   lock = group, queue = keys[2], turn = keys[3], sets = keys[4], deadlines = keys[5], companion = true, grants = grants,
   publish = publish, channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
-  now = time[1] * 1000 + math.floor(time[2] / 1000), visits = visits, own = own, counted = counted == '1',
+  now = time[1] * 1000 + math.floor(time[2] / 1000), visits = visits, own = own, counted = counted == '1', lined = lined,
   wants = { [owner] = table.concat(fields, ' ', 8) }, fields = {}, claimed = {}, over = {}, loose = {}, work = FIELDS_LOOKED_AT, firstOf = firstOf,
 }
 for i = 8, #fields do line.loose[fields[i]] = true end

@@ -9,7 +9,7 @@ local lease = tonumber(ARGV[1])
 local holds = ARGV
 --include server-now
 --include whole
---include keyed/key-left
+--include keyed-lock/key-left
 --include extend-expiry
 
 local now = serverNow()

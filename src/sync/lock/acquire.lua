@@ -15,7 +15,7 @@ if redis.call('EXISTS', lock, queue, turn) > 0 then
 --include wrong-kind
 --include outsiders/turn-left
 --include outsiders/end-turn
---include exclusive/refusal-of
+--include lock/refusal-of
   local refusal = refusalOf(lock, queue, turn, owner)
   if refusal then
     return refusal

@@ -30,10 +30,10 @@ local owners = ARGV
 --include take-hold
 --include line/extend-line
 --include line/remove-clients
---include exclusive/mode-of
---include exclusive/is-holder
---include exclusive/grant
---include exclusive/enters-as
+--include lock/mode-of
+--include lock/is-holder
+--include lock/grant
+--include lock/may-enter
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
@@ -41,7 +41,7 @@ local owners = ARGV
 --include line/mark-silent
 --include line/remove-dead
 --include line/serve-line
---include exclusive/confirm
+--include lock/confirm
 --include line/mark-alive
 --include or-undo
 --include line/place-all

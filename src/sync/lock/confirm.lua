@@ -12,7 +12,7 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local counter = KEYS
 local owner, lease, known = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include line/remove-waiter
---include exclusive/confirm
+--include lock/confirm
 --include or-undo
 --include raise-counter
 --include next-token

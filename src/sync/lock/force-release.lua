@@ -14,10 +14,10 @@ local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 --include take-hold
 --include line/extend-line
 --include line/remove-clients
---include exclusive/mode-of
---include exclusive/is-holder
---include exclusive/grant
---include exclusive/enters-as
+--include lock/mode-of
+--include lock/is-holder
+--include lock/grant
+--include lock/may-enter
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant

@@ -34,10 +34,10 @@ end
 --include take-hold
 --include line/extend-line
 --include line/remove-clients
---include exclusive/mode-of
---include exclusive/is-holder
---include exclusive/grant
---include exclusive/enters-as
+--include lock/mode-of
+--include lock/is-holder
+--include lock/grant
+--include lock/may-enter
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
@@ -55,7 +55,7 @@ local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, turn = turn, companion = true, grants = grants, publish = publish,
   channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
-  now = time[1] * 1000 + math.floor(time[2] / 1000), visits = visits, own = own, counted = counted == '1',
+  now = time[1] * 1000 + math.floor(time[2] / 1000), visits = visits, own = own, counted = counted == '1', lined = lined,
 }
 local waited, open = false, false
 -- Where something else stands at the line, what was freed is free all the same.

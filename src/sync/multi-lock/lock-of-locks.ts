@@ -7,14 +7,15 @@ import { enclosing, within } from '../../base/scope.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { GatedLock } from '../../core/gate/gated-lock.js'
 import { whileHeld } from '../../core/hold/using.js'
-import { type LATE, type Patience, abortable } from '../../core/waiting/request.js'
+import type { Patience } from '../../core/waiting/request.js'
 import { lateError } from '../../core/waiting/serve.js'
 import { AcquireTimeoutError, type DeadlockError } from '../../errors.js'
-import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../options.js'
+import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../check-options.js'
 import { errorOf, outcomes, tooFewWithout } from './outcomes.js'
 import { OwnedLocks } from './owned-locks.js'
-import { type Missed, type Rounds, type Wanted, inRounds } from './rounds.js'
+import { type Missed, type Rounds, type Wanted, inRounds } from './round-loop.js'
 import { SeveralHolds } from './several-holds.js'
+import { abortable, type LATE } from '../../core/waiting/abortable.js'
 
 /** For how long a round waits for what it gives back, ms. */
 const GIVING_BACK = 1000
@@ -188,7 +189,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
   /** Nobody waits for a server that is silent beyond its limit, nor does an aborted call; the releases go on. */
   protected async giveBack(holds: readonly (Hold | undefined)[], wanted: Wanted): Promise<void> {
     const released = Promise.all(holds.flatMap((hold) => (hold === undefined ? [] : [hold.release()])))
-    this.runtime.cleanup.track(released)
+    this.runtime.background.track(released)
     const limit = wanted.wait === 0 ? GIVING_BACK : Math.min(this.left(wanted), GIVING_BACK)
     const wait = wanted.signal?.aborted === true ? 1 : Math.max(1, limit)
     await abortable(released, { signal: undefined, wait }, this.clock, () => Promise.resolve())

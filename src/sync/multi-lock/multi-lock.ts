@@ -1,10 +1,10 @@
-import { LATE } from '../../core/waiting/request.js'
 import type { Hold } from '../../api/hold.js'
 import type { Lock } from '../../api/lock.js'
 import { LockOfLocks } from './lock-of-locks.js'
 import { failuresOf } from './outcomes.js'
-import type { Missed, Wanted } from './rounds.js'
+import type { Missed, Wanted } from './round-loop.js'
 import type { SeveralHolds } from './several-holds.js'
+import { LATE } from '../../core/waiting/abortable.js'
 
 /**
  * All of several locks, of whatever kinds and clients. It waits for one lock at a time and only while it holds none: so two

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.js'
-import { GRACE } from '../../core/waiting/request.js'
 import { BusyError, ClosedError, DeadlockError, LockLostError, type MemberFailure, MembersError } from '../../errors.js'
+import { GRACE } from '../../core/waiting/abortable.js'
 
 interface Named {
   readonly name: string

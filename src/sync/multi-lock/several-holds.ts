@@ -11,7 +11,7 @@ import {
   MembersError,
   NotOwnerError,
 } from '../../errors.js'
-import { checkLease } from '../../options.js'
+import { checkLease } from '../../check-options.js'
 import type { Hold, HoldState, MultiHold } from '../../api/hold.js'
 import { decisive, enough, outcomes } from './outcomes.js'
 
@@ -115,7 +115,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
     const [first, ...others] = this.#failures
     const cause = others.length > 0 ? new MembersError(this.name, this.#failures) : first?.error
     this.#controller.abort(this.#closed ?? new LockLostError(this.name, why, { cause }))
-    this.#runtime.cleanup.track(this.#runtime.cleanup.pause(MARGIN).then(() => this.release()))
+    this.#runtime.background.track(this.#runtime.background.pause(MARGIN).then(() => this.release()))
   }
 
   #arm(): void {

@@ -20,20 +20,20 @@ local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber
 --include whole
 --include or-undo
 --include line/remove-waiter
---include leased/member-of
---include leased/reclaim-expired
---include amount/remove-clients
---include amount/line-of
---include amount/mode-of
---include amount/granted-to
---include amount/is-holder
---include leased/enters-as
---include leased/trial-ids
---include leased/add-ids
---include leased/grant
---include leased/end-trial
---include amount/leave-line
---include leased/restore-deadlines
+--include permit-semaphore/member-of
+--include permit-semaphore/reclaim-expired
+--include semaphore/remove-clients
+--include semaphore/line-of
+--include semaphore/mode-of
+--include semaphore/granted-to
+--include semaphore/is-holder
+--include permit-semaphore/may-enter
+--include permit-semaphore/trial-ids
+--include permit-semaphore/add-ids
+--include permit-semaphore/grant
+--include permit-semaphore/end-trial
+--include semaphore/leave-line
+--include permit-semaphore/restore-deadlines
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
@@ -43,9 +43,9 @@ local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber
 --include line/serve-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
---include amount/notice-outsiders
---include amount/serve
---include amount/hand-over
+--include semaphore/notice-outsiders
+--include semaphore/serve
+--include semaphore/hand-over
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, math.max(redis.call('PTTL', note), 1)) == 1 then

@@ -9,7 +9,7 @@
 local permits, timeouts, queue = KEYS[1], KEYS[2], KEYS[3]
 local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 --include or-undo
---include leased/reclaim-expired
+--include permit-semaphore/reclaim-expired
 --include server-now
 --include publish-permits
 --include whole

@@ -5,12 +5,12 @@ import type { TenureHold } from '../../core/hold/hold.js'
 import { type TenureHost, Tenure } from '../../core/hold/tenure.js'
 import type { Terms } from '../../core/hold/terms.js'
 import type { Attempt, LockProtocol, RenewScript, ServerState } from '../../core/protocol/protocol.js'
-import { marginOf } from '../../core/protocol/timing.js'
 import { ClosedError, type LockLostError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreLeaseTime, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
 import type { Permit } from '../../api/semaphore.js'
 import { PermanentPermits } from './permanent.js'
 import type { IdentifiedPermits } from './identified-permits.js'
+import { marginOf } from '../../core/hold/margin.js'
 
 const never = (): never => {
   throw new Error('a permit is neither taken again nor passed on')
@@ -93,12 +93,12 @@ class PermitHost implements TenureHost {
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
     this.#ended()
     this.runtime.lockEvents.lost(this, tenure.wire, error)
-    if (ours && tenure.watched) this.runtime.cleanup.track(this.#cleanUp(tenure))
+    if (ours && tenure.watched) this.runtime.background.track(this.#cleanUp(tenure))
   }
 
   /** A renewal that was never answered may have kept it. Not before its end: the holder has that time to stop. */
   async #cleanUp(tenure: Tenure): Promise<void> {
-    await this.runtime.cleanup.pause(marginOf(tenure.lease))
+    await this.runtime.background.pause(marginOf(tenure.lease))
     await this.#release()
   }
 
@@ -207,7 +207,7 @@ export class HeldPermit implements Permit {
     this.#hold.lastsOnly(lease, sent)
     const { runtime } = this.#permits
     PermanentPermits.of(runtime).remove(this)
-    if (this.#tenure.place === -1) runtime.watchdog.add(this.#tenure)
+    if (this.#tenure.heapIndex === -1) runtime.watchdog.add(this.#tenure)
     else runtime.watchdog.moved(this.#tenure)
   }
 

@@ -1,6 +1,6 @@
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import type { Patience } from '../../core/waiting/request.js'
-import { KEPT } from '../../core/server/idempotent-steps.js'
+import { LONGEST_UNDO } from '../../core/server/undo.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { PermitPlace } from '../../core/shared/permit-place.js'
@@ -291,6 +291,6 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   }
 
   async giveBack({ ids }: Grant): Promise<void> {
-    await this.runtime.steps.surely(this.key, (note) => this.release(ids, note), { kept: KEPT })
+    await this.runtime.steps.surely(this.key, (note) => this.release(ids, note), { kept: LONGEST_UNDO })
   }
 }

@@ -11,7 +11,7 @@ import {
   checkWaiting,
   needsSetup,
   show,
-} from '../../options.js'
+} from '../../check-options.js'
 import type { Permit, PermitOptions, PermitSemaphore } from '../../api/semaphore.js'
 import { HeldPermit, heldOf } from './held-permit.js'
 import { IdentifiedPermits, type PermitsRequest } from './identified-permits.js'

@@ -18,9 +18,9 @@
 local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local client, own, visits, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local ids = ARGV
---include leased/member-of
+--include permit-semaphore/member-of
 --include or-undo
---include leased/reclaim-expired
+--include permit-semaphore/reclaim-expired
 --include server-now
 --include publish-permits
 
@@ -57,18 +57,18 @@ if not lined and publishPermits(channel, publish, available) <= (own == 1 and 1 
 end
 --include whole
 --include line/remove-waiter
---include amount/remove-clients
---include amount/line-of
---include amount/mode-of
---include amount/granted-to
---include amount/is-holder
---include leased/enters-as
---include leased/trial-ids
---include leased/add-ids
---include leased/grant
---include leased/end-trial
---include amount/leave-line
---include leased/restore-deadlines
+--include semaphore/remove-clients
+--include semaphore/line-of
+--include semaphore/mode-of
+--include semaphore/granted-to
+--include semaphore/is-holder
+--include permit-semaphore/may-enter
+--include permit-semaphore/trial-ids
+--include permit-semaphore/add-ids
+--include permit-semaphore/grant
+--include permit-semaphore/end-trial
+--include semaphore/leave-line
+--include permit-semaphore/restore-deadlines
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
@@ -78,9 +78,9 @@ end
 --include line/serve-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
---include amount/notice-outsiders
---include amount/serve
---include amount/hand-over
+--include semaphore/notice-outsiders
+--include semaphore/serve
+--include semaphore/hand-over
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.timeouts, line.most, line.visits = timeouts, MOST_GRANTED, visits

@@ -7,7 +7,7 @@
 local timeouts = KEYS
 local lease = tonumber(ARGV[1])
 local ids = ARGV
---include leased/member-of
+--include permit-semaphore/member-of
 --include server-now
 
 local now = serverNow()

@@ -20,20 +20,20 @@ local ids = ARGV
 --include whole
 --include or-undo
 --include line/remove-waiter
---include leased/member-of
---include leased/reclaim-expired
---include amount/remove-clients
---include amount/line-of
---include amount/mode-of
---include amount/granted-to
---include amount/is-holder
---include leased/enters-as
---include leased/trial-ids
---include leased/add-ids
---include leased/grant
---include leased/end-trial
---include amount/leave-line
---include leased/restore-deadlines
+--include permit-semaphore/member-of
+--include permit-semaphore/reclaim-expired
+--include semaphore/remove-clients
+--include semaphore/line-of
+--include semaphore/mode-of
+--include semaphore/granted-to
+--include semaphore/is-holder
+--include permit-semaphore/may-enter
+--include permit-semaphore/trial-ids
+--include permit-semaphore/add-ids
+--include permit-semaphore/grant
+--include permit-semaphore/end-trial
+--include semaphore/leave-line
+--include permit-semaphore/restore-deadlines
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
@@ -43,9 +43,9 @@ local ids = ARGV
 --include line/serve-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
---include amount/notice-outsiders
---include amount/serve
---include amount/hand-over
+--include semaphore/notice-outsiders
+--include semaphore/serve
+--include semaphore/hand-over
 
 -- What is no note of ours is met before anything is done.
 redis.call('GET', note)

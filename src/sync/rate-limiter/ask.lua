@@ -25,21 +25,21 @@ local owner, patient, hears, counted, grants, publish = ARGV[1], ARGV[2], ARGV[3
 local calls = ARGV
 --include whole
 --include wrong-kind
---include rate/rate-of
---include rate/limiter-of
---include rate/count-window
---include rate/move-window
---include rate/save-value
---include rate/save-limiter
+--include rate-limiter/rate-of
+--include rate-limiter/limiter-of
+--include rate-limiter/count-window
+--include rate-limiter/move-window
+--include rate-limiter/save-value
+--include rate-limiter/save-limiter
 --include or-undo
---include rate/line-of
---include rate/places-in
---include rate/head-of
---include rate/wake-next
---include rate/join-line
---include rate/ahead-of
---include rate/due-in
---include rate/pause-of
+--include rate-limiter/line-of
+--include rate-limiter/places-in
+--include rate-limiter/head-of
+--include rate-limiter/wake-next
+--include rate-limiter/join-line
+--include rate-limiter/ahead-of
+--include rate-limiter/permits-free-in
+--include rate-limiter/pause-of
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if problem then
@@ -78,7 +78,7 @@ if it then
   remaining = math.min(it.rate, math.max(0, it.left) + gone)
 end
 local function due(wants)
-  return it and dueIn(it, wants, line.now) or POLL
+  return it and permitsFreeIn(it, wants, line.now) or POLL
 end
 local nextOne, first = wanted[served + 1] or 1, string.find(patient, '1', served + 1)
 local rank, stands, pause, left = 0, 0, POLL, 1

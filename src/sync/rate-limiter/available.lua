@@ -11,11 +11,11 @@ local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3],
 local enough = tonumber(ARGV[1])
 --include whole
 --include wrong-kind
---include rate/rate-of
---include rate/limiter-of
---include rate/count-window
---include rate/move-window
---include rate/save-value
+--include rate-limiter/rate-of
+--include rate-limiter/limiter-of
+--include rate-limiter/count-window
+--include rate-limiter/move-window
+--include rate-limiter/save-value
 --include server-now
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)

@@ -1,14 +1,14 @@
 import { SharedObject } from '../../core/shared/shared-object.js'
-import { LATE, abortable } from '../../core/waiting/request.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import { AcquireTimeoutError, ConfigError, NotInitializedError } from '../../errors.js'
 import { rateLimiterRelease, rateLimiterSetRate, rateLimiterTrySetRate } from '../../lua/scripts.gen.js'
 import { digits, either, nil, tuple } from '../../lua/shape.js'
-import { OPTIONS, checkAmount, checkRate, checkWaiting, needsSetup, show } from '../../options.js'
+import { OPTIONS, checkAmount, checkRate, checkWaiting, needsSetup, show } from '../../check-options.js'
 import type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions } from '../../api/rate-limiter.js'
 import type { SemaphoreOptions } from '../../api/semaphore.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 import { type Grant, Window, type WindowRequest } from './window.js'
+import { abortable, LATE } from '../../core/waiting/abortable.js'
 
 /** As Redisson counts the kinds. */
 const SCOPES = ['overall', 'client'] as const

@@ -25,18 +25,18 @@ local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARG
 local keepState, always, publish, counted, grants = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 --include whole
 --include wrong-kind
---include rate/rate-of
---include rate/limiter-of
---include rate/count-window
---include rate/move-window
---include rate/save-value
---include rate/save-limiter
+--include rate-limiter/rate-of
+--include rate-limiter/limiter-of
+--include rate-limiter/count-window
+--include rate-limiter/move-window
+--include rate-limiter/save-value
+--include rate-limiter/save-limiter
 --include server-now
 --include publish-permits
---include rate/line-of
---include rate/places-in
---include rate/head-of
---include rate/wake-next
+--include rate-limiter/line-of
+--include rate-limiter/places-in
+--include rate-limiter/head-of
+--include rate-limiter/wake-next
 
 local done = redis.call('GET', note)
 if done then

@@ -17,14 +17,14 @@ local note, order = KEYS[6], KEYS[7]
 local calls = ARGV
 --include whole
 --include wrong-kind
---include rate/rate-of
---include rate/limiter-of
---include rate/count-window
---include rate/move-window
---include rate/save-value
---include rate/save-limiter
+--include rate-limiter/rate-of
+--include rate-limiter/limiter-of
+--include rate-limiter/count-window
+--include rate-limiter/move-window
+--include rate-limiter/save-value
+--include rate-limiter/save-limiter
 --include server-now
---include rate/due-in
+--include rate-limiter/permits-free-in
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then
@@ -58,4 +58,4 @@ local remaining = math.min(it.rate, math.max(0, it.left) + gone)
 if it.behind and served < #calls then
   return { served, remaining, 0 }
 end
-return { served, remaining, served < #calls and dueIn(it, wanted[served + 1], now) or 1 }
+return { served, remaining, served < #calls and permitsFreeIn(it, wanted[served + 1], now) or 1 }

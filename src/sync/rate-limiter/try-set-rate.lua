@@ -17,13 +17,13 @@ local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARG
 local publish, counted, grants = ARGV[5], ARGV[6], ARGV[7]
 --include whole
 --include wrong-kind
---include rate/rate-of
+--include rate-limiter/rate-of
 --include publish-permits
 --include or-undo
---include rate/line-of
---include rate/places-in
---include rate/head-of
---include rate/wake-next
+--include rate-limiter/line-of
+--include rate-limiter/places-in
+--include rate-limiter/head-of
+--include rate-limiter/wake-next
 
 local before = redis.call('GET', note)
 if before then

@@ -19,13 +19,13 @@ local publish, counted, grants = ARGV[1], ARGV[2], ARGV[3]
 local calls = ARGV
 --include whole
 --include wrong-kind
---include rate/rate-of
---include rate/limiter-of
+--include rate-limiter/rate-of
+--include rate-limiter/limiter-of
 --include publish-permits
---include rate/line-of
---include rate/places-in
---include rate/head-of
---include rate/wake-next
+--include rate-limiter/line-of
+--include rate-limiter/places-in
+--include rate-limiter/head-of
+--include rate-limiter/wake-next
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, NOTE_TIME)

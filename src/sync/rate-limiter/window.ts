@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.js'
 import type { Patience } from '../../core/waiting/request.js'
-import { KEPT } from '../../core/server/idempotent-steps.js'
+import { LONGEST_UNDO } from '../../core/server/undo.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { type Answer, type Passage, unlessSetUp } from '../../core/shared/passage.js'
 import { NotInitializedError } from '../../errors.js'
 import { limiterChannel, limiterGrants, limiterOrder, limiterPermits, limiterPlaces, limiterValue } from '../../keys.js'
-import { LONGEST_PAUSE, POLL, RATE_ALLOWANCE } from '../../lua/constants.js'
+import { LONGEST_PAUSE, POLL, RATE_ALLOWANCE } from '../../constants.js'
 import {
   rateLimiterAsk,
   rateLimiterAvailable,
@@ -185,11 +185,11 @@ export class Window implements Passage<WindowRequest, Grant> {
     this.#stands = false
     if (owner === undefined || !stands) return undefined
     const [publish, counted, grants] = this.voices
-    const left = this.#runtime.cleanup.insist(
+    const left = this.#runtime.retry.insist(
       () => this.#runner.run(rateLimiterLeave, this.line, [owner, counted, grants, publish]),
       this.#runtime.options.clock.monotonic() + RATE_ALLOWANCE,
     )
-    this.#runtime.cleanup.track(left)
+    this.#runtime.background.track(left)
     return left
   }
 
@@ -203,6 +203,6 @@ export class Window implements Passage<WindowRequest, Grant> {
   }
 
   async giveBack({ call }: Grant): Promise<void> {
-    await this.#runtime.steps.surely(this.key, (note) => this.#undo(note, [call]), { kept: KEPT })
+    await this.#runtime.steps.surely(this.key, (note) => this.#undo(note, [call]), { kept: LONGEST_UNDO })
   }
 }

@@ -9,12 +9,12 @@
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
 local lock, queue, turn = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease, companion = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include readers/grant
+--include read-write-lock/grant
 
 local line = { lock = lock, turn = turn, companion = companion }
 if redis.call('EXISTS', lock, queue, turn) > 0 then
---include readers/is-holder
---include readers/enters-as
+--include read-write-lock/is-holder
+--include read-write-lock/may-enter
 --include wrong-kind
 --include outsiders/turn-left
 --include outsiders/end-turn
@@ -23,7 +23,7 @@ if redis.call('EXISTS', lock, queue, turn) > 0 then
     return wrongKind(lock)
   end
   if not isHolder(line, owner) then
-    if mode == 'write' or mode and entersAs(owner) == 'write' then
+    if mode == 'write' or mode and mayEnter(owner) == 'write' then
       return left
     end
     local time = redis.call('TIME')

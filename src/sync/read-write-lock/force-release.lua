@@ -13,16 +13,16 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --include count-of
 --include wrong-kind
---include readers/is-holder
+--include read-write-lock/is-holder
 --include line/remove-waiter
 --include line/extend-line
 --include line/remove-clients
---include readers/grant
+--include read-write-lock/grant
 --include line/is-heard
 --include line/publish-grant
---include readers/grant-channel
---include readers/enters-as
---include readers/mode-of
+--include read-write-lock/grant-channel
+--include read-write-lock/may-enter
+--include read-write-lock/mode-of
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead

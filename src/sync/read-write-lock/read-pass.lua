@@ -10,9 +10,9 @@
 local lock, given, taken = KEYS[1], KEYS[2], KEYS[3]
 local from, to, lease, companion = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 --include count-of
---include readers/reads-left
---include readers/lock-left
---include readers/remove-levels
+--include read-write-lock/reads-left
+--include read-write-lock/lock-left
+--include read-write-lock/remove-levels
 
 local count = redis.call('HGET', lock, from)
 if count and redis.call('EXISTS', given .. ':1') == 1 then

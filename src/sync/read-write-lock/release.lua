@@ -20,9 +20,9 @@ local counted, own, visits, owner = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]
 local served = ARGV
 --include line/remove-waiter
 --include count-of
---include readers/remove-levels
---include readers/reads-left
---include readers/lock-left
+--include read-write-lock/remove-levels
+--include read-write-lock/reads-left
+--include read-write-lock/lock-left
 
 -- Ends what an owner reads or writes, whatever its count. A write whose owner reads, too, goes on as that read; readers that
 -- died do not count. Returns how often it had it, or false; and what all others are to be told, or false.
@@ -78,15 +78,15 @@ elseif not lined then
     return count and 1 or -1
   end
 end
---include readers/is-holder
+--include read-write-lock/is-holder
 --include line/extend-line
 --include line/remove-clients
---include readers/grant
+--include read-write-lock/grant
 --include line/is-heard
 --include line/publish-grant
---include readers/grant-channel
---include readers/enters-as
---include readers/mode-of
+--include read-write-lock/grant-channel
+--include read-write-lock/may-enter
+--include read-write-lock/mode-of
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
@@ -97,7 +97,7 @@ end
 --include outsiders/end-turn
 --include line/hand-over
 --include outsiders/is-outsider
---include readers/has-outsider
+--include read-write-lock/has-outsider
 
 local time = redis.call('TIME')
 line.grants, line.publish, line.client, line.visits = grants, publish, string.sub(owner, 1, 36), visits

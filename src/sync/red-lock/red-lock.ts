@@ -1,10 +1,10 @@
-import { LATE } from '../../core/waiting/request.js'
 import { enclosing } from '../../base/scope.js'
 import { BusyError, DeadlockError, EngineError, type MemberFailure } from '../../errors.js'
 import type { Hold } from '../../api/hold.js'
 import { LockOfLocks } from '../multi-lock/lock-of-locks.js'
-import type { Missed, Wanted } from '../multi-lock/rounds.js'
+import type { Missed, Wanted } from '../multi-lock/round-loop.js'
 import type { SeveralHolds } from '../multi-lock/several-holds.js'
+import { LATE } from '../../core/waiting/abortable.js'
 
 /** A member that has not answered within a tenth of the lease counts as down; or within these, ms. */
 const LEAST = 250

@@ -2,7 +2,7 @@ import { allOf } from '../../core/server/all-nodes.js'
 import type { Nodes } from '../../engine/driver.js'
 import { EngineError } from '../../errors.js'
 import { type Shape, anything, integer, just, text, tuple } from '../../lua/shape.js'
-import { OPTIONS, checkName, checkWords } from '../../options.js'
+import { OPTIONS, checkName, checkWords } from '../../check-options.js'
 import type { Returns, ScriptInput, ScriptOptions, Scripts } from '../../api/script.js'
 import { mannerOf, type Scripting } from './user-script.js'
 

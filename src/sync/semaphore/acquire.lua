@@ -11,8 +11,8 @@
 local permits, note, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local wanted = ARGV
 --include whole
---include amount/available
---include amount/fit-in
+--include semaphore/available
+--include semaphore/fit-in
 
 local free, noted = available(permits, note)
 if free == nil then
@@ -28,7 +28,7 @@ if redis.call('EXISTS', queue, deadlines, turn) > 0 then
   end
 end
 if calls > 0 then
---include amount/take
+--include semaphore/take
   local refusal = take(permits, note, taken, 0)
   if refusal then
     return refusal

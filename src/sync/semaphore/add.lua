@@ -37,16 +37,16 @@ if not lined and publishPermits(channel, publish, available) <= (own == 1 and 1 
 end
 --include or-undo
 --include line/remove-waiter
---include amount/remove-clients
---include amount/line-of
---include amount/mode-of
---include amount/granted-to
---include amount/is-holder
---include amount/enters-as
---include amount/grant
---include amount/end-trial
---include amount/leave-line
---include amount/restore-deadlines
+--include semaphore/remove-clients
+--include semaphore/line-of
+--include semaphore/mode-of
+--include semaphore/granted-to
+--include semaphore/is-holder
+--include semaphore/may-enter
+--include semaphore/grant
+--include semaphore/end-trial
+--include semaphore/leave-line
+--include semaphore/restore-deadlines
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
@@ -56,9 +56,9 @@ end
 --include line/serve-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
---include amount/notice-outsiders
---include amount/serve
---include amount/hand-over
+--include semaphore/notice-outsiders
+--include semaphore/serve
+--include semaphore/hand-over
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.visits, line.left, line.added = visits, available, amount

@@ -24,8 +24,8 @@ local owner, joins, news, own = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), t
 local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 local wanted = ARGV
 --include whole
---include amount/available
---include amount/fit-in
+--include semaphore/available
+--include semaphore/fit-in
 
 local stored, noted = available(permits, note)
 local calls, taken = fitIn(wanted, 7, stored or 0)
@@ -34,19 +34,19 @@ if stored == nil then
 elseif noted then
   return { calls - 7, 0, 0, 0 }
 end
---include amount/take
+--include semaphore/take
 --include or-undo
 --include line/remove-waiter
---include amount/remove-clients
---include amount/line-of
---include amount/mode-of
---include amount/granted-to
---include amount/is-holder
---include amount/enters-as
---include amount/grant
---include amount/end-trial
---include amount/leave-line
---include amount/restore-deadlines
+--include semaphore/remove-clients
+--include semaphore/line-of
+--include semaphore/mode-of
+--include semaphore/granted-to
+--include semaphore/is-holder
+--include semaphore/may-enter
+--include semaphore/grant
+--include semaphore/end-trial
+--include semaphore/leave-line
+--include semaphore/restore-deadlines
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
@@ -55,10 +55,10 @@ end
 --include line/remove-dead
 --include line/serve-line
 --include outsiders/turn-left
---include amount/notice-outsiders
---include amount/serve
---include amount/join-line
---include amount/mark-listening
+--include semaphore/notice-outsiders
+--include semaphore/serve
+--include semaphore/join-line
+--include semaphore/mark-listening
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 line.left = stored or 0

@@ -1,4 +1,4 @@
-import { KEPT } from '../../core/server/idempotent-steps.js'
+import { LONGEST_UNDO } from '../../core/server/undo.js'
 import type { Patience } from '../../core/waiting/request.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
@@ -168,6 +168,6 @@ export class CountedPermits implements Passage<PermitsRequest, number> {
 
   async giveBack(permits: number): Promise<void> {
     if (permits === 0 || this.pass(permits)) return
-    await this.#runtime.steps.surely(this.key, (note) => this.add(permits, false, note), { kept: KEPT })
+    await this.#runtime.steps.surely(this.key, (note) => this.add(permits, false, note), { kept: LONGEST_UNDO })
   }
 }

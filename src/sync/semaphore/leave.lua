@@ -16,16 +16,16 @@ local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include whole
 --include or-undo
 --include line/remove-waiter
---include amount/remove-clients
---include amount/line-of
---include amount/mode-of
---include amount/granted-to
---include amount/is-holder
---include amount/enters-as
---include amount/grant
---include amount/end-trial
---include amount/leave-line
---include amount/restore-deadlines
+--include semaphore/remove-clients
+--include semaphore/line-of
+--include semaphore/mode-of
+--include semaphore/granted-to
+--include semaphore/is-holder
+--include semaphore/may-enter
+--include semaphore/grant
+--include semaphore/end-trial
+--include semaphore/leave-line
+--include semaphore/restore-deadlines
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
@@ -35,9 +35,9 @@ local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include line/serve-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
---include amount/notice-outsiders
---include amount/serve
---include amount/hand-over
+--include semaphore/notice-outsiders
+--include semaphore/serve
+--include semaphore/hand-over
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 line.left = whole(redis.call('MGET', permits)[1]) or 0

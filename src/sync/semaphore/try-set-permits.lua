@@ -20,16 +20,16 @@ local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 --include whole
 --include or-undo
 --include line/remove-waiter
---include amount/remove-clients
---include amount/line-of
---include amount/mode-of
---include amount/granted-to
---include amount/is-holder
---include amount/enters-as
---include amount/grant
---include amount/end-trial
---include amount/leave-line
---include amount/restore-deadlines
+--include semaphore/remove-clients
+--include semaphore/line-of
+--include semaphore/mode-of
+--include semaphore/granted-to
+--include semaphore/is-holder
+--include semaphore/may-enter
+--include semaphore/grant
+--include semaphore/end-trial
+--include semaphore/leave-line
+--include semaphore/restore-deadlines
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
@@ -39,9 +39,9 @@ local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 --include line/serve-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
---include amount/notice-outsiders
---include amount/serve
---include amount/hand-over
+--include semaphore/notice-outsiders
+--include semaphore/serve
+--include semaphore/hand-over
 
 local before = redis.call('GET', note)
 if before then

@@ -17,16 +17,16 @@ local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3
 --include whole
 --include or-undo
 --include line/remove-waiter
---include amount/remove-clients
---include amount/line-of
---include amount/mode-of
---include amount/granted-to
---include amount/is-holder
---include amount/enters-as
---include amount/grant
---include amount/end-trial
---include amount/leave-line
---include amount/restore-deadlines
+--include semaphore/remove-clients
+--include semaphore/line-of
+--include semaphore/mode-of
+--include semaphore/granted-to
+--include semaphore/is-holder
+--include semaphore/may-enter
+--include semaphore/grant
+--include semaphore/end-trial
+--include semaphore/leave-line
+--include semaphore/restore-deadlines
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
@@ -36,9 +36,9 @@ local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3
 --include line/serve-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
---include amount/notice-outsiders
---include amount/serve
---include amount/hand-over
+--include semaphore/notice-outsiders
+--include semaphore/serve
+--include semaphore/hand-over
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, NOTE_TIME)

@@ -12,14 +12,14 @@ import {
   checkOptions,
   checkSignal,
   checkWait,
-} from '../../options.js'
-import { OPTIONS, usingArgs } from '../../options.js'
+} from '../../check-options.js'
+import { OPTIONS, usingArgs } from '../../check-options.js'
 import { LockLostError } from '../../errors.js'
 import { either, many, nil, text } from '../../lua/shape.js'
 import { slotsLast } from '../../keys.js'
 import type { SlotOptions, SlotResult, SlotRun, Slots, SlotsOptions, SlotState } from '../../api/slots.js'
 import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
-import { persist } from '../election/trouble.js'
+import { persist } from '../election/final-errors.js'
 import { type Claimed, type Look, SlotRecord } from './record.js'
 
 /** A week, ms. */
@@ -204,7 +204,7 @@ export class ClaimedSlots implements Slots {
     if ('answer' in outcome && outcome.answer === undefined) return undefined
     const stopped = [hold.signal, signal].find((one) => one?.aborted)
     if ('answer' in outcome && stopped === undefined) return outcome.answer
-    runtime.cleanup.inBackground(() => record.giveBack())
+    runtime.retry.inBackground(() => record.giveBack())
     throw 'error' in outcome ? outcome.error : stopped?.reason
   }
 

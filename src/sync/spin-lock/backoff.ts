@@ -1,4 +1,4 @@
-import { checkBackoff } from '../../options.js'
+import { checkBackoff } from '../../check-options.js'
 import type { SpinBackoff } from '../../api/lock.js'
 import type { Backoff } from '../../core/waiting/request.js'
 

@@ -1,7 +1,15 @@
 import type { Codec } from '../../api/codec.js'
 import { allOf } from '../../core/server/all-nodes.js'
 import { integer, many, text, tuple } from '../../lua/shape.js'
-import { OPTIONS, checkCount, checkFlag, checkFunction, checkName, checkOptions, checkWaiting } from '../../options.js'
+import {
+  OPTIONS,
+  checkCount,
+  checkFlag,
+  checkFunction,
+  checkName,
+  checkOptions,
+  checkWaiting,
+} from '../../check-options.js'
 import type {
   MessageListener,
   Messages,

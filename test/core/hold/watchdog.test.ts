@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Clock, EngineError } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { type TenureHost, Tenure } from '#src/core/hold/tenure.js'
-import { ReleaseLimit } from '#src/core/hold/release-limit.js'
+import { ReleaseWait } from '#src/core/hold/release-wait.js'
 import { Watchdog } from '#src/core/hold/watchdog.js'
 import { plainLock } from '#src/sync/lock/lock.js'
 import { momentOf } from '#src/base/clock.js'
@@ -44,14 +44,14 @@ const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
     const refuse = (): never => assert.fail('it is neither lost nor in doubt, and nobody gives it back')
     const runtime: TenureHost['runtime'] = {
       options: { clock: counting },
-      releases: new ReleaseLimit(counting, LEASE),
+      releases: new ReleaseWait(counting, LEASE),
       watchdog: { moved: () => undefined },
       lockEvents: {
         lost: refuse,
         doubted: name === refused ? () => undefined : refuse,
         renewed: () => (renewed += 1),
       },
-      cleanup: { insist: refuse },
+      retry: { insist: refuse },
       untilClosed: refuse,
     }
     const keeper: TenureHost = {

@@ -5,7 +5,7 @@ import { SubscriberCounts } from '#src/core/server/subscriber-counts.js'
 import { secretOf, wireOwner } from '#src/keys.js'
 import { grantTo } from '../../support/grant.js'
 import { seeded } from '../../support/random.js'
-import { grantOf, isProven } from '#src/core/line/grant-proof.js'
+import { grantOf, isProven } from '#src/core/line/grant-message.js'
 
 const CLIENT = '0f0f0f0f-0f0f-810f-8f0f-0f0f0f0f0f0f'
 const OWNER = wireOwner(CLIENT, secretOf(77), 12)

@@ -13,18 +13,18 @@ const KINDS: Readonly<Record<string, (client: Client) => ReturnType<Client['lock
 
 type Stage = Awaited<ReturnType<typeof stage>>
 
+type LockOf = (client: Client, place: number) => ReturnType<Client['lock']>
+
 /** Each process of one caller, all the time: how often each was there, and how long somebody waited at most. */
-const contest = async (
-  { clock, clients, drivers, pause, run }: Stage,
-  lockOf: (client: Client) => ReturnType<Client['lock']>,
-) => {
+const contest = async ({ clock, clients, drivers, pause, run }: Stage, lockOf: LockOf, alone = true) => {
   const visits = clients.map(() => 0)
   let [inside, longest] = [0, 0]
   const caller = async (client: Client, place: number): Promise<void> => {
     while (clock.monotonic() < 12_000) {
       const came = clock.monotonic()
-      await lockOf(client).using(async () => {
-        assert.equal(++inside, 1)
+      await lockOf(client, place).using(async () => {
+        inside += 1
+        if (alone) assert.equal(inside, 1)
         longest = Math.max(longest, clock.monotonic() - came)
         await pause(20)
         inside--
@@ -60,3 +60,49 @@ for (const [kind, lockOf] of Object.entries(KINDS)) {
     await s.end()
   })
 }
+
+void test('keyed lock: nobody is counted, and one wants two keys that others have one after the other → it has them', async () => {
+  const sets = [['a', 'b'], ['a'], ['a'], ['b'], ['b']]
+  const s = await stage(sets.length, (client) => client.keyedLock('x', ['a']))
+  s.server().pubsub.count = () => 0
+  const { visits, longest } = await contest(s, (client, place) => client.keyedLock('x', sets[place]!), false)
+  assert.ok(visits[0]! >= 60, visits.join())
+  assert.ok(longest <= 1500, `${longest} ms`)
+  await s.end()
+})
+
+void test('lock: nobody is counted, and a Redisson wants it all the time → it has its turns', async () => {
+  const s = await stage(4, 'lock')
+  const { pubsub } = s.server()
+  pubsub.count = () => 0
+  let wake: (() => void) | undefined
+  const publish = pubsub.publish.bind(pubsub)
+  pubsub.publish = (...message) => {
+    if (message[0] === 'redisson_lock__channel:{x}') wake?.()
+    return publish(...message)
+  }
+  let visits = 0
+  const outsider = async (): Promise<void> => {
+    const owner = `${crypto.randomUUID()}:1`
+    while (s.clock.monotonic() < 12_000) {
+      if (Number(await s.raw('EXISTS', 'x')) === 0) {
+        await s.raw('HSET', 'x', owner, '1')
+        await s.raw('PEXPIRE', 'x', '30000')
+        await s.pause(20)
+        visits += 1
+        await s.raw('DEL', 'x')
+        await s.raw('PUBLISH', 'redisson_lock__channel:{x}', '0')
+        await s.pause(1)
+      } else {
+        const woken = new Promise<void>((resolve) => (wake = resolve))
+        await Promise.race([woken, s.pause(Number(await s.raw('PTTL', 'x')))])
+      }
+    }
+  }
+  const theirs = outsider()
+  const { visits: ours } = await contest(s, (client) => client.lock('x'))
+  await s.run(theirs)
+  assert.ok(visits >= 40, `${visits} beside ${ours.join()}`)
+  assert.ok(Math.min(...ours) >= 20, ours.join())
+  await s.end()
+})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, connect } from 'holdfast'
-import { fieldOf } from '#src/sync/keyed-lock/fields.js'
+import { fieldOf } from '#src/sync/keyed-lock/field-of-key.js'
 import { type Arena, arena } from './support/arena.js'
 import { NEWEST, type Redisson } from './support/redisson.js'
 

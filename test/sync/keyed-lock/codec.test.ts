@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type Codec, type CodecName, ConfigError, connect } from 'holdfast'
-import { fieldOf } from '#src/sync/keyed-lock/fields.js'
+import { fieldOf } from '#src/sync/keyed-lock/field-of-key.js'
 import { type RedisServer, startRedis } from '../../support/redis-server.js'
 
 let folder = ''

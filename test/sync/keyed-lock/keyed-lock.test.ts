@@ -5,7 +5,7 @@ import { connect, DeadlockError, LockLostError } from 'holdfast'
 import { exists, held, lasted, pttl, rejection, SHORT, timed, times, watch } from '../../suites/contract/lock/kind.js'
 import { type Client, engines, scenarios, type World } from '../../support/engines.js'
 import { checkHistory, type Stay } from '../../support/history.js'
-import { fieldOf } from '#src/sync/keyed-lock/fields.js'
+import { fieldOf } from '#src/sync/keyed-lock/field-of-key.js'
 
 const hashOf = async (w: World): Promise<ReadonlyMap<string, string>> => {
   const flat = (await w.raw('HGETALL', w.id)) as string[]

@@ -4,7 +4,7 @@ import { DeadlockError, type Hold, type Lock } from 'holdfast'
 import type { Client } from 'holdfast'
 import { keyedDeadlines, keyedQueue, keyedSets, keyedTurn } from '#src/keys.js'
 import { keyedLockRelease } from '#src/lua/scripts.gen.js'
-import { fieldOf } from '#src/sync/keyed-lock/fields.js'
+import { fieldOf } from '#src/sync/keyed-lock/field-of-key.js'
 import { seeded } from '../../support/random.js'
 import { KEYED_TURN, stage } from '../../support/line-stage.js'
 import { channelOf } from '../../support/redisson-actor.js'
@@ -360,7 +360,7 @@ void test('another set is written for who waits → it is not told that it has w
   assert.equal(await raw('HEXISTS', 'x', fieldOf('c')), 0)
   await clock.advance(1000)
   await run(hold.release())
-  await run((await coming).release())
+  await run((await run(coming)).release())
   await end()
 })
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { times } from '../../suites/contract/lock/kind.js'
 import { onWire, requests } from '../../support/wire.js'
-import { fieldOf } from '#src/sync/keyed-lock/fields.js'
+import { fieldOf } from '#src/sync/keyed-lock/field-of-key.js'
 
 await onWire('the keyed lock on the wire', (wire) => {
   void test('the fields of keys → as the real Redisson 4.7 names them', () => {

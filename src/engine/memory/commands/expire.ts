@@ -2,7 +2,7 @@ import type { CommandContext, CommandTable } from '../command.js'
 import { untilNul } from '../errors.js'
 import { add, type Int, integer } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError } from '../reply.js'
-import { EXPIRY_UNITS, type ExpiryUnit, hasPassed, moment } from './expire-options.js'
+import { EXPIRY_UNITS, type ExpiryUnit, hasPassed, moment } from './expiry-units.js'
 
 interface Conditions {
   readonly nx: boolean

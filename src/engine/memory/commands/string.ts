@@ -4,7 +4,7 @@ import { syntaxError, tooLong, wrongArity } from '../errors.js'
 import type { Int } from '../numbers.js'
 import { roughInteger } from '../numbers.js'
 import { type Bytes, LONGEST, type Reply, ReplyError, Status } from '../reply.js'
-import { EXPIRY_UNITS, type ExpiryUnit, hasPassed, optionMoment } from './expire-options.js'
+import { EXPIRY_UNITS, type ExpiryUnit, hasPassed, optionMoment } from './expiry-units.js'
 
 export const OK = new Status('OK')
 

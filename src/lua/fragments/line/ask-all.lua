@@ -5,9 +5,7 @@ local function askAll(line, owners, first, joins, held, theirs, news)
   local open = turnLeft(line)
   line.hearsNothing, news = news >= 2, news % 2 == 1
   -- Only where it matters soon: the key is there.
-  if theirs and redis.pcall('HLEN', line.turn) ~= 0 then
-    redis.pcall('HSET', line.turn, 'came', line.now)
-  end
+  if theirs and redis.pcall('HLEN', line.turn) ~= 0 then redis.pcall('HSET', line.turn, 'came', line.now) end
   local mine, waits = markAlive(line, owners, first), open > 0 and not held and not news
   local mode = waits and 'write' or serveLine(line, mine)
   -- One of ours who is in lets in the first of the line, who need not hear of anything else.

@@ -1,5 +1,6 @@
 -- The walk along a line, from its head: grants what can be granted and takes out who is overdue. `mine`: the owners who ask, with their
--- leases; such a one holds at once, another on trial. What the kind has to say is in `exclusive/`, `readers/`, `keyed/`, `amount/`, `leased/`.
+-- leases; such a one holds at once, another on trial. What the kind has to say is in `lock/`, `read-write-lock/`, `keyed-lock/`, `semaphore/`
+-- and `permit-semaphore/`.
 -- Returns the mode that who comes now finds: 'write', nobody may enter; 'read', readers may; false, all may.
 local function serveLine(line, mine)
   local mode = modeOf(line)
@@ -23,7 +24,7 @@ local function serveLine(line, mine)
     local client = string.sub(owner, 1, 36)
     -- Who is dead is not looked up; what is too long for a wire name, or has no deadline, is overdue.
     local deadline = not line.dead[client] and tonumber(#owner < 100 and redis.call('ZSCORE', line.deadlines, owner) or 0)
-    if not deadline or deadline <= line.now and deadline % 1 ~= 0 and client ~= line.client then
+    if not deadline or deadline <= line.now and deadline % 1 ~= 0 and deadline % 1 < UNCOUNTED and client ~= line.client then
       -- Its trial is over, and it is not of the client that asks now: it goes with all places of its client, after the walk.
       line.dead[client] = true
     elseif deadline <= line.now then
@@ -33,7 +34,7 @@ local function serveLine(line, mine)
       till = till - 1
     elseif not (mode and isHolder(line, owner)) then
       -- Who is on trial holds already, and is passed by.
-      local wants = entersAs(owner, line)
+      local wants = mayEnter(owner, line)
       if wants == 'wait' or mode == 'write' or mode and wants == 'write' then
         if mode == 'read' then markSilent(line, owner, deadline) end
         -- Those behind it wait as well, unless each place wants keys of its own.

@@ -13,10 +13,12 @@ local function beginTurn(line)
     return false
   end
   -- Outsiders listen, or it is not known; and the first of ours in the line can be told when they are through.
-  local heard = (redis.pcall('PUBSUB', line.publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', line.channel)[2] or 0) - line.own
-  local head = (heard > 0 or not line.counted) and (line.firstOf and line.firstOf(line) or redis.call('LINDEX', line.queue, 0))
-  local told = head and redis.pcall(line.publish, grantChannel(line, head), '0')
-  if heard <= 0 and not head or head and line.counted and (type(told) ~= 'number' or told == 0) then
+  local count = redis.pcall('PUBSUB', line.publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', line.channel)
+  local heard, head = (count[2] or 0) - line.own, line.lined ~= false and (line.firstOf and line.firstOf(line) or redis.call('LINDEX', line.queue, 0))
+  -- Who listens is not known where the server may not say, or does not count whoever is first either, as a mark says.
+  local sure = line.counted and not count.err and (tonumber(head and redis.call('ZSCORE', line.deadlines, head) or 0) or 0) % 1 ~= UNCOUNTED
+  local told = head and (heard > 0 or not sure) and redis.pcall(line.publish, grantChannel(line, head), '0')
+  if heard <= 0 and (sure or not head) or head and sure and (type(told) ~= 'number' or told == 0) then
     return false
   end
   -- Visits of outsiders may take them four times as long as ours took, whose turn counts as one of 250 ms at most. If none has been

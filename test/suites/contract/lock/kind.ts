@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Hold, Lock, Owner } from 'holdfast'
 import { AcquireTimeoutError, NotOwnerError } from 'holdfast'
 import { semaphoreChannel, slotOf } from '#src/keys.js'
-import { fieldOf } from '#src/sync/keyed-lock/fields.js'
+import { fieldOf } from '#src/sync/keyed-lock/field-of-key.js'
 import type { Client, Options, Scenario, Word, World } from '../../../support/engines.js'
 import type { Lines } from './lines.js'
 

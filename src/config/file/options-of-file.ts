@@ -1,0 +1,55 @@
+import { LONGEST_LEASE, LONGEST_TIMEOUT } from '../../check-options.js'
+import { ConfigError } from '../../errors.js'
+import type { ClientOptions, Filed } from '../client-options.js'
+import { placeIn } from './endpoint.js'
+import { codecIn, javaCodecIn, nameMapperIn } from './java.js'
+import { tlsIn } from './tls.js'
+import type { Tree } from './tree.js'
+import { type Reading, Values } from './values.js'
+
+/** What the caller says beside the file, where it bears on how the file is read. */
+export type Beside = Pick<ClientOptions, 'mapName' | 'nameMappers' | 'codec'>
+
+/** What Redisson's fields come to, as if an URL and options had said it. */
+export const settingsOf = (documents: readonly Tree[], loose: boolean, file: string, beside: Beside): Filed => {
+  const warnings: string[] = []
+  const reading: Reading = { loose, warn: (at, what) => void warnings.push(`${at}: ${what}`) }
+  const root = documents.find(({ kind }) => kind !== 'nothing')
+  if (root === undefined) throw new ConfigError(`${file} is empty`)
+  const values = Values.of(root, reading)
+  const options = optionsIn(values, reading, beside)
+  const javaCodec = javaCodecIn(values, beside.codec)
+  const place = placeIn(values)
+  const tls = place.engine === 'redis' && place.endpoint.tls ? tlsIn(values, file) : {}
+  const sharded = shardedIn(values)
+  values.tellUnused()
+  return { place, tls, options, javaCodec, sharded, warnings }
+}
+
+const optionsIn = (values: Values, reading: Reading, beside: Beside): Filed['options'] => {
+  const timeout = values.ms('timeout', LONGEST_TIMEOUT)
+  return {
+    watchdog: values.ms('lockWatchdogTimeout', LONGEST_LEASE),
+    fairWaiterTimeout: values.ms('fairLockWaitTimeout', LONGEST_TIMEOUT),
+    connectTimeout: values.ms('connectTimeout', LONGEST_TIMEOUT),
+    commandTimeout: timeout,
+    codec: codecIn(values, reading, beside.codec),
+    mapName: nameMapperIn(values, beside.nameMappers ?? {}, beside.mapName),
+    replicas: replicasIn(values, reading, timeout ?? 3000),
+  }
+}
+
+/** Whoever waits longer for replicas than for an answer would give up before it comes. */
+const replicasIn = (values: Values, reading: Reading, commandTimeout: number): ClientOptions['replicas'] => {
+  const timeout = values.ms('slavesSyncTimeout', LONGEST_TIMEOUT)
+  const sync = values.flag('checkLockSyncedSlaves')
+  if (timeout === undefined || timeout < commandTimeout) return { sync, timeout }
+  reading.warn(values.at('slavesSyncTimeout'), 'slavesSyncTimeout is not used: it is not below timeout')
+  return { sync }
+}
+
+const shardedIn = (values: Values): boolean | undefined => {
+  if (values.mode !== 'cluster') return undefined
+  const mode = values.choice('shardedSubscriptionMode', ['AUTO', 'ON', 'OFF'])
+  return mode === 'ON' || (mode === 'OFF' ? false : undefined)
+}

@@ -1,6 +1,0 @@
-/** The times that several rooms have to agree on: three of them with the scripts, too. */
-
-export { PASS_TIME, POLL, TRIAL } from '../../lua/constants.js'
-
-/** By how much a hold counts as lost before the server gives it away; the server counts in whole milliseconds. */
-export const marginOf = (lease: number): number => Math.min(Math.max(lease / 20, 1), 500)

@@ -1,0 +1,42 @@
+import type { Timer } from '../../base/clock.js'
+import type { GateHost } from './gate-host.js'
+import { POLL } from '../../constants.js'
+
+/** While others wait here, a hold of this process is not taken on trust for longer than from poll to poll. */
+export class LocalHoldCheck {
+  readonly #host: Pick<GateHost, 'runtime' | 'tenure' | 'rested'>
+  readonly #waits: () => boolean
+  #timer: Timer | undefined
+
+  /** `waits`: whether anybody here does. */
+  constructor(host: Pick<GateHost, 'runtime' | 'tenure' | 'rested'>, waits: () => boolean) {
+    this.#host = host
+    this.#waits = waits
+  }
+
+  /** True: it begins now. */
+  start(): boolean {
+    if (this.#timer !== undefined || !this.#waits() || this.#host.tenure === undefined) return false
+    const { clock } = this.#host.runtime.options
+    this.#timer = clock.setTimer(
+      () => {
+        this.#timer = undefined
+        if (!this.#waits()) {
+          this.#host.rested()
+          return
+        }
+        const { tenure } = this.#host
+        const aged = tenure !== undefined && clock.monotonic() - tenure.provenAt > POLL / 2
+        if (aged) tenure.verify().catch(() => undefined)
+        this.start()
+      },
+      POLL * (0.9 + 0.2 * clock.random()),
+    )
+    return true
+  }
+
+  end(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+}

@@ -1,4 +1,0 @@
--- Whoever has it has it alone.
-local function entersAs()
-  return 'write'
-end

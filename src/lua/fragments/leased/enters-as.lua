@@ -1,8 +1,0 @@
--- 'read': there are as many permits as this place in the line wants; 'write': it has to wait, and so has everybody behind it.
--- `line.asks`: only because so many in one step are enough. It is to ask again.
-local function entersAs(owner, line)
-  local wants = -(whole(redis.call('HGET', line.amounts, owner)) or 0)
-  local enough = wants > 0 and wants <= line.left
-  line.asks = enough and wants > line.most and owner ~= line.asker
-  return enough and not line.asks and 'read' or 'write'
-end

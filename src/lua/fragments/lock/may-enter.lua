@@ -1,0 +1,4 @@
+-- Whoever has it has it alone.
+local function mayEnter()
+  return 'write'
+end

@@ -1,4 +1,0 @@
--- In which mode the lock is when this owner is in.
-local function entersAs(owner)
-  return string.sub(owner, -6) == ':write' and 'write' or 'read'
-end

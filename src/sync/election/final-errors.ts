@@ -1,0 +1,27 @@
+import type { Runtime } from '../../core/client/runtime.js'
+import { BusyError, EngineError, LockLostError, ReplicationError } from '../../errors.js'
+
+const FINAL: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'NOPERM', 'NOAUTH', 'WRONGPASS', 'CROSSSLOT'])
+
+/** What waiting cannot fix. A server without memory, disk or replicas may have them again, and who answers in words of its own may be a proxy. */
+export const isFinal = (error: unknown): boolean => {
+  if (error instanceof EngineError) return FINAL.has(error.code)
+  return ![BusyError, LockLostError, ReplicationError].some((passing) => error instanceof passing)
+}
+
+/** Repeats a step until it is answered, or until `until`; not where that cannot help. */
+export const persist = async <T>(
+  runtime: Runtime,
+  step: () => Promise<T>,
+  until: number | (() => number),
+): Promise<{ answer: T } | { error: unknown }> => {
+  const outcome = await runtime.retry.insist(async () => {
+    try {
+      return { answer: await step() }
+    } catch (error) {
+      if (isFinal(error)) return { error }
+      throw error
+    }
+  }, until)
+  return 'answer' in outcome ? outcome.answer : outcome
+}

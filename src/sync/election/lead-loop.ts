@@ -1,0 +1,132 @@
+import { onAbort } from '../../base/abort.js'
+import type { TenureHold } from '../../core/hold/hold.js'
+import { within } from '../../base/scope.js'
+import { HoldfastError } from '../../errors.js'
+import type { NumberedLock } from '../fenced-lock/fenced-lock.js'
+import type { Term } from '../../api/election.js'
+import { Reign, type Reigning } from './reign.js'
+import { isFinal } from './final-errors.js'
+
+/** Between two tries to be a candidate at a server that is away, ms. */
+const PAUSE = 500
+
+export interface LeadLoopOptions<T> extends Reigning {
+  readonly lock: NumberedLock
+  /** Each of them ends it. */
+  readonly stops: readonly AbortSignal[]
+  readonly work: (term: Term) => Promise<T> | T
+  /** A term begins. Called again when it is over. */
+  readonly began: (reign: Reign) => () => void
+}
+
+/** What came of a term: the end of it all, or another has to follow. */
+type Outcome<T> = { readonly result: T | undefined } | undefined
+
+/** One call of `lead`: term after term. */
+export class LeadLoop<T> {
+  readonly #options: LeadLoopOptions<T>
+  readonly #stop = new AbortController()
+  /** The trouble that was told last. */
+  #trouble: string | undefined
+
+  constructor(options: LeadLoopOptions<T>) {
+    this.#options = options
+  }
+
+  async run(): Promise<T | undefined> {
+    const offs: (() => void)[] = []
+    try {
+      for (const signal of this.#options.stops) {
+        if (signal.aborted) return undefined
+        offs.push(onAbort(signal, () => this.#stop.abort(signal.reason)))
+      }
+      for (;;) {
+        const hold = await this.#granted()
+        if (hold === undefined) return undefined
+        const outcome = await this.#lead(hold)
+        if (outcome !== undefined) return outcome.result
+      }
+    } finally {
+      for (const off of offs) off()
+    }
+  }
+
+  #stopped(): boolean {
+    return this.#stop.signal.aborted
+  }
+
+  /** `undefined`: it was told to stop. */
+  async #granted(): Promise<TenureHold | undefined> {
+    const { runtime, lock, times } = this.#options
+    while (!this.#stopped()) {
+      try {
+        return await lock.acquire({ lease: times.lease, renew: true, signal: this.#stop.signal })
+      } catch (error) {
+        if (this.#stopped() || runtime.draining) return undefined
+        if (isFinal(error)) throw error
+        this.#tell(error)
+        await runtime.background.pause(PAUSE)
+      }
+    }
+    return undefined
+  }
+
+  /** Each trouble once, until it leads. */
+  #tell(error: unknown): void {
+    const trouble = error instanceof HoldfastError ? error.code : String(error)
+    if (trouble !== this.#trouble) this.#options.runtime.fail(error)
+    this.#trouble = trouble
+  }
+
+  async #lead(hold: TenureHold): Promise<Outcome<T>> {
+    const { runtime, began } = this.#options
+    const reign = new Reign(hold, this.#options)
+    const over = began(reign)
+    const { signal } = this.#stop
+    const off = onAbort(signal, () => reign.end('stopped', signal.reason))
+    if (signal.aborted) reign.end('stopped', signal.reason)
+    runtime.working++
+    try {
+      return await this.#reign(reign)
+    } finally {
+      runtime.working--
+      off()
+      await reign.over()
+      over()
+    }
+  }
+
+  async #reign(reign: Reign): Promise<Outcome<T>> {
+    try {
+      await reign.proclaim()
+    } catch (error) {
+      if (reign.ended() !== undefined) return this.#next(reign)
+      if (isFinal(error)) throw error
+      this.#tell((error as Error).cause ?? error)
+      return this.#next(reign)
+    }
+    if (reign.ended() !== undefined) return this.#next(reign)
+    const { lock, work } = this.#options
+    const { hold, term, signal } = reign
+    this.#trouble = undefined
+    reign.busy = true
+    try {
+      const result = await within(lock, hold, async () => work({ signal, term }))
+      return reign.ended() === undefined || reign.ended() === 'stopped' ? { result } : undefined
+    } catch (error) {
+      if (reign.ended() === undefined) throw error
+      const own = !isOf(error, signal.reason)
+      if (own && reign.ended() === 'stopped') throw error
+      if (own) this.#options.runtime.fail(error)
+      return this.#next(reign)
+    }
+  }
+
+  #next(reign: Reign): Outcome<T> {
+    return reign.ended() === 'stopped' || this.#stopped() ? { result: undefined } : undefined
+  }
+}
+
+/** Whether the work threw because its signal aborted: the reason itself, or an AbortError of whatever it was waiting for. */
+const isOf = (error: unknown, reason: unknown): boolean =>
+  error === reason || (error instanceof Error && (error.cause === reason || error.name === 'AbortError'))
