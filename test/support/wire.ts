@@ -5,6 +5,7 @@ import { connect } from 'holdfast'
 import { Redis } from 'ioredis'
 import type { Client, Options } from './engines.js'
 import { redisEngine, started } from './engines.js'
+import { mayStay } from './leftovers.js'
 import { startRedis } from './redis-server.js'
 import { until } from './until.js'
 
@@ -116,9 +117,8 @@ class Tap implements Wire {
   async clean(): Promise<void> {
     await this.close()
     const keys = await this.redis.keys('*')
-    // And whose turn it is beside others who listen, which goes by itself.
-    const counters = keys.filter((key) => /^(redisson_lock_token|holdfast_(?:line|keyed|rwlock)_turn):/.test(key))
-    if (counters.length > 0) await this.redis.del(...counters)
+    const staying = keys.filter(mayStay)
+    if (staying.length > 0) await this.redis.del(...staying)
     assert.deepEqual(await this.redis.keys('*'), [])
     assert.deepEqual(await this.redis.pubsub('CHANNELS', '*'), [])
     this.heard = []

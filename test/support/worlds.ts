@@ -5,6 +5,7 @@ import { virtualClock } from 'holdfast/testing'
 import { Redis } from 'ioredis'
 import { systemClock } from '#src/base/clock.js'
 import { closeMemoryServer, openMemoryServer } from '#src/engine/memory/registry.js'
+import { mayStay } from './leftovers.js'
 import { startProxy } from './proxy.js'
 import { startRedis } from './redis-server.js'
 
@@ -101,11 +102,6 @@ export const within = async <T>(promise: Promise<T>, ms: number): Promise<T> => 
   }
 }
 
-/** Fencing tokens are counted on for ever. */
-const isCounter = (key: string): boolean => key.startsWith('redisson_lock_token:')
-/** Of a line beside which somebody listened to Redisson's channel; it goes by itself, soon. */
-const isTurn = (key: string): boolean => /^holdfast_(?:line|keyed|rwlock|permits|expirable)_turn:/.test(key)
-
 export const build = (engine: string, id: string, ways: Ways): World => {
   const { clock, raw } = ways
   const clients: Client[] = []
@@ -178,7 +174,7 @@ export const build = (engine: string, id: string, ways: Ways): World => {
         await run(Promise.all(clients.map((client) => client.close())))
         await ways.silence()
         channels = (await raw('PUBSUB', 'CHANNELS', '*')) as string[]
-        keys = ((await world.raw('KEYS', '*')) as string[]).filter((key) => !isCounter(key) && !isTurn(key))
+        keys = ((await world.raw('KEYS', '*')) as string[]).filter((key) => !mayStay(key))
       } finally {
         await ways.end()
       }

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, connect, type FencedHold, type Hold, type Lock } from 'holdfast'
 import { Redis } from 'ioredis'
 import { fakedWall, faketime } from '../soak/faketime.js'
+import { mayStay } from '../../support/leftovers.js'
 import { startRedis } from '../../support/redis-server.js'
 
 const WATCHDOG = 1500
@@ -71,8 +72,7 @@ const withPairs = async (
   const [after] = (await redis.time()) as unknown as [string]
   assert.ok(Math.abs(Number(after) - Number(before) - seconds) < 30, 'the clock of the server was stepped')
   await Promise.all(clients.map((client) => client.close()))
-  // Whose turn it was goes by itself.
-  const left = (await redis.keys('*')).filter((key) => !/^(?:redisson_lock_token|holdfast_\w+_turn):/.test(key))
+  const left = (await redis.keys('*')).filter((key) => !mayStay(key))
   assert.deepEqual(left, [], 'nothing is left')
 }
 
