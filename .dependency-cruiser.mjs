@@ -24,6 +24,17 @@ const ROOMS = [
   ['top', String.raw`^src/(index|connect|open|node)\.ts$`],
 ]
 
+/** The rooms of the benchmark, in the same way. */
+const BENCH = [
+  ['base', '^bench/base/'],
+  ['participants', String.raw`^bench/participants(/|\.ts$)`],
+  ['processes', '^bench/processes/'],
+  ['measure', '^bench/measure/'],
+  ['scenarios', String.raw`^bench/scenarios(/|\.ts$)`],
+  ['output', '^bench/output/'],
+  ['command', String.raw`^bench/(main|guard|beside)\.ts$`],
+]
+
 /** Whoever uses the library only: what of it they may know. */
 const USERS = [
   ['http', '^src/http/', String.raw`^src/(http/|api/|base/clock\.ts|[^/]+\.ts$)`],
@@ -59,6 +70,12 @@ export default {
       from: { path: '^src/sync/' },
       to: { path: String.raw`^src/engine/(?!driver\.ts$)` },
     },
+    ...BENCH.slice(0, -1).map(([name, path], floor) => ({
+      name: `bench-${name}-looks-down`,
+      severity: 'error',
+      from: { path },
+      to: { path: BENCH.slice(floor + 1).map(([, other]) => other) },
+    })),
     ...USERS.map(([name, path, known]) => ({
       name: `${name}-uses-the-library`,
       severity: 'error',

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { before, holdfast } from './participants/holdfast.js'
-import type { Bench } from './support/bench.js'
-import type { Load } from './support/load.js'
-import { type Row, format } from './support/result.js'
-import { runRounds } from './support/rounds.js'
-import { median, quantile } from './support/stats.js'
-import { asLines } from './support/table.js'
+import type { Bench } from './measure/bench.js'
+import type { Load } from './base/load.js'
+import { type Row, format } from './base/result.js'
+import { runRounds } from './measure/rounds.js'
+import { median, quantile } from './base/stats.js'
+import { asLines } from './output/table.js'
 
 /** As many rounds as tell 3 % apart here, when nobody says how many. */
 const ROUNDS = 30

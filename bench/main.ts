@@ -5,11 +5,11 @@ import { beside } from './beside.js'
 import { guard } from './guard.js'
 import { holdfast } from './participants/holdfast.js'
 import { slowed } from './participants/trials.js'
-import { asText, keep as keepResult, summaryText, writePage } from './report.js'
+import { asText, keep as keepResult, summaryText, writePage } from './output/report.js'
 import { scenarios } from './scenarios.js'
-import type { Bench, Scenario } from './support/bench.js'
-import type { Conditions, Result } from './support/result.js'
-import { ServerMeter } from './support/server-meter.js'
+import type { Bench, Scenario } from './measure/bench.js'
+import type { Conditions, Result } from './base/result.js'
+import { ServerMeter } from './measure/server-meter.js'
 
 const USAGE = `npm run bench -- [SCENARIO…] [--quick] [--rounds N] [--only NAME]
 npm run bench -- guard [SCENARIO…] [--trial | --keep]

@@ -51,10 +51,17 @@ const drawn = (arrows) => {
 const { cruise } = await import('dependency-cruiser')
 const { default: extractTSConfig } = await import('dependency-cruiser/config-utl/extract-ts-config')
 const options = { ...rules.options, ruleSet: { forbidden: rules.forbidden ?? [] }, validate: true }
-const { output } = await cruise(['src'], options, undefined, { tsConfig: extractTSConfig('tsconfig.json') })
-if (typeof output === 'string') throw new Error(output)
-for (const { rule, from, to } of output.summary.violations) console.error(`✘ ${rule.name}: ${from} → ${to}`)
-if (output.summary.error > 0) process.exit(1)
+/** @param {string} folder @param {string} config */
+const cruised = async (folder, config) => {
+  const { output } = await cruise([folder], options, undefined, { tsConfig: extractTSConfig(config) })
+  if (typeof output === 'string') throw new Error(output)
+  return output
+}
+const output = await cruised('src', 'tsconfig.json')
+const beside = await cruised('bench', 'tsconfig.test.json')
+const violations = [...output.summary.violations, ...beside.summary.violations]
+for (const { rule, from, to } of violations) console.error(`✘ ${rule.name}: ${from} → ${to}`)
+if (violations.length > 0) process.exit(1)
 const page = readFileSync(PAGE, 'utf8')
 const [start, end] = [page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)]
 const now = `${page.slice(0, start)}\n\n${drawn(arrowsOf(output.modules))}\n\n${page.slice(end)}`

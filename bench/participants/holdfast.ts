@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Client, type Hold, connect } from 'holdfast'
-import { versionOf } from '../support/paths.js'
+import { versionOf } from '../base/paths.js'
 import type { Contender, Participant, Session } from './participant.js'
 
 const permitsOf = (client: Client, name: string, places: number): Contender => {

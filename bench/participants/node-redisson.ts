@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { requirePeer, versionOf } from '../support/paths.js'
+import { requirePeer, versionOf } from '../base/paths.js'
 import type { Participant } from './participant.js'
 
 interface NodeRedisson {

@@ -1,8 +1,4 @@
-import type { Load } from '../support/load.js'
-
-/** The kinds of lock that scenarios ask for; of a semaphore each owner takes one permit. */
-export type Kind =
-  'lock' | 'fairLock' | 'fencedLock' | 'semaphore' | 'readLock' | 'writeLock' | 'fairWriteLock' | 'limiter'
+import type { Kind, Load } from '../base/load.js'
 
 export interface Held {
   release(): Promise<unknown>
@@ -58,8 +54,17 @@ export interface Participant {
   version(): string | undefined
   /** Why it is not, where npm is not the reason. */
   readonly missing?: string
-  /** Where its processes are none of Node: one that works as support/worker.ts does. */
+  /** Where its processes are none of Node: one that works as processes/worker.ts does. */
   readonly start?: (url: string, load: Load, names: readonly string[]) => Promise<Member>
   /** `lease`: ms, 30 s unless told. `pollMs`: after how many ms one that polls asks again, 1 unless told. */
   open(url: string, lease?: number, pollMs?: number): Promise<Session> | Session
+}
+
+/** Why it cannot do what the load says; undefined: it can. */
+export const whyNot = (participant: Participant, load: Load): string | undefined => {
+  if (participant.version() === undefined) return participant.missing ?? 'not installed'
+  if (!participant.kinds.includes(load.kind)) return `has no ${load.kind}`
+  if (load.engine === 'memory' && !participant.memory) return 'needs a server'
+  if (load.names === 'one' && load.processes * load.callers > 1 && !participant.waits) return 'does not wait'
+  return undefined
 }

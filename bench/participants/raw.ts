@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { lockAcquire, lockRelease } from '#src/lua/scripts.gen.js'
-import { bareLock } from '../support/bare-lock.js'
-import { versionOf } from '../support/paths.js'
+import { bareLock } from './bare-lock.js'
+import { versionOf } from '../base/paths.js'
 import type { Participant } from './participant.js'
 
 /** The floor: the scripts that ship, through the bare Redis client, with no library between. */

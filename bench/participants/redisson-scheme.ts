@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { fairCall, fairDeadlines, fairQueue } from '#src/keys.js'
-import { versionOf } from '../support/paths.js'
+import { versionOf } from '../base/paths.js'
 import type { Held, Participant } from './participant.js'
 
 /** What is overdue at the head of the line goes; the time is the client's. */

@@ -1,8 +1,7 @@
 import { NEWEST, isBuilt } from '../../test/suites/interop/support/build.js'
 import { now } from '../../test/suites/interop/support/java-process.js'
 import { type Redisson, startRedisson } from '../../test/suites/interop/support/redisson.js'
-import { PATIENCE } from '../support/child.js'
-import { PATIENCE_AT_END, type Load, type Sample, type Slot } from '../support/load.js'
+import { PATIENCE, PATIENCE_AT_END, type Load, type Sample, type Slot } from '../base/load.js'
 import type { Member, Participant } from './participant.js'
 
 /** It has no fair read-write lock, and is never asked for one. */

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { requirePeer, versionOf } from '../support/paths.js'
+import { requirePeer, versionOf } from '../base/paths.js'
 import type { Held, Participant } from './participant.js'
 
 interface Redlock {

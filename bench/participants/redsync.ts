@@ -1,4 +1,4 @@
-import { inGo } from '../support/go-member.js'
+import { inGo } from './go-member.js'
 import type { Participant } from './participant.js'
 
 /** README of redsync: one Mutex per owner, on a pool of go-redis. It polls, and polls soonest with a retry delay of 1 ms. */

@@ -1,4 +1,4 @@
-import { inGo } from '../support/go-member.js'
+import { inGo } from './go-member.js'
 import type { Participant } from './participant.js'
 
 /** README of rueidislock, and what its options say of themselves: one server needs a majority of one; no news of one's own keys. */

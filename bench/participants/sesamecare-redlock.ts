@@ -1,4 +1,4 @@
-import { requirePeer, versionOf } from '../support/paths.js'
+import { requirePeer, versionOf } from '../base/paths.js'
 import type { Participant } from './participant.js'
 import { type RedlockClass, openRedlock, redlock5 } from './redlock-5.js'
 

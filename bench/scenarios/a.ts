@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { connect } from 'holdfast'
 import { lockAcquire, lockRelease } from '#src/lua/scripts.gen.js'
-import { type Adapter, adapters, type Bare } from '../support/adapters.js'
-import type { Bench, Scenario } from '../support/bench.js'
-import { bareLock } from '../support/bare-lock.js'
-import { type Figures, medians, type Row, target } from '../support/result.js'
+import { type Adapter, adapters, type Bare } from '../participants/bare-clients.js'
+import type { Bench, Scenario } from '../measure/bench.js'
+import { bareLock } from '../participants/bare-lock.js'
+import { type Figures, medians, type Row, target } from '../base/result.js'
 
 type Pair = () => Promise<unknown>
 

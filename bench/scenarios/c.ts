@@ -1,8 +1,8 @@
-import type { Scenario } from '../support/bench.js'
-import { columnsFor, comparedWithIdeal } from '../support/columns.js'
-import { type Figures, type Row, findRow, format, medians, target } from '../support/result.js'
-import { runRounds } from '../support/rounds.js'
-import { switchFloor } from '../support/switch.js'
+import type { Scenario } from '../measure/bench.js'
+import { columnsFor, comparedWithIdeal } from '../measure/columns.js'
+import { type Figures, type Row, findRow, format, medians, target } from '../base/result.js'
+import { runRounds } from '../measure/rounds.js'
+import { switchFloor } from '../measure/process-switch.js'
 import { PASS_TIME } from '#src/constants.js'
 
 const PROCESSES = 4

@@ -1,9 +1,9 @@
-import type { Scenario } from '../support/bench.js'
-import { columnsFor, comparedWithIdeal, timesAsFast } from '../support/columns.js'
-import { type Column, type Figures, type Row, findRow, format, medians, target } from '../support/result.js'
-import { runRounds } from '../support/rounds.js'
-import { median } from '../support/stats.js'
-import { switchFloor } from '../support/switch.js'
+import type { Scenario } from '../measure/bench.js'
+import { columnsFor, comparedWithIdeal, timesAsFast } from '../measure/columns.js'
+import { type Column, type Figures, type Row, findRow, format, medians, target } from '../base/result.js'
+import { runRounds } from '../measure/rounds.js'
+import { median } from '../base/stats.js'
+import { switchFloor } from '../measure/process-switch.js'
 
 const LOAD = { kind: 'fairLock', engine: 'redis', processes: 4, callers: 8, names: 'one', holdMs: 2 } as const
 

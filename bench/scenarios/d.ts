@@ -3,10 +3,10 @@ import { Redis } from 'ioredis'
 import { fairQueue } from '#src/keys.js'
 import { holdfast } from '../participants/holdfast.js'
 import { redisson } from '../participants/redisson.js'
-import type { Bench, Scenario } from '../support/bench.js'
-import { PATIENCE } from '../support/child.js'
-import { type OpenParty, javaParty, nodeParty } from '../support/party.js'
-import { type Figures, type Row, findRow, format, medians, target } from '../support/result.js'
+import type { Bench, Scenario } from '../measure/bench.js'
+import { PATIENCE } from '../base/load.js'
+import { type OpenParty, javaParty, nodeParty } from '../processes/queue-member.js'
+import { type Figures, type Row, findRow, format, medians, target } from '../base/result.js'
 
 const DOOMED = 50
 /** Redisson's own, s: its allowance for each silent waiter, and its lease. */

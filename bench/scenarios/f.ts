@@ -1,9 +1,9 @@
-import type { Scenario } from '../support/bench.js'
-import { columnsFor, compared, timesAsFast } from '../support/columns.js'
-import type { Load } from '../support/load.js'
-import { type Figures, type Row, type Target, findRow, format, medians, target } from '../support/result.js'
-import { runRounds } from '../support/rounds.js'
-import { switchFloor } from '../support/switch.js'
+import type { Scenario } from '../measure/bench.js'
+import { columnsFor, compared, timesAsFast } from '../measure/columns.js'
+import type { Load } from '../base/load.js'
+import { type Figures, type Row, type Target, findRow, format, medians, target } from '../base/result.js'
+import { runRounds } from '../measure/rounds.js'
+import { switchFloor } from '../measure/process-switch.js'
 
 const PROCESSES = 4
 const LENGTHS = [32, 1000, 10_000] as const

@@ -1,10 +1,10 @@
 import type { Participant } from '../participants/participant.js'
-import type { Bench, Scenario } from '../support/bench.js'
-import { compared } from '../support/columns.js'
-import { inTurn, observe } from '../support/crowd.js'
-import type { Load } from '../support/load.js'
-import { type Row, type Target, findRow, format, target } from '../support/result.js'
-import { runRounds } from '../support/rounds.js'
+import type { Bench, Scenario } from '../measure/bench.js'
+import { compared } from '../measure/columns.js'
+import { inTurn, observe } from '../measure/crowd.js'
+import type { Load } from '../base/load.js'
+import { type Row, type Target, findRow, format, target } from '../base/result.js'
+import { runRounds } from '../measure/rounds.js'
 
 /** Whoever can do most of it, one for each way of waiting: ours; asking again and again; being told. */
 const WHO = ['holdfast', 'redis-semaphore', 'rueidislock']

@@ -1,8 +1,8 @@
-import { promisesAlone } from '../support/alone.js'
-import type { Scenario } from '../support/bench.js'
-import { columnsFor, compared } from '../support/columns.js'
-import { type Figures, type Row, findRow, format, medians, target } from '../support/result.js'
-import { runRounds } from '../support/rounds.js'
+import { promisesAlone } from '../measure/promises-alone.js'
+import type { Scenario } from '../measure/bench.js'
+import { columnsFor, compared } from '../measure/columns.js'
+import { type Figures, type Row, findRow, format, medians, target } from '../base/result.js'
+import { runRounds } from '../measure/rounds.js'
 
 const SECONDS = 2
 

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Bench, Measured, Scenario } from '../support/bench.js'
-import { type Footprint, holdfast, ioredisAlone, redisSemaphore } from '../support/packages.js'
-import { versionOf } from '../support/paths.js'
-import { type Row, findRow, format, target } from '../support/result.js'
-import { median } from '../support/stats.js'
+import type { Bench, Measured, Scenario } from '../measure/bench.js'
+import { type Footprint, holdfast, ioredisAlone, redisSemaphore } from '../measure/installed-size.js'
+import { versionOf } from '../base/paths.js'
+import { type Row, findRow, format, target } from '../base/result.js'
+import { median } from '../base/stats.js'
 
-const COLD = fileURLToPath(new URL('../support/cold.js', import.meta.url))
+const COLD = fileURLToPath(new URL('../processes/cold.js', import.meta.url))
 /** What importing it took on the machine for which the target of the first connection was set, ms: others are slower or faster. */
 const IOREDIS = 64
 

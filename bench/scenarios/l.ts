@@ -2,10 +2,10 @@ import { connect } from 'holdfast'
 import { Redis } from 'ioredis'
 import { NEWEST, isBuilt } from '../../test/suites/interop/support/build.js'
 import { startRedisson } from '../../test/suites/interop/support/redisson.js'
-import type { Bench, Scenario } from '../support/bench.js'
-import { versionOf } from '../support/paths.js'
-import { type Figures, type Row, findRow, medians, target } from '../support/result.js'
-import { median } from '../support/stats.js'
+import type { Bench, Scenario } from '../measure/bench.js'
+import { versionOf } from '../base/paths.js'
+import { type Figures, type Row, findRow, medians, target } from '../base/result.js'
+import { median } from '../base/stats.js'
 
 const INTERVAL = 10_000
 const SIZES = [100, 10_000] as const

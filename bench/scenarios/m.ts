@@ -1,7 +1,7 @@
-import type { Scenario } from '../support/bench.js'
-import { columnsFor, compared } from '../support/columns.js'
-import { findRow, format, target } from '../support/result.js'
-import { runRounds } from '../support/rounds.js'
+import type { Scenario } from '../measure/bench.js'
+import { columnsFor, compared } from '../measure/columns.js'
+import { findRow, format, target } from '../base/result.js'
+import { runRounds } from '../measure/rounds.js'
 
 export const m: Scenario = {
   id: 'm',

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { Participant } from '../participants/participant.js'
-import type { Bench, Scenario } from '../support/bench.js'
-import { inTurn, namesOf, observe } from '../support/crowd.js'
-import { type Figures, findRow, format, target } from '../support/result.js'
+import type { Bench, Scenario } from '../measure/bench.js'
+import { inTurn, observe } from '../measure/crowd.js'
+import { namesOf } from '../processes/crowd-plan.js'
+import { type Figures, findRow, format, target } from '../base/result.js'
 
 /** How many keys one pipeline asks for; while it runs, one of so many is looked at each second. */
 const CHUNK = 1000

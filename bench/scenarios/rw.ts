@@ -1,10 +1,10 @@
 import { holdfast } from '../participants/holdfast.js'
-import type { Bench, Scenario } from '../support/bench.js'
-import { columnsFor, compared, timesAsFast } from '../support/columns.js'
-import { Crew } from '../support/crew.js'
-import { digest, violations } from '../support/digest.js'
-import { type Figures, type Row, medians, target } from '../support/result.js'
-import { runRounds } from '../support/rounds.js'
+import type { Bench, Scenario } from '../measure/bench.js'
+import { columnsFor, compared, timesAsFast } from '../measure/columns.js'
+import { Crew } from '../processes/crew.js'
+import { digest, violations } from '../measure/digest.js'
+import { type Figures, type Row, medians, target } from '../base/result.js'
+import { runRounds } from '../measure/rounds.js'
 
 const PROCESSES = 4
 const CALLERS = 8

@@ -1,7 +1,7 @@
-import type { Scenario } from '../support/bench.js'
-import { columnsFor, comparedWithIdeal } from '../support/columns.js'
-import { findRow, target } from '../support/result.js'
-import { runRounds } from '../support/rounds.js'
+import type { Scenario } from '../measure/bench.js'
+import { columnsFor, comparedWithIdeal } from '../measure/columns.js'
+import { findRow, target } from '../base/result.js'
+import { runRounds } from '../measure/rounds.js'
 
 const PERMITS = 4
 const LOAD = {

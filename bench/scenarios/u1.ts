@@ -1,7 +1,7 @@
-import type { Scenario } from '../support/bench.js'
-import { columnsFor, comparedWithRaw } from '../support/columns.js'
-import { findRow, target } from '../support/result.js'
-import { runRounds } from '../support/rounds.js'
+import type { Scenario } from '../measure/bench.js'
+import { columnsFor, comparedWithRaw } from '../measure/columns.js'
+import { findRow, target } from '../base/result.js'
+import { runRounds } from '../measure/rounds.js'
 
 /** One caller feels whatever else the machine does: what is compared with a target has many short turns, next to each other. */
 const ALONE = ['holdfast', 'raw', 'raw, auto-pipelining']

@@ -1,7 +1,7 @@
-import type { Scenario } from '../support/bench.js'
-import { bestPeer, bestRaw, columnsFor, comparedWithRaw } from '../support/columns.js'
-import { type Row, findRow, format, target } from '../support/result.js'
-import { runRounds } from '../support/rounds.js'
+import type { Scenario } from '../measure/bench.js'
+import { bestPeer, bestRaw, columnsFor, comparedWithRaw } from '../measure/columns.js'
+import { type Row, findRow, format, target } from '../base/result.js'
+import { runRounds } from '../measure/rounds.js'
 
 const over = (one: Row | undefined, other: Row | undefined, key: string): number | undefined =>
   one?.cells[key] === undefined || other?.cells[key] === undefined ? undefined : one.cells[key] / other.cells[key]

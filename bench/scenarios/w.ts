@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { Participant } from '../participants/participant.js'
-import type { Bench, Scenario } from '../support/bench.js'
-import { SHARED, inTurn, observe } from '../support/crowd.js'
-import { type Figures, findRow, format, target } from '../support/result.js'
+import type { Bench, Scenario } from '../measure/bench.js'
+import { inTurn, observe } from '../measure/crowd.js'
+import { SHARED } from '../processes/crowd-plan.js'
+import { type Figures, findRow, format, target } from '../base/result.js'
 
 const COUNT = 10_000
 const LEASE = 30_000

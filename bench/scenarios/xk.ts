@@ -1,11 +1,11 @@
 import { redisson } from '../participants/redisson.js'
-import type { Bench, Scenario } from '../support/bench.js'
-import { CALLERS, type Contest, FAIR_SHARE, PROCESSES, type Told, workTogether } from '../support/both-sides.js'
-import { totalOf, violations } from '../support/digest.js'
-import type { Sample } from '../support/load.js'
-import { type Figures, type Row, type Target, format, inEveryRow, medians } from '../support/result.js'
-import { concat, quantile } from '../support/stats.js'
-import { type Takes, type Visit, failuresOf, sampleOf, visitsOf } from '../support/visits.js'
+import type { Bench, Scenario } from '../measure/bench.js'
+import { CALLERS, type Contest, FAIR_SHARE, PROCESSES, type Told, workTogether } from '../measure/beside-redisson.js'
+import { totalOf, violations } from '../measure/digest.js'
+import type { Sample } from '../base/load.js'
+import { type Figures, type Row, type Target, format, inEveryRow, medians } from '../base/result.js'
+import { concat, quantile } from '../base/stats.js'
+import { type Takes, type Visit, failuresOf, sampleOf, visitsOf } from '../measure/visits.js'
 
 const EVERYBODY = 2 * PROCESSES * CALLERS
 const PLACES = 3

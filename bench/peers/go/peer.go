@@ -1,5 +1,5 @@
 // Package peer is one process of one of Go's libraries. It answers each line of its input by a line, as a process of Node
-// answers messages (bench/support/worker.ts): `probe`, whether a lock excludes; `work`, a slot of the load.
+// answers messages (bench/processes/worker.ts): `probe`, whether a lock excludes; `work`, a slot of the load.
 package peer
 
 import (

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A sample has the fields of bench/support/load.ts.
+// A sample has the fields of bench/base/load.ts.
 type sample struct {
 	Pairs   int       `json:"pairs"`
 	Total   int       `json:"total"`

@@ -21,7 +21,7 @@ import org.redisson.api.RateType;
  * startAt (ms, monotonic), warm and seconds (s), drains; of a semaphore, how many places it has; of a limiter, how many
  * permits a second; of a read-write lock, what
  * part of the calls reads, each in one place: a write takes all. The answer has the same fields as that of one of Node's
- * processes (bench/support/load.ts). It comes when all threads had their last turn, or `patience` ms after the time is over;
+ * processes (bench/base/load.ts). It comes when all threads had their last turn, or `patience` ms after the time is over;
  * where the line shall not drain, when the time is over: such a process is to be killed.
  */
 final class Bench {

@@ -1,0 +1,34 @@
+import type { RedisServer } from '../../test/support/redis-server.js'
+import type { Headline } from './headline.js'
+import type { About, Column, Row, Target } from '../base/result.js'
+import type { ServerMeter } from './server-meter.js'
+
+/** What a run gives to its scenarios. */
+export interface Bench {
+  readonly quick: boolean
+  readonly rounds: number
+  /** Of a scenario with many rows: those whose name begins so. */
+  readonly only?: string | undefined
+  /** Undefined: there is no Redis on this machine. */
+  readonly server: { readonly redis: RedisServer; readonly meter: ServerMeter } | undefined
+  log(text: string): void
+}
+
+/** A file in scenarios/ and a line in scenarios.ts. */
+export interface Scenario {
+  readonly id: string
+  readonly title: string
+  readonly about: About
+  /** Undefined: it has no single figure. */
+  readonly headline?: Headline
+  readonly needsServer: boolean
+  /** Where it does not go by those of the run. */
+  readonly rounds?: number
+  run(bench: Bench): Promise<Measured>
+}
+
+export interface Measured {
+  readonly columns: readonly Column[]
+  readonly rows: readonly Row[]
+  readonly targets: readonly Target[]
+}
