@@ -13,7 +13,7 @@ const defaultOutput = join(root, 'src', 'engine', 'memory', 'lua', 'vm.gen.js')
 
 const sources = () => [
   fileURLToPath(import.meta.url),
-  ...readdirSync(join(here, 'vm')).map((name) => join(here, 'vm', name)),
+  ...readdirSync(join(here, 'vm'), { recursive: true }).map((name) => join(here, 'vm', name)),
   join(fengari, 'package.json'),
 ]
 

@@ -46,44 +46,49 @@ const bothWays = ({ types, default: module }) => ({
 /** @satisfies {import('esbuild').BuildOptions} */
 const COMMON = { bundle: true, packages: 'external', platform: 'node', target: 'node20', logLevel: 'warning' }
 
-/** @param {string} folder made anew */
-export const stage = async (folder) => {
-  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const { files, exports, bin } = manifest
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
+/** @param {string} folder @param {string} path @param {string} text */
+const put = (folder, path, text) => {
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  writeFileSync(join(folder, path), text)
+}
+
+/** package.json as it is published. @param {any} manifest */
+const published = ({ scripts: _, devDependencies: __, ...manifest }) => {
+  const modules = Object.entries(manifest.exports).filter(([, entry]) => typeof entry === 'object')
+  return {
+    ...manifest,
+    exports: { ...manifest.exports, ...Object.fromEntries(modules.map(([name, entry]) => [name, bothWays(entry)])) },
+    main: './dist/index.cjs',
+    // For compilers that do not read `exports` (`node10`).
+    typesVersions: { '*': Object.fromEntries(modules.slice(1).map(([name, { types }]) => [name.slice(2), [types]])) },
+  }
+}
+
+/** What is published as it stands. @param {string} folder @param {readonly string[]} names */
+const copyFiles = (folder, names) => {
   const isStaged = (/** @type {string} */ path) =>
     !/node_modules/.test(path.slice(root.length)) &&
     !(path.startsWith(join(root, 'dist')) && /\.(js|cjs|d\.ts|tsbuildinfo)$/.test(path))
-  // What those who install it have no use for.
-  for (const part of ['scripts', 'devDependencies']) delete manifest[part]
-  const modules = Object.entries(exports).filter(([, entry]) => typeof entry === 'object')
-  for (const [name, entry] of modules) manifest.exports[name] = bothWays(entry)
-  manifest.main = './dist/index.cjs'
-  // For compilers that do not read `exports` (`node10`).
-  manifest.typesVersions = {
-    '*': Object.fromEntries(modules.slice(1).map(([name, { types }]) => [name.slice(2), [types]])),
-  }
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
-  for (const name of ['README.md', ...files]) {
-    cpSync(join(root, name), join(folder, name), { recursive: true, filter: isStaged })
-  }
-  const entries = Object.values(exports).flatMap((/** @type {{ default?: string }} */ entry) => entry.default ?? [])
+  for (const name of names) cpSync(join(root, name), join(folder, name), { recursive: true, filter: isStaged })
+}
+
+/** @param {string} folder @param {string[]} entries */
+const writeDeclarations = (folder, entries) => {
   for (const [path, text] of declarationsOf(entries)) {
-    const at = join(folder, path)
-    mkdirSync(dirname(at), { recursive: true })
-    writeFileSync(at, text)
-    writeFileSync(
-      at.replace(/ts$/, 'cts'),
-      text.replace(IMPORTED, (specifier) => specifier.replace(/js$/, 'cjs')),
-    )
+    const forRequire = text.replace(IMPORTED, (specifier) => specifier.replace(/js$/, 'cjs'))
+    put(folder, path, text)
+    put(folder, path.replace(/ts$/, 'cts'), forRequire)
   }
+}
+
+/** @param {string} folder @param {string[]} entries @param {string[]} programs */
+const bundleModules = async (folder, entries, programs) => {
   // Whoever runs the scripts of a new clone reads this module before the packages are there.
   const { build } = await import('esbuild')
   await build({
     absWorkingDir: root,
     ...COMMON,
-    entryPoints: [...entries, ...Object.values(bin), ...PROGRAMS],
+    entryPoints: [...entries, ...programs],
     outbase: 'dist',
     outdir: join(folder, 'dist'),
     chunkNames: 'shared/[name]-[hash]',
@@ -101,15 +106,31 @@ export const stage = async (folder) => {
     outfile: join(folder, 'dist/shared/all.cjs'),
     format: 'cjs',
   })
+}
+
+/** What `require` loads: each entry is a part of the one file. @param {string} folder @param {string[]} entries */
+const writeEntries = async (folder, entries) => {
   for (const [i, entry] of entries.entries()) {
-    const path = join(folder, entry.replace(/js$/, 'cjs'))
     const all = posix.relative(posix.dirname(posix.normalize(entry)), 'dist/shared/all.cjs')
     const names = Object.keys(await import(join(root, entry)))
     // Named one by one, for `import { connect }` of a CommonJS module to find them.
     const exported = names.map((name) => `exports.${name} = all.${name}`).join('\n')
     const start = all.startsWith('.') ? all : `./${all}`
-    writeFileSync(path, `'use strict'\nconst all = require('${start}').entry${i}\n${exported}\n`)
+    put(folder, entry.replace(/js$/, 'cjs'), `'use strict'\nconst all = require('${start}').entry${i}\n${exported}\n`)
   }
+}
+
+/** @param {string} folder made anew */
+export const stage = async (folder) => {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { files, exports, bin } = manifest
+  const entries = Object.values(exports).flatMap((/** @type {{ default?: string }} */ entry) => entry.default ?? [])
+  rmSync(folder, { recursive: true, force: true })
+  put(folder, 'package.json', `${JSON.stringify(published(manifest), undefined, 2)}\n`)
+  copyFiles(folder, ['README.md', ...files])
+  writeDeclarations(folder, entries)
+  await bundleModules(folder, entries, [...Object.values(bin), ...PROGRAMS])
+  await writeEntries(folder, entries)
 }
 
 if (isMain(import.meta.url)) await stage(STAGED)
