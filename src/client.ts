@@ -20,13 +20,13 @@ import { Runtime } from './core/client/runtime.js'
 import { GatedLock, type LockHome } from './core/gate/gated-lock.js'
 import { Gates } from './core/gate/gates.js'
 import type { LockKind } from './core/gate/lock-kind.js'
-import { readTicket } from './core/hold/ticket.js'
+import { badTicket, readTicket } from './core/hold/ticket.js'
 import { type ServerFacts, readFacts, refused } from './core/server/server-facts.js'
 import { Turnstiles } from './core/shared/turnstiles.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
 import type { Driver } from './engine/driver.js'
-import { ClosedError, LockLostError } from './errors.js'
-import { presenceKey } from './keys.js'
+import { LockLostError } from './errors.js'
+import { isWireOwner, presenceKey } from './keys.js'
 import {
   OPTIONS,
   checkFair,
@@ -40,7 +40,7 @@ import {
 import { type ElectionHome, LockElection } from './sync/election/election.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { NumberedLock, fencedLock } from './sync/fenced-lock/fenced-lock.js'
-import { keyedLock, keyedLockOf } from './sync/keyed-lock/keyed-lock.js'
+import { keyedLock } from './sync/keyed-lock/keyed-lock.js'
 import { Latch } from './sync/latch/latch.js'
 import { plainLock } from './sync/lock/lock.js'
 import { MultiLock as LockOfAll } from './sync/multi-lock/multi-lock.js'
@@ -156,6 +156,12 @@ class ConnectedClient implements Client {
     return new LockOfMost(this.#runtime, locks)
   }
 
+  /** The kind that a ticket is of. */
+  #keyed(called: string, keys: readonly string[]): LockKind | undefined {
+    const kind = keyedLock(keys, this.#encodeKey)
+    return kind.name === called ? kind : undefined
+  }
+
   #lock(kind: LockKind, name: string): GatedLock {
     return new GatedLock(this.#home, kind, name)
   }
@@ -215,15 +221,14 @@ class ConnectedClient implements Client {
   }
 
   async adopt(ticket: string): Promise<Hold> {
-    const content = readTicket(ticket)
-    const kind = KINDS.find(({ name }) => name === content?.kind) ?? keyedLockOf(content?.kind ?? '', this.#encodeKey)
-    if (content === undefined || kind === undefined)
-      throw new TypeError('ticket must be the text that hold.detach() gave')
-    if (this.#runtime.closed) throw new ClosedError(content.name)
-    const gate = this.#gates.at(kind, content.name, this.#runtime.keyOf(content.name))
-    const terms = content.watched ? this.#runtime.watched : { lease: content.lease, watched: false }
-    const hold = await gate.adopt(content.wire, new UnitOfWork(), terms)
-    if (hold === undefined) throw new LockLostError(content.name, 'it was adopted already, or its lease ran out')
+    const { kind: called, keys, name, wire, lease, watched } = readTicket(ticket)
+    const kind = keys === undefined ? KINDS.find((each) => each.name === called) : this.#keyed(called, keys)
+    if (kind === undefined) throw badTicket('there is no such kind of lock')
+    if (!isWireOwner(wire, kind.mark)) throw badTicket('its owner is none of holdfast')
+    this.#runtime.checkTakes(name)
+    const gate = this.#gates.at(kind, name, this.#runtime.keyOf(name))
+    const hold = await gate.adopt(wire, new UnitOfWork(), watched ? this.#runtime.watched : { lease, watched })
+    if (hold === undefined) throw new LockLostError(name, 'it was adopted already, or its lease ran out')
     return hold
   }
 

@@ -118,6 +118,12 @@ export const secretOf = (bits: number): number => LEAST + (bits % SECRETS)
  */
 export const wireOwner = (clientId: string, secret: number, number: number): string => `${clientId}:${secret}${number}`
 
+const WIRE_OWNER = /^[\da-f]{8}-[\da-f]{4}-[48][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}:[1-8]\d{8}[1-9]\d{0,14}$/
+
+/** Whether a client of ours, of whatever version, names an owner so; with the mark of its kind behind it. */
+export const isWireOwner = (text: string, mark = ''): boolean =>
+  text.endsWith(mark) && WIRE_OWNER.test(text.slice(0, text.length - mark.length))
+
 /** Whose client an owner on the wire belongs to. */
 export const clientOf = (owner: string): string => owner.slice(0, 36)
 

@@ -241,7 +241,7 @@ export const fencedLockAcquire: Script<
 /**
  * Passes a hold on to another owner with a token of its own: to the next waiter of this process, or to whoever adopts a
  * ticket. Asked again by the new owner (a reply was lost), it is still one hold, with the same token.
- * Returns digits token of the hold | nil it was neither's
+ * Returns digits token of the hold | nil it was neither's, or no such lock
  */
 export const fencedLockPass: Script<
   readonly [lock: string, counter: string],
@@ -249,8 +249,8 @@ export const fencedLockPass: Script<
   string | null
 > = script(
   'fenced-lock/pass',
-  '94dbc029a4c6344687e694dbc98b591dc490af0a',
-  "local lock=KEYS[1]local counter=KEYS[2]local from=ARGV[1]local to=ARGV[2]local lease=ARGV[3]local known=ARGV[4]local function raiseCounter(counter,least)local count=redis.pcall('GET',counter)or'0'if type(count)=='string'and(#count<#least or(#count==#least and count<least))then\nredis.pcall('SET',counter,least)end\nend\nlocal function takeHold(lock,owner,lease)redis.call('HSET',lock,owner,1)if type(redis.pcall('PEXPIRE',lock,lease))=='table'then\nredis.call('HDEL',lock,owner)redis.call('PEXPIRE',lock,lease)end\nend\nlocal passes=redis.call('HEXISTS',lock,from)==1\nif not passes and redis.call('HEXISTS',lock,to)==0 then\nreturn nil\nend\nraiseCounter(counter,known)if passes or redis.call('EXISTS',counter)==0 then\nredis.call('INCR',counter)end\nredis.call('HDEL',lock,from)takeHold(lock,to,lease)return redis.call('GET',counter)",
+  '4cc9e3ab71613da3e148df9043eb06a722fdd757',
+  "local lock=KEYS[1]local counter=KEYS[2]local from=ARGV[1]local to=ARGV[2]local lease=ARGV[3]local known=ARGV[4]local function holderOf(lock)local fields=redis.call('HLEN',lock)local held=fields==1 and redis.call('HGETALL',lock)if held and string.find(held[2],'^[1-9]%d*$')then\nreturn held[1]elseif fields==0 then\nreturn false\nend\nend\nlocal function raiseCounter(counter,least)local count=redis.pcall('GET',counter)or'0'if type(count)=='string'and(#count<#least or(#count==#least and count<least))then\nredis.pcall('SET',counter,least)end\nend\nlocal function takeHold(lock,owner,lease)redis.call('HSET',lock,owner,1)if type(redis.pcall('PEXPIRE',lock,lease))=='table'then\nredis.call('HDEL',lock,owner)redis.call('PEXPIRE',lock,lease)end\nend\nlocal holder=holderOf(lock)local passes=holder==from\nif not holder or not passes and holder~=to then\nreturn nil\nend\nraiseCounter(counter,known)if passes or redis.call('EXISTS',counter)==0 then\nredis.call('INCR',counter)end\nredis.call('HDEL',lock,from)takeHold(lock,to,lease)return redis.call('GET',counter)",
   2,
   either(digits, nil),
 )
@@ -560,7 +560,7 @@ export const lockFree: Script<
 /**
  * Passes a hold on to another owner: to the next waiter of this process, or to whoever adopts a ticket.
  * Asked again by the new owner (a reply was lost), it is still one hold.
- * Returns integer 1 passed, 0 when it was neither's
+ * Returns integer 1 passed, 0 when it was neither's, or no such lock
  */
 export const lockPass: Script<
   readonly [lock: string],
@@ -568,8 +568,8 @@ export const lockPass: Script<
   number
 > = script(
   'lock/pass',
-  '6e03b0b1f3f335502ea534147868b37a9d7c7791',
-  "local lock=KEYS[1]local from=ARGV[1]local to=ARGV[2]local lease=ARGV[3]local function takeHold(lock,owner,lease)redis.call('HSET',lock,owner,1)if type(redis.pcall('PEXPIRE',lock,lease))=='table'then\nredis.call('HDEL',lock,owner)redis.call('PEXPIRE',lock,lease)end\nend\nif redis.call('HDEL',lock,from)==0 and redis.call('HEXISTS',lock,to)==0 then\nreturn 0\nend\ntakeHold(lock,to,lease)return 1",
+  'd0007237317aaf4097ad9fe55f76ab56f55a91f7',
+  "local lock=KEYS[1]local from=ARGV[1]local to=ARGV[2]local lease=ARGV[3]local function holderOf(lock)local fields=redis.call('HLEN',lock)local held=fields==1 and redis.call('HGETALL',lock)if held and string.find(held[2],'^[1-9]%d*$')then\nreturn held[1]elseif fields==0 then\nreturn false\nend\nend\nlocal function takeHold(lock,owner,lease)redis.call('HSET',lock,owner,1)if type(redis.pcall('PEXPIRE',lock,lease))=='table'then\nredis.call('HDEL',lock,owner)redis.call('PEXPIRE',lock,lease)end\nend\nlocal holder=holderOf(lock)if not holder or holder~=from and holder~=to then\nreturn 0\nend\nredis.call('HDEL',lock,from)takeHold(lock,to,lease)return 1",
   1,
   integer,
 )
@@ -1065,7 +1065,7 @@ export const readWriteLockInspect: Script<
 
 /**
  * Passes a read on to another owner: to whoever adopts a ticket. Asked again by the new owner, it is still one hold.
- * Returns integer 1 passed, 0 when it was neither's
+ * Returns integer 1 passed, 0 when it was neither's, or no read
  */
 export const readWriteLockReadPass: Script<
   readonly [lock: string, given: string, taken: string],
@@ -1073,8 +1073,8 @@ export const readWriteLockReadPass: Script<
   number
 > = script(
   'read-write-lock/read-pass',
-  '8d6011f5cf735d5458ccebc8d4d8e80490a4aa68',
-  "local lock,given,taken=KEYS[1],KEYS[2],KEYS[3]local from,to,lease,companion=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4]local function countOf(text)return text and string.find(text,'^[1-9]%d?%d?%d?$')and tonumber(text)or 0\nend\nlocal function readsLeft(fields,companion,enough,work)local longest=0\nfor i=#fields-1,1,-2 do\nwork.looks=work.looks-1\nlocal reads=string.sub(fields[i],37,37)==':'and string.sub(fields[i],-6)~=':write'local level=reads and string.find(fields[i+1],'^[1-9]%d?%d?%d?$')and tonumber(fields[i+1])or 0\nwhile level>0 and work.looks>0 do\nwork.looks=work.looks-1\nlongest=math.max(longest,redis.call('PTTL',companion..':'..fields[i]..':rwlock_timeout:'..level))if longest>=enough and longest>0 then\nreturn longest\nend\nlevel=level-1\nend\nend\nreturn longest\nend\nlocal function lockLeft(lock,companion,left,own,few,work)local enough,longest,from=redis.call('HLEN',lock)>few and math.max(left*0.95,left-250)or left,0,'0'local some=own<enough and enough<left and left>3000 and 1 or enough\nrepeat\nlocal found=redis.call('HSCAN',lock,from,'COUNT',20)from,longest=found[1],math.max(longest,readsLeft(found[2],companion,some,work))until from=='0'or longest>=some and longest>0 or work.looks<=0\nif work.looks<=0 then\nreturn math.max(longest,left<0 and 30000 or left)end\nreturn longest>=some and longest>0 and math.max(left,longest)or longest\nend\nlocal function removeLevels(levels,count)local level,gone=0,false\nrepeat\nlevel=level+1\ngone=redis.call('DEL',levels..':'..level)==0\nuntil count>0 and level>=count or gone and(count==0 or level>1000)end\nlocal count=redis.call('HGET',lock,from)if count and redis.call('EXISTS',given..':1')==1 then\nredis.call('HDEL',lock,from)removeLevels(given,countOf(count))elseif redis.call('HEXISTS',lock,to)==0 then\nreturn 0\nend\nredis.call('HSET',lock,to,1)redis.call('SET',taken..':1',1,'PX',lease)local left=redis.call('PTTL',lock)if left>lease then\nredis.call('PEXPIRE',lock,lockLeft(lock,companion,left,left,math.huge,{looks=2000}))elseif left>=0 then\nredis.call('PEXPIRE',lock,lease)end\nreturn 1",
+  '5e89f41e3fca575831ab41529d0f5ef868de9dce',
+  "local lock,given,taken=KEYS[1],KEYS[2],KEYS[3]local from,to,lease,companion=ARGV[1],ARGV[2],tonumber(ARGV[3]),ARGV[4]local function countOf(text)return text and string.find(text,'^[1-9]%d?%d?%d?$')and tonumber(text)or 0\nend\nlocal function readsLeft(fields,companion,enough,work)local longest=0\nfor i=#fields-1,1,-2 do\nwork.looks=work.looks-1\nlocal reads=string.sub(fields[i],37,37)==':'and string.sub(fields[i],-6)~=':write'local level=reads and string.find(fields[i+1],'^[1-9]%d?%d?%d?$')and tonumber(fields[i+1])or 0\nwhile level>0 and work.looks>0 do\nwork.looks=work.looks-1\nlongest=math.max(longest,redis.call('PTTL',companion..':'..fields[i]..':rwlock_timeout:'..level))if longest>=enough and longest>0 then\nreturn longest\nend\nlevel=level-1\nend\nend\nreturn longest\nend\nlocal function lockLeft(lock,companion,left,own,few,work)local enough,longest,from=redis.call('HLEN',lock)>few and math.max(left*0.95,left-250)or left,0,'0'local some=own<enough and enough<left and left>3000 and 1 or enough\nrepeat\nlocal found=redis.call('HSCAN',lock,from,'COUNT',20)from,longest=found[1],math.max(longest,readsLeft(found[2],companion,some,work))until from=='0'or longest>=some and longest>0 or work.looks<=0\nif work.looks<=0 then\nreturn math.max(longest,left<0 and 30000 or left)end\nreturn longest>=some and longest>0 and math.max(left,longest)or longest\nend\nlocal function removeLevels(levels,count)local level,gone=0,false\nrepeat\nlevel=level+1\ngone=redis.call('DEL',levels..':'..level)==0\nuntil count>0 and level>=count or gone and(count==0 or level>1000)end\nlocal found=redis.call('HMGET',lock,'mode',from,to)local reads=found[1]=='read'or found[1]=='write'if not reads or string.sub(from,-6)==':write'or string.sub(to,-6)==':write'then\nreturn 0\nend\nlocal count=countOf(found[2])if count>0 and redis.call('EXISTS',given..':1')==1 then\nredis.call('HDEL',lock,from)removeLevels(given,count)elseif countOf(found[3])==0 then\nreturn 0\nend\nredis.call('HSET',lock,to,1)redis.call('SET',taken..':1',1,'PX',lease)local left=redis.call('PTTL',lock)if left>lease then\nredis.call('PEXPIRE',lock,lockLeft(lock,companion,left,left,math.huge,{looks=2000}))elseif left>=0 then\nredis.call('PEXPIRE',lock,lease)end\nreturn 1",
   3,
   integer,
 )
@@ -1150,7 +1150,7 @@ export const readWriteLockRelease: Script<
 /**
  * Passes a write on to another owner: to the next waiter of this process, or to whoever adopts a ticket. A read under it that
  * came late does not outlast the lock. Asked again by the new owner, it is still one hold.
- * Returns integer 1 passed, 0 when it was neither's
+ * Returns integer 1 passed, 0 when it was neither's, or no write
  */
 export const readWriteLockWritePass: Script<
   readonly [lock: string],
@@ -1158,8 +1158,8 @@ export const readWriteLockWritePass: Script<
   number
 > = script(
   'read-write-lock/write-pass',
-  'bb50c82b2dce773ac8e93813b83b55956e742166',
-  "local lock=KEYS[1]local from,to,lease=ARGV[1],ARGV[2],tonumber(ARGV[3])local function extendExpiry(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nif redis.call('HDEL',lock,from)==0 and redis.call('HEXISTS',lock,to)==0 then\nreturn 0\nend\nredis.call('HSET',lock,to,1)if redis.call('HLEN',lock)==2 then\nredis.call('PEXPIRE',lock,lease)else\nextendExpiry(lock,lease)end\nreturn 1",
+  'ab6d42c62ae58daa0e25a259cb6636bfcdf19048',
+  "local lock=KEYS[1]local from,to,lease=ARGV[1],ARGV[2],tonumber(ARGV[3])local function countOf(text)return text and string.find(text,'^[1-9]%d?%d?%d?$')and tonumber(text)or 0\nend\nlocal function extendExpiry(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nlocal found=redis.call('HMGET',lock,'mode',from,to)local writes=found[1]=='write'and string.sub(from,-6)==':write'and string.sub(to,-6)==':write'if not writes or countOf(found[2])==0 and countOf(found[3])==0 then\nreturn 0\nend\nredis.call('HDEL',lock,from)redis.call('HSET',lock,to,1)if redis.call('HLEN',lock)==2 then\nredis.call('PEXPIRE',lock,lease)else\nextendExpiry(lock,lease)end\nreturn 1",
   1,
   integer,
 )

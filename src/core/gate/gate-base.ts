@@ -156,12 +156,16 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     return runtime.untilClosed(() => adopting, this.name)
   }
 
-  detach(tenure: Tenure, terms: Terms): string {
+  ticketOf({ wire }: Tenure, terms: Terms): string {
+    const { name, kind } = this
+    return makeTicket({ kind: kind.name, keys: kind.part, name, wire, ...terms })
+  }
+
+  detach(tenure: Tenure): void {
     this.forget(tenure)
     this.runtime.detached(tenure)
     this.leaveLine(tenure)
     this.vacated()
-    return makeTicket({ kind: this.kind.ticket ?? this.kind.name, name: this.name, wire: tenure.wire, ...terms })
   }
 
   // ---- no longer held ----------------------------------------------------------------------------------------------

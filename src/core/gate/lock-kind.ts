@@ -16,8 +16,6 @@ export interface LockKind {
   readonly family: string
   /** What of the things under its key it takes, where that is not all: those that share none do not exclude one another. */
   readonly part?: readonly string[]
-  /** What a ticket calls it. Default: its name. */
-  readonly ticket?: string
   /** Whether an owner that holds it may take it again. */
   readonly reentrant: boolean
   /** The pauses between attempts, where nothing is published on a release. */

@@ -27,8 +27,10 @@ export interface LevelsHost<T> {
   giveBack(tenure: T): Promise<boolean>
   /** Whether other holds of the same owner rest on this one, or this one on others. */
   carries?(): boolean
-  /** Leaves it on the server, on these terms, for whoever adopts it. Returns the ticket. */
-  detach(tenure: T, terms: Terms): string
+  /** For whoever adopts it on these terms; throws where it can have none. */
+  ticketOf(tenure: T, terms: Terms): string
+  /** Leaves it on the server. */
+  detach(tenure: T): void
 }
 
 /** How often its owner may have it at a time: the scripts take no higher count for one of ours (`LEVEL_COUNT`). */
@@ -203,7 +205,7 @@ export abstract class Reentrant implements HoldHost {
 
   detach(hold: TenureHold): Promise<string> {
     return this.#asked(async () => {
-      const { terms } = this
+      const ticket = this.host.ticketOf(this, this.terms)
       // Whoever adopts it must not find it in the line still.
       await this.#afterTrial()
       if (!this.#has(hold)) throw hold.over('detached')
@@ -212,7 +214,8 @@ export abstract class Reentrant implements HoldHost {
       this.mustNotBeNested()
       hold.end('detached')
       this.holds = NONE
-      return this.host.detach(this, terms)
+      this.host.detach(this)
+      return ticket
     })
   }
 

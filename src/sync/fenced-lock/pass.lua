@@ -6,7 +6,7 @@
 -- ARGV[2] to
 -- ARGV[3] lease (ms)
 -- ARGV[4] known the newest token that the caller has seen
--- returns digits token of the hold | nil it was neither's
+-- returns digits token of the hold | nil it was neither's, or no such lock
 local lock = KEYS[1]
 local counter = KEYS[2]
 local from = ARGV[1]
@@ -14,11 +14,13 @@ local to = ARGV[2]
 local lease = ARGV[3]
 local known = ARGV[4]
 
+--include holder-of
 --include raise-counter
 --include take-hold
 
-local passes = redis.call('HEXISTS', lock, from) == 1
-if not passes and redis.call('HEXISTS', lock, to) == 0 then
+local holder = holderOf(lock)
+local passes = holder == from
+if not holder or not passes and holder ~= to then
   return nil
 end
 raiseCounter(counter, known)

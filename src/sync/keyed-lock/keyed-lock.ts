@@ -248,33 +248,15 @@ export const keyedLock = (keys: readonly string[], encode: KeyEncoder): LockKind
   const fields = part.map((key) => fieldOf(encode(key)))
   const set = fields.join(' ')
   const keySet: KeySet = { keys: part, fields, set, mark: hash('sha1', set, 'hex').slice(0, MARK) }
-  // A queue for each set; and what a ticket calls it.
+  // A queue for each set.
   const family = `${FAMILY} ${JSON.stringify(part)}`
   const kind: LockKind = {
     name: FAMILY,
     family,
-    ticket: family,
     part,
     reentrant: true,
     protocol: (runner, group) => new KeyedLockProtocol(runner, group, keySet),
     gate: (home, name, key) => new KeyedGate(home, kind, name, key),
   }
   return kind
-}
-
-/** The kind that a ticket is of. */
-export const keyedLockOf = (ticket: string, encode: KeyEncoder): LockKind | undefined => {
-  const keys = keysIn(ticket)
-  return keys && keyedLock(keys, encode)
-}
-
-const keysIn = (ticket: string): readonly string[] | undefined => {
-  if (!ticket.startsWith(`${FAMILY} `)) return undefined
-  try {
-    const keys: unknown = JSON.parse(ticket.slice(FAMILY.length + 1))
-    const whole = Array.isArray(keys) && keys.length > 0 && keys.every((key) => typeof key === 'string')
-    return whole ? keys : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -4,15 +4,18 @@
 -- ARGV[1] from
 -- ARGV[2] to
 -- ARGV[3] lease (ms)
--- returns integer 1 passed, 0 when it was neither's
+-- returns integer 1 passed, 0 when it was neither's, or no such lock
 local lock = KEYS[1]
 local from = ARGV[1]
 local to = ARGV[2]
 local lease = ARGV[3]
+--include holder-of
 --include take-hold
 
-if redis.call('HDEL', lock, from) == 0 and redis.call('HEXISTS', lock, to) == 0 then
+local holder = holderOf(lock)
+if not holder or holder ~= from and holder ~= to then
   return 0
 end
+redis.call('HDEL', lock, from)
 takeHold(lock, to, lease)
 return 1

@@ -102,8 +102,12 @@ class PermitHost implements TenureHost {
     await this.#release()
   }
 
-  detach(): string {
+  ticketOf(): string {
     return never()
+  }
+
+  detach(): void {
+    never()
   }
 }
 

@@ -6,7 +6,7 @@
 -- ARGV[2] to
 -- ARGV[3] lease (ms)
 -- ARGV[4] companion
--- returns integer 1 passed, 0 when it was neither's
+-- returns integer 1 passed, 0 when it was neither's, or no read
 local lock, given, taken = KEYS[1], KEYS[2], KEYS[3]
 local from, to, lease, companion = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 --include count-of
@@ -14,11 +14,16 @@ local from, to, lease, companion = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 --include read-write-lock/lock-left
 --include read-write-lock/remove-levels
 
-local count = redis.call('HGET', lock, from)
-if count and redis.call('EXISTS', given .. ':1') == 1 then
+local found = redis.call('HMGET', lock, 'mode', from, to)
+local reads = found[1] == 'read' or found[1] == 'write'
+if not reads or string.sub(from, -6) == ':write' or string.sub(to, -6) == ':write' then
+  return 0
+end
+local count = countOf(found[2])
+if count > 0 and redis.call('EXISTS', given .. ':1') == 1 then
   redis.call('HDEL', lock, from)
-  removeLevels(given, countOf(count))
-elseif redis.call('HEXISTS', lock, to) == 0 then
+  removeLevels(given, count)
+elseif countOf(found[3]) == 0 then
   return 0
 end
 redis.call('HSET', lock, to, 1)

@@ -4,14 +4,18 @@
 -- ARGV[1] from
 -- ARGV[2] to
 -- ARGV[3] lease (ms)
--- returns integer 1 passed, 0 when it was neither's
+-- returns integer 1 passed, 0 when it was neither's, or no write
 local lock = KEYS[1]
 local from, to, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
+--include count-of
 --include extend-expiry
 
-if redis.call('HDEL', lock, from) == 0 and redis.call('HEXISTS', lock, to) == 0 then
+local found = redis.call('HMGET', lock, 'mode', from, to)
+local writes = found[1] == 'write' and string.sub(from, -6) == ':write' and string.sub(to, -6) == ':write'
+if not writes or countOf(found[2]) == 0 and countOf(found[3]) == 0 then
   return 0
 end
+redis.call('HDEL', lock, from)
 redis.call('HSET', lock, to, 1)
 -- The mode, and the write itself.
 if redis.call('HLEN', lock) == 2 then

@@ -56,7 +56,7 @@ const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
     }
     const keeper: TenureHost = {
       ...{ name, kind: plainLock, runtime, protocol: plainLock.protocol(runner, name) },
-      ...{ lost: refuse, giveBack: refuse, detach: refuse, carries: refuse },
+      ...{ lost: refuse, giveBack: refuse, ticketOf: refuse, detach: refuse, carries: refuse },
     }
     const tenure = new Tenure(keeper, `owner:${name}`, { lease: LEASE, watched: true }, momentOf(clock))
     watchdog.add(tenure)
