@@ -210,6 +210,22 @@ export const lines = [
     suites: ['core/hold/forged-tickets#drains'],
   },
   {
+    name: 'line-message-asks-about-all',
+    breaks: 'a message costs one script, however many wait',
+    file: 'src/core/line/line-poll.ts',
+    from: 'const most = now - this.#askedAll < ALL_AGAIN ? BATCH : places.length',
+    to: 'const most = places.length',
+    suites: ['core/line/hostile-messages#one script for each'],
+  },
+  {
+    name: 'line-message-asks-twice',
+    breaks: 'a grant without a proof costs one script, where its client holds the lock, too',
+    file: 'src/core/line/grant-acceptor.ts',
+    from: 'this.#line.poll.now()\n    } else',
+    to: 'this.#line.poll.now()\n      if (grant !== undefined) this.#doubt()\n    } else',
+    suites: ['core/line/hostile-messages#one script for each'],
+  },
+  {
     name: 'lua-pass-of-any-hash',
     breaks: 'only what is a plain lock is passed on as one',
     file: 'src/sync/lock/pass.lua',

@@ -1,7 +1,6 @@
 import { LockLostError } from '../../errors.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
-import type { LockProtocol, ServerState } from '../protocol/protocol.js'
-import { isWrongKind } from '../server/error-kinds.js'
+import type { LockProtocol } from '../protocol/protocol.js'
 import { Deadline } from './deadline.js'
 import type { Due } from './due-heap.js'
 import { type LevelsClient, type LevelsHost, Reentrant } from './reentrant.js'
@@ -11,8 +10,12 @@ import { marginOf } from './margin.js'
 /** What a tenure needs of its client. */
 export interface TenureClient extends LevelsClient {
   readonly options: { readonly clock: Clock }
-  /** Its terms or its deadline changed. */
-  readonly watchdog: { moved(tenure: Tenure): void }
+  readonly watchdog: {
+    /** Its terms or its deadline changed. */
+    moved(tenure: Tenure): void
+    /** For how many ms the server has it, -2 when it is lost; changes nothing there. */
+    leftOf(tenure: Tenure): Promise<number>
+  }
   readonly lockEvents: LevelsClient['lockEvents'] & {
     doubted(lock: TenureHost, wire: string, cause: unknown): void
     renewed(lock: TenureHost, wire: string): void
@@ -228,14 +231,9 @@ export class Tenure extends Reentrant implements Due {
   /** Asks whether it is still ours, and changes nothing. */
   async verify(): Promise<void> {
     const sent = this.now()
-    const { ttl, holders } = await this.protocol.inspect().catch((error: unknown): ServerState => {
-      // Where something else stands by now, it is not ours any more.
-      if (isWrongKind(error)) return { ttl: -2, holders: [] }
-      throw error
-    })
+    const left = await this.host.runtime.watchdog.leftOf(this)
     if (this.over) return
-    const mine = holders.find(({ owner }) => owner === this.wire)
-    if (mine === undefined || mine.partial === true) {
+    if (left === -2) {
       this.lose('somebody else released it, or its key was deleted', false)
       return
     }
@@ -243,7 +241,7 @@ export class Tenure extends Reentrant implements Due {
     if (this.watched && this.doubtful) return
     this.failures = 0
     // A change of level on its way may have proven more by now; of a trial its confirmation tells.
-    if (sent.mono >= this.provenAt && !this.trial) this.found(sent, mine.left ?? ttl)
+    if (sent.mono >= this.provenAt && !this.trial) this.found(sent, left)
     this.moved()
   }
 }

@@ -78,6 +78,12 @@ export class Watchdog {
     this.#arm()
   }
 
+  /** For how many ms the server has it, -2 when it is lost; changes nothing there. */
+  async leftOf(tenure: Tenure): Promise<number> {
+    const [left = -2] = await this.#run([tenure], 0)
+    return left
+  }
+
   /** It is asked about at that time, or soon after, whatever is answered before. */
   askAt(tenure: Tenure, time: number): void {
     tenure.askAgain = Math.min(tenure.askAgain, time)
@@ -227,14 +233,12 @@ export class Watchdog {
 
   async #renew(batch: readonly Tenure[]): Promise<void> {
     const first = batch[0] as Tenure
-    const { clock, runner } = this.#options
+    const { clock } = this.#options
     const given = this.#given(first)
     const sent = momentOf(clock)
     try {
       if (!this.#options.isUp()) throw new EngineError('OFFLINE', 'not connected', { target: first.name })
-      const keys = batch.flatMap((tenure) => tenure.protocol.renewalKeys?.(tenure.wire) ?? tenure.protocol.key)
-      const owners = batch.map((tenure) => tenure.protocol.renewalWords?.(tenure.wire) ?? tenure.wire)
-      const renewed = await runner.run(first.protocol.renewal, keys, [given, ...owners])
+      const renewed = await this.#run(batch, given)
       batch.forEach((tenure, i) => {
         this.#answered(tenure, sent, renewed[i] ?? -2)
       })
@@ -246,6 +250,14 @@ export class Watchdog {
       for (const tenure of batch) this.#failed(tenure, error)
     }
     for (const tenure of batch) this.#done(tenure)
+  }
+
+  /** Of each ms left, -2 lost. */
+  #run(batch: readonly Tenure[], given: number): Promise<readonly number[]> {
+    const { renewal } = (batch[0] as Tenure).protocol
+    const keys = batch.flatMap(({ protocol, wire }) => protocol.renewalKeys?.(wire) ?? protocol.key)
+    const owners = batch.map(({ protocol, wire }) => protocol.renewalWords?.(wire) ?? wire)
+    return this.#options.runner.run(renewal, keys, [given, ...owners])
   }
 
   #answered(tenure: Tenure, sent: Moment, left: number): void {

@@ -11,7 +11,7 @@ import { type Grant, isProven } from './grant-message.js'
 import type { HandToHand } from './hand-to-hand.js'
 import type { LinePoll } from './line-poll.js'
 import type { LineWaiters } from './line-waiters.js'
-import { POLL, TRIAL } from '../../constants.js'
+import { TRIAL } from '../../constants.js'
 
 /** A grant is believed without asking when at least so much of its trial is left, ms. */
 const ENOUGH = 500
@@ -36,8 +36,6 @@ export class GrantAcceptor {
   readonly #waiters: LineWaiters
   readonly #serverTime: ServerTime
   readonly #confirmer: GrantConfirmer
-  /** It was asked just now whether what is held here was taken by force. */
-  #doubts = false
 
   constructor(host: LineHost, protocol: LineProtocol, line: GrantedLine) {
     this.#host = host
@@ -61,11 +59,10 @@ export class GrantAcceptor {
       // What is held here needs no message.
       if (grant !== undefined && this.#isHeld(grant)) return
       this.#line.poll.now()
-      if (grant !== undefined) this.#doubt(false)
     } else if (grant.stamp > place.granted) {
       place.granted = grant.stamp
       if (this.#isFresh(place, grant)) return
-      this.#doubt(true)
+      this.#doubt()
       void this.#host.staying(() => this.#confirmFirst(place))
     }
   }
@@ -76,16 +73,11 @@ export class GrantAcceptor {
   }
 
   /** If it was granted to another, what is held here was taken by force. */
-  #doubt(proven: boolean): void {
-    const { tenure, runtime } = this.#host
+  #doubt(): void {
+    const { tenure } = this.#host
     if (tenure === undefined) return
     this.#line.hands.suspect(tenure)
-    if (this.#doubts && !proven) return
-    this.#doubts = true
-    const rest = (): void => {
-      void runtime.background.pause(POLL / 50).then(() => (this.#doubts = false))
-    }
-    tenure.verify().then(rest, rest)
+    tenure.verify().catch(() => undefined)
   }
 
   /** Starts at once when the grant is of this round and provably young enough. */

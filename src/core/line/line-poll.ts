@@ -10,6 +10,9 @@ import { POLL } from '../../constants.js'
 /** How many waiters one script call asks about. */
 export const BATCH = 250
 
+/** All who stand there are asked about again when the last time was so long ago, ms. */
+const ALL_AGAIN = 0.8 * POLL
+
 /** How often a waiter asks that is next and hears of no grants, ms. */
 const RESTLESS = 100
 
@@ -39,6 +42,8 @@ export class LinePoll {
   #timer: Timer | undefined
   #due = Infinity
   #asking = false
+  /** When all who stand there were asked about. */
+  #askedAll = -Infinity
   /** Soon, for a message. */
   #owed = false
   /** How often somebody here was called. */
@@ -102,10 +107,14 @@ export class LinePoll {
     if (places.length === 0 || this.#asking) return
     this.stop()
     this.#asking = true
-    const calls = this.calls
-    let left = POLL
+    const { calls } = this
+    // A message is about those in front: it costs one script, and the others are asked about as often as without it.
+    const now = this.#host.runtime.options.clock.monotonic()
+    const most = now - this.#askedAll < ALL_AGAIN ? BATCH : places.length
+    if (most >= places.length) this.#askedAll = now
+    let left = this.#askedAll + POLL - now
     try {
-      for (let from = 0; from < places.length; from += BATCH) {
+      for (let from = 0; from < most; from += BATCH) {
         left = Math.min(left, await this.#askAbout(places.slice(from, from + BATCH)))
       }
     } catch (trouble) {

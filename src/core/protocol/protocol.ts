@@ -14,11 +14,8 @@ export interface ServerState {
     readonly count: number
     /** Where there is more than one. */
     readonly mode?: 'read' | 'write'
-    /** Where it differs from the whole lock's, ms. */
-    readonly left?: number
-    /** Where a lock is of several keys: which of them it has, and whether that is not all. */
+    /** Where a lock is of several keys: which of them it has. */
     readonly keys?: readonly string[]
-    readonly partial?: boolean
   }[]
   /** In order, where the server keeps a line; deadlines in ms since the epoch. */
   readonly waiting?: readonly {

@@ -199,9 +199,8 @@ class KeyedLockProtocol implements LineProtocol, Impatient {
       .filter((owner) => owner !== '')
       .map((owner) => {
         const held = places(owner)
-        const least = (numbers: readonly number[]): number => Math.min(...held.map((place) => numbers[place] as number))
         const keys = held.map((place) => this.#keys[place] as string)
-        return { owner, count: least(counts), left: least(left), keys, partial: keys.length < this.#keys.length }
+        return { owner, count: Math.min(...held.map((place) => counts[place] as number)), keys }
       })
     const state = { ttl: Math.max(-2, ...left.filter((ms) => ms > 0)), holders }
     return briefly === true ? state : { ...state, waiting: await this.#waiting(holders, line, ask) }

@@ -6,7 +6,7 @@ import { type TenureHost, Tenure } from '../../core/hold/tenure.js'
 import type { Terms } from '../../core/hold/terms.js'
 import type { Attempt, LockProtocol, RenewScript, ServerState } from '../../core/protocol/protocol.js'
 import { ClosedError, type LockLostError } from '../../errors.js'
-import { permitSemaphoreExtend, permitSemaphoreLeaseTime, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
+import { permitSemaphoreExtend, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
 import type { Permit } from '../../api/semaphore.js'
 import { PermanentPermits } from './permanent.js'
 import type { IdentifiedPermits } from './identified-permits.js'
@@ -22,14 +22,14 @@ class PermitSteps implements LockProtocol {
   readonly channel: string
   readonly renewal: RenewScript = permitSemaphoreRenew
   readonly acquire: () => Promise<Attempt> = never
+  readonly release: () => Promise<number> = never
+  readonly inspect: () => Promise<ServerState> = never
   readonly pass: () => Promise<boolean> = never
   readonly forceRelease: () => Promise<boolean> = never
   readonly #permits: IdentifiedPermits
-  readonly #wire: string
 
-  constructor(permits: IdentifiedPermits, wire: string) {
+  constructor(permits: IdentifiedPermits) {
     this.#permits = permits
-    this.#wire = wire
     this.key = permits.timeouts
     this.channel = permits.told
   }
@@ -39,14 +39,6 @@ class PermitSteps implements LockProtocol {
     return left === -2 ? undefined : left
   }
 
-  release(): Promise<number> {
-    return never()
-  }
-
-  async inspect(): Promise<ServerState> {
-    const ttl = await this.#permits.runner.run(permitSemaphoreLeaseTime, [this.key], [this.#wire])
-    return { ttl, holders: ttl === -2 ? [] : [{ owner: this.#wire, count: 1 }] }
-  }
 }
 
 /** Looks after the tenure of one permit: nobody else here waits for it. */
@@ -60,7 +52,7 @@ class PermitHost implements TenureHost {
     this.#permits = permits
     this.#id = id
     this.#ended = ended
-    this.protocol = new PermitSteps(permits, permits.marked(id))
+    this.protocol = new PermitSteps(permits)
   }
 
   get name(): string {

@@ -139,7 +139,7 @@ abstract class Side extends HashProtocol implements LineProtocol {
     const held = await holdersInParts(briefly, async (from) => {
       const [ttl, next, fields, times, waiting] = await ask(from, 0)
       queue = waiting
-      return { ttl, next, holders: readersAndWriter(ttl, fields, times) }
+      return { ttl, next, holders: readersAndWriter(fields, times) }
     })
     if (briefly === true) return held
     return { ...held, waiting: await waitersInParts(queue, async (first) => (await ask('', first))[4]) }
@@ -162,14 +162,13 @@ export const holdersInParts = async (
     for (const holder of told.holders) holders.set(holder.owner, holder)
     const { ttl, next } = told
     if (next === '0' || (briefly === true && holders.size > 0)) return { ttl, holders: [...holders.values()] }
-    if (briefly === true && calls === BRIEF) return { ttl, holders: [{ owner: '', count: 1, mode: 'read', left: ttl }] }
+    if (briefly === true && calls === BRIEF) return { ttl, holders: [{ owner: '', count: 1, mode: 'read' }] }
     told = await part(next)
   }
 }
 
 /** From the fields of the hash, each with its value, and for how long each field's read goes on. */
 export const readersAndWriter = (
-  ttl: number,
   fields: readonly string[],
   times: readonly number[],
 ): ServerState['holders'] => {
@@ -179,9 +178,9 @@ export const readersAndWriter = (
   return times.flatMap((time, i): ServerState['holders'] => {
     const owner = fields[2 * i] as string
     const count = Number(fields[2 * i + 1])
-    if (owner.endsWith(WRITE)) return [{ owner, count, mode: 'write', left: ttl }]
+    if (owner.endsWith(WRITE)) return [{ owner, count, mode: 'write' }]
     // Who died while reading is not there any more, though its field is.
-    return time > 0 ? [{ owner, count, mode: 'read', left: time }] : []
+    return time > 0 ? [{ owner, count, mode: 'read' }] : []
   })
 }
 

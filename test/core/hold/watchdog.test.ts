@@ -45,7 +45,7 @@ const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
     const runtime: TenureHost['runtime'] = {
       options: { clock: counting },
       releases: new ReleaseWait(counting, LEASE),
-      watchdog: { moved: () => undefined },
+      watchdog: { moved: () => undefined, leftOf: refuse },
       lockEvents: {
         lost: refuse,
         doubted: name === refused ? () => undefined : refuse,

@@ -194,3 +194,61 @@ for (const [kind, { lock, channel, queue }] of Object.entries(LINES)) {
     },
   )
 }
+
+const KINDS: Readonly<Record<string, (client: Client) => Lock>> = {
+  'plain lock': (client) => client.lock(NAME),
+  'fenced lock': (client) => client.fencedLock(NAME),
+  'keyed lock': (client) => client.keyedLock(NAME, ['x', 'y']),
+  'read-write lock, write': (client) => client.readWriteLock(NAME).write,
+  ...Object.fromEntries(Object.entries(LINES).map(([kind, { lock }]) => [kind, lock])),
+}
+
+const scriptsRun = async ({ redis }: Broken): Promise<number> => {
+  const calls = /^cmdstat_evalsha:calls=(\d+)/m.exec(await redis.info('commandstats'))
+  return Number(calls?.[1] ?? 0)
+}
+
+for (const [kind, lock] of Object.entries(KINDS)) {
+  for (const holds of ['another client', 'the same client']) {
+    onServer(
+      `${kind}: made-up messages while ${holds} holds it and 300 calls wait → one script for each at most`,
+      async (broken) => {
+        const [one, two] = [await broken.open(), await broken.open()]
+        const first = await lock(one).acquire()
+        // A client that waited hears of its grants.
+        const next = holds === 'another client' ? undefined : lock(two).acquire()
+        if (next !== undefined) await sleep(200).then(() => first.release())
+        const hold = (await next) ?? first
+        const waiting = Array.from({ length: 300 }, () => lock(two).acquire())
+        const channels = async (): Promise<string[]> =>
+          (await broken.redis.pubsub('CHANNELS', `*grant*${two.id}*`)) as string[]
+        await broken.until(async () => (await channels()).length > 0)
+        // All of them stand in the line by then.
+        await sleep(1500)
+        const [channel = ''] = await channels()
+        let sent = 0
+        const [since, before] = [performance.now(), await scriptsRun(broken)]
+        for (let n = 1; n <= 12; n++) {
+          for (const text of [
+            'soon',
+            '0',
+            `${n} ${microseconds()} 0123456789abcdef`,
+            `${n} ${microseconds()} 1 2 + 0123456789abcdef`,
+          ]) {
+            sent += await broken.redis.publish(channel, text)
+            // The one before is answered.
+            await sleep(20)
+          }
+        }
+        await sleep(100)
+        const [run, seconds] = [(await scriptsRun(broken)) - before, (performance.now() - since) / 1000]
+        assert.equal(sent, 48)
+        // Each process asks about 250 of its waiters in one script, each second.
+        const polls = Math.ceil(seconds / 0.75) * 4
+        assert.ok(run <= sent + polls, `${run} scripts for ${sent} messages, ${polls} polls`)
+        assert.equal(hold.state, 'held')
+        await Promise.all([one.close(), two.close(), ...waiting.map((each) => each.catch(() => undefined))])
+      },
+    )
+  }
+}
