@@ -14,25 +14,31 @@ export const badReply = (address: string, what: string, reply: unknown, target?:
   return new EngineError('BAD_REPLY', `${address} answered ${what} with ${shown(reply)}${why}`, { target })
 }
 
-/** How much of a reply is shown. */
+/** How much of an error's text is shown, and of how many items of a list. */
 const SHOWN = 60
+const ITEMS = 4
 
-/** For people: what came, shortened and escaped. */
+/** What of a text is a server's own word, and nobody's value. */
+const WORDS: ReadonlySet<unknown> = new Set(['OK', 'QUEUED', 'PONG', ''])
+
+/** For people: of what kind it is that came. A text may be another's value, so of such only the length is told. */
 export const shown = (reply: unknown): string => {
-  if (typeof reply === 'string') return quoted(reply)
-  if (reply instanceof Uint8Array) return `${reply.length} bytes, ${quoted(Buffer.from(reply).toString('latin1'))}`
-  if (reply instanceof Error) return `an error within the reply, ${quoted(withoutSecrets(reply.message))}`
-  if (Array.isArray(reply))
-    return `a list of ${reply.length}, ${shortened(`[${reply.slice(0, 4).map(kindOf).join(', ')}`)}]`
+  if (WORDS.has(reply)) return JSON.stringify(reply)
+  if (typeof reply === 'string') return `a text of ${reply.length} characters`
+  if (reply instanceof Uint8Array) return `${reply.length} bytes`
+  if (reply instanceof Error)
+    return `an error within the reply, ${JSON.stringify(firstOf(withoutSecrets(reply.message)))}`
+  if (Array.isArray(reply)) {
+    const more = reply.length > ITEMS ? ', …' : ''
+    return `a list of ${reply.length}, [${reply.slice(0, ITEMS).map(kindOf).join(', ')}${more}]`
+  }
   if (typeof reply === 'object' && reply !== null) return 'a map'
-  return shortened(String(reply))
+  return firstOf(String(reply))
 }
 
 const kindOf = (item: unknown): string => (Array.isArray(item) ? `a list of ${item.length}` : shown(item))
 
-const shortened = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)
-
-const quoted = (text: string): string => JSON.stringify(shortened(text))
+const firstOf = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)
 
 /** It says that the command was taken, and will not be done before somebody else's EXEC. */
 export const isQueued = (reply: unknown): boolean => String(reply) === 'QUEUED'

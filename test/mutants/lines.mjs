@@ -226,6 +226,14 @@ export const lines = [
     suites: ['core/line/hostile-messages#one script for each'],
   },
   {
+    name: 'core-long-messages-are-read',
+    breaks: 'a message that is longer than any of ours is not even read',
+    file: 'src/core/server/subscriptions.ts',
+    from: 'else if (message.payload.length <= LONGEST_MESSAGE)',
+    to: 'else',
+    suites: ['core/line/hostile-messages#of 1 MB'],
+  },
+  {
     name: 'lua-pass-of-any-hash',
     breaks: 'only what is a plain lock is passed on as one',
     file: 'src/sync/lock/pass.lua',

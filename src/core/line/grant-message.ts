@@ -17,12 +17,10 @@ export interface Grant {
 
 const GRANT = /^([1-9]\d{0,14}) (\d{1,16})((?: [1-9]\d{0,14}){0,63})( \+)?(?= [0-9a-f]{16}$)/
 const PROOF = 16
-/** No grant is longer. */
-const LONGEST = 1200
 
 /** Undefined: it is none. What else is said to this client may be said by anybody, and is worth a question. */
 export const grantOf = (payload: string): Grant | undefined => {
-  const parts = payload.length > LONGEST ? null : GRANT.exec(payload)
+  const parts = GRANT.exec(payload)
   if (parts === null) return undefined
   const [text, number, stamp, behind = '', followed] = parts
   return {

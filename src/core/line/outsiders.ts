@@ -50,7 +50,6 @@ export class Outsiders {
   /** Theirs is the next turn, or this one, and this place is behind them; `open`: for so many ms at most, and for so many visits. */
   attend(first: Place | undefined, open: number, share: number): void {
     this.#first = first
-    const { subscriptions, sharded } = this.#host.runtime
     if (open > 0 && this.#now >= this.#till) {
       this.#till = this.#now + open
       this.#visits = 0
@@ -58,8 +57,7 @@ export class Outsiders {
       this.#wait()
     }
     if (this.#ear !== undefined) return
-    const kind = sharded ? 'sharded' : 'plain'
-    this.#ear = subscriptions.attend(kind, this.#protocol.channel, () => {
+    this.#ear = this.#host.runtime.subscriptions.listen(this.#protocol.channel, () => {
       this.#heard()
     })
     // It may have been released before that is heard.

@@ -41,6 +41,9 @@ const KEPT = 1000
 /** Until a subscription that was refused is tried again, ms. */
 const AGAIN = 1000
 
+/** What locks and synchronizers tell one another is no longer, in bytes: whatever is, a stranger has sent, and it is not even read. */
+const LONGEST_MESSAGE = 1200
+
 const utf8 = new TextDecoder()
 
 /**
@@ -72,9 +75,10 @@ export class Subscriptions {
   }
 
   /** To where releases are told. The listener hears `undefined` when messages may have been missed. */
-  listen(name: string, listener: (payload: string | undefined) => void): Ear {
+  listen(name: string, listener: (payload: string | undefined) => void): Attendance {
     return this.attend(this.#kind, name, (message) => {
-      listener(message === undefined ? undefined : utf8.decode(message.payload))
+      if (message === undefined) listener(undefined)
+      else if (message.payload.length <= LONGEST_MESSAGE) listener(utf8.decode(message.payload))
     })
   }
 

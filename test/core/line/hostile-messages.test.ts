@@ -252,3 +252,52 @@ for (const [kind, lock] of Object.entries(KINDS)) {
     )
   }
 }
+
+onServer('a flood of messages of 1 MB → none is read, and nobody asks for them', async (broken) => {
+  const [one, two] = [await broken.open(), await broken.open()]
+  const hold = await one.lock(NAME).acquire()
+  await one.semaphore('s').trySetPermits(0)
+  await one.countDownLatch('l').trySetCount(1)
+  const ending = new AbortController()
+  const { signal } = ending
+  const waiting = [
+    two.lock(NAME).acquire({ signal }),
+    two.fairLock('f').acquire({ signal }),
+    two.readWriteLock('r').read.acquire({ signal }),
+    two.semaphore('s').acquire({ signal }),
+    two.countDownLatch('l').wait({ signal }),
+  ]
+  const channels = async (): Promise<string[]> => (await broken.redis.pubsub('CHANNELS', '*')) as string[]
+  await broken.until(async () => (await channels()).length >= 3)
+  await sleep(1200)
+  const read: number[] = []
+  const decode = TextDecoder.prototype.decode
+  broken.after(() => (TextDecoder.prototype.decode = decode))
+  TextDecoder.prototype.decode = function (this: InstanceType<typeof TextDecoder>, ...args: Parameters<typeof decode>) {
+    read.push((args[0] as Uint8Array | undefined)?.byteLength ?? 0)
+    return decode.apply(this, args)
+  }
+  const flood = async (payload: Buffer | string, times: number): Promise<number> => {
+    const before = await scriptsRun(broken)
+    for (let n = 0; n < times; n++) {
+      for (const channel of await channels()) await broken.redis.publish(channel, payload)
+      await sleep(10)
+    }
+    return (await scriptsRun(broken)) - before
+  }
+  // All ask once in a second anyway.
+  for (const payload of [Buffer.alloc(1_000_000, 0xff), '1 '.repeat(500_000), 'x'.repeat(1201)]) {
+    const run = await flood(payload, 20)
+    assert.ok(run <= 20, String(run))
+    assert.deepEqual(
+      read.filter((length) => length > 1200),
+      [],
+    )
+  }
+  assert.ok((await flood('x'.repeat(1200), 20)) > 20, 'what may be one of ours is heard')
+  assert.ok(read.includes(1200))
+  assert.equal(hold.state, 'held')
+  ending.abort()
+  await Promise.allSettled(waiting)
+  await hold.release()
+})
