@@ -221,8 +221,8 @@ export const lines = [
     name: 'line-message-asks-twice',
     breaks: 'a grant without a proof costs one script, where its client holds the lock, too',
     file: 'src/core/line/grant-acceptor.ts',
-    from: 'this.#line.poll.now()\n    } else',
-    to: 'this.#line.poll.now()\n      if (grant !== undefined) this.#doubt()\n    } else',
+    from: '      if (grant === undefined || !this.#isServed(grant)) this.#line.poll.now()',
+    to: '      if (grant !== undefined) this.#doubt()\n      if (grant === undefined || !this.#isServed(grant)) this.#line.poll.now()',
     suites: ['core/line/hostile-messages#one script for each'],
   },
   {

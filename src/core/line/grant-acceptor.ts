@@ -36,6 +36,8 @@ export class GrantAcceptor {
   readonly #waiters: LineWaiters
   readonly #serverTime: ServerTime
   readonly #confirmer: GrantConfirmer
+  /** When the newest grant was made for which it was asked about what is held: what is repeated is no other. */
+  #doubted = 0
 
   constructor(host: LineHost, protocol: LineProtocol, line: GrantedLine) {
     this.#host = host
@@ -55,10 +57,14 @@ export class GrantAcceptor {
   /** Anybody may have published it: what is not proven is worth a question, and no more. Undefined: so is this. */
   hear(grant: Grant | undefined): void {
     const place = grant && this.#waiters.places.at(grant.number)
-    if (grant === undefined || place === undefined || !isProven(grant, place.wire)) {
+    if (grant === undefined || place === undefined || place.named || !isProven(grant, place.wire)) {
       // What is held here needs no message.
       if (grant !== undefined && this.#isHeld(grant)) return
-      this.#line.poll.now()
+      if (grant === undefined || !this.#isServed(grant)) this.#line.poll.now()
+      else if (grant.stamp > this.#doubted) {
+        this.#doubted = grant.stamp
+        this.#doubt()
+      }
     } else if (grant.stamp > place.granted) {
       place.granted = grant.stamp
       if (this.#isFresh(place, grant)) return
@@ -70,6 +76,12 @@ export class GrantAcceptor {
   #isHeld({ number }: Grant): boolean {
     const { tenure } = this.#host
     return tenure !== undefined && numberOf(tenure.wire) === number
+  }
+
+  /** Who was served without the server is granted it only where what is held here was taken by force. */
+  #isServed(grant: Grant): boolean {
+    const wire = this.#host.tenure?.served.find((one) => numberOf(one) === grant.number)
+    return wire !== undefined && isProven(grant, wire)
   }
 
   /** If it was granted to another, what is held here was taken by force. */
@@ -88,7 +100,7 @@ export class GrantAcceptor {
     const now = momentOf(this.#clock)
     const age = this.#serverTime.ageOf(grant.stamp)
     if (place.since === undefined || age === undefined || grant.stamp <= place.since || place.asked > 0) return false
-    if (this.#hasReplicas || place.named) return false
+    if (this.#hasReplicas) return false
     const left = TRIAL - age
     if (left < ENOUGH || !place.waiter.queued) return false
     this.#waiters.places.forget(place)

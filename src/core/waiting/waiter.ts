@@ -41,7 +41,7 @@ export interface Place {
   granted: number
   /** Some question about it was for another lease than that of its waiter now. */
   mixed: boolean
-  /** Others may know its whole name: what is said of it is confirmed first. */
+  /** Others may know its whole name, or a proof of it was in vain: what is said of it proves nothing. */
   named: boolean
   /** The next in its slot of the table. */
   alike: Place | undefined

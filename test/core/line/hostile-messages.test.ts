@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Hold, Lock } from 'holdfast'
 import { Redis } from 'ioredis'
+import { grantTo } from '../../support/grant.js'
 import { type Broken, onServer } from '../../support/server.js'
 
 const NAME = 'a'
@@ -301,3 +302,38 @@ onServer('a flood of messages of 1 MB → none is read, and nobody asks for them
   await Promise.allSettled(waiting)
   await hold.release()
 })
+
+onServer(
+  'fair lock behind one of Redisson’s: grants with the right proof, again and again → one script for each at most',
+  async (broken) => {
+    const client = await broken.open()
+    const theirs = '9f1b2c3d-0a1b-4001-8001-0a1b2c3d4e5f:23'
+    await broken.redis.hset(NAME, theirs, '1')
+    await broken.redis.pexpire(NAME, 60_000)
+    let started = false
+    const waiting = client
+      .fairLock(NAME)
+      .acquire()
+      .then((hold) => {
+        started = true
+        return hold.release()
+      })
+    // It listens where Redisson would call it, by its whole name.
+    const called = async (): Promise<string> =>
+      ((await broken.redis.pubsub('CHANNELS', `redisson_lock__channel:{${NAME}}:*`)) as string[])[0] ?? ''
+    await broken.until(async () => (await called()) !== '')
+    const owner = (await called()).slice(`redisson_lock__channel:{${NAME}}:`.length)
+    await sleep(300)
+    const [since, before] = [performance.now(), await scriptsRun(broken)]
+    for (let n = 0; n < 40; n++) {
+      await broken.redis.publish(`holdfast_grant:{${NAME}}:${client.id}`, grantTo(owner, microseconds()))
+      await sleep(20)
+    }
+    await sleep(100)
+    const [run, polls] = [(await scriptsRun(broken)) - before, Math.ceil((performance.now() - since) / 750)]
+    assert.ok(run <= 40 + polls, `${run} scripts, ${polls} polls`)
+    assert.equal(started, false)
+    await broken.redis.del(NAME)
+    assert.equal(await waiting, true)
+  },
+)

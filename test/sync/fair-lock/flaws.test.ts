@@ -218,7 +218,7 @@ void describe('what the fair lock’s design rules out', () => {
     assert.ok(waiter.has)
   })
 
-  void test('a stranger reads an owner’s name where Redisson would call it, and forges a grant → confirmed first', async () => {
+  void test('a stranger reads an owner’s name where Redisson would call it, and forges a grant → asked about first', async () => {
     const site = new Site()
     const client = await site.client()
     const waiter = await site.waits(client)
