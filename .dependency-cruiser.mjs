@@ -4,7 +4,7 @@
  */
 const ROOMS = [
   ['api', '^src/api/'],
-  ['errors', String.raw`^src/(errors|did-you-mean)\.ts$`],
+  ['errors', String.raw`^src/(errors|did-you-mean|plain-text|thrown)\.ts$`],
   ['base', '^src/base/'],
   ['options', String.raw`^src/(check-options|constants|keys)\.ts$`],
   ['codecs', '^src/codecs/'],

@@ -38,6 +38,31 @@ const CLOCK_IMPORTS = [
   { name: 'node:crypto', allowImportNames: ['createHash', 'hash'], message: USE_THE_CLOCK },
 ]
 
+/** What somebody threw may be anything; and what others wrote may hold anything. Each has one place where it becomes text. */
+const LOOK_AT_IT = 'It may be anything: look at it with src/thrown.ts.'
+const MAKE_IT_PLAIN = 'It may come from others: quoted() or plainText() of src/plain-text.ts.'
+const ERRORS = '/^(Error|TypeError|RangeError|SyntaxError|AggregateError|DOMException)$/'
+const CAUGHT = '/^(error|err|cause|reason|thrown|trouble|failure)$/'
+const THROWN_AS_IT_IS = [
+  `BinaryExpression[operator='instanceof'][right.name=${ERRORS}]`,
+  `CallExpression[callee.name='String'] > Identifier.arguments[name=${CAUGHT}]`,
+  `TemplateLiteral > Identifier.expressions[name=${CAUGHT}]`,
+  `TSAsExpression > TSTypeReference[typeName.name=${ERRORS}]`,
+  "TSAsExpression > TSTypeReference[typeName.right.name='ErrnoException']",
+  `CallExpression[callee.property.name=/^(catch|on|once)$/] > :function > Identifier.params[typeAnnotation.typeAnnotation.typeName.name=${ERRORS}]`,
+]
+const NAMES = '/^(name|target|title|label|channel|key|lock|pattern)$/'
+const NAMES_AS_THEY_ARE = [
+  'NewExpression[callee.name=/(Error|DOMException)$/]',
+  "CallExpression[callee.type='Super']",
+  'CallExpression[callee.property.name=/^(emitWarning|fail)$/]',
+  'CallExpression[callee.object.name=/^(logger|runtime)$/]',
+  'CallExpression[callee.object.property.name=/^(logger|runtime)$/]',
+].flatMap((shown) => [
+  `${shown} TemplateLiteral > Identifier.expressions[name=${NAMES}]`,
+  `${shown} TemplateLiteral > MemberExpression.expressions[property.name=${NAMES}]`,
+])
+
 const NODE_GLOBALS = [
   'AbortController',
   'AbortSignal',
@@ -107,6 +132,17 @@ export default defineConfig(
       'no-restricted-properties': ['error', ...CLOCK_PROPERTIES.map((one) => ({ ...one, message: USE_THE_CLOCK }))],
       'no-restricted-imports': ['error', { paths: CLOCK_IMPORTS }],
       'no-console': 'error',
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/thrown.ts', 'src/engine/memory/**', 'src/testing/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...THROWN_AS_IT_IS.map((selector) => ({ selector, message: LOOK_AT_IT })),
+        ...NAMES_AS_THEY_ARE.map((selector) => ({ selector, message: MAKE_IT_PLAIN })),
+      ],
     },
   },
   {

@@ -3,14 +3,16 @@ import type { RateOptions } from './api/rate-limiter.js'
 import type { SetupOptions, WaitOptions } from './api/wait-options.js'
 import { isOwner } from './base/owner.js'
 import { alike } from './did-you-mean.js'
+import { plainMessage, plainText, quoted } from './plain-text.js'
+import { kindOf, textOf } from './thrown.js'
 
 /** Argument checks: each names the argument and its value, before anything is sent. */
 
 export const show = (value: unknown): string => {
-  if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)
-  if (typeof value === 'bigint') return `${value}n`
-  if (typeof value === 'object' && value !== null) return Object.prototype.toString.call(value)
-  return String(value)
+  if (typeof value === 'string')
+    return plainMessage(JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value))
+  if (typeof value === 'bigint') return plainText(`${value}n`)
+  return typeof value === 'object' && value !== null ? kindOf(value) : textOf(value)
 }
 
 /** Names, keys and labels have so many bytes at most: all that is told of them fits into a command. */
@@ -148,7 +150,7 @@ export const checkKnown = (options: object, known: readonly string[]): void => {
     if (known.includes(key)) continue
     const meant = alike(key, known)
     const hint = meant === undefined ? '' : ` (did you mean '${meant}'?)`
-    throw new TypeError(`there is no option '${key}'${hint}; there are ${known.join(', ')}`)
+    throw new TypeError(`there is no option ${quoted(key)}${hint}; there are ${known.join(', ')}`)
   }
 }
 
@@ -166,7 +168,7 @@ export const checkNoMore = (more: readonly unknown[]): void => {
   const [first] = more
   if (first === undefined) return
   const which = typeof first === 'object' && first !== null ? Object.keys(first)[0] : undefined
-  throw new TypeError(`there are no options here, not even ${which === undefined ? show(first) : `'${which}'`}`)
+  throw new TypeError(`there are no options here, not even ${which === undefined ? show(first) : quoted(which)}`)
 }
 
 /** `using(work)` or `using(options, work)`. */
@@ -249,13 +251,6 @@ export const checkAcquire = (options: AcquireOptions | undefined): AcquireOption
 
 export const checkOwner = (owner: unknown): void => {
   if (!isOwner(owner)) throw new TypeError(`owner must come from client.owner() or a hold, not ${show(owner)}`)
-}
-
-/** What the user's function gave is a promise, where a value is due: that it may reject is not told twice. */
-export const isPromise = (value: unknown): boolean => {
-  if (typeof value !== 'object' || value === null || !('then' in value)) return false
-  Promise.resolve(value).catch(() => undefined)
-  return true
 }
 
 export const checkFunction = (value: unknown, what: string): void => {

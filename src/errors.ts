@@ -1,3 +1,6 @@
+import { plainMessage, plainText, quoted } from './plain-text.js'
+import { textOf } from './thrown.js'
+
 /** Every code that an error of holdfast carries; `EngineErrorCode` are those of an `EngineError`. */
 export type ErrorCode =
   | 'ACQUIRE_TIMEOUT'
@@ -67,7 +70,7 @@ export class HoldfastError extends Error {
   readonly [BRANDS]: readonly string[]
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(plainMessage(message), details.cause === undefined ? undefined : { cause: details.cause })
     const brand = new.target.brand
     this.name = brand
     this.code = code
@@ -79,9 +82,14 @@ export class HoldfastError extends Error {
 
   static override [Symbol.hasInstance](this: Branded, value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return false
-    // A subclass of the user's own has no brand of its own and is told apart as any class is.
-    if (!Object.hasOwn(this, 'brand')) return Object.prototype.isPrototypeOf.call(this.prototype, value)
-    return BRANDS in value && (value[BRANDS] as readonly string[]).includes(this.brand)
+    try {
+      // A subclass of the user's own has no brand of its own and is told apart as any class is.
+      if (!Object.hasOwn(this, 'brand')) return Object.prototype.isPrototypeOf.call(this.prototype, value)
+      return BRANDS in value && (value[BRANDS] as readonly string[]).includes(this.brand)
+    } catch {
+      // A proxy may throw at any question.
+      return false
+    }
   }
 }
 
@@ -89,7 +97,7 @@ export class HoldfastError extends Error {
 export class AcquireTimeoutError extends HoldfastError {
   static override readonly brand = 'AcquireTimeoutError'
   constructor(target: string, wait: number, cause?: unknown) {
-    super('ACQUIRE_TIMEOUT', `'${target}' was not had within ${wait} ms`, { target, cause })
+    super('ACQUIRE_TIMEOUT', `${quoted(target)} could not be acquired within ${wait} ms`, { target, cause })
   }
 }
 
@@ -99,7 +107,7 @@ export class LockLostError extends HoldfastError {
   /** What the work of a `using` returned although the hold was lost by then. */
   readonly result: unknown
   constructor(target: string, why: string, details: { cause?: unknown; result?: unknown } = {}) {
-    super('LOCK_LOST', `the hold of '${target}' was lost: ${why}`, { target, cause: details.cause })
+    super('LOCK_LOST', `the hold of ${quoted(target)} was lost: ${why}`, { target, cause: details.cause })
     this.result = details.result
   }
 }
@@ -108,7 +116,7 @@ export class LockLostError extends HoldfastError {
 export class NotOwnerError extends HoldfastError {
   static override readonly brand = 'NotOwnerError'
   constructor(target: string, owner: string) {
-    super('NOT_OWNER', `'${target}' is not held by ${owner}`, { target })
+    super('NOT_OWNER', `${quoted(target)} is not held by ${owner}`, { target })
   }
 }
 
@@ -116,7 +124,7 @@ export class NotOwnerError extends HoldfastError {
 export class NotInitializedError extends HoldfastError {
   static override readonly brand = 'NotInitializedError'
   constructor(target: string, what: 'rate is' | 'permits are' = 'rate is') {
-    super('NOT_INITIALIZED', `no ${what} set for '${target}'`, { target })
+    super('NOT_INITIALIZED', `no ${what} set for ${quoted(target)}`, { target })
   }
 }
 
@@ -124,7 +132,7 @@ export class NotInitializedError extends HoldfastError {
 export class DeadlockError extends HoldfastError {
   static override readonly brand = 'DeadlockError'
   constructor(target: string, why: string, cause?: unknown) {
-    super('DEADLOCK', `'${target}' can never be had here: ${why}`, { target, cause })
+    super('DEADLOCK', `${quoted(target)} can never be acquired here: ${why}`, { target, cause })
   }
 }
 
@@ -134,7 +142,10 @@ export class BusyError extends HoldfastError {
   /** How many may wait: the option of the client. */
   readonly maxWaiters: number
   constructor(target: string, maxWaiters: number, cause?: unknown) {
-    super('BUSY_CLIENT', `'${target}': ${maxWaiters} calls wait in this client already (maxWaiters)`, { target, cause })
+    super('BUSY_CLIENT', `${quoted(target)}: ${maxWaiters} calls wait in this client already (maxWaiters)`, {
+      target,
+      cause,
+    })
     this.maxWaiters = maxWaiters
   }
 }
@@ -159,20 +170,23 @@ export class MembersError extends HoldfastError {
   readonly errors: readonly MemberFailure[]
   constructor(target: string, failures: readonly MemberFailure[]) {
     const errors = [...failures].sort((one, other) => one.index - other.index)
-    const told = errors.map(({ index, name, error }) => `[${index}] '${name}': ${messageOf(error)}`).join('; ')
-    super('MEMBERS', `'${target}' failed in ${told}`, { target, cause: errors[0]?.error })
+    const told = errors
+      .map(({ index, name, error }) => `[${index}] ${quoted(name)}: ${plainText(textOf(error), 200)}`)
+      .join('; ')
+    super('MEMBERS', `${quoted(target)} failed in ${told}`, { target, cause: errors[0]?.error })
     this.errors = errors
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** It was taken, but none of the server's replicas said in time that it has it; it was given back. */
 export class ReplicationError extends HoldfastError {
   static override readonly brand = 'ReplicationError'
   constructor(target: string, replicas: number, timeout: number, cause?: unknown) {
     const all = replicas === 1 ? 'the replica' : `any of the ${replicas} replicas`
-    super('REPLICATION', `'${target}' did not reach ${all} within ${timeout} ms, and was given back`, { target, cause })
+    super('REPLICATION', `${quoted(target)} did not reach ${all} within ${timeout} ms, and was given back`, {
+      target,
+      cause,
+    })
   }
 }
 
@@ -180,7 +194,7 @@ export class ReplicationError extends HoldfastError {
 export class ClosedError extends HoldfastError {
   static override readonly brand = 'ClosedError'
   constructor(target?: string, cause?: unknown) {
-    const message = target === undefined ? 'the client is closed' : `'${target}': the client is closed`
+    const message = target === undefined ? 'the client is closed' : `${quoted(target)}: the client is closed`
     super('CLOSED', message, { target, cause })
   }
 }
@@ -220,8 +234,8 @@ const wrongKind = (text: string, target: string | undefined): EngineError | unde
   // A script of the caller's own has the server's words.
   if (said === undefined || (found === undefined && target === undefined)) return undefined
   const what = found ?? `a value of another kind: ${said}`
-  const key = target === undefined ? 'the key' : `the key of '${target}'`
-  return new EngineError('WRONG_KIND', `${key} holds ${what}`, { target })
+  const where = target === undefined ? 'the key' : `the key of ${quoted(target)}`
+  return new EngineError('WRONG_KIND', `${where} holds ${what}`, { target })
 }
 
 /** What the server says in other words: within a script, some only since 7.0, or before it has taken in the command. */

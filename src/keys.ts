@@ -1,3 +1,5 @@
+import { quoted } from './plain-text.js'
+
 /**
  * Every key and channel name, as Redisson builds them: a name that has a brace anywhere counts as tagged already.
  * The only place that writes hash tags.
@@ -152,6 +154,6 @@ export const slotOf = (key: string): number => {
 export const mustShareSlot = ({ key, channel }: { readonly key: string; readonly channel: string }): void => {
   if (slotOf(key) === slotOf(channel)) return
   throw new RangeError(
-    `the name '${key}' cannot be used for this object in a cluster: '${channel}', which belongs to it, hashes to another slot because of the braces in the name`,
+    `the name ${quoted(key)} cannot be used for this object in a cluster: ${quoted(channel)}, which belongs to it, hashes to another slot because of the braces in the name`,
   )
 }

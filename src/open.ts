@@ -7,6 +7,7 @@ import { isTransient } from './core/server/error-kinds.js'
 import type { Driver } from './engine/driver.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
 import type { ClientOptions } from './config/client-options.js'
+import { textOf } from './thrown.js'
 
 /** Between one try and the next, ms: at first, and at most. */
 const SOON = 50
@@ -34,7 +35,7 @@ const firstOf = async <T>(settings: Settings, connectOnce: (limits?: ConnectLimi
     try {
       return await connectOnce({ limit, signal })
     } catch (error) {
-      const { message } = error as Error
+      const message = textOf(error)
       const left = until - clock.monotonic()
       if (left < SOON || !isTransient(error) || FOR_GOOD.test(message)) throw error
       if (message !== told) logger.warn(`${message}; trying again`)

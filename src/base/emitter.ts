@@ -1,4 +1,5 @@
 import { inScope } from './scope.js'
+import { tell } from '../thrown.js'
 
 type Listener<A extends unknown[]> = (...args: A) => unknown
 
@@ -27,13 +28,7 @@ export class Emitter<E extends { [K in keyof E]: unknown[] }> {
     const all = this.#listeners.get(event)
     if (all === undefined || all.size === 0) return false
     for (const listener of [...all.values()]) {
-      try {
-        const done = (listener as unknown as Listener<E[K]>)(...args)
-        // An async one that rejects.
-        if (typeof done === 'object' && done !== null) Promise.resolve(done).catch(this.#onThrow)
-      } catch (error) {
-        this.#onThrow(error)
-      }
+      tell(() => (listener as unknown as Listener<E[K]>)(...args), this.#onThrow)
     }
     return true
   }

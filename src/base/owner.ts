@@ -1,4 +1,5 @@
 import type { Owner } from '../api/hold.js'
+import { quoted } from '../plain-text.js'
 
 const BRAND = Symbol.for('holdfast.owner')
 
@@ -18,7 +19,7 @@ export class UnitOfWork implements Owner {
   }
 
   toString(): string {
-    return this.label === undefined ? 'this owner' : `owner '${this.label}'`
+    return this.label === undefined ? 'this owner' : `owner ${quoted(this.label)}`
   }
 }
 

@@ -1,3 +1,5 @@
+import { traceOf } from '../thrown.js'
+
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 const PATIENCE = 500
 
@@ -22,7 +24,7 @@ export const guard = ({ restore, stop }: Guarded): (() => void) => {
   const onSignal = (signal: NodeJS.Signals): void => end(SIGNALS[signal as keyof typeof SIGNALS])
   const onError = (error: unknown): void => {
     restore()
-    process.stderr.write(`holdfast: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    process.stderr.write(`holdfast: ${traceOf(error)}\n`)
     end(1)
   }
   const signals = Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { HoldfastError } from '../errors.js'
 import { commands } from './commands/table.js'
 import { UsageError } from './usage.js'
+import { plainText } from '../plain-text.js'
+import { textOf, traceOf } from '../thrown.js'
 
 const help = (): string => {
   const width = Math.max(...commands.map(({ usage }) => usage.length))
@@ -33,7 +35,7 @@ const run = async ([first, ...rest]: readonly string[]): Promise<number> => {
   else if (first === '--version' || first === '-v') process.stdout.write(`${version()}\n`)
   else {
     const command = commands.find(({ name }) => name === first)
-    if (command === undefined) throw new UsageError(`unknown command ${JSON.stringify(first)}; try holdfast --help`)
+    if (command === undefined) throw new UsageError(`unknown command "${plainText(first)}"; try holdfast --help`)
     return (await command.load()).run(rest)
   }
   return 0
@@ -41,8 +43,7 @@ const run = async ([first, ...rest]: readonly string[]): Promise<number> => {
 
 const failed = (error: unknown): number => {
   const known = error instanceof UsageError || error instanceof HoldfastError
-  const text = known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)
-  process.stderr.write(`holdfast: ${text}\n`)
+  process.stderr.write(`holdfast: ${known ? textOf(error) : traceOf(error)}\n`)
   return error instanceof UsageError ? 2 : 1
 }
 

@@ -1,4 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { textOf } from '../thrown.js'
 
 /** The command line was wrong: the message alone is shown, and the exit code is 2. */
 export class UsageError extends Error {
@@ -10,6 +11,6 @@ export const parse = <T extends ParseArgsConfig>(config: T): ReturnType<typeof p
   try {
     return parseArgs(config)
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    throw new UsageError(textOf(error))
   }
 }

@@ -1,8 +1,9 @@
-import { isPromise, show } from '../check-options.js'
+import { show } from '../check-options.js'
 import { jackson } from './jackson.js'
-import { checkLevels, textOf } from './limits.js'
+import { checkLevels, contentOf } from './limits.js'
 import { utf8 } from './utf8.js'
 import type { Codec, CodecName } from '../api/codec.js'
+import { isA, isPromise, textOf } from '../thrown.js'
 
 /** Text and numbers as they are written, bytes as they are; what comes back is text. Redisson's StringCodec. */
 const string: Codec = {
@@ -20,7 +21,16 @@ const json: Codec = {
     if (text === undefined) throw new TypeError(`there is no JSON of ${show(value)}`)
     return text
   },
-  decode: (data): unknown => JSON.parse(checkLevels(textOf(data))),
+  decode(data): unknown {
+    const text = checkLevels(contentOf(data))
+    try {
+      return JSON.parse(text)
+    } catch (error) {
+      // It shows a part of the text, as it is: so it is no cause either.
+      // eslint-disable-next-line preserve-caught-error
+      throw new SyntaxError(textOf(error))
+    }
+  },
 }
 
 const INTEGER = /^-?\d{1,19}$/
@@ -71,7 +81,7 @@ export const codecOf = (wanted: unknown, what = 'codec'): Codec => {
 /** What the codec makes of a value; `what` it is. */
 export const encodeWith = (codec: Codec, value: unknown, what: string): string | Uint8Array => {
   const data: unknown = codec.encode(value)
-  if (typeof data === 'string' || data instanceof Uint8Array) return data
+  if (typeof data === 'string' || isA(data, Uint8Array)) return data
   if (isPromise(data)) throw new TypeError(`codec.encode() must give text or bytes for ${what}, not a promise`)
   throw new TypeError(`codec.encode() must give text or bytes for ${what}, not ${show(data)}`)
 }

@@ -2,7 +2,7 @@ import { show } from '../check-options.js'
 import type { Codec } from '../api/codec.js'
 import { JacksonReader } from './jackson-reader.js'
 import { isPlainArray, JavaValue, type Origin, origins, type Written } from './java-value.js'
-import { MOST_LEVELS, textOf, tooDeep } from './limits.js'
+import { MOST_LEVELS, contentOf, tooDeep } from './limits.js'
 
 /**
  * The JSON of Redisson's JsonJacksonCodec, where all but text, truth values, ints and doubles says of what Java class it is:
@@ -15,7 +15,7 @@ export const jackson: Codec = {
     if (text === undefined) throw new TypeError(`there is no JSON of ${show(value)}`)
     return text
   },
-  decode: (data) => new JacksonReader(textOf(data)).read(),
+  decode: (data) => new JacksonReader(contentOf(data)).read(),
 }
 
 const typed = (type: string | null, text: string): string => (type === null ? text : `["${type}",${text}]`)

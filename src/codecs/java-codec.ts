@@ -1,6 +1,7 @@
 import { ConfigError } from '../errors.js'
 import type { Codec, CodecName } from '../api/codec.js'
 import { codecOf, encodeWith, isNamed, keepsText } from './by-name.js'
+import { plainText } from '../plain-text.js'
 
 /** What Redisson's clients use by the file that this one was given. */
 export interface JavaCodec {
@@ -18,7 +19,7 @@ export const keyEncoder =
   (key: string): string | Uint8Array => {
     if (java !== undefined && java.codec === undefined && !java.replaced) {
       throw new ConfigError(
-        `keyedLock would not exclude Java’s, whose keys are written by ${java.title}: name a StringCodec or JsonJacksonCodec in the file, or pass a codec to connect`,
+        `keyedLock would not exclude Java’s, whose keys are written by ${plainText(java.title)}: name a StringCodec or JsonJacksonCodec in the file, or pass a codec to connect`,
       )
     }
     if (keepsText(codec)) return key

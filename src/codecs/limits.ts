@@ -8,7 +8,7 @@ export const MOST_DIGITS = 1000
 export const tooDeep = (): RangeError => new RangeError(`JSON may be nested ${MOST_LEVELS} levels deep at most`)
 
 /** The text of a message that is not too large. */
-export const textOf = (data: Uint8Array): string => {
+export const contentOf = (data: Uint8Array): string => {
   if (data.length > MOST_BYTES)
     throw new RangeError(`a message of JSON may have ${MOST_BYTES} bytes at most, not ${data.length}`)
   return utf8(data)

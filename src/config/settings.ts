@@ -24,6 +24,7 @@ import { tlsOf } from './tls.js'
 import { type Place, placeOfUrl } from './url.js'
 import { codecOf } from '../codecs/by-name.js'
 import type { ClientOptions, Filed } from './client-options.js'
+import { quoted } from '../plain-text.js'
 
 /** Every option with its value. */
 export interface Settings {
@@ -99,7 +100,7 @@ const given = (options: ClientOptions): ClientOptions =>
 const checkMappers = (mappers: unknown): void => {
   if (typeof mappers !== 'object' || mappers === null)
     throw new TypeError(`nameMappers must be functions by the names of classes, not ${show(mappers)}`)
-  for (const [name, mapper] of Object.entries(mappers)) checkFunction(mapper, `nameMappers['${name}']`)
+  for (const [name, mapper] of Object.entries(mappers)) checkFunction(mapper, `nameMappers[${quoted(name)}]`)
 }
 
 export const settle = (from: From, env: Environment, filed?: Filed): Settings => {
@@ -159,7 +160,7 @@ const replicasOf = (wanted: ClientOptions['replicas'] = {}, commandTimeout: numb
     throw new TypeError(`replicas must be { sync, timeout }, not ${show(wanted)}`)
   }
   const unknown = Object.keys(wanted).find((key) => key !== 'sync' && key !== 'timeout')
-  if (unknown !== undefined) throw new TypeError(`replicas has no '${unknown}'; it has sync, timeout`)
+  if (unknown !== undefined) throw new TypeError(`replicas has no ${quoted(unknown)}; it has sync, timeout`)
   const { sync = true, timeout = Math.min(1000, Math.ceil(commandTimeout / 2)) } = wanted
   checkFlag(sync, 'replicas.sync')
   checkTimeout(timeout, 'replicas.timeout')

@@ -2,6 +2,7 @@ import type { TlsOptions } from '../engine/endpoint.js'
 import { ConfigError } from '../errors.js'
 import { checkFlag, checkText } from '../check-options.js'
 import type { Place } from './url.js'
+import { quoted } from '../plain-text.js'
 
 const KNOWN: readonly (keyof TlsOptions)[] = ['ca', 'cert', 'key', 'passphrase', 'servername', 'rejectUnauthorized']
 
@@ -14,7 +15,7 @@ export const tlsOf = (wanted: unknown, place: Place | undefined): TlsOptions => 
     )
   }
   const unknown = Object.keys(wanted).find((key) => !(KNOWN as readonly string[]).includes(key))
-  if (unknown !== undefined) throw new TypeError(`tls has no '${unknown}'; it has ${KNOWN.join(', ')}`)
+  if (unknown !== undefined) throw new TypeError(`tls has no ${quoted(unknown)}; it has ${KNOWN.join(', ')}`)
   if (place?.engine !== 'redis' || !place.endpoint.tls) {
     throw new ConfigError(
       'tls is for URLs that begin with rediss:, valkeys: or rediss+…: the one given is not encrypted',

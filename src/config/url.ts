@@ -1,5 +1,6 @@
 import { ConfigError } from '../errors.js'
 import type { Endpoint, Node } from '../engine/endpoint.js'
+import { quoted } from '../plain-text.js'
 
 /** Where a URL leads. */
 export type Place =
@@ -29,7 +30,9 @@ export const parseUrl = (url: string): Place => {
   if (scheme === undefined || form === undefined) {
     // Without the slashes it is no scheme: the user, more likely.
     const what =
-      url.startsWith('//', scheme?.length) && scheme !== undefined ? `of the scheme '${scheme}'` : 'without a scheme'
+      url.startsWith('//', scheme?.length) && scheme !== undefined
+        ? `of the scheme ${quoted(scheme)}`
+        : 'without a scheme'
     throw new ConfigError(`a URL ${what} cannot be used; the forms are ${FORMS}`)
   }
   const rest = url.slice(scheme.length)

@@ -9,6 +9,7 @@ import { badReply, noReply, offline } from './link-errors.js'
 import { OutOfStep } from './out-of-step.js'
 import { ReplyTimeouts, type TimeoutOptions } from './reply-timeouts.js'
 import { isNotCached, withText } from './evalsha.js'
+import { errorOf } from '../thrown.js'
 
 /** What was sent, for people, and what its reply must be. */
 export interface Expected {
@@ -87,7 +88,7 @@ export class Exchanges {
         },
         (error: unknown) => {
           this.replies.settle(pending)
-          reject(this.#translated(error as Error))
+          reject(this.#translated(errorOf(error)))
         },
       )
     })

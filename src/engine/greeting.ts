@@ -2,6 +2,7 @@ import { ConfigError, serverError } from '../errors.js'
 import type { Reply } from '../lua/values.js'
 import { type Driver, NoReply, NotSent } from './driver.js'
 import { isQueued, shown } from './link-errors.js'
+import { errorOf } from '../thrown.js'
 
 /** The PING on a new connection: whoever accepts one need not be a server, or may not be well. Only an answer tells. */
 export class Greeting {
@@ -24,7 +25,7 @@ export class Greeting {
       const why = unusable(await Promise.race([this.#driver.send(['PING']), cut]))
       if (why !== undefined) throw new ConfigError(`${this.#driver.address} cannot be used: ${why}`)
     } catch (error) {
-      if (!isAnswer(error as Error)) throw error
+      if (!isAnswer(errorOf(error))) throw error
     } finally {
       this.#whenCut = undefined
     }

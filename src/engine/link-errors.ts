@@ -1,4 +1,6 @@
 import { EngineError, withoutSecrets } from '../errors.js'
+import { quoted } from '../plain-text.js'
+import { isError } from '../thrown.js'
 
 /** It was sent, and may have run. */
 export const noReply = (address: string, how: string, target?: string): EngineError =>
@@ -14,8 +16,7 @@ export const badReply = (address: string, what: string, reply: unknown, target?:
   return new EngineError('BAD_REPLY', `${address} answered ${what} with ${shown(reply)}${why}`, { target })
 }
 
-/** How much of an error's text is shown, and of how many items of a list. */
-const SHOWN = 60
+/** Of how many items of a list it is told what they are. */
 const ITEMS = 4
 
 /** What of a text is a server's own word, and nobody's value. */
@@ -26,19 +27,17 @@ export const shown = (reply: unknown): string => {
   if (WORDS.has(reply)) return JSON.stringify(reply)
   if (typeof reply === 'string') return `a text of ${reply.length} characters`
   if (reply instanceof Uint8Array) return `${reply.length} bytes`
-  if (reply instanceof Error)
-    return `an error within the reply, ${JSON.stringify(firstOf(withoutSecrets(reply.message)))}`
+  if (isError(reply)) return `an error within the reply, ${quoted(withoutSecrets(reply.message))}`
   if (Array.isArray(reply)) {
     const more = reply.length > ITEMS ? ', …' : ''
     return `a list of ${reply.length}, [${reply.slice(0, ITEMS).map(kindOf).join(', ')}${more}]`
   }
   if (typeof reply === 'object' && reply !== null) return 'a map'
-  return firstOf(String(reply))
+  return String(reply)
 }
 
 const kindOf = (item: unknown): string => (Array.isArray(item) ? `a list of ${item.length}` : shown(item))
 
-const firstOf = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)
-
 /** It says that the command was taken, and will not be done before somebody else's EXEC. */
-export const isQueued = (reply: unknown): boolean => String(reply) === 'QUEUED'
+export const isQueued = (reply: unknown): boolean =>
+  reply === 'QUEUED' || (reply instanceof Uint8Array && Buffer.from(reply).toString() === 'QUEUED')

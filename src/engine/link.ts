@@ -17,6 +17,7 @@ import { ScriptAndWait } from './script-and-wait.js'
 import { bySha } from './evalsha.js'
 import { UntilConnected } from './until-connected.js'
 import type { WaitFor } from './wait-commands.js'
+import { errorOf } from '../thrown.js'
 
 /** Told of what happens on the connection; in the order in which it happened. */
 export interface LinkListener {
@@ -110,13 +111,14 @@ export class Link {
       const greeted = this.#driver.open(this.#events()).then(() => this.#greeting.send())
       await withinLimits(this.#options.clock, limits, greeted)
       this.known = true
-    } catch (error) {
+    } catch (thrown) {
+      const error = errorOf(thrown)
       const { signal } = limits
-      const why = signal?.aborted === true ? undefined : await this.#driver.explain?.(error as Error)
+      const why = signal?.aborted === true ? undefined : await this.#driver.explain?.(error)
       void this.close()
       if (signal?.aborted === true) throw reasonOf(signal)
       if (error instanceof ConfigError) throw error
-      throw connectError(this.address, why === undefined ? (error as Error) : new Error(why))
+      throw connectError(this.address, why === undefined ? error : new Error(why))
     }
   }
 

@@ -6,6 +6,7 @@ import type { Driver, SendOptions } from './driver.js'
 import type { Exchanges, Expected } from './exchanges.js'
 import { withText } from './evalsha.js'
 import { type WaitFor, WaitCommands } from './wait-commands.js'
+import { errorOf } from '../thrown.js'
 
 /** What a script answered, and the WAIT behind it. */
 type Both = [Reply, Promise<Reply>]
@@ -51,6 +52,6 @@ export class ScriptAndWait {
         this.#exchanges.exchange(['WAIT', replicas, timeout], { node }, WAIT)
       this.#waits.set(node, (waits = new WaitCommands(ask)))
     }
-    return waits.join(wait).catch((error: unknown) => error as Error)
+    return waits.join(wait).catch(errorOf)
   }
 }

@@ -4,6 +4,8 @@ import { checkAmount, checkFunction, checkLease, show } from '../check-options.j
 import type { Rate, RateDecision } from '../api/rate-limiter.js'
 import { networkOf } from './address.js'
 import { Guard } from './guard.js'
+import { errorOf, isError, isPromise, settled } from '../thrown.js'
+import { quoted } from '../plain-text.js'
 
 /** What is limited, for whom, and by which client. */
 export interface RateLimitOptions<R> {
@@ -53,7 +55,10 @@ const BRACES = /[{}%]/g
 
 /** What no framework takes for something else: Express goes on with the request for `undefined`, and leaves the route for 'route'. */
 export const asError = (thrown: unknown, who: string): Error =>
-  thrown instanceof Error ? thrown : new Error(`${who} threw ${show(thrown)}, which is not an Error`, { cause: thrown })
+  errorOf(
+    thrown,
+    `${who} threw ${isError(thrown) ? 'an Error that cannot be read' : `${show(thrown)}, which is not an Error`}`,
+  )
 
 /** What `key` gives. One that never does would keep its request for ever. */
 const keyOf = async <R>(
@@ -63,22 +68,19 @@ const keyOf = async <R>(
   ms: number,
 ): Promise<string> => {
   const given: unknown = key(request)
-  const whose = isPromise(given) ? await settled(given, name, ms) : given
+  const whose = isPromise(given) ? await settledIn(given, name, ms) : given
   if (typeof whose === 'string' && whose !== '') return whose
   throw new TypeError(
-    `rate limit '${name}': key() must give text that is not empty for each request, not ${show(whose)}`,
+    `rate limit ${quoted(name)}: key() must give text that is not empty for each request, not ${show(whose)}`,
   )
 }
 
-const isPromise = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
-
-const settled = (given: PromiseLike<unknown>, name: string, ms: number): Promise<unknown> =>
+const settledIn = (given: unknown, name: string, ms: number): Promise<unknown> =>
   new Promise((resolve, reject) => {
     const timer = systemClock.setTimer(() => {
-      reject(new Error(`rate limit '${name}': the promise of key() did not settle within ${ms} ms`))
+      reject(new Error(`rate limit ${quoted(name)}: the promise of key() did not settle within ${ms} ms`))
     }, ms)
-    void Promise.resolve(given)
+    void settled(given)
       .then(resolve, reject)
       .finally(() => {
         timer.cancel()
@@ -107,7 +109,7 @@ export const judge = <R>(
     try {
       return await promise
     } catch (thrown) {
-      throw asError(thrown, `rate limit '${name}': ${who}`)
+      throw asError(thrown, `rate limit ${quoted(name)}: ${who}`)
     }
   }
 

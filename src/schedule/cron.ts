@@ -1,5 +1,7 @@
 import type * as Croner from 'croner'
 import { dateAt } from '../base/clock.js'
+import { quoted } from '../plain-text.js'
+import { textOf } from '../thrown.js'
 
 /** When a schedule is due, ms since the epoch. */
 export interface Cron {
@@ -26,8 +28,8 @@ export const cronOf = async (pattern: string, timezone: string): Promise<Cron> =
     // A time zone is only looked at then.
     if (found.nextRun(dateAt(0)) === null) throw new Error('no date matches it')
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new TypeError(`no slots of '${pattern}' in '${timezone}' can be found: ${why}`, { cause })
+    const what = `no slots of ${quoted(pattern)} in ${quoted(timezone)} can be found`
+    throw new TypeError(`${what}: ${textOf(cause)}`, { cause })
   }
   return {
     next: (after) => found.nextRun(dateAt(after))?.getTime(),

@@ -3,6 +3,8 @@ import { ClosedError, EngineError } from '../errors.js'
 import type { SlotResult, Slots } from '../api/slots.js'
 import type { Cron } from './cron.js'
 import type { ScheduledRun, ScheduleOptions } from './types.js'
+import { quoted } from '../plain-text.js'
+import { tell, textOf, traceOf } from '../thrown.js'
 
 /** So many slots are open at most: the newest. */
 const MOST = 100
@@ -12,9 +14,9 @@ const LONGEST = 15_000
 /** How soon it looks again after trouble, ms. */
 const AGAIN = 1000
 
-const codeOf = (error: unknown): string => (error instanceof EngineError ? error.code : String(error))
+const kindOf = (error: unknown): string => (error instanceof EngineError ? error.code : textOf(error))
 
-const isAway = (error: unknown): boolean => ['OFFLINE', 'NO_REPLY'].includes(codeOf(error))
+const isAway = (error: unknown): boolean => ['OFFLINE', 'NO_REPLY'].includes(kindOf(error))
 
 interface RoundsOptions {
   readonly name: string
@@ -76,7 +78,7 @@ export class Rounds {
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort(new DOMException(`the schedule '${this.#it.name}' was stopped`, 'AbortError'))
+    this.#stop.abort(new DOMException(`the schedule ${quoted(this.#it.name)} was stopped`, 'AbortError'))
     this.#timer?.cancel()
     await this.#round
     await Promise.all(this.#running)
@@ -222,7 +224,7 @@ export class Rounds {
       } catch (error) {
         open.trouble = this.#tellTrouble(error, open.trouble)
         // What stands there is no slot.
-        again = codeOf(error) === 'WRONG_KIND' ? undefined : AGAIN
+        again = kindOf(error) === 'WRONG_KIND' ? undefined : AGAIN
       }
     open.busy = false
     if (again === undefined) this.#settle(slot)
@@ -259,7 +261,7 @@ export class Rounds {
   /** Each trouble once, until it is over; a server that is away is none. What was told. */
   #tellTrouble(error: unknown, told: string | undefined): string | undefined {
     if (this.#stopped || error instanceof ClosedError || isAway(error)) return told
-    const code = codeOf(error)
+    const code = kindOf(error)
     if (code === told) return told
     const { onError } = this.#it.options
     if (onError !== undefined) this.#tell(() => onError(error))
@@ -269,12 +271,11 @@ export class Rounds {
 
   /** What a listener throws must not end the schedule. */
   #tell(listener: () => unknown): void {
-    const told = async (): Promise<unknown> => listener()
-    told().catch((error: unknown) => this.#warn('a listener threw', error))
+    tell(listener, (error) => this.#warn('a listener threw', error))
   }
 
   #warn(what: string, ...causes: readonly unknown[]): void {
-    const why = causes.map((cause) => `: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`)
-    process.emitWarning(`schedule '${this.#it.name}': ${what}${why.join('')}`, 'HoldfastWarning')
+    const why = causes.map((cause) => `: ${traceOf(cause)}`)
+    process.emitWarning(`schedule ${quoted(this.#it.name)}: ${what}${why.join('')}`, 'HoldfastWarning')
   }
 }

@@ -3,6 +3,7 @@ import { readConfig } from '../../config/file/read.js'
 import { type Settings, settle } from '../../config/settings.js'
 import type { Endpoint } from '../../engine/endpoint.js'
 import { parse, UsageError } from '../usage.js'
+import { plainJson, plainMessage } from '../../plain-text.js'
 
 const HELP = `Usage: holdfast config check FILE [--json] [--strict]
 
@@ -42,7 +43,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
     throw new UsageError('it is holdfast config check FILE; try holdfast config --help')
   }
   const report = await check(file)
-  process.stdout.write(values.json ? `${JSON.stringify(report, undefined, 2)}\n` : page(file, report))
+  process.stdout.write(values.json ? `${plainJson(report)}\n` : page(file, report))
   return values.strict && report.unsafe.length > 0 ? 1 : 0
 }
 
@@ -118,17 +119,14 @@ const unsafeOf = async (settings: Settings, endpoint: Endpoint, file: string): P
 
 const page = (file: string, { used, unused, unsafe }: Report): string => {
   const width = Math.max(...Object.keys(used).map((name) => name.length))
-  const lines = Object.entries(used).map(([name, value]) => `${name.padEnd(width)}  ${escaped(String(value))}`)
+  const lines = Object.entries(used).map(([name, value]) => `${name.padEnd(width)}  ${plainMessage(String(value))}`)
   const parts = [
-    section(`${file} can be used:`, lines),
-    section('Not used, or not as it stands there:', unused.map(escaped)),
-    section('Unsafe:', unsafe),
+    section(`${plainMessage(file)} can be used:`, lines),
+    section('Not used, or not as it stands there:', unused.map(plainMessage)),
+    section('Unsafe:', unsafe.map(plainMessage)),
   ]
   return parts.filter((part) => part !== '').join('\n')
 }
 
 const section = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : [title, ...lines.map((line) => `  ${line}`), ''].join('\n')
-
-/** It comes from a file that somebody else may have written. */
-const escaped = (text: string): string => text.replace(/\p{Cc}/gu, (sign) => JSON.stringify(sign).slice(1, -1))

@@ -1,6 +1,7 @@
 import { connect } from '../../index.js'
 import { demo } from '../demo/demo.js'
 import { parse, UsageError } from '../usage.js'
+import { plainText } from '../../plain-text.js'
 
 const HELP = `Usage: holdfast demo [--seconds N] [--plain] [--url URL]
 
@@ -18,7 +19,7 @@ NO_COLOR in the environment takes the colours away. Ctrl-C ends it.
 const seconds = (text: string): number => {
   const value = text.trim() === '' ? NaN : Number(text)
   if (value >= 3 && value <= 600) return value
-  throw new UsageError(`--seconds takes a number from 3 to 600, not ${JSON.stringify(text)}`)
+  throw new UsageError(`--seconds takes a number from 3 to 600, not "${plainText(text)}"`)
 }
 
 export const run = async (args: readonly string[]): Promise<number> => {

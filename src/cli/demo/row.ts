@@ -1,3 +1,5 @@
+import { HIDDEN } from '../../plain-text.js'
+
 /** A row of the picture: pieces of text with a style each. Escape codes come in only when it is painted. */
 
 export type Style = 'strong' | 'dim' | 'good' | 'bad' | 'lost' | 'accent'
@@ -13,7 +15,7 @@ export type Row = readonly Span[]
 const CODES: Record<Style, string> = { strong: '1', dim: '2', good: '32', bad: '1;31', lost: '1;35', accent: '36' }
 
 /** Names come from outside: what would move the cursor or change a colour is shown as a question mark. */
-export const harmless = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')
+export const harmless = (text: string): string => text.replace(HIDDEN, '?')
 
 export const plainText = (row: Row): string => row.map(({ text }) => text).join('')
 

@@ -1,3 +1,5 @@
+import { quoted } from '../../plain-text.js'
+
 /** What the audience sees: who holds, who waits, who had it. Only acts change it; it asks no clock and no lock. */
 
 export type Tone = 'plain' | 'good' | 'bad' | 'lost'
@@ -85,7 +87,7 @@ export class Stage {
 
   lock(name: string): LockView {
     const found = this.locks.find((lock) => lock.name === name)
-    if (found === undefined) throw new RangeError(`no lock '${name}' on this stage`)
+    if (found === undefined) throw new RangeError(`no lock ${quoted(name)} on this stage`)
     return found
   }
 

@@ -3,6 +3,7 @@ import type { JavaCodec } from '../../codecs/java-codec.js'
 import type { NatMap } from '../../engine/endpoint.js'
 import { type Tree, wrong } from './tree.js'
 import { type Reading, simpleName, type Values } from './values.js'
+import { plainText, quoted } from '../../plain-text.js'
 
 /** What Java's classes are here. */
 const CODECS: Readonly<Record<string, CodecName>> = {
@@ -61,7 +62,7 @@ export const nameMapperIn = (
   const own = shown(name)
   throw wrong(
     values.at('nameMapper'),
-    `nameMapper ${own} is Java code: pass connect the function that does the same, nameMappers: { '${own}': (name) => … }`,
+    `nameMapper ${plainText(own)} is Java code: pass connect the function that does the same, nameMappers: { ${quoted(own)}: (name) => … }`,
   )
 }
 

@@ -6,6 +6,7 @@ import { codecIn, javaCodecIn, nameMapperIn } from './java.js'
 import { tlsIn } from './tls.js'
 import type { Tree } from './tree.js'
 import { type Reading, Values } from './values.js'
+import { plainMessage, plainText } from '../../plain-text.js'
 
 /** What the caller says beside the file, where it bears on how the file is read. */
 export type Beside = Pick<ClientOptions, 'mapName' | 'nameMappers' | 'codec'>
@@ -13,9 +14,9 @@ export type Beside = Pick<ClientOptions, 'mapName' | 'nameMappers' | 'codec'>
 /** What Redisson's fields come to, as if an URL and options had said it. */
 export const settingsOf = (documents: readonly Tree[], loose: boolean, file: string, beside: Beside): Filed => {
   const warnings: string[] = []
-  const reading: Reading = { loose, warn: (at, what) => void warnings.push(`${at}: ${what}`) }
+  const reading: Reading = { loose, warn: (at, what) => void warnings.push(plainMessage(`${at}: ${what}`)) }
   const root = documents.find(({ kind }) => kind !== 'nothing')
-  if (root === undefined) throw new ConfigError(`${file} is empty`)
+  if (root === undefined) throw new ConfigError(`${plainText(file, 300)} is empty`)
   const values = Values.of(root, reading)
   const options = optionsIn(values, reading, beside)
   const javaCodec = javaCodecIn(values, beside.codec)

@@ -6,6 +6,8 @@ import { type Beside, settingsOf } from './options-of-file.js'
 import { type Environment, REDISSON, SPRING } from './placeholders.js'
 import { isSpring, springIn } from './spring.js'
 import { Source } from './tree.js'
+import { plainText } from '../../plain-text.js'
+import { codeOf } from '../../thrown.js'
 
 /** Redisson's YAML or JSON, or Spring's application.yml that holds it or names it. */
 export const readConfig = async (file: string, env: Environment, beside: Beside = {}): Promise<Filed> => {
@@ -25,6 +27,6 @@ const contentOf = async (path: string, shown: string): Promise<string> => {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    throw new ConfigError(`${shown} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'no such file'}`)
+    throw new ConfigError(`${plainText(shown, 300)} cannot be read: ${codeOf(error) ?? 'no such file'}`)
   }
 }

@@ -5,6 +5,7 @@ import { getCiphers } from 'node:tls'
 import type { FullTlsOptions } from '../../engine/endpoint.js'
 import { wrong } from './tree.js'
 import type { Values } from './values.js'
+import { codeOf } from '../../thrown.js'
 
 const VERSIONS = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'] as const
 
@@ -54,7 +55,7 @@ const storeIn = (values: Values, name: string, beside: string): { readonly data:
   try {
     return { data: readFileSync(pathOf(text, beside)) }
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'no such file'
+    const code = codeOf(error) ?? 'no such file'
     throw wrong(
       values.at(name),
       `the file of ${name} cannot be read (${code}); a path is taken from where this file is`,

@@ -5,7 +5,7 @@ import type { Driver } from '../../engine/driver.js'
 import { Link } from '../../engine/link.js'
 import { slotOf, wireOwner } from '../../keys.js'
 import type { Script } from '../../lua/script.js'
-import { checkWire, isPromise, show } from '../../check-options.js'
+import { checkWire, show } from '../../check-options.js'
 import type { ClientEvents, Logger } from '../../api/monitoring.js'
 import type { Timer } from '../../base/clock.js'
 import { SubscriberCounts } from '../server/subscriber-counts.js'
@@ -25,6 +25,8 @@ import type { Fleet, Runner } from '../protocol/runner.js'
 import { BackgroundWork } from '../server/background-work.js'
 import { Retry } from '../server/retry.js'
 import { Undo } from '../server/undo.js'
+import { plainMessage } from '../../plain-text.js'
+import { errorOf, isPromise } from '../../thrown.js'
 
 export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly id: string
@@ -95,9 +97,7 @@ export class Runtime implements Runner {
     })
     this.lockEvents = new LockEvents(clock, this.events, options.id)
     this.link = new Link(driver, options, {
-      message: (message) => {
-        this.subscriptions.message(message)
-      },
+      message: (message) => this.subscriptions.message(message),
       reconnected: () => {
         this.#reconnected()
       },
@@ -130,7 +130,7 @@ export class Runtime implements Runner {
   readonly watched: Terms
 
   warn(warning: string): void {
-    this.warnings.push(warning)
+    this.warnings.push(plainMessage(warning))
     this.options.logger.warn(warning)
   }
 
@@ -259,7 +259,7 @@ export class Runtime implements Runner {
   }
 
   fail(error: unknown): void {
-    const known = error instanceof Error ? error : new Error(String(error))
+    const known = errorOf(error)
     if (!this.events.emit('error', known)) this.options.logger.error(known.message, known)
   }
 

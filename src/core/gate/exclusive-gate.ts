@@ -15,6 +15,7 @@ import { releaseOnServer } from './release.js'
 import { SpinWaiters } from './spin-waiters.js'
 import { abortable, LATE } from '../waiting/abortable.js'
 import { PASS_TIME } from '../../constants.js'
+import { reasonOf } from '../../base/abort.js'
 
 /**
  * The gate of a lock that one owner has at a time. Only the first who waits contends on the server; who holds it here
@@ -130,7 +131,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
       return
     }
     if (signal?.aborted === true) {
-      reject(signal.reason)
+      reject(reasonOf(signal))
       return
     }
     const hopeless = this.hopeless(request)

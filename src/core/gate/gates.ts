@@ -60,7 +60,9 @@ export class Gates implements GateHome {
   /** Why this owner would wait for itself: it has the key already, as another kind of lock. */
   inVain(key: string, kind: LockKind, name: string, owner: UnitOfWork): DeadlockError | undefined {
     const held = this.beside(key, kind).find((gate) => gate.tenureOf(owner) !== undefined)
-    return held && new DeadlockError(name, `its owner holds it already as another kind, ${held.kind.name}`)
+    if (held === undefined) return undefined
+    const { name: other } = held.kind
+    return new DeadlockError(name, `its owner holds it already as another kind, ${other}`)
   }
 
   /** The gate of a lock that somebody here holds or waits for. */

@@ -4,6 +4,8 @@ import type { Tenure } from '../hold/tenure.js'
 import { NOT_HELD } from '../protocol/protocol.js'
 import { isWrongKind, mayHaveRun } from '../server/error-kinds.js'
 import type { LineHost } from '../waiting/gate-host.js'
+import { quoted } from '../../plain-text.js'
+import { textOf } from '../../thrown.js'
 
 /** The gate that it was taken through. */
 type Releasing = Pick<LineHost, 'name' | 'kind' | 'runtime' | 'protocol' | 'leaveLine'>
@@ -75,6 +77,8 @@ const gaveUp = (gate: Releasing, tenure: Tenure, cause: unknown): void => {
 const notReleased = (name: string, cause: unknown, left: number): EngineError => {
   const code = cause instanceof EngineError ? cause.code : 'NO_REPLY'
   const until = `the server keeps it until its lease ends, in ${Math.max(0, Math.ceil(left))} ms at most`
-  const why = cause instanceof Error ? cause.message : String(cause)
-  return new EngineError(code, `'${name}' could not be released; ${until}: ${why}`, { target: name, cause })
+  return new EngineError(code, `${quoted(name)} could not be released; ${until}: ${textOf(cause)}`, {
+    target: name,
+    cause,
+  })
 }

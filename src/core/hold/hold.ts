@@ -6,6 +6,7 @@ import type { UnitOfWork } from '../../base/owner.js'
 import { ScopedAbort } from '../../base/scope.js'
 import type { Terms } from './terms.js'
 import { marginOf } from './margin.js'
+import { quoted } from '../../plain-text.js'
 
 /** What a hold is a level of. */
 export interface HoldHost {
@@ -135,7 +136,7 @@ export class TenureHold implements Hold {
     checkLease(lease)
     if (this.terms.watched) {
       throw new RangeError(
-        `extend(${lease}): '${this.name}' is renewed by the watchdog; only a fixed lease can be extended`,
+        `extend(${lease}): ${quoted(this.name)} is renewed by the watchdog; only a fixed lease can be extended`,
       )
     }
     if (this.state === 'lost') throw this.#gone()

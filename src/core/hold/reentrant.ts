@@ -5,6 +5,7 @@ import type { Retry } from '../server/retry.js'
 import { type HoldHost, TenureHold } from './hold.js'
 import type { ReleaseWait } from './release-wait.js'
 import type { Terms } from './terms.js'
+import { quoted } from '../../plain-text.js'
 
 /** What the levels need of the client. */
 export interface LevelsClient {
@@ -122,7 +123,9 @@ export abstract class Reentrant implements HoldHost {
       // Other changes came first: it may have been passed on to another owner since.
       if (this.status() === 'lost' || this.passes !== passes) return undefined
       if (this.level >= MOST_LEVELS) {
-        throw new RangeError(`'${this.name}' is held ${MOST_LEVELS} times by its owner, which is as often as it can be`)
+        throw new RangeError(
+          `${quoted(this.name)} is held ${MOST_LEVELS} times by its owner, which is as often as it can be`,
+        )
       }
       const sent = this.now()
       if (!(await this.setLevel(this.holds.length + 1, terms.lease))) return undefined
@@ -222,7 +225,7 @@ export abstract class Reentrant implements HoldHost {
   /** Its owner has no more of the lock than one hold. */
   mustNotBeNested(): void {
     if (this.level <= 1 && this.host.carries?.() !== true) return
-    const message = `'${this.name}' is held more than once: release the other holds first`
+    const message = `${quoted(this.name)} is held more than once: release the other holds first`
     throw new HoldfastError('NESTED_HOLD', message, { target: this.name })
   }
 

@@ -5,6 +5,7 @@ import { isTransient } from '../server/error-kinds.js'
 import type { Ear } from '../server/subscriptions.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { type Grant, grantOf } from './grant-message.js'
+import { quoted } from '../../plain-text.js'
 
 /** Where this client hears of its grants. */
 export class GrantListener {
@@ -26,7 +27,7 @@ export class GrantListener {
     try {
       if (!this.listens()) await this.#ear?.ready
     } catch (error) {
-      options.logger.warn(`cannot subscribe for '${this.#host.name}': waiting by polling`, error)
+      options.logger.warn(`cannot subscribe for ${quoted(this.#host.name)}: waiting by polling`, error)
     }
   }
 

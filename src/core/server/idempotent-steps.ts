@@ -8,6 +8,8 @@ import type { Link } from '../../engine/link.js'
 import { NOTE_TIME } from '../../constants.js'
 import { integer } from '../../lua/shape.js'
 import { UNSURE, isTransient } from './error-kinds.js'
+import { quoted } from '../../plain-text.js'
+import { errorOf } from '../../thrown.js'
 
 /** How long a note that nobody needs any more may stay, ms: many are deleted together. */
 const LINGER = 1000
@@ -240,8 +242,9 @@ const mayHaveChanged = (cause: unknown): boolean =>
   (cause instanceof EngineError && (UNSURE.has(cause.code) || isBrokenOff(cause.message)))
 
 const notGivenBack = (cause: unknown): Error => {
-  if (!(cause instanceof EngineError)) return cause instanceof Error ? cause : new Error('no answer for a minute')
+  if (!(cause instanceof EngineError)) return errorOf(cause ?? 'no answer for a minute')
   const { code, target, message } = cause
-  const text = `'${target}': what nobody has any more may not have been given back: ${message}`
+  const whose = target === undefined ? '' : `${quoted(target)}: `
+  const text = `${whose}what nobody has any more may not have been given back: ${message}`
   return new EngineError(code, text, { target, cause })
 }

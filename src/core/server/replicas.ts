@@ -6,6 +6,7 @@ import type { Script } from '../../lua/script.js'
 import { integer, list, text } from '../../lua/shape.js'
 import type { Clock } from '../../base/clock.js'
 import type { Reply } from '../../lua/values.js'
+import { isError } from '../../thrown.js'
 
 export interface ReplicasOptions {
   readonly clock: Clock
@@ -124,7 +125,7 @@ export class Replicas {
     await this.look()
     // Those that have gone meanwhile are nobody to wait for.
     if (this.of(key) === 0) return reply
-    throw new ReplicationError(target, replicas, this.#timeout, reached instanceof Error ? reached : undefined)
+    throw new ReplicationError(target, replicas, this.#timeout, isError(reached) ? reached : undefined)
   }
 }
 

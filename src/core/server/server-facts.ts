@@ -2,6 +2,7 @@ import type { Link } from '../../engine/link.js'
 import { type Shape, digits, list, text, tuple } from '../../lua/shape.js'
 import type { Clock } from '../../base/clock.js'
 import { replicasIn } from './replicas.js'
+import { textOf } from '../../thrown.js'
 
 /** What is known of the server; everything is optional, for it may refuse to say. */
 export interface ServerFacts {
@@ -62,7 +63,7 @@ const UNCOUNTED =
 
 /** What cannot be looked at is said, and nothing is refused for it. */
 export const refused = (argv: readonly string[], error: unknown, consequence: string): string =>
-  `${argv.join(' ')} is not to be had, so ${consequence}: ${(error as Error).message}`
+  `${argv.join(' ')} is not to be had, so ${consequence}: ${textOf(error)}`
 
 const evicting = (policy: string): string =>
   policy.startsWith('volatile')

@@ -10,6 +10,7 @@ import { leftOf } from '../hold/terms.js'
 import type { Runner } from '../protocol/runner.js'
 import type { Turnstiles } from './turnstiles.js'
 import type { Arg } from '../../lua/values.js'
+import { quoted } from '../../plain-text.js'
 
 /** What many share and nobody owns: its keys stay on the server until they are deleted. */
 export abstract class SharedObject implements Kept {
@@ -112,7 +113,7 @@ export abstract class SharedObject implements Kept {
     const kept = await this.command(['GET', this.key], either(text, nil))
     const count = /^-?\d{1,16}$/.test(kept ?? '0') ? Number(kept) : NaN
     if (Number.isSafeInteger(count)) return count
-    const problem = `the key of '${this.name}' holds a text that is no count: ${show(kept)}`
+    const problem = `the key of ${quoted(this.name)} holds a text that is no count: ${show(kept)}`
     throw new EngineError('WRONG_KIND', problem, { target: this.name })
   }
 }

@@ -10,6 +10,7 @@ import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Subscriptions } from '../server/subscriptions.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { GRACE } from '../waiting/abortable.js'
+import { quoted } from '../../plain-text.js'
 
 /** How much is asked for at once: so many calls, unless their weights are said. */
 const QUESTION = 100
@@ -250,7 +251,7 @@ export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter
   }
 
   cannotSubscribe(error: unknown): void {
-    this.#runtime.options.logger.warn(`cannot subscribe for '${this.passage.name}': waiting by polling`, error)
+    this.#runtime.options.logger.warn(`cannot subscribe for ${quoted(this.passage.name)}: waiting by polling`, error)
   }
 
   rested(): void {

@@ -11,6 +11,7 @@ import {
 } from '../driver.js'
 import type { GlideClient, GlideMessage } from './client.js'
 import { bytesOf, refuse, replyOf, serverText, textOf, translated } from './replies.js'
+import { errorOf } from '../../thrown.js'
 
 const NO_SHARDS =
   'a client of Valkey GLIDE for one server cannot subscribe to sharded channels: leave `sharded` out, or pass a client of ioredis or node-redis'
@@ -88,7 +89,7 @@ export class GlideDriver implements Driver {
       client = await Glide.createClient({ ...config, databaseId: 0, lazyConnect: false })
       await client.customCommand(['SELECT', String(databaseId)], { decoder: TEXT })
     } catch (error) {
-      const { message } = error as Error
+      const { message } = errorOf(error)
       if (missingDatabase(message) !== undefined)
         return `${serverText(message) ?? message} (at its SELECT ${databaseId})`
     } finally {
@@ -131,9 +132,10 @@ export class GlideDriver implements Driver {
       const reply = replyOf(await client.customCommand(argv.map(wordOf), { decoder: binary ? BYTES : TEXT }), binary)
       if (this.#cut) this.#restored()
       return reply
-    } catch (error) {
-      if ((error as Error).name === 'ConnectionError') this.#lost(error as Error)
-      throw translated(error as Error)
+    } catch (thrown) {
+      const error = errorOf(thrown)
+      if (error.name === 'ConnectionError') this.#lost(error)
+      throw translated(error)
     } finally {
       this.#underWay--
       while (this.#underWay < this.#most && this.#line.length > 0) this.#line.shift()?.()

@@ -1,5 +1,6 @@
 import type { Reply } from '../../lua/values.js'
 import { NoReply, NotSent } from '../driver.js'
+import { errorOf, isError } from '../../thrown.js'
 
 export const textOf = (value: string | Uint8Array): string =>
   typeof value === 'string' ? value : Buffer.from(value).toString()
@@ -12,7 +13,7 @@ export const replyOf = (value: unknown, binary: boolean): Reply => {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (typeof value === 'bigint') return Number(value)
   if (typeof value === 'string') return binary ? Buffer.from(value) : value
-  if (value instanceof Error) return new Error(serverText(value.message) ?? value.message)
+  if (isError(value)) return new Error(serverText(value.message) ?? value.message)
   if (Array.isArray(value)) return value.flatMap((item: unknown) => itemsOf(item, binary))
   return value as Reply
 }
@@ -49,7 +50,7 @@ export const serverText = (text: string): string | undefined => {
 }
 
 export const refuse = (error: unknown): never => {
-  throw translated(error as Error)
+  throw translated(errorOf(error))
 }
 
 /** Told apart for the link by names and texts, since the classes are those of the caller's copy. */

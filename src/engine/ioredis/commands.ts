@@ -21,8 +21,13 @@ export const commandOf = (argv: readonly Arg[], { binary }: SendOptions): Comman
 /** What options a caller's client has for its commands, only the client knows. */
 export const call = (client: IoredisClient, argv: readonly Arg[], { binary }: SendOptions = {}): Promise<Reply> => {
   const [name, args] = wordsOf(argv)
-  const reply = binary === true ? client.callBuffer(name, ...args) : client.call(name, ...args)
-  return (reply as Promise<Reply>).catch(rethrow)
+  try {
+    const reply = binary === true ? client.callBuffer(name, ...args) : client.call(name, ...args)
+    return (reply as Promise<Reply>).catch(rethrow)
+  } catch (error) {
+    // It is somebody else's, and may be wrapped.
+    return Promise.reject(translated(error))
+  }
 }
 
 /** ioredis takes bytes for such in a Buffer only. */

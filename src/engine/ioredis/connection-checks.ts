@@ -1,5 +1,6 @@
 import type { IoredisClient } from './client.js'
 import { withoutCommand } from './errors.js'
+import { errorOf } from '../../thrown.js'
 
 /** A server from before Redis 6 knows no users; ioredis goes on as its only one. */
 export const otherUser = async (client: IoredisClient, username: string): Promise<Error | undefined> => {
@@ -9,7 +10,7 @@ export const otherUser = async (client: IoredisClient, username: string): Promis
     return user === username ? undefined : new Error('ERR connected as another user than the one of the URL')
   } catch (error) {
     // Who may not ask is a user, all the same.
-    if (!/unknown command/i.test((error as Error).message)) return undefined
+    if (!/unknown command/i.test(errorOf(error).message)) return undefined
     return new Error('ERR the server knows no users (Redis 6 does): leave the user out of the URL')
   }
 }
@@ -20,7 +21,8 @@ export const unknownUser = async (client: IoredisClient): Promise<Error | undefi
     await client.call('PING')
     return undefined
   } catch (error) {
-    return (error as Error).message.startsWith('NOAUTH') ? withoutCommand(error as Error) : undefined
+    const known = errorOf(error)
+    return known.message.startsWith('NOAUTH') ? withoutCommand(known) : undefined
   }
 }
 

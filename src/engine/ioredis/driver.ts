@@ -21,6 +21,7 @@ import { SentinelNews } from './sentinel-news.js'
 import { SeparateConnections } from './separate-connections.js'
 import { speaksTls, withoutTls } from './tls-mismatch.js'
 import { WriteBatches } from './write-batches.js'
+import { errorOf } from '../../thrown.js'
 
 /** Until a connection that is not what was asked for is made anew, ms. */
 const UNFIT = 1000
@@ -82,19 +83,21 @@ export class IoredisDriver implements Driver {
       if (!this.lent || this.#commands.status === 'wait') await Promise.race([this.#dial(), never(ready)])
       await ready
     } catch (error) {
-      throw withoutCommand(this.#lastError ?? (error as Error))
+      throw withoutCommand(this.#lastError ?? errorOf(error))
     }
   }
 
   #watchErrors(events: DriverEvents): void {
     let sentinel: Error | undefined
     // What one of them said is more than that none of them helped.
-    this.#listenTo('sentinelError', (error: Error) => (sentinel = error))
-    const strange = (error: Error): void => {
+    this.#listenTo('sentinelError', (error: unknown) => (sentinel = errorOf(error)))
+    const strange = (thrown: unknown): void => {
+      const error = errorOf(thrown)
       if (isOutOfStep(error)) events.outOfStep(error)
     }
     this.#listenTo('node error', strange)
-    this.#listenTo('error', (error: Error) => {
+    this.#listenTo('error', (thrown: unknown) => {
+      const error = errorOf(thrown)
       strange(error)
       const denied = refusedSelect(error)
       this.#denied = denied ?? this.#denied

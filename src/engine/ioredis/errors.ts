@@ -1,9 +1,10 @@
 import { NoReply, NotSent, redirection } from '../driver.js'
+import { errorOf, partOf } from '../../thrown.js'
 
 /** ioredis hangs the command on its errors, and AUTH's arguments hold the password. */
 export const withoutCommand = (error: Error): Error => {
-  const source = (error as { lastNodeError?: Error }).lastNodeError ?? error
-  return new Error(wordsOf(source))
+  const last = partOf(error, 'lastNodeError')
+  return new Error(wordsOf(last === undefined ? error : errorOf(last)))
 }
 
 /** OpenSSL's own words stand among numbers and paths. */
@@ -13,14 +14,16 @@ interface OpenSslError extends Error {
 }
 
 /** For people. */
-const wordsOf = ({ name, message, code, reason }: OpenSslError): string => {
-  if (reason?.includes('certificate required') === true) {
+const wordsOf = (error: OpenSslError): string => {
+  const { name, message, code } = error
+  const said = typeof error.reason === 'string' ? error.reason : undefined
+  if (said?.includes('certificate required') === true) {
     return 'the server wants a certificate of this client: pass tls: { cert, key }'
   }
-  if (reason !== undefined && /unknown ca|bad certificate|certificate (unknown|expired|revoked)/.test(reason)) {
-    return `the server does not accept the certificate of this client (${reason})`
+  if (said !== undefined && /unknown ca|bad certificate|certificate (unknown|expired|revoked)/.test(said)) {
+    return `the server does not accept the certificate of this client (${said})`
   }
-  return reason ?? (message === '' ? (code ?? name) : message)
+  return said ?? (message === '' ? (code ?? name) : message)
 }
 
 /** A SELECT that the server refused, with the database that it asked for; undefined: the error is about something else. */
@@ -34,7 +37,8 @@ export const refusedSelect = (error: Error): Error | undefined => {
 const GAVE_UP = /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/s
 
 /** Told apart for the link: never sent, sent and unanswered, or answered with an error. */
-export const translated = (error: Error): Error => {
+export const translated = (thrown: unknown): Error => {
+  const error = errorOf(thrown)
   if (error.name === 'ReplyError') return withoutCommand(error)
   const answer = GAVE_UP.exec(error.message)?.[1]
   // Nodes that send from one to the other are handing over a slot.
@@ -44,6 +48,6 @@ export const translated = (error: Error): Error => {
   return new NoReply(withoutCommand(error).message)
 }
 
-export const rethrow = (error: Error): never => {
+export const rethrow = (error: unknown): never => {
   throw translated(error)
 }

@@ -2,6 +2,7 @@ import { type Connection, type DriverEvents, NotSent, type SubscriptionKind } fr
 import type { IoredisClient } from './client.js'
 import { rethrow, withoutCommand } from './errors.js'
 import { GUARDED, isOutOfStep } from './parser-guard.js'
+import { errorOf } from '../../thrown.js'
 
 /** How each kind of subscription is begun and ended. */
 const WORDS = {
@@ -136,7 +137,8 @@ export class IoredisMessages {
       client.on('ready', again)
       return this.#opened
     }
-    client.on('error', (error: Error) => {
+    client.on('error', (thrown: unknown) => {
+      const error = errorOf(thrown)
       if (isOutOfStep(error)) this.reconnect()
       if (!this.#closed) this.#events.error(withoutCommand(error))
     })
@@ -149,7 +151,7 @@ export class IoredisMessages {
     return (this.#opened = client.connect().then(follow, (error: unknown) => {
       this.#client = undefined
       client.disconnect()
-      throw new NotSent(withoutCommand(error as Error).message)
+      throw new NotSent(withoutCommand(errorOf(error)).message)
     }))
   }
 

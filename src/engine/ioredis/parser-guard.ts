@@ -1,4 +1,5 @@
 import reading from 'ioredis/built/DataHandler.js'
+import { textOf } from '../../thrown.js'
 
 /** What is used of what ioredis has on each connection to read answers. */
 interface Reader {
@@ -30,7 +31,7 @@ if (dispatch !== undefined) {
     try {
       step()
     } catch (error) {
-      this.redis.emit('error', new Error(`${LOST_COUNT}: ${(error as Error).message}`))
+      this.redis.emit('error', new Error(`${LOST_COUNT}: ${textOf(error)}`))
     }
   }
 }

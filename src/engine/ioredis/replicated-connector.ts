@@ -2,6 +2,7 @@ import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
 import type { Node } from '../endpoint.js'
+import { errorOf, partOf } from '../../thrown.js'
 
 type Options = Omit<RedisOptions, 'replyMapping'>
 
@@ -22,7 +23,7 @@ export const connectorTo = (nodes: readonly Node[]): new (options: unknown) => A
       const master = await masterOf(nodes, this.#options)
       if (this.#isOver()) throw new Error('closed')
       const stream = tls === undefined ? connectPlain({ ...master }) : connectTls({ ...master, ...tls })
-      stream.once('error', (error: Error) => (this.firstError = error))
+      stream.once('error', (error: unknown) => (this.firstError = errorOf(error)))
       this.stream = stream
       return stream
     }
@@ -39,7 +40,7 @@ const masterOf = async (nodes: readonly Node[], options: Options): Promise<Node>
     return await Promise.any(asked)
   } catch (error) {
     // What one of them said is more than that none of them is it.
-    const errors = (error as AggregateError).errors as readonly Error[]
+    const errors = partOf(error, 'errors') as readonly Error[]
     throw errors.find((one) => one !== NO_MASTER) ?? NO_MASTER
   }
 }

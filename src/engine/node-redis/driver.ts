@@ -14,6 +14,7 @@ import {
 } from '../driver.js'
 import type { NodeRedisClient, NodeRedisNode } from './client.js'
 import { NodeRedisMessages } from './messages.js'
+import { errorOf } from '../../thrown.js'
 
 type Word = string | Buffer
 
@@ -67,7 +68,7 @@ export class NodeRedisDriver implements Driver {
     // connecting to a database that does not exist.
     const missing = new Promise<never>((_resolve, reject) => {
       this.#listenTo('error', (error) => {
-        const { message } = error as Error
+        const { message } = errorOf(error)
         if (!wasUp && missingDatabase(message) !== undefined) reject(new Error(message))
       })
     })
@@ -124,7 +125,7 @@ export class NodeRedisDriver implements Driver {
       if (!this.cluster) return await this.#client.sendCommand(words, how)
       return await this.#sendToNode(words, how, options)
     } catch (error) {
-      throw translated(error as Error)
+      throw translated(error)
     }
   }
 
@@ -144,7 +145,7 @@ export class NodeRedisDriver implements Driver {
             // Asked to send it again: only what the server refused was surely not done.
             if (failure !== undefined && !failure.message.startsWith('READONLY')) throw failure
             return master.sendCommand(words, how).catch((error: unknown) => {
-              throw (failure = error as Error)
+              throw (failure = errorOf(error))
             })
           })
         const failed = (error: unknown): void => {
@@ -171,7 +172,7 @@ export class NodeRedisDriver implements Driver {
       return await client.sendCommand(words, how)
     } catch (error) {
       // It was not done there.
-      const to = redirection((error as Error).message)
+      const to = redirection(errorOf(error).message)
       if (to === undefined || node !== undefined) throw error
       redirected?.(to)
       this.#events?.moved()
@@ -217,7 +218,7 @@ export class NodeRedisDriver implements Driver {
       await client.connect()
       return await client.sendCommand(argv.map(wordOf), TEXT)
     } catch (error) {
-      return refuse(error as Error)
+      return refuse(error)
     } finally {
       if (this.#apart.delete(client) && client.isOpen) client.destroy()
     }
@@ -276,12 +277,13 @@ const wordOf = (word: Arg): Word => {
   return typeof word === 'number' ? String(word) : Buffer.from(word.buffer, word.byteOffset, word.byteLength)
 }
 
-const refuse = (error: Error): never => {
+const refuse = (error: unknown): never => {
   throw translated(error)
 }
 
 /** Told apart for the link by their texts, since the classes are those of the caller's copy. */
-const translated = (error: Error): Error => {
+const translated = (thrown: unknown): Error => {
+  const error = errorOf(thrown)
   if (error instanceof NotSent) return error
   // What a server says begins with a word in capitals, what node-redis and the system say does not.
   if (/^[A-Z]{2,} /.test(error.message)) return new Error(error.message)

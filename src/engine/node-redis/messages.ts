@@ -1,5 +1,6 @@
 import { type Connection, type DriverEvents, NotSent, redirection, type SubscriptionKind } from '../driver.js'
 import type { NodeRedisClient } from './client.js'
+import { errorOf } from '../../thrown.js'
 
 const WORDS = {
   plain: ['subscribe', 'unsubscribe'],
@@ -78,7 +79,7 @@ export class NodeRedisMessages {
     try {
       await this.#attach(channel)
     } catch (error) {
-      if (redirection((error as Error).message) === undefined) throw error
+      if (redirection(errorOf(error).message) === undefined) throw error
       await this.#sources.relearn(source)
       await this.#attach(channel)
     }
@@ -233,7 +234,7 @@ export class NodeRedisMessages {
     } catch (error) {
       // Another may stand in its place.
       if (open === undefined || this.#open.get(source) === open) this.#forget(source)
-      throw new NotSent((error as Error).message)
+      throw new NotSent(errorOf(error).message)
     }
   }
 
@@ -260,7 +261,7 @@ export class NodeRedisMessages {
       first = false
     })
     client.on('error', (error) => {
-      if (!this.#closed) this.#events.error(error instanceof Error ? error : new Error(String(error)))
+      if (!this.#closed) this.#events.error(errorOf(error))
     })
     const relearn = (): void => {
       if (!this.#closed && this.#open.get(source) === open) this.#relearn(source)

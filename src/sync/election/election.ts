@@ -11,6 +11,7 @@ import { Leadership, type Reading } from './leadership.js'
 import { Observer } from './observer.js'
 import type { Reign, Times } from './reign.js'
 import { marginOf } from '../../core/hold/margin.js'
+import { quoted } from '../../plain-text.js'
 
 /** What an election needs of its client. */
 export interface ElectionHome {
@@ -96,7 +97,7 @@ export class LockElection<V> implements Election<V> {
   async resign(): Promise<boolean> {
     const led = this.#reigns.filter((reign) => reign.ended() === undefined)
     for (const reign of led)
-      reign.end('resigned', new DOMException(`'${this.name}': the leader resigned`, 'AbortError'))
+      reign.end('resigned', new DOMException(`${quoted(this.name)}: the leader resigned`, 'AbortError'))
     if (!this.#isInside) await Promise.all(led.map(({ settled }) => settled))
     return led.length > 0
   }

@@ -1,4 +1,4 @@
-import { onAbort } from '../../base/abort.js'
+import { onAbort, reasonOf } from '../../base/abort.js'
 import type { TenureHold } from '../../core/hold/hold.js'
 import { within } from '../../base/scope.js'
 import { HoldfastError } from '../../errors.js'
@@ -6,6 +6,7 @@ import type { NumberedLock } from '../fenced-lock/fenced-lock.js'
 import type { Term } from '../../api/election.js'
 import { Reign, type Reigning } from './reign.js'
 import { isFinal } from './final-errors.js'
+import { isError, partOf, textOf } from '../../thrown.js'
 
 /** Between two tries to be a candidate at a server that is away, ms. */
 const PAUSE = 500
@@ -38,7 +39,7 @@ export class LeadLoop<T> {
     try {
       for (const signal of this.#options.stops) {
         if (signal.aborted) return undefined
-        offs.push(onAbort(signal, () => this.#stop.abort(signal.reason)))
+        offs.push(onAbort(signal, () => this.#stop.abort(reasonOf(signal))))
       }
       for (;;) {
         const hold = await this.#granted()
@@ -73,7 +74,7 @@ export class LeadLoop<T> {
 
   /** Each trouble once, until it leads. */
   #tell(error: unknown): void {
-    const trouble = error instanceof HoldfastError ? error.code : String(error)
+    const trouble = error instanceof HoldfastError ? error.code : textOf(error)
     if (trouble !== this.#trouble) this.#options.runtime.fail(error)
     this.#trouble = trouble
   }
@@ -83,8 +84,8 @@ export class LeadLoop<T> {
     const reign = new Reign(hold, this.#options)
     const over = began(reign)
     const { signal } = this.#stop
-    const off = onAbort(signal, () => reign.end('stopped', signal.reason))
-    if (signal.aborted) reign.end('stopped', signal.reason)
+    const off = onAbort(signal, () => reign.end('stopped', reasonOf(signal)))
+    if (signal.aborted) reign.end('stopped', reasonOf(signal))
     runtime.working++
     try {
       return await this.#reign(reign)
@@ -102,7 +103,7 @@ export class LeadLoop<T> {
     } catch (error) {
       if (reign.ended() !== undefined) return this.#next(reign)
       if (isFinal(error)) throw error
-      this.#tell((error as Error).cause ?? error)
+      this.#tell(partOf(error, 'cause') ?? error)
       return this.#next(reign)
     }
     if (reign.ended() !== undefined) return this.#next(reign)
@@ -129,4 +130,4 @@ export class LeadLoop<T> {
 
 /** Whether the work threw because its signal aborted: the reason itself, or an AbortError of whatever it was waiting for. */
 const isOf = (error: unknown, reason: unknown): boolean =>
-  error === reason || (error instanceof Error && (error.cause === reason || error.name === 'AbortError'))
+  error === reason || (isError(error) && (partOf(error, 'cause') === reason || partOf(error, 'name') === 'AbortError'))

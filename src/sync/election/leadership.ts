@@ -5,6 +5,8 @@ import { clientOf, leaderChannel, leaderKey } from '../../keys.js'
 import { electionLeader, electionProclaim, electionWithdraw } from '../../lua/scripts.gen.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import { decodeWith, encodeWith } from '../../codecs/by-name.js'
+import { quoted } from '../../plain-text.js'
+import { textOf } from '../../thrown.js'
 
 /** A value as it is kept: bytes that are no text as base64. */
 export interface Written {
@@ -101,8 +103,8 @@ export class Leadership {
     } catch (cause) {
       if (which === this.#unreadable) return undefined
       this.#unreadable = which
-      const why = cause instanceof Error ? cause.message : String(cause)
-      this.#runtime.fail(new Error(`the value of the leader at '${this.#leader}' cannot be read: ${why}`, { cause }))
+      const what = `the value of the leader at ${quoted(this.#leader)} cannot be read: ${textOf(cause)}`
+      this.#runtime.fail(new Error(what, { cause }))
       return undefined
     }
   }

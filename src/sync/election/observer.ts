@@ -6,6 +6,7 @@ import type { Listening } from '../topic/listening.js'
 import type { Topics } from '../topic/topics.js'
 import type { Leadership, Reading } from './leadership.js'
 import { codecOf } from '../../codecs/by-name.js'
+import { reasonOf } from '../../base/abort.js'
 
 /** How often it looks when it hears nothing, ms: for a message that was lost. */
 const LOOK = 5000
@@ -97,7 +98,7 @@ export class Observer<V> implements Leaders<V> {
       const listening = await topics.listen(place, heard, signal, failed)
       listening.on('gap', () => this.#lookIn(0))
       listening.atEnd(() => {
-        this.#stop(signal?.aborted === true ? { error: signal.reason } : {})
+        this.#stop(signal?.aborted === true ? { error: reasonOf(signal) } : {})
       })
       this.#lookIn(0)
       return listening

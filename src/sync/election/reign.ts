@@ -6,6 +6,7 @@ import { LockLostError } from '../../errors.js'
 import type { Claim, Leadership, Written } from './leadership.js'
 import { isFinal, persist } from './final-errors.js'
 import { marginOf } from '../../core/hold/margin.js'
+import { quoted } from '../../plain-text.js'
 
 /** The three numbers of a leader, ms. */
 export interface Times {
@@ -140,7 +141,7 @@ export class Reign {
     this.busy = false
     const { hold } = this
     // What the work has left behind hears of it, too.
-    this.end('resigned', new DOMException(`'${hold.name}': the term is over`, 'AbortError'))
+    this.end('resigned', new DOMException(`${quoted(hold.name)}: the term is over`, 'AbortError'))
     hold.signal.removeEventListener('abort', this.#look)
     // One behind the other on the connection: no trip more until the next one leads.
     const withdrawn = this.#leadership.withdraw(this.#claim.owner).catch(() => undefined)

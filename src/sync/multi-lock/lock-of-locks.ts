@@ -16,6 +16,7 @@ import { OwnedLocks } from './owned-locks.js'
 import { type Missed, type Rounds, type Wanted, inRounds } from './round-loop.js'
 import { SeveralHolds } from './several-holds.js'
 import { abortable, type LATE } from '../../core/waiting/abortable.js'
+import { quoted } from '../../plain-text.js'
 
 /** For how long a round waits for what it gives back, ms. */
 const GIVING_BACK = 1000
@@ -212,7 +213,7 @@ const mustDiffer = (members: readonly Lock[]): void => {
       const met = mine.find((lock) => leaves[other]?.some((one) => one === lock || meets(one, lock)))
       if (met === undefined) continue
       const place = `locks[${other}] and locks[${index}]`
-      throw new TypeError(`${place} exclude one another, both are '${met.name}': a set has each lock once`)
+      throw new TypeError(`${place} exclude one another, both are ${quoted(met.name)}: a set has each lock once`)
     }
   })
 }

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.js'
 import { BusyError, ClosedError, DeadlockError, LockLostError, type MemberFailure, MembersError } from '../../errors.js'
 import { GRACE } from '../../core/waiting/abortable.js'
+import { isA } from '../../thrown.js'
 
 interface Named {
   readonly name: string
@@ -21,7 +22,7 @@ export const failuresOf = (
 export const errorOf = (target: string, failures: readonly MemberFailure[]): unknown => {
   const errors = failures.map(({ error }) => error)
   const [first] = errors
-  if (errors.every((error) => error instanceof RangeError || error instanceof LockLostError)) return first
+  if (errors.every((error) => isA(error, RangeError) || error instanceof LockLostError)) return first
   const cause = new MembersError(target, failures)
   const all = (is: (error: unknown) => boolean): boolean => errors.every(is)
   if (all((error) => error instanceof ClosedError)) return new ClosedError(target, cause)

@@ -14,6 +14,7 @@ import {
 import { checkLease } from '../../check-options.js'
 import type { Hold, HoldState, MultiHold } from '../../api/hold.js'
 import { decisive, enough, outcomes } from './outcomes.js'
+import { quoted } from '../../plain-text.js'
 
 /** When it is lost the holder has this long to stop before the members that are left are given back, ms. */
 const MARGIN = 500
@@ -105,7 +106,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
     const live = this.members.filter(isLive).length
     if (this.#end !== undefined || live >= this.#parts.needed) return
     if (error instanceof ClosedError) this.#closed = error
-    this.#over(`'${name}', its member ${index}, was lost`)
+    this.#over(`${quoted(name)}, its member ${index}, was lost`)
   }
 
   #over(why: string): void {
@@ -213,7 +214,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
   }
 
   detach(): Promise<string> {
-    const message = `'${this.name}' is several locks, perhaps of several servers, and has no ticket: detach each of hold.members`
+    const message = `${quoted(this.name)} is several locks, perhaps of several servers, and has no ticket: detach each of hold.members`
     return Promise.reject(new HoldfastError('UNSUPPORTED', message, { target: this.name }))
   }
 

@@ -30,6 +30,7 @@ import {
 import type { Runner } from '../../core/protocol/runner.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import type { Waiter } from '../../core/waiting/waiter.js'
+import { quoted } from '../../plain-text.js'
 
 export interface PermitsRequest extends Patience {
   readonly count: number
@@ -191,7 +192,9 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     const { count, needsSetup, asked } = request
     request.asked = true
     if (asked === true || needsSetup !== true || all < 1 || count <= all) return undefined
-    return new RangeError(`count must be at most the permits that '${this.name}' has in all, ${all}, not ${count}`)
+    return new RangeError(
+      `count must be at most the permits that ${quoted(this.name)} has in all, ${all}, not ${count}`,
+    )
   }
 
   placeToLeave(): string | undefined {

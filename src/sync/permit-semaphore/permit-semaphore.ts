@@ -16,6 +16,7 @@ import type { Permit, PermitOptions, PermitSemaphore } from '../../api/semaphore
 import { HeldPermit, heldOf } from './held-permit.js'
 import { IdentifiedPermits, type PermitsRequest } from './identified-permits.js'
 import type { SetupOptions } from '../../api/wait-options.js'
+import { plainText } from '../../plain-text.js'
 
 /** So many at a time: one script takes them all, and others wait for it. */
 const MOST = 10_000
@@ -133,7 +134,7 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
   async release(ids: string | readonly string[]): Promise<void> {
     if ((await this.#release(ids)) === undefined) {
       const which = typeof ids === 'string' ? ids : ids.join(', ')
-      throw new NotOwnerError(this.name, `permit ${which}: unknown, expired or given back`)
+      throw new NotOwnerError(this.name, `permit ${plainText(which)}: unknown, expired or given back`)
     }
   }
 
@@ -178,7 +179,7 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
     const left = ID.test(id)
       ? await this.query((runner) => runner.run(permitSemaphoreLeaseTime, [timeouts], [this.#permits.marked(id)]))
       : -2
-    if (left === -2) throw new NotOwnerError(this.name, `permit ${id}: unknown, expired or given back`)
+    if (left === -2) throw new NotOwnerError(this.name, `permit ${plainText(id)}: unknown, expired or given back`)
     return left === -1 ? Infinity : left
   }
 }

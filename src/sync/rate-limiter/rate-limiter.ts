@@ -9,6 +9,7 @@ import type { SemaphoreOptions } from '../../api/semaphore.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 import { type Grant, Window, type WindowRequest } from './window.js'
 import { abortable, LATE } from '../../core/waiting/abortable.js'
+import { quoted } from '../../plain-text.js'
 
 /** As Redisson counts the kinds. */
 const SCOPES = ['overall', 'client'] as const
@@ -27,7 +28,9 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
   constructor(turnstiles: Turnstiles, name: string) {
     super(turnstiles, name)
     if (this.runtime.options.redisson === '3.8') {
-      throw new ConfigError(`'${name}': a Redisson of 3.8 counts in another way, no rate limiter can be shared with it`)
+      throw new ConfigError(
+        `${quoted(name)}: a Redisson of 3.8 counts in another way, no rate limiter can be shared with it`,
+      )
     }
     this.#window = new Window(this.runtime, name, this.key)
   }

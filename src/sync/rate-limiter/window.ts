@@ -18,6 +18,7 @@ import type { RedissonVersion } from '../../api/client.js'
 import type { Rate } from '../../api/rate-limiter.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import type { Waiter } from '../../core/waiting/waiter.js'
+import { quoted } from '../../plain-text.js'
 
 export interface WindowRequest extends Patience {
   readonly permits: number
@@ -133,7 +134,7 @@ export class Window implements Passage<WindowRequest, Grant> {
 
   #tooMany({ permits }: WindowRequest, rate: number): Error | undefined {
     if (permits <= rate) return undefined
-    return new RangeError(`permits must be at most the rate of '${this.name}', ${rate}, not ${permits}`)
+    return new RangeError(`permits must be at most the rate of ${quoted(this.name)}, ${rate}, not ${permits}`)
   }
 
   async #send(question: Question, requests: readonly WindowRequest[]): Promise<Taken> {

@@ -5,6 +5,7 @@ import { show } from '../../check-options.js'
 import type { Returns } from '../../api/script.js'
 import { decodeWith } from '../../codecs/by-name.js'
 import type { Reply } from '../../lua/values.js'
+import { isError } from '../../thrown.js'
 
 type Readers = { readonly [R in keyof Returns]: (reply: Reply, codec: Codec) => Returns[R] }
 
@@ -15,7 +16,7 @@ const value = (reply: Reply, codec: Codec): unknown => {
   if (reply === null) return undefined
   if (reply instanceof Uint8Array) return decoded(reply, codec)
   if (Array.isArray(reply)) return reply.map((item) => value(item, codec))
-  return reply instanceof Error ? serverError(reply.message) : reply
+  return isError(reply) ? serverError(reply.message) : reply
 }
 
 /** A status comes as bytes, too, and is no value of the codec: `redis.status_reply('OK')`, or what SET says. */

@@ -9,6 +9,8 @@ import { checkFunction, show } from '../../check-options.js'
 import type { Subscription } from '../../api/topic.js'
 import { decodeWith } from '../../codecs/by-name.js'
 import type { Codec } from '../../api/codec.js'
+import { quoted } from '../../plain-text.js'
+import { tell, textOf } from '../../thrown.js'
 
 /** What can be subscribed to. */
 export interface Place {
@@ -119,15 +121,10 @@ export class Listening implements Subscription {
     try {
       message = decodeWith(this.#place.codec, payload)
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause)
-      failed(new Error(`a message on '${channel}' cannot be read: ${why}`, { cause }))
+      failed(new Error(`a message on ${quoted(channel)} cannot be read: ${textOf(cause)}`, { cause }))
       return
     }
-    try {
-      Promise.resolve(this.#concerned.receive(message, channel)).catch(failed)
-    } catch (error) {
-      failed(error)
-    }
+    tell(() => this.#concerned.receive(message, channel), failed)
   }
 }
 

@@ -3,6 +3,7 @@ import { onAbort } from '../../base/abort.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { EngineError } from '../../errors.js'
 import { Listening, type Place, type Receive } from './listening.js'
+import { quoted } from '../../plain-text.js'
 
 /** Who listens to the topics of one client. */
 export class Topics {
@@ -21,7 +22,7 @@ export class Topics {
     if (why === undefined) return
     this.#warned = true
     this.runtime.warn(
-      `topic '${title}': a listener of Java’s that reads by ${why} cannot read this message, and such messages delay the waiters of its locks for up to half a minute: use the same codec on both sides`,
+      `topic ${quoted(title)}: a listener of Java’s that reads by ${why} cannot read this message, and such messages delay the waiters of its locks for up to half a minute: use the same codec on both sides`,
     )
   }
 
