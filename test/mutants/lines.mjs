@@ -306,14 +306,6 @@ export const lines = [
     suites: ['plain-text#log lines'],
   },
   {
-    name: 'plain-warnings',
-    breaks: 'client.warnings are plain',
-    file: 'src/core/client/runtime.ts',
-    from: 'this.warnings.push(plainMessage(warning))',
-    to: 'this.warnings.push(warning)',
-    suites: ['cli/plain-output#a warning'],
-  },
-  {
     name: 'core-subscription-for-ever',
     breaks: 'a subscription ends a little after its last listener',
     file: 'src/core/server/subscriptions.ts',
