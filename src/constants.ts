@@ -93,5 +93,5 @@ export const FIELD = 22
 export const FIELD_AND_BLANK = FIELD + 1
 /** The end of a permit that does not expire, as Redisson writes it. */
 export const NEVER = '922337203685477'
-/** Numbers in Lua, as in JavaScript, are exact up to here. */
-export const MAX_SAFE_INTEGER = 9_007_199_254_740_991
+/** Scripts count and reply up to here: from 2^53 on numbers are not exact in Lua and in JavaScript, and ioredis 6 misreads the last ones below that. */
+export const MAX_SAFE_INTEGER = 9_000_000_000_000_000

@@ -8,6 +8,7 @@
 local keys = KEYS
 local limits, command, change = ARGV[1], ARGV[2], ARGV[3]
 --include whole
+--include text-of
 --include wrong-kind
 --include rate-limiter/rate-of
 
@@ -16,7 +17,7 @@ if limits == '1' then
   if problem then
     return problem
   end
-elseif not whole(redis.call('GET', keys[1]) or '0') then
+elseif not whole(textOf(keys[1]) or '0') then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
 local changed = 0

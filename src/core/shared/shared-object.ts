@@ -2,7 +2,7 @@ import { EngineError } from '../../errors.js'
 import { checkLease, show } from '../../check-options.js'
 import { coreChangeKeys } from '../../lua/scripts.gen.js'
 import { mustShareSlot, noteKey } from '../../keys.js'
-import { type Shape, either, integer, nil, text } from '../../lua/shape.js'
+import { type Shape, either, nil, text } from '../../lua/shape.js'
 import type { Kept } from '../../api/kept.js'
 import type { Runtime } from '../client/runtime.js'
 import { NamedRunner } from '../client/named-runner.js'
@@ -11,6 +11,9 @@ import type { Runner } from '../protocol/runner.js'
 import type { Turnstiles } from './turnstiles.js'
 import type { Arg } from '../../lua/values.js'
 import { quoted } from '../../plain-text.js'
+
+/** Also one so far away that a number of JavaScript's is not exact any more: anybody may have set any expiry. */
+const wholeMs = (reply: unknown): reply is number => Number.isInteger(reply)
 
 /** What many share and nobody owns: its keys stay on the server until they are deleted. */
 export abstract class SharedObject implements Kept {
@@ -67,7 +70,7 @@ export abstract class SharedObject implements Kept {
 
   /** As PTTL answers: -2 where there is no such key, -1 where it has no expiry. */
   #left(): Promise<number> {
-    return this.command(['PTTL', this.key], integer)
+    return this.command(['PTTL', this.key], wholeMs)
   }
 
   /** A question whose caller hears of it when the client closes before the answer. */
@@ -89,8 +92,8 @@ export abstract class SharedObject implements Kept {
   }
 
   delete(): Promise<boolean> {
-    // Of a limiter that may be very many grants: the server frees them aside.
-    return this.#change(this.limits ? 'UNLINK' : 'DEL')
+    // That may be very many grants: the server frees them aside.
+    return this.#change('UNLINK')
   }
 
   async expire(ms: number): Promise<boolean> {
@@ -103,7 +106,7 @@ export abstract class SharedObject implements Kept {
   }
 
   /** Of all its keys, if it is this object that stands there. */
-  async #change(command: 'DEL' | 'UNLINK' | 'PEXPIRE' | 'PERSIST', expiry = ''): Promise<boolean> {
+  async #change(command: 'UNLINK' | 'PEXPIRE' | 'PERSIST', expiry = ''): Promise<boolean> {
     const change = [this.limits ? '1' : '0', command, expiry] as const
     return (await this.query((runner) => runner.run(coreChangeKeys, this.keys, change))) > 0
   }

@@ -3,10 +3,12 @@
 -- KEYS[2] leader
 -- returns [string owner, string | nil term, string | nil revision, string | nil since, string | nil form, string | nil value, integer left] | nil nobody leads
 local lock, leader = KEYS[1], KEYS[2]
+--include left-of
+--include short-fields
 
-local known = redis.call('HMGET', leader, 'owner', 'term', 'revision', 'since', 'form', 'value')
+local known = shortFields(leader, 'owner', 'term', 'revision', 'since', 'form')
 local owner = known[1]
 if not owner or redis.call('HEXISTS', lock, owner) == 0 then
   return nil
 end
-return { owner, known[2], known[3], known[4], known[5], known[6], redis.call('PTTL', lock) }
+return { owner, known[2], known[3], known[4], known[5], redis.call('HGET', leader, 'value'), leftOf(lock) }

@@ -15,24 +15,26 @@ local lock, leader, channel = KEYS[1], KEYS[2], KEYS[3]
 local owner, term, revision, form, value, kept, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 --include server-now
 --include or-undo
+--include whole
+--include short-fields
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0
 end
-local known = redis.call('HMGET', leader, 'term', 'revision', 'since', 'owner')
+local known = shortFields(leader, 'term', 'revision', 'since', 'owner')
 if not known[1] and redis.call('EXISTS', leader) == 1 then
   return redis.error_reply('WRONGKIND a hash of another program')
 end
 local since = serverNow()
 if known[1] == term and known[4] == owner then
-  if (tonumber(known[2] or nil) or 0) > tonumber(revision) then
+  if (whole(known[2]) or 0) > tonumber(revision) then
     return 1
   end
-  since = known[3] or since
+  since = whole(known[3]) or since
 end
 redis.call('HSET', leader, 'owner', owner, 'term', term, 'revision', revision, 'since', since, 'form', form, 'value', value)
 orUndo(function()
-  redis.call('DEL', leader)
+  redis.call('UNLINK', leader)
 end, redis.call, 'PEXPIRE', leader, kept)
 if publish ~= '' then
   redis.pcall(publish, channel, term)

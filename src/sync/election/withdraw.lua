@@ -6,10 +6,11 @@
 -- returns integer 1 deleted, 0 it was another's, or gone
 local leader, channel = KEYS[1], KEYS[2]
 local owner, publish = ARGV[1], ARGV[2]
+--include short-fields
 
-if redis.call('HGET', leader, 'owner') ~= owner then
+if shortFields(leader, 'owner')[1] ~= owner then
   return 0
 end
-redis.call('DEL', leader)
+redis.call('UNLINK', leader)
 redis.pcall(publish, channel, '0')
 return 1

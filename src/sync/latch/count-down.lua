@@ -7,12 +7,13 @@
 local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
 local publish = ARGV[1]
 --include whole
+--include text-of
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
-  return math.max(0, whole(redis.call('GET', latch)) or 0)
+  return math.max(0, whole(textOf(latch)) or 0)
 end
-local before = redis.call('GET', latch)
+local before = textOf(latch)
 if before and not whole(before) then
   return redis.error_reply('WRONGKIND a text that is no count')
 end

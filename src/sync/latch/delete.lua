@@ -6,8 +6,9 @@
 local latch, channel = KEYS[1], KEYS[2]
 local publish = ARGV[1]
 --include whole
+--include text-of
 
-if not whole(redis.call('GET', latch) or '0') then
+if not whole(textOf(latch) or '0') then
   return redis.error_reply('WRONGKIND a text that is no count')
 end
 if redis.call('DEL', latch) == 0 then

@@ -9,8 +9,9 @@
 local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
 local amount, publish = ARGV[1], ARGV[2]
 --include whole
+--include text-of
 
-local before = redis.call('GET', note)
+local before = textOf(note)
 if before then
   return whole(before) or 0
 end

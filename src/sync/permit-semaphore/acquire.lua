@@ -17,23 +17,26 @@ local channel, publish = ARGV[1], ARGV[2]
 local calls = ARGV
 --include permit-semaphore/member-of
 --include or-undo
+--include whole
+--include text-of
+--include left-of
+--include count-with
 --include permit-semaphore/reclaim-expired
 --include server-now
 --include publish-permits
---include whole
 --include permit-semaphore/add-ids
 --include permit-semaphore/fit-calls
 
 if redis.call('EXISTS', note, queue, deadlines, turn) > 0 then
   if redis.call('EXISTS', note) == 1 then
     return { 0, 0 }
-  elseif redis.call('EXISTS', queue, deadlines) > 0 or redis.pcall('HGET', turn, 'till') then
+  elseif redis.call('EXISTS', queue, deadlines) > 0 or redis.pcall('HEXISTS', turn, 'till') ~= 0 then
     return { -2, 0 }
   end
 end
 local now = serverNow()
 local over, reaped = reclaimExpired(permits, timeouts, now, #calls)
-local stored = redis.call('GET', permits)
+local stored = textOf(permits)
 if not stored then
   return { -1, 0 }
 end

@@ -18,6 +18,9 @@ local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2
 local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 --include publish-permits
 --include whole
+--include text-of
+--include left-of
+--include count-with
 --include or-undo
 --include line/remove-waiter
 --include permit-semaphore/member-of
@@ -48,8 +51,11 @@ local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber
 --include semaphore/hand-over
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
-if redis.call('PEXPIRE', note, math.max(redis.call('PTTL', note), 1)) == 1 then
-  return whole(redis.call('GET', permits)) or 0
+if redis.call('PEXPIRE', note, math.max(leftOf(note), 1)) == 1 then
+  return whole(textOf(permits)) or 0
+end
+if not countWith(textOf(permits) or '0', amount) then
+  return redis.error_reply('WRONGKIND a text that is no count, or one too large')
 end
 local available = redis.call('INCRBY', permits, amount)
 redis.call('SET', note, 1, 'PX', LONG_NOTE_TIME)

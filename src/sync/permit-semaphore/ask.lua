@@ -27,6 +27,9 @@ local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 local calls = ARGV
 --include publish-permits
 --include whole
+--include text-of
+--include left-of
+--include count-with
 --include or-undo
 --include line/remove-waiter
 --include permit-semaphore/member-of
@@ -63,7 +66,7 @@ end
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 local fit = { served = 0, place = 8, taken = 0, ids = {}, leases = {} }
 local over, reaped = reclaimExpired(permits, timeouts, line.now, #calls)
-local stored = redis.call('GET', permits)
+local stored = textOf(permits)
 local free = whole(stored or '0')
 if not free then
   return redis.error_reply('WRONGKIND a text that is no count')

@@ -9,13 +9,15 @@
 local permits, timeouts, queue = KEYS[1], KEYS[2], KEYS[3]
 local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 --include or-undo
+--include whole
+--include text-of
+--include count-with
 --include permit-semaphore/reclaim-expired
 --include server-now
 --include publish-permits
---include whole
 
 local over, reaped = reclaimExpired(permits, timeouts, serverNow(), 0)
-local text = redis.call('GET', permits)
+local text = textOf(permits)
 local available = whole(text or '0')
 if not available then
   return redis.error_reply('WRONGKIND a text that is no count')

@@ -15,6 +15,9 @@ local permits, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEY
 local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 --include publish-permits
 --include whole
+--include text-of
+--include left-of
+--include count-with
 --include or-undo
 --include line/remove-waiter
 --include permit-semaphore/member-of
@@ -47,7 +50,8 @@ local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 line.timeouts, line.over, line.most, line.visits = timeouts, 0, MOST_GRANTED, 1
 line.over = reclaimExpired(permits, timeouts, line.now, 0)
-line.left = (whole(redis.call('MGET', permits)[1]) or 0) + line.over
+local text = redis.pcall('GETRANGE', permits, 0, 31)
+line.left = (type(text) == 'string' and whole(text) or 0) + line.over
 local back = leaveLine(line, owner)
 if back > 0 then
   handOver(line, line.left, false)

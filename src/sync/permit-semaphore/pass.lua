@@ -15,6 +15,7 @@ local calls = ARGV
 --include or-undo
 --include server-now
 --include whole
+--include text-of
 --include permit-semaphore/fit-calls
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
@@ -31,7 +32,7 @@ for id in string.gmatch(ids, '%S+') do
 end
 local fit = { served = 0, place = 2, taken = 0, ids = {}, leases = {} }
 fitCalls(timeouts, calls, fit, #gone)
-local free = whole(redis.call('GET', permits))
+local free = whole(textOf(permits))
 if fit.taken ~= #gone or not free or free < 0 or redis.call('EXISTS', voided) == 1 then
   return -2
 end

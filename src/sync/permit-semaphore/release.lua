@@ -20,6 +20,10 @@ local client, own, visits, channel, grants, publish = ARGV[1], tonumber(ARGV[2])
 local ids = ARGV
 --include permit-semaphore/member-of
 --include or-undo
+--include whole
+--include text-of
+--include left-of
+--include count-with
 --include permit-semaphore/reclaim-expired
 --include server-now
 --include publish-permits
@@ -36,12 +40,16 @@ for i = 7, #ids do
   end
   scores[i] = ends
 end
-local over, reaped = reclaimExpired(permits, timeouts, now, 0)
+local before, over, reaped = textOf(permits), 0, 0
+if before and not countWith(before, #ids) then
+  return redis.error_reply('WRONGKIND a text that is no count, or one too large')
+end
+over, reaped = reclaimExpired(permits, timeouts, now, 0)
 for i = 7, #ids do
   redis.call('ZREM', timeouts, memberOf(ids[i]))
 end
 local available = 0
-if redis.call('EXISTS', permits) == 1 then
+if before then
   -- Where the count may not be changed they stay taken.
   available = redis.pcall('INCRBY', permits, #ids - 6)
   if type(available) == 'table' then
@@ -55,7 +63,6 @@ local lined = redis.call('EXISTS', queue, deadlines) > 0
 if not lined and publishPermits(channel, publish, available) <= (own == 1 and 1 or 0) then
   return 1
 end
---include whole
 --include line/remove-waiter
 --include semaphore/remove-clients
 --include semaphore/line-of

@@ -18,6 +18,9 @@ local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2
 local amount, client, own, channel, grants, publish = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 --include publish-permits
 --include whole
+--include text-of
+--include left-of
+--include count-with
 --include or-undo
 --include line/remove-waiter
 --include permit-semaphore/member-of
@@ -53,7 +56,7 @@ end
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.timeouts, line.over, line.most, line.visits = timeouts, 0, MOST_GRANTED, 1
 line.over = reclaimExpired(permits, timeouts, line.now, 0)
-local text = redis.call('GET', permits)
+local text = textOf(permits)
 local before = whole(text or '0')
 if not before then
   return redis.error_reply('WRONGKIND a text that is no count')

@@ -17,6 +17,9 @@ local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2
 local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 --include publish-permits
 --include whole
+--include text-of
+--include left-of
+--include count-with
 --include or-undo
 --include line/remove-waiter
 --include permit-semaphore/member-of
@@ -46,7 +49,7 @@ local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber
 --include semaphore/serve
 --include semaphore/hand-over
 
-local before = redis.call('GET', note)
+local before = textOf(note)
 if before then
   return whole(before) or 0
 end

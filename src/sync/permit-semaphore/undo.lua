@@ -18,6 +18,9 @@ local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3
 local ids = ARGV
 --include publish-permits
 --include whole
+--include text-of
+--include left-of
+--include count-with
 --include or-undo
 --include line/remove-waiter
 --include permit-semaphore/member-of
@@ -48,14 +51,21 @@ local ids = ARGV
 --include semaphore/hand-over
 
 -- What is no note of ours is met before anything is done.
-redis.call('GET', note)
+textOf(note)
 local taken, scores = 0, {}
 for i = 6, #ids do
   scores[i] = redis.call('ZSCORE', timeouts, memberOf(ids[i]))
-  taken = taken + redis.call('ZREM', timeouts, memberOf(ids[i]))
+  taken = taken + (scores[i] and 1 or 0)
+end
+local before = taken > 0 and textOf(permits)
+if before and not countWith(before, taken) then
+  return redis.error_reply('WRONGKIND a text that is no count, or one too large')
+end
+for i = 6, #ids do
+  if scores[i] then redis.call('ZREM', timeouts, memberOf(ids[i])) end
 end
 local available
-if taken > 0 and redis.call('EXISTS', permits) == 1 then
+if before then
   available = redis.pcall('INCRBY', permits, taken)
   -- Where the count may not be changed they stay taken, until their lease ends.
   if type(available) == 'table' then

@@ -24,6 +24,8 @@ local order, places = KEYS[7], KEYS[8]
 local owner, patient, hears, counted, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local calls = ARGV
 --include whole
+--include text-of
+--include left-of
 --include wrong-kind
 --include rate-limiter/rate-of
 --include rate-limiter/limiter-of

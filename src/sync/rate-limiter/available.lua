@@ -10,6 +10,8 @@
 local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local enough = tonumber(ARGV[1])
 --include whole
+--include text-of
+--include left-of
 --include wrong-kind
 --include rate-limiter/rate-of
 --include rate-limiter/limiter-of
@@ -26,7 +28,7 @@ moveWindow(it, serverNow(), math.min(enough, it.rate))
 -- Where nothing is written down, looking writes nothing; and it does not keep the limiter alive.
 if it.stored or it.count or it.counted then
   saveValue(it)
-  local expiry = it.stored and 0 or redis.call('PTTL', it.permits)
+  local expiry = it.stored and 0 or leftOf(it.permits)
   if expiry > 0 then
     redis.call('PEXPIRE', it.value, expiry)
   end

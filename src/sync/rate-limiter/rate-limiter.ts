@@ -1,8 +1,8 @@
 import { SharedObject } from '../../core/shared/shared-object.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
-import { AcquireTimeoutError, ConfigError, NotInitializedError } from '../../errors.js'
+import { AcquireTimeoutError, ConfigError, EngineError, NotInitializedError } from '../../errors.js'
 import { rateLimiterRelease, rateLimiterSetRate, rateLimiterTrySetRate } from '../../lua/scripts.gen.js'
-import { digits, either, nil, tuple } from '../../lua/shape.js'
+import { either, nil, text, tuple } from '../../lua/shape.js'
 import { OPTIONS, checkAmount, checkRate, checkWaiting, needsSetup, show } from '../../check-options.js'
 import type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions } from '../../api/rate-limiter.js'
 import type { SemaphoreOptions } from '../../api/semaphore.js'
@@ -14,7 +14,7 @@ import { quoted } from '../../plain-text.js'
 /** As Redisson counts the kinds. */
 const SCOPES = ['overall', 'client'] as const
 
-const FIELD = either(digits, nil)
+const FIELD = either(text, nil)
 const FIELDS = tuple(FIELD, FIELD, FIELD, FIELD)
 
 /** What the scripts take for a rate. */
@@ -82,8 +82,16 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
     const fields = ['HMGET', this.key, 'rate', 'interval', 'type', 'keepAliveTime']
     const [permits, interval, scope, keepAlive] = await this.command(fields, FIELDS)
     if ([permits, interval, scope].includes(null)) return undefined
+    for (const field of [permits, interval, scope, keepAlive ?? '0']) this.#checkNumber(field as string)
     const rate = { permits: Number(permits), interval: Number(interval), scope: SCOPES[Number(scope)] }
     return Number(keepAlive) > 0 ? { ...rate, keepAlive: Number(keepAlive) } : rate
+  }
+
+  /** Another program may have written anything. */
+  #checkNumber(field: string): void {
+    if (/^\d{1,16}$/.test(field)) return
+    const problem = `the key of '${this.name}' holds a rate that is no number: ${show(field)}`
+    throw new EngineError('WRONG_KIND', problem, { target: this.name })
   }
 
   async available(): Promise<number> {

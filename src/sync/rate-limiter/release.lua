@@ -18,6 +18,8 @@ local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3],
 local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local amount, publish, counted, grants = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 --include whole
+--include text-of
+--include left-of
 --include wrong-kind
 --include rate-limiter/rate-of
 --include rate-limiter/limiter-of
@@ -34,7 +36,7 @@ local amount, publish, counted, grants = tonumber(ARGV[1]), ARGV[2], ARGV[3], AR
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
-  return redis.call('GET', note) == '0' and -1 or 1
+  return textOf(note) == '0' and -1 or 1
 end
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if problem then
@@ -50,24 +52,27 @@ local count = it.count
 if not count then
   it.left = math.min(it.rate, it.left + amount)
 end
-while amount > 0 do
-  local youngest = redis.call('ZREVRANGE', it.permits, 0, math.min(amount, 100) - 1, 'WITHSCORES')
-  for i = 1, #youngest, 2 do
-    local grant = youngest[i]
+-- More than the rate cannot be in the window; and a thousand places without a permit, which another program wrote, are enough.
+amount = math.min(amount, it.rate)
+local looked, vain = 0, 0
+local later = count and count.grants > 0 and redis.call('ZCOUNT', it.permits, '(' .. count.latest, '+inf')
+while amount > 0 and vain < 1000 do
+  local youngest, gone, rest = redis.call('ZREVRANGE', it.permits, 0, math.min(amount, 1000) - 1), 0, nil
+  while gone < #youngest and amount > 0 do
+    gone, looked = gone + 1, looked + 1
+    local grant = youngest[gone]
     local some = #grant > 3 and struct.unpack('<I4', grant, #grant - 3) or 0
-    redis.call('ZREM', it.permits, grant)
-    if count and count.grants > 0 and tonumber(youngest[i + 1]) <= tonumber(count.latest) then
+    if later and looked > later then
       count.grants, count.permits = count.grants - (some > amount and 0 or 1), count.permits - math.min(some, amount)
     end
     if some > amount then
-      redis.call('ZADD', it.permits, youngest[i + 1], string.sub(grant, 1, -5) .. struct.pack('<I4', some - amount))
+      rest = { redis.call('ZSCORE', it.permits, grant), string.sub(grant, 1, -5) .. struct.pack('<I4', some - amount) }
     end
-    amount = math.max(0, amount - some)
-    if amount == 0 then
-      break
-    end
+    amount, vain = math.max(0, amount - some), vain + (some == 0 and 1 or 0)
   end
-  amount = #youngest > 0 and amount or 0
+  if gone == 0 then break end
+  redis.call('ZREMRANGEBYRANK', it.permits, -gone, -1)
+  if rest then redis.call('ZADD', it.permits, rest[1], rest[2]) end
 end
 redis.call('SET', note, 1, 'PX', NOTE_TIME)
 saveLimiter(it)

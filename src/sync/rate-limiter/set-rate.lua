@@ -24,6 +24,8 @@ local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local keepState, always, publish, counted, grants = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 --include whole
+--include text-of
+--include left-of
 --include wrong-kind
 --include rate-limiter/rate-of
 --include rate-limiter/limiter-of
@@ -38,7 +40,7 @@ local keepState, always, publish, counted, grants = ARGV[5], ARGV[6], ARGV[7], A
 --include rate-limiter/head-of
 --include rate-limiter/wake-next
 
-local done = redis.call('GET', note)
+local done = textOf(note)
 if done then
   return whole(done) or 0
 end
@@ -51,8 +53,8 @@ if problem then
   return problem
 end
 -- What is no state of a limiter is an error here, before anything is written or deleted.
-redis.call('GET', value)
-redis.call('GET', ownValue)
+textOf(value)
+textOf(ownValue)
 redis.call('ZCARD', permits)
 redis.call('ZCARD', ownPermits)
 redis.call('HSET', limiter, 'rate', rate, 'interval', interval, 'type', scope, 'keepAliveTime', keepAlive)
@@ -74,7 +76,7 @@ elseif keepState == '0' then
   redis.call('HDEL', limiter, it.permits)
 else
   -- What is written down belongs to the rate before: the grants are counted anew.
-  redis.call('DEL', it.value)
+  redis.call('UNLINK', it.value)
   moveWindow(it, serverNow(), 0)
   saveLimiter(it)
 end

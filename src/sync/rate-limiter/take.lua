@@ -16,6 +16,8 @@ local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3],
 local note, order = KEYS[6], KEYS[7]
 local calls = ARGV
 --include whole
+--include text-of
+--include left-of
 --include wrong-kind
 --include rate-limiter/rate-of
 --include rate-limiter/limiter-of

@@ -16,6 +16,7 @@ local limiter, note, channel, order, places = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local publish, counted, grants = ARGV[5], ARGV[6], ARGV[7]
 --include whole
+--include text-of
 --include wrong-kind
 --include rate-limiter/rate-of
 --include publish-permits
@@ -25,7 +26,7 @@ local publish, counted, grants = ARGV[5], ARGV[6], ARGV[7]
 --include rate-limiter/head-of
 --include rate-limiter/wake-next
 
-local before = redis.call('GET', note)
+local before = textOf(note)
 if before then
   return whole(before) or 0
 end
@@ -39,7 +40,7 @@ redis.call('HSETNX', limiter, 'keepAliveTime', keepAlive)
 local set = redis.call('HSETNX', limiter, 'type', scope)
 if set == 1 and keepAlive > 0 then
   orUndo(function()
-    redis.call('DEL', limiter)
+    redis.call('UNLINK', limiter)
   end, redis.call, 'PEXPIRE', limiter, keepAlive)
 end
 redis.call('SET', note, set, 'PX', NOTE_TIME)

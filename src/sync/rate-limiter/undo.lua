@@ -18,6 +18,7 @@ local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local publish, counted, grants = ARGV[1], ARGV[2], ARGV[3]
 local calls = ARGV
 --include whole
+--include text-of
 --include wrong-kind
 --include rate-limiter/rate-of
 --include rate-limiter/limiter-of
@@ -29,16 +30,15 @@ local calls = ARGV
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, NOTE_TIME)
-redis.call('GET', note)
-redis.call('SET', note, 0, 'PX', NOTE_TIME)
+textOf(note)
 local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
-local taken = 0
+local stored, taken = it and whole(textOf(it.value)), 0
 for place = 4, it and #calls or 0 do
   local call = calls[place]
   taken = taken + redis.call('ZREM', it.permits, call) * struct.unpack('<I4', call, #call - 3)
 end
-local stored = taken > 0 and redis.call('GET', it.value)
-if stored then
+redis.call('SET', note, 0, 'PX', NOTE_TIME)
+if stored and taken > 0 then
   if it.count then
     -- It may have been among those that are counted: they are counted anew.
     redis.call('HSET', it.key, it.permits, '0 0 0')

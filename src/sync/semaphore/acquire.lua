@@ -11,6 +11,7 @@
 local permits, note, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local wanted = ARGV
 --include whole
+--include text-of
 --include semaphore/available
 --include semaphore/fit-in
 
@@ -23,7 +24,7 @@ if noted then
   return calls
 end
 if redis.call('EXISTS', queue, deadlines, turn) > 0 then
-  if redis.call('EXISTS', queue, deadlines) > 0 or redis.pcall('HGET', turn, 'till') then
+  if redis.call('EXISTS', queue, deadlines) > 0 or redis.pcall('HEXISTS', turn, 'till') ~= 0 then
     return -2
   end
 end

@@ -20,14 +20,21 @@ local amount, always, client, own, visits = ARGV[1], ARGV[2], ARGV[3], tonumber(
 local channel, grants, publish = ARGV[6], ARGV[7], ARGV[8]
 --include publish-permits
 --include whole
+--include text-of
+--include left-of
+--include count-with
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
-if redis.call('PEXPIRE', note, math.max(redis.call('PTTL', note), 1)) == 1 then
-  return redis.call('GET', note) == '0' and -1 or 1
+if redis.call('PEXPIRE', note, math.max(leftOf(note), 1)) == 1 then
+  return textOf(note) == '0' and -1 or 1
 end
-if always == '0' and redis.call('EXISTS', permits) == 0 then
+local before = textOf(permits)
+if always == '0' and not before then
   redis.call('SET', note, 0, 'PX', LONG_NOTE_TIME)
   return -1
+end
+if not countWith(before or '0', amount) then
+  return redis.error_reply('WRONGKIND a text that is no count, or one too large')
 end
 local available = redis.call('INCRBY', permits, amount)
 redis.call('SET', note, 1, 'PX', LONG_NOTE_TIME)

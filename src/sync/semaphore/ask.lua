@@ -24,6 +24,8 @@ local owner, joins, news, own = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), t
 local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 local wanted = ARGV
 --include whole
+--include text-of
+--include count-with
 --include semaphore/available
 --include semaphore/fit-in
 

@@ -4,17 +4,21 @@
 -- returns integer permits taken, negative when there was a debt
 local permits, note = KEYS[1], KEYS[2]
 --include whole
+--include text-of
 --include or-undo
 
-local before = redis.call('GET', note)
+local before = textOf(note)
 if before then
   return whole(before) or 0
 end
-local available = redis.call('GET', permits) or '0'
+local available = textOf(permits) or '0'
+if not whole(available) then
+  return redis.error_reply('WRONGKIND a text that is no count')
+end
 redis.call('SET', note, available, 'PX', NOTE_TIME)
 if available ~= '0' then
   orUndo(function()
     redis.call('DEL', note)
   end, redis.call, 'DECRBY', permits, available)
 end
-return whole(available) or 0
+return whole(available)

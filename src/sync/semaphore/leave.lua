@@ -14,6 +14,8 @@ local permits, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS
 local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 --include publish-permits
 --include whole
+--include text-of
+--include count-with
 --include or-undo
 --include line/remove-waiter
 --include semaphore/remove-clients
@@ -40,7 +42,8 @@ local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include semaphore/hand-over
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
-line.left = whole(redis.call('MGET', permits)[1]) or 0
+local text = redis.pcall('GETRANGE', permits, 0, 31)
+line.left = type(text) == 'string' and whole(text) or 0
 local back = leaveLine(line, owner)
 if back > 0 then
   handOver(line, line.left, false)

@@ -18,6 +18,8 @@ local amount, expiry, client, own = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumbe
 local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 --include publish-permits
 --include whole
+--include text-of
+--include count-with
 --include or-undo
 --include line/remove-waiter
 --include semaphore/remove-clients
@@ -43,7 +45,7 @@ local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 --include semaphore/serve
 --include semaphore/hand-over
 
-local before = redis.call('GET', note)
+local before = textOf(note)
 if before then
   return whole(before) or 0
 end

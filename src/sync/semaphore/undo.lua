@@ -15,6 +15,8 @@ local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3]
 local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 --include publish-permits
 --include whole
+--include text-of
+--include count-with
 --include or-undo
 --include line/remove-waiter
 --include semaphore/remove-clients
@@ -42,9 +44,14 @@ local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, NOTE_TIME)
-local taken = whole(redis.call('GET', note)) or 0
+local taken = whole(textOf(note)) or 0
+local before = taken > 0 and textOf(permits)
+if before and not countWith(before, taken) then
+  redis.call('PEXPIRE', note, LONG_NOTE_TIME)
+  return redis.error_reply('WRONGKIND a text that is no count, or one too large')
+end
 redis.call('SET', note, 0, 'PX', NOTE_TIME)
-if taken == 0 or redis.call('EXISTS', permits) == 0 then
+if not before then
   return 0
 end
 local available = redis.pcall('INCRBY', permits, taken)

@@ -14,19 +14,24 @@
 local slot, lock, counter, last = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, run, most, due, kept, known = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 --include server-now
+--include whole
+--include text-of
+--include short-fields
 --include or-undo
 --include raise-counter
 --include save-newest-due
---include whole
 
-local there = redis.call('HMGET', slot, 'state', 'run', 'attempt', 'token')
+local function isToken(text)
+  return #text < 20 and string.find(text, '^%d+$')
+end
+local there = shortFields(slot, 'state', 'run', 'attempt', 'token')
 if not there[1] and redis.call('EXISTS', slot) == 1 then
   return redis.error_reply('WRONGKIND a hash of another program')
 end
 local attempt = 0
 if there[1] then
   attempt = whole(there[3] or '') or 0
-  if there[1] == 'running' and there[2] == run and whole(there[4] or '') then
+  if there[1] == 'running' and there[2] == run and isToken(there[4] or '') then
     return { there[4], attempt }
   end
   if there[1] ~= 'running' or attempt >= most or attempt < 1 then
@@ -35,6 +40,10 @@ if there[1] then
 end
 if redis.call('HEXISTS', lock, owner) == 0 then
   return nil
+end
+local count = textOf(counter)
+if count and not isToken(count) then
+  return redis.error_reply('WRONGKIND a fencing counter that is no number')
 end
 attempt = attempt + 1
 raiseCounter(counter, known)
@@ -46,7 +55,7 @@ if there[2] then
 end
 orUndo(function()
   if attempt == 1 then
-    redis.call('DEL', slot)
+    redis.call('UNLINK', slot)
   end
 end, redis.call, 'PEXPIRE', slot, kept)
 saveNewestDue(last, due)

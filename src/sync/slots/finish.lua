@@ -11,8 +11,9 @@ local run, state, kept, attempt, token = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARG
 --include server-now
 --include or-undo
 --include whole
+--include short-fields
 
-local known = redis.call('HMGET', slot, 'run', 'attempt', 'before')
+local known = shortFields(slot, 'run', 'attempt', 'before')
 local gone = redis.call('EXISTS', slot) == 0
 if known[1] ~= run and not (gone and state ~= '') then
   return 0
@@ -22,7 +23,7 @@ if state == '' then
   if tried > 1 then
     redis.call('HSET', slot, 'attempt', tried - 1, 'run', known[3] or '')
   else
-    redis.call('DEL', slot)
+    redis.call('UNLINK', slot)
   end
   return 1
 end
@@ -32,7 +33,7 @@ end
 redis.call('HSET', slot, 'state', state, 'run', run, 'attempt', attempt, 'token', token, 'ended', serverNow())
 if gone then
   orUndo(function()
-    redis.call('DEL', slot)
+    redis.call('UNLINK', slot)
   end, redis.call, 'PEXPIRE', slot, kept)
 end
 return 1

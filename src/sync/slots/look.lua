@@ -4,7 +4,8 @@
 -- returns [string | nil state, string | nil run, string | nil attempt, string | nil token, string | nil began, string | nil ended, integer running, integer now]
 local slot, lock = KEYS[1], KEYS[2]
 --include server-now
+--include short-fields
 
-local known = redis.call('HMGET', slot, 'state', 'run', 'attempt', 'token', 'began', 'ended')
+local known = shortFields(slot, 'state', 'run', 'attempt', 'token', 'began', 'ended')
 local running = redis.call('EXISTS', lock)
 return { known[1], known[2], known[3], known[4], known[5], known[6], running, serverNow() }

@@ -9,14 +9,16 @@ local slot, last = KEYS[1], KEYS[2]
 local run, due, kept = ARGV[1], ARGV[2], ARGV[3]
 --include server-now
 --include or-undo
+--include whole
+--include short-fields
 --include save-newest-due
 
 if redis.call('EXISTS', slot) == 1 then
-  return redis.call('HGET', slot, 'run') == run and 1 or 0
+  return shortFields(slot, 'run')[1] == run and 1 or 0
 end
 redis.call('HSET', slot, 'state', 'skipped', 'run', run, 'ended', serverNow())
 orUndo(function()
-  redis.call('DEL', slot)
+  redis.call('UNLINK', slot)
 end, redis.call, 'PEXPIRE', slot, kept)
 saveNewestDue(last, due)
 return 1

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { MAX_SAFE_INTEGER } from '#src/constants.js'
 import { systemClock } from '#src/base/clock.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import { semaphoreDrain } from '#src/lua/scripts.gen.js'
@@ -14,7 +15,7 @@ const read = (text: string): unknown => {
 }
 
 void describe('a whole number that somebody wrote', () => {
-  for (const number of [1, 999_999_999_999_999, 10 ** 15, 2 ** 52, Number.MAX_SAFE_INTEGER]) {
+  for (const number of [1, 999_999_999_999_999, 10 ** 15, 2 ** 52, MAX_SAFE_INTEGER]) {
     test(`${number} and ${-number} are read as they are`, () => {
       assert.equal(read(`${number}`), number)
       assert.equal(read(`${-number}`), -number)
@@ -22,6 +23,8 @@ void describe('a whole number that somebody wrote', () => {
   }
 
   const none = [
+    `${MAX_SAFE_INTEGER + 1}`,
+    `${-MAX_SAFE_INTEGER - 1}`,
     `${2 ** 53}`,
     `${-(2 ** 53)}`,
     '9007199254740993',

@@ -31,7 +31,7 @@ local function serveLine(line, mine)
       redis.call('LREM', line.queue, 1, owner)
       redis.call('ZREM', line.deadlines, owner)
       if line.sets or line.amounts then redis.call('HDEL', line.sets or line.amounts, owner) end
-      till = till - 1
+      till, steps = till - 1, steps - (line.amounts and 2 or 0)
     elseif not (mode and isHolder(line, owner)) then
       -- Who is on trial holds already, and is passed by.
       local wants = mayEnter(owner, line)
@@ -49,7 +49,8 @@ local function serveLine(line, mine)
           till = till - 1
         end
         if mine[owner] or grantTrial(line, owner, wants, deadline, some, place) then
-          mode = wants
+          -- Permits take more than a lock does.
+          mode, steps = wants, steps - (line.amounts and 5 or 0)
         else
           -- Nobody heard that: the next one is tried, and it counts twice.
           steps = steps - 1

@@ -9,6 +9,6 @@ local function addIds(permits, timeouts, ids, leases, now)
     local ends = leases[i] == '0' and NEVER or now + (leases[i] or TRIAL)
     orUndo(giveBack, redis.call, 'ZADD', timeouts, ends, id)
   end
-  local lasts = #ids > 0 and redis.call('PTTL', permits) or -1
+  local lasts = #ids > 0 and leftOf(permits) or -1
   if lasts > 0 then orUndo(giveBack, redis.call, 'PEXPIRE', timeouts, lasts) end
 end

@@ -1,7 +1,7 @@
--- Grants an owner as many permits as it wants, which lapse after 3 s unless it confirms. The owner that asks has ids of its own
+-- Grants an owner as many permits as it wants (`mayEnter`), which lapse after 3 s unless it confirms. The owner that asks has ids of its own
 -- for them: it only has them paid (`line.paid`).
 local function grant(line, owner, trial)
-  local wants = -whole(redis.call('HGET', line.amounts, owner))
+  local wants = line.wants
   line.left = redis.call('DECRBY', line.permits, wants) + line.over
   line.granted[#line.granted + 1], line.granted[owner] = owner, wants
   if trial == 1 then

@@ -15,7 +15,7 @@ local function limiterOf(key, value, ownValue, permits, ownPermits)
   end
   limiter.counted = limiter.own and set[6] or not limiter.own and set[5]
   if limiter.counted then
-    local grants, sum, latest = string.match(limiter.counted, '^(%d+) (%d+) (%-?[%di]%S*)$')
+    local grants, sum, latest = string.match(#limiter.counted < 80 and limiter.counted or '', '^(%d+) (%d+) (%-?[%di]%S*)$')
     grants, sum = whole(grants), whole(sum)
     limiter.count = grants and sum and tonumber(latest) and { grants = grants, permits = sum, latest = latest } or { grants = 0, permits = 0 }
   end

@@ -11,7 +11,7 @@ local function moveWindow(limiter, now, enough)
     end
     return total
   end
-  local stored = redis.call('GET', limiter.value)
+  local stored = textOf(limiter.value)
   local left = whole(stored)
   limiter.stored = stored and left
   if left and not limiter.count then

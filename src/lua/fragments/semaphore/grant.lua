@@ -1,7 +1,7 @@
--- Grants an owner as many permits as it wants: from now on they are its own, though it may be dead. `line.granted`: who was granted some,
--- and how many.
+-- Grants an owner as many permits as it wants (`mayEnter`): from now on they are its own, though it may be dead.
+-- `line.granted`: who was granted some, and how many.
 local function grant(line, owner)
-  local wants = -whole(redis.call('HGET', line.amounts, owner))
+  local wants = line.wants
   redis.call('DECRBY', line.permits, wants)
   orUndo(function()
     redis.call('INCRBY', line.permits, wants)

@@ -5,11 +5,13 @@ local function joinLine(line, owner, joins, push, own, news, undo)
   local mark, open = own == 1 and LISTENS or 0, 0
   local done, refusal = pcall(function()
     -- Where the list was evicted all who wait come anew.
+    local anew = {}
     for _, other in ipairs(redis.call('EXISTS', line.queue) == 0 and redis.call('ZRANGE', line.deadlines, 0, 999) or {}) do
-      if not isHolder(line, other) then
-        redis.call('ZREM', line.deadlines, other)
-        redis.call('HDEL', line.amounts, other)
-      end
+      if not isHolder(line, other) then anew[#anew + 1] = other end
+    end
+    if #anew > 0 then
+      redis.call('ZREM', line.deadlines, unpack(anew))
+      redis.call('HDEL', line.amounts, unpack(anew))
     end
     if joins > 0 then
       local due = tonumber(redis.call('ZSCORE', line.deadlines, owner))

@@ -1,8 +1,9 @@
--- An owner leaves the line; what it had been granted goes back, unless there is no such semaphore any more. In a line that is too
+-- An owner leaves the line; what it had been granted goes back, unless there is no such semaphore any more, or
+-- what stands there cannot be counted on. In a line that is too
 -- long to look for it, its place goes when it comes to stand first.
 local function leaveLine(line, owner)
   local has = endTrial(line, owner)
-  if has > 0 and redis.call('EXISTS', line.permits) == 1 then
+  if has > 0 and countWith(textOf(line.permits), has) then
     line.left = redis.call('INCRBY', line.permits, has) + (line.over or 0)
     line.added = line.added + has
   elseif redis.call('ZREM', line.deadlines, owner) == 1 then

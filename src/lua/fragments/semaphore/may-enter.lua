@@ -1,5 +1,7 @@
--- 'read': there are as many permits as this place in the line wants; 'write': it has to wait, and so has everybody behind it.
+-- 'read': there are as many permits as this place in the line wants; 'write': it has to wait, and so has everybody behind it. Whoever
+-- asked whether it is a holder has just read its amount.
 local function mayEnter(owner, line)
-  local wants = -(whole(redis.call('HGET', line.amounts, owner)) or 0)
+  local wants = -(whole(line.amount) or 0)
+  line.wants = wants
   return wants > 0 and wants <= line.left and 'read' or 'write'
 end

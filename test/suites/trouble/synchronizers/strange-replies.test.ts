@@ -21,9 +21,12 @@ const keep = (kept: {
   () => kept.delete(),
 ]
 
-/** What is done with notes, and who leaves a line, goes on behind the callers; and of a renewal its permit tells: it is uncertain. */
+/**
+ * What is done with notes, and who leaves a line, goes on behind the callers; of a renewal its permit tells: it is uncertain; and an expiry may be
+ * as far away as anybody likes.
+ */
 const tells = (question: string): boolean =>
-  !['DEL', 'PEXPIRE', 'permit-semaphore/renew', 'rate-limiter/leave'].includes(question)
+  !['DEL', 'PEXPIRE', 'PTTL', 'permit-semaphore/renew', 'rate-limiter/leave'].includes(question)
 
 const semaphore: Part = {
   name: 'semaphore',
