@@ -143,6 +143,8 @@ export const OPTIONS = {
   observe: ['signal'],
   slots: ['retention'],
   runSlot: ['retry', 'grace', 'lease', 'signal'],
+  flight: ['codec'],
+  runFlight: ['ttl', 'stale', 'failure', 'wait', 'lease', 'signal'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 export const checkKnown = (options: object, known: readonly string[]): void => {

@@ -7,6 +7,7 @@ import type { ClientEvents, ClientListener, Health } from './api/monitoring.js'
 import type { RateLimiter } from './api/rate-limiter.js'
 import type { Script, ScriptOptions, Scripts } from './api/script.js'
 import type { PermitSemaphore, Semaphore } from './api/semaphore.js'
+import type { Flight, FlightOptions } from './api/flight.js'
 import type { Slots, SlotsOptions } from './api/slots.js'
 import type { PatternTopic, PatternTopicOptions, Topic, TopicOptions } from './api/topic.js'
 import { UnitOfWork } from './base/owner.js'
@@ -53,6 +54,7 @@ import { RedLock as LockOfMost } from './sync/red-lock/red-lock.js'
 import { Scripting, UserScript } from './sync/script/user-script.js'
 import { ServerScripts } from './sync/script/server-scripts.js'
 import { CountedSemaphore } from './sync/semaphore/semaphore.js'
+import { type FlightsHome, SharedFlight } from './sync/flight/flight.js'
 import { ClaimedSlots, type SlotsHome } from './sync/slots/slots.js'
 import { spinLock } from './sync/spin-lock/spin-lock.js'
 import { MatchingTopic, NamedTopic } from './sync/topic/topic.js'
@@ -87,6 +89,7 @@ class ConnectedClient implements Client {
   readonly #home: LockHome
   readonly #elections: ElectionHome
   readonly #slots: SlotsHome
+  readonly #flights: FlightsHome
   readonly #encodeKey: (key: string) => string | Uint8Array
   /** What else is unsafe once fenced locks are used. */
   #fencing: readonly string[]
@@ -106,6 +109,7 @@ class ConnectedClient implements Client {
     this.#home = { runtime, gates, readLabels: (clients) => Presence.read(runtime.link, clients, mapName) }
     this.#elections = { ...this.#home, topics, closing: this.closing, reigns: new Set() }
     this.#slots = { ...this.#home, newest: new Map() }
+    this.#flights = { ...this.#home, topics, newest: new Map(), flights: new Map(), looks: new Map() }
     this.#encodeKey = keyEncoder(codec, javaCodec)
     this.#fencing = facts.fencing
   }
@@ -199,6 +203,10 @@ class ConnectedClient implements Client {
 
   slots(name: string, options?: SlotsOptions): Slots {
     return new ClaimedSlots(this.#slots, checkName(name), options)
+  }
+
+  flight(name: string, options?: FlightOptions): Flight {
+    return new SharedFlight(this.#flights, checkName(name), options)
   }
 
   script(lua: string, options?: ScriptOptions): Script {

@@ -86,6 +86,9 @@ export const LAST_OF_KEYED_PART = KEYED_PART - 1
 
 // How values are written.
 
+/** The longest value of a flight, as characters: 16 MiB in base64. */
+export const LONGEST_FLIGHT_VALUE = 22_369_624
+
 /** How often an owner holds a lock, as a Lua pattern: up to 9999 times, which is as often as a tenure allows. */
 export const LEVEL_COUNT = '^[1-9]%d?%d?%d?$'
 /** The length of a field of a keyed lock, the hash of a key; and with the blank behind it. */

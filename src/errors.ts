@@ -15,6 +15,7 @@ export type ErrorCode =
   | 'MEMBERS'
   | 'REPLICATION'
   | 'UNSUPPORTED'
+  | 'FLIGHT'
   | EngineErrorCode
 
 const SERVER_CODES = [
@@ -187,6 +188,18 @@ export class ReplicationError extends HoldfastError {
       target,
       cause,
     })
+  }
+}
+
+/** The computation that this call shared has failed in another process. */
+export class FlightError extends HoldfastError {
+  static override readonly brand = 'FlightError'
+  /** The `name` of the error that its work threw. */
+  readonly thrown: string
+  constructor(target: string, thrown: string, why: string) {
+    const said = `${plainText(thrown)}: ${plainMessage(why)}`
+    super('FLIGHT', `the computation of ${quoted(target)} failed in another process: ${said}`, { target })
+    this.thrown = thrown
   }
 }
 

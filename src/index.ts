@@ -1,6 +1,7 @@
 export type { Client, CloseOptions, ReadWriteLockOptions, RedissonVersion, SpinLockOptions } from './api/client.js'
 export type { Codec, CodecName } from './api/codec.js'
 export type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from './api/election.js'
+export type { Flight, FlightOptions, FlightResult, FlightRun, FlightRunOptions, FlightState } from './api/flight.js'
 export type { FencedHold, Hold, HoldState, MultiHold, Owner } from './api/hold.js'
 export type { Kept } from './api/kept.js'
 export type { CountDownLatch } from './api/latch.js'
@@ -56,6 +57,7 @@ export {
   ConfigError,
   DeadlockError,
   EngineError,
+  FlightError,
   type EngineErrorCode,
   type ErrorCode,
   HoldfastError,

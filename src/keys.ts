@@ -53,6 +53,12 @@ export const slotLock = (name: string, slot: string): string => `${tagged(name)}
 export const slotsToken = (name: string): string => `${tagged(name)}:slots:token`
 export const slotsLast = (name: string): string => `${tagged(name)}:slots:last`
 
+/** Of a key of a flight: how its newest computation ended, the lock that is held while it runs, and where its end is told; of all keys: the newest token. */
+export const flightRecord = (name: string, key: string): string => `${tagged(name)}:flight:${key}`
+export const flightLock = (name: string, key: string): string => `${tagged(name)}:flight-lock:${key}`
+export const flightChannel = (name: string, key: string): string => `holdfast_flight:${tagged(name)}:${key}`
+export const flightsToken = (name: string): string => `${tagged(name)}:flights:token`
+
 const companion = (name: string, what: string, clientId: string): string =>
   `${tagged(name)}:${what}${clientId === '' ? '' : `:${clientId}`}`
 

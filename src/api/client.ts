@@ -6,6 +6,7 @@ import type { ClientEvents, ClientListener, Health } from './monitoring.js'
 import type { RateLimiter } from './rate-limiter.js'
 import type { Script, ScriptOptions, Scripts } from './script.js'
 import type { PermitSemaphore, Semaphore } from './semaphore.js'
+import type { Flight, FlightOptions } from './flight.js'
 import type { Slots, SlotsOptions } from './slots.js'
 import type { PatternTopic, PatternTopicOptions, Topic, TopicOptions } from './topic.js'
 
@@ -57,6 +58,8 @@ export interface Client extends AsyncDisposable {
   election<V = unknown>(name: string): Election<V>
   /** What is to happen once for each slot, such as each night, whichever process comes first. */
   slots(name: string, options?: SlotsOptions): Slots
+  /** One computation at a time for each key among all processes; the others get its value. */
+  flight(name: string, options?: FlightOptions): Flight
   /** A plain lock whose holds carry a number that only grows, for the resource to check; Redisson's RFencedLock. */
   fencedLock(name: string): FencedLock
   /** All of these locks or none, of whatever kinds and clients, in whatever order; Redisson's RMultiLock. */

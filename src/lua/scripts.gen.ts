@@ -273,6 +273,70 @@ export const fencedLockSetLevel: Script<
 )
 
 /**
+ * A token for whoever is to compute: it must hold the lock, and nobody must have ended since the caller looked.
+ * Returns digits token | nil look again
+ */
+export const flightClaim: Script<
+  readonly [record: string, lock: string, counter: string],
+  readonly [owner: string, after: number, known: string],
+  string | null
+> = script(
+  'flight/claim',
+  '1a3adc4c2f72f771b14306ef49abbc3000ac5625',
+  "local record,lock,counter=KEYS[1],KEYS[2],KEYS[3]local owner,after,known=ARGV[1],tonumber(ARGV[2]),ARGV[3]local function whole(text)local number=text and#text<=17 and(text=='0'or string.find(text,'^%-?[1-9]%d*$'))and tonumber(text)return number and math.abs(number)<=9000000000000000 and number or nil\nend\nlocal function endedOf(record)local known=redis.call('HMGET',record,'token','ended','state','form')local token,ended=whole(known[1]or nil),whole(known[2]or nil)local ours=(known[3]=='value'or known[3]=='failed')and(known[4]=='none'or known[4]=='text'or known[4]=='base64')if ours and token and ended and token>0 and token<1000000000000000 and redis.call('HSTRLEN',record,'value')<=22369624 then\nreturn token,ended,known[3],known[4]end\nend\nlocal function raiseCounter(counter,least)local count=redis.pcall('GET',counter)or'0'if type(count)=='string'and(#count<#least or(#count==#least and count<least))then\nredis.pcall('SET',counter,least)end\nend\nlocal token=endedOf(record)if not token and redis.call('EXISTS',record)==1 and redis.call('HEXISTS',record,'token')==0 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nif redis.call('HEXISTS',lock,owner)==0 or(token or 0)>after then\nreturn nil\nend\nraiseCounter(counter,known)raiseCounter(counter,string.format('%.0f',after))redis.call('INCR',counter)return redis.call('GET',counter)",
+  3,
+  either(digits, nil),
+)
+
+/**
+ * Keeps how a computation has ended and tells those that wait; only while the lock is still its owner's, so that nothing late is ever seen.
+ * Returns integer 1 kept, 0 the lock is not this owner's
+ */
+export const flightFinish: Script<
+  readonly [record: string, lock: string, channel: string],
+  readonly [owner: string, token: string, state: string, form: string, value: string, kept: number, publish: string, message: string],
+  number
+> = script(
+  'flight/finish',
+  'e936535c9ccea75e2eb4509bb792e5b18975e4dd',
+  "local record,lock,channel=KEYS[1],KEYS[2],KEYS[3]local owner,token,state,form,value,kept,publish,message=ARGV[1],ARGV[2],ARGV[3],ARGV[4],ARGV[5],ARGV[6],ARGV[7],ARGV[8]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn 0\nend\nredis.call('HSET',record,'state',state,'token',token,'ended',serverNow(),'form',form,'value',value)orUndo(function()redis.call('DEL',record)end,redis.call,'PEXPIRE',record,kept)redis.pcall(publish,channel,message)return 1",
+  3,
+  integer,
+)
+
+/**
+ * Forgets how the newest computation of a key has ended, and lets those that wait look.
+ * Returns integer 1 forgotten, 0 there was nothing
+ */
+export const flightForget: Script<
+  readonly [record: string, channel: string],
+  readonly [publish: string],
+  number
+> = script(
+  'flight/forget',
+  '7cc84d515a7a7efd00f86386e9c05f1a72128004',
+  "local record,channel=KEYS[1],KEYS[2]local publish=ARGV[1]local state=redis.call('HGET',record,'state')if not state and redis.call('EXISTS',record)==1 then\nreturn redis.error_reply('WRONGKIND a hash of another program')end\nredis.call('UNLINK',record)redis.pcall(publish,channel,'')return state and 1 or 0",
+  2,
+  integer,
+)
+
+/**
+ * How the newest computation of a key has ended, with its value where the caller can use it, and who computes now.
+ * Returns [string | nil state, integer token, integer age, string | nil form, string | nil value, string | nil holder]
+ */
+export const flightLook: Script<
+  readonly [record: string, lock: string],
+  readonly [after: number, fresh: number],
+  readonly [string | null, number, number, string | null, string | null, string | null]
+> = script(
+  'flight/look',
+  '075a10be910b1007efa17a689c301f02f8423b6a',
+  "local record,lock=KEYS[1],KEYS[2]local after,fresh=tonumber(ARGV[1]),tonumber(ARGV[2])local function whole(text)local number=text and#text<=17 and(text=='0'or string.find(text,'^%-?[1-9]%d*$'))and tonumber(text)return number and math.abs(number)<=9000000000000000 and number or nil\nend\nlocal function endedOf(record)local known=redis.call('HMGET',record,'token','ended','state','form')local token,ended=whole(known[1]or nil),whole(known[2]or nil)local ours=(known[3]=='value'or known[3]=='failed')and(known[4]=='none'or known[4]=='text'or known[4]=='base64')if ours and token and ended and token>0 and token<1000000000000000 and redis.call('HSTRLEN',record,'value')<=22369624 then\nreturn token,ended,known[3],known[4]end\nend\nlocal function holderOf(lock)local fields=redis.call('HLEN',lock)local held=fields==1 and redis.call('HGETALL',lock)if held and string.find(held[2],'^[1-9]%d*$')then\nreturn held[1]elseif fields==0 then\nreturn false\nend\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal token,ended,state,form=endedOf(record)local age=math.max(0,serverNow()-(ended or 0))local value=(token or 0)>after or(state=='value'and age<fresh)if value then\nvalue=redis.call('HGET',record,'value')end\nreturn{state or false,token or 0,age,value and form,value,holderOf(lock)or false}",
+  2,
+  tuple(either(text, nil), integer, integer, either(text, nil), either(text, nil), either(text, nil)),
+)
+
+/**
  * Takes all of these keys of a group when none is another's, nobody in the line wants one, and the group is not left to others.
  * Asked again by the owner that has them (a reply was lost), it is still one hold. With one key: whatever the line may be.
  * Returns nil held | integer ms that one of them stays another's, -2 when it may be another's turn

@@ -4,15 +4,9 @@ import { NamedRunner } from '../../core/client/named-runner.js'
 import { clientOf, leaderChannel, leaderKey } from '../../keys.js'
 import { electionLeader, electionProclaim, electionWithdraw } from '../../lua/scripts.gen.js'
 import type { Runner } from '../../core/protocol/runner.js'
-import { decodeWith, encodeWith } from '../../codecs/by-name.js'
+import { readWritten, type Written, written } from '../../codecs/written.js'
 import { quoted } from '../../plain-text.js'
 import { textOf } from '../../thrown.js'
-
-/** A value as it is kept: bytes that are no text as base64. */
-export interface Written {
-  readonly form: 'none' | 'text' | 'base64'
-  readonly data: string
-}
 
 /** What a leader says of itself. */
 export interface Claim extends Written {
@@ -60,10 +54,7 @@ export class Leadership {
   }
 
   write(value: unknown): Written {
-    if (value === undefined) return { form: 'none', data: '' }
-    const data = encodeWith(this.#codec, value, 'value')
-    if (typeof data === 'string') return { form: 'text', data }
-    return { form: 'base64', data: Buffer.from(data).toString('base64') }
+    return written(this.#codec, value, 'value')
   }
 
   /** `false`: the lock is not the owner's any more. */
@@ -99,7 +90,7 @@ export class Leadership {
   #valueOf(form: string | null, data: string, which: string): unknown {
     if (form !== 'text' && form !== 'base64') return undefined
     try {
-      return decodeWith(this.#codec, Buffer.from(data, form === 'text' ? 'utf8' : 'base64'))
+      return readWritten(this.#codec, { form, data })
     } catch (cause) {
       if (which === this.#unreadable) return undefined
       this.#unreadable = which

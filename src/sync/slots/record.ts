@@ -1,6 +1,7 @@
 import { clientOf, slotLock, slotRecord, slotsLast, slotsToken } from '../../keys.js'
 import { slotsClaim, slotsFinish, slotsLook, slotsSkip } from '../../lua/scripts.gen.js'
 import type { Runner } from '../../core/protocol/runner.js'
+import { type NewestTokens, newestOf, remember } from './newest-tokens.js'
 
 export interface RecordOptions {
   /** Of all slots of the name. */
@@ -10,8 +11,7 @@ export interface RecordOptions {
   /** Never used again: whoever claims the slot writes it down. */
   readonly run: string
   readonly kept: number
-  /** The newest token that this client has had, by key: what comes next is above it, also when the counter was deleted. */
-  readonly newest: Map<string, bigint>
+  readonly newest: NewestTokens
 }
 
 /** What the server knows of a slot. */
@@ -76,8 +76,7 @@ export class SlotRecord {
   async claim(owner: string, most: number): Promise<Claimed | undefined> {
     const { key, run, kept, newest } = this.#options
     const keys = [this.#record, this.lock, slotsToken(key), slotsLast(key)] as const
-    const known = newest.get(key) ?? 0n
-    const args = [owner, run, most, this.#due, kept, String(known)] as const
+    const args = [owner, run, most, this.#due, kept, String(newestOf(newest, key))] as const
     const reply = await this.#runner.take(slotsClaim, keys, args, (claimed) => claimed !== null)
     if (reply === null) return undefined
     const token = BigInt(reply[0])
@@ -101,19 +100,6 @@ export class SlotRecord {
     const { key, run, kept } = this.#options
     const keys = [this.#record, slotsLast(key)] as const
     return (await this.#runner.run(slotsSkip, keys, [run, this.#due, kept])) === 1
-  }
-}
-
-/** Of so many names the newest tokens are known: those used last. */
-const NAMES = 1000
-
-const remember = (newest: Map<string, bigint>, key: string, token: bigint): void => {
-  const known = newest.get(key) ?? 0n
-  newest.delete(key)
-  newest.set(key, token > known ? token : known)
-  for (const oldest of newest.keys()) {
-    if (newest.size <= NAMES) break
-    newest.delete(oldest)
   }
 }
 

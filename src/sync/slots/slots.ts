@@ -20,6 +20,7 @@ import { slotsLast } from '../../keys.js'
 import type { SlotOptions, SlotResult, SlotRun, Slots, SlotsOptions, SlotState } from '../../api/slots.js'
 import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
 import { persist } from '../election/final-errors.js'
+import type { NewestTokens } from './newest-tokens.js'
 import { type Claimed, type Look, SlotRecord } from './record.js'
 
 /** A week, ms. */
@@ -29,7 +30,7 @@ const PATIENCE = 60_000
 
 /** What slots need of their client. */
 export interface SlotsHome extends LockHome {
-  readonly newest: Map<string, bigint>
+  readonly newest: NewestTokens
 }
 
 type Work<T> = (run: SlotRun) => Promise<T> | T

@@ -1,0 +1,122 @@
+import type { Codec } from '../../api/codec.js'
+import type { FlightRun } from '../../api/flight.js'
+import { within } from '../../base/scope.js'
+import { written } from '../../codecs/written.js'
+import { LONGEST_FLIGHT_VALUE } from '../../constants.js'
+import type { Runtime } from '../../core/client/runtime.js'
+import type { GatedLock } from '../../core/gate/gated-lock.js'
+import type { TenureHold } from '../../core/hold/hold.js'
+import { LockLostError } from '../../errors.js'
+import { quoted } from '../../plain-text.js'
+import { partOf, textOf } from '../../thrown.js'
+import { persist } from '../election/final-errors.js'
+import type { Ended } from './message.js'
+import type { Outcome } from './outcome.js'
+import type { FlightRecord } from './record.js'
+
+/** How long it is tried to claim a key, or to keep how its computation has ended, ms. */
+const PATIENCE = 60_000
+/** How often a call computes although it loses the lock each time. */
+const TIMES = 2
+
+export type Work = (run: FlightRun) => unknown
+
+export interface ComputationOptions {
+  readonly key: string
+  readonly runtime: Runtime
+  readonly lock: GatedLock
+  readonly record: FlightRecord
+  readonly codec: Codec
+  readonly work: Work
+  readonly lease: number | undefined
+  /** How long its end is kept, ms. */
+  readonly kept: number
+}
+
+/** The work of one call, done for all who want the same. */
+export class Computation {
+  readonly #options: ComputationOptions
+  #lost = 0
+
+  constructor(options: ComputationOptions) {
+    this.#options = options
+  }
+
+  /** `undefined`: another process computes, or has computed since `after`. `began`: the work is about to run. */
+  async run(after: bigint, began: () => void): Promise<Outcome | undefined> {
+    const { lock, lease } = this.#options
+    const hold = await lock.tryAcquire(lease === undefined ? undefined : { lease, renew: true })
+    if (hold === undefined) return undefined
+    try {
+      const token = await this.#claim(hold, after)
+      if (token === undefined) return undefined
+      began()
+      return await this.#compute(hold, token)
+    } finally {
+      await hold.release()
+    }
+  }
+
+  /** Asked for again while the lock is certain. */
+  async #claim(hold: TenureHold, after: bigint): Promise<bigint | undefined> {
+    const { runtime, record } = this.#options
+    const { clock } = runtime.options
+    const until = (): number => clock.monotonic() + Math.min(PATIENCE, hold.remaining())
+    const outcome = await persist(runtime, () => record.claim(hold.tenure.wire, after), until)
+    if ('error' in outcome) throw outcome.error
+    return hold.signal.aborted ? undefined : outcome.answer
+  }
+
+  async #compute(hold: TenureHold, token: bigint): Promise<Outcome | undefined> {
+    const { runtime, record, kept } = this.#options
+    const [outcome, ended] = await this.#work(hold, token)
+    // What was stopped in the middle has not failed.
+    if ('error' in outcome && hold.signal.aborted) {
+      this.#again(hold, undefined)
+      return undefined
+    }
+    const until = runtime.options.clock.monotonic() + PATIENCE
+    const told = await persist(runtime, () => record.finish(hold.tenure.wire, ended, kept), until)
+    // The others compute for themselves; here it is known.
+    if ('error' in told) runtime.fail(told.error)
+    if ('error' in told || told.answer) return outcome
+    this.#again(hold, 'value' in outcome ? outcome.value : undefined)
+    return undefined
+  }
+
+  /** Another process computes the same, or it was forgotten: what comes of that is newer. */
+  #again({ name }: TenureHold, result: unknown): void {
+    this.#lost++
+    if (this.#lost === TIMES) throw new LockLostError(name, `its work outlived it ${TIMES} times`, { result })
+  }
+
+  async #work(hold: TenureHold, token: bigint): Promise<[Outcome, Ended]> {
+    const { key, lock, runtime, codec, work } = this.#options
+    runtime.working++
+    try {
+      const value = await within(lock, hold, async () => work({ key, signal: hold.signal, token }))
+      const text = written(codec, value, 'value')
+      if (text.data.length > LONGEST_FLIGHT_VALUE)
+        throw new RangeError(
+          `the value of ${quoted(lock.name)} is too long to be shared: ${text.data.length} characters`,
+        )
+      return [
+        { value, age: 0, token, own: true },
+        { state: 'value', token, ...text },
+      ]
+    } catch (error) {
+      return [
+        { error, own: true, token },
+        { state: 'failed', token, form: 'text', data: failure(error) },
+      ]
+    } finally {
+      runtime.working--
+    }
+  }
+}
+
+/** For other processes: the name of what was thrown, and why, with a blank between. */
+const failure = (error: unknown): string => {
+  const name = partOf(error, 'name')
+  return `${(typeof name === 'string' && name.replace(/[^\w.]/g, '').slice(0, 80)) || 'Error'} ${textOf(error)}`
+}

@@ -1,0 +1,211 @@
+import type { Codec } from '../../api/codec.js'
+import type { Flight, FlightOptions, FlightResult, FlightRun, FlightRunOptions, FlightState } from '../../api/flight.js'
+import { enclosing } from '../../base/scope.js'
+import {
+  OPTIONS,
+  checkFunction,
+  checkLease,
+  checkName,
+  checkOptions,
+  checkSignal,
+  checkWait,
+  show,
+  usingArgs,
+} from '../../check-options.js'
+import { codecOf } from '../../codecs/by-name.js'
+import { NamedRunner } from '../../core/client/named-runner.js'
+import { GatedLock, type LockHome } from '../../core/gate/gated-lock.js'
+import { DeadlockError } from '../../errors.js'
+import { clientOf } from '../../keys.js'
+import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
+import type { NewestTokens } from '../slots/newest-tokens.js'
+import type { Topics } from '../topic/topics.js'
+import { Computation } from './computation.js'
+import { Follower } from './follower.js'
+import { LocalFlight } from './local-flight.js'
+import { type Outcome, outcomeOf } from './outcome.js'
+import { ANY_TOKEN, FlightRecord, type Look } from './record.js'
+
+/** How long it is kept at least how a computation has ended, ms: for those who waited for it and lost the message. */
+const LINGER = 10_000
+
+/** What flights need of their client. */
+export interface FlightsHome extends LockHome {
+  readonly topics: Topics
+  readonly newest: NewestTokens
+  /** What this process computes or waits for now, by the key of its record. */
+  readonly flights: Map<string, LocalFlight>
+  /** What it asks the server now. */
+  readonly looks: Map<string, Promise<Look>>
+}
+
+interface Asked {
+  readonly ttl: number
+  readonly stale: number
+  readonly retries: boolean
+  readonly wait: number
+  readonly lease: number | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+const checkRun = (options: FlightRunOptions | undefined): Asked => {
+  const { ttl = 0, stale = 0, wait = Infinity, lease, signal, ...more } = checkOptions(options, OPTIONS.runFlight)
+  const failure: unknown = more.failure ?? 'share'
+  for (const [value, what] of [
+    [ttl, 'ttl'],
+    [stale, 'stale'],
+  ] as const)
+    if (value !== 0) checkLease(value, what)
+  if (failure !== 'share' && failure !== 'retry')
+    throw new TypeError(`failure must be 'share' or 'retry', not ${show(failure)}`)
+  checkWait(wait)
+  if (lease !== undefined) checkLease(lease)
+  if (signal !== undefined) checkSignal(signal, 'signal')
+  return { ttl, stale, retries: failure === 'retry', wait, lease, signal }
+}
+
+/** One key. */
+interface Place {
+  readonly key: string
+  readonly title: string
+  readonly lock: GatedLock
+  readonly record: FlightRecord
+}
+
+type WorkOf<T> = (run: FlightRun) => Promise<T> | T
+
+/** Flights of one name. */
+export class SharedFlight implements Flight {
+  readonly name: string
+  readonly #home: FlightsHome
+  readonly #codec: Codec
+
+  constructor(home: FlightsHome, name: string, options?: FlightOptions) {
+    const { codec } = checkOptions(options, OPTIONS.flight)
+    this.#codec = codec === undefined ? home.runtime.options.codec : codecOf(codec)
+    this.#home = home
+    this.name = name
+  }
+
+  async run<T>(
+    key: string,
+    first: FlightRunOptions | undefined | WorkOf<T>,
+    second?: WorkOf<T>,
+  ): Promise<FlightResult<T>> {
+    checkName(key, 'key')
+    const [options, work] = usingArgs<FlightRunOptions, WorkOf<T>>(first, second)
+    checkFunction(work, 'work')
+    const asked = checkRun(options)
+    const { runtime } = this.#home
+    runtime.checkTakes(this.name)
+    asked.signal?.throwIfAborted()
+    const place = this.#place(key)
+    if (enclosing((lock) => place.lock.isSame(lock)) !== undefined)
+      throw new DeadlockError(place.title, 'this code is part of its computation')
+    return this.#value<T>(place, asked, work)
+  }
+
+  async forget(key: string): Promise<boolean> {
+    const { lock, record } = this.#place(checkName(key, 'key'))
+    // Whoever calls from now on does not want what is computed now.
+    this.#home.flights.delete(record.record)
+    const stopped = await lock.forceRelease()
+    const forgotten = await this.#home.runtime.untilClosed(() => record.forget(), this.name)
+    return stopped || forgotten
+  }
+
+  async inspect(key: string): Promise<FlightState> {
+    const { record } = this.#place(checkName(key, 'key'))
+    const { state, age, holder } = await this.#home.runtime.untilClosed(() => record.look(ANY_TOKEN, 0), this.name)
+    return {
+      ...(holder !== undefined && { by: await this.#who(clientOf(holder)) }),
+      ...(state !== undefined && { ended: { outcome: state, age } }),
+    }
+  }
+
+  #place(key: string): Place {
+    const { runtime, newest } = this.#home
+    const title = `${this.name}: ${key}`
+    const record = new FlightRecord(new NamedRunner(runtime, title), runtime.keyOf(this.name), key, newest)
+    return { key, title, record, lock: new GatedLock(this.#home, nonReentrantLock, title, record.lock) }
+  }
+
+  async #value<T>(place: Place, asked: Asked, work: WorkOf<T>): Promise<FlightResult<T>> {
+    const look = await this.#look(place, asked)
+    const kept = this.#kept(place, look)
+    if (kept !== undefined) {
+      if (kept.age > asked.ttl) this.#refresh(place, look, asked, work)
+      return { value: kept.value as T, shared: true, age: kept.age }
+    }
+    for (let [after, held] = [look.token, look.holder !== undefined]; ; held = false) {
+      const known = this.#home.flights.get(place.record.record)
+      const flight = known ?? this.#start(place, { after, held }, asked, work)
+      const works = known === undefined
+      const outcome = await flight.join({ wait: asked.wait, signal: asked.signal, works })
+      if ('value' in outcome) return { value: outcome.value as T, shared: !works || !outcome.own, age: outcome.age }
+      // Its own work is not repeated.
+      if (!asked.retries || (works && outcome.own)) throw outcome.error
+      after = outcome.token
+    }
+  }
+
+  /** Calls that come while one is on its way share it. */
+  #look({ record }: Place, { ttl, stale }: Asked): Promise<Look> {
+    const { runtime, looks } = this.#home
+    const what = `${ttl + stale} ${record.record}`
+    const known = looks.get(what)
+    if (known !== undefined) return known
+    const look = runtime.untilClosed(() => record.look(ANY_TOKEN, ttl + stale), this.name)
+    looks.set(what, look)
+    const over = (): boolean => looks.delete(what)
+    look.then(over, over)
+    return look
+  }
+
+  /** A value that is fresh enough; what cannot be read is computed anew. */
+  #kept({ title }: Place, { ended, age }: Look): Extract<Outcome, { value: unknown }> | undefined {
+    if (ended === undefined) return undefined
+    try {
+      const outcome = outcomeOf(ended, age, this.#codec, title)
+      return 'value' in outcome ? outcome : undefined
+    } catch (error) {
+      this.#home.runtime.fail(error)
+      return undefined
+    }
+  }
+
+  #start(place: Place, from: { after: bigint; held: boolean }, asked: Asked, work: WorkOf<unknown>): LocalFlight {
+    const { runtime, topics, flights } = this.#home
+    const { key, title, lock, record } = place
+    const codec = this.#codec
+    const { ttl, stale, lease } = asked
+    const kept = Math.max(LINGER, ttl + stale)
+    const computation = new Computation({ key, runtime, lock, record, codec, work, lease, kept })
+    const over = (): void => {
+      if (flights.get(record.record) === flight) flights.delete(record.record)
+    }
+    const flight: LocalFlight = new LocalFlight(
+      { title, runtime, over, ...from },
+      computation,
+      (signal) => new Follower({ title, runtime, topics, record, codec, after: from.after, signal }),
+    )
+    flights.set(record.record, flight)
+    return flight
+  }
+
+  /** Behind the caller's back, once for all of this process. */
+  #refresh(place: Place, { token, holder }: Look, asked: Asked, work: WorkOf<unknown>): void {
+    const { runtime, flights } = this.#home
+    if (holder !== undefined || flights.has(place.record.record)) return
+    const flight = this.#start(place, { after: token, held: false }, asked, work)
+    const failed = (error: unknown): void => runtime.fail(error)
+    flight.join({ wait: Infinity, signal: undefined, works: true }).then((outcome) => {
+      if ('error' in outcome && outcome.own) failed(outcome.error)
+    }, failed)
+  }
+
+  async #who(client: string): Promise<{ client: string; label?: string }> {
+    const label = (await this.#home.readLabels([client])).get(client)
+    return { client, ...(label !== undefined && { label }) }
+  }
+}

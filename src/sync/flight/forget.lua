@@ -1,0 +1,15 @@
+-- Forgets how the newest computation of a key has ended, and lets those that wait look.
+-- KEYS[1] record
+-- KEYS[2] channel
+-- ARGV[1] publish
+-- returns integer 1 forgotten, 0 there was nothing
+local record, channel = KEYS[1], KEYS[2]
+local publish = ARGV[1]
+
+local state = redis.call('HGET', record, 'state')
+if not state and redis.call('EXISTS', record) == 1 then
+  return redis.error_reply('WRONGKIND a hash of another program')
+end
+redis.call('UNLINK', record)
+redis.pcall(publish, channel, '')
+return state and 1 or 0

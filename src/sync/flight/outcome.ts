@@ -1,0 +1,17 @@
+import type { Codec } from '../../api/codec.js'
+import { readWritten } from '../../codecs/written.js'
+import { FlightError } from '../../errors.js'
+import type { Ended } from './message.js'
+
+/** How a computation has ended for the calls of this process. `own`: it was done here. */
+export type Outcome =
+  | { readonly value: unknown; readonly age: number; readonly token: bigint; readonly own: boolean }
+  | { readonly error: unknown; readonly token: bigint; readonly own: boolean }
+
+/** What another process computed, or why it failed. */
+export const outcomeOf = (ended: Ended, age: number, codec: Codec, title: string): Outcome => {
+  const { state, token, data } = ended
+  if (state === 'value') return { value: readWritten(codec, ended), age, token, own: false }
+  const [thrown = ''] = data.split(' ', 1)
+  return { error: new FlightError(title, thrown, data.slice(thrown.length + 1)), token, own: false }
+}

@@ -1,0 +1,17 @@
+/** The newest token that a client has had, by key: what comes next is above it, also when the counter was deleted. */
+export type NewestTokens = Map<string, bigint>
+
+/** Of so many names the newest tokens are known: those used last. */
+const NAMES = 1000
+
+export const newestOf = (newest: NewestTokens, key: string): bigint => newest.get(key) ?? 0n
+
+export const remember = (newest: NewestTokens, key: string, token: bigint): void => {
+  const known = newestOf(newest, key)
+  newest.delete(key)
+  newest.set(key, token > known ? token : known)
+  for (const oldest of newest.keys()) {
+    if (newest.size <= NAMES) break
+    newest.delete(oldest)
+  }
+}
