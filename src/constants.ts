@@ -91,6 +91,8 @@ export const LONGEST_FLIGHT_VALUE = 22_369_624
 
 /** How often an owner holds a lock, as a Lua pattern: up to 9999 times, which is as often as a tenure allows. */
 export const LEVEL_COUNT = '^[1-9]%d?%d?%d?$'
+/** Whose name in a line is so long was written there by another program. */
+export const LONGEST_NAME = 100
 /** The length of a field of a keyed lock, the hash of a key; and with the blank behind it. */
 export const FIELD = 22
 export const FIELD_AND_BLANK = FIELD + 1

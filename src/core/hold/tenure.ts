@@ -42,6 +42,8 @@ export class Tenure extends Reentrant implements Due {
   failures = 0
   mayRenewAt = Infinity
   askAgain = Infinity
+  /** In how large a batch it may be asked about: less than all while one of a batch made its answer strange, and which one is not known. */
+  batchLimit = Infinity
   readonly wire: string
   protected readonly host: TenureHost
   /** When it was known to be granted: from then on others here may have it without the server. */

@@ -14,6 +14,8 @@ const TURN = 8 * BATCH
 const LOOK = 1000
 /** What a whole batch may be refused for the sake of one of its keys: while a slot moves, a node has some of them only. */
 const OF_ONE_KEY: ReadonlySet<string> = new Set(['NOPERM', 'CROSSSLOT', 'SERVER', 'TRYAGAIN', 'WRONG_KIND'])
+/** Into so many parts a batch goes that got a strange answer, and each part again, until whose it is stands alone: 33 calls for one of 250. */
+const PARTS = 16
 /** How far the clocks may part between two looks before every hold is looked at. */
 const JUMP = 250
 /** From here on the wall clock has not been set right a little: the machine stood still. */
@@ -217,9 +219,9 @@ export class Watchdog {
       const given = this.#given(tenure)
       const alike = open.get(renewal) ?? new Map<string, { readonly batch: Tenure[]; weight: number }>()
       open.set(renewal, alike)
-      const what = `${given} ${this.#options.cluster ? slotOf(key) : 0}`
+      const what = `${given} ${this.#options.cluster ? slotOf(key) : 0} ${tenure.batchLimit}`
       const last = alike.get(what)
-      if (last !== undefined && last.weight + weight <= BATCH) {
+      if (last !== undefined && last.weight + weight <= BATCH && last.batch.length < tenure.batchLimit) {
         last.batch.push(tenure)
         last.weight += weight
       } else {
@@ -247,7 +249,11 @@ export class Watchdog {
         await Promise.all(batch.map((tenure) => this.#renew([tenure])))
         return
       }
-      for (const tenure of batch) this.#failed(tenure, error)
+      const strange = batch.length > 1 && error instanceof EngineError && error.code === 'BAD_REPLY'
+      for (const tenure of batch) {
+        if (strange) tenure.batchLimit = Math.ceil(batch.length / PARTS)
+        this.#failed(tenure, strange ? undefined : error)
+      }
     }
     for (const tenure of batch) this.#done(tenure)
   }
@@ -267,6 +273,7 @@ export class Watchdog {
       return
     }
     tenure.failures = 0
+    tenure.batchLimit = Infinity
     const counts = tenure.found(sent, left)
     // What was to be asked about after this was sent still is.
     if (!counts) tenure.askAgain = this.#options.clock.monotonic()
@@ -274,11 +281,12 @@ export class Watchdog {
     if (counts && tenure.watched) tenure.renewed()
   }
 
+  /** `error`: undefined where it may be another's. */
   #failed(tenure: Tenure, error: unknown): void {
     tenure.failures++
     const backoff = Math.min(25 * 2 ** tenure.failures, tenure.lease / 10)
     tenure.askAgain = this.#options.clock.monotonic() + backoff
-    tenure.doubt(error)
+    if (error !== undefined) tenure.doubt(error)
   }
 
   #done(tenure: Tenure): void {

@@ -14,6 +14,7 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local counted, joins, notAfter = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local asked = ARGV
+--include left-of
 --include classic-fair-lock/remove-overdue
 --include holder-of
 --include wrong-kind
@@ -41,7 +42,7 @@ local function take(owner, lease, allowance, holds)
     takeHold(lock, owner, lease)
   else
     -- What it has had longer, since it has taken the lock again, is not made shorter.
-    redis.call('PEXPIRE', lock, math.max(lease, redis.call('PTTL', lock)))
+    redis.call('PEXPIRE', lock, math.max(lease, leftOf(lock)))
   end
   return true
 end
@@ -53,7 +54,7 @@ local function stand(owner, allowance, deadline)
   end
   local before = redis.call('LINDEX', queue, counted and -1 or 0)
   local theirs = before and before ~= owner and redis.call('ZSCORE', deadlines, before)
-  local left = theirs and theirs - now or redis.call('PTTL', lock)
+  local left = theirs and theirs - now or leftOf(lock)
   if redis.call('ZADD', deadlines, now + left + allowance, owner) == 1 then
     orUndo(function()
       redis.call('ZREM', deadlines, owner)
@@ -80,4 +81,4 @@ for i = 4, #asked, 3 do
   end
   states[#states + 1] = state
 end
-return { time[1] .. string.format('%06d', time[2]), soonest or redis.call('PTTL', lock), states }
+return { time[1] .. string.format('%06d', time[2]), math.max(-1, math.min(soonest or leftOf(lock), MAX_SAFE_INTEGER)), states }

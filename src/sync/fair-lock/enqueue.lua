@@ -14,9 +14,11 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local allowance, notAfter, channel, grants, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local owners = ARGV
+--include left-of
 --include holder-of
 --include wrong-kind
 --include fair-lock/is-ours
+--include fair-lock/deadline-of
 --include line/remove-waiter
 --include fair-lock/confirm
 --include line/extend-line
@@ -44,9 +46,9 @@ local line = {
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
 removeOverdue(line, string.sub(owners[6], 1, 36))
-local left = math.max(redis.call('PTTL', lock), 0)
+local left = math.max(leftOf(lock), 0)
 local length, tail = redis.call('LLEN', queue), redis.call('LINDEX', queue, -1)
-local latest = tonumber(redis.call('ZSCORE', deadlines, tail or '') or 0)
+local latest = tail and deadlineOf(line, tail) or 0
 -- Ours behind one of Redisson's adds what that one's turn takes off; one of ours takes nothing off, so that adds up, ahead of the
 -- first of ours who waits, for `limitDeadlines` puts right those of Redisson's before it. It and all who are due later are due earlier by
 -- what it has more than it needs and six allowances, so that all keep their distances; when that is as much as all have added.
@@ -62,7 +64,7 @@ if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * leng
     end
     after = math.max(after, deadline)
   end
-  latest = tonumber(redis.call('ZSCORE', deadlines, tail))
+  latest = deadlineOf(line, tail) or 0
 end
 local mine, place, told = {}, {}, {}
 local function leaveAll()
@@ -91,4 +93,4 @@ end
 orUndo(leaveAll, extendLine, line, latest)
 local granted = not holder and place[grantNext(line, mine)]
 if granted then told[granted] = 1 end
-return { line.stamp, redis.call('PTTL', lock), told }
+return { line.stamp, leftOf(lock), told }

@@ -13,6 +13,7 @@ local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(A
 --include holder-of
 --include wrong-kind
 --include fair-lock/is-ours
+--include fair-lock/deadline-of
 --include line/remove-waiter
 --include line/extend-line
 --include line/remove-clients

@@ -10,16 +10,22 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local counter = KEYS
 local first = tonumber(ARGV[1])
+--include left-of
 --include holder-of
 --include line/waiters-at
 --include wrong-kind
+--include is-token
 
 local holder = holderOf(lock)
 if holder == nil then
   return wrongKind(lock)
 end
+local token = counter[4] and redis.call('GET', counter[4])
+if token and not isToken(token) then
+  return redis.error_reply('WRONGKIND a fencing counter that is no number')
+end
 -- Who is granted it and has not confirmed yet holds it.
 local waiting = waitersAt(queue, deadlines, first, function(owner)
   return owner == holder
 end)
-return { redis.call('PTTL', lock), holder and redis.call('HGETALL', lock) or {}, waiting, counter[4] and redis.call('GET', counter[4]) or false }
+return { leftOf(lock), holder and redis.call('HGETALL', lock) or {}, waiting, token or false }

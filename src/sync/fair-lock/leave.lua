@@ -15,7 +15,9 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease, allowance = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local channel, grants, publish = ARGV[4], ARGV[5], ARGV[6]
 local served = ARGV
+--include left-of
 --include fair-lock/is-ours
+--include fair-lock/deadline-of
 --include line/remove-waiter
 --include line/extend-line
 --include line/remove-clients
@@ -39,7 +41,7 @@ local line = {
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.
 local held = redis.pcall('HDEL', lock, owner) == 1
 if not held and redis.call('LINDEX', queue, 0) == owner then
-  limitDeadlines(line, owner, redis.call('LRANGE', queue, 0, 64), 2, math.max(redis.call('PTTL', lock), lease))
+  limitDeadlines(line, owner, redis.call('LRANGE', queue, 0, 64), 2, math.max(leftOf(lock), lease))
 end
 local waited = removeWaiter(line, owner)
 local freed = held

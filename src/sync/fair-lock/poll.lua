@@ -13,9 +13,11 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local allowance, channel, grants, publish = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 local owners = ARGV
+--include left-of
 --include holder-of
 --include wrong-kind
 --include fair-lock/is-ours
+--include fair-lock/deadline-of
 --include line/remove-waiter
 --include fair-lock/confirm
 --include line/extend-line
@@ -37,7 +39,7 @@ local line = {
   lease = tonumber(owners[6]), allowance = allowance, stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
-local left = redis.call('PTTL', lock)
+local left = leftOf(lock)
 local holder = holderOf(lock)
 if holder == nil then
   return wrongKind(lock)
@@ -50,9 +52,9 @@ end
 -- ahead, as in `keepOrder`, and where it is Redisson's keeps its distance, since its turn takes that off the others.
 local later, raised, before = 0, 0, nil
 for place, owner in ipairs(redis.call('LRANGE', queue, 0, 1999)) do
-  local score = (mine[owner] or before) and redis.call('ZSCORE', deadlines, owner)
+  local score = (mine[owner] or before) and deadlineOf(line, owner)
   if mine[owner] or score then
-    local known = tonumber(score or before and before - later or line.now)
+    local known = score or before and before - later or line.now
     local due = math.max(later, isOurs(owner) and 0 or raised, math.ceil((before or known) - known))
     -- What makes one that asks due later, or one on trial, makes nobody else: who is next is compared with it.
     if not mine[owner] and known % 1 == 0 then later = due end
@@ -70,7 +72,7 @@ for place, owner in ipairs(redis.call('LRANGE', queue, 0, 1999)) do
 end
 -- Of a line that no script can go through, those who ask are looked up.
 for i = 5, redis.call('LLEN', queue) > 2000 and #owners or 0, 2 do
-  local score = not states[owners[i]] and redis.call('ZSCORE', deadlines, owners[i])
+  local score = not states[owners[i]] and deadlineOf(line, owners[i])
   if score then
     redis.call('ZADD', deadlines, math.max(math.ceil(score), line.now + math.max(left, 0) + allowance * 2000), owners[i])
     states[owners[i]] = 0
@@ -87,4 +89,4 @@ local told = {}
 for i = 5, #owners, 2 do
   told[#told + 1] = owners[i] == holder and 1 or states[owners[i]] or 3
 end
-return { line.stamp, redis.call('PTTL', lock), told }
+return { line.stamp, leftOf(lock), told }

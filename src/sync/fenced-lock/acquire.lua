@@ -12,9 +12,11 @@ local lock, queue, turn, counter = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, lease, known = ARGV[1], ARGV[2], ARGV[3]
 --include take-hold
 --include raise-counter
+--include is-token
 
 local again = false
 if redis.call('EXISTS', lock, queue, turn) > 0 then
+--include left-of
 --include holder-of
 --include wrong-kind
 --include outsiders/turn-left
@@ -26,8 +28,8 @@ if redis.call('EXISTS', lock, queue, turn) > 0 then
   end
   again = redis.call('HEXISTS', lock, owner) == 1
 end
-raiseCounter(counter, known)
-if not again or redis.call('EXISTS', counter) == 0 then
+-- What is no token is refused by INCR, in the server's own words.
+if not isToken(raiseCounter(counter, known)) or not again then
   redis.call('INCR', counter)
 end
 takeHold(lock, owner, lease)

@@ -14,21 +14,25 @@ local level = tonumber(ARGV[2])
 local lease = tonumber(ARGV[3])
 local known = ARGV[4]
 
+--include left-of
 --include raise-counter
+--include is-token
+--include count-of
 
-local held = tonumber(redis.call('HGET', lock, owner) or nil)
+local held = redis.call('HGET', lock, owner)
 if not held then
   return nil
 end
-local left = redis.call('PTTL', lock)
+local left = leftOf(lock)
 if left >= 0 then
   left = math.max(left, lease)
   -- Before the count: a server short of memory lets a script write on that has begun with what needs none.
   redis.call('PEXPIRE', lock, left)
 end
-raiseCounter(counter, known)
-if level > held then
+local token = raiseCounter(counter, known)
+if level > countOf(held) then
   redis.call('INCR', counter)
+  token = redis.call('GET', counter)
 end
 redis.call('HSET', lock, owner, level)
-return { left, redis.call('GET', counter) }
+return { left, isToken(token) and token or false }

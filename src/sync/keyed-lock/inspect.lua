@@ -22,7 +22,7 @@ for i = 2, #fields do
   local owner = redis.call('HGET', group, field) or ''
   left[i - 1] = keyLeft(group, field, owner, now)
   owners[i - 1] = left[i - 1] > 0 and owner or ''
-  counts[i - 1] = whole(redis.call('HGET', group, field .. ':' .. owner .. ':lock_count')) or 0
+  counts[i - 1] = math.min(whole(redis.call('HGET', group, field .. ':' .. owner .. ':lock_count')) or 0, MAX_SAFE_INTEGER)
 end
 for _, owner in ipairs(redis.call('LRANGE', queue, first, first + LAST_OF_KEYED_PART)) do
   waiting[#waiting + 1] = owner

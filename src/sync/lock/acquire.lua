@@ -11,6 +11,7 @@ local owner, lease = ARGV[1], ARGV[2]
 --include take-hold
 
 if redis.call('EXISTS', lock, queue, turn) > 0 then
+--include left-of
 --include holder-of
 --include wrong-kind
 --include outsiders/turn-left

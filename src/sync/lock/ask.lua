@@ -24,6 +24,7 @@ local counter = KEYS
 local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local news, known = tonumber(ARGV[6]), ARGV[7]
 local owners = ARGV
+--include left-of
 --include holder-of
 --include wrong-kind
 --include line/remove-waiter
@@ -65,4 +66,4 @@ local line = {
 local isNew = holder ~= owners[8] or redis.call('ZSCORE', deadlines, owners[8])
 local states, open, share = askAll(line, owners, 8, joins == '1', holder, holder and isOutsider(holder), news)
 local token = states[1] == 1 and counter[5] ~= nil and nextToken(lock, owners[8], counter[5], known, isNew)
-return { line.stamp, redis.call('PTTL', lock), open, share, token, states }
+return { line.stamp, leftOf(lock), open, share, token, states }

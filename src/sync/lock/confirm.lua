@@ -11,6 +11,7 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local counter = KEYS
 local owner, lease, known = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+--include left-of
 --include line/remove-waiter
 --include lock/confirm
 --include or-undo

@@ -8,12 +8,13 @@
 local locks = KEYS
 local lease = tonumber(ARGV[1])
 local owners = ARGV
+--include left-of
 
 local renewed = {}
 for i, lock in ipairs(locks) do
   local found = redis.pcall('HEXISTS', lock, owners[i + 1])
   if found == 1 then
-    local left = redis.call('PTTL', lock)
+    local left = leftOf(lock)
     if lease > 0 and left < lease then
       redis.call('PEXPIRE', lock, lease)
       left = lease

@@ -9,11 +9,12 @@ local lock = KEYS[1]
 local owner = ARGV[1]
 local level = ARGV[2]
 local lease = tonumber(ARGV[3])
+--include left-of
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return -2
 end
-local left = redis.call('PTTL', lock)
+local left = leftOf(lock)
 if left >= 0 then
   left = math.max(left, lease)
   -- Before the count: a server short of memory lets a script write on that has begun with what needs none.

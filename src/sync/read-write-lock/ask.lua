@@ -19,6 +19,7 @@ local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local joins, notAfter = ARGV[1], tonumber(ARGV[2])
 local companion, grants, publish, news = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local owners = ARGV
+--include left-of
 --include read-write-lock/is-holder
 --include line/remove-waiter
 --include line/extend-line
@@ -56,4 +57,4 @@ local line = {
   now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = ALLOWANCE, notAfter = notAfter,
 }
 local states, open, share = askAll(line, owners, 7, joins == '1', held, held and hasOutsider(line), news)
-return { line.stamp, redis.call('PTTL', lock), open, share, states }
+return { line.stamp, leftOf(lock), open, share, states }

@@ -9,6 +9,7 @@
 -- returns integer 1 passed, 0 when it was neither's, or no read
 local lock, given, taken = KEYS[1], KEYS[2], KEYS[3]
 local from, to, lease, companion = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+--include left-of
 --include count-of
 --include read-write-lock/reads-left
 --include read-write-lock/lock-left
@@ -28,7 +29,7 @@ elseif countOf(found[3]) == 0 then
 end
 redis.call('HSET', lock, to, 1)
 redis.call('SET', taken .. ':1', 1, 'PX', lease)
-local left = redis.call('PTTL', lock)
+local left = leftOf(lock)
 if left > lease then
   -- It was held for longer: the lock lasts as long as the reads that go on, and not as long as that.
   redis.call('PEXPIRE', lock, lockLeft(lock, companion, left, left, math.huge, { looks = READS_LOOKED_AT }))

@@ -7,6 +7,7 @@
 -- returns integer[owners] ms left, -2 lost, in the order of the owners
 local locks = KEYS
 local lease, owners = tonumber(ARGV[1]), ARGV
+--include left-of
 --include count-of
 --include extend-expiry
 
@@ -17,7 +18,7 @@ for i = 2, #owners do
   if type(count) == 'table' and not string.find(count.err, 'WRONGTYPE', 1, true) then
     return count
   end
-  local left = type(count) == 'string' and redis.call('PTTL', levels .. ':1') or -2
+  local left = type(count) == 'string' and leftOf(levels .. ':1') or -2
   if left ~= -2 and math.max(left, 0) < lease then
     for level = 1, countOf(count) do
       if redis.call('PEXPIRE', levels .. ':' .. level, lease) == 0 and level > LEVELS_TRUSTED then break end

@@ -8,11 +8,12 @@
 -- returns integer ms left, -2 not this owner's
 local lock, levels = KEYS[1], KEYS[2]
 local owner, level, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+--include left-of
 --include count-of
 --include extend-expiry
 
 local count = redis.call('HGET', lock, owner)
-local left = count and redis.call('PTTL', levels .. ':1') or -2
+local left = count and leftOf(levels .. ':1') or -2
 -- Its own time is over, though others go on reading.
 if left == -2 then
   return -2

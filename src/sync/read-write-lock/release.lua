@@ -18,6 +18,7 @@ local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local companion, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local counted, own, visits, owner = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 local served = ARGV
+--include left-of
 --include line/remove-waiter
 --include count-of
 --include read-write-lock/remove-levels
@@ -28,7 +29,7 @@ local served = ARGV
 -- died do not count. Returns how often it had it, or false; and what all others are to be told, or false.
 local function giveUp(line, owner)
   local writes = string.sub(owner, -6) == ':write'
-  local count, left = redis.call('HGET', line.lock, owner), redis.call('PTTL', line.lock)
+  local count, left = redis.call('HGET', line.lock, owner), leftOf(line.lock)
   local work = { looks = READS_LOOKED_AT }
   local own = writes and left or readsLeft({ owner, count or '' }, line.companion, left, work)
   -- Of a read whose lock is gone they may be there still, whatever their number.

@@ -6,11 +6,12 @@
 local lock = KEYS[1]
 local owner = ARGV[1]
 local lease = ARGV[2]
+--include left-of
 --include holder-of
 --include wrong-kind
 --include take-hold
 
-local left = redis.call('PTTL', lock)
+local left = leftOf(lock)
 local holder = left ~= -2 and holderOf(lock)
 if holder == nil then
   return wrongKind(lock)

@@ -2,10 +2,11 @@
 -- KEYS[1] lock
 -- returns [integer ttl, string[pairs] owners and counts in turn] ttl in ms, -1 without expiry, -2 when free
 local lock = KEYS[1]
+--include left-of
 --include holder-of
 --include wrong-kind
 
 if holderOf(lock) == nil then
   return wrongKind(lock)
 end
-return { redis.call('PTTL', lock), redis.call('HGETALL', lock) }
+return { leftOf(lock), redis.call('HGETALL', lock) }

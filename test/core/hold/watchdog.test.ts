@@ -12,8 +12,12 @@ const LEASE = 30_000
 /** What one turn of the event loop may send at most. */
 const MOST = 2000
 
-/** How many holds the watchdog asks for in each turn that it is woken, with a server that agrees, unless a `refused` key is among them. */
-const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
+/** How many holds the watchdog asks for in each turn that it is woken, with a server that agrees, unless a `refused` key is among them: then with this code. */
+const watching = (
+  clock: ReturnType<typeof virtualClock>,
+  refused?: string,
+  code: 'NOPERM' | 'BAD_REPLY' = 'NOPERM',
+) => {
   const turns: { at: number; asked: number; requests: number }[] = []
   const counting: Clock = {
     ...{ now: () => clock.now(), monotonic: () => clock.monotonic(), random: () => clock.random() },
@@ -34,7 +38,7 @@ const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
       const turn = turns.at(-1)!
       turn.asked += keys.length
       turn.requests += 1
-      if (keys.some((key) => key === refused)) return Promise.reject(new EngineError('NOPERM', 'not this key'))
+      if (keys.some((key) => key === refused)) return Promise.reject(new EngineError(code, 'not this key'))
       return Promise.resolve(keys.map(() => LEASE)) as Promise<never>
     },
   }
@@ -42,13 +46,14 @@ const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
   const watchdog = new Watchdog({ clock: counting, runner, cluster: false, lease: LEASE, isUp: () => true })
   const hold = (name: string): Tenure => {
     const refuse = (): never => assert.fail('it is neither lost nor in doubt, and nobody gives it back')
+    const mayFail = name === refused ? () => undefined : refuse
     const runtime: TenureHost['runtime'] = {
       options: { clock: counting },
       releases: new ReleaseWait(counting, LEASE),
       watchdog: { moved: () => undefined, leftOf: refuse },
       lockEvents: {
-        lost: refuse,
-        doubted: name === refused ? () => undefined : refuse,
+        lost: mayFail,
+        doubted: mayFail,
         renewed: () => (renewed += 1),
       },
       retry: { insist: refuse },
@@ -56,7 +61,7 @@ const watching = (clock: ReturnType<typeof virtualClock>, refused?: string) => {
     }
     const keeper: TenureHost = {
       ...{ name, kind: plainLock, runtime, protocol: plainLock.protocol(runner, name) },
-      ...{ lost: refuse, giveBack: refuse, ticketOf: refuse, detach: refuse, carries: refuse },
+      ...{ lost: mayFail, giveBack: refuse, ticketOf: refuse, detach: refuse, carries: refuse },
     }
     const tenure = new Tenure(keeper, `owner:${name}`, { lease: LEASE, watched: true }, momentOf(clock))
     watchdog.add(tenure)
@@ -89,6 +94,26 @@ void test('one key that the server refuses → all others are renewed', async ()
   assert.deepEqual(
     tenures.filter((tenure) => tenure.status() !== 'held').map(({ name }) => name),
     ['name:7'],
+  )
+  watchdog.stop()
+})
+
+void test('one key among 250 that makes the answer strange → it alone is in doubt, after three rounds of few calls', async () => {
+  const clock = virtualClock(3)
+  const { turns, watchdog, hold, renewed } = watching(clock, 'name:77', 'BAD_REPLY')
+  const tenures = Array.from({ length: 250 }, (_, i) => hold(`name:${i}`))
+  await clock.advance(LEASE / 3 + LEASE / 30)
+  assert.equal(renewed(), tenures.length - 1)
+  const calls = turns.reduce((sum, { requests }) => sum + requests, 0)
+  assert.ok(calls <= 33 + 8, `${calls} calls`)
+  for (let third = 0; third < 6; third++) {
+    await clock.advance(LEASE / 3)
+    const others = tenures.filter((tenure) => tenure.status() !== 'held').map(({ name }) => name)
+    assert.deepEqual(others, ['name:77'])
+  }
+  assert.ok(
+    Math.max(...turns.slice(-30).map(({ asked }) => asked)) >= tenures.length - 1,
+    'the others go together again',
   )
   watchdog.stop()
 })

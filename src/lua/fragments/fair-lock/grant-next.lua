@@ -37,7 +37,7 @@ local function grantNext(line, mine)
       return nil
     end
     deaf[client] = true
-    local known = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
+    local known = deadlineOf(line, owner) or 0
     -- As soon as it has been marked the mark stays.
     local mark = (known % 1 == 0 and trial or known) % 1
     redis.call('ZADD', line.deadlines, math.min(math.floor(known), line.now + TRIAL) + mark, owner)

@@ -3,12 +3,12 @@
 -- from the difference how long to sleep: for ever.
 local function keepOrder(line, waiting, first, latest)
   local behind = waiting[first]
-  if not behind or tonumber(redis.call('ZSCORE', line.deadlines, behind) or latest) >= latest then
+  if not behind or (deadlineOf(line, behind) or latest) >= latest then
     return
   end
   local later = 0
   for _, owner in ipairs(redis.call('LRANGE', line.queue, first - 1, first + 1998)) do
-    local deadline = tonumber(redis.call('ZSCORE', line.deadlines, owner) or latest)
+    local deadline = deadlineOf(line, owner) or latest
     -- In whole ms: a fraction is a mark.
     later = math.max(later, math.ceil(latest - deadline))
     latest = deadline + later

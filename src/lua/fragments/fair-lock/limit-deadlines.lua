@@ -2,10 +2,10 @@
 -- due each its own allowance after the one before it, an hour at most: what they were due later has added up in a line that never empties,
 -- and would keep a dead one there as long. Ours are never made due earlier.
 local function limitDeadlines(line, ahead, waiting, first, lease)
-  local before = tonumber(redis.call('ZSCORE', line.deadlines, ahead) or 0)
+  local before = deadlineOf(line, ahead) or 0
   local latest, least = line.now + lease, line.now + lease
   for i = first, #waiting do
-    local deadline = not isOurs(waiting[i]) and tonumber(redis.call('ZSCORE', line.deadlines, waiting[i]))
+    local deadline = not isOurs(waiting[i]) and deadlineOf(line, waiting[i])
     if not deadline then
       return i > first and keepOrder(line, waiting, i, least)
     end

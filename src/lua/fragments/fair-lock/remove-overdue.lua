@@ -6,7 +6,7 @@ local function removeOverdue(line, client)
   local steps = 1000
   -- Whether an owner goes alone. Where its client goes, that is noted together with the mark.
   local function look(owner)
-    local deadline = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
+    local deadline = deadlineOf(line, owner) or 0
     local whose = string.sub(owner, 1, 36)
     local late, marked = deadline <= line.now, isOurs(owner) and deadline % 1 ~= 0 and whose ~= client
     -- What seems older than 7 s and is not late may have been made before the server's clock was set back.

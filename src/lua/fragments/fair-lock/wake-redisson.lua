@@ -8,13 +8,13 @@ local function wakeRedisson(line, waiting, place, trial)
     redis.call('LPUSH', line.queue, owner)
     -- When it has the lock it takes its allowance off all deadlines, also off those that it was moved ahead of.
     for i = 1, place - 1 do
-      local mark = redis.call('ZSCORE', line.deadlines, waiting[i]) % 1
+      local mark = (deadlineOf(line, waiting[i]) or 0) % 1
       redis.call('ZADD', line.deadlines, line.now + TRIAL + line.allowance + mark, waiting[i])
     end
     keepOrder(line, waiting, place + 1, trial + line.allowance)
   elseif waiting[2] then
     -- Where those ahead of it were dropped it may be due much later. Alone it is left so: who joins counts from it.
-    local known = tonumber(redis.call('ZSCORE', line.deadlines, owner) or 0)
+    local known = deadlineOf(line, owner) or 0
     redis.call('ZADD', line.deadlines, math.min(known, line.now + line.allowance), owner)
   end
   redis.pcall(line.publish, line.channel .. ':' .. owner, '0')

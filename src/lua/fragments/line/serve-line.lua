@@ -23,7 +23,7 @@ local function serveLine(line, mine)
     local owner = some[place]
     local client = string.sub(owner, 1, 36)
     -- Who is dead is not looked up; what is too long for a wire name, or has no deadline, is overdue.
-    local deadline = not line.dead[client] and tonumber(#owner < 100 and redis.call('ZSCORE', line.deadlines, owner) or 0)
+    local deadline = not line.dead[client] and tonumber(#owner < LONGEST_NAME and redis.call('ZSCORE', line.deadlines, owner) or 0)
     if not deadline or deadline <= line.now and deadline % 1 ~= 0 and deadline % 1 < UNCOUNTED and client ~= line.client then
       -- Its trial is over, and it is not of the client that asks now: it goes with all places of its client, after the walk.
       line.dead[client] = true

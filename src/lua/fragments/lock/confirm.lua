@@ -6,7 +6,10 @@ local function confirm(line, owner, lease)
     return 0
   end
   local onTrial = removeWaiter(line, owner) and count == '1'
-  lease = onTrial and lease or math.max(lease, redis.call('PTTL', line.lock))
-  redis.call('PEXPIRE', line.lock, lease)
-  return lease
+  local left = leftOf(line.lock)
+  if onTrial or left < lease then
+    redis.call('PEXPIRE', line.lock, lease)
+    left = lease
+  end
+  return left
 end

@@ -1,7 +1,7 @@
 -- What an owner is told that may not have the lock now: for how many ms it stays another's, -2 where it may be another's turn, or
 -- what else stands there. Nil: it may.
 local function refusalOf(lock, queue, turn, owner)
-  local left = redis.call('PTTL', lock)
+  local left = leftOf(lock)
   local holder = left ~= -2 and holderOf(lock)
   if holder == nil then
     return wrongKind(lock)

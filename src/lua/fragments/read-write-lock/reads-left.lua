@@ -10,7 +10,7 @@ local function readsLeft(fields, companion, enough, work)
     local level = reads and string.find(fields[i + 1], LEVEL_COUNT) and tonumber(fields[i + 1]) or 0
     while level > 0 and work.looks > 0 do
       work.looks = work.looks - 1
-      longest = math.max(longest, redis.call('PTTL', companion .. ':' .. fields[i] .. ':rwlock_timeout:' .. level))
+      longest = math.max(longest, leftOf(companion .. ':' .. fields[i] .. ':rwlock_timeout:' .. level))
       if longest >= enough and longest > 0 then
         return longest
       end
