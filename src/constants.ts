@@ -72,6 +72,9 @@ export const LONGEST_PAUSE = 30_000
 
 // How much one script looks at.
 
+/** A line of more places is not searched for one of them. */
+export const LINE_SEARCHED = 10_000
+
 /** The keys of reads, one for each level. */
 export const READS_LOOKED_AT = 2000
 /** The fields of a keyed lock that waiters want. */

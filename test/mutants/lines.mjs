@@ -794,8 +794,8 @@ export const lines = [
     name: 'fg8-asks-before-it-lives',
     breaks: 'who polls is marked as alive before the overdue are dropped',
     file: 'src/sync/fair-lock/poll.lua',
-    from: "local left = redis.call('PTTL', lock)\n",
-    to: "removeOverdue(line, '')\nlocal left = redis.call('PTTL', lock)\n",
+    from: "local left = leftOf(lock)\n",
+    to: "removeOverdue(line, '')\nlocal left = leftOf(lock)\n",
     suites: ['sync/fair-lock/flaws'],
   },
   {

@@ -2,14 +2,15 @@
 -- where nothing has been written yet.
 local function wrongKind(key)
   local found, some = 'a hash of another program', redis.call('HSCAN', key, '0', 'COUNT', 4)[2]
-  local known = redis.call('HMGET', key, 'mode', 'rate', 'interval', 'type')
-  if known[1] == 'read' or known[1] == 'write' then
+  -- Nothing long is read, or searched.
+  local mode = redis.call('HSTRLEN', key, 'mode') < 6 and redis.call('HGET', key, 'mode')
+  if mode == 'read' or mode == 'write' then
     found = 'a read-write lock'
-  elseif known[2] and known[3] and known[4] then
+  elseif redis.call('HEXISTS', key, 'rate') + redis.call('HEXISTS', key, 'interval') + redis.call('HEXISTS', key, 'type') == 3 then
     found = 'a rate limiter'
-  elseif #some > 0 and (string.find(some[1], ':expire_time$') or string.find(some[1], ':lock_count$') or #some[1] == FIELD) then
+  elseif #some > 0 and (string.sub(some[1], -12) == ':expire_time' or string.sub(some[1], -11) == ':lock_count' or #some[1] == FIELD) then
     found = 'the keys of a keyed lock'
-  elseif #some == 2 and string.find(some[2], '^[1-9]%d*$') then
+  elseif #some == 2 and #some[2] < 20 and string.find(some[2], '^[1-9]%d*$') then
     found = 'a lock of another kind'
   end
   return redis.error_reply('WRONGKIND ' .. found)

@@ -19,6 +19,7 @@ local asked = ARGV
 --include holder-of
 --include wrong-kind
 --include take-hold
+--include fair-lock/add-scores
 --include or-undo
 
 if holderOf(lock) == nil then
@@ -36,9 +37,9 @@ local function take(owner, lease, allowance, holds)
     end
     redis.call('LPOP', queue)
     redis.call('ZREM', deadlines, owner)
-    for _, waiting in ipairs(counted and redis.call('ZRANGE', deadlines, 0, 1999) or {}) do
-      redis.call('ZINCRBY', deadlines, -allowance, waiting)
-    end
+    local waiting = counted and redis.call('ZRANGE', deadlines, 0, 1999, 'WITHSCORES') or {}
+    for i = 1, #waiting, 2 do waiting[i], waiting[i + 1] = waiting[i + 1] - allowance, waiting[i] end
+    addScores(deadlines, waiting)
     takeHold(lock, owner, lease)
   else
     -- What it has had longer, since it has taken the lock again, is not made shorter.

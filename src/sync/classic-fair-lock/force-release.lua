@@ -16,7 +16,7 @@ if holderOf(lock) == nil then
 end
 local time = redis.call('TIME')
 removeOverdue(queue, deadlines, time[1] * 1000 + math.floor(time[2] / 1000))
-if redis.call('DEL', lock) == 0 then
+if redis.call('UNLINK', lock) == 0 then
   return 0
 end
 local head = redis.call('LINDEX', queue, 0)

@@ -20,7 +20,7 @@ local wasHead = waiting[1] == owner
 local held = redis.pcall('HEXISTS', lock, owner) == 1
 local waited = false
 if held then
-  redis.call('DEL', lock)
+  redis.call('UNLINK', lock)
 else
   if counted ~= '1' then
     waiting = wasHead and redis.call('ZRANGE', deadlines, 0, 1999) or {}
@@ -33,7 +33,12 @@ else
       redis.call('ZINCRBY', deadlines, -allowance, other)
     end
   end
-  waited = redis.call('ZREM', deadlines, owner) + redis.call('LREM', queue, 0, owner) > 0
+  if redis.call('LLEN', queue) <= LINE_SEARCHED then
+    waited = redis.call('ZREM', deadlines, owner) + redis.call('LREM', queue, 0, owner) > 0
+  else
+    -- Such a line is not searched: long overdue, it goes when it is at the head.
+    waited = redis.call('ZADD', deadlines, 'XX', 'CH', 1, owner) == 1
+  end
 end
 if not waited then
   local time = redis.call('TIME')

@@ -25,6 +25,7 @@ local owners = ARGV
 --include line/remove-clients
 --include fair-lock/mark-age
 --include fair-lock/remove-overdue
+--include fair-lock/add-scores
 --include fair-lock/keep-order
 --include fair-lock/limit-deadlines
 --include line/is-heard
@@ -58,8 +59,9 @@ if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * leng
     local deadline = tonumber(first[i + 1])
     local off = isOurs(first[i]) and deadline % 1 == 0 and math.floor(deadline - after - 6 * allowance)
     if off then
-      local late = off >= length * allowance and redis.call('ZRANGEBYSCORE', deadlines, deadline, '+inf', 'LIMIT', 0, 2000) or {}
-      for _, owner in ipairs(late) do redis.call('ZINCRBY', deadlines, -off, owner) end
+      local late = off >= length * allowance and redis.call('ZRANGEBYSCORE', deadlines, deadline, '+inf', 'WITHSCORES', 'LIMIT', 0, 2000) or {}
+      for place = 1, #late, 2 do late[place], late[place + 1] = late[place + 1] - off, late[place] end
+      addScores(deadlines, late)
       break
     end
     after = math.max(after, deadline)

@@ -19,6 +19,7 @@ local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(A
 --include line/remove-clients
 --include fair-lock/mark-age
 --include fair-lock/remove-overdue
+--include fair-lock/add-scores
 --include fair-lock/keep-order
 --include fair-lock/limit-deadlines
 --include line/is-heard
@@ -41,7 +42,7 @@ end
 if not holder then
   return 0
 end
-redis.call('DEL', lock)
+redis.call('UNLINK', lock)
 -- On trial it stands in the line still.
 removeWaiter(line, holder)
 removeOverdue(line, '')

@@ -16,7 +16,7 @@ local first = tonumber(ARGV[1])
 --include wrong-kind
 --include is-token
 
-local holder = holderOf(lock)
+local holder, count = holderOf(lock)
 if holder == nil then
   return wrongKind(lock)
 end
@@ -28,4 +28,4 @@ end
 local waiting = waitersAt(queue, deadlines, first, function(owner)
   return owner == holder
 end)
-return { leftOf(lock), holder and redis.call('HGETALL', lock) or {}, waiting, token or false }
+return { leftOf(lock), holder and { holder, count } or {}, waiting, token or false }

@@ -23,6 +23,7 @@ local served = ARGV
 --include line/remove-clients
 --include fair-lock/mark-age
 --include fair-lock/remove-overdue
+--include fair-lock/add-scores
 --include fair-lock/keep-order
 --include fair-lock/limit-deadlines
 --include line/is-heard

@@ -24,6 +24,7 @@ local owners = ARGV
 --include line/remove-clients
 --include fair-lock/mark-age
 --include fair-lock/remove-overdue
+--include fair-lock/add-scores
 --include fair-lock/keep-order
 --include fair-lock/limit-deadlines
 --include line/is-heard
@@ -50,7 +51,7 @@ for i = 5, #owners, 2 do
 end
 -- Whoever asks is due as late as its place needs, and is on trial or deaf no more. Who stands behind is never due before those
 -- ahead, as in `keepOrder`, and where it is Redisson's keeps its distance, since its turn takes that off the others.
-local later, raised, before = 0, 0, nil
+local later, raised, before, moved = 0, 0, nil, {}
 for place, owner in ipairs(redis.call('LRANGE', queue, 0, 1999)) do
   local score = (mine[owner] or before) and deadlineOf(line, owner)
   if mine[owner] or score then
@@ -66,10 +67,11 @@ for place, owner in ipairs(redis.call('LRANGE', queue, 0, 1999)) do
     -- Where a mark is ahead, the distance to it is nobody's own.
     raised = mine[owner] and score and known % 1 == 0 and deadline - known or 0
     before = (mine[owner] or due > 0) and deadline or nil
-    if before then redis.call('ZADD', deadlines, before, owner) end
+    if before then moved[#moved + 1], moved[#moved + 2] = before, owner end
   end
   ahead = owner
 end
+addScores(deadlines, moved)
 -- Of a line that no script can go through, those who ask are looked up.
 for i = 5, redis.call('LLEN', queue) > 2000 and #owners or 0, 2 do
   local score = not states[owners[i]] and deadlineOf(line, owners[i])

@@ -22,11 +22,13 @@ for i = 2, #fields do
   local owner = redis.call('HGET', group, field) or ''
   left[i - 1] = keyLeft(group, field, owner, now)
   owners[i - 1] = left[i - 1] > 0 and owner or ''
-  counts[i - 1] = math.min(whole(redis.call('HGET', group, field .. ':' .. owner .. ':lock_count')) or 0, MAX_SAFE_INTEGER)
+  local count = left[i - 1] > 0 and whole(redis.call('HGET', group, field .. ':' .. owner .. ':lock_count')) or 0
+  counts[i - 1] = math.min(count, MAX_SAFE_INTEGER)
 end
 for _, owner in ipairs(redis.call('LRANGE', queue, first, first + LAST_OF_KEYED_PART)) do
-  waiting[#waiting + 1] = owner
-  waiting[#waiting + 1] = redis.call('ZSCORE', deadlines, owner) or ''
-  wants[#wants + 1] = redis.call('HSTRLEN', sets, owner) <= 23000 and redis.call('HGET', sets, owner) or ''
+  local short = #owner < LONGEST_NAME
+  waiting[#waiting + 1] = short and owner or ''
+  waiting[#waiting + 1] = short and redis.call('ZSCORE', deadlines, owner) or ''
+  wants[#wants + 1] = short and redis.call('HSTRLEN', sets, owner) <= 23000 and redis.call('HGET', sets, owner) or ''
 end
 return { owners, left, counts, waiting, wants }

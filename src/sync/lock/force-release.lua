@@ -30,7 +30,7 @@ local holder = holderOf(lock)
 if holder == nil then
   return wrongKind(lock)
 end
-if redis.call('DEL', lock) == 0 then
+if redis.call('UNLINK', lock) == 0 then
   return 0
 end
 local time = redis.call('TIME')

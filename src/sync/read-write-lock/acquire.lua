@@ -10,6 +10,7 @@
 local lock, queue, turn = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease, companion = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include left-of
+--include read-write-lock/keep-level
 --include read-write-lock/grant
 
 local line = { lock = lock, turn = turn, companion = companion }

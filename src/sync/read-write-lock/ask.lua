@@ -24,6 +24,7 @@ local owners = ARGV
 --include line/remove-waiter
 --include line/extend-line
 --include line/remove-clients
+--include read-write-lock/keep-level
 --include read-write-lock/grant
 --include count-of
 --include read-write-lock/confirm

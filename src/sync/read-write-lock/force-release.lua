@@ -17,6 +17,7 @@ local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARG
 --include line/remove-waiter
 --include line/extend-line
 --include line/remove-clients
+--include read-write-lock/keep-level
 --include read-write-lock/grant
 --include line/is-heard
 --include line/publish-grant
@@ -31,7 +32,7 @@ local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARG
 -- The keys of all who read go. Where there are thousands some of them stay until their time is over: nobody reads by a key
 -- alone.
 local function endReads(lock, companion)
-  local from, left = '0', READS_LOOKED_AT
+  local from, left, gone = '0', READS_LOOKED_AT, {}
   repeat
     local found = redis.call('HSCAN', lock, from, 'COUNT', 100)
     from = found[1]
@@ -39,11 +40,12 @@ local function endReads(lock, companion)
       local owner, level = found[2][i], countOf(found[2][i + 1])
       left = left - 1
       while level > 0 and left > 0 and string.sub(owner, -6) ~= ':write' do
-        redis.call('DEL', companion .. ':' .. owner .. ':rwlock_timeout:' .. level)
+        gone[#gone + 1] = companion .. ':' .. owner .. ':rwlock_timeout:' .. level
         level, left = level - 1, left - 1
       end
     end
   until from == '0' or left <= 0
+  for i = 1, #gone, 1000 do redis.call('UNLINK', unpack(gone, i, math.min(i + 999, #gone))) end
 end
 
 local time = redis.call('TIME')
@@ -59,12 +61,18 @@ if found ~= mode then
 end
 endReads(lock, companion)
 -- Who is on trial stands in the line still, at its head.
-for _, owner in ipairs(redis.call('LRANGE', queue, 0, 999)) do
-  if redis.call('HEXISTS', lock, owner) == 1 then
-    removeWaiter(line, owner)
-  end
+local some, gone, stay = redis.call('LRANGE', queue, 0, 999), {}, {}
+local held = some[1] and redis.call('HMGET', lock, unpack(some))
+for i = #some, 1, -1 do
+  local to = held[i] and gone or stay
+  to[#to + 1] = some[i]
 end
-redis.call('DEL', lock)
+if gone[1] then
+  redis.call('ZREM', deadlines, unpack(gone))
+  redis.call('LTRIM', queue, #some, -1)
+  if stay[1] then redis.call('LPUSH', queue, unpack(stay)) end
+end
+redis.call('UNLINK', lock)
 serveLine(line, {})
 redis.pcall(publish, channel, message)
 return 1

@@ -22,9 +22,14 @@ if ttl ~= -2 and mode ~= 'read' and mode ~= 'write' then
   return wrongKind(lock)
 end
 local found = from == '' and { '0', {} } or redis.call('HSCAN', lock, from, 'COUNT', 500)
-local fields, left, work = found[2], {}, { looks = READS_LOOKED_AT }
-for i = 1, #fields, 2 do
-  left[#left + 1] = readsLeft({ fields[i], fields[i + 1] }, companion, math.huge, work)
+local fields, left, work = {}, {}, { looks = READS_LOOKED_AT }
+for i = 1, #found[2], 2 do
+  local owner, count = found[2][i], found[2][i + 1]
+  -- What is longer is another program's.
+  if #owner < LONGEST_NAME and #count < 20 then
+    fields[#fields + 1], fields[#fields + 2] = owner, count
+    left[#left + 1] = readsLeft({ owner, count }, companion, math.huge, work)
+  end
 end
 local waiting = waitersAt(queue, deadlines, first, function(owner)
   -- Who was let in and has not confirmed yet holds it.

@@ -11,6 +11,7 @@ local lock, given, taken = KEYS[1], KEYS[2], KEYS[3]
 local from, to, lease, companion = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 --include left-of
 --include count-of
+--include read-write-lock/keep-level
 --include read-write-lock/reads-left
 --include read-write-lock/lock-left
 --include read-write-lock/remove-levels
@@ -28,7 +29,7 @@ elseif countOf(found[3]) == 0 then
   return 0
 end
 redis.call('HSET', lock, to, 1)
-redis.call('SET', taken .. ':1', 1, 'PX', lease)
+keepLevel(taken .. ':1', lease)
 local left = leftOf(lock)
 if left > lease then
   -- It was held for longer: the lock lasts as long as the reads that go on, and not as long as that.

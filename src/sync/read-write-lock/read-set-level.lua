@@ -11,6 +11,7 @@ local owner, level, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 --include left-of
 --include count-of
 --include extend-expiry
+--include read-write-lock/keep-level
 
 local count = redis.call('HGET', lock, owner)
 local left = count and leftOf(levels .. ':1') or -2
@@ -23,10 +24,10 @@ left = math.max(left, lease)
 extendExpiry(lock, left)
 redis.call('PEXPIRE', levels .. ':1', left)
 for i = 2, level do
-  redis.call('SET', levels .. ':' .. i, 1, 'PX', left)
+  keepLevel(levels .. ':' .. i, left)
 end
 for i = level + 1, countOf(count) do
-  if redis.call('DEL', levels .. ':' .. i) == 0 then break end
+  if redis.call('UNLINK', levels .. ':' .. i) == 0 then break end
 end
 redis.call('HSET', lock, owner, level)
 return left

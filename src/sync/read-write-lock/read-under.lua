@@ -9,12 +9,13 @@ local lock, levels = KEYS[1], KEYS[2]
 local writer, owner, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 --include left-of
 --include extend-expiry
+--include read-write-lock/keep-level
 
 -- Asked again (a reply was lost), it may read on where the write has ended meanwhile.
 if redis.call('HEXISTS', lock, writer) == 0 and redis.call('HEXISTS', lock, owner) == 0 then
   return leftOf(lock)
 end
 redis.call('HSET', lock, owner, 1)
-redis.call('SET', levels .. ':1', 1, 'PX', lease)
+keepLevel(levels .. ':1', lease)
 extendExpiry(lock, lease)
 return nil

@@ -54,7 +54,7 @@ local function giveUp(line, owner)
     end
     return count, writes and '1'
   end
-  redis.call('DEL', line.lock)
+  redis.call('UNLINK', line.lock)
   return count, writes and '1' or '0'
 end
 
@@ -82,6 +82,7 @@ end
 --include read-write-lock/is-holder
 --include line/extend-line
 --include line/remove-clients
+--include read-write-lock/keep-level
 --include read-write-lock/grant
 --include line/is-heard
 --include line/publish-grant

@@ -8,4 +8,4 @@ local lock = KEYS[1]
 if holderOf(lock) == nil then
   return wrongKind(lock)
 end
-return redis.call('DEL', lock)
+return redis.call('UNLINK', lock)

@@ -6,7 +6,8 @@ local lock = KEYS[1]
 --include holder-of
 --include wrong-kind
 
-if holderOf(lock) == nil then
+local holder, count = holderOf(lock)
+if holder == nil then
   return wrongKind(lock)
 end
-return { leftOf(lock), redis.call('HGETALL', lock) }
+return { leftOf(lock), holder and { holder, count } or {} }

@@ -1,12 +1,14 @@
--- The first step of each of Redisson's scripts: whoever has been silent for too long leaves the head of the queue. An entry
--- without a deadline goes as well: the scripts before version 4 fail on it, for everybody, until somebody takes it out.
+-- The first step of each of Redisson's scripts: whoever has been silent for too long leaves the head of the queue, a thousand at
+-- a time. An entry without a deadline goes as well: the scripts before version 4 fail on it, for everybody, until somebody takes it out.
 local function removeOverdue(queue, deadlines, now)
-  for _ = 1, 1000 do
-    local head = redis.call('LINDEX', queue, 0)
-    if not head or tonumber(redis.call('ZSCORE', deadlines, head) or 0) > now then
-      return
-    end
-    redis.call('ZREM', deadlines, head)
-    redis.call('LPOP', queue)
+  local function isOverdue(owner)
+    return owner and tonumber(redis.call('ZSCORE', deadlines, owner) or 0) <= now
   end
+  if not isOverdue(redis.call('LINDEX', queue, 0)) then
+    return
+  end
+  local some, gone = redis.call('LRANGE', queue, 0, 999), 1
+  while isOverdue(some[gone + 1]) do gone = gone + 1 end
+  redis.call('ZREM', deadlines, unpack(some, 1, gone))
+  redis.call('LTRIM', queue, gone, -1)
 end

@@ -12,10 +12,10 @@ local function grantNext(line, mine)
     end
     if mine[owner] then
       limitDeadlines(line, owner, waiting, place + 1, mine[owner])
-      removeWaiter(line, owner)
+      removeWaiter(line, owner, true)
       takeHold(line.lock, owner, mine[owner])
       return owner
-    elseif not isOurs(owner) then
+    elseif not isOurs(owner) and #owner < LONGEST_NAME then
       wakeRedisson(line, waiting, place, trial)
       return nil
     end
@@ -23,14 +23,14 @@ local function grantNext(line, mine)
     -- Those of its client right behind it, whom it may pass the lock to, and a + where another's follow. Who was passed over may come
     -- back in between.
     for i = 2, place == 1 and #waiting or 0 do
-      local same = string.sub(waiting[i], 1, 36) == client
+      local same = string.sub(waiting[i], 1, 36) == client and #waiting[i] < LONGEST_NAME
       words[#words + 1] = same and waiting[i] or '+'
       if not same then break end
     end
     local function write()
       takeHold(line.lock, owner, TRIAL)
     end
-    if not deaf[client] and publishGrant(line, line.grants .. ':' .. client, words, write, 0) then
+    if not deaf[client] and #owner < LONGEST_NAME and publishGrant(line, line.grants .. ':' .. client, words, write, 0) then
       limitDeadlines(line, owner, waiting, place + 1, math.max(line.lease, TRIAL))
       keepOrder(line, waiting, place + 1, trial)
       redis.call('ZADD', line.deadlines, trial, owner)

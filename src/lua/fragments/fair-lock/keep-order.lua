@@ -6,12 +6,13 @@ local function keepOrder(line, waiting, first, latest)
   if not behind or (deadlineOf(line, behind) or latest) >= latest then
     return
   end
-  local later = 0
+  local later, moved = 0, {}
   for _, owner in ipairs(redis.call('LRANGE', line.queue, first - 1, first + 1998)) do
     local deadline = deadlineOf(line, owner) or latest
     -- In whole ms: a fraction is a mark.
     later = math.max(later, math.ceil(latest - deadline))
     latest = deadline + later
-    redis.call('ZADD', line.deadlines, latest, owner)
+    moved[#moved + 1], moved[#moved + 2] = latest, owner
   end
+  addScores(line.deadlines, moved)
 end

@@ -31,11 +31,14 @@ local function removeOverdue(line, client)
     if line.dead[string.sub(head, 1, 36)] then
       steps = steps - removeClients(line, 2 * steps, look) / 2
     elseif alone then
-      steps = steps - 1
-      redis.call('LPOP', line.queue)
-      redis.call('ZREM', line.deadlines, head)
-      if not isOurs(head) then
-        redis.pcall(line.publish, line.channel .. ':' .. head, '0')
+      -- With those behind it that go alone as well.
+      local some, gone = redis.call('LRANGE', line.queue, 0, 63), 1
+      while some[gone + 1] and not line.dead[string.sub(some[gone + 1], 1, 36)] and look(some[gone + 1]) do gone = gone + 1 end
+      steps = steps - gone
+      redis.call('LTRIM', line.queue, gone, -1)
+      redis.call('ZREM', line.deadlines, unpack(some, 1, gone))
+      for i = 1, gone do
+        if not isOurs(some[i]) and #some[i] < LONGEST_NAME then redis.pcall(line.publish, line.channel .. ':' .. some[i], '0') end
       end
     else
       return

@@ -2,7 +2,8 @@
 local function fieldsOf(line, owner)
   local fields, set = line.fields[owner] or {}, setOf(line, owner, FIELD_AND_BLANK * line.work)
   if set and not fields[1] then
-    for field in string.gmatch(set, '%S+') do fields[#fields + 1] = field end
+    -- What is shorter was written by another program, and may be many thousands.
+    for field in string.gmatch(set, string.rep('%S', FIELD)) do fields[#fields + 1] = field end
     line.fields[owner] = fields
   end
   return fields

@@ -3,7 +3,7 @@ local function groupLike(group, ttl)
   local few = ttl < 0 or redis.call('HLEN', group) < 64
   local some = few and redis.call('HSCAN', group, '0', 'COUNT', 4)[2] or {}
   for i = 1, #some, 2 do
-    if #some[i] ~= FIELD and not string.find(some[i], ':expire_time$') and not string.find(some[i], ':lock_count$') then
+    if #some[i] ~= FIELD and string.sub(some[i], -12) ~= ':expire_time' and string.sub(some[i], -11) ~= ':lock_count' then
       return false
     end
   end

@@ -1,7 +1,8 @@
 -- Whether this owner holds all of its keys, and its time is not over.
 local function isHolder(line, owner)
   local set = setOf(line, owner, FIELD_AND_BLANK * line.work)
-  if not set or redis.call('HGET', line.lock, string.match(set, '%S+') or '') ~= owner then
+  local first = string.match(set or '', '%S+') or ''
+  if not set or line.over and line.over[first] or redis.call('HGET', line.lock, first) ~= owner then
     return false
   end
   local fields = fieldsOf(line, owner)

@@ -1,6 +1,6 @@
 -- For how many ms its owner has this key of a group; 0 when it is another's, or over.
 local function keyLeft(group, field, owner, now)
-  if redis.call('HGET', group, field) ~= owner then
+  if #owner >= LONGEST_NAME or redis.call('HGET', group, field) ~= owner then
     return 0
   end
   local ends = redis.call('HGET', group, field .. ':' .. owner .. ':expire_time')

@@ -18,7 +18,7 @@ local function mayEnter(owner, line)
   -- Free: nobody before it wants the key, and whoever has it is this owner, or overdue (`line.over`).
   for _, field in ipairs(fields) do
     free = free and (line.claimed[field] or owner) == owner
-    local holder = free and redis.call('HGET', line.lock, field)
+    local holder = free and (line.over[field] or redis.call('HGET', line.lock, field))
     if holder and holder ~= owner then
       local left = keyLeft(line.lock, field, holder, line.now)
       line.over[field], free = left == 0 and holder or nil, left == 0

@@ -13,6 +13,6 @@ local function askAll(line, owners, first, joins, held, theirs, news)
   if not waits and not held and (line.entered or not line.sets and redis.call('EXISTS', line.lock) == 1) then
     endTurn(line)
   end
-  local share = waits and tonumber(redis.call('HGET', line.turn, 'share')) or 0
+  local share = waits and tonumber(string.sub(redis.call('HGET', line.turn, 'share') or '', 1, 20)) or 0
   return states, waits and open or 0, share >= 0 and share <= 1000000 and share or 1
 end

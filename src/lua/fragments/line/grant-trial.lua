@@ -6,7 +6,7 @@ local function grantTrial(line, owner, wants, deadline, some, place)
   local words = { owner, line.stamp }
   -- Who was passed over may come back in between.
   for i = place + 1, wants == 'write' and not next(line.deaf) and #some or 0 do
-    local same = grantChannel(line, some[i]) == channel
+    local same = #some[i] < LONGEST_NAME and grantChannel(line, some[i]) == channel
     words[#words + 1] = same and some[i] or '+'
     if not same then break end
   end

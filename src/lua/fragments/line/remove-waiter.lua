@@ -1,6 +1,8 @@
--- Takes an owner out of the line. Whether it stood there.
-local function removeWaiter(line, owner)
+-- Takes an owner out of the line. Whether it stood there. A line of very many places is not searched for its own, unless that is `near`
+-- the head: without a deadline it goes when the walk comes to it.
+local function removeWaiter(line, owner, near)
   local stood = redis.call('ZREM', line.deadlines, owner) == 1
   if line.sets then redis.call('HDEL', line.sets, owner) end
-  return stood and redis.call('LREM', line.queue, 1, owner) >= 0
+  if stood and (near or redis.call('LLEN', line.queue) <= LINE_SEARCHED) then redis.call('LREM', line.queue, 1, owner) end
+  return stood
 end

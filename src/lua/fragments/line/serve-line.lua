@@ -45,7 +45,7 @@ local function serveLine(line, mine)
       else
         if mine[owner] then
           grant(line, owner, mine[owner])
-          removeWaiter(line, owner)
+          removeWaiter(line, owner, true)
           till = till - 1
         end
         if mine[owner] or grantTrial(line, owner, wants, deadline, some, place) then

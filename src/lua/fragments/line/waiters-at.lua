@@ -1,10 +1,11 @@
--- Those who wait from this place of the line on, and their deadlines in turn; of who `holds` it an empty one. As many as one
+-- Those who wait from this place of the line on, and their deadlines in turn; of who `holds` it, or is none, an empty one. As many as one
 -- script may look at: where there are less, that is all.
 local function waitersAt(queue, deadlines, first, holds)
   local waiting = {}
   for _, owner in ipairs(redis.call('LRANGE', queue, first, first + LAST_OF_WAITERS_PART)) do
-    waiting[#waiting + 1] = holds(owner) and '' or owner
-    waiting[#waiting + 1] = redis.call('ZSCORE', deadlines, owner) or ''
+    local long = #owner >= LONGEST_NAME
+    waiting[#waiting + 1] = (long or holds(owner)) and '' or owner
+    waiting[#waiting + 1] = not long and redis.call('ZSCORE', deadlines, owner) or ''
   end
   return waiting
 end

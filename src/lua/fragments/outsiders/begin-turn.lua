@@ -28,7 +28,7 @@ local function beginTurn(line)
   -- That much longer than it may matter. Not without an end, also where that is refused.
   local ends = redis.pcall('PEXPIRE', line.turn, TURN_TIME) == 1
   if not ends then
-    redis.pcall('DEL', line.turn)
+    redis.pcall('UNLINK', line.turn)
   end
   return type(opened) == 'number' and ends
 end

@@ -2,6 +2,6 @@
 -- program, or before the server's clock was set back.
 local function turnLeft(line)
   local till = redis.pcall('HGET', line.turn, 'till')
-  local left = (type(till) == 'string' and tonumber(till) or 0) - line.now
+  local left = (type(till) == 'string' and #till < 20 and tonumber(till) or 0) - line.now
   return left > 0 and left <= 3000 and left or 0
 end

@@ -3,7 +3,7 @@
 local function grant(line, owner, lease)
   local writes, left = string.sub(owner, -6) == ':write', redis.call('PTTL', line.lock)
   if not writes then
-    redis.call('SET', line.companion .. ':' .. owner .. ':rwlock_timeout:1', 1, 'PX', lease)
+    keepLevel(line.companion .. ':' .. owner .. ':rwlock_timeout:1', lease)
   end
   redis.call('HSET', line.lock, 'mode', writes and 'write' or 'read', owner, 1)
   if left ~= -1 and left < lease and type(redis.pcall('PEXPIRE', line.lock, lease)) == 'table' then

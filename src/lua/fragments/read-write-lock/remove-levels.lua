@@ -4,6 +4,6 @@ local function removeLevels(levels, count)
   local level, gone = 0, false
   repeat
     level = level + 1
-    gone = redis.call('DEL', levels .. ':' .. level) == 0
+    gone = redis.call('UNLINK', levels .. ':' .. level) == 0
   until count > 0 and level >= count or gone and (count == 0 or level > LEVELS_TRUSTED)
 end
