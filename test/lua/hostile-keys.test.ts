@@ -19,15 +19,6 @@ const MOST = 2600
 const MOST_IN_LINE = 12_000
 /** Of the server's time, ms. */
 const LONGEST = 5
-/**
- * Whose caller asks for as many: all readers are released by force, or a line that has lost
- * one of its keys is begun anew; so what there was of it goes in one step.
- */
-const LONGER: Readonly<Record<string, number>> = {
-  'read-write-lock/force-release': 200,
-  'read-write-lock/ask': 200,
-}
-
 interface Case {
   readonly script: Script
   readonly position: number
@@ -151,7 +142,7 @@ void describe('hostile keys on a server', () => {
           shortest = Math.min(shortest, took)
           check(it, reply, commands)
         }
-        if (shortest > (LONGER[script.name] ?? LONGEST)) late.push(`${told(it)}: ${shortest} ms`)
+        if (shortest > LONGEST) late.push(`${told(it)}: ${shortest} ms`)
       }
       assert.deepEqual(late, [])
     })

@@ -1,7 +1,7 @@
 import type { Script } from '#src/lua/script.js'
 import type { seeded } from '../support/random.js'
-import { argumentsOf, CLIENT, COMPANION, slotsOf } from './hostile.js'
-import { type Command, FIELD, ME, ours, partsOf, theirs, type Word } from './imitated.js'
+import { argumentsOf, COMPANION, slotsOf } from './hostile.js'
+import { FIELD, ME, ours, theirs, type Word } from './imitated.js'
 
 /** Keys of locks that another program has filled: with very many places, owners and fields that look real, or with very long texts. */
 
@@ -151,4 +151,3 @@ export const argumentsAmong = (script: Script, draw: Draw, line: string, count: 
 
 /** The keys that hold how long a read of mine goes on. */
 export const levelKeys = [`${COMPANION}:${ME}:rwlock_timeout:1`]
-export { partsOf, CLIENT, type Command }
