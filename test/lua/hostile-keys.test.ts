@@ -19,6 +19,9 @@ const MOST = 2600
 const MOST_IN_LINE = 12_000
 /** Of the server's time, ms. */
 const LONGEST = 5
+/** Whose caller asks for as many: the keys of two thousand reads go, and all fields. */
+const LONGER: Readonly<Record<string, number>> = { 'read-write-lock/force-release': 15 }
+
 interface Case {
   readonly script: Script
   readonly position: number
@@ -142,7 +145,7 @@ void describe('hostile keys on a server', () => {
           shortest = Math.min(shortest, took)
           check(it, reply, commands)
         }
-        if (shortest > LONGEST) late.push(`${told(it)}: ${shortest} ms`)
+        if (shortest > (LONGER[script.name] ?? LONGEST)) late.push(`${told(it)}: ${shortest} ms`)
       }
       assert.deepEqual(late, [])
     })

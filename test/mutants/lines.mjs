@@ -794,7 +794,7 @@ export const lines = [
     name: 'fg8-asks-before-it-lives',
     breaks: 'who polls is marked as alive before the overdue are dropped',
     file: 'src/sync/fair-lock/poll.lua',
-    from: "local left = leftOf(lock)\n",
+    from: 'local left = leftOf(lock)\n',
     to: "removeOverdue(line, '')\nlocal left = leftOf(lock)\n",
     suites: ['sync/fair-lock/flaws'],
   },
