@@ -1155,8 +1155,8 @@ export const readWriteLockReadRenew: Script<
   readonly number[]
 > = script(
   'read-write-lock/read-renew',
-  'f85ac6ae38718de98cc4e993c7a8acd0c8233a99',
-  "local locks=KEYS\nlocal lease,owners=tonumber(ARGV[1]),ARGV\nlocal function leftOf(key)return math.min(redis.call('PTTL',key),9007199254740900)end\nlocal function countOf(text)return text and string.find(text,'^[1-9]%d?%d?%d?$')and tonumber(text)or 0\nend\nlocal function extendExpiry(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nlocal renewed={}for i=2,#owners do\nlocal lock,levels=locks[2*i-3],locks[2*i-2]local count=redis.pcall('HGET',lock,owners[i])if type(count)=='table'and not string.find(count.err,'WRONGTYPE',1,true)then\nreturn count\nend\nlocal left=type(count)=='string'and leftOf(levels..':1')or-2\nif left~=-2 and math.max(left,0)<lease then\nfor level=1,countOf(count)do\nif redis.call('PEXPIRE',levels..':'..level,lease)==0 and level>1000 then break end\nend\nleft=lease\nend\nextendExpiry(lock,left)renewed[i-1]=left\nend\nreturn renewed",
+  '8d6325958b1018059a751ca22f7f10fbe0848161',
+  "local locks=KEYS\nlocal lease,owners=tonumber(ARGV[1]),ARGV\nlocal function leftOf(key)return math.min(redis.call('PTTL',key),9007199254740900)end\nlocal function countOf(text)return text and string.find(text,'^[1-9]%d?%d?%d?$')and tonumber(text)or 0\nend\nlocal function extendExpiry(lock,lease)local left=redis.call('PTTL',lock)if left>=0 and left<lease then\nredis.call('PEXPIRE',lock,lease)end\nend\nlocal renewed,missing={},0\nfor i=2,#owners do\nlocal lock,levels=locks[2*i-3],locks[2*i-2]local count=redis.pcall('HGET',lock,owners[i])if type(count)=='table'and not string.find(count.err,'WRONGTYPE',1,true)then\nreturn count\nend\nlocal left=type(count)=='string'and leftOf(levels..':1')or-2\nif left~=-2 and math.max(left,0)<lease then\nfor level=1,countOf(count)do\nmissing=missing+1-redis.call('PEXPIRE',levels..':'..level,lease)if missing>1000 then break end\nend\nleft=lease\nend\nextendExpiry(lock,left)renewed[i-1]=left\nend\nreturn renewed",
   0,
   oneFor(integer, 2, 1),
 )

@@ -13,6 +13,7 @@ import {
   rateLimiterTake,
   readWriteLockAsk,
   readWriteLockInspect,
+  readWriteLockReadRenew,
 } from '#src/lua/scripts.gen.js'
 
 type Word = string | number
@@ -80,10 +81,25 @@ void describe('what a script does is bounded', () => {
     const calls = commandsOf(
       [['HSET', 'k', 'mode', 'read', ...readers]],
       readWriteLockInspect,
+  readWriteLockReadRenew,
       ['k', 'q', 'd'],
       ['{k}', '0', 0],
     )
     assert.ok(calls <= 2020, `${calls} commands`)
+  })
+
+  test('250 reads, and another program says that each is one of 1000 levels → a thousand keys are looked for in all', () => {
+    const reads = Array.from({ length: 250 }, (_, i) => i)
+    const calls = commandsOf(
+      reads.flatMap((i) => [
+        ['HSET', `k${i}`, 'mode', 'read', `${OURS}:${i}`, '1000'],
+        ['SET', `l${i}:1`, 1],
+      ]),
+      readWriteLockReadRenew,
+      reads.flatMap((i) => [`k${i}`, `l${i}`]),
+      [30_000, ...reads.map((i) => `${OURS}:${i}`)],
+    )
+    assert.ok(calls <= 3000, `${calls} commands`)
   })
 
   test('a line of thousands without a deadline → a thousand of them go in one step', () => {
