@@ -81,7 +81,6 @@ void describe('what a script does is bounded', () => {
     const calls = commandsOf(
       [['HSET', 'k', 'mode', 'read', ...readers]],
       readWriteLockInspect,
-  readWriteLockReadRenew,
       ['k', 'q', 'd'],
       ['{k}', '0', 0],
     )
