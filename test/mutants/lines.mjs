@@ -1567,7 +1567,7 @@ export const lines = [
     name: 'line-readers-one-by-one',
     breaks: 'in the line of a fair read-write lock, the neighbours of a reader come in with it',
     file: 'src/lua/fragments/line/serve-line.lua',
-    from: 'mode = wants',
+    from: 'mode, steps = wants, steps - (line.amounts and 5 or 0)',
     to: "return 'write'",
     suites: ['sync/read-write-lock/fair/order'],
   },
