@@ -66,6 +66,7 @@ const errorsOf = (name: string): readonly Error[] => [
   new holdfast.BusyError(name, 5),
   new holdfast.MembersError(name, [{ index: 0, name, error: new Error(name) }]),
   new holdfast.ReplicationError(name, 2, 5),
+  new holdfast.FlightError(name, name, name),
   new holdfast.ClosedError(name),
   new holdfast.ConfigError(name),
   new holdfast.EngineError('SERVER', name, { target: name }),

@@ -38,7 +38,6 @@ class PermitSteps implements LockProtocol {
     const left = await this.#permits.runner.run(permitSemaphoreExtend, [this.key], [owner, lease, 0])
     return left === -2 ? undefined : left
   }
-
 }
 
 /** Looks after the tenure of one permit: nobody else here waits for it. */

@@ -168,10 +168,7 @@ export const holdersInParts = async (
 }
 
 /** From the fields of the hash, each with its value, and for how long each field's read goes on. */
-export const readersAndWriter = (
-  fields: readonly string[],
-  times: readonly number[],
-): ServerState['holders'] => {
+export const readersAndWriter = (fields: readonly string[], times: readonly number[]): ServerState['holders'] => {
   if (fields.length !== 2 * times.length) {
     throw new EngineError('BAD_REPLY', `the server answered with ${times.length} times for ${fields.length / 2} fields`)
   }

@@ -26,6 +26,9 @@ const callsOn = (client: Client, held: Held): Readonly<Record<string, () => Prom
     ]),
   ),
   'topic.subscribe': () => client.topic('t').subscribe(() => undefined),
+  'flight.run': () => client.flight('f').run('a', () => 1),
+  'flight.forget': () => client.flight('f').forget('a'),
+  'flight.inspect': () => client.flight('f').inspect('a'),
   'patternTopic.subscribe': () => client.patternTopic('t*').subscribe(() => undefined),
 })
 
@@ -57,7 +60,7 @@ const PLACES: Readonly<Record<string, string>> = {
   ...{ Client: '', Hold: '', Permit: '', Lock: 'lock.', OwnedLock: 'lock.for.', OwnedFencedLock: 'fencedLock.for.' },
   ...{ Kept: 'semaphore.', Semaphore: 'semaphore.', PermitSemaphore: 'permitSemaphore.' },
   ...{ CountDownLatch: 'countDownLatch.', RateLimiter: 'rateLimiter.', Script: 'script.', Scripts: 'scripts.' },
-  ...{ Topic: 'topic.', PatternTopic: 'patternTopic.' },
+  ...{ Topic: 'topic.', PatternTopic: 'patternTopic.', Flight: 'flight.' },
 }
 
 /** They never reject. */
