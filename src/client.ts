@@ -16,7 +16,7 @@ import { keyEncoder } from './codecs/java-codec.js'
 import type { Settings } from './config/settings.js'
 import { newClientId } from './core/client/client-id.js'
 import { healthOf } from './core/client/health.js'
-import { Presence } from './core/client/presence.js'
+import { PresenceLabel } from './core/client/presence-label.js'
 import { Runtime } from './core/client/runtime.js'
 import { GatedLock, type LockHome } from './core/gate/gated-lock.js'
 import { Gates } from './core/gate/gates.js'
@@ -94,7 +94,7 @@ class ConnectedClient implements Client {
   /** What else is unsafe once fenced locks are used. */
   #fencing: readonly string[]
 
-  constructor(runtime: Runtime, facts: ServerFacts, presence: Presence | undefined) {
+  constructor(runtime: Runtime, facts: ServerFacts, presence: PresenceLabel | undefined) {
     const { id, mapName, codec, javaCodec } = runtime.options
     this.id = id
     this.warnings = runtime.warnings
@@ -106,7 +106,7 @@ class ConnectedClient implements Client {
     this.#topics = new Topics(runtime)
     const [gates, turnstiles, topics] = [this.#gates, this.#turnstiles, this.#topics]
     this.#closing = new Closing({ runtime, gates, turnstiles, topics, presence })
-    this.#home = { runtime, gates, readLabels: (clients) => Presence.read(runtime.link, clients, mapName) }
+    this.#home = { runtime, gates, readLabels: (clients) => PresenceLabel.read(runtime.link, clients, mapName) }
     this.#elections = { ...this.#home, topics, closing: this.closing, reigns: new Set() }
     this.#slots = { ...this.#home, newest: new Map() }
     this.#flights = { ...this.#home, topics, newest: new Map(), flights: new Map(), looks: new Map() }
@@ -285,7 +285,7 @@ export const start = async (settings: Settings, driver: Driver, limits?: Connect
   const label = settings.label ?? (await defaultLabel())
   // It asks the user's function: before anything is open.
   const presence = settings.presence
-    ? new Presence(link, { clock, id, label, key: runtime.keyOf(presenceKey(id)), lease: settings.watchdog })
+    ? new PresenceLabel(link, { clock, id, label, key: runtime.keyOf(presenceKey(id)), lease: settings.watchdog })
     : undefined
   await link.open(limits)
   const [facts] = await Promise.all([readFacts(link, clock, settings.sharded), presence?.announce()])

@@ -1,6 +1,6 @@
 import type { CloseOptions } from './api/client.js'
 import { within } from './base/time-limit.js'
-import type { Presence } from './core/client/presence.js'
+import type { PresenceLabel } from './core/client/presence-label.js'
 import type { Runtime } from './core/client/runtime.js'
 import type { Gates } from './core/gate/gates.js'
 import type { Turnstiles } from './core/shared/turnstiles.js'
@@ -18,7 +18,7 @@ export interface Ending {
   readonly gates: Gates
   readonly turnstiles: Turnstiles
   readonly topics: Topics
-  readonly presence: Presence | undefined
+  readonly presence: PresenceLabel | undefined
 }
 
 /** How a client closes: what waits is turned away, what is held is given back, and the connection ends last. */

@@ -12,7 +12,7 @@ export const lines = [
   {
     name: 'core-label-once',
     breaks: 'a client’s label stays while it lives',
-    file: 'src/core/client/presence.ts',
+    file: 'src/core/client/presence-label.ts',
     from: 'lease / 3, { background: true }',
     to: 'lease * 3, { background: true }',
     suites: ['suites/guide/promises#its label'],
@@ -20,7 +20,7 @@ export const lines = [
   {
     name: 'core-label-stays',
     breaks: 'close leaves nothing on the server',
-    file: 'src/core/client/presence.ts',
+    file: 'src/core/client/presence-label.ts',
     from: "await this.#link.command(['DEL', this.#key], integer, { route: this.#key }).catch(() => undefined)",
     to: 'await Promise.resolve()',
     suites: ['suites/contract/locks#presence', 'suites/closing/leaks'],
@@ -1377,9 +1377,9 @@ export const lines = [
   {
     name: 'trust-not-verified',
     breaks: 'after a reconnect every hold in doubt is asked about at once',
-    file: 'src/core/client/runtime.ts',
-    from: 'this.#question()\n    this.subscriptions.gap()',
-    to: 'this.subscriptions.gap()',
+    file: 'src/core/client/after-reconnect.ts',
+    from: 'this.#question()\n    subscriptions.gap()',
+    to: 'subscriptions.gap()',
     suites: ['core/hold/doubt#after a reconnect'],
   },
   // ---- what others wrote -----------------------------------------------------------------------------------------------
@@ -1735,7 +1735,7 @@ export const lines = [
   {
     name: 'one-line-mixed-leases',
     breaks: 'nobody trusts a lock longer than it was asked for',
-    file: 'src/core/line/place.ts',
+    file: 'src/core/line/places.ts',
     from: 'place.mixed ||= place.waiter.request.terms.lease !== waiter.request.terms.lease',
     to: 'void waiter',
     suites: ['sync/lock/line#another lease'],
@@ -1800,8 +1800,8 @@ export const lines = [
     name: 'one-line-frees-what-it-passes',
     breaks: 'what is being passed on is not freed for a late answer',
     file: 'src/core/line/grant-acceptor.ts',
-    from: 'if (place.wire !== this.#waiters.passing) places.abandon(place)',
-    to: 'places.abandon(place)',
+    from: 'if (place.wire !== this.#waiters.passing) leave.abandon(place)',
+    to: 'leave.abandon(place)',
     suites: ['sync/fenced-lock/line#comes late'],
   },
   // ---- elections, slots, schedules --------------------------------------------------------------------------------------

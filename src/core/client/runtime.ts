@@ -1,4 +1,4 @@
-import { ClosedError, EngineError } from '../../errors.js'
+import { ClosedError, type EngineError } from '../../errors.js'
 import type { Codec } from '../../api/codec.js'
 import type { JavaCodec } from '../../codecs/java-codec.js'
 import type { Driver } from '../../engine/driver.js'
@@ -7,11 +7,10 @@ import { slotOf, wireOwner } from '../../keys.js'
 import type { Script } from '../../lua/script.js'
 import { checkWire, show } from '../../check-options.js'
 import type { ClientEvents, Logger } from '../../api/monitoring.js'
-import type { Timer } from '../../base/clock.js'
 import { SubscriberCounts } from '../server/subscriber-counts.js'
 import { LockEvents } from './lock-events.js'
 import { Emitter } from '../../base/emitter.js'
-import { ReleaseWait } from '../hold/release-wait.js'
+import { ReleaseCallerLimit } from '../hold/release-caller-limit.js'
 import { Replicas, type ReplicasOptions } from '../server/replicas.js'
 import { IdempotentSteps } from '../server/idempotent-steps.js'
 import { enclosing } from '../../base/scope.js'
@@ -27,6 +26,7 @@ import { Retry } from '../server/retry.js'
 import { Undo } from '../server/undo.js'
 import { plainMessage } from '../../plain-text.js'
 import { errorOf, isPromise } from '../../thrown.js'
+import { AfterReconnect } from './after-reconnect.js'
 
 export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly id: string
@@ -38,9 +38,6 @@ export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly codec: Codec
   readonly javaCodec?: JavaCodec | undefined
 }
-
-/** So long after the last sign that keys move it is over, ms. */
-const SETTLES = 250
 
 /** What one client's locks share: its connection, its watchdog, its subscriptions. */
 export class Runtime implements Runner {
@@ -56,7 +53,7 @@ export class Runtime implements Runner {
   readonly undo: Undo
   readonly steps = new IdempotentSteps(this)
   /** By slot where nodes have clocks of their own, else under 0. */
-  readonly #serverTimes = new Map<number, ServerTime>()
+  readonly serverTimes = new Map<number, ServerTime>()
   #number = 0
   readonly #secrets: Secrets
   /** Wire owners of what was detached, and until when at most it is on the server. */
@@ -70,7 +67,7 @@ export class Runtime implements Runner {
   /** Callers to tell when the client closes before they have their answer. */
   readonly #callers = new Set<() => void>()
   /** For how long a caller waits for a release at most; the rest goes on behind. */
-  readonly releases: ReleaseWait
+  readonly releases: ReleaseCallerLimit
   /** Whether releases are published with SPUBLISH. */
   sharded = false
   /** What is unsafe about the server. */
@@ -78,7 +75,6 @@ export class Runtime implements Runner {
   readonly subscriberCounts: SubscriberCounts
   /** Who else has something that the server must be asked about when it may have become another. */
   readonly questions = new Set<(cause: unknown) => void>()
-  #moving: Timer | undefined
 
   constructor(options: RuntimeOptions, driver: Driver) {
     this.options = options
@@ -91,23 +87,17 @@ export class Runtime implements Runner {
       this.warn(warning)
     })
     this.watched = { lease: options.watchdog, watched: true }
-    this.releases = new ReleaseWait(clock, options.commandTimeout)
+    this.releases = new ReleaseCallerLimit(clock, options.commandTimeout)
     this.events = new Emitter((error) => {
       options.logger.error('a listener threw', error)
     })
     this.lockEvents = new LockEvents(clock, this.events, options.id)
+    const after = new AfterReconnect(this)
     this.link = new Link(driver, options, {
       message: (message) => this.subscriptions.message(message),
-      reconnected: () => {
-        this.#reconnected()
-      },
-      moved: () => {
-        this.#moved()
-      },
-      gap: () => {
-        this.#forgetTimes()
-        this.subscriptions.gap()
-      },
+      reconnected: () => after.reconnected(),
+      moved: () => after.moved(),
+      gap: () => after.gap(),
       unheard: (kind, name) => {
         this.subscriptions.unheard(kind, name)
       },
@@ -218,44 +208,9 @@ export class Runtime implements Runner {
   /** What is known of the clock of the server that has this key. */
   serverTime(key: string): ServerTime {
     const slot = this.link.cluster ? slotOf(key) : 0
-    let time = this.#serverTimes.get(slot)
-    if (time === undefined) this.#serverTimes.set(slot, (time = new ServerTime(this.options.clock)))
+    let time = this.serverTimes.get(slot)
+    if (time === undefined) this.serverTimes.set(slot, (time = new ServerTime(this.options.clock)))
     return time
-  }
-
-  /** Either connection may lead to another server by now. */
-  #forgetTimes(): void {
-    for (const time of this.#serverTimes.values()) time.forget()
-  }
-
-  /** Holds may be in doubt, and who sleeps may have slept through a release. */
-  #reconnected(): void {
-    this.#forgetTimes()
-    void this.replicas.look()
-    this.#question()
-    this.subscriptions.gap()
-    this.events.emit('reconnect')
-  }
-
-  /** While slots move, each command may say so: it is asked about the holds now, and once more when that is over. */
-  #moved(): void {
-    this.#forgetTimes()
-    if (this.#moving === undefined) this.#question()
-    this.#moving?.cancel()
-    this.#moving = this.options.clock.setTimer(
-      () => {
-        this.#moving = undefined
-        this.#question()
-      },
-      SETTLES,
-      { background: true },
-    )
-  }
-
-  #question(): void {
-    const cause = new EngineError('OFFLINE', 'another server may have the keys by now')
-    this.watchdog.question(cause)
-    for (const ask of this.questions) ask(cause)
   }
 
   fail(error: unknown): void {

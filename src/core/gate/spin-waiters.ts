@@ -6,13 +6,13 @@ import type { LoneCall } from '../waiting/lone-call.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Request } from '../waiting/request.js'
 import { isLate, lateError, serve } from '../waiting/serve.js'
-import { SpinLoop } from '../waiting/spin-loop.js'
+import { SpinLoop } from './spin-loop.js'
 import type { Tenure } from '../hold/tenure.js'
 import { type Terms, alike } from '../hold/terms.js'
 import type { Contest, Outcome } from '../waiting/wait-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Waiter } from '../waiting/waiter.js'
-import { GRACE } from '../waiting/abortable.js'
+import { GRACE } from '../waiting/leaving-grace.js'
 
 /** A tenure that the next attempt is to take over on the server. */
 interface Passing {

@@ -3,14 +3,14 @@ import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Retry } from '../server/retry.js'
 import { type HoldHost, TenureHold } from './hold.js'
-import type { ReleaseWait } from './release-wait.js'
+import type { ReleaseCallerLimit } from './release-caller-limit.js'
 import type { Terms } from './terms.js'
 import { quoted } from '../../plain-text.js'
 
 /** What the levels need of the client. */
 export interface LevelsClient {
   /** For how long a caller waits for a release at most. */
-  readonly releases: ReleaseWait
+  readonly releases: ReleaseCallerLimit
   readonly retry: Pick<Retry, 'insist'>
   readonly lockEvents: { lost(lock: LevelsHost<never>, wire: string, error: LockLostError): void }
   /** Rejects with a `ClosedError` when the client closes before the answer. */

@@ -161,10 +161,10 @@ export class GrantAcceptor {
 
   /** The server has it as the holder for its whole lease. */
   #granted(place: Place, sent: Moment): void {
-    const { places } = this.#waiters
+    const { places, leave } = this.#waiters
     if (!places.has(place)) {
       // What is being passed on is not to be freed.
-      if (place.wire !== this.#waiters.passing) places.abandon(place)
+      if (place.wire !== this.#waiters.passing) leave.abandon(place)
       return
     }
     const { waiter, wire } = place
@@ -175,7 +175,7 @@ export class GrantAcceptor {
     if (waiter.queued && !late && !this.#host.runtime.closed) {
       this.#waiters.serve(waiter, this.#host.begin(wire, terms, sent))
     } else {
-      void places.giveUp(place)
+      void leave.giveUp(place)
       if (waiter.queued) this.#waiters.reject(waiter, lateError(this.#host.name, terms.lease))
     }
     this.#waiters.rest()

@@ -2,7 +2,7 @@ import { nextTick } from 'node:process'
 import { type Clock, type Moment, momentOf, type Timer } from '../../base/clock.js'
 import { BATCH, type Told } from './line-poll.js'
 import type { JoinState, LineProtocol } from '../protocol/line-protocol.js'
-import { askerOf } from './place.js'
+import { askerOf } from './places.js'
 import type { Place } from '../waiting/waiter.js'
 import type { LineHost } from '../waiting/gate-host.js'
 

@@ -1,7 +1,7 @@
 import { type Moment, momentOf, type Timer } from '../../base/clock.js'
 import type { Answer, LineProtocol, News, PlaceState } from '../protocol/line-protocol.js'
 import { MessageBrake } from '../waiting/message-brake.js'
-import { askerOf } from './place.js'
+import { askerOf } from './places.js'
 import { isTransient } from '../server/error-kinds.js'
 import type { Place } from '../waiting/waiter.js'
 import type { LineHost } from '../waiting/gate-host.js'

@@ -9,14 +9,16 @@ import { serve } from '../waiting/serve.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Outsiders } from './outsiders.js'
-import { Places } from './place.js'
-import { GRACE } from '../waiting/abortable.js'
+import { LineLeave } from './line-leave.js'
+import { Places } from './places.js'
+import { GRACE } from '../waiting/leaving-grace.js'
 import { POLL } from '../../constants.js'
 
 /** Those of this process who wait in one line, which of them has which place there, and every way in which a wait ends. */
 export class LineWaiters {
   readonly room: WaitingRoom
   readonly places: Places
+  readonly leave: LineLeave
   /** The process has one place in the line, which its first waiter uses; otherwise each waiter has a place. */
   readonly standsOnce: boolean
   readonly #host: LineHost
@@ -35,7 +37,8 @@ export class LineWaiters {
     this.#outsiders = outsiders
     this.#ask = ask
     this.standsOnce = protocol.standsOnce === true
-    this.places = new Places(host, protocol)
+    this.places = new Places(host)
+    this.leave = new LineLeave(host, protocol, this.places)
     this.#watch = new LocalHoldCheck(host, () => this.room.first !== undefined)
     this.room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
       this.#left(waiter, settle)
@@ -72,7 +75,7 @@ export class LineWaiters {
   /** Whoever stood there has gone: the place goes to the first here, or out of the line. */
   vacate(place: Place): Promise<void> | undefined {
     const { first } = this.room
-    if (!this.standsOnce || first === undefined || !this.places.has(place)) return this.places.giveUp(place)
+    if (!this.standsOnce || first === undefined || !this.places.has(place)) return this.leave.giveUp(place)
     this.places.giveTo(place, first)
     return undefined
   }
@@ -136,7 +139,7 @@ export class LineWaiters {
   close(reason: Error): void {
     const places = [...this.places]
     this.room.rejectAll(reason)
-    for (const place of places) void this.places.giveUp(place)
+    for (const place of places) void this.leave.giveUp(place)
   }
 
   end(): void {
@@ -161,7 +164,7 @@ export class LineWaiters {
     const { waiter } = place
     this.places.forget(place)
     // Whoever stands in the line already leaves it, whatever this trouble says.
-    void this.places.undo(place, place.since === undefined ? trouble : undefined)
+    void this.leave.undo(place, place.since === undefined ? trouble : undefined)
     waiter.request.trouble = trouble
     if (!waiter.queued) return
     const { request, since } = waiter

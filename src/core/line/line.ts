@@ -166,11 +166,11 @@ export class Line implements Polled, Joinable, GrantedLine {
   }
 
   joined(place: Place, state: JoinState, told: Told, sent: Moment): void {
-    const { places } = this.waiters
+    const { places, leave } = this.waiters
     place.joining = false
     this.waiters.recovered()
     if (state === 'held') void this.#acceptor.held(place, told.stamp, sent)
-    else if (!places.has(place) || !place.waiter.queued) places.abandon(place)
+    else if (!places.has(place) || !place.waiter.queued) leave.abandon(place)
     else if (state === 'late') this.#join(place)
     else {
       this.#waits(place, state, told)

@@ -1,6 +1,6 @@
 import { ClosedError } from '../../errors.js'
 import type { Clock } from '../../base/clock.js'
-import { ListeningLoop, type ListeningContest } from '../waiting/listening-loop.js'
+import { TurnstileLoop, type TurnstileContest } from './turnstile-loop.js'
 import type { Answer, Passage } from './passage.js'
 import type { Patience } from '../waiting/request.js'
 import type { Runtime } from '../client/runtime.js'
@@ -9,7 +9,7 @@ import type { Outcome } from '../waiting/wait-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Subscriptions } from '../server/subscriptions.js'
 import type { Waiter } from '../waiting/waiter.js'
-import { GRACE } from '../waiting/abortable.js'
+import { GRACE } from '../waiting/leaving-grace.js'
 import { quoted } from '../../plain-text.js'
 
 /** How much is asked for at once: so many calls, unless their weights are said. */
@@ -18,11 +18,11 @@ const QUESTION = 100
 /**
  * Those in one process who wait at one passage, first come, first served. It is there only while somebody waits.
  */
-export class Turnstile<Q extends Patience, G> implements ListeningContest<Waiter<Q, G>>, Takers<Q, G> {
+export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter<Q, G>>, Takers<Q, G> {
   readonly passage: Passage<Q, G>
   readonly #runtime: Runtime
   readonly #room: WaitingRoom<Q, G>
-  readonly #loop = new ListeningLoop<Waiter<Q, G>>(this)
+  readonly #loop = new TurnstileLoop<Waiter<Q, G>>(this)
   readonly passing = new Passing<Q, G>(this)
   readonly #rested: () => void
   /** For whom the question on its way is, in order. */

@@ -4,7 +4,7 @@ import { LockOfLocks } from './lock-of-locks.js'
 import { failuresOf } from './outcomes.js'
 import type { Missed, Wanted } from './round-loop.js'
 import type { SeveralHolds } from './several-holds.js'
-import { LATE } from '../../core/waiting/abortable.js'
+import { LATE } from '../../core/waiting/undo-late-step.js'
 
 /**
  * All of several locks, of whatever kinds and clients. It waits for one lock at a time and only while it holds none: so two

@@ -4,7 +4,7 @@ import type { Hold } from '../../api/hold.js'
 import { LockOfLocks } from '../multi-lock/lock-of-locks.js'
 import type { Missed, Wanted } from '../multi-lock/round-loop.js'
 import type { SeveralHolds } from '../multi-lock/several-holds.js'
-import { LATE } from '../../core/waiting/abortable.js'
+import { LATE } from '../../core/waiting/undo-late-step.js'
 
 /** A member that has not answered within a tenth of the lease counts as down; or within these, ms. */
 const LEAST = 250

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Clock, EngineError } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { type TenureHost, Tenure } from '#src/core/hold/tenure.js'
-import { ReleaseWait } from '#src/core/hold/release-wait.js'
+import { ReleaseCallerLimit } from '#src/core/hold/release-caller-limit.js'
 import { Watchdog } from '#src/core/hold/watchdog.js'
 import { plainLock } from '#src/sync/lock/lock.js'
 import { momentOf } from '#src/base/clock.js'
@@ -49,7 +49,7 @@ const watching = (
     const mayFail = name === refused ? () => undefined : refuse
     const runtime: TenureHost['runtime'] = {
       options: { clock: counting },
-      releases: new ReleaseWait(counting, LEASE),
+      releases: new ReleaseCallerLimit(counting, LEASE),
       watchdog: { moved: () => undefined, leftOf: refuse },
       lockEvents: {
         lost: mayFail,

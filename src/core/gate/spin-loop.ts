@@ -1,5 +1,5 @@
-import { WaitLoop } from './wait-loop.js'
-import type { Waiter } from './waiter.js'
+import { WaitLoop } from '../waiting/wait-loop.js'
+import type { Waiter } from '../waiting/waiter.js'
 import { POLL } from '../../constants.js'
 
 /** By then the pauses of whoever else waits have grown. */

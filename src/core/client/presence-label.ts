@@ -3,7 +3,7 @@ import { presenceKey } from '../../keys.js'
 import { either, integer, just, nil, text } from '../../lua/shape.js'
 import type { Clock, Timer } from '../../base/clock.js'
 
-export interface PresenceOptions {
+export interface PresenceLabelOptions {
   readonly clock: Clock
   readonly id: string
   readonly label: string
@@ -13,14 +13,14 @@ export interface PresenceOptions {
 }
 
 /** Who a client is, for people: one small key with a lease of its own. Nothing depends on it. */
-export class Presence {
+export class PresenceLabel {
   readonly #link: Link
-  readonly #options: PresenceOptions
+  readonly #options: PresenceLabelOptions
   readonly #key: string
   #timer: Timer | undefined
   #ended = false
 
-  constructor(link: Link, options: PresenceOptions) {
+  constructor(link: Link, options: PresenceLabelOptions) {
     this.#link = link
     this.#options = options
     this.#key = options.key

@@ -1,12 +1,12 @@
 import type { Timer } from '../../base/clock.js'
-import { MessageBrake } from './message-brake.js'
-import type { Patience } from './request.js'
-import { type Contest as Asked, WaitLoop } from './wait-loop.js'
+import { MessageBrake } from '../waiting/message-brake.js'
+import type { Patience } from '../waiting/request.js'
+import { type Contest as Asked, WaitLoop } from '../waiting/wait-loop.js'
 import type { Ear, Subscriptions } from '../server/subscriptions.js'
 import { POLL } from '../../constants.js'
 
 /** What it contends for, where whoever waits is told by messages. */
-export interface ListeningContest<W> extends Asked<W> {
+export interface TurnstileContest<W> extends Asked<W> {
   readonly channel: string
   readonly subscriptions: Subscriptions
   /** A message may say in how many ms to ask, at the earliest. */
@@ -17,7 +17,7 @@ export interface ListeningContest<W> extends Asked<W> {
 }
 
 /** The wait loop of a turnstile: ask, subscribe, ask again, sleep until a message, the time that it was told, or the next poll. */
-export class ListeningLoop<W extends { readonly request: Patience }> extends WaitLoop<W, ListeningContest<W>> {
+export class TurnstileLoop<W extends { readonly request: Patience }> extends WaitLoop<W, TurnstileContest<W>> {
   /** Messages heard: one that comes while an attempt is on its way must not be missed. */
   #heard = 0
   /** Messages came too fast. */

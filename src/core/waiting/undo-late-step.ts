@@ -1,9 +1,7 @@
 import { onAbort, reasonOf } from '../../base/abort.js'
 import { type Clock, limitAnswers, type Timer } from '../../base/clock.js'
+import { GRACE } from './leaving-grace.js'
 import type { Patience } from './request.js'
-
-/** How long an aborted call waits for the reply that is on its way, so as to leave nothing behind when it rejects. */
-export const GRACE = 50
 
 /** The wait was over before the step was. */
 export const LATE = Symbol('late')
@@ -12,7 +10,7 @@ export const LATE = Symbol('late')
  * A step that cannot be called back: when the signal fires or the wait ends meanwhile, what it brings is undone, and the
  * caller hears of it when that is done or the grace is over.
  */
-export const abortable = async <T>(
+export const undoLateStep = async <T>(
   step: Promise<T>,
   { signal, wait }: Patience,
   clock: Clock,

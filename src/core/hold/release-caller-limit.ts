@@ -7,7 +7,7 @@ interface Watched {
 }
 
 /** How long a caller waits for a release at most: for one reply, and a moment longer. All calls have the same limit, so one timer does for all. */
-export class ReleaseWait {
+export class ReleaseCallerLimit {
   readonly #clock: Clock
   readonly ms: number
   #watched: Watched[] = []

@@ -1,6 +1,5 @@
-import { EngineError } from '../../errors.js'
 import { numberOf } from '../../keys.js'
-import type { Asker, LineProtocol } from '../protocol/line-protocol.js'
+import type { Asker } from '../protocol/line-protocol.js'
 import { PlaceTable } from './place-table.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
 import type { LineHost } from '../waiting/gate-host.js'
@@ -11,15 +10,13 @@ export const askerOf = ({ wire, waiter: { request } }: Place): Asker => ({
   wait: request.wait,
 })
 
-/** The places of this process in one line, and how each is given up. */
+/** The places of this process in one line. */
 export class Places {
   readonly #host: LineHost
-  readonly #protocol: LineProtocol
   readonly #table = new PlaceTable()
 
-  constructor(host: LineHost, protocol: LineProtocol) {
+  constructor(host: LineHost) {
     this.#host = host
-    this.#protocol = protocol
   }
 
   [Symbol.iterator](): Iterator<Place> {
@@ -87,23 +84,5 @@ export class Places {
     if (this.has(place)) place.waiter.place = undefined
     place.ear?.close()
     place.ear = undefined
-  }
-
-  /** Out of the line, and what it may have been granted goes to the next. */
-  giveUp(place: Place): Promise<void> {
-    this.forget(place)
-    return this.undo(place, place.joining ? new EngineError('NO_REPLY', 'left while joining') : undefined)
-  }
-
-  undo(place: Place, cause: unknown): Promise<void> {
-    const asker = askerOf(place)
-    const leaving = { release: () => this.#protocol.leave(asker) }
-    return this.#host.runtime.undo.acquire(leaving, asker.owner, asker.lease, cause)
-  }
-
-  /** Nobody waits at it any more: but it may be what is held here, or was detached. */
-  abandon(place: Place): void {
-    const { wire } = place
-    if (!this.#host.has(wire) && !this.#host.runtime.isDetached(wire)) void this.giveUp(place)
   }
 }

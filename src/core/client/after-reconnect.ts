@@ -1,0 +1,74 @@
+import type { Clock, Timer } from '../../base/clock.js'
+import type { Emitter } from '../../base/emitter.js'
+import type { ClientEvents } from '../../api/monitoring.js'
+import { EngineError } from '../../errors.js'
+import type { Watchdog } from '../hold/watchdog.js'
+import type { Replicas } from '../server/replicas.js'
+import type { ServerTime } from '../server/server-time.js'
+import type { Subscriptions } from '../server/subscriptions.js'
+
+/** So long after the last sign that keys move it is over, ms. */
+const SETTLES = 250
+
+/** What has to know that another server may answer from now on. */
+interface Concerned {
+  readonly options: { readonly clock: Clock }
+  readonly watchdog: Watchdog
+  readonly replicas: Replicas
+  readonly subscriptions: Subscriptions
+  readonly serverTimes: ReadonlyMap<number, ServerTime>
+  readonly questions: ReadonlySet<(cause: unknown) => void>
+  readonly events: Emitter<ClientEvents>
+}
+
+/** What becomes of holds, waiters and subscriptions after a reconnect, a failover, or slots that moved. */
+export class AfterReconnect {
+  readonly #concerned: Concerned
+  #moving: Timer | undefined
+
+  constructor(concerned: Concerned) {
+    this.#concerned = concerned
+  }
+
+  /** Holds may be in doubt, and who sleeps may have slept through a release. */
+  reconnected(): void {
+    const { replicas, subscriptions, events } = this.#concerned
+    this.#forgetTimes()
+    void replicas.look()
+    this.#question()
+    subscriptions.gap()
+    events.emit('reconnect')
+  }
+
+  /** While slots move, each command may say so: it is asked about the holds now, and once more when that is over. */
+  moved(): void {
+    this.#forgetTimes()
+    if (this.#moving === undefined) this.#question()
+    this.#moving?.cancel()
+    this.#moving = this.#concerned.options.clock.setTimer(
+      () => {
+        this.#moving = undefined
+        this.#question()
+      },
+      SETTLES,
+      { background: true },
+    )
+  }
+
+  /** Messages were lost. */
+  gap(): void {
+    this.#forgetTimes()
+    this.#concerned.subscriptions.gap()
+  }
+
+  /** Either connection may lead to another server by now. */
+  #forgetTimes(): void {
+    for (const time of this.#concerned.serverTimes.values()) time.forget()
+  }
+
+  #question(): void {
+    const cause = new EngineError('OFFLINE', 'another server may have the keys by now')
+    this.#concerned.watchdog.question(cause)
+    for (const ask of this.#concerned.questions) ask(cause)
+  }
+}
