@@ -449,7 +449,7 @@ export const lines = [
   {
     name: 'lua-semaphore-next-head-not-called',
     breaks: 'whoever becomes first in the line hears of Redisson’s releases',
-    file: 'src/lua/fragments/semaphore/serve.lua',
+    file: 'src/lua/fragments/semaphore/walk-for-permits.lua',
     from: '(line.others or found or #line.granted == 0)',
     to: 'line.came',
     suites: ['sync/semaphore/semaphore-heads'],
@@ -537,7 +537,7 @@ export const lines = [
   {
     name: 'lua-permits-too-many-for-ever',
     breaks: 'who wants more than one script grants takes them itself',
-    file: 'src/lua/fragments/permit-semaphore/may-enter.lua',
+    file: 'src/lua/fragments/permit-semaphore/enters-or-blocks.lua',
     from: 'and owner ~= line.asker',
     to: 'and true',
     suites: ['sync/permit-semaphore/permit-line'],
@@ -729,7 +729,7 @@ export const lines = [
   {
     name: 'keyed-line-behind-passes',
     breaks: 'in the line of a group, nobody has a key that somebody before wants',
-    file: 'src/lua/fragments/keyed-lock/may-enter.lua',
+    file: 'src/lua/fragments/keyed-lock/enters-or-blocks.lua',
     from: 'line.claimed[field] = line.claimed[field] or owner',
     to: 'line.claimed[field] = nil',
     suites: ['sync/keyed-lock/line#they pass', 'sync/keyed-lock/keyed-lock#nobody behind'],
@@ -737,7 +737,7 @@ export const lines = [
   {
     name: 'keyed-line-dead-want-on',
     breaks: 'keys that only the dead want are free for others',
-    file: 'src/lua/fragments/keyed-lock/may-enter.lua',
+    file: 'src/lua/fragments/keyed-lock/enters-or-blocks.lua',
     from: 'isHeard(line, channel, deadline)',
     to: 'true',
     suites: ['sync/keyed-lock/line#died'],
@@ -1566,7 +1566,7 @@ export const lines = [
   {
     name: 'line-readers-one-by-one',
     breaks: 'in the line of a fair read-write lock, the neighbours of a reader come in with it',
-    file: 'src/lua/fragments/line/serve-line.lua',
+    file: 'src/lua/fragments/line/walk-line.lua',
     from: 'mode, steps = wants, steps - (line.amounts and 5 or 0)',
     to: "return 'write'",
     suites: ['sync/read-write-lock/fair/order'],
@@ -1598,7 +1598,7 @@ export const lines = [
   {
     name: 'line-writes-beside-readers',
     breaks: 'in the line of a fair read-write lock, a writer who is first waits while others read',
-    file: 'src/lua/fragments/line/serve-line.lua',
+    file: 'src/lua/fragments/line/walk-line.lua',
     from: "if wants == 'wait' or mode == 'write' or mode and wants == 'write' then",
     to: "if wants == 'wait' or mode == 'write' then",
     suites: ['sync/read-write-lock/fair/order'],
@@ -1606,7 +1606,7 @@ export const lines = [
   {
     name: 'line-readers-pass',
     breaks: 'in the line of a read-write lock, readers stay behind a writer who waits',
-    file: 'src/lua/fragments/line/serve-line.lua',
+    file: 'src/lua/fragments/line/walk-line.lua',
     from: "if wants ~= 'wait' then\n          mode = 'write'\n",
     to: "if wants ~= 'wait' then\n",
     suites: ['sync/read-write-lock/fair/order'],
@@ -1631,7 +1631,7 @@ export const lines = [
     name: 'rw-writes-beside-readers',
     breaks: 'nobody writes where others read',
     file: 'src/sync/read-write-lock/acquire.lua',
-    from: "if mode == 'write' or mode and mayEnter(owner) == 'write' then",
+    from: "if mode == 'write' or mode and entersOrBlocks(owner) == 'write' then",
     to: "if mode == 'write' then",
     suites: ['sync/read-write-lock/read-write-lock'],
   },
@@ -1656,7 +1656,7 @@ export const lines = [
     name: 'one-line-everybody-asks',
     breaks: 'a release grants the lock to the next in the line, and nobody else asks',
     file: 'src/lua/fragments/line/hand-over.lua',
-    from: 'serveLine(line, {})',
+    from: 'walkLine(line, {})',
     to: "for _, one in ipairs(redis.call('LRANGE', line.queue, 0, -1)) do redis.pcall(line.publish, grantChannel(line, one), '0') end",
     suites: ['sync/lock/line#one caller each'],
   },
@@ -1711,7 +1711,7 @@ export const lines = [
   {
     name: 'keyed-line-uncounted-wants-nothing',
     breaks: 'keys wait for a place that the server cannot count, too, as soon as it shows that it lives',
-    file: 'src/lua/fragments/keyed-lock/may-enter.lua',
+    file: 'src/lua/fragments/keyed-lock/enters-or-blocks.lua',
     from: 'elseif channel and deadline % 1 ~= GRANTED then',
     to: 'elseif false then',
     suites: ['core/line/unheard#two keys'],
@@ -1751,7 +1751,7 @@ export const lines = [
   {
     name: 'one-line-the-dead-stay',
     breaks: 'a process that died leaves the line',
-    file: 'src/lua/fragments/line/serve-line.lua',
+    file: 'src/lua/fragments/line/walk-line.lua',
     from: 'if next(line.dead) then',
     to: 'if not next(line.dead) and false then',
     suites: ['sync/lock/line#died'],

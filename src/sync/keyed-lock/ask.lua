@@ -41,13 +41,13 @@ local asker = ARGV
 --include keyed-lock/grant
 --include keyed-lock/grant-channel
 --include line/is-heard
---include keyed-lock/may-enter
+--include keyed-lock/enters-or-blocks
 --include line/publish-grant
 --include keyed-lock/first-of
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 --include keyed-lock/confirm
 --include line/mark-alive
 --include or-undo
@@ -69,7 +69,7 @@ local line = {
 line.askerChannel = grantChannel(line, owner)
 local stood = redis.call('ZSCORE', deadlines, owner)
 -- Whoever hears those who know of no line asks for all; others only for what they want.
-if passes == 1 and stood and turnLeft(line) == 0 and mayEnter(owner, line) == 'read' then grant(line, owner, tonumber(asker[10])) end
+if passes == 1 and stood and turnLeft(line) == 0 and entersOrBlocks(owner, line) == 'read' then grant(line, owner, tonumber(asker[10])) end
 line.claimed, line.work, line.looked = {}, FIELDS_LOOKED_AT, nil
 if firstOf(line) ~= owner then
   line.loose = {}

@@ -27,12 +27,12 @@ local fields = ARGV
 --include keyed-lock/grant
 --include keyed-lock/grant-channel
 --include line/is-heard
---include keyed-lock/may-enter
+--include keyed-lock/enters-or-blocks
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 
 local time = redis.call('TIME')
 local line = {
@@ -52,7 +52,7 @@ if gone > 0 then
   -- On trial they stand in the line still.
   pcall(function()
     for holder in pairs(had) do removeWaiter(line, holder) end
-    serveLine(line, {})
+    walkLine(line, {})
   end)
   -- Whoever waits here for a hold of its own process asks what became of it. Freed is freed, also where telling it is refused.
   redis.pcall(publish, channel, '0')

@@ -53,13 +53,13 @@ end
 --include keyed-lock/grant
 --include keyed-lock/grant-channel
 --include line/is-heard
---include keyed-lock/may-enter
+--include keyed-lock/enters-or-blocks
 --include line/publish-grant
 --include keyed-lock/first-of
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
 --include outsiders/end-turn

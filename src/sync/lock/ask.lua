@@ -34,14 +34,14 @@ local owners = ARGV
 --include lock/mode-of
 --include lock/is-holder
 --include lock/grant
---include lock/may-enter
+--include lock/enters-or-blocks
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 --include lock/confirm
 --include line/mark-alive
 --include or-undo

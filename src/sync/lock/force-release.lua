@@ -17,14 +17,14 @@ local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 --include lock/mode-of
 --include lock/is-holder
 --include lock/grant
---include lock/may-enter
+--include lock/enters-or-blocks
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 
 local holder = holderOf(lock)
 if holder == nil then
@@ -42,7 +42,7 @@ local line = {
 -- On trial it stands in the line still.
 pcall(function()
   removeWaiter(line, holder)
-  serveLine(line, {})
+  walkLine(line, {})
 end)
 -- Whoever waits here for a hold of its own process asks what became of it. Freed is freed, also where telling it is refused.
 redis.pcall(publish, channel, '0')

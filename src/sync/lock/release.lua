@@ -37,14 +37,14 @@ end
 --include lock/mode-of
 --include lock/is-holder
 --include lock/grant
---include lock/may-enter
+--include lock/enters-or-blocks
 --include line/grant-channel
 --include line/is-heard
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 --include outsiders/turn-left
 --include whole
 --include outsiders/begin-turn

@@ -39,7 +39,7 @@ local calls = ARGV
 --include semaphore/mode-of
 --include semaphore/granted-to
 --include semaphore/is-holder
---include permit-semaphore/may-enter
+--include permit-semaphore/enters-or-blocks
 --include permit-semaphore/trial-ids
 --include permit-semaphore/add-ids
 --include permit-semaphore/grant
@@ -52,10 +52,10 @@ local calls = ARGV
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 --include outsiders/turn-left
 --include semaphore/notice-outsiders
---include semaphore/serve
+--include semaphore/walk-for-permits
 --include semaphore/join-line
 --include semaphore/mark-listening
 --include permit-semaphore/fit-calls

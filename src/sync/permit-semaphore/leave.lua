@@ -27,7 +27,7 @@ local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include semaphore/mode-of
 --include semaphore/granted-to
 --include semaphore/is-holder
---include permit-semaphore/may-enter
+--include permit-semaphore/enters-or-blocks
 --include permit-semaphore/trial-ids
 --include permit-semaphore/add-ids
 --include permit-semaphore/grant
@@ -40,11 +40,11 @@ local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
 --include semaphore/notice-outsiders
---include semaphore/serve
+--include semaphore/walk-for-permits
 --include semaphore/hand-over
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
@@ -58,6 +58,6 @@ if back > 0 then
 elseif turnLeft(line) == 0 then
   -- Whoever stood behind it may want less.
   noticeOutsiders(line)
-  serve(line, {})
+  walkForPermits(line, {})
 end
 return back

@@ -69,7 +69,7 @@ end
 --include semaphore/mode-of
 --include semaphore/granted-to
 --include semaphore/is-holder
---include permit-semaphore/may-enter
+--include permit-semaphore/enters-or-blocks
 --include permit-semaphore/trial-ids
 --include permit-semaphore/add-ids
 --include permit-semaphore/grant
@@ -82,11 +82,11 @@ end
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
 --include semaphore/notice-outsiders
---include semaphore/serve
+--include semaphore/walk-for-permits
 --include semaphore/hand-over
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)

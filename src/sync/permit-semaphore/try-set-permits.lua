@@ -29,7 +29,7 @@ local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber
 --include semaphore/mode-of
 --include semaphore/granted-to
 --include semaphore/is-holder
---include permit-semaphore/may-enter
+--include permit-semaphore/enters-or-blocks
 --include permit-semaphore/trial-ids
 --include permit-semaphore/add-ids
 --include permit-semaphore/grant
@@ -42,11 +42,11 @@ local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
 --include semaphore/notice-outsiders
---include semaphore/serve
+--include semaphore/walk-for-permits
 --include semaphore/hand-over
 
 local before = textOf(note)

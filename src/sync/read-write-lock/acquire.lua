@@ -16,7 +16,7 @@ local owner, lease, companion = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local line = { lock = lock, turn = turn, companion = companion }
 if redis.call('EXISTS', lock, queue, turn) > 0 then
 --include read-write-lock/is-holder
---include read-write-lock/may-enter
+--include read-write-lock/enters-or-blocks
 --include wrong-kind
 --include outsiders/turn-left
 --include outsiders/end-turn
@@ -25,7 +25,7 @@ if redis.call('EXISTS', lock, queue, turn) > 0 then
     return wrongKind(lock)
   end
   if not isHolder(line, owner) then
-    if mode == 'write' or mode and mayEnter(owner) == 'write' then
+    if mode == 'write' or mode and entersOrBlocks(owner) == 'write' then
       return left
     end
     local time = redis.call('TIME')

@@ -31,12 +31,12 @@ local owners = ARGV
 --include line/is-heard
 --include line/publish-grant
 --include read-write-lock/grant-channel
---include read-write-lock/may-enter
+--include read-write-lock/enters-or-blocks
 --include read-write-lock/mode-of
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 --include line/mark-alive
 --include or-undo
 --include line/place-all

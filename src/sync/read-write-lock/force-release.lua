@@ -22,12 +22,12 @@ local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARG
 --include line/is-heard
 --include line/publish-grant
 --include read-write-lock/grant-channel
---include read-write-lock/may-enter
+--include read-write-lock/enters-or-blocks
 --include read-write-lock/mode-of
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 
 -- The keys of all who read go. Where there are thousands some of them stay until their time is over: nobody reads by a key
 -- alone.
@@ -73,6 +73,6 @@ if gone[1] then
   if stay[1] then redis.call('LPUSH', queue, unpack(stay)) end
 end
 redis.call('UNLINK', lock)
-serveLine(line, {})
+walkLine(line, {})
 redis.pcall(publish, channel, message)
 return 1

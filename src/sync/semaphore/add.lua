@@ -49,7 +49,7 @@ end
 --include semaphore/mode-of
 --include semaphore/granted-to
 --include semaphore/is-holder
---include semaphore/may-enter
+--include semaphore/enters-or-blocks
 --include semaphore/grant
 --include semaphore/end-trial
 --include semaphore/leave-line
@@ -60,11 +60,11 @@ end
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
 --include semaphore/notice-outsiders
---include semaphore/serve
+--include semaphore/walk-for-permits
 --include semaphore/hand-over
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)

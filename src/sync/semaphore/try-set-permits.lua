@@ -27,7 +27,7 @@ local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 --include semaphore/mode-of
 --include semaphore/granted-to
 --include semaphore/is-holder
---include semaphore/may-enter
+--include semaphore/enters-or-blocks
 --include semaphore/grant
 --include semaphore/end-trial
 --include semaphore/leave-line
@@ -38,11 +38,11 @@ local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
 --include semaphore/notice-outsiders
---include semaphore/serve
+--include semaphore/walk-for-permits
 --include semaphore/hand-over
 
 local before = textOf(note)

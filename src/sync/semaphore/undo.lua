@@ -24,7 +24,7 @@ local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3
 --include semaphore/mode-of
 --include semaphore/granted-to
 --include semaphore/is-holder
---include semaphore/may-enter
+--include semaphore/enters-or-blocks
 --include semaphore/grant
 --include semaphore/end-trial
 --include semaphore/leave-line
@@ -35,11 +35,11 @@ local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3
 --include line/grant-trial
 --include line/mark-silent
 --include line/remove-dead
---include line/serve-line
+--include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
 --include semaphore/notice-outsiders
---include semaphore/serve
+--include semaphore/walk-for-permits
 --include semaphore/hand-over
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.

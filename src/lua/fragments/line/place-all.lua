@@ -7,7 +7,7 @@ local function placeAll(line, owners, first, mine, mode, joins, atHead)
   end
   for i = first, #owners, 2 do
     local owner, state = owners[i], 0
-    local wants, stands = mayEnter(owner, line), redis.call('ZSCORE', line.deadlines, owner)
+    local wants, stands = entersOrBlocks(owner, line), redis.call('ZSCORE', line.deadlines, owner)
     if isHolder(line, owner) then
       state = 1
     elseif not stands and line.now > line.notAfter then

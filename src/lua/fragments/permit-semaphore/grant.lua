@@ -1,4 +1,4 @@
--- Grants an owner as many permits as it wants (`mayEnter`), which lapse after 3 s unless it confirms. The owner that asks has ids of its own
+-- Grants an owner as many permits as it wants (`entersOrBlocks`), which lapse after 3 s unless it confirms. The owner that asks has ids of its own
 -- for them: it only has them paid (`line.paid`).
 local function grant(line, owner, trial)
   local wants = line.wants

@@ -1,4 +1,4 @@
--- Grants an owner as many permits as it wants (`mayEnter`): from now on they are its own, though it may be dead.
+-- Grants an owner as many permits as it wants (`entersOrBlocks`): from now on they are its own, though it may be dead.
 -- `line.granted`: who was granted some, and how many.
 local function grant(line, owner)
   local wants = line.wants

@@ -2,7 +2,7 @@
 -- leases; such a one holds at once, another on trial. What the kind has to say is in `lock/`, `read-write-lock/`, `keyed-lock/`, `semaphore/`
 -- and `permit-semaphore/`.
 -- Returns the mode that who comes now finds: 'write', nobody may enter; 'read', readers may; false, all may.
-local function serveLine(line, mine)
+local function walkLine(line, mine)
   local mode = modeOf(line)
   -- Channels on which nobody listened a moment ago; clients that let a trial pass.
   line.deaf, line.dead = {}, {}
@@ -34,7 +34,7 @@ local function serveLine(line, mine)
       till, steps = till - 1, steps - (line.amounts and 2 or 0)
     elseif not (mode and isHolder(line, owner)) then
       -- Who is on trial holds already, and is passed by.
-      local wants = mayEnter(owner, line)
+      local wants = entersOrBlocks(owner, line)
       if wants == 'wait' or mode == 'write' or mode and wants == 'write' then
         if mode == 'read' then markSilent(line, owner, deadline) end
         -- Those behind it wait as well, unless each place wants keys of its own.

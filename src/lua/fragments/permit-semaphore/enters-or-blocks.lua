@@ -1,7 +1,7 @@
 -- 'read': there are as many permits as this place in the line wants; 'write': it has to wait, and so has everybody behind it.
 -- `line.asks`: only because so many in one step are enough. It is to ask again. Whoever asked
 -- whether it is a holder has just read its amount.
-local function mayEnter(owner, line)
+local function entersOrBlocks(owner, line)
   local wants = -(whole(line.amount) or 0)
   line.wants = wants
   local enough = wants > 0 and wants <= line.left

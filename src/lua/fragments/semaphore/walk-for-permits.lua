@@ -1,12 +1,12 @@
 -- Takes out who is overdue, with what it had been granted, and grants the permits that are left along the line, from its head. Who was
 -- granted some keeps its deadline, which says how many, but no place. If ours have some now, the outsiders' turn is over. Whoever is first
 -- now is woken where it has to know of that before its next poll.
-local function serve(line, mine)
+local function walkForPermits(line, mine)
   restoreDeadlines(line)
   local overdue = redis.call('ZRANGEBYSCORE', line.deadlines, '-inf', line.now, 'LIMIT', 0, 128)
   for _, owner in ipairs(overdue) do leaveLine(line, owner) end
   line.granted = {}
-  serveLine(line, mine)
+  walkLine(line, mine)
   for _, owner in ipairs(line.granted) do
     redis.call('LREM', line.queue, 1, owner)
     if not mine[owner] then

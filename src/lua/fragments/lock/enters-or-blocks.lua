@@ -1,4 +1,4 @@
 -- Whoever has it has it alone.
-local function mayEnter()
+local function entersOrBlocks()
   return 'write'
 end

@@ -1,7 +1,7 @@
 -- 'read': its keys are free, and nobody before it wants one, so it holds beside others. 'wait': they are not, and nobody behind it may
 -- have them either while its client listens. 'write': the walk ends, since none of the keys that came free (`loose`) is left, or enough
 -- was looked at (`work`). Notes in `line` whether an outsider has such a key, and for how long who asks waits at least.
-local function mayEnter(owner, line)
+local function entersOrBlocks(owner, line)
   local asks = line.asker == owner
   local set = setOf(line, owner, FIELD_AND_BLANK * line.work)
   if not asks and (line.work <= 0 or set == nil or line.loose and not next(line.loose)) then
