@@ -21,7 +21,7 @@ const ROOMS = [
   ['sync', '^src/sync/'],
   ['config', '^src/config/'],
   ['client.ts', String.raw`^src/(client|closing)\.ts$`],
-  ['top', String.raw`^src/(index|connect|open|node)\.ts$`],
+  ['top', String.raw`^src/(index|connect|open|retry-connect|node)\.ts$`],
 ]
 
 /** The rooms of the benchmark, in the same way. */

@@ -1,64 +1,15 @@
 import type { Client } from './api/client.js'
 import { start } from './client.js'
 import { readSettings, type Settings } from './config/settings.js'
-import { onAbort, reasonOf } from './base/abort.js'
-import type { Clock } from './base/clock.js'
-import { isTransient } from './core/server/error-kinds.js'
 import type { Driver } from './engine/driver.js'
-import type { ConnectLimits } from './engine/connect-limits.js'
 import type { ClientOptions } from './config/client-options.js'
-import { textOf } from './thrown.js'
-
-/** Between one try and the next, ms: at first, and at most. */
-const SOON = 50
-const LATE = 2000
-
-/** Another try would only hear it again: a setting is wrong. */
-const FOR_GOOD = /: ERR (?!max number of clients)|on this port|certificate/
+import { retryConnect } from './retry-connect.js'
 
 /** What `connect` does. */
 export const open = async (from?: string | URL | ClientOptions): Promise<Client> => {
   const settings = await readSettings(from, environment())
-  return firstOf(settings, async (limits) => start(settings, await openDriver(settings), limits))
+  return retryConnect(settings, async (limits) => start(settings, await openDriver(settings), limits))
 }
-
-/** Tries until it is connected, or what stands in the way does not pass, or its time is over. */
-const firstOf = async <T>(settings: Settings, connectOnce: (limits?: ConnectLimits) => Promise<T>): Promise<T> => {
-  const { retry, clock, connectTimeout, logger } = settings
-  if (retry === undefined) return connectOnce()
-  const { timeout = Infinity, signal } = retry
-  const until = clock.monotonic() + timeout
-  let told: string | undefined
-  for (let pause = SOON; ; pause = Math.min(2 * pause, LATE)) {
-    signal?.throwIfAborted()
-    const limit = Math.max(SOON, Math.min(connectTimeout, until - clock.monotonic()))
-    try {
-      return await connectOnce({ limit, signal })
-    } catch (error) {
-      const message = textOf(error)
-      const left = until - clock.monotonic()
-      if (left < SOON || !isTransient(error) || FOR_GOOD.test(message)) throw error
-      if (message !== told) logger.warn(`${message}; trying again`)
-      told = message
-      // The last tries come closer together, so that one is made just before the end.
-      await sleep(clock, Math.min(pause * (0.75 + 0.5 * clock.random()), left / 2), signal)
-    }
-  }
-}
-
-const sleep = (clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const timer = clock.setTimer(() => {
-      unlisten?.()
-      resolve()
-    }, ms)
-    const unlisten =
-      signal &&
-      onAbort(signal, () => {
-        timer.cancel()
-        reject(reasonOf(signal))
-      })
-  })
 
 /** Only what is needed is loaded: no Redis client for `memory:`, no Lua for a server. */
 const openDriver = async (settings: Settings): Promise<Driver> => {

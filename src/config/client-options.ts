@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.js'
 import type { FullTlsOptions, TlsOptions } from '../engine/endpoint.js'
 import type { RedissonVersion } from '../api/client.js'
 import type { Logger } from '../api/monitoring.js'
-import type { RetryOptions } from './connect-retry.js'
+import type { RetryOptions } from './retry-option.js'
 import type { Place } from './url.js'
 
 /** What `connect` takes. */

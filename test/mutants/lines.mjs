@@ -1377,7 +1377,7 @@ export const lines = [
   {
     name: 'trust-not-verified',
     breaks: 'after a reconnect every hold in doubt is asked about at once',
-    file: 'src/core/client/after-reconnect.ts',
+    file: 'src/core/client/tell-server-changed.ts',
     from: 'this.#question()\n    subscriptions.gap()',
     to: 'subscriptions.gap()',
     suites: ['core/hold/doubt#after a reconnect'],

@@ -23,10 +23,10 @@ import { Watchdog } from '../hold/watchdog.js'
 import type { Fleet, Runner } from '../protocol/runner.js'
 import { BackgroundWork } from '../server/background-work.js'
 import { Retry } from '../server/retry.js'
-import { Undo } from '../server/undo.js'
+import { UndoAcquire } from '../server/undo-acquire.js'
 import { plainMessage } from '../../plain-text.js'
 import { errorOf, isPromise } from '../../thrown.js'
-import { AfterReconnect } from './after-reconnect.js'
+import { ServerChanged } from './tell-server-changed.js'
 
 export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly id: string
@@ -50,7 +50,7 @@ export class Runtime implements Runner {
   readonly lockEvents: LockEvents
   readonly background: BackgroundWork
   readonly retry: Retry
-  readonly undo: Undo
+  readonly undo: UndoAcquire
   readonly steps = new IdempotentSteps(this)
   /** By slot where nodes have clocks of their own, else under 0. */
   readonly serverTimes = new Map<number, ServerTime>()
@@ -81,7 +81,7 @@ export class Runtime implements Runner {
     const { clock } = options
     this.background = new BackgroundWork(clock)
     this.retry = new Retry(clock, this.background)
-    this.undo = new Undo(clock, options.commandTimeout, this.background, this.retry)
+    this.undo = new UndoAcquire(clock, options.commandTimeout, this.background, this.retry)
     this.#secrets = new Secrets(clock)
     this.subscriberCounts = new SubscriberCounts(clock, (warning) => {
       this.warn(warning)
@@ -92,7 +92,7 @@ export class Runtime implements Runner {
       options.logger.error('a listener threw', error)
     })
     this.lockEvents = new LockEvents(clock, this.events, options.id)
-    const after = new AfterReconnect(this)
+    const after = new ServerChanged(this)
     this.link = new Link(driver, options, {
       message: (message) => this.subscriptions.message(message),
       reconnected: () => after.reconnected(),

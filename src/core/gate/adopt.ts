@@ -4,7 +4,7 @@ import type { UnitOfWork } from '../../base/owner.js'
 import type { TenureHold } from '../hold/hold.js'
 import type { Terms } from '../hold/terms.js'
 import type { GateHost } from '../waiting/gate-host.js'
-import { undoLateStep } from '../waiting/undo-late-step.js'
+import { limitedStep } from '../waiting/limited-step.js'
 
 type Adopting = Pick<GateHost, 'name' | 'kind' | 'runtime' | 'protocol' | 'nextWire' | 'begin'>
 
@@ -26,7 +26,7 @@ export const adopt = async (
     const cause = error instanceof ClosedError ? undefined : error
     // Not for longer than the call promises: in an outage it is undone behind its back.
     const undone = runtime.undo.acquire(protocol, wire, terms.lease, cause)
-    await undoLateStep(undone, { signal: undefined, wait: 1 }, clock, () => Promise.resolve())
+    await limitedStep(undone, { signal: undefined, wait: 1 }, clock, () => Promise.resolve())
     throw error
   }
   const tenure = gate.begin(wire, terms, sent)

@@ -10,10 +10,10 @@ import { LoneCall, type LoneHost } from '../waiting/lone-call.js'
 import type { Request } from '../waiting/request.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { GateBase } from './gate-base.js'
-import { mayPass, passesAsItIs } from './may-pass.js'
+import { mayPass, passesAsItIs } from './pass-limit.js'
 import { releaseOnServer } from './release-until-answered.js'
 import { SpinWaiters } from './spin-waiters.js'
-import { undoLateStep, LATE } from '../waiting/undo-late-step.js'
+import { limitedStep, LATE } from '../waiting/limited-step.js'
 import { PASS_TIME } from '../../constants.js'
 import { reasonOf } from '../../base/abort.js'
 
@@ -161,7 +161,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     const { tenure } = this
     if (tenure === undefined || this.clock.monotonic() - tenure.provenAt < PASS_TIME) return
     const verified = tenure.verify().catch(() => undefined)
-    await undoLateStep(verified, request, this.clock, () => Promise.resolve())
+    await limitedStep(verified, request, this.clock, () => Promise.resolve())
   }
 
   // ---- giving it back ----------------------------------------------------------------------------------------------

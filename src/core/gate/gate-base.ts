@@ -12,7 +12,7 @@ import type { Request } from '../waiting/request.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { adopt } from './adopt.js'
 import type { GateHome, LockKind, OpenGate } from './lock-kind.js'
-import { undoLateStep, LATE } from '../waiting/undo-late-step.js'
+import { limitedStep, LATE } from '../waiting/limited-step.js'
 import { marginOf } from '../hold/margin.js'
 
 /** One lock in this process, while somebody here holds it or waits for it: what is so for every kind of gate. */
@@ -121,7 +121,7 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     request.signal?.throwIfAborted()
     const since = this.clock.monotonic()
     const entering = tenure.enter(request.owner, request.terms)
-    const hold = await undoLateStep(entering, request, this.clock, async (late) => late?.release())
+    const hold = await limitedStep(entering, request, this.clock, async (late) => late?.release())
     if (hold !== undefined && hold !== LATE) this.runtime.lockEvents.granted(this, tenure.wire, since, false)
     return hold
   }

@@ -10,7 +10,7 @@ import type { Request } from '../waiting/request.js'
 import { GateBase } from './gate-base.js'
 import { releaseOnServer } from './release-until-answered.js'
 import type { WriteGate } from './write-gate.js'
-import { undoLateStep, LATE } from '../waiting/undo-late-step.js'
+import { limitedStep, LATE } from '../waiting/limited-step.js'
 
 /** The gate of a lock's reading side: each reader has a tenure of its own. */
 export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
@@ -99,7 +99,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     if (this.#writing?.tenureOf(request.owner) === undefined) return undefined
     const entering = this.#under.then(async () => (await this.enterAgain(request)) ?? this.#readUnder(request))
     this.#under = entering.catch(() => undefined)
-    return undoLateStep(entering, request, this.clock, async (late) =>
+    return limitedStep(entering, request, this.clock, async (late) =>
       late === undefined || late === LATE ? undefined : late.release(),
     )
   }

@@ -1,4 +1,4 @@
-import { WaitLoop } from '../waiting/wait-loop.js'
+import { AskLoop } from '../waiting/ask-loop.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { POLL } from '../../constants.js'
 
@@ -6,7 +6,7 @@ import { POLL } from '../../constants.js'
 const LATER = 64
 
 /** The wait loop where releases are told to nobody: ask, pause, ask again. */
-export class SpinLoop extends WaitLoop<Waiter> {
+export class SpinLoop extends AskLoop<Waiter> {
   /** What it pauses for came while it asked. */
   #woken = false
   /** Others go first before we ask. */

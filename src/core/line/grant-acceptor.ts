@@ -6,7 +6,7 @@ import type { ServerTime } from '../server/server-time.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { isLate, lateError } from '../waiting/serve.js'
 import type { Place } from '../waiting/waiter.js'
-import { GrantConfirmer } from './grant-confirmer.js'
+import { TrialConfirmer } from './trial-confirmer.js'
 import { type Grant, isProven } from './grant-message.js'
 import type { HandToHand } from './hand-to-hand.js'
 import type { LinePoll } from './line-poll.js'
@@ -35,7 +35,7 @@ export class GrantAcceptor {
   readonly #line: GrantedLine
   readonly #waiters: LineWaiters
   readonly #serverTime: ServerTime
-  readonly #confirmer: GrantConfirmer
+  readonly #confirmer: TrialConfirmer
   /** When the newest grant was made for which it was asked about what is held: what is repeated is no other. */
   #doubted = 0
 
@@ -45,7 +45,7 @@ export class GrantAcceptor {
     this.#line = line
     this.#waiters = line.waiters
     this.#serverTime = host.runtime.serverTime(protocol.key)
-    this.#confirmer = new GrantConfirmer(host, protocol)
+    this.#confirmer = new TrialConfirmer(host, protocol)
   }
 
   get #clock(): Clock {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.js'
 import type { Patience } from '../waiting/request.js'
 import type { Waiter } from '../waiting/waiter.js'
-import { PassAllowance } from './pass-allowance.js'
+import { PermitPassLimit } from './permit-pass-limit.js'
 import type { Passage } from './passage.js'
 
 /** Grants to each of these what is given back, by one step of the server; undefined: it was not done. */
@@ -23,7 +23,7 @@ export interface Takers<Q extends Patience, G> {
 /** What is given back in a process goes to those of it who wait first, where it is just what they want and was granted lately. */
 export class Passing<Q extends Patience, G> {
   readonly #takers: Takers<Q, G>
-  readonly #allowance = new PassAllowance()
+  readonly #allowance = new PermitPassLimit()
   /** For whom a step is on its way that gives them what is given back here. */
   readonly #coming = new Map<Waiter<Q, G>, Promise<unknown>>()
   #passes = 0

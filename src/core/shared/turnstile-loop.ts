@@ -1,7 +1,7 @@
 import type { Timer } from '../../base/clock.js'
 import { MessageBrake } from '../waiting/message-brake.js'
 import type { Patience } from '../waiting/request.js'
-import { type Contest as Asked, WaitLoop } from '../waiting/wait-loop.js'
+import { type Contest as Asked, AskLoop } from '../waiting/ask-loop.js'
 import type { Ear, Subscriptions } from '../server/subscriptions.js'
 import { POLL } from '../../constants.js'
 
@@ -17,7 +17,7 @@ export interface TurnstileContest<W> extends Asked<W> {
 }
 
 /** The wait loop of a turnstile: ask, subscribe, ask again, sleep until a message, the time that it was told, or the next poll. */
-export class TurnstileLoop<W extends { readonly request: Patience }> extends WaitLoop<W, TurnstileContest<W>> {
+export class TurnstileLoop<W extends { readonly request: Patience }> extends AskLoop<W, TurnstileContest<W>> {
   /** Messages heard: one that comes while an attempt is on its way must not be missed. */
   #heard = 0
   /** Messages came too fast. */

@@ -46,7 +46,7 @@ local asker = ARGV
 --include keyed-lock/first-of
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 --include keyed-lock/confirm
 --include line/mark-alive

@@ -31,7 +31,7 @@ local fields = ARGV
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 
 local time = redis.call('TIME')

@@ -58,7 +58,7 @@ end
 --include keyed-lock/first-of
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn

@@ -40,7 +40,7 @@ local owners = ARGV
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 --include lock/confirm
 --include line/mark-alive

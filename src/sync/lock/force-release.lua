@@ -23,7 +23,7 @@ local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 
 local holder = holderOf(lock)

@@ -43,7 +43,7 @@ end
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 --include outsiders/turn-left
 --include whole

@@ -13,9 +13,9 @@ import { AcquireTimeoutError, type DeadlockError } from '../../errors.js'
 import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../check-options.js'
 import { errorOf, outcomes, tooFewWithout } from './outcomes.js'
 import { OwnedLocks } from './owned-locks.js'
-import { type Missed, type Rounds, type Wanted, inRounds } from './round-loop.js'
+import { type Missed, type Rounds, type Wanted, inRounds } from './between-rounds.js'
 import { SeveralHolds } from './several-holds.js'
-import { undoLateStep, type LATE } from '../../core/waiting/undo-late-step.js'
+import { limitedStep, type LATE } from '../../core/waiting/limited-step.js'
 import { quoted } from '../../plain-text.js'
 
 /** For how long a round waits for what it gives back, ms. */
@@ -173,7 +173,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     late: (hold: Hold) => unknown = (hold) => hold.release(),
   ): Promise<Hold | undefined | typeof LATE> {
     const trying = (this.members[index] as Lock).tryAcquire({ lease, renew, signal, owner })
-    return undoLateStep(trying, { signal, wait: limit }, this.clock, async (hold) => hold && late(hold))
+    return limitedStep(trying, { signal, wait: limit }, this.clock, async (hold) => hold && late(hold))
   }
 
   /** What was taken, as one hold; never one that is over already. */
@@ -193,7 +193,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     this.runtime.background.track(released)
     const limit = wanted.wait === 0 ? GIVING_BACK : Math.min(this.left(wanted), GIVING_BACK)
     const wait = wanted.signal?.aborted === true ? 1 : Math.max(1, limit)
-    await undoLateStep(released, { signal: undefined, wait }, this.clock, () => Promise.resolve())
+    await limitedStep(released, { signal: undefined, wait }, this.clock, () => Promise.resolve())
   }
 }
 

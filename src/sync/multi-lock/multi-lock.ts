@@ -2,9 +2,9 @@ import type { Hold } from '../../api/hold.js'
 import type { Lock } from '../../api/lock.js'
 import { LockOfLocks } from './lock-of-locks.js'
 import { failuresOf } from './outcomes.js'
-import type { Missed, Wanted } from './round-loop.js'
+import type { Missed, Wanted } from './between-rounds.js'
 import type { SeveralHolds } from './several-holds.js'
-import { LATE } from '../../core/waiting/undo-late-step.js'
+import { LATE } from '../../core/waiting/limited-step.js'
 
 /**
  * All of several locks, of whatever kinds and clients. It waits for one lock at a time and only while it holds none: so two

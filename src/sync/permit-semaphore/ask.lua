@@ -51,7 +51,7 @@ local calls = ARGV
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 --include outsiders/turn-left
 --include semaphore/notice-outsiders

@@ -1,6 +1,6 @@
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import type { Patience } from '../../core/waiting/request.js'
-import { LONGEST_UNDO } from '../../core/server/undo.js'
+import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { PermitPlace } from '../../core/shared/permit-place.js'

@@ -42,7 +42,7 @@ local amount, client, own, channel, grants, publish = tonumber(ARGV[1]), ARGV[2]
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn

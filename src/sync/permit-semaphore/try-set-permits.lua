@@ -41,7 +41,7 @@ local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn

@@ -8,7 +8,7 @@ import type { Rate, RateDecision, RateLimiter, RateOptions, RateTryOptions } fro
 import type { SemaphoreOptions } from '../../api/semaphore.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 import { type Grant, Window, type WindowRequest } from './window.js'
-import { undoLateStep, LATE } from '../../core/waiting/undo-late-step.js'
+import { limitedStep, LATE } from '../../core/waiting/limited-step.js'
 import { quoted } from '../../plain-text.js'
 
 /** As Redisson counts the kinds. */
@@ -183,7 +183,7 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
       if (why !== undefined) throw why
       return grant
     })
-    const granted = await undoLateStep(asking, request, options.clock, async (grant) => {
+    const granted = await limitedStep(asking, request, options.clock, async (grant) => {
       if (grant !== undefined && request.late === undefined) await this.#window.giveBack(grant)
     })
     if (granted === LATE || granted === undefined) return undefined

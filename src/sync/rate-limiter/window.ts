@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import type { Patience } from '../../core/waiting/request.js'
-import { LONGEST_UNDO } from '../../core/server/undo.js'
+import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { type Answer, type Passage, unlessSetUp } from '../../core/shared/passage.js'

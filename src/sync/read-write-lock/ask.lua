@@ -35,7 +35,7 @@ local owners = ARGV
 --include read-write-lock/mode-of
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 --include line/mark-alive
 --include or-undo

@@ -26,7 +26,7 @@ local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARG
 --include read-write-lock/mode-of
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 
 -- The keys of all who read go. Where there are thousands some of them stay until their time is over: nobody reads by a key

@@ -91,7 +91,7 @@ end
 --include read-write-lock/mode-of
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 --include outsiders/turn-left
 --include whole

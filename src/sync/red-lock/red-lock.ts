@@ -2,9 +2,9 @@ import { enclosing } from '../../base/scope.js'
 import { BusyError, DeadlockError, EngineError, type MemberFailure } from '../../errors.js'
 import type { Hold } from '../../api/hold.js'
 import { LockOfLocks } from '../multi-lock/lock-of-locks.js'
-import type { Missed, Wanted } from '../multi-lock/round-loop.js'
+import type { Missed, Wanted } from '../multi-lock/between-rounds.js'
 import type { SeveralHolds } from '../multi-lock/several-holds.js'
-import { LATE } from '../../core/waiting/undo-late-step.js'
+import { LATE } from '../../core/waiting/limited-step.js'
 
 /** A member that has not answered within a tenth of the lease counts as down; or within these, ms. */
 const LEAST = 250

@@ -1,4 +1,4 @@
-import { LONGEST_UNDO } from '../../core/server/undo.js'
+import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
 import type { Patience } from '../../core/waiting/request.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { NamedRunner } from '../../core/client/named-runner.js'

@@ -37,7 +37,7 @@ local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 --include line/publish-grant
 --include line/grant-trial
 --include line/mark-silent
---include line/remove-dead
+--include line/sweep-lapsed-clients
 --include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn

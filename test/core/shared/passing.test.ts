@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { PassAllowance } from '#src/core/shared/pass-allowance.js'
+import { PermitPassLimit } from '#src/core/shared/permit-pass-limit.js'
 import { lasted, times } from '../../suites/contract/lock/kind.js'
 import type { Client, World } from '../../support/engines.js'
 import { engines, scenarios } from '../../support/engines.js'
@@ -234,14 +234,14 @@ void describe('permits that go from hand to hand', () => {
 })
 
 void describe('turns', () => {
-  const begun = (...turns: [amount: number, at: number][]): PassAllowance => {
-    const all = new PassAllowance()
+  const begun = (...turns: [amount: number, at: number][]): PermitPassLimit => {
+    const all = new PermitPassLimit()
     for (const turn of turns) all.begin(...turn)
     return all
   }
 
   void test('what was never granted here → goes; what was granted → stays as long as its turn lasts', () => {
-    assert.equal(new PassAllowance().pass(1, 1, 0), false)
+    assert.equal(new PermitPassLimit().pass(1, 1, 0), false)
     const turns = begun([1, 100])
     assert.deepEqual(
       [110, 140, 157, 158, 159].map((now) => turns.pass(1, 1, now)),

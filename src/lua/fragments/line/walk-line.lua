@@ -58,6 +58,6 @@ local function walkLine(line, mine)
       end
     end
   end
-  if next(line.dead) then removeDead(line, steps <= 0) end
+  if next(line.dead) then sweepLapsedClients(line, steps <= 0) end
   return mode
 end

@@ -10,7 +10,7 @@ export const LATE = Symbol('late')
  * A step that cannot be called back: when the signal fires or the wait ends meanwhile, what it brings is undone, and the
  * caller hears of it when that is done or the grace is over.
  */
-export const undoLateStep = async <T>(
+export const limitedStep = async <T>(
   step: Promise<T>,
   { signal, wait }: Patience,
   clock: Clock,

@@ -20,7 +20,7 @@ export interface Contest<W> {
 }
 
 /** What both wait loops have: at most one runs at a time, and it can be woken from its pauses. */
-export abstract class WaitLoop<W extends { readonly request: Patience }, C extends Contest<W> = Contest<W>> {
+export abstract class AskLoop<W extends { readonly request: Patience }, C extends Contest<W> = Contest<W>> {
   protected readonly contest: C
   #running: Promise<void> | undefined
   #wake: (() => void) | undefined

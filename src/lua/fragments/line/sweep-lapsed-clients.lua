@@ -1,6 +1,6 @@
 -- Takes the clients that the walk found dead out of the line. `ended`: the walk stopped before the end of the line, so that the client
 -- that asks is told to ask again at once, and goes on from there.
-local function removeDead(line, ended)
+local function sweepLapsedClients(line, ended)
   removeClients(line, 2000)
   if ended then
     -- What is left of a dead client's goes next, or whoever it hid is next: a mark that is overdue says so to the next script.

@@ -15,7 +15,7 @@ const tickOver = (): Promise<void> =>
  * Grants that somebody works on already, and that the server is still to hear of. Where the last one was over within its tick,
  * the next one is given its tick, too: then one step frees it, and none confirms it.
  */
-export class GrantConfirmer {
+export class TrialConfirmer {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   #brief = false

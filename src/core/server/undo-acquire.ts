@@ -10,7 +10,7 @@ import { type Retry, RETRY_TIME } from './retry.js'
 export const LONGEST_UNDO = LONG_NOTE_TIME / 2
 
 /** Releases what an acquire without an answer may have left on the server. Steps on counts have notes: see `IdempotentSteps.undo`. */
-export class Undo {
+export class UndoAcquire {
   readonly #clock: Clock
   readonly #commandTimeout: number
   readonly #background: BackgroundWork

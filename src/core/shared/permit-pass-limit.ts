@@ -13,7 +13,7 @@ interface Batch {
  * What the server granted to the calls of one process, where nothing tells one part of it from another: as much may go from
  * one to the next of them as was granted lately. What was granted first is taken to be given back first.
  */
-export class PassAllowance {
+export class PermitPassLimit {
   /** The oldest first. */
   readonly #batches: Batch[] = []
   #left = 0
