@@ -14,6 +14,7 @@ import {
   readWriteLockAsk,
   readWriteLockInspect,
   readWriteLockReadRenew,
+  readWriteLockRelease,
 } from '#src/lua/scripts.gen.js'
 
 type Word = string | number
@@ -99,6 +100,36 @@ void describe('what a script does is bounded', () => {
       [30_000, ...reads.map((i) => `${OURS}:${i}`)],
     )
     assert.ok(calls <= 3000, `${calls} commands`)
+  })
+
+  test('20 reads, and another program gave each 2,000 levels, with their keys → as many are renewed as one owner may have', () => {
+    const reads = Array.from({ length: 20 }, (_, i) => i)
+    const levels = Array.from({ length: 2000 }, (_, i) => i + 1)
+    const calls = commandsOf(
+      reads.flatMap((i) => [
+        ['HSET', `k${i}`, 'mode', 'read', `${OURS}:${i}`, '2000'],
+        ['MSET', ...levels.flatMap((level) => [`l${i}:${level}`, 1])],
+      ]),
+      readWriteLockReadRenew,
+      reads.flatMap((i) => [`k${i}`, `l${i}`]),
+      [30_000, ...reads.map((i) => `${OURS}:${i}`)],
+    )
+    assert.ok(calls <= 11_000, `${calls} commands`)
+  })
+
+  test('another program made 40,000 levels of a read, and took its field away → 2,000 of them go with the release', () => {
+    const levels = Array.from({ length: 40_000 }, (_, i) => i + 1)
+    const parts = Array.from({ length: 40 }, (_, part) => levels.slice(1000 * part, 1000 * part + 1000))
+    const calls = commandsOf(
+      [
+        ['HSET', 'k', 'mode', 'read', `${REDISSONS}:1`, '1'],
+        ...parts.map((part) => ['MSET', ...part.flatMap((level) => [`{k}:${OURS}:1:rwlock_timeout:${level}`, 1])]),
+      ],
+      readWriteLockRelease,
+      ['k', 'q', 'd', 't'],
+      ['{k}', 'c', 'g', 'PUBLISH', '1', 0, 1, `${OURS}:1`],
+    )
+    assert.ok(calls <= 2100, `${calls} commands`)
   })
 
   test('a line of thousands without a deadline → a thousand of them go in one step', () => {

@@ -25,7 +25,7 @@ import { BackgroundWork } from '../server/background-work.js'
 import { Retry } from '../server/retry.js'
 import { UndoAcquire } from '../server/undo-acquire.js'
 import { plainMessage } from '../../plain-text.js'
-import { errorOf, isPromise } from '../../thrown.js'
+import { errorOf, isPromise, textOf } from '../../thrown.js'
 import { ServerChanged } from './tell-server-changed.js'
 
 export interface RuntimeOptions extends Fleet, ReplicasOptions {
@@ -215,7 +215,7 @@ export class Runtime implements Runner {
 
   fail(error: unknown): void {
     const known = errorOf(error)
-    if (!this.events.emit('error', known)) this.options.logger.error(known.message, known)
+    if (!this.events.emit('error', known)) this.options.logger.error(textOf(known), known)
   }
 
   /** A wait is over without what was waited for. Whether the server is to blame. */

@@ -17,7 +17,7 @@ import type { FlightRecord } from './record.js'
 /** How long it is tried to claim a key, or to keep how its computation has ended, ms. */
 const PATIENCE = 60_000
 /** How often a call computes although it loses the lock each time. */
-const TIMES = 2
+const TIMES = 5
 
 export type Work = (run: FlightRun) => unknown
 
@@ -31,6 +31,8 @@ export interface ComputationOptions {
   readonly lease: number | undefined
   /** How long its end is kept, ms. */
   readonly kept: number
+  /** There is an older value, which a failure must not take the place of. */
+  readonly refreshes: boolean
 }
 
 /** The work of one call, done for all who want the same. */
@@ -42,52 +44,50 @@ export class Computation {
     this.#options = options
   }
 
-  /** `undefined`: another process computes, or has computed since `after`. `began`: the work is about to run. */
-  async run(after: bigint, began: () => void): Promise<Outcome | undefined> {
-    const { lock, lease } = this.#options
+  /** `undefined`: another process computes, or has computed since `after`. `began`: the work is about to run. `left`: nobody wants it any more. */
+  async run(after: bigint, began: () => void, left: AbortSignal): Promise<Outcome | undefined> {
+    const { lock, lease, runtime } = this.#options
     const hold = await lock.tryAcquire(lease === undefined ? undefined : { lease, renew: true })
     if (hold === undefined) return undefined
     try {
-      const token = await this.#claim(hold, after)
+      const token = await this.#claim(hold, after, left)
       if (token === undefined) return undefined
       began()
       return await this.#compute(hold, token)
     } finally {
-      await hold.release()
+      // Nobody waits for it.
+      runtime.background.track(hold.release())
     }
   }
 
   /** Asked for again while the lock is certain. */
-  async #claim(hold: TenureHold, after: bigint): Promise<bigint | undefined> {
+  async #claim(hold: TenureHold, after: bigint, left: AbortSignal): Promise<bigint | undefined> {
     const { runtime, record } = this.#options
     const { clock } = runtime.options
-    const until = (): number => clock.monotonic() + Math.min(PATIENCE, hold.remaining())
+    const last = clock.monotonic() + PATIENCE
+    const until = (): number => (left.aborted ? 0 : Math.min(last, clock.monotonic() + hold.remaining()))
     const outcome = await persist(runtime, () => record.claim(hold.tenure.wire, after), until)
     if ('error' in outcome) throw outcome.error
     return hold.signal.aborted ? undefined : outcome.answer
   }
 
   async #compute(hold: TenureHold, token: bigint): Promise<Outcome | undefined> {
-    const { runtime, record, kept } = this.#options
+    const { runtime, record, kept, refreshes } = this.#options
     const [outcome, ended] = await this.#work(hold, token)
+    const failed = 'error' in outcome
+    if (failed && refreshes && !hold.signal.aborted) return outcome
     // What was stopped in the middle has not failed.
-    if ('error' in outcome && hold.signal.aborted) {
-      this.#again(hold, undefined)
-      return undefined
+    if (!failed || !hold.signal.aborted) {
+      const until = runtime.options.clock.monotonic() + PATIENCE
+      const told = await persist(runtime, () => record.finish(hold.tenure.wire, ended, kept), until)
+      if ('error' in told) runtime.fail(told.error)
+      // Where it could not be told, the others compute for themselves; here it is known, and nobody else can have had the lock.
+      if ('error' in told ? !hold.signal.aborted : told.answer) return outcome
     }
-    const until = runtime.options.clock.monotonic() + PATIENCE
-    const told = await persist(runtime, () => record.finish(hold.tenure.wire, ended, kept), until)
-    // The others compute for themselves; here it is known.
-    if ('error' in told) runtime.fail(told.error)
-    if ('error' in told || told.answer) return outcome
-    this.#again(hold, 'value' in outcome ? outcome.value : undefined)
-    return undefined
-  }
-
-  /** Another process computes the same, or it was forgotten: what comes of that is newer. */
-  #again({ name }: TenureHold, result: unknown): void {
+    // Another process computes the same, or it was forgotten: what comes of that is newer.
     this.#lost++
-    if (this.#lost === TIMES) throw new LockLostError(name, `its work outlived it ${TIMES} times`, { result })
+    if (this.#lost === TIMES) throw new LockLostError(hold.name, `its work outlived it ${TIMES} times`)
+    return undefined
   }
 
   async #work(hold: TenureHold, token: bigint): Promise<[Outcome, Ended]> {
@@ -96,10 +96,9 @@ export class Computation {
     try {
       const value = await within(lock, hold, async () => work({ key, signal: hold.signal, token }))
       const text = written(codec, value, 'value')
-      if (text.data.length > LONGEST_FLIGHT_VALUE)
-        throw new RangeError(
-          `the value of ${quoted(lock.name)} is too long to be shared: ${text.data.length} characters`,
-        )
+      const bytes = Buffer.byteLength(text.data)
+      if (bytes > LONGEST_FLIGHT_VALUE)
+        throw new RangeError(`the value of ${quoted(lock.name)} is too long to be shared: ${bytes} bytes as text`)
       return [
         { value, age: 0, token, own: true },
         { state: 'value', token, ...text },

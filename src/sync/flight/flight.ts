@@ -64,6 +64,14 @@ const checkRun = (options: FlightRunOptions | undefined): Asked => {
   return { ttl, stale, retries: failure === 'retry', wait, lease, signal }
 }
 
+/** What was seen when it began. */
+interface From {
+  readonly after: bigint
+  readonly held: boolean
+  /** There is an older value. */
+  readonly refreshes: boolean
+}
+
 /** One key. */
 interface Place {
   readonly key: string
@@ -100,7 +108,7 @@ export class SharedFlight implements Flight {
     runtime.checkTakes(this.name)
     asked.signal?.throwIfAborted()
     const place = this.#place(key)
-    if (enclosing((lock) => place.lock.isSame(lock)) !== undefined)
+    if (enclosing((lock) => place.lock.meets(lock)) !== undefined)
       throw new DeadlockError(place.title, 'this code is part of its computation')
     return this.#value<T>(place, asked, work)
   }
@@ -131,6 +139,8 @@ export class SharedFlight implements Flight {
   }
 
   async #value<T>(place: Place, asked: Asked, work: WorkOf<T>): Promise<FlightResult<T>> {
+    const { clock } = this.#home.runtime.options
+    const until = clock.monotonic() + asked.wait
     const look = await this.#look(place, asked)
     const kept = this.#kept(place, look)
     if (kept !== undefined) {
@@ -139,9 +149,11 @@ export class SharedFlight implements Flight {
     }
     for (let [after, held] = [look.token, look.holder !== undefined]; ; held = false) {
       const known = this.#home.flights.get(place.record.record)
-      const flight = known ?? this.#start(place, { after, held }, asked, work)
+      const flight = known ?? this.#start(place, { after, held, refreshes: false }, asked, work)
       const works = known === undefined
-      const outcome = await flight.join({ wait: asked.wait, signal: asked.signal, works })
+      const join = (): Promise<Outcome> => flight.join({ until, wait: asked.wait, signal: asked.signal, works })
+      // Its own work comes to its end, whatever else closes.
+      const outcome = await (works ? join() : this.#home.runtime.untilClosed(join, this.name))
       if ('value' in outcome) return { value: outcome.value as T, shared: !works || !outcome.own, age: outcome.age }
       // Its own work is not repeated.
       if (!asked.retries || (works && outcome.own)) throw outcome.error
@@ -174,13 +186,16 @@ export class SharedFlight implements Flight {
     }
   }
 
-  #start(place: Place, from: { after: bigint; held: boolean }, asked: Asked, work: WorkOf<unknown>): LocalFlight {
+  #start(place: Place, from: From, asked: Asked, work: WorkOf<unknown>): LocalFlight {
     const { runtime, topics, flights } = this.#home
     const { key, title, lock, record } = place
     const codec = this.#codec
     const { ttl, stale, lease } = asked
     const kept = Math.max(LINGER, ttl + stale)
-    const computation = new Computation({ key, runtime, lock, record, codec, work, lease, kept })
+    const computation = new Computation({
+      ...{ key, runtime, lock, record, codec, work, lease, kept },
+      refreshes: from.refreshes,
+    })
     const over = (): void => {
       if (flights.get(record.record) === flight) flights.delete(record.record)
     }
@@ -197,9 +212,9 @@ export class SharedFlight implements Flight {
   #refresh(place: Place, { token, holder }: Look, asked: Asked, work: WorkOf<unknown>): void {
     const { runtime, flights } = this.#home
     if (holder !== undefined || flights.has(place.record.record)) return
-    const flight = this.#start(place, { after: token, held: false }, asked, work)
+    const flight = this.#start(place, { after: token, held: false, refreshes: true }, asked, work)
     const failed = (error: unknown): void => runtime.fail(error)
-    flight.join({ wait: Infinity, signal: undefined, works: true }).then((outcome) => {
+    flight.join({ until: Infinity, wait: Infinity, signal: undefined, works: true }).then((outcome) => {
       if ('error' in outcome && outcome.own) failed(outcome.error)
     }, failed)
   }

@@ -1,14 +1,20 @@
 import type { Codec } from '../../api/codec.js'
 import type { Timer } from '../../base/clock.js'
-import { codecOf } from '../../codecs/by-name.js'
+import { quoted } from '../../plain-text.js'
 import { POLL } from '../../constants.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { MessageBrake } from '../../core/waiting/message-brake.js'
 import type { Listening } from '../topic/listening.js'
 import type { Topics } from '../topic/topics.js'
-import { type Ended, endedOf } from './message.js'
+import { type Ended, endedOf, LONGEST_MESSAGE } from './message.js'
 import { type Outcome, outcomeOf } from './outcome.js'
 import type { FlightRecord } from './record.js'
+
+/** Messages as text; what is longer than any of ours is not even read. */
+const SHORT: Codec = {
+  encode: (value) => value as string,
+  decode: (data) => (data.length > LONGEST_MESSAGE ? '' : Buffer.from(data).toString()),
+}
 
 export interface FollowerOptions {
   readonly title: string
@@ -16,7 +22,7 @@ export interface FollowerOptions {
   readonly topics: Topics
   readonly record: FlightRecord
   readonly codec: Codec
-  /** Of computations that ended after this token, the newest counts. */
+  /** What ended under another token than this counts. */
   readonly after: bigint
   /** Aborts when no call waits any more. */
   readonly signal: AbortSignal
@@ -26,7 +32,7 @@ export interface FollowerOptions {
 export class Follower {
   readonly #options: FollowerOptions
   readonly #brake = new MessageBrake()
-  #listening: Listening | undefined
+  #listening: Promise<Listening | undefined> | undefined
   /** Whoever computes, as the last look has seen. */
   #holder: string | undefined
   #wake: ((ended?: Ended) => void) | undefined
@@ -42,8 +48,8 @@ export class Follower {
   /** `undefined`: nobody computes. */
   async follow(): Promise<Outcome | undefined> {
     const { record, after, signal } = this.#options
-    await this.#listen()
     for (;;) {
+      this.#listen()
       const look = await record.look(after, 0)
       if (look.ended !== undefined) return this.#outcome(look.ended, look.age)
       this.#holder = look.holder
@@ -55,9 +61,11 @@ export class Follower {
     }
   }
 
-  async end(): Promise<void> {
+  /** Nobody waits for it. */
+  end(): void {
     this.#soon?.cancel()
-    await this.#listening?.unsubscribe()
+    const left = this.#listening?.then((listening) => listening?.unsubscribe())
+    if (left !== undefined) this.#options.runtime.background.track(left.catch(() => undefined))
   }
 
   #outcome(ended: Ended, age: number): Outcome {
@@ -65,24 +73,37 @@ export class Follower {
     return outcomeOf(ended, age, codec, title)
   }
 
-  async #listen(): Promise<void> {
+  /** Beside the looks: where nobody can subscribe, these alone must do. */
+  #listen(): void {
     if (this.#listening !== undefined) return
     const { title, runtime, topics, record, signal } = this.#options
     const kind = runtime.sharded ? 'sharded' : 'plain'
-    const place = { title, kind, name: record.channel, codec: codecOf('bytes') } as const
+    const place = { title, kind, name: record.channel, codec: SHORT } as const
     const ended = (error: unknown): void => {
       this.#closed = { error }
       this.#wake?.()
     }
-    const hear = (message: unknown): void => this.#hear(Buffer.from(message as Uint8Array).toString())
-    this.#listening = await topics.listen(place, hear, signal, ended)
-    this.#listening.on('gap', () => this.#look())
+    const hear = (message: unknown): void => this.#hear(message as string)
+    this.#listening = topics.listen(place, hear, signal, ended).then(
+      (listening) => {
+        listening.on('gap', () => this.#look())
+        // It may have ended before it could be heard.
+        this.#look()
+        return listening
+      },
+      (error: unknown) => {
+        if (!signal.aborted)
+          runtime.options.logger.warn(`cannot subscribe for ${quoted(title)}: waiting by polling`, error)
+        this.#listening = undefined
+        return undefined
+      },
+    )
     signal.addEventListener('abort', () => this.#wake?.(), { once: true })
   }
 
   #hear(payload: string): void {
     const ended = endedOf(payload, this.#holder)
-    if (ended !== undefined && ended.token > this.#options.after && this.#wake !== undefined) {
+    if (ended !== undefined && ended.token !== this.#options.after && this.#wake !== undefined) {
       this.#wake(ended)
       return
     }

@@ -5,11 +5,14 @@
 -- returns integer 1 forgotten, 0 there was nothing
 local record, channel = KEYS[1], KEYS[2]
 local publish = ARGV[1]
+--include whole
+--include short-fields
+--include flight/ended-of
 
-local state = redis.call('HGET', record, 'state')
-if not state and redis.call('EXISTS', record) == 1 then
+local ended, foreign = endedOf(record)
+if not ended and foreign then
   return redis.error_reply('WRONGKIND a hash of another program')
 end
 redis.call('UNLINK', record)
 redis.pcall(publish, channel, '')
-return state and 1 or 0
+return ended and 1 or 0

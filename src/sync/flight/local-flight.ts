@@ -1,5 +1,5 @@
 import { onAbort, reasonOf } from '../../base/abort.js'
-import { limitAnswers } from '../../base/clock.js'
+import { limitAnswers, type Timer } from '../../base/clock.js'
 import { POLL } from '../../constants.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { isTransient } from '../../core/server/error-kinds.js'
@@ -8,11 +8,14 @@ import type { Computation } from './computation.js'
 import type { Follower } from './follower.js'
 import type { Outcome } from './outcome.js'
 
-/** Between two attempts that found nobody, ms. */
+/** After a round in which somebody began and ended between two questions, ms; twice as long after each more. */
 const BETWEEN = 5
 
 /** Which of the calls of this process. */
 export interface Caller {
+  /** Until when, on the monotonic clock. */
+  readonly until: number
+  /** How long that was at first, ms. 0: it waits for nobody. */
   readonly wait: number
   readonly signal: AbortSignal | undefined
   /** It is this call's work that is done where this process computes. */
@@ -26,7 +29,7 @@ interface Waiting extends Caller {
 export interface LocalFlightOptions {
   readonly title: string
   readonly runtime: Runtime
-  /** Ends of newer tokens count. */
+  /** What ended under another token counts. */
   readonly after: bigint
   /** Another process computed when this one looked. */
   readonly held: boolean
@@ -51,29 +54,34 @@ export class LocalFlight {
   }
 
   async join(caller: Caller): Promise<Outcome> {
-    const { wait, signal } = caller
+    const { until, wait, signal } = caller
     const { clock } = this.#options.runtime.options
-    let waiting: Waiting | undefined
-    const ended = new Promise<never>((_resolve, reject) => {
-      waiting = { ...caller, reject }
-      this.#callers.add(waiting)
-    })
-    const me = waiting as unknown as Waiting
-    const timer = Number.isFinite(wait) && wait > 0 ? limitAnswers(clock, () => this.#late(me), wait) : undefined
-    const unlisten = signal && onAbort(signal, () => me.reject(reasonOf(signal)))
-    if (wait === 0 && this.#phase !== 'asking') this.#late(me)
+    let reject!: (error: unknown) => void
+    const ended = new Promise<never>((_resolve, refuse) => (reject = refuse))
+    ended.catch(() => undefined)
+    const me: Waiting = { ...caller, reject }
+    let unlisten: (() => void) | undefined
+    let timer: Timer | undefined
     try {
+      // First of all: a signal of a class of the caller's own may throw.
+      unlisten = signal && onAbort(signal, () => reject(reasonOf(signal)))
+      if (signal?.aborted === true) throw reasonOf(signal)
+      this.#callers.add(me)
+      if (wait > 0 && until !== Infinity)
+        timer = limitAnswers(clock, () => this.#late(me), Math.max(0, until - clock.monotonic()))
+      if (wait === 0 && this.#phase !== 'asking') this.#late(me)
       return await Promise.race([this.outcome, ended])
     } finally {
       timer?.cancel()
       unlisten?.()
       this.#callers.delete(me)
       // What is computed may be wanted elsewhere; who only waits for it is not needed any more.
-      if (this.#callers.size === 0 && this.#phase !== 'computing') this.#leave()
+      if (this.#phase !== 'computing') this.#leaveIfAlone()
     }
   }
 
-  #leave(): void {
+  #leaveIfAlone(): void {
+    if (this.#callers.size > 0) return
     this.#options.over()
     this.#left.abort(new DOMException('nobody waits any more', 'AbortError'))
   }
@@ -88,26 +96,31 @@ export class LocalFlight {
   async #fly(computation: Computation, follower: Follower): Promise<Outcome> {
     const { after, held } = this.#options
     try {
-      for (let follows = held; ;) {
+      for (let [follows, rounds] = [held, 0]; ;) {
         this.#enter(follows ? 'following' : 'asking')
-        const step = follows ? follower.follow() : computation.run(after, () => this.#enter('computing'))
-        const outcome = await this.#waitedOut(step)
+        const began = (): void => this.#enter('computing')
+        const outcome = await this.#waitedOut(
+          follows ? follower.follow() : computation.run(after, began, this.#left.signal),
+        )
+        if (outcome !== undefined && outcome !== 'again') return outcome
+        this.#phase = 'asking'
+        this.#leaveIfAlone()
         if (outcome === 'again') continue
-        if (outcome !== undefined) return outcome
-        // Somebody began and ended between two questions, again and again.
-        if (follows && !held) await this.#options.runtime.background.pause(BETWEEN)
+        if (rounds > 0) await this.#options.runtime.background.pause(Math.min(POLL, BETWEEN * 2 ** rounds))
         follows = !follows
+        rounds++
       }
     } finally {
-      await follower.end()
+      follower.end()
     }
   }
 
   #enter(phase: 'asking' | 'computing' | 'following'): void {
     this.#left.signal.throwIfAborted()
     this.#phase = phase
-    if (phase === 'asking') return
-    for (const caller of [...this.#callers]) if (caller.wait === 0) this.#late(caller)
+    const now = this.#options.runtime.options.clock.monotonic()
+    for (const caller of [...this.#callers])
+      if (caller.wait === 0 ? phase !== 'asking' : caller.until <= now) this.#late(caller)
   }
 
   /** A server that is away for a while is waited for. */

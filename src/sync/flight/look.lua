@@ -1,20 +1,24 @@
 -- How the newest computation of a key has ended, with its value where the caller can use it, and who computes now.
 -- KEYS[1] record
 -- KEYS[2] lock
--- ARGV[1] after (count) a newer token can be used whatever its age
+-- ARGV[1] after (count) another token than this can be used whatever its age; -1: none can
 -- ARGV[2] fresh (ms)
 -- returns [string | nil state, integer token, integer age, string | nil form, string | nil value, string | nil holder]
 local record, lock = KEYS[1], KEYS[2]
 local after, fresh = tonumber(ARGV[1]), tonumber(ARGV[2])
 --include whole
+--include short-fields
 --include flight/ended-of
 --include holder-of
 --include server-now
 
 local token, ended, state, form = endedOf(record)
-local age = math.max(0, serverNow() - (ended or 0))
-local value = (token or 0) > after or (state == 'value' and age < fresh)
-if value then
-  value = redis.call('HGET', record, 'value')
-end
-return { state or false, token or 0, age, value and form, value, holderOf(lock) or false }
+local now = serverNow()
+local age = token and now - ended or 0
+-- What ended later than now was written by another program, or the server's clock was set back.
+local usable = token and (after >= 0 and token ~= after or state == 'value' and age < fresh and age > -1000)
+local holder = holderOf(lock)
+return {
+  token and state or false, token or 0, math.max(0, age), usable and form or false, usable and redis.call('HGET', record, 'value') or false,
+  holder and #holder < LONGEST_NAME and holder or holder == nil and '' or false
+}

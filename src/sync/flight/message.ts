@@ -8,9 +8,11 @@ export interface Ended extends Written {
 }
 
 const PROOF = 64
-const MESSAGE = /^([1-9]\d{0,18}) (value|failed) (none|text|base64) /
+const MESSAGE = /^([1-9]\d{0,18}) value (none|text|base64) /
 /** What is longer is read from the server. */
 const LONGEST = 16_384
+/** No message has more bytes. */
+export const LONGEST_MESSAGE = PROOF + 3 * LONGEST
 
 /** Of what `holder` ended: only those who can read the lock know its whole name. Hashed twice, or whoever has heard one could lengthen its text. */
 const proofOf = (holder: string, text: string): string =>
@@ -18,15 +20,16 @@ const proofOf = (holder: string, text: string): string =>
 
 export const messageOf = (holder: string, { token, state, form, data }: Ended): string => {
   const text = `${token} ${state} ${form} ${data}`
-  return text.length > LONGEST ? '' : proofOf(holder, text) + text
+  // Whoever may subscribe hears it: why something failed is read by those who may read the key.
+  return text.length > LONGEST || state === 'failed' ? '' : proofOf(holder, text) + text
 }
 
 /** Undefined: it says nothing that can be believed, and is worth a look. */
 export const endedOf = (payload: string, holder: string | undefined): Ended | undefined => {
-  if (holder === undefined || payload.length > PROOF + LONGEST) return undefined
+  if (holder === undefined || holder === '' || payload.length > PROOF + LONGEST) return undefined
   const text = payload.slice(PROOF)
-  const [head, token, state, form] = MESSAGE.exec(text) ?? []
+  const [head, token, form] = MESSAGE.exec(text) ?? []
   if (head === undefined || !isForm(form)) return undefined
   if (payload.slice(0, PROOF) !== proofOf(holder, text)) return undefined
-  return { token: BigInt(token as string), state: state as Ended['state'], form, data: text.slice(head.length) }
+  return { token: BigInt(token as string), state: 'value', form, data: text.slice(head.length) }
 }

@@ -18,8 +18,8 @@ export interface Look {
   readonly holder: string | undefined
 }
 
-/** Above any token: only the age says whether a value can be used. */
-export const ANY_TOKEN = BigInt(Number.MAX_SAFE_INTEGER)
+/** Only the age says whether a value can be used. */
+export const ANY_TOKEN = -1n
 
 const isState = (state: unknown): state is Ended['state'] => state === 'value' || state === 'failed'
 
@@ -41,7 +41,7 @@ export class FlightRecord {
     this.#counter = flightsToken(name)
   }
 
-  /** Values of tokens above `after` can be used, and those that are `fresh` ms old at most. */
+  /** What ended under another token than `after` can be used, and values that are less than `fresh` ms old. */
   async look(after: bigint, fresh: number): Promise<Look> {
     const reply = await this.#runner.run(flightLook, [this.record, this.lock], [Number(after), fresh])
     const [state, number, age, form, value, holder] = reply

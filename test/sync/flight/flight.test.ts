@@ -339,7 +339,8 @@ for (const engine of engines)
       one.on('error', (error) => errors.push(error))
       const flight = one.flight(name(world))
       const run = (): Promise<FlightResult<string>> => world.run(flight.run('a', { ttl: 60_000 }, () => 'computed'))
-      const now = String(Date.now() + 86_400_000)
+      const [seconds] = (await world.raw('TIME')) as [string]
+      const now = `${seconds}000`
       for (const fields of [
         ['state', 'value', 'token', 'nan', 'ended', now, 'form', 'text', 'value', '"evil"'],
         ['state', 'value', 'token', '9007199254740993', 'ended', now, 'form', 'text', 'value', '"evil"'],
@@ -360,6 +361,207 @@ for (const engine of engines)
       await world.raw('DEL', recordOf(world, 'a'))
       await world.raw('SET', recordOf(world, 'a'), 'theirs')
       await world.run(assert.rejects(run(), { code: 'WRONG_KIND' }))
+    })
+
+    scenario(
+      'a record without a value, under a token of its own, while another computes → its followers compute, once',
+      async (world) => {
+        world.leavesKeys = true
+        const [one, two] = [await world.connect(), await world.connect()]
+        const end = gate<string>()
+        let begun = 0
+        const first = one.flight(name(world)).run('a', () => {
+          begun++
+          return end.promise
+        })
+        await world.eventually(() => Promise.resolve(begun === 1))
+        const second = two.flight(name(world)).run('a', () => 'computed')
+        await world.pass(100)
+        await world.raw('DEL', lockOf(world, 'a'))
+        await world.raw('HSET', recordOf(world, 'a'), 'state', 'value', 'token', '999', 'ended', '0', 'form', 'text')
+        assert.equal((await world.run(second)).value, 'computed')
+        end.open('late')
+        assert.equal((await world.run(first)).value, 'computed')
+      },
+    )
+
+    scenario(
+      'tokens that another program wrote → counters that cannot be counted on are an error, others are not followed',
+      async (world) => {
+        world.leavesKeys = true
+        const [one, two] = [await world.connect(), await world.connect()]
+        const counter = `{${name(world)}}:flights:token`
+        const run = (client: typeof one, key: string): Promise<FlightResult<string>> =>
+          world.run(client.flight(name(world)).run(key, { ttl: 60_000 }, ({ token }) => String(token)))
+        for (const count of ['9223372036854775807', '9007199254740993', 'text', '-5']) {
+          await world.raw('SET', counter, count)
+          if (count === '-5') assert.equal((await run(one, 'below')).value, '1')
+          else await world.run(assert.rejects(run(one, count), { code: 'WRONG_KIND' }))
+        }
+        await world.raw('SET', counter, '3')
+        const far = ['state', 'failed', 'token', '999999999999999', 'ended', '0', 'form', 'none', 'value', '']
+        await world.raw('HSET', recordOf(world, 'a'), ...far)
+        assert.equal((await run(one, 'a')).value, '4')
+        assert.equal((await run(two, 'a')).value, '4')
+      },
+    )
+
+    scenario(
+      'signals of a class of the caller’s own, and those that abort before it waits → it rejects, and nothing runs on',
+      async (world) => {
+        world.leavesKeys = true
+        const [one, two] = [await world.connect(), await world.connect()]
+        const end = gate<number>()
+        let begun = 0
+        const first = one.flight(name(world)).run('a', () => {
+          begun++
+          return end.promise
+        })
+        await world.eventually(() => Promise.resolve(begun === 1))
+        const nothing = (): void => undefined
+        const broken = {
+          aborted: false,
+          throwIfAborted: nothing,
+          removeEventListener: nothing,
+          addEventListener: (): never => {
+            throw new Error('no listener')
+          },
+        } as unknown as AbortSignal
+        const never = (): never => assert.fail('it works')
+        for (const wait of [50, Infinity])
+          await world.run(
+            assert.rejects(two.flight(name(world)).run('a', { signal: broken, wait }, never), /no listener/),
+          )
+        for (const key of ['a', 'b']) {
+          const controller = new AbortController()
+          const call = assert.rejects(
+            two.flight(name(world)).run(key, { signal: controller.signal }, never),
+            /while it looks/,
+          )
+          controller.abort(new Error('while it looks'))
+          await world.run(call)
+        }
+        await world.eventually(async () => {
+          const [, count] = (await world.raw('PUBSUB', 'NUMSUB', channelOf(world, 'a'))) as [string, number]
+          return count === 0
+        })
+        end.open(1)
+        await world.run(first)
+      },
+    )
+
+    scenario('all have gone, and it is forgotten → it is not computed again for nobody', async (world) => {
+      world.leavesKeys = true
+      const one = await world.connect()
+      const stop = new AbortController()
+      const end = gate<number>()
+      let begun = 0
+      const flight = one.flight(name(world))
+      const call = assert.rejects(
+        flight.run('a', { signal: stop.signal }, () => {
+          begun++
+          return end.promise
+        }),
+        /enough/,
+      )
+      await world.eventually(() => Promise.resolve(begun === 1))
+      stop.abort(new Error('enough'))
+      await world.run(call)
+      assert.equal(await world.run(flight.forget('a')), true)
+      end.open(1)
+      await world.pass(300)
+      assert.equal(begun, 1)
+    })
+
+    scenario('a refresh that fails leaves the old value to all', async (world) => {
+      world.leavesKeys = true
+      const [one, two] = [await world.connect(), await world.connect()]
+      let failed = 0
+      one.on('error', () => failed++)
+      await world.run(one.flight(name(world)).run('a', { ttl: 60_000, stale: 60_000 }, () => 'old'))
+      await world.pass(50)
+      const broken = (): never => {
+        throw new Error('broken')
+      }
+      await world.run(one.flight(name(world)).run('a', { ttl: 10, stale: 60_000 }, broken))
+      await world.eventually(() => Promise.resolve(failed === 1))
+      const kept = await world.run(two.flight(name(world)).run('a', { ttl: 60_000 }, () => 'new'))
+      assert.deepEqual([kept.value, kept.shared], ['old', true])
+    })
+
+    scenario(
+      'hashes of other programs, whatever fields they have, are neither written nor forgotten',
+      async (world) => {
+        world.leavesKeys = true
+        const one = await world.connect()
+        const flight = one.flight(name(world))
+        for (const fields of [
+          ['token', 'abc', 'user', '7'],
+          ['state', 'paid', 'total', '7'],
+        ]) {
+          await world.raw('DEL', recordOf(world, 'a'))
+          await world.raw('HSET', recordOf(world, 'a'), ...fields)
+          await world.run(
+            assert.rejects(
+              flight.run('a', () => 1),
+              { code: 'WRONG_KIND' },
+            ),
+          )
+          await world.run(assert.rejects(flight.forget('a'), { code: 'WRONG_KIND' }))
+          assert.deepEqual(await world.raw('HGETALL', recordOf(world, 'a')), fields)
+          assert.equal(await world.raw('PTTL', recordOf(world, 'a')), -1)
+        }
+      },
+    )
+
+    scenario('an end in the future is no fresh one', async (world) => {
+      world.leavesKeys = true
+      const one = await world.connect()
+      const [seconds] = (await world.raw('TIME')) as [string]
+      const later = `${Number(seconds) + 86_400}000`
+      await world.raw(
+        'HSET',
+        recordOf(world, 'a'),
+        'state',
+        'value',
+        'token',
+        '5',
+        'ended',
+        later,
+        'form',
+        'text',
+        'value',
+        '"old"',
+      )
+      const { value } = await world.run(one.flight(name(world)).run('a', { ttl: 60_000 }, () => 'computed'))
+      assert.equal(value, 'computed')
+    })
+
+    scenario('messages are no place for why something failed', async (world) => {
+      world.leavesKeys = true
+      const [one, two] = [await world.connect(), await world.connect()]
+      const heard = await world.messages(channelOf(world, 'a'))
+      const end = gate<number>()
+      let begun = 0
+      const first = assert.rejects(
+        one.flight(name(world)).run('a', () => {
+          begun++
+          return end.promise
+        }),
+        /a secret/,
+      )
+      await world.eventually(() => Promise.resolve(begun === 1))
+      const second = assert.rejects(
+        two.flight(name(world)).run('a', () => 1),
+        /a secret/,
+      )
+      await world.pass(100)
+      end.fail(new Error('a secret'))
+      await world.run(Promise.all([first, second]))
+      assert.deepEqual(
+        heard.filter((message) => message.includes('secret')),
+        [],
+      )
     })
 
     scenario('inspect says who computes, and how it ended', async (world) => {

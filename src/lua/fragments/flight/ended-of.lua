@@ -1,10 +1,11 @@
--- The newest computation of a key that has ended: its token, when that was, and how; nil where nothing stands there that we have written.
--- A token that another program wrote must not be the last number that there is: the next one is above it.
+-- The newest computation of a key that has ended: its token, when that was, and how; nil where nothing stands there that we have written
+-- whole, and then whether it is another program's.
 local function endedOf(record)
-  local known = redis.call('HMGET', record, 'token', 'ended', 'state', 'form')
-  local token, ended = whole(known[1] or nil), whole(known[2] or nil)
-  local ours = (known[3] == 'value' or known[3] == 'failed') and (known[4] == 'none' or known[4] == 'text' or known[4] == 'base64')
-  if ours and token and ended and token > 0 and token < 1000000000000000 and redis.call('HSTRLEN', record, 'value') <= LONGEST_FLIGHT_VALUE then
-    return token, ended, known[3], known[4]
+  local known = shortFields(record, 'token', 'ended', 'state', 'form')
+  local token, ended, form = whole(known[1] or nil), whole(known[2] or nil), known[4]
+  local ours = (known[3] == 'value' or known[3] == 'failed') and (form == 'none' or form == 'text' or form == 'base64')
+  if ours and (token or 0) > 0 and ended and redis.call('HEXISTS', record, 'value') == 1 and redis.call('HSTRLEN', record, 'value') <= LONGEST_FLIGHT_VALUE then
+    return token, ended, known[3], form
   end
+  return nil, not (known[1] and known[2] and form) and redis.call('EXISTS', record) == 1
 end

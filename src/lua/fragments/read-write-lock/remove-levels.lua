@@ -1,9 +1,9 @@
--- The keys of all levels of a read go; where it is not known how many there are, as many as there are. Nobody reads as often as
--- some other program may have written there.
+-- The keys of all levels of a read go; where it is not known how many there are, as many as there are, but so many at most: nobody reads as often as
+-- some other program may have written there, and the rest expires.
 local function removeLevels(levels, count)
   local level, gone = 0, false
   repeat
     level = level + 1
     gone = redis.call('UNLINK', levels .. ':' .. level) == 0
-  until count > 0 and level >= count or gone and (count == 0 or level > LEVELS_TRUSTED)
+  until count > 0 and level >= count or gone and (count == 0 or level > LEVELS_TRUSTED) or count == 0 and level >= READS_LOOKED_AT
 end
