@@ -236,6 +236,11 @@ export abstract class Reentrant implements HoldHost {
     if (!answered && !this.over) this.lose('its grant could not be confirmed', true)
   }
 
+  /** Of all levels. */
+  protected get longestLease(): number {
+    return this.holds.reduce((most, { terms }) => Math.max(most, terms.lease), this.lease)
+  }
+
   #has(hold: TenureHold): boolean {
     return this.status() !== 'lost' && this.holds.includes(hold)
   }

@@ -149,13 +149,13 @@ export class Tenure extends Reentrant implements Due {
     return this.#deadline.proved(sent, left, this.lease)
   }
 
-  /** It was asked about. What nobody renews is not longer certain because of that. */
+  /** It was asked about. Nothing is certain for longer than somebody here asked for, whatever expiry another program has set; nor for longer where nobody renews it. */
   found(sent: Moment, left: number): boolean {
-    const most = this.watched ? Infinity : this.lastsUntil - sent.mono
+    if (this.watched) return this.proved(sent, Math.min(left, this.longestLease))
+    const most = this.lastsUntil - sent.mono
     // The server's word is rounded down, and as old as the question at most: where what was known fits it, that stands.
     const latest = left + this.now().mono - sent.mono + 1
-    if (most === Infinity || (left >= 0 && most > latest)) return this.proved(sent, left)
-    return this.proved(sent, most)
+    return this.proved(sent, left >= 0 && most > latest ? left : most)
   }
 
   /** From now on it is on these terms, and lasts no longer. */

@@ -93,6 +93,20 @@ void describe('what a hold may believe', () => {
     await run(client.close())
   })
 
+  void test('another program set all expiries far away → no hold is believed for longer than it was asked for', async () => {
+    const { clock, client, raw, run } = await stage()
+    const held = await run(holdAll(client))
+    const far = String(9_000_000_000_000_000)
+    for (const key of (await raw('KEYS', '*')) as string[]) await raw('PEXPIREAT', key, far)
+    await clock.advance(WATCHDOG)
+    assert.deepEqual(statesOf(held), all(held, 'held'))
+    for (const [what, hold] of Object.entries(held)) {
+      const most = what === 'permit that never expires' ? Infinity : LEASE
+      assert.ok(hold.remaining() <= most, `${what}: ${hold.remaining()} ms`)
+    }
+    await run(client.close())
+  })
+
   void test('5000 holds of either kind after a reconnect → asked about in batches', async () => {
     const { clock, driver, client, run } = await stage()
     const holds: Hold[] = []

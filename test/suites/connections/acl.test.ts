@@ -64,10 +64,14 @@ const SHAPES: Readonly<Record<string, { as: ('key' | 'channel')[]; of(name: stri
   slotLock: { as: ['key'], of: (name) => keys.lineQueue(keys.slotLock(name, '2026-11-26')) },
   slotsToken: { as: ['key'], of: keys.slotsToken },
   slotsLast: { as: ['key'], of: keys.slotsLast },
+  flightRecord: { as: ['key'], of: (name) => keys.flightRecord(name, 'a') },
+  flightLock: { as: ['key'], of: (name) => keys.lineQueue(keys.flightLock(name, 'a')) },
+  flightChannel: { as: ['key', 'channel'], of: (name) => keys.flightChannel(name, 'a') },
+  flightsToken: { as: ['key'], of: keys.flightsToken },
   presenceKey: { as: ['key'], of: () => keys.presenceKey(ID) },
 }
 /** Of `keys.ts`, too, but no names. */
-const OTHERS = ['secretOf', 'wireOwner', 'clientOf', 'numberOf', 'slotOf', 'mustShareSlot']
+const OTHERS = ['secretOf', 'wireOwner', 'isWireOwner', 'clientOf', 'numberOf', 'slotOf', 'mustShareSlot']
 
 /** With braces and without: those are put around a whole name that has none. */
 const NAMES = ['app:orders', 'app:{orders}:7']
