@@ -234,7 +234,7 @@ void describe('replicas', { concurrency: 2 }, () => {
     'the only replica gone for good → no-one to wait for; a new one → waited for',
     1,
     async ({ open, master, replicas, redis, seen }) => {
-      const client = await open({ replicas: { timeout: 300 } })
+      const client = await open({ replicas: { timeout: 1500 } })
       await replicas[0]?.stop()
       await client.lock('a').using(() => undefined)
       assert.ok(!(await seen(() => client.lock('a').using(() => undefined))).includes('wait'))
@@ -255,7 +255,7 @@ void describe('replicas', { concurrency: 2 }, () => {
     '100 at once while the replica stands still → they share a few WAITs, and a hold is renewed meanwhile',
     1,
     async ({ open, freeze, seen }) => {
-      const client = await open({ replicas: { timeout: 400 }, watchdog: 3000 })
+      const client = await open({ replicas: { timeout: 1000 }, watchdog: 3000 })
       const hold = await client.lock('kept').acquire()
       freeze(0)
       const words = await seen(async () => {
