@@ -53,7 +53,7 @@ export const slotLock = (name: string, slot: string): string => `${tagged(name)}
 export const slotsToken = (name: string): string => `${tagged(name)}:slots:token`
 export const slotsLast = (name: string): string => `${tagged(name)}:slots:last`
 
-/** Of a key of a flight: how its newest computation ended, the lock that is held while it runs, and where its end is told; of all keys: the newest token. */
+/** For each key of a flight: how its newest computation ended, the lock that is held while it runs, and the channel that announces its end. For all keys: the newest token. */
 export const flightRecord = (name: string, key: string): string => `${tagged(name)}:flight:${key}`
 export const flightLock = (name: string, key: string): string => `${tagged(name)}:flight-lock:${key}`
 export const flightChannel = (name: string, key: string): string => `holdfast_flight:${tagged(name)}:${key}`

@@ -26,8 +26,7 @@ const json: Codec = {
     try {
       return JSON.parse(text)
     } catch (error) {
-      // It shows a part of the text, as it is: so it is no cause either.
-      // eslint-disable-next-line preserve-caught-error
+      // eslint-disable-next-line preserve-caught-error -- it shows a part of the text, as it is
       throw new SyntaxError(textOf(error))
     }
   },

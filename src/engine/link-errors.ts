@@ -16,13 +16,13 @@ export const badReply = (address: string, what: string, reply: unknown, target?:
   return new EngineError('BAD_REPLY', `${address} answered ${what} with ${shown(reply)}${why}`, { target })
 }
 
-/** Of how many items of a list it is told what they are. */
+/** So many items of a list are described. */
 const ITEMS = 4
 
-/** What of a text is a server's own word, and nobody's value. */
+/** A server's own words, which are never anybody's value. */
 const WORDS: ReadonlySet<unknown> = new Set(['OK', 'QUEUED', 'PONG', ''])
 
-/** For people: of what kind it is that came. A text may be another's value, so of such only the length is told. */
+/** Describes a reply for people. A text may be somebody's value, so only its length is shown. */
 export const shown = (reply: unknown): string => {
   if (WORDS.has(reply)) return JSON.stringify(reply)
   if (typeof reply === 'string') return `a text of ${reply.length} characters`

@@ -20,6 +20,12 @@ import type { Tenure } from '../hold/tenure.js'
 /** Reads the labels of the clients with these ids. */
 export type ReadLabels = (clients: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
+/** A client as others see it, with its label where it has one. */
+export const whoIs = async (readLabels: ReadLabels, client: string): Promise<{ client: string; label?: string }> => {
+  const label = (await readLabels([client])).get(client)
+  return { client, ...(label !== undefined && { label }) }
+}
+
 /** What a lock needs of its client. */
 export interface LockHome {
   readonly runtime: Runtime

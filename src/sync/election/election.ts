@@ -1,4 +1,4 @@
-import type { ReadLabels } from '../../core/gate/gated-lock.js'
+import { type ReadLabels, whoIs } from '../../core/gate/gated-lock.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { enclosing } from '../../base/scope.js'
 import { ClosedError, DeadlockError, NotOwnerError } from '../../errors.js'
@@ -112,7 +112,6 @@ export class LockElection<V> implements Election<V> {
   }
 
   async #shown({ client, term, value, since }: Reading): Promise<Leader<V>> {
-    const label = (await this.#home.readLabels([client])).get(client)
-    return { term, value: value as V | undefined, client, ...(label !== undefined && { label }), since }
+    return { term, value: value as V | undefined, ...(await whoIs(this.#home.readLabels, client)), since }
   }
 }

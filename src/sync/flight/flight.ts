@@ -14,7 +14,7 @@ import {
 } from '../../check-options.js'
 import { codecOf } from '../../codecs/by-name.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
-import { GatedLock, type LockHome } from '../../core/gate/gated-lock.js'
+import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
 import { DeadlockError } from '../../errors.js'
 import { clientOf } from '../../keys.js'
 import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
@@ -126,7 +126,7 @@ export class SharedFlight implements Flight {
     const { record } = this.#place(checkName(key, 'key'))
     const { state, age, holder } = await this.#home.runtime.untilClosed(() => record.look(ANY_TOKEN, 0), this.name)
     return {
-      ...(holder !== undefined && { by: await this.#who(clientOf(holder)) }),
+      ...(holder !== undefined && { by: await whoIs(this.#home.readLabels, clientOf(holder)) }),
       ...(state !== undefined && { ended: { outcome: state, age } }),
     }
   }
@@ -217,10 +217,5 @@ export class SharedFlight implements Flight {
     flight.join({ until: Infinity, wait: Infinity, signal: undefined, works: true }).then((outcome) => {
       if ('error' in outcome && outcome.own) failed(outcome.error)
     }, failed)
-  }
-
-  async #who(client: string): Promise<{ client: string; label?: string }> {
-    const label = (await this.#home.readLabels([client])).get(client)
-    return { client, ...(label !== undefined && { label }) }
   }
 }

@@ -39,10 +39,13 @@ export class Follower {
   /** Something was heard while nobody listened to it. */
   #missed = false
   #soon: Timer | undefined
+  /** That it cannot subscribe is said once; it is tried again with each look. */
+  #warned = false
   #closed: { readonly error: unknown } | undefined
 
   constructor(options: FollowerOptions) {
     this.#options = options
+    options.signal.addEventListener('abort', () => this.#wake?.(), { once: true })
   }
 
   /** `undefined`: nobody computes. */
@@ -92,13 +95,13 @@ export class Follower {
         return listening
       },
       (error: unknown) => {
-        if (!signal.aborted)
+        if (!signal.aborted && !this.#warned)
           runtime.options.logger.warn(`cannot subscribe for ${quoted(title)}: waiting by polling`, error)
+        this.#warned = true
         this.#listening = undefined
         return undefined
       },
     )
-    signal.addEventListener('abort', () => this.#wake?.(), { once: true })
   }
 
   #hear(payload: string): void {

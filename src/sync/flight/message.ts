@@ -14,7 +14,7 @@ const LONGEST = 16_384
 /** No message has more bytes. */
 export const LONGEST_MESSAGE = PROOF + 3 * LONGEST
 
-/** Of what `holder` ended: only those who can read the lock know its whole name. Hashed twice, or whoever has heard one could lengthen its text. */
+/** Only those who can read the lock know the holder's whole name. It is hashed twice: otherwise whoever has heard a proof could extend its text. */
 const proofOf = (holder: string, text: string): string =>
   hash('sha256', `${holder} ${hash('sha256', `${holder} ${text}`, 'hex')}`, 'hex')
 

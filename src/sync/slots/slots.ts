@@ -1,6 +1,6 @@
 import { dateAt, isDate } from '../../base/clock.js'
 import type { TenureHold } from '../../core/hold/hold.js'
-import { GatedLock, type LockHome } from '../../core/gate/gated-lock.js'
+import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
 import { within } from '../../base/scope.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import {
@@ -122,7 +122,7 @@ export class ClaimedSlots implements Slots {
     const { client, attempt, token, began, ended } = look
     return {
       state: look.state,
-      by: await this.#who(client),
+      by: await whoIs(this.#home.readLabels, client),
       attempt,
       ...(token !== undefined && { token }),
       ...(began !== undefined && { began }),
@@ -185,13 +185,8 @@ export class ClaimedSlots implements Slots {
   }
 
   async #named<T>(skipped: Skipped, { state, client }: Look): Promise<SlotResult<T>> {
-    const by = state === undefined ? {} : { by: await this.#who(client) }
+    const by = state === undefined ? {} : { by: await whoIs(this.#home.readLabels, client) }
     return { outcome: 'skipped', ...skipped, ...by }
-  }
-
-  async #who(client: string): Promise<{ client: string; label?: string }> {
-    const label = (await this.#home.readLabels([client])).get(client)
-    return { client, ...(label !== undefined && { label }) }
   }
 
   /** Asked for again while the lock is certain. Whoever does not know whether it has the slot, or may not begin it any more, leaves it to others. */

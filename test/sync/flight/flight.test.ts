@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { AcquireTimeoutError, DeadlockError, FlightError, type FlightResult } from 'holdfast'
+import { AcquireTimeoutError, DeadlockError, type Client, FlightError, type FlightResult } from 'holdfast'
 import { engines, scenarios, type World } from '../../support/engines.js'
 
 const name = ({ id }: World): string => `${id}:f`
@@ -15,6 +15,18 @@ const gate = <T>() => {
   const promise = new Promise<T>((resolve, reject) => ([open, fail] = [resolve, reject]))
   promise.catch(() => undefined)
   return { promise, open, fail }
+}
+
+/** A computation that has begun, and ends when the test says so. */
+const underWay = async <T>(world: World, client: Client) => {
+  const end = gate<T>()
+  let begun = false
+  const call = client.flight(name(world)).run('a', () => {
+    begun = true
+    return end.promise
+  })
+  await world.eventually(() => Promise.resolve(begun))
+  return { end, call }
 }
 
 for (const engine of engines)
@@ -203,13 +215,7 @@ for (const engine of engines)
       async (world) => {
         world.leavesKeys = true
         const [one, two] = [await world.connect(), await world.connect()]
-        const late = gate<string>()
-        let begun = 0
-        const first = one.flight(name(world)).run('a', () => {
-          begun++
-          return late.promise
-        })
-        await world.eventually(() => Promise.resolve(begun === 1))
+        const { end: late, call: first } = await underWay<string>(world, one)
         const second = two.flight(name(world)).run('a', { ttl: 60_000 }, () => 'newer')
         await world.pass(100)
         await world.raw('DEL', lockOf(world, 'a'))
@@ -309,13 +315,7 @@ for (const engine of engines)
       const [one, two] = [await world.connect(), await world.connect()]
       const heard = await world.messages(channelOf(world, 'a'))
       const compute = async (value: string): Promise<[FlightResult<string>, FlightResult<string>]> => {
-        let begun = false
-        const end = gate<string>()
-        const first = one.flight(name(world)).run('a', () => {
-          begun = true
-          return end.promise
-        })
-        await world.eventually(() => Promise.resolve(begun))
+        const { end, call: first } = await underWay<string>(world, one)
         const second = two.flight(name(world)).run('a', () => assert.fail('another computes'))
         await world.pass(100)
         const forged = ['', '1', `${'0'.repeat(64)}99 value text "evil"`, 'x'.repeat(100_000), '\0\xff']
@@ -368,13 +368,7 @@ for (const engine of engines)
       async (world) => {
         world.leavesKeys = true
         const [one, two] = [await world.connect(), await world.connect()]
-        const end = gate<string>()
-        let begun = 0
-        const first = one.flight(name(world)).run('a', () => {
-          begun++
-          return end.promise
-        })
-        await world.eventually(() => Promise.resolve(begun === 1))
+        const { end, call: first } = await underWay<string>(world, one)
         const second = two.flight(name(world)).run('a', () => 'computed')
         await world.pass(100)
         await world.raw('DEL', lockOf(world, 'a'))
@@ -411,13 +405,7 @@ for (const engine of engines)
       async (world) => {
         world.leavesKeys = true
         const [one, two] = [await world.connect(), await world.connect()]
-        const end = gate<number>()
-        let begun = 0
-        const first = one.flight(name(world)).run('a', () => {
-          begun++
-          return end.promise
-        })
-        await world.eventually(() => Promise.resolve(begun === 1))
+        const { end, call: first } = await underWay<number>(world, one)
         const nothing = (): void => undefined
         const broken = {
           aborted: false,
@@ -569,13 +557,7 @@ for (const engine of engines)
       const [one, two] = [await world.connect({ label: 'one' }), await world.connect()]
       const seen = () => world.run(two.flight(name(world)).inspect('a'))
       assert.deepEqual(await seen(), {})
-      const end = gate<number>()
-      let begun = false
-      const first = one.flight(name(world)).run('a', () => {
-        begun = true
-        return end.promise
-      })
-      await world.eventually(() => Promise.resolve(begun))
+      const { end, call: first } = await underWay<number>(world, one)
       assert.deepEqual(await seen(), { by: { client: one.id, label: 'one' } })
       end.open(1)
       await world.run(first)
@@ -604,13 +586,7 @@ for (const engine of engines)
     scenario('close ends those who wait; options are checked', async (world) => {
       world.leavesKeys = true
       const [one, two] = [await world.connect(), await world.connect()]
-      const end = gate<number>()
-      let begun = false
-      const first = one.flight(name(world)).run('a', () => {
-        begun = true
-        return end.promise
-      })
-      await world.eventually(() => Promise.resolve(begun))
+      const { end, call: first } = await underWay<number>(world, one)
       const waits = assert.rejects(
         two.flight(name(world)).run('a', () => 1),
         { code: 'CLOSED' },
