@@ -1741,6 +1741,14 @@ export const lines = [
     suites: ['sync/lock/line#another lease'],
   },
   {
+    name: 'message-behind-a-confirmation-believed',
+    breaks: 'a grant by message is believed only while nothing has set its lease going',
+    file: 'src/core/line/grant-acceptor.ts',
+    from: 'place.asked++',
+    to: 'void stands',
+    suites: ['core/line/late-grants'],
+  },
+  {
     name: 'one-line-turn-without-end',
     breaks: 'what is kept of a turn of others ends by itself',
     file: 'src/lua/fragments/outsiders/begin-turn.lua',

@@ -4,7 +4,7 @@ import { virtualClock } from 'holdfast/testing'
 import { start } from '#src/client.js'
 import type { Client } from 'holdfast'
 import { settle } from '#src/config/settings.js'
-import type { SendOptions } from '#src/engine/driver.js'
+import type { DriverEvents, SendOptions } from '#src/engine/driver.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { openMemoryServer } from '#src/engine/memory/registry.js'
 import type { MemoryServer } from '#src/engine/memory/server.js'
@@ -25,10 +25,29 @@ export class LateDriver extends MemoryDriver {
   readonly delays = new Map<string, number>()
   /** Nothing that it sends arrives. */
   mute = false
+  /** While it is there, what comes from the server is kept back in it: replies, and messages behind them. */
+  back: { readonly replies: (() => void)[]; readonly messages: (() => void)[] } | undefined
 
   constructor(server: MemoryServer, clock: ReturnType<typeof virtualClock>) {
     super(server, undefined)
     this.#clock = clock
+  }
+
+  override open(events: DriverEvents): Promise<void> {
+    const message: DriverEvents['message'] = (heard) => {
+      if (this.back === undefined) events.message(heard)
+      else this.back.messages.push(() => events.message(heard))
+    }
+    return super.open(Object.assign(Object.create(events) as DriverEvents, { message }))
+  }
+
+  /** All of it arrives at once. */
+  async arrive(): Promise<void> {
+    const { replies, messages } = this.back ?? { replies: [], messages: [] }
+    this.back = undefined
+    for (const reply of replies) reply()
+    await this.#pause(0)
+    for (const message of messages) message()
   }
 
   override async send(argv: readonly Arg[], options?: SendOptions): Promise<Reply> {
@@ -37,6 +56,9 @@ export class LateDriver extends MemoryDriver {
     const delay = this.delays.get(String(argv[1]))
     if (delay !== undefined) await this.#pause(delay)
     const reply = super.send(argv, options)
+    const { back } = this
+    if (back !== undefined)
+      await Promise.allSettled([reply, new Promise<void>((resolve) => back.replies.push(resolve))])
     if (this.lag > 0) await Promise.allSettled([reply, this.#pause(this.lag)])
     return reply
   }

@@ -138,8 +138,11 @@ export class GrantAcceptor {
   async #confirmFirst(place: Place, stands = true): Promise<void> {
     const sent = momentOf(this.#clock)
     const { lease } = place.waiter.request.terms
+    // It may be for less than a trial from now on: a message of its grant tells nothing any more.
+    place.asked++
     try {
       const confirmed = await this.#protocol.confirm(place.wire, lease)
+      place.asked--
       if (confirmed > 0) {
         // Whoever it is for now may want it for another time.
         const again = this.#waiters.places.has(place) && place.waiter.request.terms.lease !== lease

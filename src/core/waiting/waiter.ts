@@ -33,7 +33,7 @@ export interface Place {
   joining: boolean
   /** How often somebody here had been called when that question was sent. */
   calls: number
-  /** Polls that were not answered: each may have confirmed a grant already, and so have set the lease going. */
+  /** Polls and confirmations that were not answered: each may have set the lease going, which may be shorter than a trial. */
   asked: number
   /** Listens as a Redisson client would: whoever is ahead knows no other way. */
   ear: Ear | undefined

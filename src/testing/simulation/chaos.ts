@@ -192,6 +192,9 @@ export class Chaos {
       case 'half-open':
         process.driver.halfOpen(ms)
         break
+      case 'replies held back':
+        process.driver.holdBack(ms)
+        break
       case 'messages cut':
         process.driver.cutMessages()
         break

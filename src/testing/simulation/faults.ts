@@ -27,6 +27,7 @@ export const MOMENT_FAULTS = [
   'aborted',
   'wall clock stepped',
   'half-open',
+  'replies held back',
   'messages cut',
   'released by force',
   'key deleted',

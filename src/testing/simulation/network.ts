@@ -61,6 +61,8 @@ export class SimDriver implements Driver {
   readonly #messages = new Connection(true)
   /** Nothing arrives, in either direction, and nobody is told. */
   #halfOpenUntil = 0
+  /** What the server says till then arrives after it, replies and messages in any order. */
+  #heldUntil = 0
   readonly #pending = new Set<Pending>()
   readonly #channels = new Set<string>()
   readonly #listener = { message: (channel: Bytes, payload: Bytes): void => this.#tell(channel, payload) }
@@ -196,6 +198,15 @@ export class SimDriver implements Driver {
     })
   }
 
+  /** What comes from the server is kept back for so long, and then arrives almost at once. */
+  holdBack(ms: number): void {
+    this.#heldUntil = this.#world.now + ms
+  }
+
+  #leaves(): number {
+    return Math.max(this.#world.now, this.#heldUntil)
+  }
+
   get #vanish(): boolean {
     return this.#world.now < this.#halfOpenUntil
   }
@@ -245,7 +256,7 @@ export class SimDriver implements Driver {
       this.#cut(connection)
       return
     }
-    this.#world.at(connection.back.arrival(this.#world.now + fate.back), () => {
+    this.#world.at(connection.back.arrival(this.#leaves() + fate.back), () => {
       if (this.#vanish) return
       this.machine.deliver(() => {
         if (!this.#pending.delete(pending)) return
@@ -281,8 +292,7 @@ export class SimDriver implements Driver {
         this.#events?.message({ kind: 'plain', name: channel, channel, payload })
       })
     }
-    this.#world.at(this.#messages.back.arrival(this.#world.now + delay), arrive)
-    if (fault === 'message doubled')
-      this.#world.at(this.#messages.back.arrival(this.#world.now + 2 * delay + 1), arrive)
+    this.#world.at(this.#messages.back.arrival(this.#leaves() + delay), arrive)
+    if (fault === 'message doubled') this.#world.at(this.#messages.back.arrival(this.#leaves() + 2 * delay + 1), arrive)
   }
 }

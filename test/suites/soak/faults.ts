@@ -5,7 +5,7 @@ import { LAYOUTS } from '#src/testing/simulation/stranger/keys.js'
 import type { Seat } from './crew.js'
 import { machineTime } from './log.js'
 import type { Place } from './place.js'
-import { FAIR, LOCKS, LONGEST_LEASE } from './settings.js'
+import { FAIR, LOCKS, LONGEST_LEASE, TRIAL } from './settings.js'
 import { deadlinesOf, queueOf } from './lines.js'
 
 export interface Dice {
@@ -209,7 +209,8 @@ export const faults: readonly Fault[] = [
     await sleep(ms)
     return { what: 'forced', name }
   }),
-  onServer('ends late by a stranger', 1, ({ redis }, dice) => redis.pexpire(dice.pick(LOCKS), LONGEST_LEASE)),
+  // A trial is longer than any lease: of that it would be early.
+  onServer('ends late by a stranger', 1, ({ redis }, dice) => redis.pexpire(dice.pick(LOCKS), TRIAL + LONGEST_LEASE)),
   onServer('a line overwritten', 1, async (place, dice) => {
     const name = dice.pick(FAIR)
     await overwritten(place, dice, queueOf(name), dice.random() < 0.5 ? 0 : dice.ms() / 2)
