@@ -172,9 +172,15 @@ export class GrantAcceptor {
     }
     const { waiter, wire } = place
     const { terms } = waiter.request
+    const late = isLate(this.#clock, sent, terms.lease)
+    if (late && place.given > sent.order) {
+      // That lease was of a call that has left.
+      void leave.undo(place, undefined)
+      this.#line.again(place)
+      return
+    }
     places.forget(place)
     this.#line.hands.followed = false
-    const late = isLate(this.#clock, sent, terms.lease)
     if (waiter.queued && !late && !this.#host.runtime.closed) {
       this.#waiters.serve(waiter, this.#host.begin(wire, terms, sent))
     } else {

@@ -1,3 +1,4 @@
+import { momentOf } from '../../base/clock.js'
 import { numberOf } from '../../keys.js'
 import type { Asker } from '../protocol/line-protocol.js'
 import { PlaceTable } from './place-table.js'
@@ -41,6 +42,7 @@ export class Places {
       ear: undefined,
       granted: 0,
       mixed: false,
+      given: 0,
       named: false,
       alike: undefined,
     }
@@ -53,6 +55,7 @@ export class Places {
   giveTo(place: Place, waiter: Waiter): void {
     if (this.has(place)) place.waiter.place = undefined
     place.mixed ||= place.waiter.request.terms.lease !== waiter.request.terms.lease
+    place.given = momentOf(this.#host.runtime.options.clock).order
     place.waiter = waiter
     waiter.place = place
   }

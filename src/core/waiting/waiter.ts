@@ -41,6 +41,8 @@ export interface Place {
   granted: number
   /** Some question about it was for another lease than that of its waiter now. */
   mixed: boolean
+  /** Where among all moments its waiter took it over from another. */
+  given: number
   /** Others may know its whole name, or a proof of it was in vain: what is said of it proves nothing. */
   named: boolean
   /** The next in its slot of the table. */

@@ -31,3 +31,20 @@ void test('a grant’s message that comes behind the answer to a poll, whose pla
   await run(long.coming)
   await end()
 })
+
+void test('an answer later than the lease of a call that has left its place to another → that other one goes on waiting', async () => {
+  const { clock, clients, drivers, come, names, run, end } = await stage(2)
+  const [ours] = drivers
+  const first = await run(clients[1]!.lock('x').acquire())
+  const brief = await come(0, 'brief', { lease: 300, wait: 1300 })
+  const other = await come(0, 'other', { lease: 300, wait: 60_000 })
+  await clock.advance(700)
+  ours!.back = { replies: [], messages: [] }
+  await run(first.release())
+  await clock.advance(800)
+  await run(assert.rejects(brief.coming, { code: 'ACQUIRE_TIMEOUT' }))
+  await run(ours!.arrive())
+  await run(other.coming)
+  assert.deepEqual(names(), ['other'])
+  await end()
+})
