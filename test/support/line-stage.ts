@@ -3,6 +3,7 @@ import type { AcquireOptions, Lock } from 'holdfast'
 import { virtualClock } from 'holdfast/testing'
 import { start } from '#src/client.js'
 import type { Client } from 'holdfast'
+import type { Clock } from '#src/base/clock.js'
 import { settle } from '#src/config/settings.js'
 import type { DriverEvents, SendOptions } from '#src/engine/driver.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
@@ -80,11 +81,33 @@ export const stage = async (processes: number, kind: Kind = 'lock') => {
   // It goes when all have closed.
   const name = `line ${stages++}`
   const connected = (): MemoryServer => openMemoryServer(name, clock)
-  const options = settle({ url: 'memory:', clock, presence: false }, {})
+  /** The timers of those whose event loops stand still, by place. */
+  const still = new Map<number, (() => void)[]>()
+  const clockOf = (place: number): Clock => ({
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    randomBytes: (count) => clock.randomBytes(count),
+    random: () => clock.random(),
+    setTimer: (callback, ...more) =>
+      clock.setTimer(
+        () => {
+          const late = still.get(place)
+          if (late === undefined) callback()
+          else late.push(callback)
+        },
+        ...more,
+      ),
+  })
+  const goesOn = (place: number): void => {
+    const late = still.get(place) ?? []
+    still.delete(place)
+    for (const callback of late) callback()
+  }
+  const optionsOf = (place: number) => settle({ url: 'memory:', clock: clockOf(place), presence: false }, {})
   const drivers = Array.from({ length: processes }, () => new LateDriver(connected(), clock))
-  const clients = await Promise.all(drivers.map((driver) => start(options, driver)))
+  const clients = await Promise.all(drivers.map((driver, place) => start(optionsOf(place), driver)))
   const aside = new MemoryDriver(connected(), undefined)
-  const spare = await start(options, aside)
+  const spare = await start(optionsOf(processes), aside)
   const raw = (...words: string[]): Promise<Reply> => aside.send(words)
   const pause = (ms: number) => new Promise<void>((resolve) => void clock.setTimer(resolve, ms))
 
@@ -129,5 +152,21 @@ export const stage = async (processes: number, kind: Kind = 'lock') => {
   }
 
   const names = (): string[] => entered.map(({ name }) => name)
-  return { clock, server: connected, clients, drivers, aside, raw, pause, run, come, entered, names, waiting, end }
+  return {
+    still,
+    goesOn,
+    clock,
+    server: connected,
+    clients,
+    drivers,
+    aside,
+    raw,
+    pause,
+    run,
+    come,
+    entered,
+    names,
+    waiting,
+    end,
+  }
 }

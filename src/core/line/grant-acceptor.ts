@@ -100,7 +100,9 @@ export class GrantAcceptor {
     const now = momentOf(this.#clock)
     const age = this.#serverTime.ageOf(grant.stamp)
     if (place.since === undefined || age === undefined || grant.stamp <= place.since || place.asked > 0) return false
-    if (this.#hasReplicas) return false
+    // Since then an earlier grant can have lapsed unheard, and who heard it can have found out the name.
+    const lapses = (this.#serverTime.ageOf(place.since) ?? TRIAL) >= TRIAL
+    if (lapses || this.#hasReplicas) return false
     const left = TRIAL - age
     if (left < ENOUGH || !place.waiter.queued) return false
     this.#waiters.places.forget(place)
@@ -138,11 +140,10 @@ export class GrantAcceptor {
   async #confirmFirst(place: Place, stands = true): Promise<void> {
     const sent = momentOf(this.#clock)
     const { lease } = place.waiter.request.terms
-    // It may be for less than a trial from now on: a message of its grant tells nothing any more.
-    place.asked++
+    // Whatever comes of it, the message of its grant tells nothing any more, and its name can be found out from that.
+    place.named = true
     try {
       const confirmed = await this.#protocol.confirm(place.wire, lease)
-      place.asked--
       if (confirmed > 0) {
         // Whoever it is for now may want it for another time.
         const again = this.#waiters.places.has(place) && place.waiter.request.terms.lease !== lease
@@ -150,8 +151,7 @@ export class GrantAcceptor {
         else this.#granted(place, sent)
       } else if (!stands) this.#line.again(place)
       else {
-        // What was granted before now is no grant any more, but it has been heard.
-        place.named = true
+        // What was granted before now is no grant any more.
         place.since = this.#serverTime.latest ?? Infinity
         this.#line.poll.now()
       }

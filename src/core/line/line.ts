@@ -15,6 +15,7 @@ import { LinePoll, type Polled, type Told } from './line-poll.js'
 import { LineWaiters } from './line-waiters.js'
 import { Outsiders } from './outsiders.js'
 import { PassByServer } from './pass-by-server.js'
+import { TRIAL } from '../../constants.js'
 
 /**
  * One line on the server, as this process stands in it: first come, first served among all processes. Whoever frees the lock
@@ -189,6 +190,8 @@ export class Line implements Polled, Joinable, GrantedLine {
 
   #waits(place: Place, state: PlaceState, told: Told): void {
     const { waiter } = place
+    // A grant that nobody heard can have lapsed meanwhile, and who did hear it can have found out the name.
+    place.named ||= place.since !== undefined && told.stamp - place.since >= TRIAL * 1000
     // A grant from before that was another round's, or has lapsed.
     place.since = told.stamp
     this.waiters.room.refuseTries(waiter)

@@ -33,7 +33,7 @@ export interface Place {
   joining: boolean
   /** How often somebody here had been called when that question was sent. */
   calls: number
-  /** Polls and confirmations that were not answered: each may have set the lease going, which may be shorter than a trial. */
+  /** Polls that were not answered: each may have confirmed a grant already, and so have set the lease going. */
   asked: number
   /** Listens as a Redisson client would: whoever is ahead knows no other way. */
   ear: Ear | undefined
@@ -43,7 +43,7 @@ export interface Place {
   mixed: boolean
   /** Where among all moments its waiter took it over from another. */
   given: number
-  /** Others may know its whole name, or a proof of it was in vain: what is said of it proves nothing. */
+  /** Others may know its whole name: what is said of it proves nothing. */
   named: boolean
   /** The next in its slot of the table. */
   alike: Place | undefined

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lockConfirm } from '#src/lua/scripts.gen.js'
+import { lockAsk, lockConfirm } from '#src/lua/scripts.gen.js'
+import { grantTo } from '../../support/grant.js'
 import { stage } from '../../support/line-stage.js'
 
 void test('a grant’s message that comes behind the answer to a poll, whose place has gone to a call with another lease → not believed', async () => {
@@ -46,5 +47,77 @@ void test('an answer later than the lease of a call that has left its place to a
   await run(ours!.arrive())
   await run(other.coming)
   assert.deepEqual(names(), ['other'])
+  await end()
+})
+
+const LINE = 'holdfast_line:{x}'
+const REDISSON = '6f1a0b8e-2b1f-4a57-9f0e-1d2c3b4a5968:1'
+
+/** A stranger who heard an earlier grant, and searched for the nine digits of the name, says that it was granted now. */
+const forge = async ({ raw }: Pick<Awaited<ReturnType<typeof stage>>, 'raw'>, wire: string): Promise<void> => {
+  const [seconds, micros] = (await raw('TIME')) as [string, string]
+  const grant = grantTo(wire, seconds + micros.padStart(6, '0'))
+  assert.equal(await raw('PUBLISH', `holdfast_line_grant:{x}:${wire.slice(0, 36)}`, grant), 1)
+}
+
+/** One of ours waits behind theirs; its name. */
+const waiting = async ({ clients, come, run, raw }: Awaited<ReturnType<typeof stage>>) => {
+  const first = await run(clients[1]!.lock('x').acquire())
+  const ours = await come(0, 'ours')
+  const [wire] = (await raw('LRANGE', LINE, '0', '-1')) as string[]
+  return { first, ours, wire: wire ?? assert.fail() }
+}
+
+void test('heard nothing of a grant until it was over, and a Redisson has the lock → a stranger who knows the name is not believed', async () => {
+  const scene = await stage(2)
+  const { clock, drivers, entered, run, raw, end } = scene
+  const { first, ours, wire } = await waiting(scene)
+  const driver = drivers[0]!
+  driver.delays.set(lockAsk.sha, 2300)
+  driver.back = { replies: [], messages: [] }
+  await run(first.release())
+  await clock.advance(3050)
+  assert.equal(await raw('HSET', 'x', REDISSON, '1'), 1)
+  await raw('PEXPIRE', 'x', '30000')
+  await clock.advance(400)
+  assert.equal(driver.back.replies.length, 1, 'it asked meanwhile')
+  driver.back.messages.length = 0
+  driver.delays.clear()
+  await run(driver.arrive())
+  await clock.advance(20)
+  assert.deepEqual(await raw('LRANGE', LINE, '0', '-1'), [wire])
+  driver.delays.set(lockConfirm.sha, 20)
+  await forge(scene, wire)
+  await clock.advance(100)
+  assert.deepEqual(entered, [])
+  driver.delays.clear()
+  await raw('DEL', 'x')
+  await run(ours.coming)
+  await end()
+})
+
+void test('stood still until a grant was over, and reads a forged one first → it is not believed', async () => {
+  const scene = await stage(2)
+  const { clock, clients, drivers, entered, still, goesOn, run, end } = scene
+  const { first, ours, wire } = await waiting(scene)
+  const driver = drivers[0]!
+  still.set(0, [])
+  driver.back = { replies: [], messages: [] }
+  await run(first.release())
+  await clock.advance(3050)
+  const second = await run(clients[1]!.lock('x').acquire({ lease: 10_000 }))
+  // The genuine one was lost.
+  driver.back.messages.length = 0
+  await forge(scene, wire)
+  driver.delays.set(lockConfirm.sha, 20)
+  await run(driver.arrive())
+  goesOn(0)
+  await clock.advance(10)
+  assert.deepEqual(entered, [])
+  driver.delays.clear()
+  await clock.advance(1500)
+  assert.equal(second.state, 'held')
+  await run(second.release())
+  await run(ours.coming)
   await end()
 })

@@ -272,10 +272,10 @@ const theDead = (scenario: Scenario): void => {
   scenario('a holder without a process behind it → the line goes on when its lease is over', async (w) => {
     const two = await open(w)
     await w.raw('HSET', w.id, 'mode', 'write', `${GONE}:9:write`, 1)
-    await w.raw('PEXPIRE', w.id, 1500)
+    await w.raw('PEXPIRE', w.id, 4000)
     const reading = await queues(w, () => two.read.acquire())
     const { value, ms } = await timed(w, () => reading.promise)
-    lasted(w, ms, 0, 1700)
+    lasted(w, ms, 0, 4300)
     assert.equal(await exists(w, queueOf(w)), false)
     await releaseAll(w, [value])
   })
