@@ -101,7 +101,7 @@ export class GrantAcceptor {
     const age = this.#serverTime.ageOf(grant.stamp)
     if (place.since === undefined || age === undefined || grant.stamp <= place.since || place.asked > 0) return false
     // Since then an earlier grant can have lapsed unheard, and who heard it can have found out the name.
-    const lapses = (this.#serverTime.ageOf(place.since) ?? TRIAL) >= TRIAL
+    const lapses = age + (grant.stamp - place.since) / 1000 >= TRIAL
     if (lapses || this.#hasReplicas) return false
     const left = TRIAL - age
     if (left < ENOUGH || !place.waiter.queued) return false
