@@ -106,10 +106,8 @@ export class SpinWaiters implements Contest<Waiter> {
     this.#asking = waiter
     const sent = momentOf(this.clock)
     try {
-      const left =
-        passing === undefined
-          ? await protocol.acquire(wire, lease, waiter.request.wait > 0)
-          : await this.#takeOver(passing, wire, lease)
+      const step = passing === undefined ? protocol.acquire(wire, lease) : this.#takeOver(passing, wire, lease)
+      const left = await step
       this.answeredAt = sent.mono
       if (left !== null) return left
       await this.#granted(waiter, wire, sent, passing?.from)

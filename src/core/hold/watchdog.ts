@@ -23,7 +23,7 @@ const SLIP = 5
 
 export interface WatchdogOptions {
   readonly clock: Clock
-  readonly runner: Runner
+  readonly runner: Pick<Runner, 'run'>
   /** Whether one script call must keep to one slot. */
   readonly cluster: boolean
   /** The lease that it renews to. */

@@ -136,7 +136,7 @@ export class Line implements Polled, Joinable, GrantedLine {
   /** Whether there is nothing left to do. */
   async #try(place: Place): Promise<boolean> {
     const sent = momentOf(this.#host.runtime.options.clock)
-    const left = await this.#protocol.acquire(place.wire, place.waiter.request.terms.lease, false)
+    const left = await this.#protocol.acquire(place.wire, place.waiter.request.terms.lease)
     this.waiters.answeredAt = sent.mono
     if (left === null) await this.#acceptor.held(place, undefined, sent)
     return left === null || !place.waiter.queued

@@ -37,8 +37,6 @@ export interface LockProtocol {
   readonly key: string
   /** Where releases are told. */
   readonly channel: string
-  /** Releases are told to nobody: waiters ask again after the pauses of their kind. */
-  readonly spins?: boolean
   readonly renewal: RenewScript
   /** Others who have it, too, may give the key less time than this owner has: a fixed lease needs upkeep as well. */
   readonly shared?: boolean
@@ -50,8 +48,7 @@ export interface LockProtocol {
   readonly divisible?: boolean
   /** How much work the renewal of a hold of so many levels is, where that may be more than that of a plain lock: 1. */
   weight?(level: number): number
-  /** `waits`: on behalf of somebody who goes on waiting when it is another's. */
-  acquire(owner: string, lease: number, waits: boolean): Promise<Attempt>
+  acquire(owner: string, lease: number): Promise<Attempt>
   /** ms left (-1: no expiry), or undefined when it is not this owner's. */
   setLevel(owner: string, level: number, lease: number): Promise<number | undefined>
   /**

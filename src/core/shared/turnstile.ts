@@ -87,7 +87,6 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
 
   /** What an answer on its way brings for it is given back first, unless that takes long. */
   #left(waiter: Waiter<Q, G>, settle: () => void): void {
-    this.passage.left?.(waiter)
     if (this.#asked.includes(waiter)) {
       const timer = this.clock.setTimer(settle, GRACE)
       this.#leaving.push(() => {
@@ -215,7 +214,6 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
 
   #reject(waiter: Waiter<Q, G>, why: Error): void {
     this.#room.remove(waiter)
-    this.passage.left?.(waiter)
     waiter.reject(why)
     // Who stood behind it may want less.
     this.#loop.wake()
@@ -244,10 +242,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
   }
 
   troubled(trouble: unknown): boolean {
-    const waiting = [...this.#room.all()]
-    const goesOn = this.#room.troubled(trouble, this.#answeredAt)
-    for (const waiter of waiting) if (!waiter.queued) this.passage.left?.(waiter)
-    return goesOn
+    return this.#room.troubled(trouble, this.#answeredAt)
   }
 
   cannotSubscribe(error: unknown): void {
@@ -267,7 +262,6 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
 
   /** Rejects all who wait. */
   turnAway(): void {
-    for (const waiter of this.#room.all()) this.passage.left?.(waiter)
     this.#room.rejectAll(new ClosedError(this.passage.name))
     this.#loop.wake()
   }

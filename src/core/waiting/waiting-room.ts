@@ -19,7 +19,6 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   readonly #queue = new Queue<Q, G>()
   /** Those whose owner may wait here twice, by owner. */
   readonly #explicit = new Map<UnitOfWork, Set<Waiter<Q, G>>>()
-  readonly #tries = new Set<Waiter<Q, G>>()
 
   constructor(runtime: Runtime, name: string, onLeave: OnLeave<Q, G>) {
     this.#runtime = runtime
@@ -136,8 +135,7 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   }
 
   #list(waiter: Waiter<Q, G>): void {
-    const { owner, explicit, wait } = waiter.request
-    if (wait === 0) this.#tries.add(waiter)
+    const { owner, explicit } = waiter.request
     if (explicit !== true || owner === undefined) return
     const calls = this.#explicit.get(owner)
     if (calls === undefined) this.#explicit.set(owner, new Set([waiter]))
@@ -146,7 +144,6 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
 
   #strike(waiter: Waiter<Q, G>): void {
     const { owner, explicit } = waiter.request
-    this.#tries.delete(waiter)
     if (explicit !== true || owner === undefined) return
     const calls = this.#explicit.get(owner)
     if (calls?.delete(waiter) === true && calls.size === 0) this.#explicit.delete(owner)

@@ -60,7 +60,7 @@ export abstract class HashProtocol implements LockProtocol {
     return lockRenew
   }
 
-  abstract acquire(owner: string, lease: number, waits: boolean): Promise<Attempt>
+  abstract acquire(owner: string, lease: number): Promise<Attempt>
   abstract release(owner: string, served?: readonly string[], visits?: number): Promise<number>
   abstract forceRelease(): Promise<boolean>
   abstract inspect(): Promise<ServerState>
@@ -199,8 +199,6 @@ class PlainLockProtocol extends LinedProtocol {
     )
   }
 }
-
-/** From the fields of the hash, each with its value. */
 
 export const plainLock: LockKind = {
   name: 'lock',

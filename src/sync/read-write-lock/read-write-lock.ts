@@ -36,7 +36,7 @@ const BRIEF = 2
 /** Redisson's mark of a writer, behind its owner. */
 export const WRITE = ':write'
 
-export const MESSAGES = { read: '0', write: '1' } as const
+const MESSAGES = { read: '0', write: '1' } as const
 
 /**
  * Redisson's RReadWriteLock: a hash with the mode, a field for each reader and one for the writer. Each read has keys of
@@ -152,7 +152,7 @@ type Part = Pick<ServerState, 'ttl' | 'holders'> & { readonly next: string }
  * No script goes through thousands of readers: each call shows some of them. `briefly`: one who lives is enough, and as many
  * dead ones as a few calls show count as one.
  */
-export const holdersInParts = async (
+const holdersInParts = async (
   briefly: boolean | undefined,
   part: (from: string) => Promise<Part>,
 ): Promise<Pick<ServerState, 'ttl' | 'holders'>> => {
@@ -168,7 +168,7 @@ export const holdersInParts = async (
 }
 
 /** From the fields of the hash, each with its value, and for how long each field's read goes on. */
-export const readersAndWriter = (fields: readonly string[], times: readonly number[]): ServerState['holders'] => {
+const readersAndWriter = (fields: readonly string[], times: readonly number[]): ServerState['holders'] => {
   if (fields.length !== 2 * times.length) {
     throw new EngineError('BAD_REPLY', `the server answered with ${times.length} times for ${fields.length / 2} fields`)
   }
