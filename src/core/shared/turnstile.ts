@@ -9,7 +9,6 @@ import type { Outcome } from '../waiting/ask-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Subscriptions } from '../server/subscriptions.js'
 import type { Waiter } from '../waiting/waiter.js'
-import { GRACE } from '../waiting/leaving-grace.js'
 import { quoted } from '../../plain-text.js'
 
 /** How much is asked for at once: so many calls, unless their weights are said. */
@@ -37,9 +36,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     this.#runtime = runtime
     this.passage = passage
     this.#rested = rested
-    this.#room = new WaitingRoom<Q, G>(runtime, passage.name, (waiter, settle) => {
-      this.#left(waiter, settle)
-    })
+    this.#room = new WaitingRoom<Q, G>(runtime, passage.name, (waiter) => this.#left(waiter))
   }
 
   get clock(): Clock {
@@ -85,28 +82,15 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     if (!waiter.counted && this.#room.admit(waiter)) this.#runtime.lockEvents.waits(this.passage)
   }
 
-  /** What an answer on its way brings for it is given back first, unless that takes long. */
-  #left(waiter: Waiter<Q, G>, settle: () => void): void {
-    if (this.#asked.includes(waiter)) {
-      const timer = this.clock.setTimer(settle, GRACE)
-      this.#leaving.push(() => {
-        timer.cancel()
-        settle()
-      })
-    } else if (this.passing.coming(waiter) !== undefined) this.#settleAfter(this.passing.coming(waiter), settle)
-    else if (this.#waits || this.passage.leaveLine === undefined) settle()
-    else this.#settleAfter(this.passage.leaveLine(), settle)
+  /** Resolves when what an answer on its way brings for it is given back. */
+  #left(waiter: Waiter<Q, G>): Promise<unknown> | undefined {
+    const asked = this.#asked.includes(waiter)
+    const left = asked
+      ? new Promise<void>((tell) => this.#leaving.push(tell))
+      : (this.passing.coming(waiter) ?? (this.#waits ? undefined : this.passage.leaveLine?.()))
     // Who stood behind it may want less.
     this.#loop.wake()
-  }
-
-  /** When that is done, unless it takes long. */
-  #settleAfter(step: Promise<unknown> | undefined, settle: () => void): void {
-    const timer = this.clock.setTimer(settle, GRACE)
-    void Promise.resolve(step).then(() => {
-      timer.cancel()
-      settle()
-    })
+    return left
   }
 
   next(): Waiter<Q, G> | undefined {

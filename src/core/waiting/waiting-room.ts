@@ -1,15 +1,17 @@
 import { BusyError } from '../../errors.js'
 import { onAbort, reasonOf } from '../../base/abort.js'
 import type { UnitOfWork } from '../../base/owner.js'
+import { within } from '../../base/time-limit.js'
 import type { TenureHold } from '../hold/hold.js'
+import { GRACE } from './leaving-grace.js'
 import { Queue } from './queue.js'
 import type { Patience, Request } from './request.js'
 import type { Runtime } from '../client/runtime.js'
 import { isAway, waitsOut } from '../server/error-kinds.js'
 import { newWaiter, type Waiter } from './waiter.js'
 
-/** Told of who leaves before being served; `settle` says so to the caller. */
-export type OnLeave<Q extends Patience = Request, G = TenureHold> = (waiter: Waiter<Q, G>, settle: () => void) => void
+/** Told of who leaves before being served: resolves when nothing of it is left; undefined where that is so already. */
+type OnLeave<Q extends Patience, G> = (waiter: Waiter<Q, G>) => Promise<unknown> | undefined
 
 /** Who waits at one place, in order, each with its own time limit and signal; leaving costs nothing. */
 export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
@@ -152,11 +154,8 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   #leave(waiter: Waiter<Q, G>, settle: () => void): void {
     if (!waiter.queued) return
     this.remove(waiter)
-    // When the place is given up, or the grace is over: whatever comes first, and only once.
-    let settled = false
-    this.#onLeave(waiter, () => {
-      if (!settled) settle()
-      settled = true
-    })
+    const left = this.#onLeave(waiter)
+    if (left === undefined) settle()
+    else void within(this.#runtime.options.clock, GRACE, left).then(settle)
   }
 }
