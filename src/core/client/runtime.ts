@@ -82,14 +82,10 @@ export class Runtime {
     this.retry = new Retry(clock, this.background)
     this.undo = new UndoAcquire(clock, options.commandTimeout, this.background, this.retry)
     this.#secrets = new Secrets(clock)
-    this.subscriberCounts = new SubscriberCounts(clock, (warning) => {
-      this.warn(warning)
-    })
+    this.subscriberCounts = new SubscriberCounts(clock, (warning) => this.warn(warning))
     this.watched = { lease: options.watchdog, watched: true }
     this.releases = new ReleaseCallerLimit(clock, options.commandTimeout)
-    this.events = new Emitter((error) => {
-      options.logger.error('a listener threw', error)
-    })
+    this.events = new Emitter((error) => options.logger.error('a listener threw', error))
     this.lockEvents = new LockEvents(clock, this.events, options.id)
     const after = new ServerChanged(this)
     this.link = new Link(driver, options, {
@@ -97,12 +93,8 @@ export class Runtime {
       reconnected: () => after.reconnected(),
       moved: () => after.moved(),
       gap: () => after.gap(),
-      unheard: (kind, name) => {
-        this.subscriptions.unheard(kind, name)
-      },
-      error: (error) => {
-        this.fail(error)
-      },
+      unheard: (kind, name) => this.subscriptions.unheard(kind, name),
+      error: (error) => this.fail(error),
     })
     this.replicas = new Replicas(this.link, options)
     this.subscriptions = new Subscriptions(clock, this.link, () => this.sharded)
@@ -140,9 +132,7 @@ export class Runtime {
   untilClosed<T>(ask: () => Promise<T>, name?: string): Promise<T> {
     if (this.closed) return Promise.reject(new ClosedError(name))
     return new Promise<T>((resolve, reject) => {
-      const closed = (): void => {
-        reject(new ClosedError(name))
-      }
+      const closed = (): void => reject(new ClosedError(name))
       this.#callers.add(closed)
       const answered = (): void => {
         this.#callers.delete(closed)

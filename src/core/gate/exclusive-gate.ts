@@ -103,9 +103,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
   }
 
   #queue(request: Request): Promise<TenureHold | undefined> {
-    return new Promise((resolve, reject) => {
-      this.#join(request, resolve, reject)
-    })
+    return new Promise((resolve, reject) => this.#join(request, resolve, reject))
   }
 
   /** By an owner who may hold it already, or a single try. */
@@ -151,9 +149,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
 
   /** Its owner has the other side of the lock now. */
   reconsider(owner: UnitOfWork): void {
-    this.#waiters?.dismiss(owner, (waiter) => {
-      this.again(waiter)
-    })
+    this.#waiters?.dismiss(owner, (waiter) => this.again(waiter))
   }
 
   /** A single try believes in a hold of this process only as far as the server has confirmed it just now. */

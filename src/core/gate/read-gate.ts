@@ -63,9 +63,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
 
   /** Its owner writes now. */
   reconsider(owner: UnitOfWork): void {
-    this.#waiting?.dismiss(owner, (waiter) => {
-      this.again(waiter)
-    })
+    this.#waiting?.dismiss(owner, (waiter) => this.again(waiter))
   }
 
   /** Whoever took the lock from it has not taken the keys of its own. */

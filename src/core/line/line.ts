@@ -40,20 +40,14 @@ export class Line implements Polled, Joinable, GrantedLine {
     this.#host = host
     this.#protocol = protocol
     this.#serverTime = host.runtime.serverTime(protocol.key)
-    this.#outsiders = new Outsiders(host, protocol, () => {
-      this.poll.now()
-    })
-    this.waiters = new LineWaiters(host, protocol, this.#outsiders, (waiter) => {
-      this.#ask(waiter)
-    })
+    this.#outsiders = new Outsiders(host, protocol, () => this.poll.now())
+    this.waiters = new LineWaiters(host, protocol, this.#outsiders, (waiter) => this.#ask(waiter))
     this.hands = new HandToHand(host, this.waiters)
     this.poll = new LinePoll(host, protocol, this, () => this.#news)
     this.#joining = new LineJoin(host, protocol, this)
     this.#passOn = new PassByServer(host, protocol, this.waiters)
     this.#acceptor = new GrantAcceptor(host, protocol, this)
-    this.#grants = new GrantListener(host, protocol, (grant) => {
-      this.#acceptor.hear(grant)
-    })
+    this.#grants = new GrantListener(host, protocol, (grant) => this.#acceptor.hear(grant))
   }
 
   get #news(): News {
@@ -210,9 +204,7 @@ export class Line implements Polled, Joinable, GrantedLine {
     if (state !== 'behind others') this.#outsiders.leave(place)
     else if (call === undefined) this.#outsiders.attend(place, open, share)
     else {
-      this.waiters.places.hearCalls(place, call, () => {
-        this.poll.now()
-      })
+      this.waiters.places.hearCalls(place, call, () => this.poll.now())
     }
   }
 

@@ -48,21 +48,13 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     const waiter = newWaiter<Q, G>(request, resolve, reject, since ?? clock.monotonic())
     // First of all: where it throws, nobody waits.
     if (signal !== undefined) {
-      waiter.unlisten = onAbort(signal, () => {
-        this.#leave(waiter, () => {
-          reject(reasonOf(signal))
-        })
-      })
+      waiter.unlisten = onAbort(signal, () => this.#leave(waiter, () => reject(reasonOf(signal))))
     }
     if (since === undefined) this.#queue.push(waiter)
     else this.#queue.unshift(waiter)
     this.#list(waiter)
     if (wait > 0 && wait !== Infinity) {
-      waiter.timer = clock.setTimer(() => {
-        this.#leave(waiter, () => {
-          resolve(undefined)
-        })
-      }, wait)
+      waiter.timer = clock.setTimer(() => this.#leave(waiter, () => resolve(undefined)), wait)
     }
     return waiter
   }
@@ -94,9 +86,7 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   /** All calls of this owner leave; `settle` says to each that it has. */
   dismiss(owner: UnitOfWork, settle: (waiter: Waiter<Q, G>) => void): void {
     for (const waiter of this.of(owner)) {
-      this.#leave(waiter, () => {
-        settle(waiter)
-      })
+      this.#leave(waiter, () => settle(waiter))
     }
   }
 

@@ -246,9 +246,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     let gone: boolean | undefined
     await here?.passing.passBy(ids.length, async (waiters: readonly PermitsWaiter[]) => {
       const { grants, calls } = this.#calls(waiters)
-      const done = await this.#pass(ids, note, calls, (voided, error) => {
-        this.#undo(error, voided, waiters, grants)
-      })
+      const done = await this.#pass(ids, note, calls, (voided, error) => this.#undo(error, voided, waiters, grants))
       if (done !== -2) gone = done !== -1
       return done === 1 ? grants : undefined
     })

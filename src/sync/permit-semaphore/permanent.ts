@@ -31,9 +31,7 @@ export class PermanentPermits {
 
   private constructor(runtime: Runtime) {
     this.#runtime = runtime
-    runtime.questions.add((cause) => {
-      this.#question(cause)
-    })
+    runtime.questions.add((cause) => this.#question(cause))
   }
 
   static of(runtime: Runtime): PermanentPermits {
