@@ -57,7 +57,7 @@ export class Closing {
     this.#began.abort(new ClosedError())
     const left = (): number => this.#drainsUntil - clock.monotonic()
     if (left() > 0) this.#drain()
-    while (left() > 0 && (runtime.busy || turnstiles.holds)) await runtime.background.pause(Math.min(LOOK, left()))
+    while (left() > 0 && (runtime.busy || turnstiles.held > 0)) await runtime.background.pause(Math.min(LOOK, left()))
     const patience = Math.max(left(), commandTimeout + POLL)
     runtime.end(clock.monotonic() + patience)
     const gone = this.#giveBack(release)

@@ -45,7 +45,5 @@ export const onAbort = (signal: AbortSignal, callback: () => void): (() => void)
   const abortion = abortions.get(signal) ?? new Abortion(signal)
   abortions.set(signal, abortion)
   abortion.add(callback)
-  return () => {
-    abortion.remove(callback)
-  }
+  return () => abortion.remove(callback)
 }

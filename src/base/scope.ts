@@ -42,11 +42,7 @@ const boundOnce = (listener: AbortListener, all: WeakMap<object, AbortListener>)
   const known = all.get(listener)
   if (known !== undefined) return known
   const bound =
-    typeof listener === 'function'
-      ? inScope(listener)
-      : inScope((event: Event) => {
-          listener.handleEvent(event)
-        })
+    typeof listener === 'function' ? inScope(listener) : inScope((event: Event) => listener.handleEvent(event))
   all.set(listener, bound)
   return bound
 }
@@ -72,12 +68,10 @@ export class ScopedAbort {
     const listeners = new WeakMap<object, AbortListener>()
     const add = signal.addEventListener.bind(signal)
     const remove = signal.removeEventListener.bind(signal)
-    signal.addEventListener = (...[type, listener, options]: Listening) => {
+    signal.addEventListener = (...[type, listener, options]: Listening) =>
       add(type, boundOnce(listener, listeners), options)
-    }
-    signal.removeEventListener = (...[type, listener, options]: Parameters<AbortSignal['removeEventListener']>) => {
+    signal.removeEventListener = (...[type, listener, options]: Parameters<AbortSignal['removeEventListener']>) =>
       remove(type, boundOnce(listener, listeners), options)
-    }
   }
 
   get signal(): AbortSignal {
@@ -85,9 +79,7 @@ export class ScopedAbort {
   }
 
   abort(reason: unknown): void {
-    outside(() => {
-      this.#controller.abort(reason)
-    })
+    outside(() => this.#controller.abort(reason))
   }
 }
 

@@ -4,12 +4,8 @@ import type { Clock } from './clock.js'
 export const within = async <T>(clock: Clock, ms: number, step: Promise<T>): Promise<T | undefined> => {
   let cancel: (() => void) | undefined
   const over = new Promise<undefined>((resolve) => {
-    const timer = clock.setTimer(() => {
-      resolve(undefined)
-    }, ms)
-    cancel = () => {
-      timer.cancel()
-    }
+    const timer = clock.setTimer(() => resolve(undefined), ms)
+    cancel = () => timer.cancel()
   })
   step.catch(() => undefined)
   try {

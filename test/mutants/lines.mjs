@@ -1063,7 +1063,7 @@ export const lines = [
     name: 'close-drains-for-nobody',
     breaks: 'a client that has nothing any more is closed, however long it may drain',
     file: 'src/closing.ts',
-    from: 'left() > 0 && (runtime.busy || turnstiles.holds))',
+    from: 'left() > 0 && (runtime.busy || turnstiles.held > 0))',
     to: 'left() > 0)',
     suites: ['suites/closing/drain#the work has ended'],
   },

@@ -4,7 +4,6 @@ import type { JavaCodec } from '../../codecs/java-codec.js'
 import type { Driver } from '../../engine/driver.js'
 import { Link } from '../../engine/link.js'
 import { slotOf, wireOwner } from '../../keys.js'
-import type { Script } from '../../lua/script.js'
 import { checkWire, show } from '../../check-options.js'
 import type { ClientEvents, Logger } from '../../api/monitoring.js'
 import { SubscriberCounts } from '../server/subscriber-counts.js'
@@ -20,7 +19,7 @@ import type { Tenure } from '../hold/tenure.js'
 import type { Terms } from '../hold/terms.js'
 import { Subscriptions } from '../server/subscriptions.js'
 import { Watchdog } from '../hold/watchdog.js'
-import type { Fleet, Runner } from '../protocol/runner.js'
+import type { Fleet } from '../protocol/runner.js'
 import { BackgroundWork } from '../server/background-work.js'
 import { Retry } from '../server/retry.js'
 import { UndoAcquire } from '../server/undo-acquire.js'
@@ -40,7 +39,7 @@ export interface RuntimeOptions extends Fleet, ReplicasOptions {
 }
 
 /** What one client's locks share: its connection, its watchdog, its subscriptions. */
-export class Runtime implements Runner {
+export class Runtime {
   readonly options: RuntimeOptions
   readonly link: Link
   readonly replicas: Replicas
@@ -83,14 +82,10 @@ export class Runtime implements Runner {
     this.retry = new Retry(clock, this.background)
     this.undo = new UndoAcquire(clock, options.commandTimeout, this.background, this.retry)
     this.#secrets = new Secrets(clock)
-    this.subscriberCounts = new SubscriberCounts(clock, (warning) => {
-      this.warn(warning)
-    })
+    this.subscriberCounts = new SubscriberCounts(clock, (warning) => this.warn(warning))
     this.watched = { lease: options.watchdog, watched: true }
     this.releases = new ReleaseCallerLimit(clock, options.commandTimeout)
-    this.events = new Emitter((error) => {
-      options.logger.error('a listener threw', error)
-    })
+    this.events = new Emitter((error) => options.logger.error('a listener threw', error))
     this.lockEvents = new LockEvents(clock, this.events, options.id)
     const after = new ServerChanged(this)
     this.link = new Link(driver, options, {
@@ -98,18 +93,14 @@ export class Runtime implements Runner {
       reconnected: () => after.reconnected(),
       moved: () => after.moved(),
       gap: () => after.gap(),
-      unheard: (kind, name) => {
-        this.subscriptions.unheard(kind, name)
-      },
-      error: (error) => {
-        this.fail(error)
-      },
+      unheard: (kind, name) => this.subscriptions.unheard(kind, name),
+      error: (error) => this.fail(error),
     })
     this.replicas = new Replicas(this.link, options)
     this.subscriptions = new Subscriptions(clock, this.link, () => this.sharded)
     this.watchdog = new Watchdog({
       clock,
-      runner: this,
+      runner: this.link,
       cluster: driver.cluster,
       lease: options.watchdog,
       isUp: () => driver.isUp,
@@ -141,9 +132,7 @@ export class Runtime implements Runner {
   untilClosed<T>(ask: () => Promise<T>, name?: string): Promise<T> {
     if (this.closed) return Promise.reject(new ClosedError(name))
     return new Promise<T>((resolve, reject) => {
-      const closed = (): void => {
-        reject(new ClosedError(name))
-      }
+      const closed = (): void => reject(new ClosedError(name))
       this.#callers.add(closed)
       const answered = (): void => {
         this.#callers.delete(closed)
@@ -168,23 +157,6 @@ export class Runtime implements Runner {
 
   get fleet(): Fleet {
     return this.options
-  }
-
-  run<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
-    script: Script<K, A, R>,
-    keys: K,
-    args: A,
-  ): Promise<R> {
-    return this.link.run(script, keys, args)
-  }
-
-  take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
-    script: Script<K, A, R>,
-    keys: K,
-    args: A,
-    took: (reply: R) => boolean,
-  ): Promise<R> {
-    return this.replicas.take(script, keys, args, took)
   }
 
   /** An owner's name on the server: for one tenure, never used again. */

@@ -1,5 +1,4 @@
 import { ClosedError } from '../../errors.js'
-import type { UnitOfWork } from '../../base/owner.js'
 import { FREED, type TenureHold } from '../hold/hold.js'
 import type { Tenure } from '../hold/tenure.js'
 import { hearsGrants } from '../line/grant-listener.js'
@@ -15,7 +14,6 @@ import { releaseOnServer } from './release-until-answered.js'
 import { SpinWaiters } from './spin-waiters.js'
 import { limitedStep, LATE } from '../waiting/limited-step.js'
 import { PASS_TIME } from '../../constants.js'
-import { reasonOf } from '../../base/abort.js'
 
 /**
  * The gate of a lock that one owner has at a time. Only the first who waits contends on the server; who holds it here
@@ -23,8 +21,6 @@ import { reasonOf } from '../../base/abort.js'
  */
 export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
   #tenure: Tenure | undefined
-  /** Made when somebody waits: most locks are held without that. */
-  #waiters: Line | SpinWaiters | undefined
   #asking: LoneCall | undefined
 
   get tenure(): Tenure | undefined {
@@ -37,7 +33,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
 
   /** Whoever waits here first. */
   protected get first(): Waiter | undefined {
-    return this.#waiters?.first
+    return this.waiters?.first
   }
 
   protected take(tenure: Tenure): void {
@@ -51,7 +47,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
   }
 
   protected vacated(): void {
-    this.#waiters?.start()
+    this.waiters?.start()
     this.rested()
   }
 
@@ -63,7 +59,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     // Whatever ends meanwhile, this gate must stay the lock's until the call stands in its queue.
     this.inFlight++
     const simple = request.wait > 0 && this.tenure?.owner !== request.owner
-    const joined = simple ? this.#queue(request) : this.#acquire(request)
+    const joined = simple ? this.queue(request) : this.#acquire(request)
     this.inFlight--
     this.rested()
     return joined
@@ -72,7 +68,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
   /** Only an answer ends the call, and nobody here is before it. */
   #isAlone({ wait, signal, explicit }: Request): boolean {
     if (explicit || signal !== undefined || (wait > 0 && wait !== Infinity)) return false
-    const unused = this.#tenure === undefined && this.#waiters === undefined && this.inFlight === 0
+    const unused = this.#tenure === undefined && this.waiters === undefined && this.inFlight === 0
     return unused && !(isLine(this.protocol) && hearsGrants(this.runtime, this.protocol))
   }
 
@@ -93,19 +89,13 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     if (mustWait && call.request.wait > 0) this.#contend().enterFirst(call)
     else {
       if (mustWait) call.resolve(undefined)
-      this.#waiters?.start()
+      this.waiters?.start()
     }
     this.rested()
   }
 
   #contend(): Line | SpinWaiters {
-    return (this.#waiters ??= isLine(this.protocol) ? new Line(this, this.protocol) : new SpinWaiters(this))
-  }
-
-  #queue(request: Request): Promise<TenureHold | undefined> {
-    return new Promise((resolve, reject) => {
-      this.#join(request, resolve, reject)
-    })
+    return (this.waiters ??= isLine(this.protocol) ? new Line(this, this.protocol) : new SpinWaiters(this))
   }
 
   /** By an owner who may hold it already, or a single try. */
@@ -114,46 +104,17 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     return this.staying(async () => {
       const again = await this.enterAgain(request)
       if (again !== undefined) return again === LATE ? undefined : again
-      if (request.wait === 0) {
-        await this.#certain(request)
-        return this.#queue(request)
-      }
-      // What it found out took its time.
-      const left = request.wait - (this.clock.monotonic() - since)
-      return left > 0 ? this.#queue({ ...request, wait: left }) : undefined
+      if (request.wait > 0) return this.queue(request, since)
+      await this.#certain(request)
+      return this.queue(request)
     })
   }
 
-  #join(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
-    const { signal, wait } = request
-    if (this.runtime.closed) {
-      reject(new ClosedError(this.name))
-      return
-    }
-    if (signal?.aborted === true) {
-      reject(reasonOf(signal))
-      return
-    }
-    const hopeless = this.hopeless(request)
-    if (hopeless !== undefined) {
-      if (wait === 0) resolve(undefined)
-      else reject(hopeless)
-      return
-    }
-    const behind = this.tenure !== undefined || this.asks || this.#waiters?.first !== undefined
+  protected enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
+    const behind = this.tenure !== undefined || this.asks || this.waiters?.first !== undefined
     // A try beside another call of its owner shares that one's luck.
-    if (behind && wait === 0 && this.#waiters?.asksFor(request) !== true) {
-      resolve(undefined)
-      return
-    }
-    this.#contend().enter(request, resolve, reject, behind)
-  }
-
-  /** Its owner has the other side of the lock now. */
-  reconsider(owner: UnitOfWork): void {
-    this.#waiters?.dismiss(owner, (waiter) => {
-      this.again(waiter)
-    })
+    if (behind && request.wait === 0 && this.waiters?.asksFor(request) !== true) resolve(undefined)
+    else this.#contend().enter(request, resolve, reject, behind)
   }
 
   /** A single try believes in a hold of this process only as far as the server has confirmed it just now. */
@@ -167,7 +128,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
   // ---- giving it back ----------------------------------------------------------------------------------------------
 
   giveBack(tenure: Tenure): Promise<boolean> {
-    const contention = this.#waiters
+    const contention = this.waiters
     const next = contention?.heir(tenure)
     if (contention === undefined || next === undefined) return this.free(tenure)
     const now = this.clock.monotonic()
@@ -190,25 +151,25 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
   async free(tenure: Tenure): Promise<boolean> {
     this.forget(tenure)
     this.inFlight++
-    this.#waiters?.freeing()
-    const freeing = releaseOnServer(this, tenure, () => this.#waiters?.freed())
+    this.waiters?.freeing()
+    const freeing = releaseOnServer(this, tenure, () => this.waiters?.freed())
     // The next of us asks right behind.
-    this.#waiters?.start()
+    this.waiters?.start()
     const freed = await freeing
     this.inFlight--
-    this.#waiters?.freed()
+    this.waiters?.freed()
     this.rested()
     return freed
   }
 
   turnAway(): void {
-    this.#waiters?.close(new ClosedError(this.name))
+    this.waiters?.close(new ClosedError(this.name))
     this.#asking?.close(new ClosedError(this.name))
   }
 
   /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
   async close(release: boolean): Promise<void> {
-    const contention = this.#waiters
+    const contention = this.waiters
     const asking = this.#asking
     this.turnAway()
     const { tenure } = this
@@ -226,14 +187,14 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
 
   /** What was there for waiting goes, and the gate itself. */
   rested(): void {
-    const contention = this.#waiters
+    const contention = this.waiters
     if (this.inFlight > 0 || contention?.first !== undefined || contention?.running !== undefined) return
     const held = this.#tenure !== undefined
     // Who was served without the server is still to leave its line.
     const keeps = (this.#tenure?.served.length ?? 0) > 0
     if (!held || !keeps) {
       contention?.end()
-      this.#waiters = undefined
+      this.waiters = undefined
     }
     if (!held) this.home.retired(this)
   }

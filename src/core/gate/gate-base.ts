@@ -1,4 +1,5 @@
 import { DeadlockError, type LockLostError } from '../../errors.js'
+import { reasonOf } from '../../base/abort.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { NamedRunner } from '../client/named-runner.js'
@@ -7,11 +8,13 @@ import type { TenureHold } from '../hold/hold.js'
 import { type TenureHost, Tenure } from '../hold/tenure.js'
 import type { Terms } from '../hold/terms.js'
 import { makeTicket } from '../hold/ticket.js'
+import type { Line } from '../line/line.js'
 import type { LockProtocol, ServerState } from '../protocol/protocol.js'
 import type { Request } from '../waiting/request.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { adopt } from './adopt.js'
 import type { GateHome, LockKind, OpenGate } from './lock-kind.js'
+import type { SpinWaiters } from './spin-waiters.js'
 import { limitedStep, LATE } from '../waiting/limited-step.js'
 import { marginOf } from '../hold/margin.js'
 
@@ -24,6 +27,8 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
   readonly protocol: P
   /** Steps on their way that need this gate to stay. */
   protected inFlight = 0
+  /** Made when somebody waits: most locks are held without that. */
+  protected waiters: Line | SpinWaiters | undefined
 
   constructor(home: GateHome, kind: LockKind, name: string, key: string) {
     this.home = home
@@ -89,7 +94,25 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     return tenure
   }
 
-  // ---- waiting for oneself -----------------------------------------------------------------------------------------
+  // ---- waiting -----------------------------------------------------------------------------------------------------
+
+  /** It may come in: it takes the lock, or waits for it. */
+  protected abstract enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void
+
+  /** `since`: what was found out from then on took its time. */
+  protected queue(request: Request, since?: number): Promise<TenureHold | undefined> {
+    const left = since === undefined ? request.wait : request.wait - (this.clock.monotonic() - since)
+    if (since !== undefined && left <= 0) return Promise.resolve(undefined)
+    return new Promise((resolve, reject) => {
+      this.runtime.checkOpen(this.name)
+      if (request.signal?.aborted === true) throw reasonOf(request.signal)
+      const hopeless = this.hopeless(request)
+      if (hopeless === undefined)
+        this.enter(since === undefined ? request : { ...request, wait: left }, resolve, reject)
+      else if (request.wait === 0) resolve(undefined)
+      else reject(hopeless)
+    })
+  }
 
   /** Why this call would wait for itself, where it would. */
   protected hopeless({ owner, explicit }: Request): DeadlockError | undefined {
@@ -97,7 +120,9 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
   }
 
   /** Its owner has another lock on the same key now, and would wait for itself. */
-  abstract reconsider(owner: UnitOfWork): void
+  reconsider(owner: UnitOfWork): void {
+    this.waiters?.dismiss(owner, (waiter) => this.again(waiter))
+  }
 
   /** Other calls of an owner that was named may wait at gates of other kinds. */
   reconsiderBeside(owner: UnitOfWork): void {

@@ -7,6 +7,7 @@ import { Line } from '../line/line.js'
 import type { ReadProtocol } from '../protocol/read-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import type { Request } from '../waiting/request.js'
+import type { Waiter } from '../waiting/waiter.js'
 import { GateBase } from './gate-base.js'
 import { releaseOnServer } from './release-until-answered.js'
 import type { WriteGate } from './write-gate.js'
@@ -20,8 +21,6 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
   readonly asks = false
   /** The newest of each, also when it is over. */
   readonly #tenureOf = new WeakMap<UnitOfWork, Tenure>()
-  /** Made when somebody asks. */
-  #waiting: Line | undefined
   /** Reads under a write of this process: one after the other, so that each finds what the one before it brought. */
   #under: Promise<unknown> = Promise.resolve()
   #entering = 0
@@ -61,13 +60,6 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     this.#writing?.reconsider(owner)
   }
 
-  /** Its owner writes now. */
-  reconsider(owner: UnitOfWork): void {
-    this.#waiting?.dismiss(owner, (waiter) => {
-      this.again(waiter)
-    })
-  }
-
   /** Whoever took the lock from it has not taken the keys of its own. */
   override lost(tenure: Tenure, error: LockLostError): void {
     super.lost(tenure, error, true)
@@ -77,7 +69,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
 
   acquire(request: Request): Promise<TenureHold | undefined> {
     this.runtime.lockEvents.asked(this)
-    return this.staying(() => (request.explicit ? this.#acquire(request) : this.#queue(request)))
+    return this.staying(() => (request.explicit ? this.#acquire(request) : this.queue(request)))
   }
 
   /** By an owner who may read or write already. */
@@ -88,10 +80,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
       const own = (await this.enterAgain(request)) ?? (await this.#enterUnder(request))
       if (own !== undefined) return own === LATE ? undefined : own
     }
-    if (request.wait === 0) return this.#queue(request)
-    // What it found out took its time.
-    const left = request.wait - (this.clock.monotonic() - since)
-    return left > 0 ? this.#queue({ ...request, wait: left }) : undefined
+    return this.queue(request, request.wait > 0 ? since : undefined)
   }
 
   /** Who writes may read whatever else is so. Undefined: it does not write. */
@@ -131,15 +120,9 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     return tenure.give(owner)
   }
 
-  #queue(request: Request): Promise<TenureHold | undefined> {
-    if (this.runtime.closed) return Promise.reject(new ClosedError(this.name))
-    request.signal?.throwIfAborted()
-    const hopeless = this.hopeless(request)
-    if (hopeless !== undefined) return request.wait === 0 ? Promise.resolve(undefined) : Promise.reject(hopeless)
-    return new Promise((resolve, reject) => {
-      this.#waiting ??= new Line(this, this.protocol)
-      this.#waiting.enter(request, resolve, reject, false)
-    })
+  protected enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
+    this.waiters ??= new Line(this, this.protocol)
+    this.waiters.enter(request, resolve, reject, false)
   }
 
   // ---- giving it back ----------------------------------------------------------------------------------------------
@@ -159,7 +142,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
   }
 
   turnAway(): void {
-    this.#waiting?.close(new ClosedError(this.name))
+    this.waiters?.close(new ClosedError(this.name))
   }
 
   async close(release: boolean): Promise<void> {
@@ -175,9 +158,9 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
   }
 
   rested(): void {
-    if (this.inFlight > 0 || this.#waiting?.first !== undefined) return
-    this.#waiting?.end()
-    this.#waiting = undefined
+    if (this.inFlight > 0 || this.waiters?.first !== undefined) return
+    this.waiters?.end()
+    this.waiters = undefined
     if (this.tenures.size === 0) this.home.retired(this)
   }
 }

@@ -12,7 +12,6 @@ import { type Terms, alike } from '../hold/terms.js'
 import type { Contest, Outcome } from '../waiting/ask-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Waiter } from '../waiting/waiter.js'
-import { GRACE } from '../waiting/leaving-grace.js'
 
 /** A tenure that the next attempt is to take over on the server. */
 interface Passing {
@@ -37,9 +36,7 @@ export class SpinWaiters implements Contest<Waiter> {
   constructor(host: GateHost) {
     this.#host = host
     this.#watch = new LocalHoldCheck(host, () => this.#room.first !== undefined)
-    this.#room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
-      this.#left(waiter, settle)
-    })
+    this.#room = new WaitingRoom(host.runtime, host.name, (waiter) => this.#left(waiter))
   }
 
   get clock(): Clock {
@@ -106,10 +103,8 @@ export class SpinWaiters implements Contest<Waiter> {
     this.#asking = waiter
     const sent = momentOf(this.clock)
     try {
-      const left =
-        passing === undefined
-          ? await protocol.acquire(wire, lease, waiter.request.wait > 0)
-          : await this.#takeOver(passing, wire, lease)
+      const step = passing === undefined ? protocol.acquire(wire, lease) : this.#takeOver(passing, wire, lease)
+      const left = await step
       this.answeredAt = sent.mono
       if (left !== null) return left
       await this.#granted(waiter, wire, sent, passing?.from)
@@ -206,17 +201,12 @@ export class SpinWaiters implements Contest<Waiter> {
 
   // ---- leaving -----------------------------------------------------------------------------------------------------
 
-  /** The wait ended without the lock. The caller hears of it when nothing of it is left, or the grace is over. */
-  #left(waiter: Waiter, settle: () => void): void {
-    if (this.#asking !== waiter) settle()
-    else {
-      const timer = this.clock.setTimer(settle, GRACE)
-      this.#leaving.push(() => {
-        timer.cancel()
-        settle()
-      })
-    }
+  /** The wait ended without the lock. Resolves when nothing of it is left. */
+  #left(waiter: Waiter): Promise<void> | undefined {
+    const asked = this.#asking === waiter
+    const over = asked ? new Promise<void>((tell) => this.#leaving.push(tell)) : undefined
     this.#mayRest()
+    return over
   }
 
   #mayRest(): void {

@@ -112,9 +112,7 @@ export class TenureHold implements Hold {
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
-      this.#controller = new ScopedAbort(() => {
-        this.look()
-      })
+      this.#controller = new ScopedAbort(() => this.look())
       this.look()
       if (this.#reason !== undefined) this.#controller.abort(this.#reason)
     }

@@ -24,9 +24,7 @@ export class ReleaseCallerLimit {
     return new Promise<T>((resolve, reject) => {
       const entry: Watched = {
         due: this.#clock.monotonic() + this.ms,
-        over: () => {
-          resolve(otherwise)
-        },
+        over: () => resolve(otherwise),
       }
       this.#watched.push(entry)
       this.#timer ??= this.#arm(this.ms)

@@ -1,6 +1,6 @@
 import { LockLostError } from '../../errors.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
-import type { LockProtocol } from '../protocol/protocol.js'
+import type { HeldProtocol } from '../protocol/protocol.js'
 import { Deadline } from './deadline.js'
 import type { Due } from './due-heap.js'
 import { type LevelsClient, type LevelsHost, Reentrant } from './reentrant.js'
@@ -25,7 +25,7 @@ export interface TenureClient extends LevelsClient {
 /** Who looks after a tenure: the gate that it was taken through. */
 export interface TenureHost extends LevelsHost<Tenure> {
   readonly runtime: TenureClient
-  readonly protocol: LockProtocol
+  readonly protocol: HeldProtocol
   /** It ended without being given back; `ours` when the server may still have it. */
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void
 }
@@ -84,7 +84,7 @@ export class Tenure extends Reentrant implements Due {
     return this.host.name
   }
 
-  get protocol(): LockProtocol {
+  get protocol(): HeldProtocol {
     return this.host.protocol
   }
 

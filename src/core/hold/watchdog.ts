@@ -23,7 +23,7 @@ const SLIP = 5
 
 export interface WatchdogOptions {
   readonly clock: Clock
-  readonly runner: Runner
+  readonly runner: Pick<Runner, 'run'>
   /** Whether one script call must keep to one slot. */
   readonly cluster: boolean
   /** The lease that it renews to. */
@@ -241,9 +241,7 @@ export class Watchdog {
     try {
       if (!this.#options.isUp()) throw new EngineError('OFFLINE', 'not connected', { target: first.name })
       const renewed = await this.#run(batch, given)
-      batch.forEach((tenure, i) => {
-        this.#answered(tenure, sent, renewed[i] ?? -2)
-      })
+      batch.forEach((tenure, i) => this.#answered(tenure, sent, renewed[i] ?? -2))
     } catch (error) {
       if (batch.length > 1 && error instanceof EngineError && OF_ONE_KEY.has(error.code)) {
         await Promise.all(batch.map((tenure) => this.#renew([tenure])))

@@ -134,9 +134,7 @@ export class LinePoll {
     for (const place of places) place.asked--
     this.#line.heard(answer.stamp, sent)
     if (answer.states.includes('held')) this.#pace.served()
-    places.forEach((place, i) => {
-      this.#line.stands(place, answer.states[i] ?? 'gone', answer, sent)
-    })
+    places.forEach((place, i) => this.#line.stands(place, answer.states[i] ?? 'gone', answer, sent))
     return answer.left < 0 ? POLL : answer.left + 1
   }
 }

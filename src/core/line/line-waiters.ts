@@ -1,4 +1,3 @@
-import type { Clock } from '../../base/clock.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import { isAway, waitsOut } from '../server/error-kinds.js'
@@ -11,7 +10,6 @@ import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Outsiders } from './outsiders.js'
 import { LineLeave } from './line-leave.js'
 import { Places } from './places.js'
-import { GRACE } from '../waiting/leaving-grace.js'
 import { POLL } from '../../constants.js'
 
 /** Those of this process who wait in one line, which of them has which place there, and every way in which a wait ends. */
@@ -40,13 +38,7 @@ export class LineWaiters {
     this.places = new Places(host)
     this.leave = new LineLeave(host, protocol, this.places)
     this.#watch = new LocalHoldCheck(host, () => this.room.first !== undefined)
-    this.room = new WaitingRoom(host.runtime, host.name, (waiter, settle) => {
-      this.#left(waiter, settle)
-    })
-  }
-
-  get #clock(): Clock {
-    return this.#host.runtime.options.clock
+    this.room = new WaitingRoom(host.runtime, host.name, (waiter) => this.#left(waiter))
   }
 
   /** The place of another call of the same owner. */
@@ -119,21 +111,13 @@ export class LineWaiters {
     this.rest()
   }
 
-  /** The time limit or the signal: the place is given up before the caller hears of it, or the grace is over. */
-  #left(waiter: Waiter, settle: () => void): void {
+  /** The time limit or the signal: resolves when the place is given up. */
+  #left(waiter: Waiter): Promise<void> | undefined {
     const { place } = waiter
-    if (place === undefined) {
-      settle()
-      this.rest()
-      return
-    }
-    const timer = this.#clock.setTimer(settle, GRACE)
-    void Promise.resolve(this.vacate(place)).then(() => {
-      timer.cancel()
-      settle()
-    })
-    this.shareOn(waiter)
+    const left = place && Promise.resolve(this.vacate(place))
+    if (place !== undefined) this.shareOn(waiter)
     this.rest()
+    return left
   }
 
   close(reason: Error): void {

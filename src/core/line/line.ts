@@ -41,20 +41,14 @@ export class Line implements Polled, Joinable, GrantedLine {
     this.#host = host
     this.#protocol = protocol
     this.#serverTime = host.runtime.serverTime(protocol.key)
-    this.#outsiders = new Outsiders(host, protocol, () => {
-      this.poll.now()
-    })
-    this.waiters = new LineWaiters(host, protocol, this.#outsiders, (waiter) => {
-      this.#ask(waiter)
-    })
+    this.#outsiders = new Outsiders(host, protocol, () => this.poll.now())
+    this.waiters = new LineWaiters(host, protocol, this.#outsiders, (waiter) => this.#ask(waiter))
     this.hands = new HandToHand(host, this.waiters)
     this.poll = new LinePoll(host, protocol, this, () => this.#news)
     this.#joining = new LineJoin(host, protocol, this)
     this.#passOn = new PassByServer(host, protocol, this.waiters)
     this.#acceptor = new GrantAcceptor(host, protocol, this)
-    this.#grants = new GrantListener(host, protocol, (grant) => {
-      this.#acceptor.hear(grant)
-    })
+    this.#grants = new GrantListener(host, protocol, (grant) => this.#acceptor.hear(grant))
   }
 
   get #news(): News {
@@ -137,7 +131,7 @@ export class Line implements Polled, Joinable, GrantedLine {
   /** Whether there is nothing left to do. */
   async #try(place: Place): Promise<boolean> {
     const sent = momentOf(this.#host.runtime.options.clock)
-    const left = await this.#protocol.acquire(place.wire, place.waiter.request.terms.lease, false)
+    const left = await this.#protocol.acquire(place.wire, place.waiter.request.terms.lease)
     this.waiters.answeredAt = sent.mono
     if (left === null) await this.#acceptor.held(place, undefined, sent)
     return left === null || !place.waiter.queued
@@ -213,9 +207,7 @@ export class Line implements Polled, Joinable, GrantedLine {
     if (state !== 'behind others') this.#outsiders.leave(place)
     else if (call === undefined) this.#outsiders.attend(place, open, share)
     else {
-      this.waiters.places.hearCalls(place, call, () => {
-        this.poll.now()
-      })
+      this.waiters.places.hearCalls(place, call, () => this.poll.now())
     }
   }
 

@@ -42,9 +42,7 @@ export class Outsiders {
 
   /** It may be that one of them has it: if nobody else has given it to us until then, we listen. */
   expect(ms: number): void {
-    this.#later ??= this.#host.runtime.options.clock.setTimer(() => {
-      this.attend(undefined, 0, 0)
-    }, ms)
+    this.#later ??= this.#host.runtime.options.clock.setTimer(() => this.attend(undefined, 0, 0), ms)
   }
 
   /** Theirs is the next turn, or this one, and this place is behind them; `open`: for so many ms at most, and for so many visits. */
@@ -57,9 +55,7 @@ export class Outsiders {
       this.#wait()
     }
     if (this.#ear !== undefined) return
-    this.#ear = this.#host.runtime.subscriptions.listen(this.#protocol.channel, () => {
-      this.#heard()
-    })
+    this.#ear = this.#host.runtime.subscriptions.listen(this.#protocol.channel, () => this.#heard())
     // It may have been released before that is heard.
     this.#ear.ready?.then(this.#ask, () => undefined)
   }

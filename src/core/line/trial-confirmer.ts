@@ -4,12 +4,7 @@ import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
 
 /** All that follows at once from what happens in this tick is done. */
-const tickOver = (): Promise<void> =>
-  new Promise((resolve) => {
-    queueMicrotask(() => {
-      nextTick(resolve)
-    })
-  })
+const tickOver = (): Promise<void> => new Promise((resolve) => queueMicrotask(() => nextTick(resolve)))
 
 /**
  * Grants that somebody works on already, and that the server is still to hear of. Where the last one was over within its tick,

@@ -28,17 +28,10 @@ export interface ServerState {
   readonly token?: bigint
 }
 
-/**
- * The atomic steps of one lock: all that a kind says. It never subscribes, sets a timer or loops.
- * Owners are wire names, each for one tenure only; every step may be repeated with the same arguments.
- */
-export interface LockProtocol {
+/** What the server can do for whoever has something: one owner, for one tenure only. */
+export interface HeldProtocol {
   /** The key on the server. */
   readonly key: string
-  /** Where releases are told. */
-  readonly channel: string
-  /** Releases are told to nobody: waiters ask again after the pauses of their kind. */
-  readonly spins?: boolean
   readonly renewal: RenewScript
   /** Others who have it, too, may give the key less time than this owner has: a fixed lease needs upkeep as well. */
   readonly shared?: boolean
@@ -50,10 +43,23 @@ export interface LockProtocol {
   readonly divisible?: boolean
   /** How much work the renewal of a hold of so many levels is, where that may be more than that of a plain lock: 1. */
   weight?(level: number): number
-  /** `waits`: on behalf of somebody who goes on waiting when it is another's. */
-  acquire(owner: string, lease: number, waits: boolean): Promise<Attempt>
   /** ms left (-1: no expiry), or undefined when it is not this owner's. */
   setLevel(owner: string, level: number, lease: number): Promise<number | undefined>
+  /**
+   * Only of kinds whose holds have fencing tokens: the one that the last reply brought for this owner, once. Such a hold
+   * is never passed on without the server, for the next one needs a token of its own.
+   */
+  takeToken?(owner: string): bigint | undefined
+}
+
+/**
+ * The atomic steps of one lock: all that a kind says. It never subscribes, sets a timer or loops.
+ * Owners are wire names, each for one tenure only; every step may be repeated with the same arguments.
+ */
+export interface LockProtocol extends HeldProtocol {
+  /** Where releases are told. */
+  readonly channel: string
+  acquire(owner: string, lease: number): Promise<Attempt>
   /**
    * How many processes were told, or `NOT_HELD` when it was not this owner's. `served`: see Tenure; `visits`: how many have had
    * it by this name.
@@ -61,11 +67,6 @@ export interface LockProtocol {
   release(owner: string, served?: readonly string[], visits?: number): Promise<number>
   /** Whether the hold is now `to`'s. */
   pass(from: string, to: string, lease: number): Promise<boolean>
-  /**
-   * Only of kinds whose holds have fencing tokens: the one that the last reply brought for this owner, once. Such a hold
-   * is never passed on without the server, for the next one needs a token of its own.
-   */
-  takeToken?(owner: string): bigint | undefined
   forceRelease(): Promise<boolean>
   /** `briefly`: whether anybody holds it, and for how long, is all that is asked: of very many, some are enough. */
   inspect(briefly?: boolean): Promise<ServerState>

@@ -25,9 +25,7 @@ export class BackgroundWork {
   /** Keeps `close` waiting for it; it must not reject. */
   track(work: Promise<unknown>): void {
     this.begun()
-    void work.finally(() => {
-      this.ended()
-    })
+    void work.finally(() => this.ended())
   }
 
   /** Keeps `close` waiting until as much has ended. */

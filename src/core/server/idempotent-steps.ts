@@ -168,9 +168,7 @@ export class IdempotentSteps {
     this.#givenUp.clear()
     const { link } = this.#runtime
     return notes.map((note) =>
-      link.command(['PEXPIRE', note, NOTE_TIME], integer, { route: note }).catch(() => {
-        this.#giveUp(note)
-      }),
+      link.command(['PEXPIRE', note, NOTE_TIME], integer, { route: note }).catch(() => this.#giveUp(note)),
     )
   }
 
@@ -217,9 +215,7 @@ export class IdempotentSteps {
         told = true
         resolve(undefined)
       }
-      const late = (): void => {
-        tell(course.latest)
-      }
+      const late = (): void => tell(course.latest)
       const timer = this.#runtime.options.clock.setTimer(late, RETRY_TIME, { background: true })
       void asked.then((outcome) => {
         timer.cancel()

@@ -6,7 +6,6 @@ import { textOf } from '../../thrown.js'
 
 /** What is known of the server; everything is optional, for it may refuse to say. */
 export interface ServerFacts {
-  readonly version: string | undefined
   /** Whether releases are published with SPUBLISH, by the rule that Redisson follows. */
   readonly sharded: boolean
   /** How many replicas the server has; undefined: it cannot have any, or would not say. */
@@ -46,7 +45,6 @@ export const readFacts = async (link: Link, clock: Clock, sharded?: boolean): Pr
   }
   return {
     replicas: replicasIn(info ?? ''),
-    version: fields.get('redis_version'),
     sharded: link.cluster && (sharded ?? shards !== null),
     warnings,
     fencing: rewinding(fields),

@@ -36,8 +36,6 @@ export interface Passage<Q extends Patience, G> extends Reported {
   placeToLeave?(): string | undefined
   /** Who was to have it has left. Never rejects. */
   giveBack(granted: G): Promise<void>
-  /** It waits no longer, and the server does not know. */
-  left?(waiter: Waiter<Q, G>): void
 }
 
 /** Rejects whoever waits for permits or a rate that were never set, unless it was asked to wait for that, too. */

@@ -68,10 +68,7 @@ export class Passing<Q extends Patience, G> {
     const now = clock.monotonic()
     if (!this.#allowance.pass(amount, takers.length, now)) return false
     this.#passed(takers, now)
-    for (const waiter of takers) {
-      this.#takers.serve(waiter, passage.amount?.(waiter.request) as G & number)
-      passage.left?.(waiter)
-    }
+    for (const waiter of takers) this.#takers.serve(waiter, passage.amount?.(waiter.request) as G & number)
     this.#succeed(takers[0])
     return true
   }

@@ -9,7 +9,6 @@ import type { Outcome } from '../waiting/ask-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Subscriptions } from '../server/subscriptions.js'
 import type { Waiter } from '../waiting/waiter.js'
-import { GRACE } from '../waiting/leaving-grace.js'
 import { quoted } from '../../plain-text.js'
 
 /** How much is asked for at once: so many calls, unless their weights are said. */
@@ -37,9 +36,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     this.#runtime = runtime
     this.passage = passage
     this.#rested = rested
-    this.#room = new WaitingRoom<Q, G>(runtime, passage.name, (waiter, settle) => {
-      this.#left(waiter, settle)
-    })
+    this.#room = new WaitingRoom<Q, G>(runtime, passage.name, (waiter) => this.#left(waiter))
   }
 
   get clock(): Clock {
@@ -85,29 +82,15 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     if (!waiter.counted && this.#room.admit(waiter)) this.#runtime.lockEvents.waits(this.passage)
   }
 
-  /** What an answer on its way brings for it is given back first, unless that takes long. */
-  #left(waiter: Waiter<Q, G>, settle: () => void): void {
-    this.passage.left?.(waiter)
-    if (this.#asked.includes(waiter)) {
-      const timer = this.clock.setTimer(settle, GRACE)
-      this.#leaving.push(() => {
-        timer.cancel()
-        settle()
-      })
-    } else if (this.passing.coming(waiter) !== undefined) this.#settleAfter(this.passing.coming(waiter), settle)
-    else if (this.#waits || this.passage.leaveLine === undefined) settle()
-    else this.#settleAfter(this.passage.leaveLine(), settle)
+  /** Resolves when what an answer on its way brings for it is given back. */
+  #left(waiter: Waiter<Q, G>): Promise<unknown> | undefined {
+    const asked = this.#asked.includes(waiter)
+    const left = asked
+      ? new Promise<void>((tell) => this.#leaving.push(tell))
+      : (this.passing.coming(waiter) ?? (this.#waits ? undefined : this.passage.leaveLine?.()))
     // Who stood behind it may want less.
     this.#loop.wake()
-  }
-
-  /** When that is done, unless it takes long. */
-  #settleAfter(step: Promise<unknown> | undefined, settle: () => void): void {
-    const timer = this.clock.setTimer(settle, GRACE)
-    void Promise.resolve(step).then(() => {
-      timer.cancel()
-      settle()
-    })
+    return left
   }
 
   next(): Waiter<Q, G> | undefined {
@@ -215,7 +198,6 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
 
   #reject(waiter: Waiter<Q, G>, why: Error): void {
     this.#room.remove(waiter)
-    this.passage.left?.(waiter)
     waiter.reject(why)
     // Who stood behind it may want less.
     this.#loop.wake()
@@ -244,10 +226,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
   }
 
   troubled(trouble: unknown): boolean {
-    const waiting = [...this.#room.all()]
-    const goesOn = this.#room.troubled(trouble, this.#answeredAt)
-    for (const waiter of waiting) if (!waiter.queued) this.passage.left?.(waiter)
-    return goesOn
+    return this.#room.troubled(trouble, this.#answeredAt)
   }
 
   cannotSubscribe(error: unknown): void {
@@ -267,7 +246,6 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
 
   /** Rejects all who wait. */
   turnAway(): void {
-    for (const waiter of this.#room.all()) this.passage.left?.(waiter)
     this.#room.rejectAll(new ClosedError(this.passage.name))
     this.#loop.wake()
   }

@@ -61,11 +61,7 @@ export class Turnstiles {
     this.#holding.delete(end)
   }
 
-  /** Whether anything is kept for closing to give back. */
-  get holds(): boolean {
-    return this.#holding.size > 0
-  }
-
+  /** How much is kept for closing to give back. */
   get held(): number {
     return this.#holding.size
   }

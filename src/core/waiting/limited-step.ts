@@ -10,7 +10,7 @@ export const LATE = Symbol('late')
  * A step that cannot be called back: when the signal fires or the wait ends meanwhile, what it brings is undone, and the
  * caller hears of it when that is done or the grace is over.
  */
-export const limitedStep = async <T>(
+export const limitedStep = <T>(
   step: Promise<T>,
   { signal, wait }: Patience,
   clock: Clock,
@@ -18,63 +18,31 @@ export const limitedStep = async <T>(
 ): Promise<T | typeof LATE> => {
   const limited = wait > 0 && wait !== Infinity
   if (signal === undefined && !limited) return step
-  let over: (() => T | typeof LATE) | undefined
-  const timers: Timer[] = []
-  const finished = step.then(
-    async (brought) => {
-      if (over === undefined) return brought
-      await undo(brought)
-      return over()
-    },
-    (error: unknown) => {
-      if (over === undefined) throw error
-      return over()
-    },
-  )
-  let unlisten: (() => void) | undefined
-  const ended = new Promise<T | typeof LATE>((resolve, reject) => {
-    const end = (how: () => T | typeof LATE): void => {
-      over ??= how
-      const settle = (): void => {
-        try {
-          resolve(how())
-        } catch (reason) {
-          reject(reason)
-        }
-      }
-      timers.push(clock.setTimer(settle, GRACE))
+  return new Promise((resolve, reject) => {
+    /** How to tell the caller, once the wait is over. */
+    let over: (() => void) | undefined
+    const ends: (() => void)[] = []
+    const settle = (tell: () => void): void => {
+      for (const end of ends) end()
+      tell()
     }
-    if (limited)
-      timers.push(
-        limitAnswers(
-          clock,
-          () => {
-            end(() => LATE)
-          },
-          wait,
-        ),
-      )
-    const rejectWith = (reason: unknown): void => {
-      end(() => {
-        throw reason
-      })
+    const until = (timer: Timer): void => void ends.push(() => timer.cancel())
+    const end = (tell: () => void): void => {
+      over ??= tell
+      until(clock.setTimer(() => settle(tell), GRACE))
     }
+    if (limited) until(limitAnswers(clock, () => end(() => resolve(LATE)), wait))
     try {
-      if (signal !== undefined) {
-        unlisten = onAbort(signal, () => {
-          rejectWith(reasonOf(signal))
-        })
-      }
+      if (signal !== undefined) ends.push(onAbort(signal, () => end(() => reject(reasonOf(signal)))))
     } catch (error) {
-      rejectWith(error)
+      end(() => reject(error))
     }
+    const brought = async (what: T): Promise<void> => {
+      if (over !== undefined) await undo(what)
+      settle(over ?? (() => resolve(what)))
+    }
+    step
+      .then(brought, (error: unknown) => settle(over ?? (() => reject(error))))
+      .catch((error: unknown) => settle(() => reject(error)))
   })
-  ended.catch(() => undefined)
-  try {
-    return await Promise.race([finished, ended])
-  } finally {
-    unlisten?.()
-    for (const timer of timers) timer.cancel()
-    finished.catch(() => undefined)
-  }
 }

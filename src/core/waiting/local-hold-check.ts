@@ -14,9 +14,8 @@ export class LocalHoldCheck {
     this.#waits = waits
   }
 
-  /** True: it begins now. */
-  start(): boolean {
-    if (this.#timer !== undefined || !this.#waits() || this.#host.tenure === undefined) return false
+  start(): void {
+    if (this.#timer !== undefined || !this.#waits() || this.#host.tenure === undefined) return
     const { clock } = this.#host.runtime.options
     this.#timer = clock.setTimer(
       () => {
@@ -32,7 +31,6 @@ export class LocalHoldCheck {
       },
       POLL * (0.9 + 0.2 * clock.random()),
     )
-    return true
   }
 
   end(): void {

@@ -46,7 +46,7 @@ export class LoneCall {
     const wire = this.#host.nextWire()
     let mustWait = false
     try {
-      const left = await protocol.acquire(wire, lease, false)
+      const left = await protocol.acquire(wire, lease)
       if (left === null) this.#granted(wire)
       else mustWait = !this.#rejected
     } catch (trouble) {

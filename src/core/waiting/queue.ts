@@ -6,14 +6,9 @@ import type { Waiter } from './waiter.js'
 export class Queue<Q extends Patience = Request, G = TenureHold> {
   #first: Waiter<Q, G> | undefined
   #last: Waiter<Q, G> | undefined
-  #size = 0
 
   get first(): Waiter<Q, G> | undefined {
     return this.#first
-  }
-
-  get size(): number {
-    return this.#size
   }
 
   push(waiter: Waiter<Q, G>): void {
@@ -22,7 +17,6 @@ export class Queue<Q extends Patience = Request, G = TenureHold> {
     if (this.#last === undefined) this.#first = waiter
     else this.#last.next = waiter
     this.#last = waiter
-    this.#size++
   }
 
   unshift(waiter: Waiter<Q, G>): void {
@@ -31,7 +25,6 @@ export class Queue<Q extends Patience = Request, G = TenureHold> {
     if (this.#first === undefined) this.#last = waiter
     else this.#first.previous = waiter
     this.#first = waiter
-    this.#size++
   }
 
   remove(waiter: Waiter<Q, G>): void {
@@ -42,7 +35,6 @@ export class Queue<Q extends Patience = Request, G = TenureHold> {
     if (waiter.next === undefined) this.#last = waiter.previous
     else waiter.next.previous = waiter.previous
     waiter.previous = waiter.next = undefined
-    this.#size--
   }
 
   *[Symbol.iterator](): Iterator<Waiter<Q, G>> {

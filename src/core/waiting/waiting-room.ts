@@ -1,15 +1,17 @@
 import { BusyError } from '../../errors.js'
 import { onAbort, reasonOf } from '../../base/abort.js'
 import type { UnitOfWork } from '../../base/owner.js'
+import { within } from '../../base/time-limit.js'
 import type { TenureHold } from '../hold/hold.js'
+import { GRACE } from './leaving-grace.js'
 import { Queue } from './queue.js'
 import type { Patience, Request } from './request.js'
 import type { Runtime } from '../client/runtime.js'
 import { isAway, waitsOut } from '../server/error-kinds.js'
 import { newWaiter, type Waiter } from './waiter.js'
 
-/** Told of who leaves before being served; `settle` says so to the caller. */
-export type OnLeave<Q extends Patience = Request, G = TenureHold> = (waiter: Waiter<Q, G>, settle: () => void) => void
+/** Told of who leaves before being served: resolves when nothing of it is left; undefined where that is so already. */
+type OnLeave<Q extends Patience, G> = (waiter: Waiter<Q, G>) => Promise<unknown> | undefined
 
 /** Who waits at one place, in order, each with its own time limit and signal; leaving costs nothing. */
 export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
@@ -19,7 +21,6 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   readonly #queue = new Queue<Q, G>()
   /** Those whose owner may wait here twice, by owner. */
   readonly #explicit = new Map<UnitOfWork, Set<Waiter<Q, G>>>()
-  readonly #tries = new Set<Waiter<Q, G>>()
 
   constructor(runtime: Runtime, name: string, onLeave: OnLeave<Q, G>) {
     this.#runtime = runtime
@@ -47,21 +48,13 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     const waiter = newWaiter<Q, G>(request, resolve, reject, since ?? clock.monotonic())
     // First of all: where it throws, nobody waits.
     if (signal !== undefined) {
-      waiter.unlisten = onAbort(signal, () => {
-        this.#leave(waiter, () => {
-          reject(reasonOf(signal))
-        })
-      })
+      waiter.unlisten = onAbort(signal, () => this.#leave(waiter, () => reject(reasonOf(signal))))
     }
     if (since === undefined) this.#queue.push(waiter)
     else this.#queue.unshift(waiter)
     this.#list(waiter)
     if (wait > 0 && wait !== Infinity) {
-      waiter.timer = clock.setTimer(() => {
-        this.#leave(waiter, () => {
-          resolve(undefined)
-        })
-      }, wait)
+      waiter.timer = clock.setTimer(() => this.#leave(waiter, () => resolve(undefined)), wait)
     }
     return waiter
   }
@@ -93,9 +86,7 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   /** All calls of this owner leave; `settle` says to each that it has. */
   dismiss(owner: UnitOfWork, settle: (waiter: Waiter<Q, G>) => void): void {
     for (const waiter of this.of(owner)) {
-      this.#leave(waiter, () => {
-        settle(waiter)
-      })
+      this.#leave(waiter, () => settle(waiter))
     }
   }
 
@@ -136,8 +127,7 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   }
 
   #list(waiter: Waiter<Q, G>): void {
-    const { owner, explicit, wait } = waiter.request
-    if (wait === 0) this.#tries.add(waiter)
+    const { owner, explicit } = waiter.request
     if (explicit !== true || owner === undefined) return
     const calls = this.#explicit.get(owner)
     if (calls === undefined) this.#explicit.set(owner, new Set([waiter]))
@@ -146,7 +136,6 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
 
   #strike(waiter: Waiter<Q, G>): void {
     const { owner, explicit } = waiter.request
-    this.#tries.delete(waiter)
     if (explicit !== true || owner === undefined) return
     const calls = this.#explicit.get(owner)
     if (calls?.delete(waiter) === true && calls.size === 0) this.#explicit.delete(owner)
@@ -155,11 +144,8 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   #leave(waiter: Waiter<Q, G>, settle: () => void): void {
     if (!waiter.queued) return
     this.remove(waiter)
-    // When the place is given up, or the grace is over: whatever comes first, and only once.
-    let settled = false
-    this.#onLeave(waiter, () => {
-      if (!settled) settle()
-      settled = true
-    })
+    const left = this.#onLeave(waiter)
+    if (left === undefined) settle()
+    else void within(this.#runtime.options.clock, GRACE, left).then(settle)
   }
 }

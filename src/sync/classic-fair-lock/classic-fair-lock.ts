@@ -9,13 +9,7 @@ import {
 } from '../../lua/scripts.gen.js'
 import { LONGEST_TIMEOUT } from '../../check-options.js'
 import { fairKeys, inspectLine } from '../fair-lock/fair-keys.js'
-import { HashProtocol } from '../lock/lock.js'
-
-/** Who has no place asks in vain. */
-const TOO_LATE = 0
-const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
-const JOINED: readonly JoinState[] = ['behind others', 'held', 'late']
-const PLACES: readonly PlaceState[] = ['behind others', 'held', 'gone']
+import { HashProtocol, NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
 
 /**
  * The fair lock by the rules of a Redisson before version 4: whoever frees it calls the next by name, and the next asks.
@@ -57,13 +51,11 @@ export class ClassicFairProtocol extends HashProtocol implements LineProtocol {
   }
 
   async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {
-    const { states, ...told } = await this.#ask(askers, 1, notAfter)
-    return { ...told, states: states.map((state) => JOINED[state] ?? 'late') }
+    return asJoined(await this.#ask(askers, 1, notAfter))
   }
 
   async poll(askers: readonly Asker[]): Promise<Answer<PlaceState>> {
-    const { states, ...told } = await this.#ask(askers, 0, TOO_LATE)
-    return { ...told, states: states.map((state) => PLACES[state] ?? 'gone') }
+    return asPlaces(await this.#ask(askers, 0, TOO_LATE))
   }
 
   /** Nobody is granted it on trial: who has it has it. */

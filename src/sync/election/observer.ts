@@ -90,16 +90,12 @@ export class Observer<V> implements Leaders<V> {
     const { name, topics, leadership, signal } = this.#options
     const kind = topics.runtime.sharded ? 'sharded' : 'plain'
     const place = { title: name, kind, name: leadership.channel, codec: codecOf('bytes') } as const
-    const failed = (error: unknown): void => {
-      this.#stop({ error })
-    }
+    const failed = (error: unknown): void => this.#stop({ error })
     try {
       const heard = (): void => this.#lookIn(this.#pace.delay(topics.runtime.options.clock.monotonic()))
       const listening = await topics.listen(place, heard, signal, failed)
       listening.on('gap', () => this.#lookIn(0))
-      listening.atEnd(() => {
-        this.#stop(signal?.aborted === true ? { error: reasonOf(signal) } : {})
-      })
+      listening.atEnd(() => this.#stop(signal?.aborted === true ? { error: reasonOf(signal) } : {}))
       this.#lookIn(0)
       return listening
     } catch (error) {

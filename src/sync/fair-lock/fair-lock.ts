@@ -10,18 +10,12 @@ import {
   fairLockTry,
 } from '../../lua/scripts.gen.js'
 import { ClassicFairProtocol } from '../classic-fair-lock/classic-fair-lock.js'
-import { HashProtocol } from '../lock/lock.js'
+import { HashProtocol, wordsOf } from '../lock/lock.js'
 import { fairKeys, inspectLine } from './fair-keys.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 
 const JOINED: readonly JoinState[] = ['behind ours', 'held', 'behind others', 'late']
 const PLACES: readonly PlaceState[] = ['behind ours', 'held', 'behind others', 'gone']
-
-const wordsOf = (askers: readonly Asker[]): string[] => {
-  const words: string[] = []
-  for (const { owner, lease } of askers) words.push(owner, String(lease))
-  return words
-}
 
 /** Redisson's RFairLock, which we grant directly among our own. */
 class FairLockProtocol extends HashProtocol implements LineProtocol {

@@ -8,7 +8,7 @@ import { fencedLockAcquire, fencedLockPass, fencedLockSetLevel } from '../../lua
 import { checkOwner } from '../../check-options.js'
 import type { Owner } from '../../api/hold.js'
 import type { OwnedFencedLock, OwnedLockOptions } from '../../api/owned-lock.js'
-import { LinedProtocol } from '../lock/lock.js'
+import { HashLineProtocol } from '../lock/lock.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 
 /** Another program may have written anything under the counter's key. */
@@ -18,7 +18,7 @@ const tokenOf = (text: string): bigint => {
 }
 
 /** Redisson's RFencedLock: a plain lock, and a counter without expiry that every hold and every further level raises. */
-class FencedLockProtocol extends LinedProtocol {
+class FencedLockProtocol extends HashLineProtocol {
   /** By owner, from the reply that brought it to whoever asked; few at a time. */
   readonly #tokens = new Map<string, bigint>()
   protected override readonly counter = [fencingCounter(this.key)] as const

@@ -1,15 +1,7 @@
 import { hash } from 'node:crypto'
-import type { Answer, Asker, JoinState, LineProtocol, News, PlaceState } from '../../core/protocol/line-protocol.js'
-import {
-  type Attempt,
-  isHeld,
-  isPassed,
-  NOT_HELD,
-  type RenewScript,
-  type ServerState,
-} from '../../core/protocol/protocol.js'
-import { isMoving } from '../../core/server/error-kinds.js'
-import { keyedDeadlines, keyedGrants, keyedQueue, keyedSets, keyedTurn, lockChannel } from '../../keys.js'
+import type { Answer } from '../../core/protocol/line-protocol.js'
+import { type Attempt, isHeld, isPassed, type ServerState } from '../../core/protocol/protocol.js'
+import { keyedDeadlines, keyedGrants, keyedQueue, keyedSets, keyedTurn } from '../../keys.js'
 import { KEYED_PART } from '../../constants.js'
 import {
   keyedLockAcquire,
@@ -22,7 +14,7 @@ import {
   keyedLockRenew,
   keyedLockSetLevel,
 } from '../../lua/scripts.gen.js'
-import { NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
+import { LinedProtocol, type Question, wordsOf } from '../lock/lock.js'
 import { fieldOf } from './field-of-key.js'
 import { KeyedGate, type Impatient } from './keyed-gate.js'
 import type { Runner } from '../../core/protocol/runner.js'
@@ -44,13 +36,10 @@ const MARK = 16
  * `h:<owner>:expire_time`, until when, in ms since the epoch; `h:<owner>:lock_count`, how often. Ours go by the server's clock.
  * Those of ours who wait stand in one line for the group, each process once for each set of keys.
  */
-class KeyedLockProtocol implements LineProtocol, Impatient {
+class KeyedLockProtocol extends LinedProtocol implements Impatient {
   passes: () => boolean = () => false
-  readonly key: string
-  readonly renewal: RenewScript = keyedLockRenew
   readonly divisible = true
   readonly standsOnce = true
-  readonly #runner: Runner
   readonly #keys: readonly string[]
   readonly #fields: readonly string[]
   readonly #set: string
@@ -58,8 +47,7 @@ class KeyedLockProtocol implements LineProtocol, Impatient {
   readonly #line: readonly [group: string, queue: string, turn: string, sets: string, deadlines: string]
 
   constructor(runner: Runner, group: string, { keys, fields, set, mark }: KeySet) {
-    this.#runner = runner
-    this.key = group
+    super(runner, group)
     this.#keys = keys
     this.#fields = fields
     this.#set = set
@@ -67,8 +55,8 @@ class KeyedLockProtocol implements LineProtocol, Impatient {
     this.#line = [group, keyedQueue(group), keyedTurn(group), keyedSets(group), keyedDeadlines(group)]
   }
 
-  get channel(): string {
-    return lockChannel(this.key)
+  override get renewal() {
+    return keyedLockRenew
   }
 
   get #waiters(): [group: string, queue: string, deadlines: string, sets: string] {
@@ -77,10 +65,10 @@ class KeyedLockProtocol implements LineProtocol, Impatient {
   }
 
   get #voices(): [channel: string, grants: string, publish: string] {
-    return [this.channel, keyedGrants(this.key), this.#runner.publishCommand]
+    return [this.channel, keyedGrants(this.key), this.runner.publishCommand]
   }
 
-  grants(client: string): string {
+  override grants(client: string): string {
     return `${keyedGrants(this.key)}:${client}:${this.#mark}`
   }
 
@@ -92,107 +80,56 @@ class KeyedLockProtocol implements LineProtocol, Impatient {
     return [owner, ...this.#fields].join(' ')
   }
 
-  async acquire(owner: string, lease: number): Promise<Attempt> {
+  protected override takeFree(owner: string, lease: number): Promise<Attempt> {
     const [group, queue, turn, sets] = this.#line
     const args = [owner, lease, ...this.#fields] as const
-    let left: Attempt
-    try {
-      left = await this.#runner.take(keyedLockAcquire, [group, queue, turn, sets], args, isHeld)
-    } catch (trouble) {
-      if (!isMoving(trouble)) throw trouble
-      left = await this.#runner.take(keyedLockAcquire, [group], args, isHeld)
+    const take = this.runner.take(keyedLockAcquire, [group, queue, turn, sets], args, isHeld)
+    return this.orOfOneKey(take, () => this.runner.take(keyedLockAcquire, [group], args, isHeld))
+  }
+
+  /** A process stands in the line once for this set: there is hardly ever more than one who asks. */
+  protected override async ask({ askers, joins, notAfter, news, how }: Question): Promise<Answer<number>> {
+    const answers: Answer<number>[] = []
+    for (const words of askers.map((asker) => wordsOf([asker]) as [owner: string, lease: string])) {
+      const passes = this.passes() ? 1 : 0
+      const args = [String(joins), notAfter, ...this.#voices, news, passes, this.#set, ...words] as const
+      const [stamp, left, open, share, states] = await (how === 'run'
+        ? this.runner.run(keyedLockAsk, this.#line, args)
+        : this.runner.take(keyedLockAsk, this.#line, args, ([, , , , [state]]) => state === 1))
+      answers.push({ stamp: Number(stamp), left, open, share, states })
     }
-    if (left !== -2) return left
-    // The next waiter for one of the keys may be dead.
-    const { left: another, states } = await this.#ask({ owner, lease, wait: 0 }, 0, NEVER_TOO_LATE, { how: 'take' })
-    return states[0] === 1 ? null : another
+    return { ...(answers.at(-1) as Answer<number>), states: answers.flatMap(({ states }) => states) }
   }
 
-  async #ask(
-    { owner, lease }: Asker,
-    joins: 0 | 1,
-    notAfter: number,
-    { news = 0, how = 'run' }: { news?: News; how?: 'run' | 'take' },
-  ): Promise<Answer<number>> {
-    const keys = this.#line
-    const args = [
-      String(joins),
-      notAfter,
-      ...this.#voices,
-      news,
-      this.passes() ? 1 : 0,
-      this.#set,
-      owner,
-      String(lease),
-    ] as const
-    const [stamp, left, open, share, states] = await (how === 'run'
-      ? this.#runner.run(keyedLockAsk, keys, args)
-      : this.#runner.take(keyedLockAsk, keys, args, ([, , , , [state]]) => state === 1))
-    return { stamp: Number(stamp), left, open, share, states }
+  override confirm(owner: string, lease: number): Promise<number> {
+    return this.runner.take(keyedLockConfirm, this.#waiters, [owner, lease, this.#set], (left) => left > 0)
   }
 
-  /** A process stands in the line once for this set: there is hardly ever more than one. */
-  async #askAll(askers: readonly Asker[], joins: 0 | 1, notAfter: number, news: News): Promise<Answer<number>> {
-    const [first, ...others] = askers as readonly [Asker, ...Asker[]]
-    let answer = await this.#ask(first, joins, notAfter, { news })
-    for (const asker of others) {
-      const { states, ...told } = await this.#ask(asker, joins, notAfter, { news })
-      answer = { ...told, states: [...answer.states, ...states] }
-    }
-    return answer
-  }
-
-  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {
-    return asJoined(await this.#askAll(askers, 1, notAfter, 0))
-  }
-
-  async poll(askers: readonly Asker[], news: News): Promise<Answer<PlaceState>> {
-    return asPlaces(await this.#askAll(askers, 0, TOO_LATE, news))
-  }
-
-  confirm(owner: string, lease: number): Promise<number> {
-    return this.#runner.take(keyedLockConfirm, this.#waiters, [owner, lease, this.#set], (left) => left > 0)
-  }
-
-  async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
-    const left = await this.#runner.run(keyedLockSetLevel, [this.key], [owner, level, lease, ...this.#fields])
+  override async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
+    const left = await this.runner.run(keyedLockSetLevel, [this.key], [owner, level, lease, ...this.#fields])
     return left === -2 ? undefined : left
   }
 
-  async release(owner: string, _served?: readonly string[], visits = 1): Promise<number> {
-    // Who only stood in the line had lost them while they were on trial.
-    return (await this.#leave(owner, visits)) === 1 ? 1 : NOT_HELD
-  }
-
-  leave({ owner }: Asker): Promise<number> {
-    return this.#leave(owner, 1)
-  }
-
-  /** While a slot of a cluster moves, no node runs what has several keys, one of which is not there. */
-  async #leave(owner: string, visits: number): Promise<number> {
-    const { countsAll } = this.#runner
-    const own = this.#runner.mayBeCounted(this.channel) ? 1 : 0
+  protected override giveBack(owner: string, _served: readonly string[], visits: number): Promise<number> {
+    const { countsAll } = this.runner
+    const own = this.runner.mayBeCounted(this.channel) ? 1 : 0
     const args = [owner, ...this.#voices, countsAll ? '1' : '0', own, visits, ...this.#fields] as const
-    try {
-      return await this.#runner.run(keyedLockRelease, this.#line, args)
-    } catch (trouble) {
-      if (!isMoving(trouble)) throw trouble
-      return this.#runner.run(keyedLockRelease, [this.key], args)
-    }
+    const step = this.runner.run(keyedLockRelease, this.#line, args)
+    return this.orOfOneKey(step, () => this.runner.run(keyedLockRelease, [this.key], args))
   }
 
-  async pass(from: string, to: string, lease: number): Promise<boolean> {
+  override async pass(from: string, to: string, lease: number): Promise<boolean> {
     const args = [from, to, lease, ...this.#fields] as const
-    return isPassed(await this.#runner.take(keyedLockPass, [this.key], args, isPassed))
+    return isPassed(await this.runner.take(keyedLockPass, [this.key], args, isPassed))
   }
 
-  async forceRelease(): Promise<boolean> {
+  override async forceRelease(): Promise<boolean> {
     const args = [...this.#voices, ...this.#fields] as const
-    return (await this.#runner.run(keyedLockForceRelease, this.#waiters, args)) === 1
+    return (await this.runner.run(keyedLockForceRelease, this.#waiters, args)) === 1
   }
 
-  async inspect(briefly?: boolean): Promise<ServerState> {
-    const ask = (first: number) => this.#runner.run(keyedLockInspect, this.#waiters, [first, ...this.#fields])
+  override async inspect(briefly?: boolean): Promise<ServerState> {
+    const ask = (first: number) => this.runner.run(keyedLockInspect, this.#waiters, [first, ...this.#fields])
     const [owners, left, counts, ...line] = await ask(0)
     const places = (owner: string): number[] => [...owners.keys()].filter((place) => owners[place] === owner)
     const holders = [...new Set(owners)]

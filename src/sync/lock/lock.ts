@@ -60,10 +60,20 @@ export abstract class HashProtocol implements LockProtocol {
     return lockRenew
   }
 
-  abstract acquire(owner: string, lease: number, waits: boolean): Promise<Attempt>
+  abstract acquire(owner: string, lease: number): Promise<Attempt>
   abstract release(owner: string, served?: readonly string[], visits?: number): Promise<number>
   abstract forceRelease(): Promise<boolean>
   abstract inspect(): Promise<ServerState>
+
+  /** While a slot of a cluster moves, no node runs what has several keys, one of which is not there. */
+  protected async orOfOneKey<T>(step: Promise<T>, alone: () => Promise<T>): Promise<T> {
+    try {
+      return await step
+    } catch (trouble) {
+      if (!isMoving(trouble)) throw trouble
+      return alone()
+    }
+  }
 
   async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
     const left = await this.runner.run(lockSetLevel, [this.key], [owner, level, lease])
@@ -75,18 +85,67 @@ export abstract class HashProtocol implements LockProtocol {
   }
 }
 
+/** Who asks; whether they join the line, until when, and whether one of them may come to have the lock by it. */
+export interface Question {
+  readonly askers: readonly Asker[]
+  readonly joins: 0 | 1
+  readonly notAfter: number
+  readonly news: News
+  readonly how: 'run' | 'take'
+}
+
+export const wordsOf = (askers: readonly Asker[]): string[] => {
+  const words: string[] = []
+  for (const { owner, lease } of askers) words.push(owner, String(lease))
+  return words
+}
+
+/** A lock whose waiters of ours stand in a line beside Redisson's keys: its `ask.lua` serves those who join and those who stand there. */
+export abstract class LinedProtocol extends HashProtocol implements LineProtocol {
+  /** The script that takes a free lock; -2: it is free, and others may come first. */
+  protected abstract takeFree(owner: string, lease: number): Promise<Attempt>
+  protected abstract ask(question: Question): Promise<Answer<number>>
+  /** Gives back what it holds, or its place; 1: it held it. */
+  protected abstract giveBack(owner: string, served: readonly string[], visits: number): Promise<number>
+  abstract grants(client: string): string
+  abstract confirm(owner: string, lease: number): Promise<number>
+
+  async acquire(owner: string, lease: number): Promise<Attempt> {
+    const left = await this.takeFree(owner, lease)
+    if (left !== -2) return left
+    // The next waiter may be dead.
+    const askers = [{ owner, lease, wait: 0 }]
+    const answer = await this.ask({ askers, joins: 0, notAfter: NEVER_TOO_LATE, news: 0, how: 'take' })
+    return answer.states[0] === 1 ? null : answer.left
+  }
+
+  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {
+    return asJoined(await this.ask({ askers, joins: 1, notAfter, news: 0, how: 'run' }))
+  }
+
+  async poll(askers: readonly Asker[], news: News): Promise<Answer<PlaceState>> {
+    return asPlaces(await this.ask({ askers, joins: 0, notAfter: TOO_LATE, news, how: 'run' }))
+  }
+
+  async release(owner: string, served: readonly string[] = [], visits = 1): Promise<number> {
+    // Who only stood in the line had lost it while it was on trial.
+    return (await this.giveBack(owner, served, visits)) === 1 ? 1 : NOT_HELD
+  }
+
+  leave({ owner }: Asker): Promise<number> {
+    return this.giveBack(owner, [], 1)
+  }
+}
+
 type LineKeys = readonly [lock: string, queue: string, deadlines: string, turn: string]
 
-/** A lock whose waiters of ours stand in a line beside Redisson's keys, each process once. */
-export abstract class LinedProtocol extends HashProtocol implements LineProtocol {
+/** Of a plain lock's hash: each process stands in the line once. */
+export abstract class HashLineProtocol extends LinedProtocol {
   readonly standsOnce = true
   protected readonly keys: LineKeys = [this.key, lineQueue(this.key), lineDeadlines(this.key), lineTurn(this.key)]
   /** Where its tokens are counted, if it has some, and the newest that is known. */
   protected readonly counter: readonly string[] = []
   protected readonly newest: bigint = 0n
-
-  /** The script that takes a free lock; -2: it is free, and others may come first. */
-  protected abstract takeFree(owner: string, lease: number): Promise<Attempt>
 
   /** A reply brought its token. */
   protected brought(_owner: string, _token: string | null): void {
@@ -107,28 +166,13 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
     return [this.channel, lineGrants(this.key), this.runner.publishCommand]
   }
 
-  grants(client: string): string {
+  override grants(client: string): string {
     return `${lineGrants(this.key)}:${client}`
   }
 
-  async acquire(owner: string, lease: number): Promise<Attempt> {
-    const left = await this.takeFree(owner, lease)
-    if (left !== -2) return left
-    // The next waiter may be dead.
-    const { left: another, states } = await this.#ask([{ owner, lease, wait: 0 }], 0, NEVER_TOO_LATE, 0, 'take')
-    return states[0] === 1 ? null : another
-  }
-
-  async #ask(
-    askers: readonly Asker[],
-    joins: 0 | 1,
-    notAfter: number,
-    news: News,
-    how: 'run' | 'take' = 'run',
-  ): Promise<Answer<number>> {
-    const words = askers.flatMap(({ owner, lease }) => [owner, String(lease)])
+  protected override async ask({ askers, joins, notAfter, news, how }: Question): Promise<Answer<number>> {
     const keys = [...this.keys, ...this.counter] as const
-    const args = [String(joins), notAfter, ...this.#voices, news, String(this.newest), ...words] as const
+    const args = [String(joins), notAfter, ...this.#voices, news, String(this.newest), ...wordsOf(askers)] as const
     const [stamp, left, open, share, token, states] = await (how === 'run'
       ? this.runner.run(lockAsk, keys, args)
       : this.runner.take(lockAsk, keys, args, ([, , , , , [state]]) => state === 1))
@@ -136,44 +180,21 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
     return { stamp: Number(stamp), left, open, share, states }
   }
 
-  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {
-    return asJoined(await this.#ask(askers, 1, notAfter, 0))
-  }
-
-  async poll(askers: readonly Asker[], news: News): Promise<Answer<PlaceState>> {
-    return asPlaces(await this.#ask(askers, 0, TOO_LATE, news))
-  }
-
-  async confirm(owner: string, lease: number): Promise<number> {
+  override async confirm(owner: string, lease: number): Promise<number> {
     const args = [owner, lease, String(this.newest)] as const
     const [left, token] = await this.runner.take(lockConfirm, [...this.#line, ...this.counter], args, ([ms]) => ms > 0)
     this.brought(owner, token)
     return left
   }
 
-  async release(owner: string, _served?: readonly string[], visits = 1): Promise<number> {
-    // Who only stood in the line had lost it while it was on trial.
-    const freed = await this.orOfOneKey(this.#leave(owner, visits), () =>
-      this.runner.run(lockFree, [this.key], [owner, this.channel, this.runner.publishCommand]),
-    )
-    return freed === 1 ? 1 : NOT_HELD
+  override release(owner: string, served?: readonly string[], visits?: number): Promise<number> {
+    return this.orOfOneKey(super.release(owner, served, visits), async () => {
+      const freed = await this.runner.run(lockFree, [this.key], [owner, this.channel, this.runner.publishCommand])
+      return freed === 1 ? 1 : NOT_HELD
+    })
   }
 
-  leave({ owner }: Asker): Promise<number> {
-    return this.#leave(owner, 1)
-  }
-
-  /** While a slot of a cluster moves, no node runs what has several keys, one of which is not there. */
-  protected async orOfOneKey<T>(step: Promise<T>, alone: () => Promise<T>): Promise<T> {
-    try {
-      return await step
-    } catch (trouble) {
-      if (!isMoving(trouble)) throw trouble
-      return alone()
-    }
-  }
-
-  #leave(owner: string, visits: number): Promise<number> {
+  protected override giveBack(owner: string, _served: readonly string[], visits: number): Promise<number> {
     const { countsAll } = this.runner
     const own = this.runner.mayBeCounted(this.channel) ? 1 : 0
     const args = [owner, ...this.#voices, countsAll ? '1' : '0', own, visits, String(this.newest)] as const
@@ -191,7 +212,7 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
 }
 
 /** Redisson's RLock. */
-class PlainLockProtocol extends LinedProtocol {
+class PlainLockProtocol extends HashLineProtocol {
   protected override takeFree(owner: string, lease: number): Promise<Attempt> {
     const [lock, queue, , turn] = this.keys
     return this.orOfOneKey(this.runner.take(lockAcquire, [lock, queue, turn], [owner, lease], isHeld), () =>
@@ -199,8 +220,6 @@ class PlainLockProtocol extends LinedProtocol {
     )
   }
 }
-
-/** From the fields of the hash, each with its value. */
 
 export const plainLock: LockKind = {
   name: 'lock',

@@ -29,9 +29,9 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
 
   constructor(runtime: Runtime, members: readonly Lock[]) {
     if (members.length === 0) throw new RangeError('locks must be one at least, not 0')
-    members.forEach((member, index) => {
-      checkMethods(member, `locks[${index}]`, ['tryAcquire', 'inspect', 'forceRelease', 'for'])
-    })
+    members.forEach((member, index) =>
+      checkMethods(member, `locks[${index}]`, ['tryAcquire', 'inspect', 'forceRelease', 'for']),
+    )
     mustDiffer(members)
     this.runtime = runtime
     this.members = members

@@ -93,9 +93,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
   }
 
   #listen({ signal }: Hold, index: number): void {
-    const ended = (): void => {
-      this.#memberEnded(index, signal.reason)
-    }
+    const ended = (): void => this.#memberEnded(index, signal.reason)
     if (signal.aborted) ended()
     else signal.addEventListener('abort', ended, { once: true })
   }

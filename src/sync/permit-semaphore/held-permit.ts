@@ -4,7 +4,7 @@ import type { Runtime } from '../../core/client/runtime.js'
 import type { TenureHold } from '../../core/hold/hold.js'
 import { type TenureHost, Tenure } from '../../core/hold/tenure.js'
 import type { Terms } from '../../core/hold/terms.js'
-import type { Attempt, LockProtocol, RenewScript, ServerState } from '../../core/protocol/protocol.js'
+import type { HeldProtocol } from '../../core/protocol/protocol.js'
 import { ClosedError, type LockLostError } from '../../errors.js'
 import { permitSemaphoreExtend, permitSemaphoreRenew } from '../../lua/scripts.gen.js'
 import type { Permit } from '../../api/semaphore.js'
@@ -17,32 +17,18 @@ const never = (): never => {
 }
 
 /** The steps of one permit, in the words of a lock: its id is the owner, and it is held once. */
-class PermitSteps implements LockProtocol {
-  readonly key: string
-  readonly channel: string
-  readonly renewal: RenewScript = permitSemaphoreRenew
-  readonly acquire: () => Promise<Attempt> = never
-  readonly release: () => Promise<number> = never
-  readonly inspect: () => Promise<ServerState> = never
-  readonly pass: () => Promise<boolean> = never
-  readonly forceRelease: () => Promise<boolean> = never
-  readonly #permits: IdentifiedPermits
-
-  constructor(permits: IdentifiedPermits) {
-    this.#permits = permits
-    this.key = permits.timeouts
-    this.channel = permits.told
-  }
-
-  async setLevel(owner: string, _level: number, lease: number): Promise<number | undefined> {
-    const left = await this.#permits.runner.run(permitSemaphoreExtend, [this.key], [owner, lease, 0])
+const stepsOf = ({ timeouts, runner }: IdentifiedPermits): HeldProtocol => ({
+  key: timeouts,
+  renewal: permitSemaphoreRenew,
+  async setLevel(owner, _level, lease) {
+    const left = await runner.run(permitSemaphoreExtend, [timeouts], [owner, lease, 0])
     return left === -2 ? undefined : left
-  }
-}
+  },
+})
 
 /** Looks after the tenure of one permit: nobody else here waits for it. */
 class PermitHost implements TenureHost {
-  readonly protocol: LockProtocol
+  readonly protocol: HeldProtocol
   readonly #permits: IdentifiedPermits
   readonly #id: string
   readonly #ended: () => void
@@ -51,7 +37,7 @@ class PermitHost implements TenureHost {
     this.#permits = permits
     this.#id = id
     this.#ended = ended
-    this.protocol = new PermitSteps(permits)
+    this.protocol = stepsOf(permits)
   }
 
   get name(): string {

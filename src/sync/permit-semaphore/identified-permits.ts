@@ -1,11 +1,8 @@
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import type { Patience } from '../../core/waiting/request.js'
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
-import type { Runtime } from '../../core/client/runtime.js'
-import { NamedRunner } from '../../core/client/named-runner.js'
-import { PermitPlace } from '../../core/shared/permit-place.js'
 import type { Terms } from '../../core/hold/terms.js'
-import { type Answer, type Passage, unlessSetUp } from '../../core/shared/passage.js'
+import { type Answer, unlessSetUp } from '../../core/shared/passage.js'
 import {
   expirableAmounts,
   expirableDeadlines,
@@ -13,7 +10,6 @@ import {
   expirableQueue,
   expirableTurn,
   permitTimeouts,
-  semaphoreChannel,
 } from '../../keys.js'
 import {
   permitSemaphoreAcquire,
@@ -27,9 +23,9 @@ import {
   permitSemaphoreSetPermits,
   permitSemaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
-import type { Runner } from '../../core/protocol/runner.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import type { Waiter } from '../../core/waiting/waiter.js'
+import { PermitsInLine } from '../semaphore/permits-in-line.js'
 import { quoted } from '../../plain-text.js'
 
 export interface PermitsRequest extends Patience {
@@ -64,45 +60,20 @@ const IDS_OF_A_CALL = 20
 /** 16 random bytes, as Redisson shows them. */
 const newId = (clock: Clock): string => Buffer.from(clock.randomBytes(16)).toString('hex')
 
-/**
- * The permits of a semaphore, as those see them who take some: each has an id. Those of one process who wait stand in the line on the
- * server once, for as many permits as the first of them wants.
- */
-export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
-  readonly name: string
+/** Permits of which each has an id. */
+export class IdentifiedPermits extends PermitsInLine<PermitsRequest, Grant> {
   readonly kind = { name: 'permitSemaphore' }
-  readonly key: string
   readonly timeouts: string
-  /** Where the process hears that it was granted permits. */
-  readonly channel: string
-  /** Where Redisson tells of releases. */
-  readonly told: string
-  readonly turnstiles: Turnstiles
-  readonly runtime: Runtime
-  readonly runner: Runner
-  readonly #place: PermitPlace
 
   constructor(turnstiles: Turnstiles, name: string, key: string) {
-    const { runtime } = turnstiles
-    this.turnstiles = turnstiles
-    this.runtime = runtime
-    this.runner = new NamedRunner(runtime, name)
-    this.name = name
-    this.key = key
-    this.timeouts = permitTimeouts(key)
-    this.told = semaphoreChannel(key)
-    const keys = {
+    super(turnstiles, name, key, {
       queue: expirableQueue(key),
       deadlines: expirableDeadlines(key),
       amounts: expirableAmounts(key),
       turn: expirableTurn(key),
       grants: expirableGrants(key),
-      told: this.told,
-    }
-    this.#place = new PermitPlace(runtime, this.runner, keys, () => {
-      turnstiles.at(this)?.call()
     })
-    this.channel = this.#place.channel
+    this.timeouts = permitTimeouts(key)
   }
 
   /** As scripts take an id. Redisson up to 3.16 keeps its text; see `member-of.lua`. */
@@ -117,7 +88,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
 
   /** The keys of a step along the line. */
   #keys(note: string) {
-    return [this.key, note, ...this.#place.line, this.timeouts] as const
+    return [this.key, note, ...this.place.line, this.timeouts] as const
   }
 
   /** New ids for those who wait, and what scripts are told of each. */
@@ -139,7 +110,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   #undo(error: unknown, note: string, waiters: readonly PermitsWaiter[], grants: readonly Grant[]): void {
     const { runtime } = this
     const ids = grants.flatMap((grant) => grant.ids.map((id) => this.marked(id)))
-    const { own, voices } = this.#place
+    const { own, voices } = this.place
     const args = [runtime.options.id, own, ...voices, ...ids] as const
     const undo = (): Promise<number> => this.runner.run(permitSemaphoreUndo, this.#keys(note), args)
     runtime.steps.undo(error, undo, Math.max(...waiters.map(({ request }) => request.terms.lease)))
@@ -148,8 +119,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   async ask(waiters: readonly PermitsWaiter[], hears: boolean): Promise<Answer<PermitsRequest, Grant>> {
     const note = this.runtime.steps.note(this.key)
     const { grants, calls } = this.#calls(waiters)
-    const waits = hears || this.#place.stands
-    const patient = waits ? waiters.find(({ request }) => request.wait > 0) : undefined
+    const patient = this.patient(waiters, hears)
     try {
       const served = await (patient === undefined ? this.#take(note, calls) : this.#joinLine(note, calls, patient))
       if (served.calls === -1) return { granted: [], left: served.left, vain: unlessSetUp(this.name, 'permits are') }
@@ -177,13 +147,13 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     calls: readonly (string | number)[],
     patient: PermitsWaiter | undefined,
   ): Promise<Served> {
-    const owner = this.#place.asks(patient !== undefined)
-    const { own, news, voices } = this.#place
+    const owner = this.place.asks(patient !== undefined)
+    const { own, news, voices } = this.place
     const args = [owner, patient?.request.count ?? 0, news, own, ...voices, ...calls] as const
     const answer = await this.runner.take(permitSemaphoreAsk, this.#keys(note), args, ([count]) => count > 0)
     const [served, first, open, share, left, all] = answer
-    this.#place.answered(owner, served, first, open, share)
-    const { restless } = this.#place
+    this.place.answered(owner, served, first, open, share)
+    const { restless } = this.place
     return { calls: served, left: left < 0 || restless < 0 ? Math.max(left, restless) : Math.min(left, restless), all }
   }
 
@@ -197,23 +167,14 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     )
   }
 
-  placeToLeave(): string | undefined {
-    return this.#place.leave()
-  }
-
-  leaveLine(): Promise<unknown> | undefined {
-    const owner = this.#place.leave()
-    return owner === undefined ? undefined : this.#leave(owner)
-  }
-
-  #leave(owner: string): Promise<unknown> {
-    const { line, own, voices } = this.#place
+  protected leave(owner: string): Promise<unknown> {
+    const { line, own, voices } = this.place
     const keys = [this.key, ...line, this.timeouts] as const
-    return this.#place.leaveBy(() => this.runner.run(permitSemaphoreLeave, keys, [owner, own, ...voices]))
+    return this.place.leaveBy(() => this.runner.run(permitSemaphoreLeave, keys, [owner, own, ...voices]))
   }
 
   async count(): Promise<{ there: boolean; available: number; acquired: number }> {
-    const { voices, keys } = this.#place
+    const { voices, keys } = this.place
     const counted = [this.key, this.timeouts, keys.queue] as const
     const [there, available, acquired] = await this.runner.run(permitSemaphoreCount, counted, voices)
     return { there: there === 1, available, acquired }
@@ -232,7 +193,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
   }
 
   #change(amount: number) {
-    const { own, voices } = this.#place
+    const { own, voices } = this.place
     return [amount, this.runtime.options.id, own, ...voices] as const
   }
 
@@ -246,9 +207,7 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     let gone: boolean | undefined
     await here?.passing.passBy(ids.length, async (waiters: readonly PermitsWaiter[]) => {
       const { grants, calls } = this.#calls(waiters)
-      const done = await this.#pass(ids, note, calls, (voided, error) => {
-        this.#undo(error, voided, waiters, grants)
-      })
+      const done = await this.#pass(ids, note, calls, (voided, error) => this.#undo(error, voided, waiters, grants))
       if (done !== -2) gone = done !== -1
       return done === 1 ? grants : undefined
     })
@@ -272,25 +231,14 @@ export class IdentifiedPermits implements Passage<PermitsRequest, Grant> {
     }
   }
 
-  async #giveUp(ids: readonly string[], note: string): Promise<boolean> {
-    const {
-      runtime: { options },
-      turnstiles,
-    } = this
-    const here = turnstiles.at(this)
-    const visits = here?.passing.visits() ?? 1
-    const place = here?.placeToLeave()
-    const { own, voices } = this.#place
-    const marked = ids.map((id) => this.marked(id))
-    const args = [place ?? options.id, own, visits, ...voices, ...marked] as const
-    let done: number | undefined
-    try {
-      done = await this.runner.run(permitSemaphoreRelease, this.#keys(note), args)
-      return done !== -1
-    } finally {
-      // Asked again, it knows of no place; and where nothing is given back it leaves none.
-      if (done !== 1 && place !== undefined) void this.#leave(place)
+  #giveUp(ids: readonly string[], note: string): Promise<boolean> {
+    const step = (owner: string, visits: number): Promise<number> => {
+      const { own, voices } = this.place
+      const marked = ids.map((id) => this.marked(id))
+      const args = [owner, own, visits, ...voices, ...marked] as const
+      return this.runner.run(permitSemaphoreRelease, this.#keys(note), args)
     }
+    return this.back(step, (done) => done === 1)
   }
 
   async giveBack({ ids }: Grant): Promise<void> {

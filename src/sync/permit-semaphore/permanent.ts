@@ -31,9 +31,7 @@ export class PermanentPermits {
 
   private constructor(runtime: Runtime) {
     this.#runtime = runtime
-    runtime.questions.add((cause) => {
-      this.#question(cause)
-    })
+    runtime.questions.add((cause) => this.#question(cause))
   }
 
   static of(runtime: Runtime): PermanentPermits {
@@ -86,7 +84,7 @@ export class PermanentPermits {
     if (batch.length === 0 || !this.#runtime.link.isUp) return
     const sent: Moment = momentOf(this.#runtime.options.clock)
     const keys = batch.map(({ timeouts }) => timeouts)
-    const left = await this.#runtime.run(permitSemaphoreRenew, keys, [0, ...batch.map(({ wire }) => wire)])
+    const left = await this.#runtime.link.run(permitSemaphoreRenew, keys, [0, ...batch.map(({ wire }) => wire)])
     batch.forEach((permit, i) => permit.found(left[i] ?? -2, sent))
   }
 }

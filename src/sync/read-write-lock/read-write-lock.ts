@@ -1,5 +1,5 @@
-import type { Answer, Asker, JoinState, LineProtocol, News, PlaceState } from '../../core/protocol/line-protocol.js'
-import { type Attempt, isHeld, isPassed, NOT_HELD, type ServerState } from '../../core/protocol/protocol.js'
+import type { Answer } from '../../core/protocol/line-protocol.js'
+import { type Attempt, isHeld, isPassed, type ServerState } from '../../core/protocol/protocol.js'
 import { ReadGate } from '../../core/gate/read-gate.js'
 import type { ReadProtocol } from '../../core/protocol/read-protocol.js'
 import { WriteGate } from '../../core/gate/write-gate.js'
@@ -27,7 +27,7 @@ import {
   readWriteLockWritePass,
 } from '../../lua/scripts.gen.js'
 import { waitersInParts } from '../fair-lock/fair-keys.js'
-import { HashProtocol, NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
+import { LinedProtocol, type Question, wordsOf } from '../lock/lock.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 
@@ -36,14 +36,14 @@ const BRIEF = 2
 /** Redisson's mark of a writer, behind its owner. */
 export const WRITE = ':write'
 
-export const MESSAGES = { read: '0', write: '1' } as const
+const MESSAGES = { read: '0', write: '1' } as const
 
 /**
  * Redisson's RReadWriteLock: a hash with the mode, a field for each reader and one for the writer. Each read has keys of
  * its own, which end with it. Those of ours who wait stand in one line, readers and writers, beside Redisson's keys: each
  * reader, and each writer or, unless it is fair, each process that writes.
  */
-abstract class Side extends HashProtocol implements LineProtocol {
+abstract class Side extends LinedProtocol {
   protected abstract readonly mode: 'read' | 'write'
   readonly standsOnce: boolean
 
@@ -68,57 +68,29 @@ abstract class Side extends HashProtocol implements LineProtocol {
     return [readWriteGrants(this.key), this.runner.publishCommand]
   }
 
-  grants(client: string): string {
+  override grants(client: string): string {
     return `${readWriteGrants(this.key)}:${client}${this.mode === 'write' ? WRITE : ''}`
   }
 
-  override async acquire(owner: string, lease: number): Promise<Attempt> {
+  protected override takeFree(owner: string, lease: number): Promise<Attempt> {
     const keys = [this.key, readWriteQueue(this.key), readWriteTurn(this.key)] as const
-    const left = await this.runner.take(readWriteLockAcquire, keys, [owner, lease, this.companion], isHeld)
-    if (left !== -2) return left
-    // The next waiter may be dead.
-    const { left: another, states } = await this.#ask([{ owner, lease, wait: 0 }], 0, NEVER_TOO_LATE, 0, 'take')
-    return states[0] === 1 ? null : another
+    return this.runner.take(readWriteLockAcquire, keys, [owner, lease, this.companion], isHeld)
   }
 
-  async #ask(
-    askers: readonly Asker[],
-    joins: 0 | 1,
-    notAfter: number,
-    news: News,
-    how: 'run' | 'take' = 'run',
-  ): Promise<Answer<number>> {
-    const words = askers.flatMap(({ owner, lease }) => [owner, String(lease)])
+  protected override async ask({ askers, joins, notAfter, news, how }: Question): Promise<Answer<number>> {
     const keys = [...this.#line, readWriteTurn(this.key)] as const
-    const args = [String(joins), notAfter, this.companion, ...this.#voices, news, ...words] as const
+    const args = [String(joins), notAfter, this.companion, ...this.#voices, news, ...wordsOf(askers)] as const
     const [stamp, left, open, share, states] = await (how === 'run'
       ? this.runner.run(readWriteLockAsk, keys, args)
       : this.runner.take(readWriteLockAsk, keys, args, ([, , , , [state]]) => state === 1))
     return { stamp: Number(stamp), left, open, share, states }
   }
 
-  async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {
-    return asJoined(await this.#ask(askers, 1, notAfter, 0))
-  }
-
-  async poll(askers: readonly Asker[], news: News): Promise<Answer<PlaceState>> {
-    return asPlaces(await this.#ask(askers, 0, TOO_LATE, news))
-  }
-
-  confirm(owner: string, lease: number): Promise<number> {
+  override confirm(owner: string, lease: number): Promise<number> {
     return this.runner.take(readWriteLockConfirm, this.#line, [owner, lease, this.companion], (left) => left > 0)
   }
 
-  override async release(owner: string, served: readonly string[] = [], visits = 1): Promise<number> {
-    // Who only stood in the line had lost it while it was on trial.
-    return (await this.#leave(owner, served, visits)) === 1 ? 1 : NOT_HELD
-  }
-
-  leave({ owner }: Asker): Promise<number> {
-    return this.#leave(owner, [], 1)
-  }
-
-  #leave(owner: string, served: readonly string[], visits: number): Promise<number> {
+  protected override giveBack(owner: string, served: readonly string[], visits: number): Promise<number> {
     const { countsAll } = this.runner
     const own = this.runner.mayBeCounted(this.channel) ? 1 : 0
     const keys = [...this.#line, readWriteTurn(this.key)] as const
@@ -152,7 +124,7 @@ type Part = Pick<ServerState, 'ttl' | 'holders'> & { readonly next: string }
  * No script goes through thousands of readers: each call shows some of them. `briefly`: one who lives is enough, and as many
  * dead ones as a few calls show count as one.
  */
-export const holdersInParts = async (
+const holdersInParts = async (
   briefly: boolean | undefined,
   part: (from: string) => Promise<Part>,
 ): Promise<Pick<ServerState, 'ttl' | 'holders'>> => {
@@ -168,7 +140,7 @@ export const holdersInParts = async (
 }
 
 /** From the fields of the hash, each with its value, and for how long each field's read goes on. */
-export const readersAndWriter = (fields: readonly string[], times: readonly number[]): ServerState['holders'] => {
+const readersAndWriter = (fields: readonly string[], times: readonly number[]): ServerState['holders'] => {
   if (fields.length !== 2 * times.length) {
     throw new EngineError('BAD_REPLY', `the server answered with ${times.length} times for ${fields.length / 2} fields`)
   }

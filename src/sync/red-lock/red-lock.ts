@@ -55,9 +55,7 @@ export class RedLock extends LockOfLocks {
       // Who grants it after that is one more, however late.
       round.close((late, index) => {
         void together.then(
-          (hold) => {
-            hold.join(late, index)
-          },
+          (hold) => hold.join(late, index),
           () => late.release(),
         )
       })

@@ -1,17 +1,7 @@
 import { LONGEST_UNDO } from '../../core/server/undo-acquire.js'
 import type { Patience } from '../../core/waiting/request.js'
-import type { Runtime } from '../../core/client/runtime.js'
-import { NamedRunner } from '../../core/client/named-runner.js'
-import { PermitPlace } from '../../core/shared/permit-place.js'
-import { type Answer, type Passage, unlessSetUp } from '../../core/shared/passage.js'
-import {
-  permitsAmounts,
-  permitsDeadlines,
-  permitsGrants,
-  permitsQueue,
-  permitsTurn,
-  semaphoreChannel,
-} from '../../keys.js'
+import { type Answer, unlessSetUp } from '../../core/shared/passage.js'
+import { permitsAmounts, permitsDeadlines, permitsGrants, permitsQueue, permitsTurn } from '../../keys.js'
 import {
   semaphoreAcquire,
   semaphoreAdd,
@@ -20,9 +10,9 @@ import {
   semaphoreUndo,
   semaphoreTrySetPermits,
 } from '../../lua/scripts.gen.js'
-import type { Runner } from '../../core/protocol/runner.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
 import type { Waiter } from '../../core/waiting/waiter.js'
+import { PermitsInLine } from './permits-in-line.js'
 
 export interface PermitsRequest extends Patience {
   readonly permits: number
@@ -30,64 +20,39 @@ export interface PermitsRequest extends Patience {
 
 type PermitsWaiter = Waiter<PermitsRequest, number>
 
-/**
- * The permits of a semaphore, as those see them who take some. Those of one process who wait stand in the line on the server once, for
- * as many permits as the first of them wants.
- */
-export class CountedPermits implements Passage<PermitsRequest, number> {
-  readonly name: string
+/** Permits that are nothing but an amount. */
+export class CountedPermits extends PermitsInLine<PermitsRequest, number> {
   readonly kind = { name: 'semaphore' }
-  readonly key: string
-  /** Where the process hears that it was granted permits. */
-  readonly channel: string
-  /** Where Redisson tells of releases. */
-  readonly told: string
-  readonly #turnstiles: Turnstiles
-  readonly #runtime: Runtime
-  readonly #runner: Runner
-  readonly #place: PermitPlace
 
   constructor(turnstiles: Turnstiles, name: string, key: string) {
-    const { runtime } = turnstiles
-    this.#turnstiles = turnstiles
-    this.#runtime = runtime
-    this.#runner = new NamedRunner(runtime, name)
-    this.name = name
-    this.key = key
-    this.told = semaphoreChannel(key)
-    const keys = {
+    super(turnstiles, name, key, {
       queue: permitsQueue(key),
       deadlines: permitsDeadlines(key),
       amounts: permitsAmounts(key),
       turn: permitsTurn(key),
       grants: permitsGrants(key),
-      told: this.told,
-    }
-    this.#place = new PermitPlace(runtime, this.#runner, keys, () => {
-      turnstiles.at(this)?.call()
     })
-    this.channel = this.#place.channel
   }
 
   /** The keys of a step along the line. */
   #keys(note: string) {
-    return [this.key, note, ...this.#place.line] as const
+    return [this.key, note, ...this.place.line] as const
   }
 
   async ask(waiters: readonly PermitsWaiter[], hears: boolean): Promise<Answer<PermitsRequest, number>> {
-    const { steps } = this.#runtime
+    const { steps } = this.runtime
     const note = steps.note(this.key)
     const wanted = waiters.map(({ request }) => request.permits)
-    const patient = hears || this.#place.stands ? waiters.find(({ request }) => request.wait > 0) : undefined
+    const patient = this.patient(waiters, hears)
     try {
       const calls = await (patient === undefined ? this.#take(note, wanted) : this.#joinLine(note, wanted, patient))
       if (calls > 0) steps.forget(note)
       if (calls === -1) return { granted: [], left: -1, vain: unlessSetUp(this.name, 'permits are') }
-      return { granted: wanted.slice(0, calls), left: this.#place.restless }
+      return { granted: wanted.slice(0, calls), left: this.place.restless }
     } catch (error) {
       steps.undo(error, () => {
-        const { own, voices } = this.#place
-        return this.#runner.run(semaphoreUndo, this.#keys(note), [this.#runtime.options.id, own, ...voices])
+        const { own, voices } = this.place
+        return this.runner.run(semaphoreUndo, this.#keys(note), [this.runtime.options.id, own, ...voices])
       })
       throw error
     }
@@ -95,37 +60,28 @@ export class CountedPermits implements Passage<PermitsRequest, number> {
 
   /** Of what nobody in the line comes for first. */
   async #take(note: string, wanted: readonly number[]): Promise<number> {
-    const { queue, deadlines, turn } = this.#place.keys
+    const { queue, deadlines, turn } = this.place.keys
     const keys = [this.key, note, queue, deadlines, turn] as const
-    const calls = await this.#runner.take(semaphoreAcquire, keys, wanted, (served) => served > 0)
+    const calls = await this.runner.take(semaphoreAcquire, keys, wanted, (served) => served > 0)
     // The next waiter may be dead.
     return calls === -2 ? this.#joinLine(note, wanted, undefined) : calls
   }
 
   /** `patient`: who waits in the line if it has to; nobody does: it may stand there all the same. */
   async #joinLine(note: string, wanted: readonly number[], patient: PermitsWaiter | undefined): Promise<number> {
-    const owner = this.#place.asks(patient !== undefined)
-    const { own, news, voices } = this.#place
+    const owner = this.place.asks(patient !== undefined)
+    const { own, news, voices } = this.place
     const args = [owner, patient?.request.permits ?? 0, news, own, ...voices, ...wanted] as const
-    const answer = await this.#runner.take(semaphoreAsk, this.#keys(note), args, ([served]) => served > 0)
+    const answer = await this.runner.take(semaphoreAsk, this.#keys(note), args, ([served]) => served > 0)
     const [calls, first, open, share] = answer
-    this.#place.answered(owner, calls, first, open, share)
+    this.place.answered(owner, calls, first, open, share)
     return calls
   }
 
-  placeToLeave(): string | undefined {
-    return this.#place.leave()
-  }
-
-  leaveLine(): Promise<unknown> | undefined {
-    const owner = this.#place.leave()
-    return owner === undefined ? undefined : this.#leave(owner)
-  }
-
-  #leave(owner: string): Promise<unknown> {
-    const standing = this.#place
-    const keys = [this.key, ...standing.line] as const
-    return standing.leaveBy(() => this.#runner.run(semaphoreLeave, keys, [owner, standing.own, ...standing.voices]))
+  protected leave(owner: string): Promise<unknown> {
+    const { place } = this
+    const keys = [this.key, ...place.line] as const
+    return place.leaveBy(() => this.runner.run(semaphoreLeave, keys, [owner, place.own, ...place.voices]))
   }
 
   amount({ permits }: PermitsRequest): number {
@@ -134,40 +90,32 @@ export class CountedPermits implements Passage<PermitsRequest, number> {
 
   /** Those who wait here have them, without the server. False: they do not. */
   pass(permits: number): boolean {
-    return this.#turnstiles.at(this)?.passing.pass(permits) === true
+    return this.turnstiles.at(this)?.passing.pass(permits) === true
   }
 
   /** What is taken now shall be seen by the server when it is given back. */
   endPassing(): void {
-    this.#turnstiles.at(this)?.passing.end()
+    this.turnstiles.at(this)?.passing.end()
   }
 
   async make(permits: number, expiry: number, note: string): Promise<boolean> {
-    const { own, voices } = this.#place
-    const args = [permits, expiry, this.#runtime.options.id, own, ...voices] as const
-    return (await this.#runner.run(semaphoreTrySetPermits, this.#keys(note), args)) === 1
+    const { own, voices } = this.place
+    const args = [permits, expiry, this.runtime.options.id, own, ...voices] as const
+    return (await this.runner.run(semaphoreTrySetPermits, this.#keys(note), args)) === 1
   }
 
   /** False: there is no such semaphore, and it is not to be made. */
-  async add(amount: number, always: boolean, note: string): Promise<boolean> {
-    const { options } = this.#runtime
-    const here = this.#turnstiles.at(this)
-    const visits = here?.passing.visits() ?? 1
-    const place = here?.placeToLeave()
-    const { own, voices } = this.#place
-    const args = [amount, always ? 1 : 0, place ?? options.id, own, visits, ...voices] as const
-    let told = -1
-    try {
-      told = await this.#runner.run(semaphoreAdd, this.#keys(note), args)
-      return told !== -1
-    } finally {
-      // Asked again, it knows of no place; and where nothing is given back it leaves none.
-      if (told === -1 && place !== undefined) void this.#leave(place)
+  add(amount: number, always: boolean, note: string): Promise<boolean> {
+    const step = (owner: string, visits: number): Promise<number> => {
+      const { own, voices } = this.place
+      const args = [amount, always ? 1 : 0, owner, own, visits, ...voices] as const
+      return this.runner.run(semaphoreAdd, this.#keys(note), args)
     }
+    return this.back(step, (told) => told !== -1)
   }
 
   async giveBack(permits: number): Promise<void> {
     if (permits === 0 || this.pass(permits)) return
-    await this.#runtime.steps.surely(this.key, (note) => this.add(permits, false, note), { kept: LONGEST_UNDO })
+    await this.runtime.steps.surely(this.key, (note) => this.add(permits, false, note), { kept: LONGEST_UNDO })
   }
 }

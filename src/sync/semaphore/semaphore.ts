@@ -93,9 +93,7 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
       result = await work()
     } finally {
       this.runtime.working--
-      const given = giveBack().then(() => {
-        turnstiles.letGo(giveBack)
-      })
+      const given = giveBack().then(() => turnstiles.letGo(giveBack))
       // Without an answer it goes on behind.
       await this.runtime.releases.within(given, undefined)
     }

@@ -8,8 +8,6 @@ import { holdersOf } from '../lock/holders.js'
 
 /** Redisson's RedissonSpinLock: the hash of a plain lock, without its messages. */
 class SpinLockProtocol extends HashProtocol {
-  readonly spins = true
-
   acquire(owner: string, lease: number): Promise<Attempt> {
     return this.runner.take(spinLockAcquire, [this.key], [owner, lease], isHeld)
   }

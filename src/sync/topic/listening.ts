@@ -114,9 +114,7 @@ export class Listening implements Subscription {
 
   /** Whoever sent what cannot be read, or whatever a listener throws, must not keep messages from the others. */
   #hear({ payload, channel }: Message): void {
-    const failed = (error: unknown): void => {
-      this.#runtime.fail(error)
-    }
+    const failed = (error: unknown): void => this.#runtime.fail(error)
     let message: unknown
     try {
       message = decodeWith(this.#place.codec, payload)

@@ -74,23 +74,17 @@ export class MessageLoop<T> implements Messages<T> {
 
   async #listen(): Promise<Listening | undefined> {
     const { signal } = this.#options
-    const failed = (error: unknown): void => {
-      this.#over({ error })
-    }
+    const failed = (error: unknown): void => this.#over({ error })
     try {
       const listening = await this.#topics.listen(
         this.#place,
-        (message, channel) => {
-          this.#take(this.#shape(message, channel))
-        },
+        (message, channel) => this.#take(this.#shape(message, channel)),
         signal,
         failed,
       )
       listening.on('gap', () => this.#gaps.emit('gap'))
       // All subscriptions of the topic were ended, or the signal did it.
-      listening.atEnd(() => {
-        this.#over(signal?.aborted === true ? { error: reasonOf(signal) } : {})
-      })
+      listening.atEnd(() => this.#over(signal?.aborted === true ? { error: reasonOf(signal) } : {}))
       if (this.#end !== undefined) await listening.unsubscribe()
       return listening
     } catch (error) {

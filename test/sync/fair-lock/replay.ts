@@ -131,7 +131,7 @@ export class Replay {
   /** Only a fresh owner tries, so one that waits already asks again. */
   async #try(owner: string, wait: number, lease: number): Promise<boolean> {
     if (await this.#waits(owner)) return (await this.#ask(owner, wait, lease)) === null
-    return (await this.#protocol.acquire(owner, lease, false)) === null
+    return (await this.#protocol.acquire(owner, lease)) === null
   }
 
   async #do(step: string): Promise<unknown> {
