@@ -1,4 +1,5 @@
 // @ts-check
+import { functionOf } from './functions.mjs'
 import { tokenize } from './tokens.mjs'
 
 /**
@@ -7,7 +8,7 @@ import { tokenize } from './tokens.mjs'
  * @typedef {import('./tokens.mjs').Token} Token
  */
 
-/** Of a script itself, and with its fragments. */
+/** Of a script itself, and with its functions. */
 export const MOST_LINES = 75
 const MOST_IN_ALL = 450
 const BINDING = /^local ([\w ,]+) = ((?:(?:tonumber \( )?(?:KEYS|ARGV)\b(?: \[ \d+ \])?(?: \))? ?,? ?)+)(?![[.:])/
@@ -60,8 +61,8 @@ const checkTable = (table, slots, bound, rest) => {
   bound.delete(`${table}[..]`)
 }
 
-/** @param {Header} header @param {string} expanded the body with its fragments */
-export const checkBody = (header, expanded) => {
+/** @param {Header} header */
+export const checkBody = (header) => {
   const { bound, rest } = readBindings(
     tokenize(header.body)
       .map((token) => (token.kind === 'string' ? '""' : token.text))
@@ -73,19 +74,23 @@ export const checkBody = (header, expanded) => {
   if (extra !== undefined) throw new Error(`${extra} is read, and the header does not have it`)
   const late = /(?:KEYS|ARGV) \[ \d+ \]/.exec(rest)
   if (late) throw new Error(`${late[0].replaceAll(' ', '')} is read outside of the first lines`)
-  const lines = codeLines(header.body)
+}
+
+/** @param {string} body @param {string} expanded with its functions */
+export const checkLength = (body, expanded) => {
+  const lines = codeLines(body)
   if (lines > MOST_LINES) throw new Error(`${lines} lines of code; ${MOST_LINES} are allowed`)
   const all = codeLines(expanded)
-  if (all > MOST_IN_ALL) throw new Error(`${all} lines of code with its fragments; ${MOST_IN_ALL} are allowed`)
+  if (all > MOST_IN_ALL) throw new Error(`${all} lines of code with its functions; ${MOST_IN_ALL} are allowed`)
 }
 
 /** A fragment is one local function that knows nothing of the script around it. @param {string} text @param {string} name */
 export const checkFragment = (text, name) => {
   const words = tokenize(text).map((token) => token.text)
   const [local, keyword] = words
-  if (/^--include\b/m.test(text)) throw new Error('a fragment includes no other')
+  if (/^--\w/m.test(text)) throw new Error('only a script says where its functions stand')
   if (local !== 'local' || keyword !== 'function') throw new Error("a fragment is one 'local function'")
-  const camel = name.replace(/^.*\//, '').replace(/-(\w)/g, (_, letter) => letter.toUpperCase())
-  if (words[2] !== camel) throw new Error(`the function of this fragment must be '${camel}', not '${words[2]}'`)
+  const due = functionOf(name)
+  if (words[2] !== due) throw new Error(`the function of this fragment must be '${due}', not '${words[2]}'`)
   if (words.includes('KEYS') || words.includes('ARGV')) throw new Error('a fragment reads no KEYS or ARGV')
 }

@@ -43,7 +43,7 @@ const addSlot = (slots, [, table = '', index = '', rest, name = '', unit]) => {
 /** @param {string} text */
 const splitHeader = (text) => {
   const lines = text.split('\n')
-  const end = lines.findIndex((line) => !line.startsWith('--') || line.startsWith('--include'))
+  const end = lines.findIndex((line) => !line.startsWith('--') || /^--\w/.test(line))
   const header = lines.slice(0, end < 0 ? lines.length : end).map((line) => line.slice(2).trim())
   return { header, body: lines.slice(header.length).join('\n') }
 }

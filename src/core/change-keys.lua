@@ -7,10 +7,6 @@
 -- returns integer how many of them it changed
 local keys = KEYS
 local limits, command, change = ARGV[1], ARGV[2], ARGV[3]
---include whole
---include text-of
---include wrong-kind
---include rate-limiter/rate-of
 
 if limits == '1' then
   local _, problem = rateOf(keys[1])

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { declareScript } from '../../scripts/build-lua.mjs'
 import { checkFragment } from '../../scripts/lua/check.mjs'
 import { readConstants, unusedConstants } from '../../scripts/lua/constants.mjs'
+import { withFunctions } from '../../scripts/lua/functions.mjs'
 import { parseReply } from '../../scripts/lua/reply-type.mjs'
 import { minify, tokenize } from '../../scripts/lua/tokens.mjs'
 
@@ -76,12 +77,82 @@ return {}`)
     )
     assert.match(code, / {2}0,\n {2}many\(integer\),\n\)/)
   })
+})
 
-  test('a fragment takes the place of its line', () => {
-    const text = changed('redis.call', '--include server-time\nlocal now = serverTime()\nredis.call')
-    const fragment = '-- Why.\nlocal function serverTime()\n  return 1\nend\n'
-    assert.match(declare(text, { 'server-time': fragment }), /local function serverTime\(\)return 1\\nend\\nlocal now=/)
+describe('a script has the functions that it calls', () => {
+  const fn = (name: string, body = ''): string => `-- Why.\nlocal function ${name}() ${body} end\n`
+  const texts = (fragments: Record<string, string>) => new Map(Object.entries(fragments))
+  /** The names of the functions, and the words around them, in their order. */
+  const order = (lua: string): string =>
+    [...lua.matchAll(/local function (\w+)|^\s*(\w+)\(/gm)].map(([, name, word]) => name ?? `${word}()`).join(' ')
+
+  test('in front, each behind those that it calls itself', () => {
+    const fragments = texts({ a: fn('a', 'c() b()'), b: fn('b', 'c()'), c: fn('c'), d: fn('d') })
+    const { text, names } = withFunctions('lock', 'x = a()\n', fragments)
+    assert.equal(order(text), 'c b a')
+    assert.deepEqual(names, ['c', 'b', 'a'])
+    assert.match(
+      declare(changed('redis.call', 'local now = c()\nredis.call'), { c: fn('c') }),
+      /local function c\(\)end/,
+    )
   })
+
+  test('also those that it hands on', () => {
+    assert.deepEqual(
+      withFunctions('lock', 'local f = { a = b, c = 1 } redis.call(f.d)', texts({ a: fn('a'), b: fn('b') })).names,
+      ['b'],
+    )
+  })
+
+  test('of its own kind, of the one that it leans on, of the line, of outsiders, or of all', () => {
+    const everywhere = ['', 'lock/', 'line/', 'outsiders/', 'semaphore/', 'permit-semaphore/']
+    const from = (kind: string, folders: readonly string[]): readonly string[] =>
+      withFunctions(kind, 'isIn()', new Map(folders.map((folder) => [`${folder}is-in`, fn('isIn')]))).names
+    assert.deepEqual(from('lock', everywhere), ['lock/is-in'])
+    assert.deepEqual(from('fenced-lock', everywhere), ['lock/is-in'])
+    assert.deepEqual(from('permit-semaphore', everywhere), ['permit-semaphore/is-in'])
+    assert.deepEqual(from('permit-semaphore', everywhere.slice(0, 5)), ['semaphore/is-in'])
+    assert.deepEqual(from('spin-lock', everywhere), ['line/is-in'])
+    assert.deepEqual(from('spin-lock', ['', 'outsiders/']), ['outsiders/is-in'])
+    assert.deepEqual(from('spin-lock', ['', 'lock/']), ['is-in'])
+  })
+
+  test('which its own take the place of, as do its locals', () => {
+    const fragments = texts({ a: fn('a'), b: fn('b'), c: fn('c') })
+    const body = 'local function a(b)\n  b()\nend\nfor _, c in a() do\n  x(c)\nend\nlocal function x() end\n'
+    assert.deepEqual(withFunctions('lock', body, fragments).names, [])
+  })
+
+  test('at the marker, where they are called below it only', () => {
+    const fragments = texts({ a: fn('a'), b: fn('b', 'a()'), c: fn('c', 'a()'), d: fn('d') })
+    const body = 'b()\nif x() then return 1 end\n--functions\nc()\nd()\nlocal function x() end\n'
+    assert.equal(order(withFunctions('lock', body, fragments).text), 'a b b() c d c() d() x')
+  })
+
+  const inBlock = 'a()\nif 1 then\n  --functions\n  b()\n'
+  for (const rest of ['end\nc()\n', 'else\n  c()\nend\n', 'elseif c() then\n  c()\nend\n'])
+    test(`in front, where they are called behind the block of the marker: ${JSON.stringify(rest)}`, () => {
+      const fragments = texts({ a: fn('a'), b: fn('b'), c: fn('c') })
+      assert.match(order(withFunctions('lock', inBlock + rest, fragments).text), /^a c a\(\) b b\(\)/)
+    })
+
+  test('again, in another block', () => {
+    const body = `${inBlock}end\nif 2 then\n  --functions\n  b()\nend\n`
+    assert.equal(order(withFunctions('lock', body, texts({ a: fn('a'), b: fn('b') })).text), 'a a() b b() b b()')
+  })
+
+  const refused: readonly (readonly [why: string, body: string, message: RegExp])[] = [
+    ['one that is nowhere', 'redis.call(a)\nnowhere(1)', /there is no nowhere$/],
+    ['one that is nowhere, called by another', 'lost()', /there is no nowhere, which lost\.lua uses/],
+    ['a circle', 'a()', /a calls b calls a/],
+    ['an odd marker', '--function\na()', /'--function' is neither/],
+  ]
+  for (const [why, body, message] of refused)
+    test(`${why} does not build`, () => {
+      const fragments = { a: fn('a', 'b()'), b: fn('b', 'a()'), lost: fn('lost', 'nowhere()') }
+      const fine = body.startsWith('redis') ? { ...fragments, a: fn('a') } : fragments
+      assert.throws(() => withFunctions('lock', `${body}\n`, texts(fine)), message)
+    })
 })
 
 describe('a header and a body that disagree do not build', () => {
@@ -116,11 +187,7 @@ describe('a header and a body that disagree do not build', () => {
     ['a name not in camelCase', changed('ARGV[1] owner', 'ARGV[1] the_owner'), /no camelCase name/],
     ['a slot line out of shape', changed('KEYS[1] lock', 'KEYS[1]: lock'), /is not 'KEYS\[n\] name'/],
     ['an unknown reply', changed('nil held', 'nothing held'), /begins with none of nil/],
-    [
-      'a fragment that is not there',
-      changed('redis.call', '--include nowhere\nredis.call'),
-      /there is no .*nowhere\.lua/,
-    ],
+    ['a function that is not there', changed('redis.call', 'nowhere()\nredis.call'), /there is no nowhere/],
     ['76 lines of code', GOOD + 'x = 1\n'.repeat(71), /76 lines of code/],
     ['what is no Lua 5.1', changed("'HSET'", '$'), /is not Lua 5\.1/],
   ]
@@ -142,10 +209,10 @@ describe('a fragment', () => {
       checkFragment('x = 1', 'x')
     }, /one 'local function'/)
   })
-  test('includes no other and reads no KEYS or ARGV', () => {
+  test('has no marker and reads no KEYS or ARGV', () => {
     assert.throws(() => {
-      checkFragment(`--include a\n${good}`, 'server-time')
-    }, /includes no other/)
+      checkFragment(`--functions\n${good}`, 'server-time')
+    }, /only a script says/)
     assert.throws(() => {
       checkFragment(good.replace('1', 'KEYS[1]'), 'server-time')
     }, /no KEYS or ARGV/)

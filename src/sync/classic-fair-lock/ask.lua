@@ -14,13 +14,6 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local counted, joins, notAfter = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local asked = ARGV
---include left-of
---include classic-fair-lock/remove-overdue
---include holder-of
---include wrong-kind
---include take-hold
---include fair-lock/add-scores
---include or-undo
 
 if holderOf(lock) == nil then
   return wrongKind(lock)

@@ -7,9 +7,6 @@
 -- returns integer 1 when it was held, 0 when it was free
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local channel, publish = ARGV[1], ARGV[2]
---include classic-fair-lock/remove-overdue
---include holder-of
---include wrong-kind
 
 if holderOf(lock) == nil then
   return wrongKind(lock)

@@ -13,7 +13,6 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, allowance, counted = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local channel, publish = ARGV[4], ARGV[5]
---include classic-fair-lock/remove-overdue
 
 local waiting = redis.call('LRANGE', queue, 0, 1999)
 local wasHead = waiting[1] == owner

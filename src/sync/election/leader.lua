@@ -3,8 +3,6 @@
 -- KEYS[2] leader
 -- returns [string owner, string | nil term, string | nil revision, string | nil since, string | nil form, string | nil value, integer left] | nil nobody leads
 local lock, leader = KEYS[1], KEYS[2]
---include left-of
---include short-fields
 
 local known = shortFields(leader, 'owner', 'term', 'revision', 'since', 'form')
 local owner = known[1]

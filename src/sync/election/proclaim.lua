@@ -13,10 +13,6 @@
 -- returns integer 1 written, 0 the lock is not this owner's
 local lock, leader, channel = KEYS[1], KEYS[2], KEYS[3]
 local owner, term, revision, form, value, kept, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
---include server-now
---include or-undo
---include whole
---include short-fields
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

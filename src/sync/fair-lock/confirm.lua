@@ -8,9 +8,6 @@
 -- returns integer ms that it is this owner's, 0 when it is not any more
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease = ARGV[1], tonumber(ARGV[2])
---include left-of
---include line/remove-waiter
---include fair-lock/confirm
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

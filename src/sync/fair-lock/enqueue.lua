@@ -14,27 +14,6 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local allowance, notAfter, channel, grants, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local owners = ARGV
---include left-of
---include holder-of
---include wrong-kind
---include fair-lock/is-ours
---include fair-lock/deadline-of
---include line/remove-waiter
---include fair-lock/confirm
---include line/extend-line
---include line/remove-clients
---include fair-lock/mark-age
---include fair-lock/remove-overdue
---include fair-lock/add-scores
---include fair-lock/keep-order
---include fair-lock/limit-deadlines
---include line/is-heard
---include line/publish-grant
---include take-hold
---include fair-lock/mark-now
---include fair-lock/wake-redisson
---include fair-lock/grant-next
---include or-undo
 
 local holder = holderOf(lock)
 if holder == nil then

@@ -10,11 +10,6 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local counter = KEYS
 local first = tonumber(ARGV[1])
---include left-of
---include holder-of
---include line/waiters-at
---include wrong-kind
---include is-token
 
 local holder, count = holderOf(lock)
 if holder == nil then

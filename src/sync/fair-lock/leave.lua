@@ -15,23 +15,6 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease, allowance = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local channel, grants, publish = ARGV[4], ARGV[5], ARGV[6]
 local served = ARGV
---include left-of
---include fair-lock/is-ours
---include fair-lock/deadline-of
---include line/remove-waiter
---include line/extend-line
---include line/remove-clients
---include fair-lock/mark-age
---include fair-lock/remove-overdue
---include fair-lock/add-scores
---include fair-lock/keep-order
---include fair-lock/limit-deadlines
---include line/is-heard
---include line/publish-grant
---include take-hold
---include fair-lock/mark-now
---include fair-lock/wake-redisson
---include fair-lock/grant-next
 
 local time = redis.call('TIME')
 local line = {

@@ -14,10 +14,6 @@ local to = ARGV[2]
 local lease = ARGV[3]
 local known = ARGV[4]
 
---include holder-of
---include raise-counter
---include take-hold
-
 local holder = holderOf(lock)
 local passes = holder == from
 if not holder or not passes and holder ~= to then

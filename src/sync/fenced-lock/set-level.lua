@@ -14,11 +14,6 @@ local level = tonumber(ARGV[2])
 local lease = tonumber(ARGV[3])
 local known = ARGV[4]
 
---include left-of
---include raise-counter
---include is-token
---include count-of
-
 local held = redis.call('HGET', lock, owner)
 if not held then
   return nil

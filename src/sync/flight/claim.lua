@@ -8,11 +8,6 @@
 -- returns digits token | nil look again
 local record, lock, counter = KEYS[1], KEYS[2], KEYS[3]
 local owner, after, known = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include whole
---include short-fields
---include flight/ended-of
---include count-with
---include raise-counter
 
 local token, foreign = endedOf(record)
 if not token and foreign then

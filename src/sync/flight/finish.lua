@@ -13,11 +13,6 @@
 -- returns integer 1 kept, 0 the lock is not this owner's
 local record, lock, channel = KEYS[1], KEYS[2], KEYS[3]
 local owner, token, state, form, value, kept, publish, message = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
---include whole
---include short-fields
---include flight/ended-of
---include server-now
---include or-undo
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

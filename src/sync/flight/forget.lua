@@ -5,9 +5,6 @@
 -- returns integer 1 forgotten, 0 there was nothing
 local record, channel = KEYS[1], KEYS[2]
 local publish = ARGV[1]
---include whole
---include short-fields
---include flight/ended-of
 
 local ended, foreign = endedOf(record)
 if not ended and foreign then

@@ -6,11 +6,6 @@
 -- returns [string | nil state, integer token, integer age, string | nil form, string | nil value, string | nil holder]
 local record, lock = KEYS[1], KEYS[2]
 local after, fresh = tonumber(ARGV[1]), tonumber(ARGV[2])
---include whole
---include short-fields
---include flight/ended-of
---include holder-of
---include server-now
 
 local token, ended, state, form = endedOf(record)
 local now = serverNow()

@@ -11,17 +11,10 @@ local keys = KEYS
 local owner = ARGV[1]
 local lease = tonumber(ARGV[2])
 local fields = ARGV
---include server-now
---include keyed-lock/give-key
 
 local now, ttl, over = serverNow(), -2, {}
 if redis.call('EXISTS', unpack(keys)) > 0 then
---include whole
---include keyed-lock/key-left
---include wrong-kind
---include keyed-lock/group-like
---include outsiders/turn-left
---include outsiders/end-turn
+  --functions
 
 -- Whether somebody who stands in the line and lives wants one of these keys, as far as a few of those there show: where they do
 -- not show all of it, somebody may.
@@ -66,7 +59,7 @@ end
     endTurn(line)
   end
 end
---include keyed-lock/remove-key
+--functions
 for i = 3, #fields do
   giveKey(group, fields[i], owner, now + lease, 1)
   -- After that: a group that is empty in between loses its expiry.

@@ -22,40 +22,6 @@ local group, queue, turn, sets, deadlines = KEYS[1], KEYS[2], KEYS[3], KEYS[4], 
 local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local news, passes, set = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 local asker = ARGV
---include whole
---include keyed-lock/key-left
---include keyed-lock/give-key
---include keyed-lock/remove-key
---include wrong-kind
---include keyed-lock/group-like
---include extend-expiry
---include line/remove-waiter
---include line/extend-line
---include line/remove-clients
---include outsiders/is-outsider
---include keyed-lock/set-of
---include keyed-lock/fields-of
---include keyed-lock/mode-of
---include keyed-lock/ends-of
---include keyed-lock/is-holder
---include keyed-lock/grant
---include keyed-lock/grant-channel
---include line/is-heard
---include keyed-lock/enters-or-blocks
---include line/publish-grant
---include keyed-lock/first-of
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include keyed-lock/confirm
---include line/mark-alive
---include or-undo
---include line/place-all
---include outsiders/turn-left
---include outsiders/end-turn
---include line/ask-all
---include keyed-lock/wake-first
 
 local ttl = redis.call('PTTL', group)
 if ttl ~= -2 and not groupLike(group, ttl) then return wrongKind(group) end

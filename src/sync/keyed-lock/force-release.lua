@@ -11,28 +11,6 @@
 local group, queue, deadlines, sets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 local fields = ARGV
---include whole
---include keyed-lock/key-left
---include keyed-lock/give-key
---include keyed-lock/remove-key
---include line/remove-waiter
---include line/extend-line
---include line/remove-clients
---include outsiders/is-outsider
---include keyed-lock/set-of
---include keyed-lock/fields-of
---include keyed-lock/mode-of
---include keyed-lock/ends-of
---include keyed-lock/is-holder
---include keyed-lock/grant
---include keyed-lock/grant-channel
---include line/is-heard
---include keyed-lock/enters-or-blocks
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
 
 local time = redis.call('TIME')
 local line = {

@@ -11,9 +11,6 @@
 local group, queue, deadlines, sets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local first = tonumber(ARGV[1])
 local fields = ARGV
---include server-now
---include whole
---include keyed-lock/key-left
 
 local now = serverNow()
 local owners, left, counts, waiting, wants = {}, {}, {}, {}, {}

@@ -11,12 +11,6 @@ local from = ARGV[1]
 local to = ARGV[2]
 local lease = tonumber(ARGV[3])
 local fields = ARGV
---include server-now
---include whole
---include keyed-lock/key-left
---include keyed-lock/give-key
---include keyed-lock/remove-key
---include extend-expiry
 
 local now = serverNow()
 for i = 4, #fields do

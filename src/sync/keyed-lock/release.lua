@@ -15,8 +15,6 @@ local group, keys = KEYS[1], KEYS
 local owner, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local counted, own, visits = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local fields = ARGV
---include server-now
---include whole
 
 local now = serverNow()
 local freed, all, trouble = 0, true, nil
@@ -38,33 +36,7 @@ local told = not lined and freed > 0 and redis.pcall(publish, channel, '0')
 if not lined and (type(told) ~= 'number' or told <= own or not keys[2]) then
   return freed > 0 and all and 1 or trouble or -1
 end
---include keyed-lock/key-left
---include keyed-lock/give-key
---include keyed-lock/remove-key
---include line/remove-waiter
---include line/extend-line
---include line/remove-clients
---include outsiders/is-outsider
---include keyed-lock/set-of
---include keyed-lock/fields-of
---include keyed-lock/mode-of
---include keyed-lock/ends-of
---include keyed-lock/is-holder
---include keyed-lock/grant
---include keyed-lock/grant-channel
---include line/is-heard
---include keyed-lock/enters-or-blocks
---include line/publish-grant
---include keyed-lock/first-of
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include outsiders/turn-left
---include outsiders/begin-turn
---include outsiders/end-turn
---include line/hand-over
---include keyed-lock/wake-first
+--functions
 
 local time = redis.call('TIME')
 local line = {

@@ -7,10 +7,6 @@
 local groups = KEYS
 local lease = tonumber(ARGV[1])
 local holds = ARGV
---include server-now
---include whole
---include keyed-lock/key-left
---include extend-expiry
 
 local now = serverNow()
 local renewed = {}

@@ -11,11 +11,6 @@ local owner = ARGV[1]
 local level = ARGV[2]
 local lease = tonumber(ARGV[3])
 local fields = ARGV
---include server-now
---include whole
---include keyed-lock/key-left
---include keyed-lock/give-key
---include extend-expiry
 
 local now = serverNow()
 local left = math.huge

@@ -8,8 +8,6 @@
 -- returns integer 1 closed, 0 when it was
 local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
 local amount, publish = ARGV[1], ARGV[2]
---include whole
---include text-of
 
 local before = textOf(note)
 if before then

@@ -24,34 +24,6 @@ local counter = KEYS
 local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 local news, known = tonumber(ARGV[6]), ARGV[7]
 local owners = ARGV
---include left-of
---include holder-of
---include wrong-kind
---include line/remove-waiter
---include take-hold
---include line/extend-line
---include line/remove-clients
---include lock/mode-of
---include lock/is-holder
---include lock/grant
---include lock/enters-or-blocks
---include line/grant-channel
---include line/is-heard
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include lock/confirm
---include line/mark-alive
---include or-undo
---include line/place-all
---include outsiders/turn-left
---include outsiders/end-turn
---include line/ask-all
---include outsiders/is-outsider
---include raise-counter
---include next-token
 
 local holder = holderOf(lock)
 if holder == nil then

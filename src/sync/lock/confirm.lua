@@ -11,12 +11,6 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local counter = KEYS
 local owner, lease, known = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include left-of
---include line/remove-waiter
---include lock/confirm
---include or-undo
---include raise-counter
---include next-token
 
 local isNew = redis.call('ZSCORE', deadlines, owner)
 local left = confirm({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)

@@ -9,8 +9,6 @@ local lock = KEYS[1]
 local from = ARGV[1]
 local to = ARGV[2]
 local lease = ARGV[3]
---include holder-of
---include take-hold
 
 local holder = holderOf(lock)
 if not holder or holder ~= from and holder ~= to then

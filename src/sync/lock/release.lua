@@ -21,7 +21,7 @@ local counted, own, visits, known = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.
 local freed = redis.pcall('HDEL', lock, owner)
 if counter[5] and freed == 1 then
---include raise-counter
+  --functions
   raiseCounter(counter[5], known)
 end
 local lined = redis.call('EXISTS', queue) == 1
@@ -30,26 +30,7 @@ local told = not lined and freed == 1 and redis.pcall(publish, channel, '0')
 if not lined and (type(told) ~= 'number' or told <= own) then
   return freed == 1 and 1 or freed == 0 and -1 or freed
 end
---include line/remove-waiter
---include take-hold
---include line/extend-line
---include line/remove-clients
---include lock/mode-of
---include lock/is-holder
---include lock/grant
---include lock/enters-or-blocks
---include line/grant-channel
---include line/is-heard
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include outsiders/turn-left
---include whole
---include outsiders/begin-turn
---include outsiders/end-turn
---include line/hand-over
+--functions
 
 local time = redis.call('TIME')
 local line = {

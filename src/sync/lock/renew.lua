@@ -8,7 +8,6 @@
 local locks = KEYS
 local lease = tonumber(ARGV[1])
 local owners = ARGV
---include left-of
 
 local renewed = {}
 for i, lock in ipairs(locks) do

@@ -9,7 +9,6 @@ local lock = KEYS[1]
 local owner = ARGV[1]
 local level = ARGV[2]
 local lease = tonumber(ARGV[3])
---include left-of
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return -2

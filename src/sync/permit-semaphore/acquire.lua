@@ -15,17 +15,6 @@
 local permits, note, queue, deadlines, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local channel, publish = ARGV[1], ARGV[2]
 local calls = ARGV
---include permit-semaphore/member-of
---include or-undo
---include whole
---include text-of
---include left-of
---include count-with
---include permit-semaphore/reclaim-expired
---include server-now
---include publish-permits
---include permit-semaphore/add-ids
---include permit-semaphore/fit-calls
 
 if redis.call('EXISTS', note, queue, deadlines, turn) > 0 then
   if redis.call('EXISTS', note) == 1 then

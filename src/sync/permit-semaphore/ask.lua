@@ -25,40 +25,6 @@ local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2
 local owner, joins, news, own = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 local calls = ARGV
---include publish-permits
---include whole
---include text-of
---include left-of
---include count-with
---include or-undo
---include line/remove-waiter
---include permit-semaphore/member-of
---include permit-semaphore/reclaim-expired
---include semaphore/remove-clients
---include semaphore/line-of
---include semaphore/mode-of
---include semaphore/granted-to
---include semaphore/is-holder
---include permit-semaphore/enters-or-blocks
---include permit-semaphore/trial-ids
---include permit-semaphore/add-ids
---include permit-semaphore/grant
---include permit-semaphore/end-trial
---include semaphore/leave-line
---include permit-semaphore/restore-deadlines
---include line/grant-channel
---include line/is-heard
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include outsiders/turn-left
---include semaphore/notice-outsiders
---include semaphore/walk-for-permits
---include semaphore/join-line
---include semaphore/mark-listening
---include permit-semaphore/fit-calls
 
 if redis.call('EXISTS', note) == 1 then
   return { 0, 0, 0, 0, -1, 0 }

@@ -6,8 +6,6 @@
 -- returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
 local timeouts = KEYS[1]
 local id, lease, shorten = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include permit-semaphore/member-of
---include server-now
 
 local member = memberOf(id)
 local ends = redis.call('ZSCORE', timeouts, member)

@@ -11,12 +11,6 @@
 local permits, note, timeouts, voided = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local ids = ARGV[1]
 local calls = ARGV
---include permit-semaphore/member-of
---include or-undo
---include server-now
---include whole
---include text-of
---include permit-semaphore/fit-calls
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then

@@ -18,15 +18,6 @@
 local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
 local client, own, visits, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local ids = ARGV
---include permit-semaphore/member-of
---include or-undo
---include whole
---include text-of
---include left-of
---include count-with
---include permit-semaphore/reclaim-expired
---include server-now
---include publish-permits
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
@@ -63,31 +54,7 @@ local lined = redis.call('EXISTS', queue, deadlines) > 0
 if not lined and publishPermits(channel, publish, available) <= (own == 1 and 1 or 0) then
   return 1
 end
---include line/remove-waiter
---include semaphore/remove-clients
---include semaphore/line-of
---include semaphore/mode-of
---include semaphore/granted-to
---include semaphore/is-holder
---include permit-semaphore/enters-or-blocks
---include permit-semaphore/trial-ids
---include permit-semaphore/add-ids
---include permit-semaphore/grant
---include permit-semaphore/end-trial
---include semaphore/leave-line
---include permit-semaphore/restore-deadlines
---include line/grant-channel
---include line/is-heard
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include outsiders/turn-left
---include outsiders/begin-turn
---include semaphore/notice-outsiders
---include semaphore/walk-for-permits
---include semaphore/hand-over
+--functions
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.timeouts, line.most, line.visits = timeouts, MOST_GRANTED, visits

@@ -7,8 +7,6 @@
 local timeouts = KEYS
 local lease = tonumber(ARGV[1])
 local ids = ARGV
---include permit-semaphore/member-of
---include server-now
 
 local now = serverNow()
 local renewed = {}

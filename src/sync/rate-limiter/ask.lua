@@ -23,25 +23,6 @@ local limiter, value, ownValue, permits, ownPermits, note = KEYS[1], KEYS[2], KE
 local order, places = KEYS[7], KEYS[8]
 local owner, patient, hears, counted, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local calls = ARGV
---include whole
---include text-of
---include left-of
---include wrong-kind
---include rate-limiter/rate-of
---include rate-limiter/limiter-of
---include rate-limiter/count-window
---include rate-limiter/move-window
---include rate-limiter/save-value
---include rate-limiter/save-limiter
---include or-undo
---include rate-limiter/line-of
---include rate-limiter/places-in
---include rate-limiter/head-of
---include rate-limiter/wake-next
---include rate-limiter/join-line
---include rate-limiter/ahead-of
---include rate-limiter/permits-free-in
---include rate-limiter/pause-of
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if problem then

@@ -9,16 +9,6 @@
 -- more than was looked at
 local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local enough = tonumber(ARGV[1])
---include whole
---include text-of
---include left-of
---include wrong-kind
---include rate-limiter/rate-of
---include rate-limiter/limiter-of
---include rate-limiter/count-window
---include rate-limiter/move-window
---include rate-limiter/save-value
---include server-now
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then

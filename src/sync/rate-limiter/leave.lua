@@ -8,11 +8,6 @@
 -- returns integer 1 where it stood there
 local order, places = KEYS[1], KEYS[2]
 local owner, counted, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
---include whole
---include rate-limiter/line-of
---include rate-limiter/places-in
---include rate-limiter/head-of
---include rate-limiter/wake-next
 
 local line = lineOf(order, places, grants, publish, counted)
 local first = headOf(line, owner)

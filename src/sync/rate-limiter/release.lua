@@ -17,22 +17,6 @@
 local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local amount, publish, counted, grants = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
---include whole
---include text-of
---include left-of
---include wrong-kind
---include rate-limiter/rate-of
---include rate-limiter/limiter-of
---include rate-limiter/count-window
---include rate-limiter/move-window
---include rate-limiter/save-value
---include rate-limiter/save-limiter
---include server-now
---include publish-permits
---include rate-limiter/line-of
---include rate-limiter/places-in
---include rate-limiter/head-of
---include rate-limiter/wake-next
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then

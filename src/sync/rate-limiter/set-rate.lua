@@ -23,22 +23,6 @@ local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3],
 local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local keepState, always, publish, counted, grants = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
---include whole
---include text-of
---include left-of
---include wrong-kind
---include rate-limiter/rate-of
---include rate-limiter/limiter-of
---include rate-limiter/count-window
---include rate-limiter/move-window
---include rate-limiter/save-value
---include rate-limiter/save-limiter
---include server-now
---include publish-permits
---include rate-limiter/line-of
---include rate-limiter/places-in
---include rate-limiter/head-of
---include rate-limiter/wake-next
 
 local done = textOf(note)
 if done then

@@ -15,18 +15,6 @@
 local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local note, order = KEYS[6], KEYS[7]
 local calls = ARGV
---include whole
---include text-of
---include left-of
---include wrong-kind
---include rate-limiter/rate-of
---include rate-limiter/limiter-of
---include rate-limiter/count-window
---include rate-limiter/move-window
---include rate-limiter/save-value
---include rate-limiter/save-limiter
---include server-now
---include rate-limiter/permits-free-in
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then

@@ -15,16 +15,6 @@
 local limiter, note, channel, order, places = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local publish, counted, grants = ARGV[5], ARGV[6], ARGV[7]
---include whole
---include text-of
---include wrong-kind
---include rate-limiter/rate-of
---include publish-permits
---include or-undo
---include rate-limiter/line-of
---include rate-limiter/places-in
---include rate-limiter/head-of
---include rate-limiter/wake-next
 
 local before = textOf(note)
 if before then

@@ -17,16 +17,6 @@ local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3],
 local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local publish, counted, grants = ARGV[1], ARGV[2], ARGV[3]
 local calls = ARGV
---include whole
---include text-of
---include wrong-kind
---include rate-limiter/rate-of
---include rate-limiter/limiter-of
---include publish-permits
---include rate-limiter/line-of
---include rate-limiter/places-in
---include rate-limiter/head-of
---include rate-limiter/wake-next
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, NOTE_TIME)

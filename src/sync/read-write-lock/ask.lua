@@ -19,33 +19,6 @@ local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local joins, notAfter = ARGV[1], tonumber(ARGV[2])
 local companion, grants, publish, news = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local owners = ARGV
---include left-of
---include read-write-lock/is-holder
---include line/remove-waiter
---include line/extend-line
---include line/remove-clients
---include read-write-lock/keep-level
---include read-write-lock/grant
---include count-of
---include read-write-lock/confirm
---include line/is-heard
---include line/publish-grant
---include read-write-lock/grant-channel
---include read-write-lock/enters-or-blocks
---include read-write-lock/mode-of
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include line/mark-alive
---include or-undo
---include line/place-all
---include wrong-kind
---include outsiders/turn-left
---include outsiders/end-turn
---include line/ask-all
---include outsiders/is-outsider
---include read-write-lock/has-outsider
 
 local held = redis.call('HGET', lock, 'mode')
 if held ~= 'read' and held ~= 'write' and redis.call('EXISTS', lock) == 1 then

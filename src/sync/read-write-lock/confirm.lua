@@ -8,9 +8,5 @@
 -- returns integer ms that it has it, 0 when it does not any more
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, lease, companion = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include read-write-lock/is-holder
---include line/remove-waiter
---include count-of
---include read-write-lock/confirm
 
 return confirm({ lock = lock, queue = queue, deadlines = deadlines, companion = companion }, owner, lease)

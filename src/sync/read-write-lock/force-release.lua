@@ -11,23 +11,6 @@
 -- returns integer 1 when it was held so, 0 when not
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
---include count-of
---include wrong-kind
---include read-write-lock/is-holder
---include line/remove-waiter
---include line/extend-line
---include line/remove-clients
---include read-write-lock/keep-level
---include read-write-lock/grant
---include line/is-heard
---include line/publish-grant
---include read-write-lock/grant-channel
---include read-write-lock/enters-or-blocks
---include read-write-lock/mode-of
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
 
 -- The keys of all who read go. Where there are thousands some of them stay until their time is over: nobody reads by a key
 -- alone.

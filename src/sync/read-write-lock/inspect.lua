@@ -11,11 +11,6 @@
 -- goes on, 0 when it died or is none; deadlines in ms since the epoch, by the server's clock
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local companion, from, first = ARGV[1], ARGV[2], tonumber(ARGV[3])
---include left-of
---include read-write-lock/reads-left
---include read-write-lock/is-holder
---include line/waiters-at
---include wrong-kind
 
 local ttl, mode = leftOf(lock), redis.call('HGET', lock, 'mode')
 if ttl ~= -2 and mode ~= 'read' and mode ~= 'write' then

@@ -9,12 +9,6 @@
 -- returns integer 1 passed, 0 when it was neither's, or no read
 local lock, given, taken = KEYS[1], KEYS[2], KEYS[3]
 local from, to, lease, companion = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
---include left-of
---include count-of
---include read-write-lock/keep-level
---include read-write-lock/reads-left
---include read-write-lock/lock-left
---include read-write-lock/remove-levels
 
 local found = redis.call('HMGET', lock, 'mode', from, to)
 local reads = found[1] == 'read' or found[1] == 'write'

@@ -7,9 +7,6 @@
 -- returns integer[owners] ms left, -2 lost, in the order of the owners
 local locks = KEYS
 local lease, owners = tonumber(ARGV[1]), ARGV
---include left-of
---include count-of
---include extend-expiry
 
 local renewed, missing, looks = {}, 0, 0
 for i = 2, #owners do

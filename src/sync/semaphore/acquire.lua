@@ -10,10 +10,6 @@
 -- returns integer how many of the calls have theirs, -1 when no permits are set, -2 when it may be another's turn
 local permits, note, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local wanted = ARGV
---include whole
---include text-of
---include semaphore/available
---include semaphore/fit-in
 
 local free, noted = available(permits, note)
 if free == nil then
@@ -29,7 +25,7 @@ if redis.call('EXISTS', queue, deadlines, turn) > 0 then
   end
 end
 if calls > 0 then
---include semaphore/take
+  --functions
   local refusal = take(permits, note, taken, 0)
   if refusal then
     return refusal

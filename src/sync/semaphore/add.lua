@@ -18,11 +18,6 @@
 local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local amount, always, client, own, visits = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local channel, grants, publish = ARGV[6], ARGV[7], ARGV[8]
---include publish-permits
---include whole
---include text-of
---include left-of
---include count-with
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, math.max(leftOf(note), 1)) == 1 then
@@ -42,30 +37,7 @@ local lined = redis.call('EXISTS', queue, deadlines) > 0
 if not lined and publishPermits(channel, publish, available) <= (own == 1 and 1 or 0) then
   return 1
 end
---include or-undo
---include line/remove-waiter
---include semaphore/remove-clients
---include semaphore/line-of
---include semaphore/mode-of
---include semaphore/granted-to
---include semaphore/is-holder
---include semaphore/enters-or-blocks
---include semaphore/grant
---include semaphore/end-trial
---include semaphore/leave-line
---include semaphore/restore-deadlines
---include line/grant-channel
---include line/is-heard
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include outsiders/turn-left
---include outsiders/begin-turn
---include semaphore/notice-outsiders
---include semaphore/walk-for-permits
---include semaphore/hand-over
+--functions
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.visits, line.left, line.added = visits, available, amount

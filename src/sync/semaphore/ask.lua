@@ -23,11 +23,6 @@ local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3]
 local owner, joins, news, own = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 local wanted = ARGV
---include whole
---include text-of
---include count-with
---include semaphore/available
---include semaphore/fit-in
 
 local stored, noted = available(permits, note)
 local calls, taken = fitIn(wanted, 7, stored or 0)
@@ -36,31 +31,7 @@ if stored == nil then
 elseif noted then
   return { calls - 7, 0, 0, 0 }
 end
---include semaphore/take
---include or-undo
---include line/remove-waiter
---include semaphore/remove-clients
---include semaphore/line-of
---include semaphore/mode-of
---include semaphore/granted-to
---include semaphore/is-holder
---include semaphore/enters-or-blocks
---include semaphore/grant
---include semaphore/end-trial
---include semaphore/leave-line
---include semaphore/restore-deadlines
---include line/grant-channel
---include line/is-heard
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include outsiders/turn-left
---include semaphore/notice-outsiders
---include semaphore/walk-for-permits
---include semaphore/join-line
---include semaphore/mark-listening
+--functions
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 line.left = stored or 0

@@ -3,9 +3,6 @@
 -- KEYS[2] note
 -- returns integer permits taken, negative when there was a debt
 local permits, note = KEYS[1], KEYS[2]
---include whole
---include text-of
---include or-undo
 
 local before = textOf(note)
 if before then

@@ -13,13 +13,6 @@
 -- returns [digits token, integer attempt] | nil ended, run by another, or tried too often
 local slot, lock, counter, last = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, run, most, due, kept, known = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
---include server-now
---include whole
---include text-of
---include short-fields
---include or-undo
---include raise-counter
---include save-newest-due
 
 local function isToken(text)
   return #text < 20 and string.find(text, '^%d+$')

@@ -8,10 +8,6 @@
 -- returns integer 1 written, 0 it is another's, or gone
 local slot = KEYS[1]
 local run, state, kept, attempt, token = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
---include server-now
---include or-undo
---include whole
---include short-fields
 
 local known = shortFields(slot, 'run', 'attempt', 'before')
 local gone = redis.call('EXISTS', slot) == 0

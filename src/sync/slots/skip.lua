@@ -7,11 +7,6 @@
 -- returns integer 1 nobody had claimed it, 0 somebody had
 local slot, last = KEYS[1], KEYS[2]
 local run, due, kept = ARGV[1], ARGV[2], ARGV[3]
---include server-now
---include or-undo
---include whole
---include short-fields
---include save-newest-due
 
 if redis.call('EXISTS', slot) == 1 then
   return shortFields(slot, 'run')[1] == run and 1 or 0

@@ -6,10 +6,6 @@
 local lock = KEYS[1]
 local owner = ARGV[1]
 local lease = ARGV[2]
---include left-of
---include holder-of
---include wrong-kind
---include take-hold
 
 local left = leftOf(lock)
 local holder = left ~= -2 and holderOf(lock)

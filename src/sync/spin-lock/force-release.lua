@@ -2,8 +2,6 @@
 -- KEYS[1] lock
 -- returns integer 1 when it was held, 0 when it was free
 local lock = KEYS[1]
---include holder-of
---include wrong-kind
 
 if holderOf(lock) == nil then
   return wrongKind(lock)

@@ -9,8 +9,6 @@
 -- returns nil held | integer ms until it is worth asking again
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local lease, owner, allowance, now = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
---include prune
---include take
 
 prune(queue, deadlines, now)
 if take(lock, queue, deadlines, owner, lease, allowance) then

@@ -9,8 +9,6 @@
 -- returns 1 held | nil another's
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local lease, owner, now, allowance = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
---include prune
---include take
 
 prune(queue, deadlines, now)
 if take(lock, queue, deadlines, owner, lease, allowance) then

@@ -14,7 +14,6 @@
 local lock, queue, deadlines, channel, latch = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local word, lease, owner, now = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local publish, memory = ARGV[5], ARGV[6]
---include prune
 
 local said = redis.call('GET', latch)
 if said then
