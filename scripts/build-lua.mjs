@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMain } from './is-main.mjs'
-import { checkBody, checkFragment, checkLength } from './lua/check.mjs'
+import { checkFragment, checkLength, checkNames } from './lua/check.mjs'
 import { readConstants, unusedConstants, valueOf } from './lua/constants.mjs'
 import { kindOf, withFunctions } from './lua/functions.mjs'
 import { parseHeader } from './lua/header.mjs'
@@ -78,7 +78,7 @@ const tupleType = (slots) => {
  */
 export const declareScript = (name, text, fragments, constants = {}) => {
   const header = parseHeader(text)
-  checkBody(header)
+  checkNames(text, header)
   const expanded = withFunctions(kindOf(name), header.body, fragments).text
   checkLength(header.body, expanded)
   const minified = minify(expanded, valueOf(constants))

@@ -6,13 +6,14 @@
  * @property {string} name
  * @property {boolean} rest the last one, and any number of it
  * @property {string} type as TypeScript
+ * @property {boolean} number whether the script gets it as a number
  *
  * @typedef {object} Header
  * @property {string[]} purpose
  * @property {Slot[]} KEYS
  * @property {Slot[]} ARGV
  * @property {string} returns as it is written
- * @property {string} body what follows the header
+ * @property {string} body what follows the header, behind the lines that give each slot its name
  */
 import { parseReply } from './reply-type.mjs'
 
@@ -22,13 +23,17 @@ const UNITS = { ms: 'number', count: 'number', integer: 'number', bytes: 'Uint8A
 const SLOT = /^(KEYS|ARGV)\[(\d+)(\.\.)?\]\s+(\S+)(?:\s+\(([^)]*)\))?/
 const NAME = /^[a-z][A-Za-z0-9]*$/
 
-/** @param {string} table @param {string | undefined} unit */
+/**
+ * Arguments are sent as text. A number is one for the script, too, unless its unit says `text`: it is only handed on, or compared.
+ * @param {string} table @param {string | undefined} unit
+ */
 const slotType = (table, unit) => {
-  if (unit === undefined) return 'string'
+  if (unit === undefined) return { type: 'string', number: false }
   if (table === 'KEYS') throw new Error(`KEYS have no unit: (${unit})`)
-  const type = UNITS[unit]
+  const type = UNITS[unit.replace(/ text$/, '')]
   if (!type) throw new Error(`unknown unit (${unit}); there are ${Object.keys(UNITS).join(', ')}`)
-  return type
+  if (unit.endsWith(' text') && type !== 'number') throw new Error(`(${unit}): only a number can be left as text`)
+  return { type, number: type === 'number' && !unit.endsWith(' text') }
 }
 
 /** @param {Slot[]} slots @param {RegExpExecArray} match */
@@ -37,7 +42,8 @@ const addSlot = (slots, [, table = '', index = '', rest, name = '', unit]) => {
   if (slots.at(-1)?.rest) throw new Error(`${slot} follows ${table}[n..], which must be the last`)
   if (Number(index) !== slots.length + 1) throw new Error(`${slot} stands where ${table}[${slots.length + 1}] is due`)
   if (!NAME.test(name)) throw new Error(`${slot}: '${name}' is no camelCase name`)
-  slots.push({ name, rest: rest !== undefined, type: slotType(table, unit) })
+  const { type, number } = slotType(table, unit)
+  slots.push({ name, rest: rest !== undefined, type, number: number && rest === undefined })
 }
 
 /** @param {string} text */
@@ -46,6 +52,15 @@ const splitHeader = (text) => {
   const end = lines.findIndex((line) => !line.startsWith('--') || /^--\w/.test(line))
   const header = lines.slice(0, end < 0 ? lines.length : end).map((line) => line.slice(2).trim())
   return { header, body: lines.slice(header.length).join('\n') }
+}
+
+/** The line that gives the slots of a table their names; the last one has all of the table where there may be any number of it. @param {string} table @param {Slot[]} slots */
+const bind = (table, slots) => {
+  const values = slots.map(({ rest, number }, index) => {
+    const slot = rest ? table : `${table}[${index + 1}]`
+    return number ? `tonumber(${slot})` : slot
+  })
+  return slots.length > 0 ? `local ${slots.map(({ name }) => name).join(', ')} = ${values.join(', ')}\n` : ''
 }
 
 /** @param {string} text @returns {Header} */
@@ -73,5 +88,9 @@ export const parseHeader = (text) => {
   if (!parsed.purpose.some(Boolean)) throw new Error('the header has no purpose line')
   if (!parsed.returns) throw new Error("the header has no 'returns' line")
   parseReply(parsed.returns, parsed.ARGV)
+  const names = [...parsed.KEYS, ...parsed.ARGV].map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice) throw new Error(`two slots are '${twice}'`)
+  parsed.body = bind('KEYS', parsed.KEYS) + bind('ARGV', parsed.ARGV) + body
   return parsed
 }

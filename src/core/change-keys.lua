@@ -5,8 +5,6 @@
 -- ARGV[2] command
 -- ARGV[3] change
 -- returns integer how many of them it changed
-local keys = KEYS
-local limits, command, change = ARGV[1], ARGV[2], ARGV[3]
 
 if limits == '1' then
   local _, problem = rateOf(keys[1])

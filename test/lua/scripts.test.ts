@@ -10,6 +10,7 @@ import { LIBRARY, generate } from '../../scripts/build-lua.mjs'
 import { MOST_LINES, codeLines } from '../../scripts/lua/check.mjs'
 import { readConstants } from '../../scripts/lua/constants.mjs'
 import { kindOf, withFunctions } from '../../scripts/lua/functions.mjs'
+import { parseHeader } from '../../scripts/lua/header.mjs'
 import { tokenize } from '../../scripts/lua/tokens.mjs'
 import { TRIAL } from '#src/constants.js'
 
@@ -18,9 +19,10 @@ const scripts = Object.values(generated) as readonly Script[]
 const FRAGMENTS = join(root, 'src/lua/fragments')
 const fragments = readdirSync(FRAGMENTS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.lua'))
 
+/** Without its header, and with the names of its slots. */
 const sourceOf = ({ name }: Script): string => {
   const file = name.startsWith('core/') ? `src/${name}.lua` : `src/sync/${name}.lua`
-  return readFileSync(join(root, file), 'utf8')
+  return parseHeader(readFileSync(join(root, file), 'utf8')).body
 }
 
 const texts = new Map(fragments.map((file) => [file.slice(0, -4), readFileSync(join(FRAGMENTS, file), 'utf8')]))

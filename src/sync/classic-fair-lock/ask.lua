@@ -11,9 +11,6 @@
 -- ARGV[4..] asked owners, their leases and their allowances in turn
 -- returns [digits stamp, integer left, integer[asked/3] states] server time in µs; ms until one of them should ask again, negative
 -- when none can say; of each owner: 1 held, 0 waits, 2 has no place, and joins not, or asked too late
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local counted, joins, notAfter = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local asked = ARGV
 
 if holderOf(lock) == nil then
   return wrongKind(lock)

@@ -5,8 +5,6 @@
 -- ARGV[1] channel
 -- ARGV[2] publish
 -- returns integer 1 when it was held, 0 when it was free
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local channel, publish = ARGV[1], ARGV[2]
 
 if holderOf(lock) == nil then
   return wrongKind(lock)

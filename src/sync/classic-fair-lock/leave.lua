@@ -10,9 +10,6 @@
 -- ARGV[4] channel
 -- ARGV[5] publish
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, allowance, counted = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-local channel, publish = ARGV[4], ARGV[5]
 
 local waiting = redis.call('LRANGE', queue, 0, 1999)
 local wasHead = waiting[1] == owner

@@ -2,7 +2,6 @@
 -- KEYS[1] lock
 -- KEYS[2] leader
 -- returns [string owner, string | nil term, string | nil revision, string | nil since, string | nil form, string | nil value, integer left] | nil nobody leads
-local lock, leader = KEYS[1], KEYS[2]
 
 local known = shortFields(leader, 'owner', 'term', 'revision', 'since', 'form')
 local owner = known[1]

@@ -5,14 +5,12 @@
 -- KEYS[3] channel
 -- ARGV[1] owner
 -- ARGV[2] term
--- ARGV[3] revision (count)
+-- ARGV[3] revision (count text)
 -- ARGV[4] form
 -- ARGV[5] value
--- ARGV[6] kept (ms)
+-- ARGV[6] kept (ms text)
 -- ARGV[7] publish or an empty text, where nothing has changed
 -- returns integer 1 written, 0 the lock is not this owner's
-local lock, leader, channel = KEYS[1], KEYS[2], KEYS[3]
-local owner, term, revision, form, value, kept, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

@@ -4,8 +4,6 @@
 -- ARGV[1] owner
 -- ARGV[2] publish
 -- returns integer 1 deleted, 0 it was another's, or gone
-local leader, channel = KEYS[1], KEYS[2]
-local owner, publish = ARGV[1], ARGV[2]
 
 if shortFields(leader, 'owner')[1] ~= owner then
   return 0

@@ -6,8 +6,6 @@
 -- ARGV[1] owner
 -- ARGV[2] lease (ms)
 -- returns integer ms that it is this owner's, 0 when it is not any more
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease = ARGV[1], tonumber(ARGV[2])
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

@@ -11,9 +11,6 @@
 -- ARGV[6..] owners and their leases in turn
 -- returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that the lock stays another's, -1 without
 -- expiry, -2 when it is free; of each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 asked too late
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local allowance, notAfter, channel, grants, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
-local owners = ARGV
 
 local holder = holderOf(lock)
 if holder == nil then

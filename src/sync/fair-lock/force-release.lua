@@ -8,8 +8,6 @@
 -- ARGV[4] grants
 -- ARGV[5] publish
 -- returns integer 1 when it was held, 0 when it was free
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 
 local time = redis.call('TIME')
 local line = {

@@ -7,9 +7,6 @@
 -- returns [integer ttl, string[pairs] owners and counts in turn, string[pairs] waiting owners and deadlines in turn, digits token | nil]
 -- ttl in ms, -1 without expiry, -2 when free; deadlines in ms since the epoch, by the server's clock; the newest token, where the
 -- lock has a counter
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local counter = KEYS
-local first = tonumber(ARGV[1])
 
 local holder, count = holderOf(lock)
 if holder == nil then

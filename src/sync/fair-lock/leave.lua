@@ -11,10 +11,6 @@
 -- ARGV[6] publish
 -- ARGV[7..] served
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease, allowance = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local channel, grants, publish = ARGV[4], ARGV[5], ARGV[6]
-local served = ARGV
 
 local time = redis.call('TIME')
 local line = {

@@ -10,9 +10,6 @@
 -- ARGV[5..] owners and their leases in turn
 -- returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that the lock stays another's, -1 without
 -- expiry, -2 when it is free; of each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 is not there
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local allowance, channel, grants, publish = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
-local owners = ARGV
 
 local time = redis.call('TIME')
 local line = {

@@ -3,12 +3,10 @@
 -- KEYS[2] queue
 -- KEYS[3] deadlines
 -- ARGV[1] owner
--- ARGV[2] lease (ms)
+-- ARGV[2] lease (ms text)
 -- ARGV[3] channel
 -- ARGV[4] publish
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is another's turn
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 local left = leftOf(lock)
 local holder = left ~= -2 and holderOf(lock)

@@ -5,11 +5,9 @@
 -- KEYS[3] turn
 -- KEYS[4] counter
 -- ARGV[1] owner
--- ARGV[2] lease (ms)
+-- ARGV[2] lease (ms text)
 -- ARGV[3] known the newest token that the caller has seen
 -- returns digits token of the hold | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
-local lock, queue, turn, counter = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local owner, lease, known = ARGV[1], ARGV[2], ARGV[3]
 
 local again = false
 if redis.call('EXISTS', lock, queue, turn) > 0 then

@@ -4,15 +4,9 @@
 -- KEYS[2] counter
 -- ARGV[1] from
 -- ARGV[2] to
--- ARGV[3] lease (ms)
+-- ARGV[3] lease (ms text)
 -- ARGV[4] known the newest token that the caller has seen
 -- returns digits token of the hold | nil it was neither's, or no such lock
-local lock = KEYS[1]
-local counter = KEYS[2]
-local from = ARGV[1]
-local to = ARGV[2]
-local lease = ARGV[3]
-local known = ARGV[4]
 
 local holder = holderOf(lock)
 local passes = holder == from

@@ -7,12 +7,6 @@
 -- ARGV[3] lease (ms)
 -- ARGV[4] known the newest token that the caller has seen
 -- returns [integer left, digits token | nil] ms left, -1 without expiry, and the newest token | nil not this owner's
-local lock = KEYS[1]
-local counter = KEYS[2]
-local owner = ARGV[1]
-local level = tonumber(ARGV[2])
-local lease = tonumber(ARGV[3])
-local known = ARGV[4]
 
 local held = redis.call('HGET', lock, owner)
 if not held then

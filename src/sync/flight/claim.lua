@@ -6,8 +6,6 @@
 -- ARGV[2] after (count) the token of the newest end that the caller has seen
 -- ARGV[3] known the newest token that the caller has had for any key
 -- returns digits token | nil look again
-local record, lock, counter = KEYS[1], KEYS[2], KEYS[3]
-local owner, after, known = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 
 local token, foreign = endedOf(record)
 if not token and foreign then

@@ -7,12 +7,10 @@
 -- ARGV[3] state
 -- ARGV[4] form
 -- ARGV[5] value
--- ARGV[6] kept (ms)
+-- ARGV[6] kept (ms text)
 -- ARGV[7] publish
 -- ARGV[8] message
 -- returns integer 1 kept, 0 the lock is not this owner's
-local record, lock, channel = KEYS[1], KEYS[2], KEYS[3]
-local owner, token, state, form, value, kept, publish, message = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

@@ -3,8 +3,6 @@
 -- KEYS[2] channel
 -- ARGV[1] publish
 -- returns integer 1 forgotten, 0 there was nothing
-local record, channel = KEYS[1], KEYS[2]
-local publish = ARGV[1]
 
 local ended, foreign = endedOf(record)
 if not ended and foreign then

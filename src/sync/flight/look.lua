@@ -4,8 +4,6 @@
 -- ARGV[1] after (count) another token than this can be used whatever its age; -1: none can
 -- ARGV[2] fresh (ms)
 -- returns [string | nil state, integer token, integer age, string | nil form, string | nil value, string | nil holder]
-local record, lock = KEYS[1], KEYS[2]
-local after, fresh = tonumber(ARGV[1]), tonumber(ARGV[2])
 
 local token, ended, state, form = endedOf(record)
 local now = serverNow()

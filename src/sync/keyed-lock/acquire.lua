@@ -6,11 +6,6 @@
 -- ARGV[2] lease (ms)
 -- ARGV[3..] fields
 -- returns nil held | integer ms that one of them stays another's, -2 when it may be another's turn
-local group = KEYS[1]
-local keys = KEYS
-local owner = ARGV[1]
-local lease = tonumber(ARGV[2])
-local fields = ARGV
 
 local now, ttl, over = serverNow(), -2, {}
 if redis.call('EXISTS', unpack(keys)) > 0 then

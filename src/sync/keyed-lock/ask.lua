@@ -18,10 +18,6 @@
 -- returns [digits stamp, integer left, integer open, integer share, integer[asker/2] states] server time in µs; ms that one of the
 -- keys stays another's, -2 when that is not known; for how many ms the group is left to those who know of no line at most, and for
 -- how many visits of theirs; 1 held, 0 those are to be heard, or refused, 3 behind ours, 4 first behind ours, 2 has no place, and asked too late for one
-local group, queue, turn, sets, deadlines = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
-local news, passes, set = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
-local asker = ARGV
 
 local ttl = redis.call('PTTL', group)
 if ttl ~= -2 and not groupLike(group, ttl) then return wrongKind(group) end

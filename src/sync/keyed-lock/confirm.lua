@@ -7,8 +7,6 @@
 -- ARGV[2] lease (ms)
 -- ARGV[3] set the fields of the keys, with blanks between them
 -- returns integer ms that they are this owner's, 0 when they are not all any more
-local group, queue, deadlines, sets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local owner, lease, set = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 
 local line = {
   lock = group, queue = queue, deadlines = deadlines, sets = sets, now = serverNow(),

@@ -8,9 +8,6 @@
 -- ARGV[3] publish
 -- ARGV[4..] fields
 -- returns integer 1 when one of them was held, 0 when all were free
-local group, queue, deadlines, sets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
-local fields = ARGV
 
 local time = redis.call('TIME')
 local line = {

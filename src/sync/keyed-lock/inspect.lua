@@ -8,9 +8,6 @@
 -- returns [string[fields] owners, integer[fields] left (ms), integer[fields] counts, string[pairs] waiting owners and deadlines in
 -- turn, string[] wants] in the order of the fields; an empty owner: it is free. Of each who waits, the fields that it wants, with
 -- blanks between them; empty where that is not known
-local group, queue, deadlines, sets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local first = tonumber(ARGV[1])
-local fields = ARGV
 
 local now = serverNow()
 local owners, left, counts, waiting, wants = {}, {}, {}, {}, {}

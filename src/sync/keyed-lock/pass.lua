@@ -6,11 +6,6 @@
 -- ARGV[3] lease (ms)
 -- ARGV[4..] fields
 -- returns integer 1 passed, 0 when they were not all one of theirs
-local group = KEYS[1]
-local from = ARGV[1]
-local to = ARGV[2]
-local lease = tonumber(ARGV[3])
-local fields = ARGV
 
 local now = serverNow()
 for i = 4, #fields do

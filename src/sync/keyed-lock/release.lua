@@ -11,10 +11,6 @@
 -- ARGV[7] visits (count) how many have had them in this process without a step on the server, the owner included
 -- ARGV[8..] fields
 -- returns integer 1 freed, 0 only waited, -1 when not all of them were this owner's still
-local group, keys = KEYS[1], KEYS
-local owner, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local counted, own, visits = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
-local fields = ARGV
 
 local now = serverNow()
 local freed, all, trouble = 0, true, nil

@@ -4,9 +4,6 @@
 -- ARGV[1] lease (ms), 0: as they have
 -- ARGV[2..] holds
 -- returns integer[holds] ms left, -2 lost, in the order of the groups
-local groups = KEYS
-local lease = tonumber(ARGV[1])
-local holds = ARGV
 
 local now = serverNow()
 local renewed = {}

@@ -2,15 +2,10 @@
 -- Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
 -- KEYS[1] group
 -- ARGV[1] owner
--- ARGV[2] level (count)
+-- ARGV[2] level (count text)
 -- ARGV[3] lease (ms)
 -- ARGV[4..] fields
 -- returns integer ms left, -2 not all of them are this owner's
-local group = KEYS[1]
-local owner = ARGV[1]
-local level = ARGV[2]
-local lease = tonumber(ARGV[3])
-local fields = ARGV
 
 local now = serverNow()
 local left = math.huge

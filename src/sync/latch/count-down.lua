@@ -4,8 +4,6 @@
 -- KEYS[3] note
 -- ARGV[1] publish
 -- returns integer how many are left
-local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
-local publish = ARGV[1]
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then

@@ -3,8 +3,6 @@
 -- KEYS[2] channel
 -- ARGV[1] publish
 -- returns integer 1 deleted, 0 when it was not there
-local latch, channel = KEYS[1], KEYS[2]
-local publish = ARGV[1]
 
 if not whole(textOf(latch) or '0') then
   return redis.error_reply('WRONGKIND a text that is no count')

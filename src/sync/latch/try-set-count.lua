@@ -3,11 +3,9 @@
 -- KEYS[1] latch
 -- KEYS[2] channel
 -- KEYS[3] note
--- ARGV[1] amount (count)
+-- ARGV[1] amount (count text)
 -- ARGV[2] publish
 -- returns integer 1 closed, 0 when it was
-local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
-local amount, publish = ARGV[1], ARGV[2]
 
 local before = textOf(note)
 if before then

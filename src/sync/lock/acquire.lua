@@ -4,10 +4,8 @@
 -- KEYS[2] queue
 -- KEYS[3] turn
 -- ARGV[1] owner
--- ARGV[2] lease (ms)
+-- ARGV[2] lease (ms text)
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
-local lock, queue, turn = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease = ARGV[1], ARGV[2]
 
 if redis.call('EXISTS', lock, queue, turn) > 0 then
   --functions

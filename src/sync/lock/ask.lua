@@ -19,11 +19,6 @@
 -- most, and for how many visits of theirs; the token; of each owner: 1 held, 0 first in the line, behind one that cannot grant, or
 -- refused, 3 behind ours, 4 first behind
 -- ours, 2 has no place, and asked too late for one
-local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local counter = KEYS
-local joins, notAfter, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
-local news, known = tonumber(ARGV[6]), ARGV[7]
-local owners = ARGV
 
 local holder = holderOf(lock)
 if holder == nil then

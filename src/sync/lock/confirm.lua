@@ -8,9 +8,6 @@
 -- ARGV[2] lease (ms)
 -- ARGV[3] known the newest token that the caller has seen
 -- returns [integer left, digits token | nil] ms that it is this owner's, 0 when it is not any more; its token
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local counter = KEYS
-local owner, lease, known = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 
 local isNew = redis.call('ZSCORE', deadlines, owner)
 local left = confirm({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)

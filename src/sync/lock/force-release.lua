@@ -6,8 +6,6 @@
 -- ARGV[2] grants
 -- ARGV[3] publish
 -- returns integer 1 when it was held, 0 when it was free
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 
 local holder = holderOf(lock)
 if holder == nil then

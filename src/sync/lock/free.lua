@@ -5,8 +5,6 @@
 -- ARGV[2] channel
 -- ARGV[3] publish
 -- returns integer 1 freed, -1 when it was not this owner's
-local lock = KEYS[1]
-local owner, channel, publish = ARGV[1], ARGV[2], ARGV[3]
 
 if redis.call('HDEL', lock, owner) == 0 then
   return -1

@@ -3,12 +3,8 @@
 -- KEYS[1] lock
 -- ARGV[1] from
 -- ARGV[2] to
--- ARGV[3] lease (ms)
+-- ARGV[3] lease (ms text)
 -- returns integer 1 passed, 0 when it was neither's, or no such lock
-local lock = KEYS[1]
-local from = ARGV[1]
-local to = ARGV[2]
-local lease = ARGV[3]
 
 local holder = holderOf(lock)
 if not holder or holder ~= from and holder ~= to then

@@ -14,9 +14,6 @@
 -- ARGV[7] visits (count) how many have had it in this process without a step on the server, the owner included
 -- ARGV[8] known the newest token that the caller has seen; where the counter was deleted meanwhile it goes on from there
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
-local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local counter, owner, channel, grants, publish = KEYS, ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local counted, own, visits, known = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.
 local freed = redis.pcall('HDEL', lock, owner)

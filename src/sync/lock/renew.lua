@@ -5,9 +5,6 @@
 -- ARGV[1] lease (ms), 0: as they have
 -- ARGV[2..] owners
 -- returns integer[owners] ms left, -1 without expiry, -2 lost, in the order of the locks
-local locks = KEYS
-local lease = tonumber(ARGV[1])
-local owners = ARGV
 
 local renewed = {}
 for i, lock in ipairs(locks) do

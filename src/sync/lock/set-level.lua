@@ -2,13 +2,9 @@
 -- Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
 -- KEYS[1] lock
 -- ARGV[1] owner
--- ARGV[2] level (count)
+-- ARGV[2] level (count text)
 -- ARGV[3] lease (ms)
 -- returns integer ms left, -1 without expiry, -2 not this owner's
-local lock = KEYS[1]
-local owner = ARGV[1]
-local level = ARGV[2]
-local lease = tonumber(ARGV[3])
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return -2

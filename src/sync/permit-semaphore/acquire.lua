@@ -12,9 +12,6 @@
 -- ARGV[3..] calls (any)
 -- returns [integer calls, integer all] how many of the calls have theirs, -1 when no permits are set, -2 when it may be another's turn; where not
 -- all, how many permits there are, those taken included. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
-local permits, note, queue, deadlines, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local channel, publish = ARGV[1], ARGV[2]
-local calls = ARGV
 
 if redis.call('EXISTS', note, queue, deadlines, turn) > 0 then
   if redis.call('EXISTS', note) == 1 then

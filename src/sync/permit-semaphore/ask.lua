@@ -21,10 +21,6 @@
 -- when it is the first in the line, 2 when others were seen who know of none; for how many ms permits are left to those at most, and
 -- for how many releases; for the first, ms until a permit is given back by its expiry, -1 when none will be; how many permits there are,
 -- those taken included. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
-local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local owner, joins, news, own = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
-local calls = ARGV
 
 if redis.call('EXISTS', note) == 1 then
   return { 0, 0, 0, 0, -1, 0 }

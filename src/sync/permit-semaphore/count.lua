@@ -6,8 +6,6 @@
 -- ARGV[2] grants
 -- ARGV[3] publish
 -- returns [integer exists, integer available, integer acquired] exists: 1 when there is such a semaphore
-local permits, timeouts, queue = KEYS[1], KEYS[2], KEYS[3]
-local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 
 local over, reaped = reclaimExpired(permits, timeouts, serverNow(), 0)
 local text = textOf(permits)

@@ -2,10 +2,8 @@
 -- KEYS[1] timeouts
 -- ARGV[1] id
 -- ARGV[2] lease (ms)
--- ARGV[3] shorten (count)
+-- ARGV[3] shorten (count text)
 -- returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
-local timeouts = KEYS[1]
-local id, lease, shorten = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 
 local member = memberOf(id)
 local ends = redis.call('ZSCORE', timeouts, member)

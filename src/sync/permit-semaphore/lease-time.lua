@@ -2,8 +2,6 @@
 -- KEYS[1] timeouts
 -- ARGV[1] id
 -- returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
-local timeouts = KEYS[1]
-local id = ARGV[1]
 
 local ends = redis.call('ZSCORE', timeouts, memberOf(id))
 if ends == NEVER then

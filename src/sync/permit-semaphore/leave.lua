@@ -11,8 +11,6 @@
 -- ARGV[4] grants
 -- ARGV[5] publish
 -- returns integer permits given back
-local permits, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 line.timeouts, line.over, line.most, line.visits = timeouts, 0, MOST_GRANTED, 1

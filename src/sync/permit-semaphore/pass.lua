@@ -8,9 +8,6 @@
 -- ARGV[1] ids with blanks between them
 -- ARGV[2..] calls (any)
 -- returns integer 1 done; 0: the ids were given back before; -1: one of them is unknown, expired or given back; -2: they are to be given back, there are too few
-local permits, note, timeouts, voided = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local ids = ARGV[1]
-local calls = ARGV
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then

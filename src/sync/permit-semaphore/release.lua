@@ -15,9 +15,6 @@
 -- ARGV[6] publish
 -- ARGV[7..] ids
 -- returns integer 1 done, -1 when nothing was given back
-local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local client, own, visits, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
-local ids = ARGV
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then

@@ -4,9 +4,6 @@
 -- ARGV[1] lease (ms), 0: as they have
 -- ARGV[2..] ids
 -- returns integer[ids] ms left, -1 when it never expires, -2 lost, in the order of the keys
-local timeouts = KEYS
-local lease = tonumber(ARGV[1])
-local ids = ARGV
 
 local now = serverNow()
 local renewed = {}

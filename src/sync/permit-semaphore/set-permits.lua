@@ -14,8 +14,6 @@
 -- ARGV[5] grants
 -- ARGV[6] publish
 -- returns integer how many more there are now, negative for fewer
-local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local amount, client, own, channel, grants, publish = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 
 if redis.call('EXISTS', note) == 1 then
   return 0

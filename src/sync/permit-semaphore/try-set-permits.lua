@@ -6,15 +6,13 @@
 -- KEYS[5] amounts
 -- KEYS[6] turn
 -- KEYS[7] timeouts
--- ARGV[1] amount (count)
+-- ARGV[1] amount (count text)
 -- ARGV[2] client
 -- ARGV[3] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
 -- ARGV[4] channel
 -- ARGV[5] grants
 -- ARGV[6] publish
 -- returns integer 1 made, 0 when it was there
-local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 
 local before = textOf(note)
 if before then

@@ -13,9 +13,6 @@
 -- ARGV[5] publish
 -- ARGV[6..] ids
 -- returns integer permits given back
-local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
-local ids = ARGV
 
 -- What is no note of ours is met before anything is done.
 textOf(note)

@@ -12,17 +12,13 @@
 -- KEYS[8] places
 -- ARGV[1] owner
 -- ARGV[2] patient a digit for each call: 1 where it waits in the line
--- ARGV[3] hears (count) 1: the process hears when it is told to ask
+-- ARGV[3] hears (count text) 1: the process hears when it is told to ask
 -- ARGV[4] counted 1: this server knows of all who listen
 -- ARGV[5] grants
 -- ARGV[6] publish
 -- ARGV[7..] calls (bytes)
 -- returns [integer served, integer remaining, integer left, integer pause, integer stands] as of a take; ms until it asks again if
 -- nobody tells it to before; 1 where it stands in the line
-local limiter, value, ownValue, permits, ownPermits, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local order, places = KEYS[7], KEYS[8]
-local owner, patient, hears, counted, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local calls = ARGV
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if problem then

@@ -7,8 +7,6 @@
 -- ARGV[1] enough (count)
 -- returns [integer permits, integer behind] how many, or at least enough of them, -1 before a rate is set; 1 where there may be
 -- more than was looked at
-local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local enough = tonumber(ARGV[1])
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then

@@ -6,8 +6,6 @@
 -- ARGV[3] grants
 -- ARGV[4] publish
 -- returns integer 1 where it stood there
-local order, places = KEYS[1], KEYS[2]
-local owner, counted, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 local line = lineOf(order, places, grants, publish, counted)
 local first = headOf(line, owner)

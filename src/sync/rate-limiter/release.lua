@@ -14,9 +14,6 @@
 -- ARGV[3] counted 1: this server knows of all who listen
 -- ARGV[4] grants
 -- returns integer 1 done, -1 before a rate is set
-local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local amount, publish, counted, grants = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then

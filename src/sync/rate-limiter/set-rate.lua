@@ -9,20 +9,16 @@
 -- KEYS[7] channel
 -- KEYS[8] order
 -- KEYS[9] places
--- ARGV[1] rate (count)
--- ARGV[2] interval (ms)
--- ARGV[3] scope (count)
+-- ARGV[1] rate (count text)
+-- ARGV[2] interval (ms text)
+-- ARGV[3] scope (count text)
 -- ARGV[4] keepAlive (ms)
--- ARGV[5] keepState (count)
--- ARGV[6] always (count)
+-- ARGV[5] keepState (count text)
+-- ARGV[6] always (count text)
 -- ARGV[7] publish
 -- ARGV[8] counted 1: this server knows of all who listen
 -- ARGV[9] grants
 -- returns integer 1 set, 2 set and the grants are not all counted yet, 0 when there is no limiter and it need not be made
-local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local keepState, always, publish, counted, grants = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 
 local done = textOf(note)
 if done then

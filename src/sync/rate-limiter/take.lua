@@ -12,9 +12,6 @@
 -- returns [integer served, integer remaining, integer left] how many of the calls have theirs, -1 before a rate is set, -2
 -- when the first wants more than the rate, -3 where others may stand in a line for them; how many permits there are still; ms until
 -- the next call could have its own, 0 where that is not known before it asks again, which it may at once
-local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local note, order = KEYS[6], KEYS[7]
-local calls = ARGV
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then

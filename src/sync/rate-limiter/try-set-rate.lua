@@ -4,17 +4,14 @@
 -- KEYS[3] channel
 -- KEYS[4] order
 -- KEYS[5] places
--- ARGV[1] rate (count)
--- ARGV[2] interval (ms)
--- ARGV[3] scope (count)
+-- ARGV[1] rate (count text)
+-- ARGV[2] interval (ms text)
+-- ARGV[3] scope (count text)
 -- ARGV[4] keepAlive (ms)
 -- ARGV[5] publish
 -- ARGV[6] counted 1: this server knows of all who listen
 -- ARGV[7] grants
 -- returns integer 1 set, 0 when one was
-local limiter, note, channel, order, places = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local publish, counted, grants = ARGV[5], ARGV[6], ARGV[7]
 
 local before = textOf(note)
 if before then

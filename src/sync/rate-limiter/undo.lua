@@ -13,10 +13,6 @@
 -- ARGV[3] grants
 -- ARGV[4..] calls (bytes)
 -- returns integer permits given back
-local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local publish, counted, grants = ARGV[1], ARGV[2], ARGV[3]
-local calls = ARGV
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, NOTE_TIME)

@@ -7,8 +7,6 @@
 -- ARGV[2] lease (ms)
 -- ARGV[3] companion
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
-local lock, queue, turn = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease, companion = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 
 local line = { lock = lock, turn = turn, companion = companion }
 if redis.call('EXISTS', lock, queue, turn) > 0 then

@@ -15,10 +15,6 @@
 -- somebody's, -1 without expiry, -2 when it is free; for how many ms it is left to those who know of no line at most, and for how
 -- many visits of theirs; of each owner: 1 in, 0 first in the line behind one that cannot let it in, or refused, 3 behind ours, 4 first behind
 -- ours, 2 has no place, and asked too late for one
-local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local joins, notAfter = ARGV[1], tonumber(ARGV[2])
-local companion, grants, publish, news = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
-local owners = ARGV
 
 local held = redis.call('HGET', lock, 'mode')
 if held ~= 'read' and held ~= 'write' and redis.call('EXISTS', lock) == 1 then

@@ -6,7 +6,5 @@
 -- ARGV[2] lease (ms)
 -- ARGV[3] companion
 -- returns integer ms that it has it, 0 when it does not any more
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease, companion = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 
 return confirm({ lock = lock, queue = queue, deadlines = deadlines, companion = companion }, owner, lease)

@@ -9,8 +9,6 @@
 -- ARGV[5] grants
 -- ARGV[6] publish
 -- returns integer 1 when it was held so, 0 when not
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 -- The keys of all who read go. Where there are thousands some of them stay until their time is over: nobody reads by a key
 -- alone.

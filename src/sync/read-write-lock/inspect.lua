@@ -9,8 +9,6 @@
 -- returns [integer ttl, string next, string[pairs] fields and values in turn, integer[] left, string[pairs] waiting owners and deadlines
 -- in turn] ttl in ms, -1 without expiry, -2 when free; where to go on, 0 when that is all; for how many ms each field's read
 -- goes on, 0 when it died or is none; deadlines in ms since the epoch, by the server's clock
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local companion, from, first = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
 local ttl, mode = leftOf(lock), redis.call('HGET', lock, 'mode')
 if ttl ~= -2 and mode ~= 'read' and mode ~= 'write' then

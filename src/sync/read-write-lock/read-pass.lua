@@ -7,8 +7,6 @@
 -- ARGV[3] lease (ms)
 -- ARGV[4] companion
 -- returns integer 1 passed, 0 when it was neither's, or no read
-local lock, given, taken = KEYS[1], KEYS[2], KEYS[3]
-local from, to, lease, companion = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 
 local found = redis.call('HMGET', lock, 'mode', from, to)
 local reads = found[1] == 'read' or found[1] == 'write'

@@ -5,8 +5,6 @@
 -- ARGV[1] lease (ms), 0: as they have
 -- ARGV[2..] owners
 -- returns integer[owners] ms left, -2 lost, in the order of the owners
-local locks = KEYS
-local lease, owners = tonumber(ARGV[1]), ARGV
 
 local renewed, missing, looks = {}, 0, 0
 for i = 2, #owners do

@@ -6,8 +6,6 @@
 -- ARGV[2] level (count)
 -- ARGV[3] lease (ms)
 -- returns integer ms left, -2 not this owner's
-local lock, levels = KEYS[1], KEYS[2]
-local owner, level, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local count = redis.call('HGET', lock, owner)
 local left = count and leftOf(levels .. ':1') or -2

@@ -14,10 +14,6 @@
 -- ARGV[8] owner
 -- ARGV[9..] served
 -- returns integer 1 ended, 0 only waited, -1 neither
-local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local companion, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local counted, own, visits, owner = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
-local served = ARGV
 
 -- Ends what an owner reads or writes, whatever its count. A write whose owner reads, too, goes on as that read; readers that
 -- died do not count. Returns how often it had it, or false; and what all others are to be told, or false.

@@ -5,8 +5,6 @@
 -- ARGV[2] to
 -- ARGV[3] lease (ms)
 -- returns integer 1 passed, 0 when it was neither's, or no write
-local lock = KEYS[1]
-local from, to, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
 local found = redis.call('HMGET', lock, 'mode', from, to)
 local writes = found[1] == 'write' and string.sub(from, -6) == ':write' and string.sub(to, -6) == ':write'

@@ -8,8 +8,6 @@
 -- KEYS[5] turn
 -- ARGV[1..] wanted (count)
 -- returns integer how many of the calls have theirs, -1 when no permits are set, -2 when it may be another's turn
-local permits, note, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local wanted = ARGV
 
 local free, noted = available(permits, note)
 if free == nil then

@@ -6,8 +6,8 @@
 -- KEYS[4] deadlines
 -- KEYS[5] amounts
 -- KEYS[6] turn
--- ARGV[1] amount (integer)
--- ARGV[2] always (count)
+-- ARGV[1] amount (integer text)
+-- ARGV[2] always (count text)
 -- ARGV[3] client its id, or its place in the line, which nobody there needs any more
 -- ARGV[4] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
 -- ARGV[5] visits (count) how many have had them in this process without a step on the server, the first included
@@ -15,9 +15,6 @@
 -- ARGV[7] grants
 -- ARGV[8] publish
 -- returns integer 1 done, -1 when there is no such semaphore and it need not be made
-local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local amount, always, client, own, visits = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
-local channel, grants, publish = ARGV[6], ARGV[7], ARGV[8]
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, math.max(leftOf(note), 1)) == 1 then

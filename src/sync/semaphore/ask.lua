@@ -19,10 +19,6 @@
 -- returns [integer calls, integer first, integer open, integer share] how many of the calls have theirs, -1 when no permits are set; 1
 -- when it is the first in the line, 2 when others were seen who know of none; for how many ms permits are left to those at most, and
 -- for how many releases
-local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local owner, joins, news, own = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
-local wanted = ARGV
 
 local stored, noted = available(permits, note)
 local calls, taken = fitIn(wanted, 7, stored or 0)

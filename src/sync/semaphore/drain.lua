@@ -2,7 +2,6 @@
 -- KEYS[1] permits
 -- KEYS[2] note
 -- returns integer permits taken, negative when there was a debt
-local permits, note = KEYS[1], KEYS[2]
 
 local before = textOf(note)
 if before then

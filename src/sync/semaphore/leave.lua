@@ -10,8 +10,6 @@
 -- ARGV[4] grants
 -- ARGV[5] publish
 -- returns integer permits given back
-local permits, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local owner, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 local text = redis.pcall('GETRANGE', permits, 0, 31)

@@ -5,7 +5,7 @@
 -- KEYS[4] deadlines
 -- KEYS[5] amounts
 -- KEYS[6] turn
--- ARGV[1] amount (count)
+-- ARGV[1] amount (count text)
 -- ARGV[2] expiry (ms)
 -- ARGV[3] client
 -- ARGV[4] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
@@ -13,9 +13,6 @@
 -- ARGV[6] grants
 -- ARGV[7] publish
 -- returns integer 1 made, 0 when it was there
-local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local amount, expiry, client, own = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
-local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 
 local before = textOf(note)
 if before then

@@ -11,8 +11,6 @@
 -- ARGV[4] grants
 -- ARGV[5] publish
 -- returns integer permits given back
-local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local client, own, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, NOTE_TIME)

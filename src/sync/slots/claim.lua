@@ -8,11 +8,9 @@
 -- ARGV[2] run
 -- ARGV[3] most (count)
 -- ARGV[4] due ms since the epoch, or an empty text
--- ARGV[5] kept (ms)
+-- ARGV[5] kept (ms text)
 -- ARGV[6] known the newest token that the caller has seen
 -- returns [digits token, integer attempt] | nil ended, run by another, or tried too often
-local slot, lock, counter, last = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local owner, run, most, due, kept, known = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 
 local function isToken(text)
   return #text < 20 and string.find(text, '^%d+$')

@@ -2,12 +2,10 @@
 -- KEYS[1] slot
 -- ARGV[1] run
 -- ARGV[2] state or an empty text: it never began, and the slot is as it was before
--- ARGV[3] kept (ms)
--- ARGV[4] attempt (count)
+-- ARGV[3] kept (ms text)
+-- ARGV[4] attempt (count text)
 -- ARGV[5] token or an empty text, where it never began
 -- returns integer 1 written, 0 it is another's, or gone
-local slot = KEYS[1]
-local run, state, kept, attempt, token = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local known = shortFields(slot, 'run', 'attempt', 'before')
 local gone = redis.call('EXISTS', slot) == 0

@@ -2,7 +2,6 @@
 -- KEYS[1] slot
 -- KEYS[2] lock
 -- returns [string | nil state, string | nil run, string | nil attempt, string | nil token, string | nil began, string | nil ended, integer running, integer now]
-local slot, lock = KEYS[1], KEYS[2]
 
 local known = shortFields(slot, 'state', 'run', 'attempt', 'token', 'began', 'ended')
 local running = redis.call('EXISTS', lock)

@@ -3,10 +3,8 @@
 -- KEYS[2] last
 -- ARGV[1] run
 -- ARGV[2] due ms since the epoch, or an empty text
--- ARGV[3] kept (ms)
+-- ARGV[3] kept (ms text)
 -- returns integer 1 nobody had claimed it, 0 somebody had
-local slot, last = KEYS[1], KEYS[2]
-local run, due, kept = ARGV[1], ARGV[2], ARGV[3]
 
 if redis.call('EXISTS', slot) == 1 then
   return shortFields(slot, 'run')[1] == run and 1 or 0

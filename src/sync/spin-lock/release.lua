@@ -2,7 +2,5 @@
 -- KEYS[1] lock
 -- ARGV[1] owner
 -- returns integer 1 freed, 0 when it was not this owner's
-local lock = KEYS[1]
-local owner = ARGV[1]
 
 return redis.call('HDEL', lock, owner)

@@ -4,8 +4,6 @@
 -- ARGV[1] owner
 -- ARGV[2] allowance (ms)
 -- returns nil
-local queue, deadlines = KEYS[1], KEYS[2]
-local owner, allowance = ARGV[1], tonumber(ARGV[2])
 
 local behind = false
 for _, other in ipairs(redis.call('LRANGE', queue, 0, -1)) do

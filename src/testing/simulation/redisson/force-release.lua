@@ -7,8 +7,6 @@
 -- ARGV[2] now (ms)
 -- ARGV[3] publish
 -- returns integer 1 it was held, 0 it was free
-local lock, queue, deadlines, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local word, now, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 
 prune(queue, deadlines, now)
 if redis.call('DEL', lock) == 0 then

@@ -108,8 +108,8 @@ export const redissonUnlock: Script<
   null | number
 > = script(
   'redisson/unlock',
-  '319faab0da2cfd1ce4a136268503aefcd7b5a92e',
-  "local function prune(queue,deadlines,now)while true do\nlocal head=redis.call('LINDEX',queue,0)local deadline=head and redis.call('ZSCORE',deadlines,head)if not deadline or tonumber(deadline)>now then\nreturn\nend\nredis.call('ZREM',deadlines,head)redis.call('LPOP',queue)end\nend\nlocal lock,queue,deadlines,channel,latch=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local word,lease,owner,now=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4])local publish,memory=ARGV[5],ARGV[6]local said=redis.call('GET',latch)if said then\nreturn tonumber(said)end\nprune(queue,deadlines,now)if redis.call('EXISTS',lock)==1 then\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nif redis.call('HINCRBY',lock,owner,-1)>0 then\nredis.call('PEXPIRE',lock,lease)redis.call('SET',latch,0,'PX',memory)return 0\nend\nredis.call('DEL',lock)end\nredis.call('SET',latch,1,'PX',memory)local head=redis.call('LINDEX',queue,0)if head then\nredis.call(publish,channel..':'..head,word)end\nreturn 1",
+  '47079e02f35832716fa7fb49a7ee60d2718913e9',
+  "local function prune(queue,deadlines,now)while true do\nlocal head=redis.call('LINDEX',queue,0)local deadline=head and redis.call('ZSCORE',deadlines,head)if not deadline or tonumber(deadline)>now then\nreturn\nend\nredis.call('ZREM',deadlines,head)redis.call('LPOP',queue)end\nend\nlocal lock,queue,deadlines,channel,latch=KEYS[1],KEYS[2],KEYS[3],KEYS[4],KEYS[5]local word,lease,owner,now,publish,memory=ARGV[1],ARGV[2],ARGV[3],tonumber(ARGV[4]),ARGV[5],ARGV[6]local said=redis.call('GET',latch)if said then\nreturn tonumber(said)end\nprune(queue,deadlines,now)if redis.call('EXISTS',lock)==1 then\nif redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nif redis.call('HINCRBY',lock,owner,-1)>0 then\nredis.call('PEXPIRE',lock,lease)redis.call('SET',latch,0,'PX',memory)return 0\nend\nredis.call('DEL',lock)end\nredis.call('SET',latch,1,'PX',memory)local head=redis.call('LINDEX',queue,0)if head then\nredis.call(publish,channel..':'..head,word)end\nreturn 1",
   5,
   either(nil, integer),
 )

@@ -2,13 +2,11 @@
 -- KEYS[1] lock
 -- KEYS[2] queue
 -- KEYS[3] deadlines
--- ARGV[1] lease (ms)
+-- ARGV[1] lease (ms text)
 -- ARGV[2] owner
 -- ARGV[3] now (ms)
 -- ARGV[4] allowance (ms)
 -- returns 1 held | nil another's
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local lease, owner, now, allowance = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
 prune(queue, deadlines, now)
 if take(lock, queue, deadlines, owner, lease, allowance) then
