@@ -2,6 +2,11 @@
 /**
  * The comment that a script begins with, as data: what it is for, its KEYS, its ARGV and what it returns.
  *
+ *     KEYS lock, queue, counter[3..]       the last may be any number of them: its name is that of the whole table
+ *     ARGV owner, lease (ms), known        a unit is the type of an argument
+ *       known: the newest token that …     explains a name
+ *     returns …                            `reply-type.mjs`
+ *
  * @typedef {object} Slot
  * @property {string} name
  * @property {boolean} rest the last one, and any number of it
@@ -20,7 +25,7 @@ import { parseReply } from './reply-type.mjs'
 /** @type {Readonly<Record<string, string>>} */
 const UNITS = { ms: 'number', count: 'number', integer: 'number', bytes: 'Uint8Array', any: 'Arg' }
 
-const SLOT = /^(KEYS|ARGV)\[(\d+)(\.\.)?\]\s+(\S+)(?:\s+\(([^)]*)\))?/
+const SLOT = /^(\w+)(?:\[(\d+)\.\.\])?(?: \(([^)]*)\))?$/
 const NAME = /^[a-z][A-Za-z0-9]*$/
 
 /**
@@ -36,22 +41,28 @@ const slotType = (table, unit) => {
   return { type, number: type === 'number' && !unit.endsWith(' text') }
 }
 
-/** @param {Slot[]} slots @param {RegExpExecArray} match */
-const addSlot = (slots, [, table = '', index = '', rest, name = '', unit]) => {
-  const slot = `${table}[${index}${rest ?? ''}]`
-  if (slots.at(-1)?.rest) throw new Error(`${slot} follows ${table}[n..], which must be the last`)
-  if (Number(index) !== slots.length + 1) throw new Error(`${slot} stands where ${table}[${slots.length + 1}] is due`)
-  if (!NAME.test(name)) throw new Error(`${slot}: '${name}' is no camelCase name`)
+/** @param {Slot[]} slots those before it @param {string} table @param {string} text such as `lease (ms)` or `owners[3..]` */
+const addSlot = (slots, table, text) => {
+  const [, name = '', from, unit] = SLOT.exec(text) ?? []
+  const due = slots.length + 1
+  if (!NAME.test(name))
+    throw new Error(`${table}: '${text}' is no 'camelCase', 'camelCase (unit)' or 'camelCase[${due}..]'`)
+  if (slots.at(-1)?.rest) throw new Error(`${table}: '${text}' follows '${slots.at(-1)?.name}', which must be the last`)
+  if (from !== undefined && Number(from) !== due)
+    throw new Error(`${table}: '${text}' stands where '${name}[${due}..]' is due`)
   const { type, number } = slotType(table, unit)
-  slots.push({ name, rest: rest !== undefined, type, number: number && rest === undefined })
+  slots.push({ name, rest: from !== undefined, type, number: number && from === undefined })
 }
 
 /** @param {string} text */
 const splitHeader = (text) => {
   const lines = text.split('\n')
   const end = lines.findIndex((line) => !line.startsWith('--') || /^--\w/.test(line))
-  const header = lines.slice(0, end < 0 ? lines.length : end).map((line) => line.slice(2).trim())
-  return { header, body: lines.slice(header.length).join('\n') }
+  const header = lines.slice(0, end < 0 ? lines.length : end)
+  return {
+    header: header.map((line) => line.slice(2).replace(/^ /, '').trimEnd()),
+    body: lines.slice(header.length).join('\n'),
+  }
 }
 
 /** The line that gives the slots of a table their names; the last one has all of the table where there may be any number of it. @param {string} table @param {Slot[]} slots */
@@ -68,22 +79,22 @@ export const parseHeader = (text) => {
   const { header, body } = splitHeader(text)
   /** @type {Header} */
   const parsed = { purpose: [], KEYS: [], ARGV: [], returns: '', body }
-  /** @type {'purpose' | 'slots' | 'returns'} */
+  /** @type {'purpose' | 'KEYS' | 'ARGV' | 'returns'} */
   let part = 'purpose'
   for (const line of header) {
-    const slot = SLOT.exec(line)
-    if (slot) {
-      if (part === 'returns') throw new Error(`'${line}' stands after 'returns'`)
-      part = 'slots'
-      addSlot(slot[1] === 'KEYS' ? parsed.KEYS : parsed.ARGV, slot)
-    } else if (/^(KEYS|ARGV)\b/.test(line)) throw new Error(`'${line}' is not 'KEYS[n] name' or 'ARGV[n] name (unit)'`)
-    else if (/^returns?\b/.test(line)) {
-      part = 'returns'
-      const more = line.replace(/^returns?\s*/, '')
-      parsed.returns = parsed.returns ? `${parsed.returns} | ${more}` : more
-    } else if (part === 'purpose') parsed.purpose.push(line)
-    else if (part === 'returns') parsed.returns += ` ${line}`
-    else throw new Error(`'${line}' stands among KEYS and ARGV`)
+    const [, word, more = ''] = /^(KEYS|ARGV|returns?)\b *(.*)$/.exec(line) ?? []
+    const before = part
+    if (word) part = word === 'KEYS' || word === 'ARGV' ? word : 'returns'
+    const slots = part === 'KEYS' || part === 'ARGV' ? parsed[part] : undefined
+    if (slots && word) {
+      if (before === 'returns' || slots.length > 0) throw new Error(`'${line}' stands behind ${before}`)
+      for (const slot of more.split(', ')) addSlot(slots, word, slot)
+    } else if (slots) {
+      if (![...parsed.KEYS, ...parsed.ARGV].some(({ name }) => line.startsWith(`  ${name}: `)))
+        throw new Error(`'${line}' stands among KEYS and ARGV, and is no '  name: ' of one`)
+    } else if (part === 'purpose') parsed.purpose.push(line.trim())
+    else if (word) parsed.returns = parsed.returns ? `${parsed.returns} | ${more}` : more
+    else parsed.returns += ` ${line.trim()}`
   }
   if (!parsed.purpose.some(Boolean)) throw new Error('the header has no purpose line')
   if (!parsed.returns) throw new Error("the header has no 'returns' line")

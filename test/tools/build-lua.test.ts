@@ -9,9 +9,9 @@ import { minify, tokenize } from '../../scripts/lua/tokens.mjs'
 
 const GOOD = `-- Takes the lock when it is free.
 -- Second line.
--- KEYS[1] lock
--- ARGV[1] owner
--- ARGV[2] lease (ms)
+-- KEYS lock
+-- ARGV owner, lease (ms)
+--   owner: its name
 -- returns nil held | integer ttl
 
 redis.call('HSET', lock, owner, 1) -- why
@@ -45,11 +45,7 @@ describe('a script becomes a typed constant', () => {
 
   test('units give the types of arguments', () => {
     const code = declare(`-- Does it.
--- ARGV[1] a
--- ARGV[2] b (count)
--- ARGV[3] c (integer text)
--- ARGV[4] d (bytes)
--- ARGV[5] e (any)
+-- ARGV a, b (count), c (integer text), d (bytes), e (any)
 -- returns nil
 return redis.call('ECHO', a .. b .. c .. d .. e)`)
     assert.match(code, /readonly \[\],\n {2}readonly \[a: string, b: number, c: number, d: Uint8Array, e: Arg\]/)
@@ -58,9 +54,8 @@ return redis.call('ECHO', a .. b .. c .. d .. e)`)
 
   test('a variable rest has the whole table, and is text in it', () => {
     const code = declare(`-- Does it.
--- KEYS[1..] locks
--- ARGV[1] lease (ms)
--- ARGV[2..] owners (count)
+-- KEYS locks[1..]
+-- ARGV lease (ms), owners[2..] (count)
 -- returns integer[]
 for i = 2, #owners do redis.call('HSET', locks[i], owners[i], lease) end
 return {}`)
@@ -153,24 +148,27 @@ describe('a header and a body that disagree do not build', () => {
   const cases: readonly (readonly [why: string, text: string, message: RegExp])[] = [
     ['no purpose', GOOD.split('\n').slice(2).join('\n'), /no purpose/],
     ['no returns', changed('-- returns nil held | integer ttl\n', ''), /no 'returns'/],
-    ['a gap', changed('ARGV[2] lease', 'ARGV[3] lease'), /ARGV\[3\] stands where ARGV\[2\] is due/],
+    [
+      'a rest at another place',
+      changed('(ms)', '(ms), more[4..]'),
+      /'more\[4\.\.\]' stands where 'more\[3\.\.\]' is due/,
+    ],
     ['a slot that is never used', changed('lock, owner, 1', 'lock, 1, 1'), /owner is in the header and never used/],
     ['a slot used as a field only', changed('lock, owner, 1', 'lock, lock.owner, 1'), /owner is .* never used/],
     ['a slot that the header lacks', changed('lock, owner, 1', 'lock, owner, own'), /there is no own/],
     ['a slot read past the header', changed("'PEXPIRE', lock", "'PEXPIRE', KEYS[1]"), /KEYS is read/],
     ['a table read past the header', changed('owner, 1', 'owner, unpack(ARGV)'), /ARGV is read/],
-    [
-      'a rest never read',
-      changed('-- returns', '-- ARGV[3..] more\n-- returns'),
-      /more is in the header and never used/,
-    ],
-    ['two slots of one name', changed('ARGV[1] owner', 'ARGV[1] lock'), /two slots are 'lock'/],
+    ['a rest never read', changed('(ms)', '(ms), more[3..]'), /more is in the header and never used/],
+    ['two slots of one name', changed('lease (ms)', 'lock (ms)'), /two slots are 'lock'/],
     ['a text that is no number', changed('(ms)', '(bytes text)'), /\(bytes text\): only a number/],
-    ['a slot after the rest', changed('-- returns', '-- ARGV[3..] more\n-- ARGV[4] x\n-- returns'), /must be the last/],
+    ['a slot after the rest', changed('(ms)', '(ms), more[3..], x'), /'x' follows 'more', which must be the last/],
     ['an unknown unit', changed('(ms)', '(s)'), /unknown unit \(s\); there are ms/],
-    ['a unit of a key', changed('KEYS[1] lock', 'KEYS[1] lock (ms)'), /KEYS have no unit/],
-    ['a name not in camelCase', changed('ARGV[1] owner', 'ARGV[1] the_owner'), /no camelCase name/],
-    ['a slot line out of shape', changed('KEYS[1] lock', 'KEYS[1]: lock'), /is not 'KEYS\[n\] name'/],
+    ['a unit of a key', changed('KEYS lock', 'KEYS lock (ms)'), /KEYS have no unit/],
+    ['a name not in camelCase', changed('ARGV owner', 'ARGV the_owner'), /'the_owner' is no 'camelCase'/],
+    ['a slot out of shape', changed('KEYS lock', 'KEYS: lock'), /': lock' is no 'camelCase'/],
+    ['keys that come twice', changed('-- ARGV', '-- KEYS queue\n-- ARGV'), /'KEYS queue' stands behind KEYS/],
+    ['keys behind the reply', changed('ttl\n', 'ttl\n-- ARGV queue\n'), /'ARGV queue' stands behind returns/],
+    ['a word on what is not there', changed('  owner: its', '  own: its'), /own: its name' stands among KEYS and ARGV/],
     ['an unknown reply', changed('nil held', 'nothing held'), /begins with none of nil/],
     ['a function that is not there', changed('redis.call', 'nowhere()\nredis.call'), /there is no nowhere/],
     ['76 lines of code', GOOD + 'x = 1\n'.repeat(72), /76 lines of code/],

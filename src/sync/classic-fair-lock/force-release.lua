@@ -1,9 +1,6 @@
 -- Takes the lock from whoever holds it; the next in the queue is told.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] channel
--- ARGV[2] publish
+-- KEYS lock, queue, deadlines
+-- ARGV channel, publish
 -- returns integer 1 when it was held, 0 when it was free
 
 if holderOf(lock) == nil then

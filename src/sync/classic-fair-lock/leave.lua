@@ -1,14 +1,8 @@
 -- Frees the lock of its owner, whatever the count, or takes a waiter out of the queue, as a Redisson before version 4 does:
 -- those behind move up, where places are counted on (since 3.11); before that all do, when it was the head. What is free
 -- then is told to the next.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] owner
--- ARGV[2] allowance (ms)
--- ARGV[3] counted
--- ARGV[4] channel
--- ARGV[5] publish
+-- KEYS lock, queue, deadlines
+-- ARGV owner, allowance (ms), counted, channel, publish
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
 
 local waiting = redis.call('LRANGE', queue, 0, 1999)

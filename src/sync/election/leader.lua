@@ -1,6 +1,5 @@
 -- Who leads: what the leader wrote, as long as the lock is its own.
--- KEYS[1] lock
--- KEYS[2] leader
+-- KEYS lock, leader
 -- returns [string owner, string | nil term, string | nil revision, string | nil since, string | nil form, string | nil value, integer left] | nil nobody leads
 
 local known = shortFields(leader, 'owner', 'term', 'revision', 'since', 'form')

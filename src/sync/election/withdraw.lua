@@ -1,8 +1,6 @@
 -- Deletes what a leader wrote whose term is over, and tells the observers.
--- KEYS[1] leader
--- KEYS[2] channel
--- ARGV[1] owner
--- ARGV[2] publish
+-- KEYS leader, channel
+-- ARGV owner, publish
 -- returns integer 1 deleted, 0 it was another's, or gone
 
 if shortFields(leader, 'owner')[1] ~= owner then

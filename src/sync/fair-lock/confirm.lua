@@ -1,10 +1,7 @@
 -- Who was granted the lock says that it goes on: it leaves the line and has its lease. Never creates; where it has been taken
 -- again meanwhile, or was confirmed before, it never shortens.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] owner
--- ARGV[2] lease (ms)
+-- KEYS lock, queue, deadlines
+-- ARGV owner, lease (ms)
 -- returns integer ms that it is this owner's, 0 when it is not any more
 
 if redis.call('HEXISTS', lock, owner) == 0 then

@@ -1,14 +1,8 @@
 -- Each owner of one client takes the lock when it is free and nobody waits, else it joins the line at its end. Asked again (a
 -- reply was lost), they find out how they stand. Server time counts, not the client's.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] allowance (ms)
--- ARGV[2] notAfter (ms)
--- ARGV[3] channel
--- ARGV[4] grants
--- ARGV[5] publish
--- ARGV[6..] owners and their leases in turn
+-- KEYS lock, queue, deadlines
+-- ARGV allowance (ms), notAfter (ms), channel, grants, publish, owners[6..]
+--   owners: each followed by its lease
 -- returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that the lock stays another's, -1 without
 -- expiry, -2 when it is free; of each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 asked too late
 

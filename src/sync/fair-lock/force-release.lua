@@ -1,12 +1,6 @@
 -- Takes the lock from whoever holds it; it goes to the next in the line.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] lease (ms)
--- ARGV[2] allowance (ms)
--- ARGV[3] channel
--- ARGV[4] grants
--- ARGV[5] publish
+-- KEYS lock, queue, deadlines
+-- ARGV lease (ms), allowance (ms), channel, grants, publish
 -- returns integer 1 when it was held, 0 when it was free
 
 local time = redis.call('TIME')

@@ -1,9 +1,7 @@
 -- The holder of the lock, how often and for how long it holds it, and the waiters in their order; some at a time where there are many.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4..] counter
--- ARGV[1] first (count) where to go on with those who wait
+-- KEYS lock, queue, deadlines, counter[4..]
+-- ARGV first (count)
+--   first: where to go on with those who wait
 -- returns [integer ttl, string[pairs] owners and counts in turn, string[pairs] waiting owners and deadlines in turn, digits token | nil]
 -- ttl in ms, -1 without expiry, -2 when free; deadlines in ms since the epoch, by the server's clock; the newest token, where the
 -- lock has a counter

@@ -1,15 +1,7 @@
 -- Frees the lock of its owner, whatever the count, or takes a waiter out of the line; what is free then goes to the next.
 -- Those who stood right behind it and have had their turn in its process meanwhile leave with it.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3] allowance (ms)
--- ARGV[4] channel
--- ARGV[5] grants
--- ARGV[6] publish
--- ARGV[7..] served
+-- KEYS lock, queue, deadlines
+-- ARGV owner, lease (ms), allowance (ms), channel, grants, publish, served[7..]
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
 
 local time = redis.call('TIME')

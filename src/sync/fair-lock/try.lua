@@ -1,11 +1,6 @@
 -- Takes the lock when it is free and nobody waits for it. Never joins the line.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] owner
--- ARGV[2] lease (ms text)
--- ARGV[3] channel
--- ARGV[4] publish
+-- KEYS lock, queue, deadlines
+-- ARGV owner, lease (ms text), channel, publish
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is another's turn
 
 local left = leftOf(lock)

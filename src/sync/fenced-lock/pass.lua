@@ -1,11 +1,7 @@
 -- Passes a hold on to another owner with a token of its own: to the next waiter of this process, or to whoever adopts a
 -- ticket. Asked again by the new owner (a reply was lost), it is still one hold, with the same token.
--- KEYS[1] lock
--- KEYS[2] counter
--- ARGV[1] from
--- ARGV[2] to
--- ARGV[3] lease (ms text)
--- ARGV[4] known the newest token that the caller has seen
+-- KEYS lock, counter
+-- ARGV from, to, lease (ms text), known
 -- returns digits token of the hold | nil it was neither's, or no such lock
 
 local holder = holderOf(lock)

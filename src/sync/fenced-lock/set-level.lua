@@ -1,11 +1,7 @@
 -- Sets how often its owner holds the lock: one more, with a new token, one less, or as often as before to make the lease
 -- longer. Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
--- KEYS[1] lock
--- KEYS[2] counter
--- ARGV[1] owner
--- ARGV[2] level (count)
--- ARGV[3] lease (ms)
--- ARGV[4] known the newest token that the caller has seen
+-- KEYS lock, counter
+-- ARGV owner, level (count), lease (ms), known
 -- returns [integer left, digits token | nil] ms left, -1 without expiry, and the newest token | nil not this owner's
 
 local held = redis.call('HGET', lock, owner)

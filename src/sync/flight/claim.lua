@@ -1,10 +1,7 @@
 -- A token for whoever is to compute: it must hold the lock, and nobody must have ended since the caller looked.
--- KEYS[1] record
--- KEYS[2] lock
--- KEYS[3] counter
--- ARGV[1] owner
--- ARGV[2] after (count) the token of the newest end that the caller has seen
--- ARGV[3] known the newest token that the caller has had for any key
+-- KEYS record, lock, counter
+-- ARGV owner, after (count), known
+--   after: the token of the newest end that the caller has seen
 -- returns digits token | nil look again
 
 local token, foreign = endedOf(record)

@@ -1,15 +1,6 @@
 -- Keeps how a computation has ended and tells those that wait; only while the lock is still its owner's, so that nothing late is ever seen.
--- KEYS[1] record
--- KEYS[2] lock
--- KEYS[3] channel
--- ARGV[1] owner
--- ARGV[2] token
--- ARGV[3] state
--- ARGV[4] form
--- ARGV[5] value
--- ARGV[6] kept (ms text)
--- ARGV[7] publish
--- ARGV[8] message
+-- KEYS record, lock, channel
+-- ARGV owner, token, state, form, value, kept (ms text), publish, message
 -- returns integer 1 kept, 0 the lock is not this owner's
 
 if redis.call('HEXISTS', lock, owner) == 0 then

@@ -1,7 +1,6 @@
 -- Forgets how the newest computation of a key has ended, and lets those that wait look.
--- KEYS[1] record
--- KEYS[2] channel
--- ARGV[1] publish
+-- KEYS record, channel
+-- ARGV publish
 -- returns integer 1 forgotten, 0 there was nothing
 
 local ended, foreign = endedOf(record)

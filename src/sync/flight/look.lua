@@ -1,8 +1,7 @@
 -- How the newest computation of a key has ended, with its value where the caller can use it, and who computes now.
--- KEYS[1] record
--- KEYS[2] lock
--- ARGV[1] after (count) another token than this can be used whatever its age; -1: none can
--- ARGV[2] fresh (ms)
+-- KEYS record, lock
+-- ARGV after (count), fresh (ms)
+--   after: another token than this can be used whatever its age; -1 none can
 -- returns [string | nil state, integer token, integer age, string | nil form, string | nil value, string | nil holder]
 
 local token, ended, state, form = endedOf(record)

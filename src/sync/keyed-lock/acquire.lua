@@ -1,10 +1,8 @@
 -- Takes all of these keys of a group when none is another's, nobody in the line wants one, and the group is not left to others.
 -- Asked again by the owner that has them (a reply was lost), it is still one hold. With one key: whatever the line may be.
--- KEYS[1] group
--- KEYS[2..] keys of the line: its queue, turn, and what each place wants
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3..] fields
+-- KEYS group, keys[2..]
+-- ARGV owner, lease (ms), fields[3..]
+--   keys: the line's queue, turn, and what each place wants
 -- returns nil held | integer ms that one of them stays another's, -2 when it may be another's turn
 
 local now, ttl, over = serverNow(), -2, {}

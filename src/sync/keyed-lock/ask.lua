@@ -1,20 +1,12 @@
 -- Those of one client ask for these keys of a group. Who may have them has them; who stands in the line is marked as alive, and says
 -- again what it wants; others join the line at its end, or are refused. Asked again (a reply was lost), they find out how they
 -- stand. Server time counts, not the client's.
--- KEYS[1] group
--- KEYS[2] queue
--- KEYS[3] turn
--- KEYS[4] sets
--- KEYS[5] deadlines
--- ARGV[1] joins
--- ARGV[2] notAfter (ms)
--- ARGV[3] channel
--- ARGV[4] grants
--- ARGV[5] publish
--- ARGV[6] news (count) 1: nobody hears the outsiders any more to whom it was left, or they had their share; 2: the client hears no grants; 3: both
--- ARGV[7] passes (count) 1: it has waited for so long that whoever wants its keys before it may be waiting for it
--- ARGV[8] set the fields of the keys, with blanks between them
--- ARGV[9..] asker its name and its lease
+-- KEYS group, queue, turn, sets, deadlines
+-- ARGV joins, notAfter (ms), channel, grants, publish, news (count), passes (count), set, asker[9..]
+--   news: 1 nobody hears the outsiders any more to whom it was left, or they had their share; 2 the client hears no grants; 3 both
+--   passes: 1 it has waited for so long that whoever wants its keys before it may be waiting for it
+--   set: the fields of the keys, with blanks between them
+--   asker: its name and its lease
 -- returns [digits stamp, integer left, integer open, integer share, integer[asker/2] states] server time in µs; ms that one of the
 -- keys stays another's, -2 when that is not known; for how many ms the group is left to those who know of no line at most, and for
 -- how many visits of theirs; 1 held, 0 those are to be heard, or refused, 3 behind ours, 4 first behind ours, 2 has no place, and asked too late for one

@@ -1,11 +1,7 @@
 -- Who was granted these keys says that it goes on: it leaves the line and has its lease. Never creates.
--- KEYS[1] group
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] sets
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3] set the fields of the keys, with blanks between them
+-- KEYS group, queue, deadlines, sets
+-- ARGV owner, lease (ms), set
+--   set: the fields of the keys, with blanks between them
 -- returns integer ms that they are this owner's, 0 when they are not all any more
 
 local line = {

@@ -1,12 +1,6 @@
 -- Takes these keys from whoever holds them; they go to those in the line who want them.
--- KEYS[1] group
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] sets
--- ARGV[1] channel
--- ARGV[2] grants
--- ARGV[3] publish
--- ARGV[4..] fields
+-- KEYS group, queue, deadlines, sets
+-- ARGV channel, grants, publish, fields[4..]
 -- returns integer 1 when one of them was held, 0 when all were free
 
 local time = redis.call('TIME')

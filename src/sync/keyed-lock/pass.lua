@@ -1,10 +1,7 @@
 -- Passes a hold of these keys on to another owner: to the next waiter of this process, or to whoever adopts a ticket.
 -- Asked again by the new owner (a reply was lost), it is still one hold.
--- KEYS[1] group
--- ARGV[1] from
--- ARGV[2] to
--- ARGV[3] lease (ms)
--- ARGV[4..] fields
+-- KEYS group
+-- ARGV from, to, lease (ms), fields[4..]
 -- returns integer 1 passed, 0 when they were not all one of theirs
 
 local now = serverNow()

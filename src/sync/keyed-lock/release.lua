@@ -1,15 +1,8 @@
 -- Frees what its owner has of these keys, however often, or takes who waits out of the line; what is free then goes to those there
 -- who want it, or to those who wait for a message. With one key: whatever the line may be.
--- KEYS[1] group
--- KEYS[2..] keys of the line: its queue, turn, what each place wants, deadlines
--- ARGV[1] owner
--- ARGV[2] channel
--- ARGV[3] grants
--- ARGV[4] publish
--- ARGV[5] counted 1: this server knows of all who listen
--- ARGV[6] own (count) 1: the caller may be counted among those who listen
--- ARGV[7] visits (count) how many have had them in this process without a step on the server, the owner included
--- ARGV[8..] fields
+-- KEYS group, keys[2..]
+-- ARGV owner, channel, grants, publish, counted, own (count), visits (count), fields[8..]
+--   keys: the line's queue, turn, what each place wants, deadlines
 -- returns integer 1 freed, 0 only waited, -1 when not all of them were this owner's still
 
 local now = serverNow()

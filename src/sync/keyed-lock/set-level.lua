@@ -1,10 +1,7 @@
 -- Sets how often its owner holds these keys: one more, one less, or as often as before to make the lease longer.
 -- Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
--- KEYS[1] group
--- ARGV[1] owner
--- ARGV[2] level (count text)
--- ARGV[3] lease (ms)
--- ARGV[4..] fields
+-- KEYS group
+-- ARGV owner, level (count text), lease (ms), fields[4..]
 -- returns integer ms left, -2 not all of them are this owner's
 
 local now = serverNow()

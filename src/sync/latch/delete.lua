@@ -1,7 +1,6 @@
 -- Deletes the latch and frees all waiters. Redisson's own delete says 1, on which its waiters wait on; after a 0 they look.
--- KEYS[1] latch
--- KEYS[2] channel
--- ARGV[1] publish
+-- KEYS latch, channel
+-- ARGV publish
 -- returns integer 1 deleted, 0 when it was not there
 
 if not whole(textOf(latch) or '0') then

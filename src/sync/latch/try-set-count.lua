@@ -1,10 +1,7 @@
 -- Closes the latch until it has been counted down so often, where it is open. Asked again under the same note, it tells again
 -- whether it did.
--- KEYS[1] latch
--- KEYS[2] channel
--- KEYS[3] note
--- ARGV[1] amount (count text)
--- ARGV[2] publish
+-- KEYS latch, channel, note
+-- ARGV amount (count text), publish
 -- returns integer 1 closed, 0 when it was
 
 local before = textOf(note)

@@ -1,10 +1,7 @@
 -- Takes the lock when it is free, nobody waits for it in the line and it is not left to others. Asked again by the owner that has
 -- it (a reply was lost), it is still one hold.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] turn
--- ARGV[1] owner
--- ARGV[2] lease (ms text)
+-- KEYS lock, queue, turn
+-- ARGV owner, lease (ms text)
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
 
 if redis.call('EXISTS', lock, queue, turn) > 0 then

@@ -1,12 +1,7 @@
 -- Who was granted the lock says that it goes on: it leaves the line and has its lease, and a token where the lock has a counter.
 -- Never creates.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4..] counter
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3] known the newest token that the caller has seen
+-- KEYS lock, queue, deadlines, counter[4..]
+-- ARGV owner, lease (ms), known
 -- returns [integer left, digits token | nil] ms that it is this owner's, 0 when it is not any more; its token
 
 local isNew = redis.call('ZSCORE', deadlines, owner)

@@ -1,10 +1,6 @@
 -- Takes the lock from whoever holds it; it goes to the next in the line.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] channel
--- ARGV[2] grants
--- ARGV[3] publish
+-- KEYS lock, queue, deadlines
+-- ARGV channel, grants, publish
 -- returns integer 1 when it was held, 0 when it was free
 
 local holder = holderOf(lock)

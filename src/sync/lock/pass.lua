@@ -1,9 +1,7 @@
 -- Passes a hold on to another owner: to the next waiter of this process, or to whoever adopts a ticket.
 -- Asked again by the new owner (a reply was lost), it is still one hold.
--- KEYS[1] lock
--- ARGV[1] from
--- ARGV[2] to
--- ARGV[3] lease (ms text)
+-- KEYS lock
+-- ARGV from, to, lease (ms text)
 -- returns integer 1 passed, 0 when it was neither's, or no such lock
 
 local holder = holderOf(lock)

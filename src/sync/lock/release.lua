@@ -1,18 +1,7 @@
 -- Frees the lock of its owner, whatever the count, or takes who waits out of the line; what is free then goes to the next there,
 -- or to those who wait for a message.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] turn
--- KEYS[5..] counter
--- ARGV[1] owner
--- ARGV[2] channel
--- ARGV[3] grants
--- ARGV[4] publish
--- ARGV[5] counted 1: this server knows of all who listen
--- ARGV[6] own (count) 1: the caller may be counted among those who listen
--- ARGV[7] visits (count) how many have had it in this process without a step on the server, the owner included
--- ARGV[8] known the newest token that the caller has seen; where the counter was deleted meanwhile it goes on from there
+-- KEYS lock, queue, deadlines, turn, counter[5..]
+-- ARGV owner, channel, grants, publish, counted, own (count), visits (count), known
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
 
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.

@@ -1,18 +1,7 @@
 -- Adds permits, or takes some away, keeping the expiry. They go to those in the line, or to others, who wait for a message. Asked again
 -- under the same note, it is done once; what was refused stays refused.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- KEYS[7] timeouts
--- ARGV[1] amount (integer text)
--- ARGV[2] client
--- ARGV[3] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[4] channel
--- ARGV[5] grants
--- ARGV[6] publish
+-- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
+-- ARGV amount (integer text), client, own (count), channel, grants, publish
 -- returns integer how many are available now
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.

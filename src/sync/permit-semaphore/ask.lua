@@ -2,21 +2,10 @@
 -- line comes for first. If there are none for the first, the process stands in the line for as many as it waits for; who stands
 -- there is shown to be alive, and what it was granted meanwhile is its own: its ids take the place of those of its trial. A note says
 -- that the question was given up meanwhile.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- KEYS[7] timeouts
--- ARGV[1] owner
--- ARGV[2] joins (count) for how many permits it stands in the line if it has to wait; 0: it does not join
--- ARGV[3] news (count) 1: those to whom permits were left have had their share, or are heard no more
--- ARGV[4] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[5] channel
--- ARGV[6] grants
--- ARGV[7] publish
--- ARGV[8..] calls (any)
+-- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
+-- ARGV owner, joins (count), news (count), own (count), channel, grants, publish, calls[8..] (any)
+--   joins: for how many permits it stands in the line if it has to wait; 0 it does not join
+--   news: 1 those to whom permits were left have had their share, or are heard no more
 -- returns [integer calls, integer first, integer open, integer share, integer left, integer all] how many of the calls have theirs, -1 when no permits are set; 1
 -- when it is the first in the line, 2 when others were seen who know of none; for how many ms permits are left to those at most, and
 -- for how many releases; for the first, ms until a permit is given back by its expiry, -1 when none will be; how many permits there are,

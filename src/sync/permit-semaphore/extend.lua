@@ -1,8 +1,6 @@
 -- Sets how long a permit lasts from now on. Never takes anew what is over.
--- KEYS[1] timeouts
--- ARGV[1] id
--- ARGV[2] lease (ms)
--- ARGV[3] shorten (count text)
+-- KEYS timeouts
+-- ARGV id, lease (ms), shorten (count text)
 -- returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
 
 local member = memberOf(id)

@@ -1,6 +1,6 @@
 -- How long a permit lasts.
--- KEYS[1] timeouts
--- ARGV[1] id
+-- KEYS timeouts
+-- ARGV id
 -- returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
 
 local ends = redis.call('ZSCORE', timeouts, memberOf(id))

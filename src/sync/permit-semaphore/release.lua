@@ -1,19 +1,8 @@
 -- Gives permits back by their ids: all, or none when one of them is unknown, expired or given back. They go to those in the line, or
 -- to others, who wait for a message. Asked again under the same note, it tells again that it did.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- KEYS[7] timeouts
--- ARGV[1] client its id, or its place in the line, which nobody there needs any more
--- ARGV[2] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[3] visits (count) how many have had them in this process one after the other, the first included
--- ARGV[4] channel
--- ARGV[5] grants
--- ARGV[6] publish
--- ARGV[7..] ids
+-- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
+-- ARGV client, own (count), visits (count), channel, grants, publish, ids[7..]
+--   client: its id, or its place in the line, which nobody there needs any more
 -- returns integer 1 done, -1 when nothing was given back
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.

@@ -1,18 +1,7 @@
 -- Makes it so that there are so many permits in all, those that are taken included. Asked again under the same note, it is
 -- done once: others may have set it anew.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- KEYS[7] timeouts
--- ARGV[1] amount (count)
--- ARGV[2] client
--- ARGV[3] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[4] channel
--- ARGV[5] grants
--- ARGV[6] publish
+-- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
+-- ARGV amount (count), client, own (count), channel, grants, publish
 -- returns integer how many more there are now, negative for fewer
 
 if redis.call('EXISTS', note) == 1 then

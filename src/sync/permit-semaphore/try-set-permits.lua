@@ -1,17 +1,6 @@
 -- Makes the semaphore where there is none. Asked again under the same note, it tells again whether it did.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- KEYS[7] timeouts
--- ARGV[1] amount (count text)
--- ARGV[2] client
--- ARGV[3] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[4] channel
--- ARGV[5] grants
--- ARGV[6] publish
+-- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
+-- ARGV amount (count text), client, own (count), channel, grants, publish
 -- returns integer 1 made, 0 when it was there
 
 local before = textOf(note)

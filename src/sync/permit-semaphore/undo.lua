@@ -1,17 +1,6 @@
 -- Gives back what an acquire took whose answer was lost, if it took anything, and voids a copy of it that comes late.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- KEYS[7] timeouts
--- ARGV[1] client
--- ARGV[2] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[3] channel
--- ARGV[4] grants
--- ARGV[5] publish
--- ARGV[6..] ids
+-- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
+-- ARGV client, own (count), channel, grants, publish, ids[6..]
 -- returns integer permits given back
 
 -- What is no note of ours is met before anything is done.

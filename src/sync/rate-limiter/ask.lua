@@ -2,21 +2,10 @@
 -- served, and more where there are permits for all processes in the line. If a call has to wait the process stands in the line, once:
 -- behind the others after its turn. Whoever is first now learns when its permits are due. A call is known by its bytes, the last four
 -- of which say how many it wants; a note says that it was given up meanwhile.
--- KEYS[1] limiter
--- KEYS[2] value
--- KEYS[3] ownValue
--- KEYS[4] permits
--- KEYS[5] ownPermits
--- KEYS[6] note
--- KEYS[7] order
--- KEYS[8] places
--- ARGV[1] owner
--- ARGV[2] patient a digit for each call: 1 where it waits in the line
--- ARGV[3] hears (count text) 1: the process hears when it is told to ask
--- ARGV[4] counted 1: this server knows of all who listen
--- ARGV[5] grants
--- ARGV[6] publish
--- ARGV[7..] calls (bytes)
+-- KEYS limiter, value, ownValue, permits, ownPermits, note, order, places
+-- ARGV owner, patient, hears (count text), counted, grants, publish, calls[7..] (bytes)
+--   patient: a digit for each call: 1 where it waits in the line
+--   hears: 1 the process hears when it is told to ask
 -- returns [integer served, integer remaining, integer left, integer pause, integer stands] as of a take; ms until it asks again if
 -- nobody tells it to before; 1 where it stands in the line
 

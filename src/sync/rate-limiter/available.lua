@@ -1,10 +1,6 @@
 -- How many permits there are.
--- KEYS[1] limiter
--- KEYS[2] value
--- KEYS[3] ownValue
--- KEYS[4] permits
--- KEYS[5] ownPermits
--- ARGV[1] enough (count)
+-- KEYS limiter, value, ownValue, permits, ownPermits
+-- ARGV enough (count)
 -- returns [integer permits, integer behind] how many, or at least enough of them, -1 before a rate is set; 1 where there may be
 -- more than was looked at
 

@@ -1,10 +1,6 @@
 -- Nobody of this process waits any more: it leaves the line.
--- KEYS[1] order
--- KEYS[2] places
--- ARGV[1] owner
--- ARGV[2] counted 1: this server knows of all who listen
--- ARGV[3] grants
--- ARGV[4] publish
+-- KEYS order, places
+-- ARGV owner, counted, grants, publish
 -- returns integer 1 where it stood there
 
 local line = lineOf(order, places, grants, publish, counted)

@@ -1,18 +1,7 @@
 -- Gives permits back. As many of the youngest grants leave the window with them, so that they do not come back once more when
 -- those would have left it. Asked again under the same note, it is done once; what was refused stays refused.
--- KEYS[1] limiter
--- KEYS[2] value
--- KEYS[3] ownValue
--- KEYS[4] permits
--- KEYS[5] ownPermits
--- KEYS[6] note
--- KEYS[7] channel
--- KEYS[8] order
--- KEYS[9] places
--- ARGV[1] amount (count)
--- ARGV[2] publish
--- ARGV[3] counted 1: this server knows of all who listen
--- ARGV[4] grants
+-- KEYS limiter, value, ownValue, permits, ownPermits, note, channel, order, places
+-- ARGV amount (count), publish, counted, grants
 -- returns integer 1 done, -1 before a rate is set
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.

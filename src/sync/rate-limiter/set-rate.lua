@@ -1,23 +1,7 @@
 -- Sets another rate. What was granted goes on counting, or not. Asked again under the same note, it is done once; what was refused
 -- stays refused.
--- KEYS[1] limiter
--- KEYS[2] value
--- KEYS[3] ownValue
--- KEYS[4] permits
--- KEYS[5] ownPermits
--- KEYS[6] note
--- KEYS[7] channel
--- KEYS[8] order
--- KEYS[9] places
--- ARGV[1] rate (count text)
--- ARGV[2] interval (ms text)
--- ARGV[3] scope (count text)
--- ARGV[4] keepAlive (ms)
--- ARGV[5] keepState (count text)
--- ARGV[6] always (count text)
--- ARGV[7] publish
--- ARGV[8] counted 1: this server knows of all who listen
--- ARGV[9] grants
+-- KEYS limiter, value, ownValue, permits, ownPermits, note, channel, order, places
+-- ARGV rate (count text), interval (ms text), scope (count text), keepAlive (ms), keepState (count text), always (count text), publish, counted, grants
 -- returns integer 1 set, 2 set and the grants are not all counted yet, 0 when there is no limiter and it need not be made
 
 local done = textOf(note)

@@ -1,16 +1,6 @@
 -- Sets a rate where there is none, and tells those who wait for one. Asked again under the same note, it tells again whether it did.
--- KEYS[1] limiter
--- KEYS[2] note
--- KEYS[3] channel
--- KEYS[4] order
--- KEYS[5] places
--- ARGV[1] rate (count text)
--- ARGV[2] interval (ms text)
--- ARGV[3] scope (count text)
--- ARGV[4] keepAlive (ms)
--- ARGV[5] publish
--- ARGV[6] counted 1: this server knows of all who listen
--- ARGV[7] grants
+-- KEYS limiter, note, channel, order, places
+-- ARGV rate (count text), interval (ms text), scope (count text), keepAlive (ms), publish, counted, grants
 -- returns integer 1 set, 0 when one was
 
 local before = textOf(note)

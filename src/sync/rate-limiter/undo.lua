@@ -1,17 +1,6 @@
 -- Gives back what calls took that were given up, if they took anything, and voids a copy of their request that comes late.
--- KEYS[1] limiter
--- KEYS[2] value
--- KEYS[3] ownValue
--- KEYS[4] permits
--- KEYS[5] ownPermits
--- KEYS[6] note
--- KEYS[7] channel
--- KEYS[8] order
--- KEYS[9] places
--- ARGV[1] publish
--- ARGV[2] counted 1: this server knows of all who listen
--- ARGV[3] grants
--- ARGV[4..] calls (bytes)
+-- KEYS limiter, value, ownValue, permits, ownPermits, note, channel, order, places
+-- ARGV publish, counted, grants, calls[4..] (bytes)
 -- returns integer permits given back
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.

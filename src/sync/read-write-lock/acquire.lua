@@ -1,11 +1,7 @@
 -- Reads where nobody writes, or writes where nobody has it; and where nobody waits in the line and it is not left to others.
 -- Asked again by the owner that has it (a reply was lost), it is still one hold.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] turn
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3] companion
+-- KEYS lock, queue, turn
+-- ARGV owner, lease (ms), companion
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
 
 local line = { lock = lock, turn = turn, companion = companion }

@@ -1,13 +1,6 @@
 -- Takes the lock from all who read, or from who writes and the reads of its own; who is next enters.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] mode
--- ARGV[2] message
--- ARGV[3] companion
--- ARGV[4] channel
--- ARGV[5] grants
--- ARGV[6] publish
+-- KEYS lock, queue, deadlines
+-- ARGV mode, message, companion, channel, grants, publish
 -- returns integer 1 when it was held so, 0 when not
 
 -- The keys of all who read go. Where there are thousands some of them stay until their time is over: nobody reads by a key

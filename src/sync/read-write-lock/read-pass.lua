@@ -1,11 +1,6 @@
 -- Passes a read on to another owner: to whoever adopts a ticket. Asked again by the new owner, it is still one hold.
--- KEYS[1] lock
--- KEYS[2] given
--- KEYS[3] taken
--- ARGV[1] from
--- ARGV[2] to
--- ARGV[3] lease (ms)
--- ARGV[4] companion
+-- KEYS lock, given, taken
+-- ARGV from, to, lease (ms), companion
 -- returns integer 1 passed, 0 when it was neither's, or no read
 
 local found = redis.call('HMGET', lock, 'mode', from, to)

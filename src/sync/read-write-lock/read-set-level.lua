@@ -1,10 +1,7 @@
 -- Sets how often a reader holds the lock: one more, one less, or as often as before to make the lease longer.
 -- Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
--- KEYS[1] lock
--- KEYS[2] levels
--- ARGV[1] owner
--- ARGV[2] level (count)
--- ARGV[3] lease (ms)
+-- KEYS lock, levels
+-- ARGV owner, level (count), lease (ms)
 -- returns integer ms left, -2 not this owner's
 
 local count = redis.call('HGET', lock, owner)

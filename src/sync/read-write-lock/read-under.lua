@@ -1,9 +1,6 @@
 -- Reads under a write of its own, whoever waits.
--- KEYS[1] lock
--- KEYS[2] levels
--- ARGV[1] writer
--- ARGV[2] owner
--- ARGV[3] lease (ms)
+-- KEYS lock, levels
+-- ARGV writer, owner, lease (ms)
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is free
 
 -- Asked again (a reply was lost), it may read on where the write has ended meanwhile.

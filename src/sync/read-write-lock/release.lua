@@ -1,18 +1,7 @@
 -- Ends a read or a write, whatever its count, or takes a waiter out of the line; who is next there enters, or those who wait for
 -- a message. Those who stood right behind a writer and have had their turn in its process meanwhile leave with it.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] turn
--- ARGV[1] companion
--- ARGV[2] channel
--- ARGV[3] grants
--- ARGV[4] publish
--- ARGV[5] counted 1: this server knows of all who listen
--- ARGV[6] own (count) 1: the caller may be counted among those who listen
--- ARGV[7] visits (count) how many have had it in this process without a step on the server, the owner included
--- ARGV[8] owner
--- ARGV[9..] served
+-- KEYS lock, queue, deadlines, turn
+-- ARGV companion, channel, grants, publish, counted, own (count), visits (count), owner, served[9..]
 -- returns integer 1 ended, 0 only waited, -1 neither
 
 -- Ends what an owner reads or writes, whatever its count. A write whose owner reads, too, goes on as that read; readers that

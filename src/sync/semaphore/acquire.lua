@@ -1,12 +1,8 @@
 -- Takes permits for the calls of one process, in their order: for as many of them as there are permits for, where nobody stands in
 -- the line and none are left to others. The note tells what was taken to whoever asks again, and keeps a copy that comes late from
 -- taking more. It lasts for as long as the permits may have to be given back by it.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] turn
--- ARGV[1..] wanted (count)
+-- KEYS permits, note, queue, deadlines, turn
+-- ARGV wanted[1..] (count)
 -- returns integer how many of the calls have theirs, -1 when no permits are set, -2 when it may be another's turn
 
 local free, noted = available(permits, note)

@@ -1,19 +1,8 @@
 -- Adds permits, or takes some away, keeping the expiry. They go to those in the line, or to others, who wait for a message. Asked again
 -- under the same note, it is done once; what was refused stays refused. The note lasts for as long as who gives back may ask again.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- ARGV[1] amount (integer text)
--- ARGV[2] always (count text)
--- ARGV[3] client its id, or its place in the line, which nobody there needs any more
--- ARGV[4] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[5] visits (count) how many have had them in this process without a step on the server, the first included
--- ARGV[6] channel
--- ARGV[7] grants
--- ARGV[8] publish
+-- KEYS permits, note, queue, deadlines, amounts, turn
+-- ARGV amount (integer text), always (count text), client, own (count), visits (count), channel, grants, publish
+--   client: its id, or its place in the line, which nobody there needs any more
 -- returns integer 1 done, -1 when there is no such semaphore and it need not be made
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.

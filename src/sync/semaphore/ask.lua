@@ -2,20 +2,10 @@
 -- line comes for first. If there are none for the first, the process stands in the line for as many as it waits for; who stands
 -- there is shown to be alive, and what it was granted meanwhile is its own. The note tells what was taken to whoever asks again,
 -- and keeps a copy that comes late from taking more, or from joining.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- ARGV[1] owner
--- ARGV[2] joins (count) for how many permits it stands in the line if it has to wait; 0: it does not join
--- ARGV[3] news (count) 1: those to whom permits were left have had their share, or are heard no more
--- ARGV[4] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[5] channel
--- ARGV[6] grants
--- ARGV[7] publish
--- ARGV[8..] wanted (count)
+-- KEYS permits, note, queue, deadlines, amounts, turn
+-- ARGV owner, joins (count), news (count), own (count), channel, grants, publish, wanted[8..] (count)
+--   joins: for how many permits it stands in the line if it has to wait; 0 it does not join
+--   news: 1 those to whom permits were left have had their share, or are heard no more
 -- returns [integer calls, integer first, integer open, integer share] how many of the calls have theirs, -1 when no permits are set; 1
 -- when it is the first in the line, 2 when others were seen who know of none; for how many ms permits are left to those at most, and
 -- for how many releases

@@ -1,6 +1,5 @@
 -- Takes all permits there are; a debt is made good. Keeps the expiry. Asked again under the same note, it tells what it took.
--- KEYS[1] permits
--- KEYS[2] note
+-- KEYS permits, note
 -- returns integer permits taken, negative when there was a debt
 
 local before = textOf(note)

@@ -1,14 +1,6 @@
 -- Nobody of this process waits any more: it leaves the line, and what it had been granted there goes to the next.
--- KEYS[1] permits
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] amounts
--- KEYS[5] turn
--- ARGV[1] owner
--- ARGV[2] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[3] channel
--- ARGV[4] grants
--- ARGV[5] publish
+-- KEYS permits, queue, deadlines, amounts, turn
+-- ARGV owner, own (count), channel, grants, publish
 -- returns integer permits given back
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)

@@ -1,17 +1,6 @@
 -- Makes the semaphore where there is none. Asked again under the same note, it tells again whether it did.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- ARGV[1] amount (count text)
--- ARGV[2] expiry (ms)
--- ARGV[3] client
--- ARGV[4] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[5] channel
--- ARGV[6] grants
--- ARGV[7] publish
+-- KEYS permits, note, queue, deadlines, amounts, turn
+-- ARGV amount (count text), expiry (ms), client, own (count), channel, grants, publish
 -- returns integer 1 made, 0 when it was there
 
 local before = textOf(note)

@@ -1,15 +1,6 @@
 -- Gives back what an acquire took whose answer was lost, if it took anything, and voids a copy of it that comes late.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- ARGV[1] client
--- ARGV[2] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[3] channel
--- ARGV[4] grants
--- ARGV[5] publish
+-- KEYS permits, note, queue, deadlines, amounts, turn
+-- ARGV client, own (count), channel, grants, publish
 -- returns integer permits given back
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.

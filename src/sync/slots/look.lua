@@ -1,6 +1,5 @@
 -- What is known of a slot, whether somebody runs it now, and what time it is.
--- KEYS[1] slot
--- KEYS[2] lock
+-- KEYS slot, lock
 -- returns [string | nil state, string | nil run, string | nil attempt, string | nil token, string | nil began, string | nil ended, integer running, integer now]
 
 local known = shortFields(slot, 'state', 'run', 'attempt', 'token', 'began', 'ended')

@@ -1,9 +1,7 @@
 -- Claims a slot that nobody has claimed yet, for no run: nobody runs it any more.
--- KEYS[1] slot
--- KEYS[2] last
--- ARGV[1] run
--- ARGV[2] due ms since the epoch, or an empty text
--- ARGV[3] kept (ms text)
+-- KEYS slot, last
+-- ARGV run, due, kept (ms text)
+--   due: ms since the epoch, or empty
 -- returns integer 1 nobody had claimed it, 0 somebody had
 
 if redis.call('EXISTS', slot) == 1 then

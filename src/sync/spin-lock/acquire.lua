@@ -1,7 +1,6 @@
 -- Takes the lock when it is free. Asked again by the owner that has it (a reply was lost), it is still one hold.
--- KEYS[1] lock
--- ARGV[1] owner
--- ARGV[2] lease (ms text)
+-- KEYS lock
+-- ARGV owner, lease (ms text)
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry
 
 local left = leftOf(lock)

@@ -1,5 +1,5 @@
 -- Takes the lock from whoever holds it, and tells nobody.
--- KEYS[1] lock
+-- KEYS lock
 -- returns integer 1 when it was held, 0 when it was free
 
 if holderOf(lock) == nil then

@@ -1,5 +1,5 @@
 -- Who holds the lock, how often, and for how long.
--- KEYS[1] lock
+-- KEYS lock
 -- returns [integer ttl, string[pairs] owners and counts in turn] ttl in ms, -1 without expiry, -2 when free
 
 local holder, count = holderOf(lock)

@@ -1,11 +1,6 @@
 -- Takes the lock, or joins the line behind its last: with a deadline its allowance after that one's.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] lease (ms text)
--- ARGV[2] owner
--- ARGV[3] allowance (ms)
--- ARGV[4] now (ms)
+-- KEYS lock, queue, deadlines
+-- ARGV lease (ms text), owner, allowance (ms), now (ms)
 -- returns nil held | integer ms until it is worth asking again
 
 prune(queue, deadlines, now)

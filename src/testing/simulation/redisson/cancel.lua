@@ -1,8 +1,6 @@
 -- Leaves the line; whoever stands behind is due an allowance earlier.
--- KEYS[1] queue
--- KEYS[2] deadlines
--- ARGV[1] owner
--- ARGV[2] allowance (ms)
+-- KEYS queue, deadlines
+-- ARGV owner, allowance (ms)
 -- returns nil
 
 local behind = false

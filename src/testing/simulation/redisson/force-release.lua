@@ -1,11 +1,6 @@
 -- Takes the lock from whoever holds it, and wakes the head of the line.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] channel
--- ARGV[1] word
--- ARGV[2] now (ms)
--- ARGV[3] publish
+-- KEYS lock, queue, deadlines, channel
+-- ARGV word, now (ms), publish
 -- returns integer 1 it was held, 0 it was free
 
 prune(queue, deadlines, now)
