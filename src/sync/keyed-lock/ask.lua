@@ -18,7 +18,7 @@ local line = {
   lock = group, queue = queue, deadlines = deadlines, turn = turn, sets = sets, companion = true, grants = grants, publish = publish,
   channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000), allowance = ALLOWANCE, notAfter = notAfter,
-  asker = owner, wants = { [owner] = set }, fields = {}, claimed = {}, over = {}, work = FIELDS_LOOKED_AT, firstOf = firstOf,
+  asker = owner, wants = { [owner] = set }, fields = {}, claimed = {}, over = {}, work = FIELDS_LOOKED_AT,
 }
 line.askerChannel = grantChannel(line, owner)
 local stood = redis.call('ZSCORE', deadlines, owner)

@@ -32,7 +32,7 @@ local line = {
   lock = group, queue = keys[2], turn = keys[3], sets = keys[4], deadlines = keys[5], companion = true, grants = grants,
   publish = publish, channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000), visits = visits, own = own, counted = counted == '1', lined = lined,
-  wants = { [owner] = table.concat(fields, ' ', 8) }, fields = {}, claimed = {}, over = {}, loose = {}, work = FIELDS_LOOKED_AT, firstOf = firstOf,
+  wants = { [owner] = table.concat(fields, ' ', 8) }, fields = {}, claimed = {}, over = {}, loose = {}, work = FIELDS_LOOKED_AT,
 }
 for i = 8, #fields do line.loose[fields[i]] = true end
 local waited, open = false, false
