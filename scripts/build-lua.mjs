@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isMain } from './is-main.mjs'
-import { checkBody, checkFragment } from './lua/check.mjs'
+import { checkFragment, checkLength, checkNames } from './lua/check.mjs'
 import { readConstants, unusedConstants, valueOf } from './lua/constants.mjs'
+import { kindOf, withFunctions } from './lua/functions.mjs'
 import { parseHeader } from './lua/header.mjs'
 import { parseReply } from './lua/reply-type.mjs'
 import { minify } from './lua/tokens.mjs'
@@ -42,7 +43,6 @@ export const REDISSON = {
 }
 /** Of `src/lua/shape.ts`. */
 const SHAPES = ['digits', 'either', 'integer', 'just', 'list', 'many', 'nil', 'oneFor', 'pairs', 'text', 'tuple']
-const INCLUDE = /^--include ([\w/-]+)[^\S\n]*$/gm
 
 /** @param {string} folder */
 const luaFiles = (folder) =>
@@ -78,12 +78,9 @@ const tupleType = (slots) => {
  */
 export const declareScript = (name, text, fragments, constants = {}) => {
   const header = parseHeader(text)
-  const expanded = header.body.replace(INCLUDE, (_, fragment) => {
-    const body = fragments.get(fragment)
-    if (body === undefined) throw new Error(`there is no fragment ${fragment}.lua`)
-    return body
-  })
-  checkBody(header, expanded)
+  checkNames(text, header)
+  const expanded = withFunctions(kindOf(name), header.body, fragments).text
+  checkLength(header.body, expanded)
   const minified = minify(expanded, valueOf(constants))
   const sha = createHash('sha1').update(minified).digest('hex')
   const keys = header.KEYS.filter((slot) => !slot.rest).length

@@ -1,16 +1,8 @@
 -- Deletes all keys of an object, gives them an expiry, or takes that away: where its first key is one of its kind, a limiter's
 -- rate or a count, and not a lock or what another program has there.
--- KEYS[1..] keys
--- ARGV[1] limits
--- ARGV[2] command
--- ARGV[3] change
+-- KEYS keys[1..]
+-- ARGV limits, command, change
 -- returns integer how many of them it changed
-local keys = KEYS
-local limits, command, change = ARGV[1], ARGV[2], ARGV[3]
---include whole
---include text-of
---include wrong-kind
---include rate-limiter/rate-of
 
 if limits == '1' then
   local _, problem = rateOf(keys[1])

@@ -9,6 +9,8 @@ import * as generated from '#src/lua/scripts.gen.js'
 import { LIBRARY, generate } from '../../scripts/build-lua.mjs'
 import { MOST_LINES, codeLines } from '../../scripts/lua/check.mjs'
 import { readConstants } from '../../scripts/lua/constants.mjs'
+import { kindOf, withFunctions } from '../../scripts/lua/functions.mjs'
+import { parseHeader } from '../../scripts/lua/header.mjs'
 import { tokenize } from '../../scripts/lua/tokens.mjs'
 import { TRIAL } from '#src/constants.js'
 
@@ -17,16 +19,16 @@ const scripts = Object.values(generated) as readonly Script[]
 const FRAGMENTS = join(root, 'src/lua/fragments')
 const fragments = readdirSync(FRAGMENTS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.lua'))
 
+/** Without its header, and with the names of its slots. */
 const sourceOf = ({ name }: Script): string => {
   const file = name.startsWith('core/') ? `src/${name}.lua` : `src/sync/${name}.lua`
-  return readFileSync(join(root, file), 'utf8')
+  return parseHeader(readFileSync(join(root, file), 'utf8')).body
 }
 
-/** With its fragments. */
-const wholeSourceOf = (script: Script): string =>
-  sourceOf(script).replaceAll(/^--include (.*)$/gm, (_, name: string) =>
-    readFileSync(join(FRAGMENTS, `${name}.lua`), 'utf8'),
-  )
+const texts = new Map(fragments.map((file) => [file.slice(0, -4), readFileSync(join(FRAGMENTS, file), 'utf8')]))
+const whole = new Map(
+  scripts.map((script) => [script, withFunctions(kindOf(script.name), sourceOf(script), texts)] as const),
+)
 
 test('the committed file is what the .lua files give', () => {
   assert.equal(readFileSync(join(root, 'src/lua/scripts.gen.ts'), 'utf8'), generate(root))
@@ -36,10 +38,8 @@ describe('each script', () => {
   for (const script of scripts) {
     test(script.name, () => {
       assert.equal(script.sha, createHash('sha1').update(script.text).digest('hex'))
-      const source = sourceOf(script)
-      if (source.includes('--include')) return
       const words = (lua: string): string[] => tokenize(lua).map((token) => token.text)
-      assert.deepEqual(words(script.text), words(source))
+      if (whole.get(script)?.names.length === 0) assert.deepEqual(words(script.text), words(sourceOf(script)))
     })
   }
 })
@@ -48,8 +48,8 @@ describe('each fragment', () => {
   for (const file of fragments) {
     const name = file.replace(/\.lua$/, '')
     test(`${name} is long enough, and used by more than one script, unless that would be too long without it`, () => {
-      const users = scripts.filter((script) => new RegExp(`^--include ${name}$`, 'm').test(sourceOf(script)))
-      const text = readFileSync(join(FRAGMENTS, file), 'utf8')
+      const users = scripts.filter((script) => whole.get(script)?.names.includes(name))
+      const text = texts.get(name) ?? ''
       const [only] = users
       const splitsIt = users.length === 1 && only !== undefined && codeLines(sourceOf(only) + text) > MOST_LINES
       assert.ok(users.length >= 2 || splitsIt, `only ${users.length} uses it`)
@@ -70,7 +70,7 @@ describe('the constants', () => {
     assert.equal(readConstants(longer)['TRIAL'], 2 * TRIAL)
     const now = generate(root, LIBRARY, longer)
     const changed = scripts.filter(({ sha }) => !now.includes(sha)).map(({ name }) => name)
-    const knowing = scripts.filter((script) => /\b(TRIAL|TRIAL_MARKED|POLL)\b/.test(wholeSourceOf(script)))
+    const knowing = scripts.filter((script) => /\b(TRIAL|TRIAL_MARKED|POLL)\b/.test(whole.get(script)?.text ?? ''))
     assert.ok(changed.length > 20)
     assert.deepEqual(
       changed,
@@ -81,11 +81,15 @@ describe('the constants', () => {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
     (file) => /\.(lua|ts)$/.test(file) && !file.endsWith('.gen.ts') && !file.startsWith('testing/'),
   )
-  const texts = files.map((file) => readFileSync(join(root, 'src', file), 'utf8').replaceAll(/^ *(--|\/?\*).*$/gm, ''))
+  const sources = files.map((file) =>
+    readFileSync(join(root, 'src', file), 'utf8').replaceAll(/^ *(--|\/?\*).*$/gm, ''),
+  )
   for (const name of Object.keys(constants)) {
     const made = new RegExp(`^export const ${name} = .*[A-Z]`, 'm').test(source)
     test(`${name} is one because two files need it, or made of one`, () => {
-      const users = texts.filter((text) => new RegExp(`\\b${name}\\b`).test(text.replace(`export const ${name} =`, '')))
+      const users = sources.filter((text) =>
+        new RegExp(`\\b${name}\\b`).test(text.replace(`export const ${name} =`, '')),
+      )
       assert.ok(users.length >= 2 || (made && users.length === 1), `only ${users.length} uses it`)
     })
   }

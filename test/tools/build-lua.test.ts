@@ -3,19 +3,16 @@ import { describe, test } from 'node:test'
 import { declareScript } from '../../scripts/build-lua.mjs'
 import { checkFragment } from '../../scripts/lua/check.mjs'
 import { readConstants, unusedConstants } from '../../scripts/lua/constants.mjs'
+import { withFunctions } from '../../scripts/lua/functions.mjs'
 import { parseReply } from '../../scripts/lua/reply-type.mjs'
 import { minify, tokenize } from '../../scripts/lua/tokens.mjs'
 
 const GOOD = `-- Takes the lock when it is free.
 -- Second line.
--- KEYS[1] lock
--- ARGV[1] owner
--- ARGV[2] lease (ms)
+-- KEYS lock
+-- ARGV owner, lease (ms)
+--   owner: its name
 -- returns nil held | integer ttl
-
-local lock = KEYS[1]
-local owner = ARGV[1]
-local lease = tonumber(ARGV[2])
 
 redis.call('HSET', lock, owner, 1) -- why
 return redis.call('PEXPIRE', lock, lease)
@@ -48,80 +45,133 @@ describe('a script becomes a typed constant', () => {
 
   test('units give the types of arguments', () => {
     const code = declare(`-- Does it.
--- ARGV[1] a
--- ARGV[2] b (count)
--- ARGV[3] c (integer)
--- ARGV[4] d (bytes)
--- ARGV[5] e (any)
+-- ARGV a, b (count), c (integer text), d (bytes), e (any)
 -- returns nil
-local a, b, c = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-local d, e = ARGV[4], ARGV[5]
 return redis.call('ECHO', a .. b .. c .. d .. e)`)
     assert.match(code, /readonly \[\],\n {2}readonly \[a: string, b: number, c: number, d: Uint8Array, e: Arg\]/)
+    assert.match(code, /"local a,b,c,d,e=ARGV\[1\],tonumber\(ARGV\[2\]\),ARGV\[3\],ARGV\[4\],ARGV\[5\]return/)
   })
 
-  test('a variable rest is bound as a whole or read by number', () => {
+  test('a variable rest has the whole table, and is text in it', () => {
     const code = declare(`-- Does it.
--- KEYS[1..] locks
--- ARGV[1] lease (ms)
--- ARGV[2..] owners
+-- KEYS locks[1..]
+-- ARGV lease (ms), owners[2..] (count)
 -- returns integer[]
-local locks = KEYS
-local lease = ARGV[1]
-for i = 2, #ARGV do redis.call('HSET', locks[i], ARGV[i], lease) end
+for i = 2, #owners do redis.call('HSET', locks[i], owners[i], lease) end
 return {}`)
     assert.match(
       code,
-      /readonly \[\.\.\.locks: string\[\]\],\n {2}readonly \[lease: number, \.\.\.owners: string\[\]\]/,
+      /readonly \[\.\.\.locks: string\[\]\],\n {2}readonly \[lease: number, \.\.\.owners: number\[\]\]/,
     )
     assert.match(code, / {2}0,\n {2}many\(integer\),\n\)/)
+    assert.match(code, /"local locks=KEYS\\nlocal lease,owners=tonumber\(ARGV\[1\]\),ARGV\\nfor /)
+  })
+})
+
+describe('a script has the functions that it calls', () => {
+  const fn = (name: string, body = ''): string => `-- Why.\nlocal function ${name}() ${body} end\n`
+  const texts = (fragments: Record<string, string>) => new Map(Object.entries(fragments))
+  /** The names of the functions, and the words around them, in their order. */
+  const order = (lua: string): string =>
+    [...lua.matchAll(/local function (\w+)|^\s*(\w+)\(/gm)].map(([, name, word]) => name ?? `${word}()`).join(' ')
+
+  test('in front, each behind those that it calls itself', () => {
+    const fragments = texts({ a: fn('a', 'c() b()'), b: fn('b', 'c()'), c: fn('c'), d: fn('d') })
+    const { text, names } = withFunctions('lock', 'x = a()\n', fragments)
+    assert.equal(order(text), 'c b a')
+    assert.deepEqual(names, ['c', 'b', 'a'])
+    assert.match(
+      declare(changed('redis.call', 'local now = c()\nredis.call'), { c: fn('c') }),
+      /local function c\(\)end/,
+    )
   })
 
-  test('a fragment takes the place of its line', () => {
-    const text = changed('redis.call', '--include server-time\nlocal now = serverTime()\nredis.call')
-    const fragment = '-- Why.\nlocal function serverTime()\n  return 1\nend\n'
-    assert.match(declare(text, { 'server-time': fragment }), /local function serverTime\(\)return 1\\nend\\nlocal now=/)
+  test('also those that it hands on', () => {
+    assert.deepEqual(
+      withFunctions('lock', 'local f = { a = b, c = 1 } redis.call(f.d)', texts({ a: fn('a'), b: fn('b') })).names,
+      ['b'],
+    )
   })
+
+  test('of its own kind, of the one that it leans on, of the line, of outsiders, or of all', () => {
+    const everywhere = ['', 'lock/', 'line/', 'outsiders/', 'semaphore/', 'permit-semaphore/']
+    const from = (kind: string, folders: readonly string[]): readonly string[] =>
+      withFunctions(kind, 'isIn()', new Map(folders.map((folder) => [`${folder}is-in`, fn('isIn')]))).names
+    assert.deepEqual(from('lock', everywhere), ['lock/is-in'])
+    assert.deepEqual(from('fenced-lock', everywhere), ['lock/is-in'])
+    assert.deepEqual(from('permit-semaphore', everywhere), ['permit-semaphore/is-in'])
+    assert.deepEqual(from('permit-semaphore', everywhere.slice(0, 5)), ['semaphore/is-in'])
+    assert.deepEqual(from('spin-lock', everywhere), ['line/is-in'])
+    assert.deepEqual(from('spin-lock', ['', 'outsiders/']), ['outsiders/is-in'])
+    assert.deepEqual(from('spin-lock', ['', 'lock/']), ['is-in'])
+  })
+
+  test('which its own take the place of, as do its locals', () => {
+    const fragments = texts({ a: fn('a'), b: fn('b'), c: fn('c') })
+    const body = 'local function a(b)\n  b()\nend\nfor _, c in a() do\n  x(c)\nend\nlocal function x() end\n'
+    assert.deepEqual(withFunctions('lock', body, fragments).names, [])
+  })
+
+  test('at the marker, where they are called below it only', () => {
+    const fragments = texts({ a: fn('a'), b: fn('b', 'a()'), c: fn('c', 'a()'), d: fn('d') })
+    const body = 'b()\nif x() then return 1 end\n--functions\nc()\nd()\nlocal function x() end\n'
+    assert.equal(order(withFunctions('lock', body, fragments).text), 'a b b() c d c() d() x')
+  })
+
+  const inBlock = 'a()\nif 1 then\n  --functions\n  b()\n'
+  for (const rest of ['end\nc()\n', 'else\n  c()\nend\n', 'elseif c() then\n  c()\nend\n'])
+    test(`in front, where they are called behind the block of the marker: ${JSON.stringify(rest)}`, () => {
+      const fragments = texts({ a: fn('a'), b: fn('b'), c: fn('c') })
+      assert.match(order(withFunctions('lock', inBlock + rest, fragments).text), /^a c a\(\) b b\(\)/)
+    })
+
+  test('again, in another block', () => {
+    const body = `${inBlock}end\nif 2 then\n  --functions\n  b()\nend\n`
+    assert.equal(order(withFunctions('lock', body, texts({ a: fn('a'), b: fn('b') })).text), 'a a() b b() b b()')
+  })
+
+  const refused: readonly (readonly [why: string, body: string, message: RegExp])[] = [
+    ['one that is nowhere', 'redis.call(a)\nnowhere(1)', /there is no nowhere$/],
+    ['one that is nowhere, called by another', 'lost()', /there is no nowhere, which lost\.lua uses/],
+    ['a circle', 'a()', /a calls b calls a/],
+    ['an odd marker', '--function\na()', /'--function' is neither/],
+  ]
+  for (const [why, body, message] of refused)
+    test(`${why} does not build`, () => {
+      const fragments = { a: fn('a', 'b()'), b: fn('b', 'a()'), lost: fn('lost', 'nowhere()') }
+      const fine = body.startsWith('redis') ? { ...fragments, a: fn('a') } : fragments
+      assert.throws(() => withFunctions('lock', `${body}\n`, texts(fine)), message)
+    })
 })
 
 describe('a header and a body that disagree do not build', () => {
   const cases: readonly (readonly [why: string, text: string, message: RegExp])[] = [
     ['no purpose', GOOD.split('\n').slice(2).join('\n'), /no purpose/],
     ['no returns', changed('-- returns nil held | integer ttl\n', ''), /no 'returns'/],
-    ['a gap', changed('ARGV[2] lease', 'ARGV[3] lease'), /ARGV\[3\] stands where ARGV\[2\] is due/],
     [
-      'a slot that no line binds',
-      changed('-- ARGV[2]', '-- KEYS[2] channel\n-- ARGV[2]'),
-      /KEYS\[2\] channel .*do not bind it/,
+      'a rest at another place',
+      changed('(ms)', '(ms), more[4..]'),
+      /'more\[4\.\.\]' stands where 'more\[3\.\.\]' is due/,
     ],
-    ['a slot that the header lacks', changed('local lease', 'local other = KEYS[2]\nlocal lease'), /KEYS\[2\] is read/],
-    ['two names', changed('local owner', 'local own'), /ARGV\[1\] is 'owner' in the header and 'own' in the body/],
-    ['a slot that is never used', changed('lock, owner, 1', 'lock, 1, 1'), /ARGV\[1\] owner is never used/],
-    ['a slot used as a field only', changed('lock, owner, 1', 'lock, lock.owner, 1'), /ARGV\[1\] owner is never used/],
-    ['a slot bound twice', changed('local lease', 'local again = ARGV[1]\nlocal lease'), /ARGV\[1\] is bound twice/],
-    [
-      'a slot read late',
-      changed("'PEXPIRE', lock", "'PEXPIRE', KEYS[1]"),
-      /KEYS\[1\] is read outside of the first lines/,
-    ],
-    ['a rest that the header lacks', changed('owner, 1', 'owner, unpack(ARGV)'), /the whole ARGV is read/],
-    [
-      'a rest never read',
-      changed('-- returns', '-- ARGV[3..] more\n-- returns'),
-      /ARGV\[3\.\.\] more is in the header and never read/,
-    ],
-    ['a slot after the rest', changed('-- returns', '-- ARGV[3..] more\n-- ARGV[4] x\n-- returns'), /must be the last/],
+    ['a slot that is never used', changed('lock, owner, 1', 'lock, 1, 1'), /owner is in the header and never used/],
+    ['a slot used as a field only', changed('lock, owner, 1', 'lock, lock.owner, 1'), /owner is .* never used/],
+    ['a slot that the header lacks', changed('lock, owner, 1', 'lock, owner, own'), /there is no own/],
+    ['a slot read past the header', changed("'PEXPIRE', lock", "'PEXPIRE', KEYS[1]"), /KEYS is read/],
+    ['a table read past the header', changed('owner, 1', 'owner, unpack(ARGV)'), /ARGV is read/],
+    ['a rest never read', changed('(ms)', '(ms), more[3..]'), /more is in the header and never used/],
+    ['two slots of one name', changed('lease (ms)', 'lock (ms)'), /two slots are 'lock'/],
+    ['a text that is no number', changed('(ms)', '(bytes text)'), /\(bytes text\): only a number/],
+    ['a slot after the rest', changed('(ms)', '(ms), more[3..], x'), /'x' follows 'more', which must be the last/],
     ['an unknown unit', changed('(ms)', '(s)'), /unknown unit \(s\); there are ms/],
-    ['a unit of a key', changed('KEYS[1] lock', 'KEYS[1] lock (ms)'), /KEYS have no unit/],
-    ['a name not in camelCase', changed('ARGV[1] owner', 'ARGV[1] the_owner'), /no camelCase name/],
-    ['a slot line out of shape', changed('KEYS[1] lock', 'KEYS[1]: lock'), /is not 'KEYS\[n\] name'/],
+    ['a unit of a key', changed('KEYS lock', 'KEYS lock (ms)'), /KEYS have no unit/],
+    ['a name not in camelCase', changed('ARGV owner', 'ARGV the_owner'), /'the_owner' is no 'camelCase'/],
+    ['a slot out of shape', changed('KEYS lock', 'KEYS: lock'), /': lock' is no 'camelCase'/],
+    ['keys that come twice', changed('-- ARGV', '-- KEYS queue\n-- ARGV'), /'KEYS queue' stands behind KEYS/],
+    ['keys behind the reply', changed('ttl\n', 'ttl\n-- ARGV queue\n'), /'ARGV queue' stands behind returns/],
+    ['a word on what is not there', changed('  owner: its', '  own: its'), /own: its name' stands among KEYS and ARGV/],
     ['an unknown reply', changed('nil held', 'nothing held'), /begins with none of nil/],
-    [
-      'a fragment that is not there',
-      changed('redis.call', '--include nowhere\nredis.call'),
-      /there is no .*nowhere\.lua/,
-    ],
-    ['76 lines of code', GOOD + 'x = 1\n'.repeat(71), /76 lines of code/],
+    ['a function that is not there', changed('redis.call', 'nowhere()\nredis.call'), /there is no nowhere/],
+    ['76 lines of code', GOOD + 'x = 1\n'.repeat(72), /76 lines of code/],
     ['what is no Lua 5.1', changed("'HSET'", '$'), /is not Lua 5\.1/],
   ]
   for (const [why, text, message] of cases) test(why, () => assert.throws(() => declare(text), message))
@@ -142,10 +192,10 @@ describe('a fragment', () => {
       checkFragment('x = 1', 'x')
     }, /one 'local function'/)
   })
-  test('includes no other and reads no KEYS or ARGV', () => {
+  test('has no marker and reads no KEYS or ARGV', () => {
     assert.throws(() => {
-      checkFragment(`--include a\n${good}`, 'server-time')
-    }, /includes no other/)
+      checkFragment(`--functions\n${good}`, 'server-time')
+    }, /only a script says/)
     assert.throws(() => {
       checkFragment(good.replace('1', 'KEYS[1]'), 'server-time')
     }, /no KEYS or ARGV/)
@@ -203,7 +253,7 @@ describe('the reply grammar', () => {
 })
 
 describe('what is generated to check a reply with', () => {
-  const slot = (name: string, rest: boolean) => ({ name, rest, type: 'string' })
+  const slot = (name: string, rest: boolean) => ({ name, rest, type: 'string', number: false })
   const args = [slot('lease', false), slot('owners', true)]
   const cases: readonly (readonly [string, string])[] = [
     ["integer 1 passed, 0 when it wasn't", 'integer'],

@@ -2,25 +2,11 @@
 -- else it stands in the queue. Where places are counted on (since 3.11), each stands its allowance behind the one before it,
 -- and all move up when somebody takes the lock; before that, everybody stands an allowance behind the head, and asking again
 -- renews it. Server time counts, not the client's.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] counted
--- ARGV[2] joins
--- ARGV[3] notAfter (ms)
--- ARGV[4..] asked owners, their leases and their allowances in turn
+-- KEYS lock, queue, deadlines
+-- ARGV counted, joins, notAfter (ms), asked[4..]
+--   asked: owners, their leases and their allowances in turn
 -- returns [digits stamp, integer left, integer[asked/3] states] server time in µs; ms until one of them should ask again, negative
 -- when none can say; of each owner: 1 held, 0 waits, 2 has no place, and joins not, or asked too late
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local counted, joins, notAfter = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local asked = ARGV
---include left-of
---include classic-fair-lock/remove-overdue
---include holder-of
---include wrong-kind
---include take-hold
---include fair-lock/add-scores
---include or-undo
 
 if holderOf(lock) == nil then
   return wrongKind(lock)

@@ -1,15 +1,7 @@
 -- Takes the lock from whoever holds it; the next in the queue is told.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] channel
--- ARGV[2] publish
+-- KEYS lock, queue, deadlines
+-- ARGV channel, publish
 -- returns integer 1 when it was held, 0 when it was free
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local channel, publish = ARGV[1], ARGV[2]
---include classic-fair-lock/remove-overdue
---include holder-of
---include wrong-kind
 
 if holderOf(lock) == nil then
   return wrongKind(lock)

@@ -1,19 +1,9 @@
 -- Frees the lock of its owner, whatever the count, or takes a waiter out of the queue, as a Redisson before version 4 does:
 -- those behind move up, where places are counted on (since 3.11); before that all do, when it was the head. What is free
 -- then is told to the next.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] owner
--- ARGV[2] allowance (ms)
--- ARGV[3] counted
--- ARGV[4] channel
--- ARGV[5] publish
+-- KEYS lock, queue, deadlines
+-- ARGV owner, allowance (ms), counted, channel, publish
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, allowance, counted = ARGV[1], tonumber(ARGV[2]), ARGV[3]
-local channel, publish = ARGV[4], ARGV[5]
---include classic-fair-lock/remove-overdue
 
 local waiting = redis.call('LRANGE', queue, 0, 1999)
 local wasHead = waiting[1] == owner

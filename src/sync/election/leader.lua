@@ -1,10 +1,6 @@
 -- Who leads: what the leader wrote, as long as the lock is its own.
--- KEYS[1] lock
--- KEYS[2] leader
+-- KEYS lock, leader
 -- returns [string owner, string | nil term, string | nil revision, string | nil since, string | nil form, string | nil value, integer left] | nil nobody leads
-local lock, leader = KEYS[1], KEYS[2]
---include left-of
---include short-fields
 
 local known = shortFields(leader, 'owner', 'term', 'revision', 'since', 'form')
 local owner = known[1]

@@ -1,22 +1,9 @@
 -- Writes who leads, and with which value, where the lock is still this owner's, and tells the observers of a change. A copy that comes late changes
 -- nothing: each value of a term has a number.
--- KEYS[1] lock
--- KEYS[2] leader
--- KEYS[3] channel
--- ARGV[1] owner
--- ARGV[2] term
--- ARGV[3] revision (count)
--- ARGV[4] form
--- ARGV[5] value
--- ARGV[6] kept (ms)
--- ARGV[7] publish or an empty text, where nothing has changed
+-- KEYS lock, leader, channel
+-- ARGV owner, term, revision (count text), form, value, kept (ms text), publish
+--   publish: empty where nothing has changed
 -- returns integer 1 written, 0 the lock is not this owner's
-local lock, leader, channel = KEYS[1], KEYS[2], KEYS[3]
-local owner, term, revision, form, value, kept, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
---include server-now
---include or-undo
---include whole
---include short-fields
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

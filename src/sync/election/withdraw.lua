@@ -1,12 +1,7 @@
 -- Deletes what a leader wrote whose term is over, and tells the observers.
--- KEYS[1] leader
--- KEYS[2] channel
--- ARGV[1] owner
--- ARGV[2] publish
+-- KEYS leader, channel
+-- ARGV owner, publish
 -- returns integer 1 deleted, 0 it was another's, or gone
-local leader, channel = KEYS[1], KEYS[2]
-local owner, publish = ARGV[1], ARGV[2]
---include short-fields
 
 if shortFields(leader, 'owner')[1] ~= owner then
   return 0

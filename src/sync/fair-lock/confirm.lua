@@ -1,16 +1,8 @@
 -- Who was granted the lock says that it goes on: it leaves the line and has its lease. Never creates; where it has been taken
 -- again meanwhile, or was confirmed before, it never shortens.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] owner
--- ARGV[2] lease (ms)
+-- KEYS lock, queue, deadlines
+-- ARGV owner, lease (ms)
 -- returns integer ms that it is this owner's, 0 when it is not any more
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease = ARGV[1], tonumber(ARGV[2])
---include left-of
---include line/remove-waiter
---include fair-lock/confirm
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

@@ -1,40 +1,10 @@
 -- Each owner of one client takes the lock when it is free and nobody waits, else it joins the line at its end. Asked again (a
 -- reply was lost), they find out how they stand. Server time counts, not the client's.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] allowance (ms)
--- ARGV[2] notAfter (ms)
--- ARGV[3] channel
--- ARGV[4] grants
--- ARGV[5] publish
--- ARGV[6..] owners and their leases in turn
+-- KEYS lock, queue, deadlines
+-- ARGV allowance (ms), notAfter (ms), channel, grants, publish, owners[6..]
+--   owners: each followed by its lease
 -- returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that the lock stays another's, -1 without
 -- expiry, -2 when it is free; of each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 asked too late
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local allowance, notAfter, channel, grants, publish = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5]
-local owners = ARGV
---include left-of
---include holder-of
---include wrong-kind
---include fair-lock/is-ours
---include fair-lock/deadline-of
---include line/remove-waiter
---include fair-lock/confirm
---include line/extend-line
---include line/remove-clients
---include fair-lock/mark-age
---include fair-lock/remove-overdue
---include fair-lock/add-scores
---include fair-lock/keep-order
---include fair-lock/limit-deadlines
---include line/is-heard
---include line/publish-grant
---include take-hold
---include fair-lock/mark-now
---include fair-lock/wake-redisson
---include fair-lock/grant-next
---include or-undo
 
 local holder = holderOf(lock)
 if holder == nil then

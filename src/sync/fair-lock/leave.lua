@@ -1,37 +1,8 @@
 -- Frees the lock of its owner, whatever the count, or takes a waiter out of the line; what is free then goes to the next.
 -- Those who stood right behind it and have had their turn in its process meanwhile leave with it.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3] allowance (ms)
--- ARGV[4] channel
--- ARGV[5] grants
--- ARGV[6] publish
--- ARGV[7..] served
+-- KEYS lock, queue, deadlines
+-- ARGV owner, lease (ms), allowance (ms), channel, grants, publish, served[7..]
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease, allowance = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local channel, grants, publish = ARGV[4], ARGV[5], ARGV[6]
-local served = ARGV
---include left-of
---include fair-lock/is-ours
---include fair-lock/deadline-of
---include line/remove-waiter
---include line/extend-line
---include line/remove-clients
---include fair-lock/mark-age
---include fair-lock/remove-overdue
---include fair-lock/add-scores
---include fair-lock/keep-order
---include fair-lock/limit-deadlines
---include line/is-heard
---include line/publish-grant
---include take-hold
---include fair-lock/mark-now
---include fair-lock/wake-redisson
---include fair-lock/grant-next
 
 local time = redis.call('TIME')
 local line = {

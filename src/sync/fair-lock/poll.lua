@@ -1,38 +1,10 @@
 -- How those of one client who wait stand. Who has been granted the lock meanwhile has it for good; the others are marked as
 -- alive, and where the lock is free the first of the line is granted it. Never creates a waiter.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] allowance (ms)
--- ARGV[2] channel
--- ARGV[3] grants
--- ARGV[4] publish
--- ARGV[5..] owners and their leases in turn
+-- KEYS lock, queue, deadlines
+-- ARGV allowance (ms), channel, grants, publish, owners[5..]
+--   owners: each followed by its lease
 -- returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that the lock stays another's, -1 without
 -- expiry, -2 when it is free; of each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 is not there
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local allowance, channel, grants, publish = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
-local owners = ARGV
---include left-of
---include holder-of
---include wrong-kind
---include fair-lock/is-ours
---include fair-lock/deadline-of
---include line/remove-waiter
---include fair-lock/confirm
---include line/extend-line
---include line/remove-clients
---include fair-lock/mark-age
---include fair-lock/remove-overdue
---include fair-lock/add-scores
---include fair-lock/keep-order
---include fair-lock/limit-deadlines
---include line/is-heard
---include line/publish-grant
---include take-hold
---include fair-lock/mark-now
---include fair-lock/wake-redisson
---include fair-lock/grant-next
 
 local time = redis.call('TIME')
 local line = {

@@ -1,27 +1,12 @@
 -- Takes the lock when it is free, nobody waits for it in the line and it is not left to others, with a token above all before it.
 -- Asked again by the owner that has it (a reply was lost), it is still one hold, with the same token.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] turn
--- KEYS[4] counter
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3] known the newest token that the caller has seen
+-- KEYS lock, queue, turn, counter
+-- ARGV owner, lease (ms text), known
 -- returns digits token of the hold | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
-local lock, queue, turn, counter = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local owner, lease, known = ARGV[1], ARGV[2], ARGV[3]
---include take-hold
---include raise-counter
---include is-token
 
 local again = false
 if redis.call('EXISTS', lock, queue, turn) > 0 then
---include left-of
---include holder-of
---include wrong-kind
---include outsiders/turn-left
---include outsiders/end-turn
---include lock/refusal-of
+  --functions
   local refusal = refusalOf(lock, queue, turn, owner)
   if refusal then
     return refusal

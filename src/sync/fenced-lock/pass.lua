@@ -1,22 +1,8 @@
 -- Passes a hold on to another owner with a token of its own: to the next waiter of this process, or to whoever adopts a
 -- ticket. Asked again by the new owner (a reply was lost), it is still one hold, with the same token.
--- KEYS[1] lock
--- KEYS[2] counter
--- ARGV[1] from
--- ARGV[2] to
--- ARGV[3] lease (ms)
--- ARGV[4] known the newest token that the caller has seen
+-- KEYS lock, counter
+-- ARGV from, to, lease (ms text), known
 -- returns digits token of the hold | nil it was neither's, or no such lock
-local lock = KEYS[1]
-local counter = KEYS[2]
-local from = ARGV[1]
-local to = ARGV[2]
-local lease = ARGV[3]
-local known = ARGV[4]
-
---include holder-of
---include raise-counter
---include take-hold
 
 local holder = holderOf(lock)
 local passes = holder == from

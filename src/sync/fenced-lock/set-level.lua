@@ -1,23 +1,8 @@
 -- Sets how often its owner holds the lock: one more, with a new token, one less, or as often as before to make the lease
 -- longer. Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
--- KEYS[1] lock
--- KEYS[2] counter
--- ARGV[1] owner
--- ARGV[2] level (count)
--- ARGV[3] lease (ms)
--- ARGV[4] known the newest token that the caller has seen
+-- KEYS lock, counter
+-- ARGV owner, level (count), lease (ms), known
 -- returns [integer left, digits token | nil] ms left, -1 without expiry, and the newest token | nil not this owner's
-local lock = KEYS[1]
-local counter = KEYS[2]
-local owner = ARGV[1]
-local level = tonumber(ARGV[2])
-local lease = tonumber(ARGV[3])
-local known = ARGV[4]
-
---include left-of
---include raise-counter
---include is-token
---include count-of
 
 local held = redis.call('HGET', lock, owner)
 if not held then

@@ -1,18 +1,8 @@
 -- A token for whoever is to compute: it must hold the lock, and nobody must have ended since the caller looked.
--- KEYS[1] record
--- KEYS[2] lock
--- KEYS[3] counter
--- ARGV[1] owner
--- ARGV[2] after (count) the token of the newest end that the caller has seen
--- ARGV[3] known the newest token that the caller has had for any key
+-- KEYS record, lock, counter
+-- ARGV owner, after (count), known
+--   after: the token of the newest end that the caller has seen
 -- returns digits token | nil look again
-local record, lock, counter = KEYS[1], KEYS[2], KEYS[3]
-local owner, after, known = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include whole
---include short-fields
---include flight/ended-of
---include count-with
---include raise-counter
 
 local token, foreign = endedOf(record)
 if not token and foreign then

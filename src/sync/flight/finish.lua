@@ -1,23 +1,7 @@
 -- Keeps how a computation has ended and tells those that wait; only while the lock is still its owner's, so that nothing late is ever seen.
--- KEYS[1] record
--- KEYS[2] lock
--- KEYS[3] channel
--- ARGV[1] owner
--- ARGV[2] token
--- ARGV[3] state
--- ARGV[4] form
--- ARGV[5] value
--- ARGV[6] kept (ms)
--- ARGV[7] publish
--- ARGV[8] message
+-- KEYS record, lock, channel
+-- ARGV owner, token, state, form, value, kept (ms text), publish, message
 -- returns integer 1 kept, 0 the lock is not this owner's
-local record, lock, channel = KEYS[1], KEYS[2], KEYS[3]
-local owner, token, state, form, value, kept, publish, message = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
---include whole
---include short-fields
---include flight/ended-of
---include server-now
---include or-undo
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

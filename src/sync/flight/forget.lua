@@ -1,13 +1,7 @@
 -- Forgets how the newest computation of a key has ended, and lets those that wait look.
--- KEYS[1] record
--- KEYS[2] channel
--- ARGV[1] publish
+-- KEYS record, channel
+-- ARGV publish
 -- returns integer 1 forgotten, 0 there was nothing
-local record, channel = KEYS[1], KEYS[2]
-local publish = ARGV[1]
---include whole
---include short-fields
---include flight/ended-of
 
 local ended, foreign = endedOf(record)
 if not ended and foreign then

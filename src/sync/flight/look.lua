@@ -1,16 +1,8 @@
 -- How the newest computation of a key has ended, with its value where the caller can use it, and who computes now.
--- KEYS[1] record
--- KEYS[2] lock
--- ARGV[1] after (count) another token than this can be used whatever its age; -1: none can
--- ARGV[2] fresh (ms)
+-- KEYS record, lock
+-- ARGV after (count), fresh (ms)
+--   after: another token than this can be used whatever its age; -1 none can
 -- returns [string | nil state, integer token, integer age, string | nil form, string | nil value, string | nil holder]
-local record, lock = KEYS[1], KEYS[2]
-local after, fresh = tonumber(ARGV[1]), tonumber(ARGV[2])
---include whole
---include short-fields
---include flight/ended-of
---include holder-of
---include server-now
 
 local token, ended, state, form = endedOf(record)
 local now = serverNow()

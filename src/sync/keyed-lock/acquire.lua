@@ -1,27 +1,13 @@
 -- Takes all of these keys of a group when none is another's, nobody in the line wants one, and the group is not left to others.
 -- Asked again by the owner that has them (a reply was lost), it is still one hold. With one key: whatever the line may be.
--- KEYS[1] group
--- KEYS[2..] keys of the line: its queue, turn, and what each place wants
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3..] fields
+-- KEYS group, keys[2..]
+-- ARGV owner, lease (ms), fields[3..]
+--   keys: the line's queue, turn, and what each place wants
 -- returns nil held | integer ms that one of them stays another's, -2 when it may be another's turn
-local group = KEYS[1]
-local keys = KEYS
-local owner = ARGV[1]
-local lease = tonumber(ARGV[2])
-local fields = ARGV
---include server-now
---include keyed-lock/give-key
 
 local now, ttl, over = serverNow(), -2, {}
 if redis.call('EXISTS', unpack(keys)) > 0 then
---include whole
---include keyed-lock/key-left
---include wrong-kind
---include keyed-lock/group-like
---include outsiders/turn-left
---include outsiders/end-turn
+  --functions
 
 -- Whether somebody who stands in the line and lives wants one of these keys, as far as a few of those there show: where they do
 -- not show all of it, somebody may.
@@ -66,7 +52,7 @@ end
     endTurn(line)
   end
 end
---include keyed-lock/remove-key
+--functions
 for i = 3, #fields do
   giveKey(group, fields[i], owner, now + lease, 1)
   -- After that: a group that is empty in between loses its expiry.

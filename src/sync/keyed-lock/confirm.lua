@@ -1,23 +1,8 @@
 -- Who was granted these keys says that it goes on: it leaves the line and has its lease. Never creates.
--- KEYS[1] group
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] sets
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3] set the fields of the keys, with blanks between them
+-- KEYS group, queue, deadlines, sets
+-- ARGV owner, lease (ms), set
+--   set: the fields of the keys, with blanks between them
 -- returns integer ms that they are this owner's, 0 when they are not all any more
-local group, queue, deadlines, sets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local owner, lease, set = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include server-now
---include whole
---include extend-expiry
---include line/remove-waiter
---include keyed-lock/set-of
---include keyed-lock/fields-of
---include keyed-lock/ends-of
---include keyed-lock/is-holder
---include keyed-lock/confirm
 
 local line = {
   lock = group, queue = queue, deadlines = deadlines, sets = sets, now = serverNow(),

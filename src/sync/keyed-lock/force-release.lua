@@ -1,38 +1,7 @@
 -- Takes these keys from whoever holds them; they go to those in the line who want them.
--- KEYS[1] group
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] sets
--- ARGV[1] channel
--- ARGV[2] grants
--- ARGV[3] publish
--- ARGV[4..] fields
+-- KEYS group, queue, deadlines, sets
+-- ARGV channel, grants, publish, fields[4..]
 -- returns integer 1 when one of them was held, 0 when all were free
-local group, queue, deadlines, sets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
-local fields = ARGV
---include whole
---include keyed-lock/key-left
---include keyed-lock/give-key
---include keyed-lock/remove-key
---include line/remove-waiter
---include line/extend-line
---include line/remove-clients
---include outsiders/is-outsider
---include keyed-lock/set-of
---include keyed-lock/fields-of
---include keyed-lock/mode-of
---include keyed-lock/ends-of
---include keyed-lock/is-holder
---include keyed-lock/grant
---include keyed-lock/grant-channel
---include line/is-heard
---include keyed-lock/enters-or-blocks
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
 
 local time = redis.call('TIME')
 local line = {

@@ -1,19 +1,10 @@
 -- Who holds each of these keys, for how long, and how often; who waits in the line of the group, and for what. Some at a time.
--- KEYS[1] group
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] sets
--- ARGV[1] first (count) where to go on with those who wait
--- ARGV[2..] fields
+-- KEYS group, queue, deadlines, sets
+-- ARGV first (count), fields[2..]
+--   first: where to go on with those who wait
 -- returns [string[fields] owners, integer[fields] left (ms), integer[fields] counts, string[pairs] waiting owners and deadlines in
 -- turn, string[] wants] in the order of the fields; an empty owner: it is free. Of each who waits, the fields that it wants, with
 -- blanks between them; empty where that is not known
-local group, queue, deadlines, sets = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local first = tonumber(ARGV[1])
-local fields = ARGV
---include server-now
---include whole
---include keyed-lock/key-left
 
 local now = serverNow()
 local owners, left, counts, waiting, wants = {}, {}, {}, {}, {}

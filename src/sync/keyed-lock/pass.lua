@@ -1,22 +1,8 @@
 -- Passes a hold of these keys on to another owner: to the next waiter of this process, or to whoever adopts a ticket.
 -- Asked again by the new owner (a reply was lost), it is still one hold.
--- KEYS[1] group
--- ARGV[1] from
--- ARGV[2] to
--- ARGV[3] lease (ms)
--- ARGV[4..] fields
+-- KEYS group
+-- ARGV from, to, lease (ms), fields[4..]
 -- returns integer 1 passed, 0 when they were not all one of theirs
-local group = KEYS[1]
-local from = ARGV[1]
-local to = ARGV[2]
-local lease = tonumber(ARGV[3])
-local fields = ARGV
---include server-now
---include whole
---include keyed-lock/key-left
---include keyed-lock/give-key
---include keyed-lock/remove-key
---include extend-expiry
 
 local now = serverNow()
 for i = 4, #fields do

@@ -1,16 +1,9 @@
 -- Gives the holds that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
 -- A key that holds something else by now counts as lost and does not stop the others.
--- KEYS[1..] groups
--- ARGV[1] lease (ms), 0: as they have
--- ARGV[2..] holds
+-- KEYS groups[1..]
+-- ARGV lease (ms), holds[2..]
+--   lease: 0 as they have
 -- returns integer[holds] ms left, -2 lost, in the order of the groups
-local groups = KEYS
-local lease = tonumber(ARGV[1])
-local holds = ARGV
---include server-now
---include whole
---include keyed-lock/key-left
---include extend-expiry
 
 local now = serverNow()
 local renewed = {}

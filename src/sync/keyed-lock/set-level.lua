@@ -1,21 +1,8 @@
 -- Sets how often its owner holds these keys: one more, one less, or as often as before to make the lease longer.
 -- Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
--- KEYS[1] group
--- ARGV[1] owner
--- ARGV[2] level (count)
--- ARGV[3] lease (ms)
--- ARGV[4..] fields
+-- KEYS group
+-- ARGV owner, level (count text), lease (ms), fields[4..]
 -- returns integer ms left, -2 not all of them are this owner's
-local group = KEYS[1]
-local owner = ARGV[1]
-local level = ARGV[2]
-local lease = tonumber(ARGV[3])
-local fields = ARGV
---include server-now
---include whole
---include keyed-lock/key-left
---include keyed-lock/give-key
---include extend-expiry
 
 local now = serverNow()
 local left = math.huge

@@ -1,13 +1,7 @@
 -- One less to wait for; at none, it opens and all who wait are told. Asked again under the same note, it counts once.
--- KEYS[1] latch
--- KEYS[2] channel
--- KEYS[3] note
--- ARGV[1] publish
+-- KEYS latch, channel, note
+-- ARGV publish
 -- returns integer how many are left
-local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
-local publish = ARGV[1]
---include whole
---include text-of
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then

@@ -1,12 +1,7 @@
 -- Deletes the latch and frees all waiters. Redisson's own delete says 1, on which its waiters wait on; after a 0 they look.
--- KEYS[1] latch
--- KEYS[2] channel
--- ARGV[1] publish
+-- KEYS latch, channel
+-- ARGV publish
 -- returns integer 1 deleted, 0 when it was not there
-local latch, channel = KEYS[1], KEYS[2]
-local publish = ARGV[1]
---include whole
---include text-of
 
 if not whole(textOf(latch) or '0') then
   return redis.error_reply('WRONGKIND a text that is no count')

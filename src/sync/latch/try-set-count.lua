@@ -1,15 +1,8 @@
 -- Closes the latch until it has been counted down so often, where it is open. Asked again under the same note, it tells again
 -- whether it did.
--- KEYS[1] latch
--- KEYS[2] channel
--- KEYS[3] note
--- ARGV[1] amount (count)
--- ARGV[2] publish
+-- KEYS latch, channel, note
+-- ARGV amount (count text), publish
 -- returns integer 1 closed, 0 when it was
-local latch, channel, note = KEYS[1], KEYS[2], KEYS[3]
-local amount, publish = ARGV[1], ARGV[2]
---include whole
---include text-of
 
 local before = textOf(note)
 if before then

@@ -1,22 +1,11 @@
 -- Takes the lock when it is free, nobody waits for it in the line and it is not left to others. Asked again by the owner that has
 -- it (a reply was lost), it is still one hold.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] turn
--- ARGV[1] owner
--- ARGV[2] lease (ms)
+-- KEYS lock, queue, turn
+-- ARGV owner, lease (ms text)
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
-local lock, queue, turn = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease = ARGV[1], ARGV[2]
---include take-hold
 
 if redis.call('EXISTS', lock, queue, turn) > 0 then
---include left-of
---include holder-of
---include wrong-kind
---include outsiders/turn-left
---include outsiders/end-turn
---include lock/refusal-of
+  --functions
   local refusal = refusalOf(lock, queue, turn, owner)
   if refusal then
     return refusal

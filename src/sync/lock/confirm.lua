@@ -1,22 +1,8 @@
 -- Who was granted the lock says that it goes on: it leaves the line and has its lease, and a token where the lock has a counter.
 -- Never creates.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4..] counter
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3] known the newest token that the caller has seen
+-- KEYS lock, queue, deadlines, counter[4..]
+-- ARGV owner, lease (ms), known
 -- returns [integer left, digits token | nil] ms that it is this owner's, 0 when it is not any more; its token
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local counter = KEYS
-local owner, lease, known = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include left-of
---include line/remove-waiter
---include lock/confirm
---include or-undo
---include raise-counter
---include next-token
 
 local isNew = redis.call('ZSCORE', deadlines, owner)
 local left = confirm({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)

@@ -1,30 +1,7 @@
 -- Takes the lock from whoever holds it; it goes to the next in the line.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] channel
--- ARGV[2] grants
--- ARGV[3] publish
+-- KEYS lock, queue, deadlines
+-- ARGV channel, grants, publish
 -- returns integer 1 when it was held, 0 when it was free
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
---include holder-of
---include wrong-kind
---include line/remove-waiter
---include take-hold
---include line/extend-line
---include line/remove-clients
---include lock/mode-of
---include lock/is-holder
---include lock/grant
---include lock/enters-or-blocks
---include line/grant-channel
---include line/is-heard
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
 
 local holder = holderOf(lock)
 if holder == nil then

@@ -1,12 +1,8 @@
 -- Frees the lock of its owner, whatever the count, and tells those who wait for a message. It has one key: while a slot of a cluster
 -- moves, no node runs what has several, one of which is not there. Who stands in the line finds out by asking.
--- KEYS[1] lock
--- ARGV[1] owner
--- ARGV[2] channel
--- ARGV[3] publish
+-- KEYS lock
+-- ARGV owner, channel, publish
 -- returns integer 1 freed, -1 when it was not this owner's
-local lock = KEYS[1]
-local owner, channel, publish = ARGV[1], ARGV[2], ARGV[3]
 
 if redis.call('HDEL', lock, owner) == 0 then
   return -1

@@ -1,16 +1,8 @@
 -- Passes a hold on to another owner: to the next waiter of this process, or to whoever adopts a ticket.
 -- Asked again by the new owner (a reply was lost), it is still one hold.
--- KEYS[1] lock
--- ARGV[1] from
--- ARGV[2] to
--- ARGV[3] lease (ms)
+-- KEYS lock
+-- ARGV from, to, lease (ms text)
 -- returns integer 1 passed, 0 when it was neither's, or no such lock
-local lock = KEYS[1]
-local from = ARGV[1]
-local to = ARGV[2]
-local lease = ARGV[3]
---include holder-of
---include take-hold
 
 local holder = holderOf(lock)
 if not holder or holder ~= from and holder ~= to then

@@ -1,27 +1,13 @@
 -- Frees the lock of its owner, whatever the count, or takes who waits out of the line; what is free then goes to the next there,
 -- or to those who wait for a message.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] turn
--- KEYS[5..] counter
--- ARGV[1] owner
--- ARGV[2] channel
--- ARGV[3] grants
--- ARGV[4] publish
--- ARGV[5] counted 1: this server knows of all who listen
--- ARGV[6] own (count) 1: the caller may be counted among those who listen
--- ARGV[7] visits (count) how many have had it in this process without a step on the server, the owner included
--- ARGV[8] known the newest token that the caller has seen; where the counter was deleted meanwhile it goes on from there
+-- KEYS lock, queue, deadlines, turn, counter[5..]
+-- ARGV owner, channel, grants, publish, counted, own (count), visits (count), known
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
-local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local counter, owner, channel, grants, publish = KEYS, ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local counted, own, visits, known = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
 
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.
 local freed = redis.pcall('HDEL', lock, owner)
 if counter[5] and freed == 1 then
---include raise-counter
+  --functions
   raiseCounter(counter[5], known)
 end
 local lined = redis.call('EXISTS', queue) == 1
@@ -30,26 +16,7 @@ local told = not lined and freed == 1 and redis.pcall(publish, channel, '0')
 if not lined and (type(told) ~= 'number' or told <= own) then
   return freed == 1 and 1 or freed == 0 and -1 or freed
 end
---include line/remove-waiter
---include take-hold
---include line/extend-line
---include line/remove-clients
---include lock/mode-of
---include lock/is-holder
---include lock/grant
---include lock/enters-or-blocks
---include line/grant-channel
---include line/is-heard
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include outsiders/turn-left
---include whole
---include outsiders/begin-turn
---include outsiders/end-turn
---include line/hand-over
+--functions
 
 local time = redis.call('TIME')
 local line = {

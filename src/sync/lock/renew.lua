@@ -1,14 +1,10 @@
 -- Gives the locks that are still their owners' at least a full lease, also where somebody took the expiry away. Never creates,
 -- never shortens; touches nobody else's.
 -- A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
--- KEYS[1..] locks
--- ARGV[1] lease (ms), 0: as they have
--- ARGV[2..] owners
+-- KEYS locks[1..]
+-- ARGV lease (ms), owners[2..]
+--   lease: 0 as they have
 -- returns integer[owners] ms left, -1 without expiry, -2 lost, in the order of the locks
-local locks = KEYS
-local lease = tonumber(ARGV[1])
-local owners = ARGV
---include left-of
 
 local renewed = {}
 for i, lock in ipairs(locks) do

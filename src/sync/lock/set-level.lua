@@ -1,15 +1,8 @@
 -- Sets how often its owner holds the lock: one more, one less, or as often as before to make the lease longer.
 -- Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
--- KEYS[1] lock
--- ARGV[1] owner
--- ARGV[2] level (count)
--- ARGV[3] lease (ms)
+-- KEYS lock
+-- ARGV owner, level (count text), lease (ms)
 -- returns integer ms left, -1 without expiry, -2 not this owner's
-local lock = KEYS[1]
-local owner = ARGV[1]
-local level = ARGV[2]
-local lease = tonumber(ARGV[3])
---include left-of
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return -2

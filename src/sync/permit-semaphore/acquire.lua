@@ -1,31 +1,10 @@
 -- Takes permits for the calls of one process, in their order: for as many of them as there are permits for, where nobody stands in
 -- the line and none are left to others. Each permit has an id, by which a call that is asked for again finds that it has been
 -- served; a note says that it was given up meanwhile.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] turn
--- KEYS[6] timeouts
--- ARGV[1] channel
--- ARGV[2] publish
--- ARGV[3..] calls (any)
+-- KEYS permits, note, queue, deadlines, turn, timeouts
+-- ARGV channel, publish, calls[3..] (any)
 -- returns [integer calls, integer all] how many of the calls have theirs, -1 when no permits are set, -2 when it may be another's turn; where not
 -- all, how many permits there are, those taken included. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
-local permits, note, queue, deadlines, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local channel, publish = ARGV[1], ARGV[2]
-local calls = ARGV
---include permit-semaphore/member-of
---include or-undo
---include whole
---include text-of
---include left-of
---include count-with
---include permit-semaphore/reclaim-expired
---include server-now
---include publish-permits
---include permit-semaphore/add-ids
---include permit-semaphore/fit-calls
 
 if redis.call('EXISTS', note, queue, deadlines, turn) > 0 then
   if redis.call('EXISTS', note) == 1 then

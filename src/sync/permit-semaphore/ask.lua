@@ -2,63 +2,14 @@
 -- line comes for first. If there are none for the first, the process stands in the line for as many as it waits for; who stands
 -- there is shown to be alive, and what it was granted meanwhile is its own: its ids take the place of those of its trial. A note says
 -- that the question was given up meanwhile.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- KEYS[7] timeouts
--- ARGV[1] owner
--- ARGV[2] joins (count) for how many permits it stands in the line if it has to wait; 0: it does not join
--- ARGV[3] news (count) 1: those to whom permits were left have had their share, or are heard no more
--- ARGV[4] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[5] channel
--- ARGV[6] grants
--- ARGV[7] publish
--- ARGV[8..] calls (any)
+-- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
+-- ARGV owner, joins (count), news (count), own (count), channel, grants, publish, calls[8..] (any)
+--   joins: for how many permits it stands in the line if it has to wait; 0 it does not join
+--   news: 1 those to whom permits were left have had their share, or are heard no more
 -- returns [integer calls, integer first, integer open, integer share, integer left, integer all] how many of the calls have theirs, -1 when no permits are set; 1
 -- when it is the first in the line, 2 when others were seen who know of none; for how many ms permits are left to those at most, and
 -- for how many releases; for the first, ms until a permit is given back by its expiry, -1 when none will be; how many permits there are,
 -- those taken included. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
-local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local owner, joins, news, own = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
-local calls = ARGV
---include publish-permits
---include whole
---include text-of
---include left-of
---include count-with
---include or-undo
---include line/remove-waiter
---include permit-semaphore/member-of
---include permit-semaphore/reclaim-expired
---include semaphore/remove-clients
---include semaphore/line-of
---include semaphore/mode-of
---include semaphore/granted-to
---include semaphore/is-holder
---include permit-semaphore/enters-or-blocks
---include permit-semaphore/trial-ids
---include permit-semaphore/add-ids
---include permit-semaphore/grant
---include permit-semaphore/end-trial
---include semaphore/leave-line
---include permit-semaphore/restore-deadlines
---include line/grant-channel
---include line/is-heard
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include outsiders/turn-left
---include semaphore/notice-outsiders
---include semaphore/walk-for-permits
---include semaphore/join-line
---include semaphore/mark-listening
---include permit-semaphore/fit-calls
 
 if redis.call('EXISTS', note) == 1 then
   return { 0, 0, 0, 0, -1, 0 }

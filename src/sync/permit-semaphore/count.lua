@@ -1,20 +1,7 @@
 -- How many permits there are; those whose time is over are given back, as Redisson does, and whoever is first in the line is called.
--- KEYS[1] permits
--- KEYS[2] timeouts
--- KEYS[3] queue
--- ARGV[1] channel
--- ARGV[2] grants
--- ARGV[3] publish
+-- KEYS permits, timeouts, queue
+-- ARGV channel, grants, publish
 -- returns [integer exists, integer available, integer acquired] exists: 1 when there is such a semaphore
-local permits, timeouts, queue = KEYS[1], KEYS[2], KEYS[3]
-local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
---include or-undo
---include whole
---include text-of
---include count-with
---include permit-semaphore/reclaim-expired
---include server-now
---include publish-permits
 
 local over, reaped = reclaimExpired(permits, timeouts, serverNow(), 0)
 local text = textOf(permits)

@@ -1,13 +1,7 @@
 -- Sets how long a permit lasts from now on. Never takes anew what is over.
--- KEYS[1] timeouts
--- ARGV[1] id
--- ARGV[2] lease (ms)
--- ARGV[3] shorten (count)
+-- KEYS timeouts
+-- ARGV id, lease (ms), shorten (count text)
 -- returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
-local timeouts = KEYS[1]
-local id, lease, shorten = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include permit-semaphore/member-of
---include server-now
 
 local member = memberOf(id)
 local ends = redis.call('ZSCORE', timeouts, member)

@@ -1,11 +1,7 @@
 -- How long a permit lasts.
--- KEYS[1] timeouts
--- ARGV[1] id
+-- KEYS timeouts
+-- ARGV id
 -- returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
-local timeouts = KEYS[1]
-local id = ARGV[1]
---include permit-semaphore/member-of
---include server-now
 
 local ends = redis.call('ZSCORE', timeouts, memberOf(id))
 if ends == NEVER then

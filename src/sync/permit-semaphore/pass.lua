@@ -1,22 +1,10 @@
 -- Gives permits back by their ids, all or none, and in the same step to calls of the same process that want just as many: nobody else is
 -- passed, since its turn goes on. Asked again under the same note, it is done once; a second note says that the calls were given up
 -- meanwhile.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] timeouts
--- KEYS[4] voided
--- ARGV[1] ids with blanks between them
--- ARGV[2..] calls (any)
+-- KEYS permits, note, timeouts, voided
+-- ARGV ids, calls[2..] (any)
+--   ids: with blanks between them
 -- returns integer 1 done; 0: the ids were given back before; -1: one of them is unknown, expired or given back; -2: they are to be given back, there are too few
-local permits, note, timeouts, voided = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local ids = ARGV[1]
-local calls = ARGV
---include permit-semaphore/member-of
---include or-undo
---include server-now
---include whole
---include text-of
---include permit-semaphore/fit-calls
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then

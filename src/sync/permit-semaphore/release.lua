@@ -1,32 +1,9 @@
 -- Gives permits back by their ids: all, or none when one of them is unknown, expired or given back. They go to those in the line, or
 -- to others, who wait for a message. Asked again under the same note, it tells again that it did.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- KEYS[7] timeouts
--- ARGV[1] client its id, or its place in the line, which nobody there needs any more
--- ARGV[2] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[3] visits (count) how many have had them in this process one after the other, the first included
--- ARGV[4] channel
--- ARGV[5] grants
--- ARGV[6] publish
--- ARGV[7..] ids
+-- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
+-- ARGV client, own (count), visits (count), channel, grants, publish, ids[7..]
+--   client: its id, or its place in the line, which nobody there needs any more
 -- returns integer 1 done, -1 when nothing was given back
-local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local client, own, visits, channel, grants, publish = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
-local ids = ARGV
---include permit-semaphore/member-of
---include or-undo
---include whole
---include text-of
---include left-of
---include count-with
---include permit-semaphore/reclaim-expired
---include server-now
---include publish-permits
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
@@ -63,31 +40,7 @@ local lined = redis.call('EXISTS', queue, deadlines) > 0
 if not lined and publishPermits(channel, publish, available) <= (own == 1 and 1 or 0) then
   return 1
 end
---include line/remove-waiter
---include semaphore/remove-clients
---include semaphore/line-of
---include semaphore/mode-of
---include semaphore/granted-to
---include semaphore/is-holder
---include permit-semaphore/enters-or-blocks
---include permit-semaphore/trial-ids
---include permit-semaphore/add-ids
---include permit-semaphore/grant
---include permit-semaphore/end-trial
---include semaphore/leave-line
---include permit-semaphore/restore-deadlines
---include line/grant-channel
---include line/is-heard
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include outsiders/turn-left
---include outsiders/begin-turn
---include semaphore/notice-outsiders
---include semaphore/walk-for-permits
---include semaphore/hand-over
+--functions
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own)
 line.timeouts, line.most, line.visits = timeouts, MOST_GRANTED, visits

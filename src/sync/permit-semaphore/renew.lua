@@ -1,14 +1,9 @@
 -- Gives permits that are still there at least a full lease, each of the semaphore at its place. Never creates, never
 -- shortens. A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
--- KEYS[1..] timeouts
--- ARGV[1] lease (ms), 0: as they have
--- ARGV[2..] ids
+-- KEYS timeouts[1..]
+-- ARGV lease (ms), ids[2..]
+--   lease: 0 as they have
 -- returns integer[ids] ms left, -1 when it never expires, -2 lost, in the order of the keys
-local timeouts = KEYS
-local lease = tonumber(ARGV[1])
-local ids = ARGV
---include permit-semaphore/member-of
---include server-now
 
 local now = serverNow()
 local renewed = {}

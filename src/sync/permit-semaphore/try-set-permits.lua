@@ -1,53 +1,7 @@
 -- Makes the semaphore where there is none. Asked again under the same note, it tells again whether it did.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- KEYS[7] timeouts
--- ARGV[1] amount (count)
--- ARGV[2] client
--- ARGV[3] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[4] channel
--- ARGV[5] grants
--- ARGV[6] publish
+-- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
+-- ARGV amount (count text), client, own (count), channel, grants, publish
 -- returns integer 1 made, 0 when it was there
-local permits, note, queue, deadlines, amounts, turn, timeouts = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
-local amount, client, own, channel, grants, publish = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
---include publish-permits
---include whole
---include text-of
---include left-of
---include count-with
---include or-undo
---include line/remove-waiter
---include permit-semaphore/member-of
---include permit-semaphore/reclaim-expired
---include semaphore/remove-clients
---include semaphore/line-of
---include semaphore/mode-of
---include semaphore/granted-to
---include semaphore/is-holder
---include permit-semaphore/enters-or-blocks
---include permit-semaphore/trial-ids
---include permit-semaphore/add-ids
---include permit-semaphore/grant
---include permit-semaphore/end-trial
---include semaphore/leave-line
---include permit-semaphore/restore-deadlines
---include line/grant-channel
---include line/is-heard
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include outsiders/turn-left
---include outsiders/begin-turn
---include semaphore/notice-outsiders
---include semaphore/walk-for-permits
---include semaphore/hand-over
 
 local before = textOf(note)
 if before then

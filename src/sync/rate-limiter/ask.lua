@@ -2,46 +2,12 @@
 -- served, and more where there are permits for all processes in the line. If a call has to wait the process stands in the line, once:
 -- behind the others after its turn. Whoever is first now learns when its permits are due. A call is known by its bytes, the last four
 -- of which say how many it wants; a note says that it was given up meanwhile.
--- KEYS[1] limiter
--- KEYS[2] value
--- KEYS[3] ownValue
--- KEYS[4] permits
--- KEYS[5] ownPermits
--- KEYS[6] note
--- KEYS[7] order
--- KEYS[8] places
--- ARGV[1] owner
--- ARGV[2] patient a digit for each call: 1 where it waits in the line
--- ARGV[3] hears (count) 1: the process hears when it is told to ask
--- ARGV[4] counted 1: this server knows of all who listen
--- ARGV[5] grants
--- ARGV[6] publish
--- ARGV[7..] calls (bytes)
+-- KEYS limiter, value, ownValue, permits, ownPermits, note, order, places
+-- ARGV owner, patient, hears (count text), counted, grants, publish, calls[7..] (bytes)
+--   patient: a digit for each call: 1 where it waits in the line
+--   hears: 1 the process hears when it is told to ask
 -- returns [integer served, integer remaining, integer left, integer pause, integer stands] as of a take; ms until it asks again if
 -- nobody tells it to before; 1 where it stands in the line
-local limiter, value, ownValue, permits, ownPermits, note = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local order, places = KEYS[7], KEYS[8]
-local owner, patient, hears, counted, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-local calls = ARGV
---include whole
---include text-of
---include left-of
---include wrong-kind
---include rate-limiter/rate-of
---include rate-limiter/limiter-of
---include rate-limiter/count-window
---include rate-limiter/move-window
---include rate-limiter/save-value
---include rate-limiter/save-limiter
---include or-undo
---include rate-limiter/line-of
---include rate-limiter/places-in
---include rate-limiter/head-of
---include rate-limiter/wake-next
---include rate-limiter/join-line
---include rate-limiter/ahead-of
---include rate-limiter/permits-free-in
---include rate-limiter/pause-of
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if problem then

@@ -1,24 +1,8 @@
 -- How many permits there are.
--- KEYS[1] limiter
--- KEYS[2] value
--- KEYS[3] ownValue
--- KEYS[4] permits
--- KEYS[5] ownPermits
--- ARGV[1] enough (count)
+-- KEYS limiter, value, ownValue, permits, ownPermits
+-- ARGV enough (count)
 -- returns [integer permits, integer behind] how many, or at least enough of them, -1 before a rate is set; 1 where there may be
 -- more than was looked at
-local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local enough = tonumber(ARGV[1])
---include whole
---include text-of
---include left-of
---include wrong-kind
---include rate-limiter/rate-of
---include rate-limiter/limiter-of
---include rate-limiter/count-window
---include rate-limiter/move-window
---include rate-limiter/save-value
---include server-now
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then

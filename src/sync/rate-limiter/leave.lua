@@ -1,18 +1,7 @@
 -- Nobody of this process waits any more: it leaves the line.
--- KEYS[1] order
--- KEYS[2] places
--- ARGV[1] owner
--- ARGV[2] counted 1: this server knows of all who listen
--- ARGV[3] grants
--- ARGV[4] publish
+-- KEYS order, places
+-- ARGV owner, counted, grants, publish
 -- returns integer 1 where it stood there
-local order, places = KEYS[1], KEYS[2]
-local owner, counted, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
---include whole
---include rate-limiter/line-of
---include rate-limiter/places-in
---include rate-limiter/head-of
---include rate-limiter/wake-next
 
 local line = lineOf(order, places, grants, publish, counted)
 local first = headOf(line, owner)

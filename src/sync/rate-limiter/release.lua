@@ -1,38 +1,8 @@
 -- Gives permits back. As many of the youngest grants leave the window with them, so that they do not come back once more when
 -- those would have left it. Asked again under the same note, it is done once; what was refused stays refused.
--- KEYS[1] limiter
--- KEYS[2] value
--- KEYS[3] ownValue
--- KEYS[4] permits
--- KEYS[5] ownPermits
--- KEYS[6] note
--- KEYS[7] channel
--- KEYS[8] order
--- KEYS[9] places
--- ARGV[1] amount (count)
--- ARGV[2] publish
--- ARGV[3] counted 1: this server knows of all who listen
--- ARGV[4] grants
+-- KEYS limiter, value, ownValue, permits, ownPermits, note, channel, order, places
+-- ARGV amount (count), publish, counted, grants
 -- returns integer 1 done, -1 before a rate is set
-local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local amount, publish, counted, grants = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
---include whole
---include text-of
---include left-of
---include wrong-kind
---include rate-limiter/rate-of
---include rate-limiter/limiter-of
---include rate-limiter/count-window
---include rate-limiter/move-window
---include rate-limiter/save-value
---include rate-limiter/save-limiter
---include server-now
---include publish-permits
---include rate-limiter/line-of
---include rate-limiter/places-in
---include rate-limiter/head-of
---include rate-limiter/wake-next
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then

@@ -1,44 +1,8 @@
 -- Sets another rate. What was granted goes on counting, or not. Asked again under the same note, it is done once; what was refused
 -- stays refused.
--- KEYS[1] limiter
--- KEYS[2] value
--- KEYS[3] ownValue
--- KEYS[4] permits
--- KEYS[5] ownPermits
--- KEYS[6] note
--- KEYS[7] channel
--- KEYS[8] order
--- KEYS[9] places
--- ARGV[1] rate (count)
--- ARGV[2] interval (ms)
--- ARGV[3] scope (count)
--- ARGV[4] keepAlive (ms)
--- ARGV[5] keepState (count)
--- ARGV[6] always (count)
--- ARGV[7] publish
--- ARGV[8] counted 1: this server knows of all who listen
--- ARGV[9] grants
+-- KEYS limiter, value, ownValue, permits, ownPermits, note, channel, order, places
+-- ARGV rate (count text), interval (ms text), scope (count text), keepAlive (ms), keepState (count text), always (count text), publish, counted, grants
 -- returns integer 1 set, 2 set and the grants are not all counted yet, 0 when there is no limiter and it need not be made
-local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local keepState, always, publish, counted, grants = ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
---include whole
---include text-of
---include left-of
---include wrong-kind
---include rate-limiter/rate-of
---include rate-limiter/limiter-of
---include rate-limiter/count-window
---include rate-limiter/move-window
---include rate-limiter/save-value
---include rate-limiter/save-limiter
---include server-now
---include publish-permits
---include rate-limiter/line-of
---include rate-limiter/places-in
---include rate-limiter/head-of
---include rate-limiter/wake-next
 
 local done = textOf(note)
 if done then

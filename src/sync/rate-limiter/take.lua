@@ -1,32 +1,11 @@
 -- Takes permits for the calls of one process, in their order: for as many of them as there is room for in the window. A call
 -- is known by its bytes, the last four of which say how many it wants: when it is asked for again it finds what it has. A note
 -- says that it was given up meanwhile.
--- KEYS[1] limiter
--- KEYS[2] value
--- KEYS[3] ownValue
--- KEYS[4] permits
--- KEYS[5] ownPermits
--- KEYS[6] note
--- KEYS[7] order
--- ARGV[1..] calls (bytes)
+-- KEYS limiter, value, ownValue, permits, ownPermits, note, order
+-- ARGV calls[1..] (bytes)
 -- returns [integer served, integer remaining, integer left] how many of the calls have theirs, -1 before a rate is set, -2
 -- when the first wants more than the rate, -3 where others may stand in a line for them; how many permits there are still; ms until
 -- the next call could have its own, 0 where that is not known before it asks again, which it may at once
-local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local note, order = KEYS[6], KEYS[7]
-local calls = ARGV
---include whole
---include text-of
---include left-of
---include wrong-kind
---include rate-limiter/rate-of
---include rate-limiter/limiter-of
---include rate-limiter/count-window
---include rate-limiter/move-window
---include rate-limiter/save-value
---include rate-limiter/save-limiter
---include server-now
---include rate-limiter/permits-free-in
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then

@@ -1,30 +1,7 @@
 -- Sets a rate where there is none, and tells those who wait for one. Asked again under the same note, it tells again whether it did.
--- KEYS[1] limiter
--- KEYS[2] note
--- KEYS[3] channel
--- KEYS[4] order
--- KEYS[5] places
--- ARGV[1] rate (count)
--- ARGV[2] interval (ms)
--- ARGV[3] scope (count)
--- ARGV[4] keepAlive (ms)
--- ARGV[5] publish
--- ARGV[6] counted 1: this server knows of all who listen
--- ARGV[7] grants
+-- KEYS limiter, note, channel, order, places
+-- ARGV rate (count text), interval (ms text), scope (count text), keepAlive (ms), publish, counted, grants
 -- returns integer 1 set, 0 when one was
-local limiter, note, channel, order, places = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local rate, interval, scope, keepAlive = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local publish, counted, grants = ARGV[5], ARGV[6], ARGV[7]
---include whole
---include text-of
---include wrong-kind
---include rate-limiter/rate-of
---include publish-permits
---include or-undo
---include rate-limiter/line-of
---include rate-limiter/places-in
---include rate-limiter/head-of
---include rate-limiter/wake-next
 
 local before = textOf(note)
 if before then

@@ -1,32 +1,7 @@
 -- Gives back what calls took that were given up, if they took anything, and voids a copy of their request that comes late.
--- KEYS[1] limiter
--- KEYS[2] value
--- KEYS[3] ownValue
--- KEYS[4] permits
--- KEYS[5] ownPermits
--- KEYS[6] note
--- KEYS[7] channel
--- KEYS[8] order
--- KEYS[9] places
--- ARGV[1] publish
--- ARGV[2] counted 1: this server knows of all who listen
--- ARGV[3] grants
--- ARGV[4..] calls (bytes)
+-- KEYS limiter, value, ownValue, permits, ownPermits, note, channel, order, places
+-- ARGV publish, counted, grants, calls[4..] (bytes)
 -- returns integer permits given back
-local limiter, value, ownValue, permits, ownPermits = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local note, channel, order, places = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local publish, counted, grants = ARGV[1], ARGV[2], ARGV[3]
-local calls = ARGV
---include whole
---include text-of
---include wrong-kind
---include rate-limiter/rate-of
---include rate-limiter/limiter-of
---include publish-permits
---include rate-limiter/line-of
---include rate-limiter/places-in
---include rate-limiter/head-of
---include rate-limiter/wake-next
 
 -- First: a server short of memory lets a script write on that has begun with what needs none.
 redis.call('PEXPIRE', note, NOTE_TIME)

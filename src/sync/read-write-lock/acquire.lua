@@ -1,25 +1,12 @@
 -- Reads where nobody writes, or writes where nobody has it; and where nobody waits in the line and it is not left to others.
 -- Asked again by the owner that has it (a reply was lost), it is still one hold.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] turn
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3] companion
+-- KEYS lock, queue, turn
+-- ARGV owner, lease (ms), companion
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
-local lock, queue, turn = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease, companion = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include left-of
---include read-write-lock/keep-level
---include read-write-lock/grant
 
 local line = { lock = lock, turn = turn, companion = companion }
 if redis.call('EXISTS', lock, queue, turn) > 0 then
---include read-write-lock/is-holder
---include read-write-lock/enters-or-blocks
---include wrong-kind
---include outsiders/turn-left
---include outsiders/end-turn
+  --functions
   local left, mode = leftOf(lock), redis.call('HGET', lock, 'mode')
   if left ~= -2 and mode ~= 'read' and mode ~= 'write' then
     return wrongKind(lock)

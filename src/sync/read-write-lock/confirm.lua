@@ -1,16 +1,6 @@
 -- Who was let in says that it goes on: it leaves the line and has its lease. Never lets in.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] owner
--- ARGV[2] lease (ms)
--- ARGV[3] companion
+-- KEYS lock, queue, deadlines
+-- ARGV owner, lease (ms), companion
 -- returns integer ms that it has it, 0 when it does not any more
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease, companion = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include read-write-lock/is-holder
---include line/remove-waiter
---include count-of
---include read-write-lock/confirm
 
 return confirm({ lock = lock, queue = queue, deadlines = deadlines, companion = companion }, owner, lease)

@@ -1,33 +1,7 @@
 -- Takes the lock from all who read, or from who writes and the reads of its own; who is next enters.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] mode
--- ARGV[2] message
--- ARGV[3] companion
--- ARGV[4] channel
--- ARGV[5] grants
--- ARGV[6] publish
+-- KEYS lock, queue, deadlines
+-- ARGV mode, message, companion, channel, grants, publish
 -- returns integer 1 when it was held so, 0 when not
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
---include count-of
---include wrong-kind
---include read-write-lock/is-holder
---include line/remove-waiter
---include line/extend-line
---include line/remove-clients
---include read-write-lock/keep-level
---include read-write-lock/grant
---include line/is-heard
---include line/publish-grant
---include read-write-lock/grant-channel
---include read-write-lock/enters-or-blocks
---include read-write-lock/mode-of
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
 
 -- The keys of all who read go. Where there are thousands some of them stay until their time is over: nobody reads by a key
 -- alone.

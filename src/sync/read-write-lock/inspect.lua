@@ -1,21 +1,12 @@
 -- Who holds the lock, in which mode, how often, for how long, and the waiters in their order. Where there are many, some of
 -- them at a time.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] companion
--- ARGV[2] from where to go on with those who hold it, 0 at first, empty when they are known
--- ARGV[3] first (count) where to go on with those who wait
+-- KEYS lock, queue, deadlines
+-- ARGV companion, from, first (count)
+--   from: where to go on with those who hold it, 0 at first, empty when they are known
+--   first: where to go on with those who wait
 -- returns [integer ttl, string next, string[pairs] fields and values in turn, integer[] left, string[pairs] waiting owners and deadlines
 -- in turn] ttl in ms, -1 without expiry, -2 when free; where to go on, 0 when that is all; for how many ms each field's read
 -- goes on, 0 when it died or is none; deadlines in ms since the epoch, by the server's clock
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local companion, from, first = ARGV[1], ARGV[2], tonumber(ARGV[3])
---include left-of
---include read-write-lock/reads-left
---include read-write-lock/is-holder
---include line/waiters-at
---include wrong-kind
 
 local ttl, mode = leftOf(lock), redis.call('HGET', lock, 'mode')
 if ttl ~= -2 and mode ~= 'read' and mode ~= 'write' then

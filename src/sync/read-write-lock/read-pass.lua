@@ -1,20 +1,7 @@
 -- Passes a read on to another owner: to whoever adopts a ticket. Asked again by the new owner, it is still one hold.
--- KEYS[1] lock
--- KEYS[2] given
--- KEYS[3] taken
--- ARGV[1] from
--- ARGV[2] to
--- ARGV[3] lease (ms)
--- ARGV[4] companion
+-- KEYS lock, given, taken
+-- ARGV from, to, lease (ms), companion
 -- returns integer 1 passed, 0 when it was neither's, or no read
-local lock, given, taken = KEYS[1], KEYS[2], KEYS[3]
-local from, to, lease, companion = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
---include left-of
---include count-of
---include read-write-lock/keep-level
---include read-write-lock/reads-left
---include read-write-lock/lock-left
---include read-write-lock/remove-levels
 
 local found = redis.call('HMGET', lock, 'mode', from, to)
 local reads = found[1] == 'read' or found[1] == 'write'

@@ -1,15 +1,11 @@
 -- Gives the reads that are still their owners' at least a full lease, and the locks as much as their reads have: a renewal
 -- of Redisson's makes that shorter. Never creates, never shortens; touches nobody else's.
 -- A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
--- KEYS[1..] locks and their owners' levels in turn
--- ARGV[1] lease (ms), 0: as they have
--- ARGV[2..] owners
+-- KEYS locks[1..]
+-- ARGV lease (ms), owners[2..]
+--   locks: each followed by its owner's levels
+--   lease: 0 as they have
 -- returns integer[owners] ms left, -2 lost, in the order of the owners
-local locks = KEYS
-local lease, owners = tonumber(ARGV[1]), ARGV
---include left-of
---include count-of
---include extend-expiry
 
 local renewed, missing, looks = {}, 0, 0
 for i = 2, #owners do

@@ -1,17 +1,8 @@
 -- Sets how often a reader holds the lock: one more, one less, or as often as before to make the lease longer.
 -- Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
--- KEYS[1] lock
--- KEYS[2] levels
--- ARGV[1] owner
--- ARGV[2] level (count)
--- ARGV[3] lease (ms)
+-- KEYS lock, levels
+-- ARGV owner, level (count), lease (ms)
 -- returns integer ms left, -2 not this owner's
-local lock, levels = KEYS[1], KEYS[2]
-local owner, level, lease = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
---include left-of
---include count-of
---include extend-expiry
---include read-write-lock/keep-level
 
 local count = redis.call('HGET', lock, owner)
 local left = count and leftOf(levels .. ':1') or -2

@@ -1,15 +1,7 @@
 -- Reads under a write of its own, whoever waits.
--- KEYS[1] lock
--- KEYS[2] levels
--- ARGV[1] writer
--- ARGV[2] owner
--- ARGV[3] lease (ms)
+-- KEYS lock, levels
+-- ARGV writer, owner, lease (ms)
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is free
-local lock, levels = KEYS[1], KEYS[2]
-local writer, owner, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
---include left-of
---include extend-expiry
---include read-write-lock/keep-level
 
 -- Asked again (a reply was lost), it may read on where the write has ended meanwhile.
 if redis.call('HEXISTS', lock, writer) == 0 and redis.call('HEXISTS', lock, owner) == 0 then

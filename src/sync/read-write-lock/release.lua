@@ -1,29 +1,8 @@
 -- Ends a read or a write, whatever its count, or takes a waiter out of the line; who is next there enters, or those who wait for
 -- a message. Those who stood right behind a writer and have had their turn in its process meanwhile leave with it.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] turn
--- ARGV[1] companion
--- ARGV[2] channel
--- ARGV[3] grants
--- ARGV[4] publish
--- ARGV[5] counted 1: this server knows of all who listen
--- ARGV[6] own (count) 1: the caller may be counted among those who listen
--- ARGV[7] visits (count) how many have had it in this process without a step on the server, the owner included
--- ARGV[8] owner
--- ARGV[9..] served
+-- KEYS lock, queue, deadlines, turn
+-- ARGV companion, channel, grants, publish, counted, own (count), visits (count), owner, served[9..]
 -- returns integer 1 ended, 0 only waited, -1 neither
-local lock, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local companion, channel, grants, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local counted, own, visits, owner = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
-local served = ARGV
---include left-of
---include line/remove-waiter
---include count-of
---include read-write-lock/remove-levels
---include read-write-lock/reads-left
---include read-write-lock/lock-left
 
 -- Ends what an owner reads or writes, whatever its count. A write whose owner reads, too, goes on as that read; readers that
 -- died do not count. Returns how often it had it, or false; and what all others are to be told, or false.
@@ -79,27 +58,7 @@ elseif not lined then
     return count and 1 or -1
   end
 end
---include read-write-lock/is-holder
---include line/extend-line
---include line/remove-clients
---include read-write-lock/keep-level
---include read-write-lock/grant
---include line/is-heard
---include line/publish-grant
---include read-write-lock/grant-channel
---include read-write-lock/enters-or-blocks
---include read-write-lock/mode-of
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include outsiders/turn-left
---include whole
---include outsiders/begin-turn
---include outsiders/end-turn
---include line/hand-over
---include outsiders/is-outsider
---include read-write-lock/has-outsider
+--functions
 
 local time = redis.call('TIME')
 line.grants, line.publish, line.client, line.visits = grants, publish, string.sub(owner, 1, 36), visits

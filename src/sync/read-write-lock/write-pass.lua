@@ -1,14 +1,8 @@
 -- Passes a write on to another owner: to the next waiter of this process, or to whoever adopts a ticket. A read under it that
 -- came late does not outlast the lock. Asked again by the new owner, it is still one hold.
--- KEYS[1] lock
--- ARGV[1] from
--- ARGV[2] to
--- ARGV[3] lease (ms)
+-- KEYS lock
+-- ARGV from, to, lease (ms)
 -- returns integer 1 passed, 0 when it was neither's, or no write
-local lock = KEYS[1]
-local from, to, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
---include count-of
---include extend-expiry
 
 local found = redis.call('HMGET', lock, 'mode', from, to)
 local writes = found[1] == 'write' and string.sub(from, -6) == ':write' and string.sub(to, -6) == ':write'

@@ -1,19 +1,9 @@
 -- Takes permits for the calls of one process, in their order: for as many of them as there are permits for, where nobody stands in
 -- the line and none are left to others. The note tells what was taken to whoever asks again, and keeps a copy that comes late from
 -- taking more. It lasts for as long as the permits may have to be given back by it.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] turn
--- ARGV[1..] wanted (count)
+-- KEYS permits, note, queue, deadlines, turn
+-- ARGV wanted[1..] (count)
 -- returns integer how many of the calls have theirs, -1 when no permits are set, -2 when it may be another's turn
-local permits, note, queue, deadlines, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local wanted = ARGV
---include whole
---include text-of
---include semaphore/available
---include semaphore/fit-in
 
 local free, noted = available(permits, note)
 if free == nil then
@@ -29,7 +19,7 @@ if redis.call('EXISTS', queue, deadlines, turn) > 0 then
   end
 end
 if calls > 0 then
---include semaphore/take
+  --functions
   local refusal = take(permits, note, taken, 0)
   if refusal then
     return refusal

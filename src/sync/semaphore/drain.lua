@@ -1,11 +1,6 @@
 -- Takes all permits there are; a debt is made good. Keeps the expiry. Asked again under the same note, it tells what it took.
--- KEYS[1] permits
--- KEYS[2] note
+-- KEYS permits, note
 -- returns integer permits taken, negative when there was a debt
-local permits, note = KEYS[1], KEYS[2]
---include whole
---include text-of
---include or-undo
 
 local before = textOf(note)
 if before then

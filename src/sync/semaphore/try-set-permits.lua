@@ -1,49 +1,7 @@
 -- Makes the semaphore where there is none. Asked again under the same note, it tells again whether it did.
--- KEYS[1] permits
--- KEYS[2] note
--- KEYS[3] queue
--- KEYS[4] deadlines
--- KEYS[5] amounts
--- KEYS[6] turn
--- ARGV[1] amount (count)
--- ARGV[2] expiry (ms)
--- ARGV[3] client
--- ARGV[4] own (count) 1: the caller may be counted among those who listen; 2: it hears no messages; 3: not all are counted
--- ARGV[5] channel
--- ARGV[6] grants
--- ARGV[7] publish
+-- KEYS permits, note, queue, deadlines, amounts, turn
+-- ARGV amount (count text), expiry (ms), client, own (count), channel, grants, publish
 -- returns integer 1 made, 0 when it was there
-local permits, note, queue, deadlines, amounts, turn = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local amount, expiry, client, own = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
-local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
---include publish-permits
---include whole
---include text-of
---include count-with
---include or-undo
---include line/remove-waiter
---include semaphore/remove-clients
---include semaphore/line-of
---include semaphore/mode-of
---include semaphore/granted-to
---include semaphore/is-holder
---include semaphore/enters-or-blocks
---include semaphore/grant
---include semaphore/end-trial
---include semaphore/leave-line
---include semaphore/restore-deadlines
---include line/grant-channel
---include line/is-heard
---include line/publish-grant
---include line/grant-trial
---include line/mark-silent
---include line/sweep-lapsed-clients
---include line/walk-line
---include outsiders/turn-left
---include outsiders/begin-turn
---include semaphore/notice-outsiders
---include semaphore/walk-for-permits
---include semaphore/hand-over
 
 local before = textOf(note)
 if before then

@@ -1,25 +1,9 @@
 -- Claims a slot for this run: one that nobody has claimed yet, or one whose run has died, up to so many times. Only whoever holds its lock may. Asked again
 -- by the same run (a reply was lost), it answers the same.
--- KEYS[1] slot
--- KEYS[2] lock
--- KEYS[3] counter
--- KEYS[4] last
--- ARGV[1] owner
--- ARGV[2] run
--- ARGV[3] most (count)
--- ARGV[4] due ms since the epoch, or an empty text
--- ARGV[5] kept (ms)
--- ARGV[6] known the newest token that the caller has seen
+-- KEYS slot, lock, counter, last
+-- ARGV owner, run, most (count), due, kept (ms text), known
+--   due: ms since the epoch, or empty
 -- returns [digits token, integer attempt] | nil ended, run by another, or tried too often
-local slot, lock, counter, last = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local owner, run, most, due, kept, known = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
---include server-now
---include whole
---include text-of
---include short-fields
---include or-undo
---include raise-counter
---include save-newest-due
 
 local function isToken(text)
   return #text < 20 and string.find(text, '^%d+$')

@@ -1,17 +1,9 @@
 -- Writes how a run of a slot has ended, if the slot is still that run's, or nobody's: work may take longer than a record is kept.
--- KEYS[1] slot
--- ARGV[1] run
--- ARGV[2] state or an empty text: it never began, and the slot is as it was before
--- ARGV[3] kept (ms)
--- ARGV[4] attempt (count)
--- ARGV[5] token or an empty text, where it never began
+-- KEYS slot
+-- ARGV run, state, kept (ms text), attempt (count text), token
+--   state: empty where it never began, and the slot is as it was before
+--   token: empty where it never began
 -- returns integer 1 written, 0 it is another's, or gone
-local slot = KEYS[1]
-local run, state, kept, attempt, token = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
---include server-now
---include or-undo
---include whole
---include short-fields
 
 local known = shortFields(slot, 'run', 'attempt', 'before')
 local gone = redis.call('EXISTS', slot) == 0

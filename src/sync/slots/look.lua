@@ -1,10 +1,6 @@
 -- What is known of a slot, whether somebody runs it now, and what time it is.
--- KEYS[1] slot
--- KEYS[2] lock
+-- KEYS slot, lock
 -- returns [string | nil state, string | nil run, string | nil attempt, string | nil token, string | nil began, string | nil ended, integer running, integer now]
-local slot, lock = KEYS[1], KEYS[2]
---include server-now
---include short-fields
 
 local known = shortFields(slot, 'state', 'run', 'attempt', 'token', 'began', 'ended')
 local running = redis.call('EXISTS', lock)

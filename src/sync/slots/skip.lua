@@ -1,17 +1,8 @@
 -- Claims a slot that nobody has claimed yet, for no run: nobody runs it any more.
--- KEYS[1] slot
--- KEYS[2] last
--- ARGV[1] run
--- ARGV[2] due ms since the epoch, or an empty text
--- ARGV[3] kept (ms)
+-- KEYS slot, last
+-- ARGV run, due, kept (ms text)
+--   due: ms since the epoch, or empty
 -- returns integer 1 nobody had claimed it, 0 somebody had
-local slot, last = KEYS[1], KEYS[2]
-local run, due, kept = ARGV[1], ARGV[2], ARGV[3]
---include server-now
---include or-undo
---include whole
---include short-fields
---include save-newest-due
 
 if redis.call('EXISTS', slot) == 1 then
   return shortFields(slot, 'run')[1] == run and 1 or 0

@@ -1,15 +1,7 @@
 -- Takes the lock when it is free. Asked again by the owner that has it (a reply was lost), it is still one hold.
--- KEYS[1] lock
--- ARGV[1] owner
--- ARGV[2] lease (ms)
+-- KEYS lock
+-- ARGV owner, lease (ms text)
 -- returns nil held | integer ms that it stays another's, -1 when it has no expiry
-local lock = KEYS[1]
-local owner = ARGV[1]
-local lease = ARGV[2]
---include left-of
---include holder-of
---include wrong-kind
---include take-hold
 
 local left = leftOf(lock)
 local holder = left ~= -2 and holderOf(lock)

@@ -1,9 +1,6 @@
 -- Takes the lock from whoever holds it, and tells nobody.
--- KEYS[1] lock
+-- KEYS lock
 -- returns integer 1 when it was held, 0 when it was free
-local lock = KEYS[1]
---include holder-of
---include wrong-kind
 
 if holderOf(lock) == nil then
   return wrongKind(lock)

@@ -1,10 +1,6 @@
 -- Who holds the lock, how often, and for how long.
--- KEYS[1] lock
+-- KEYS lock
 -- returns [integer ttl, string[pairs] owners and counts in turn] ttl in ms, -1 without expiry, -2 when free
-local lock = KEYS[1]
---include left-of
---include holder-of
---include wrong-kind
 
 local holder, count = holderOf(lock)
 if holder == nil then

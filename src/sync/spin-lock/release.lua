@@ -1,8 +1,6 @@
 -- Frees the lock of its owner, whatever the count, and tells nobody.
--- KEYS[1] lock
--- ARGV[1] owner
+-- KEYS lock
+-- ARGV owner
 -- returns integer 1 freed, 0 when it was not this owner's
-local lock = KEYS[1]
-local owner = ARGV[1]
 
 return redis.call('HDEL', lock, owner)

@@ -2,7 +2,7 @@
 -- called, to hear when they are through; else those who may enter do. Whether it is left to others.
 local function handOver(line, freed, room)
   if turnLeft(line) > 0 then
-    local head = line.firstOf and line.firstOf(line) or redis.call('LINDEX', line.queue, 0)
+    local head = firstOf(line)
     if head then
       redis.pcall(line.publish, grantChannel(line, head), '0')
     end

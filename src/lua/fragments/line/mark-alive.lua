@@ -15,7 +15,7 @@ local function markAlive(line, owners, first)
     if deadline then
       local due, mark = math.max(math.floor(deadline), line.now + ALLOWANCE), deadline % 1
       redis.call('ZADD', line.deadlines, due + (not line.hearsNothing and (mark == GRANTED or mark == UNCOUNTED) and UNCOUNTED or 0), owner)
-      if line.hearsNothing and (line.firstOf and line.firstOf(line) or redis.call('LINDEX', line.queue, 0)) == owner then
+      if line.hearsNothing and firstOf(line) == owner then
         redis.call('ZADD', line.deadlines, due + HEARS_NOTHING, owner)
       end
       living = true

@@ -14,7 +14,7 @@ local function beginTurn(line)
   end
   -- Outsiders listen, or it is not known; and the first of ours in the line can be told when they are through.
   local count = redis.pcall('PUBSUB', line.publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', line.channel)
-  local heard, head = (count[2] or 0) - line.own, line.lined ~= false and (line.firstOf and line.firstOf(line) or redis.call('LINDEX', line.queue, 0))
+  local heard, head = (count[2] or 0) - line.own, line.lined ~= false and firstOf(line)
   -- Who listens is not known where the server may not say, or does not count whoever is first either, as a mark says.
   local sure = line.counted and not count.err and (tonumber(head and redis.call('ZSCORE', line.deadlines, head) or 0) or 0) % 1 ~= UNCOUNTED
   local told = head and (heard > 0 or not sure) and redis.pcall(line.publish, grantChannel(line, head), '0')

@@ -1,16 +1,7 @@
 -- Takes the lock, or joins the line behind its last: with a deadline its allowance after that one's.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] lease (ms)
--- ARGV[2] owner
--- ARGV[3] allowance (ms)
--- ARGV[4] now (ms)
+-- KEYS lock, queue, deadlines
+-- ARGV lease (ms text), owner, allowance (ms), now (ms)
 -- returns nil held | integer ms until it is worth asking again
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local lease, owner, allowance, now = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
---include prune
---include take
 
 prune(queue, deadlines, now)
 if take(lock, queue, deadlines, owner, lease, allowance) then

@@ -1,11 +1,7 @@
 -- Leaves the line; whoever stands behind is due an allowance earlier.
--- KEYS[1] queue
--- KEYS[2] deadlines
--- ARGV[1] owner
--- ARGV[2] allowance (ms)
+-- KEYS queue, deadlines
+-- ARGV owner, allowance (ms)
 -- returns nil
-local queue, deadlines = KEYS[1], KEYS[2]
-local owner, allowance = ARGV[1], tonumber(ARGV[2])
 
 local behind = false
 for _, other in ipairs(redis.call('LRANGE', queue, 0, -1)) do

@@ -1,15 +1,7 @@
 -- Takes the lock from whoever holds it, and wakes the head of the line.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] channel
--- ARGV[1] word
--- ARGV[2] now (ms)
--- ARGV[3] publish
+-- KEYS lock, queue, deadlines, channel
+-- ARGV word, now (ms), publish
 -- returns integer 1 it was held, 0 it was free
-local lock, queue, deadlines, channel = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local word, now, publish = ARGV[1], tonumber(ARGV[2]), ARGV[3]
---include prune
 
 prune(queue, deadlines, now)
 if redis.call('DEL', lock) == 0 then

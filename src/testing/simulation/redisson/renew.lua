@@ -1,10 +1,7 @@
 -- Lets a hold go on for a whole lease from now.
--- KEYS[1] lock
--- ARGV[1] lease (ms)
--- ARGV[2] owner
+-- KEYS lock
+-- ARGV lease (ms text), owner
 -- returns integer 1 renewed, 0 it is not held any more
-local lock = KEYS[1]
-local lease, owner = ARGV[1], ARGV[2]
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

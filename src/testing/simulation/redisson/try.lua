@@ -1,16 +1,7 @@
 -- Takes the lock where it is free and it is the owner's turn, or once more. Never joins the line.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- ARGV[1] lease (ms)
--- ARGV[2] owner
--- ARGV[3] now (ms)
--- ARGV[4] allowance (ms)
+-- KEYS lock, queue, deadlines
+-- ARGV lease (ms text), owner, now (ms), allowance (ms)
 -- returns 1 held | nil another's
-local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
-local lease, owner, now, allowance = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
---include prune
---include take
 
 prune(queue, deadlines, now)
 if take(lock, queue, deadlines, owner, lease, allowance) then

@@ -1,20 +1,7 @@
 -- Gives one count back; with the last one the head of the line is woken. Where nobody holds the lock that is no error.
--- KEYS[1] lock
--- KEYS[2] queue
--- KEYS[3] deadlines
--- KEYS[4] channel
--- KEYS[5] latch
--- ARGV[1] word
--- ARGV[2] lease (ms)
--- ARGV[3] owner
--- ARGV[4] now (ms)
--- ARGV[5] publish
--- ARGV[6] memory (ms)
+-- KEYS lock, queue, deadlines, channel, latch
+-- ARGV word, lease (ms text), owner, now (ms), publish, memory (ms text)
 -- returns nil another's | integer 1 free, 0 held still
-local lock, queue, deadlines, channel, latch = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local word, lease, owner, now = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local publish, memory = ARGV[5], ARGV[6]
---include prune
 
 local said = redis.call('GET', latch)
 if said then
