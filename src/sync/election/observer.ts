@@ -52,6 +52,8 @@ export class Observer<V> implements Leaders<V> {
   #newest: Reading | undefined
   #looking = false
   #again = false
+  /** It is due to look for a message. */
+  #owed = false
   #timer: Timer | undefined
   #due = Infinity
   #end: { error?: unknown } | undefined
@@ -94,8 +96,7 @@ export class Observer<V> implements Leaders<V> {
       this.#stop({ error })
     }
     try {
-      const heard = (): void => this.#lookIn(this.#pace.delay(topics.runtime.options.clock.monotonic()))
-      const listening = await topics.listen(place, heard, signal, failed)
+      const listening = await topics.listen(place, () => this.#heard(), signal, failed)
       listening.on('gap', () => this.#lookIn(0))
       listening.atEnd(() => {
         this.#stop(signal?.aborted === true ? { error: reasonOf(signal) } : {})
@@ -106,6 +107,18 @@ export class Observer<V> implements Leaders<V> {
       failed(error)
       return undefined
     }
+  }
+
+  /** Many messages before a look cost that one look. */
+  #heard(): void {
+    if (this.#looking) this.#again = true
+    else if (!this.#owed) this.#lookIn(this.#owe())
+  }
+
+  /** In how many ms it is to look for a message. */
+  #owe(): number {
+    this.#owed = true
+    return this.#pace.delay(this.#options.topics.runtime.options.clock.monotonic())
   }
 
   #lookIn(ms: number): void {
@@ -129,10 +142,10 @@ export class Observer<V> implements Leaders<V> {
     this.#timer = undefined
     this.#due = Infinity
     this.#looking = true
-    this.#again = false
+    this.#again = this.#owed = false
     void this.#ask().then((next) => {
       this.#looking = false
-      this.#lookIn(this.#again ? this.#pace.delay(this.#options.topics.runtime.options.clock.monotonic()) : next)
+      this.#lookIn(this.#again ? Math.min(next, this.#owe()) : next)
     })
   }
 
