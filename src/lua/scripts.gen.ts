@@ -58,18 +58,18 @@ export const classicFairLockLeave: Script<
 
 /**
  * Who leads: what the leader wrote, as long as the lock is its own.
- * Returns [string owner, string | nil term, string | nil revision, string | nil since, string | nil form, string | nil value, integer left] | nil nobody leads
+ * Returns [string owner, string | nil term, string | nil revision, string | nil since, string | nil form, string | nil value, integer left, integer now] | nil nobody leads
  */
 export const electionLeader: Script<
   readonly [lock: string, leader: string],
   readonly [],
-  readonly [string, string | null, string | null, string | null, string | null, string | null, number] | null
+  readonly [string, string | null, string | null, string | null, string | null, string | null, number, number] | null
 > = script(
   'election/leader',
-  '22eca1116ff7febbb27cec965be9d5c713d1efcf',
-  "local lock,leader=KEYS[1],KEYS[2]local function leftOf(key)return math.min(redis.call('PTTL',key),9000000000000000)end\nlocal function shortFields(key,...)local fields={}for i,field in ipairs({...})do\nfields[i]=redis.call('HSTRLEN',key,field)>255 and''or redis.call('HGET',key,field)end\nreturn fields\nend\nlocal known=shortFields(leader,'owner','term','revision','since','form')local owner=known[1]if not owner or redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nreturn{owner,known[2],known[3],known[4],known[5],redis.call('HGET',leader,'value'),leftOf(lock)}",
+  '1e716af7e4cb60af8e06bc48fa2915f5c755acbc',
+  "local lock,leader=KEYS[1],KEYS[2]local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function leftOf(key)return math.min(redis.call('PTTL',key),9000000000000000)end\nlocal function shortFields(key,...)local fields={}for i,field in ipairs({...})do\nfields[i]=redis.call('HSTRLEN',key,field)>255 and''or redis.call('HGET',key,field)end\nreturn fields\nend\nlocal known=shortFields(leader,'owner','term','revision','since','form')local owner=known[1]if not owner or redis.call('HEXISTS',lock,owner)==0 then\nreturn nil\nend\nreturn{owner,known[2],known[3],known[4],known[5],redis.call('HGET',leader,'value'),leftOf(lock),serverNow()}",
   2,
-  either(tuple(text, either(text, nil), either(text, nil), either(text, nil), either(text, nil), either(text, nil), integer), nil),
+  either(tuple(text, either(text, nil), either(text, nil), either(text, nil), either(text, nil), either(text, nil), integer, integer), nil),
 )
 
 /**

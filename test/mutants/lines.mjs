@@ -1830,6 +1830,22 @@ export const lines = [
     suites: ['sync/election/election'],
   },
   {
+    name: 'election-forged-for-good',
+    breaks: 'a leader from the future blinds no observer when it is gone',
+    file: 'src/sync/election/observer.ts',
+    from: 'newest === undefined || newest.since > now',
+    to: 'newest === undefined',
+    suites: ['sync/election/observer#future'],
+  },
+  {
+    name: 'election-older-at-once',
+    breaks: 'an observer yields no older leader after a newer one that it did not lose',
+    file: 'src/sync/election/observer.ts',
+    from: '!this.#isRenewed(reading)',
+    to: 'this.#isRenewed(reading)',
+    suites: ['sync/election/observer#older'],
+  },
+  {
     name: 'slots-run-again',
     breaks: 'a slot that has come to its end is not run again',
     file: 'src/sync/slots/claim.lua',

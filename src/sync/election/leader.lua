@@ -1,8 +1,9 @@
 -- Who leads: what the leader wrote, as long as the lock is its own.
 -- KEYS[1] lock
 -- KEYS[2] leader
--- returns [string owner, string | nil term, string | nil revision, string | nil since, string | nil form, string | nil value, integer left] | nil nobody leads
+-- returns [string owner, string | nil term, string | nil revision, string | nil since, string | nil form, string | nil value, integer left, integer now] | nil nobody leads
 local lock, leader = KEYS[1], KEYS[2]
+--include server-now
 --include left-of
 --include short-fields
 
@@ -11,4 +12,4 @@ local owner = known[1]
 if not owner or redis.call('HEXISTS', lock, owner) == 0 then
   return nil
 end
-return { owner, known[2], known[3], known[4], known[5], redis.call('HGET', leader, 'value'), leftOf(lock) }
+return { owner, known[2], known[3], known[4], known[5], redis.call('HGET', leader, 'value'), leftOf(lock), serverNow() }

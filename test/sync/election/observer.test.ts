@@ -9,7 +9,9 @@ import { openMemoryServer } from '#src/engine/memory/registry.js'
 import type { Reply } from '#src/lua/values.js'
 
 const KEY = 'e'
+const RECORD = 'holdfast_leader:{e}'
 const CHANNEL = 'holdfast_leader_change:{e}'
+const STRANGER = '22222222-2222-4222-8222-222222222222:7'
 
 let stages = 0
 
@@ -48,6 +50,23 @@ const stage = async () => {
     for (let i = 0; i < times; i++) void raw('PUBLISH', CHANNEL, '0')
     await clock.advance(50)
   }
+  const write = async (owner: string, record: Record<string, string | number>): Promise<void> => {
+    await raw('HSET', KEY, owner, 1)
+    await raw(
+      'HSET',
+      RECORD,
+      'owner',
+      owner,
+      'revision',
+      0,
+      'form',
+      'none',
+      'value',
+      '',
+      ...Object.entries(record).flat(),
+    )
+    await publish(1)
+  }
   const end = async (): Promise<void> => {
     stop.abort()
     await clock.advance(50)
@@ -56,7 +75,7 @@ const stage = async () => {
     await clock.advance(5000)
     await closed
   }
-  return { clock, one, seen, lead, publish, end }
+  return { clock, one, raw, seen, lead, publish, write, end }
 }
 
 void test('very many messages before a look → the next leader is shown soon', async () => {
@@ -67,5 +86,34 @@ void test('very many messages before a look → the next leader is shown soon', 
   assert.equal(seen.at(-1)?.client, one.id)
   await resign()
   assert.equal(seen.at(-1), undefined)
+  await end()
+})
+
+void test('a leader from the future, which is gone → the one after it is shown', async () => {
+  const { one, raw, seen, lead, write, publish, end } = await stage()
+  await (
+    await lead()
+  )()
+  await write(STRANGER, { term: '9999999999999999999', since: '999999999999999' })
+  await raw('DEL', KEY, RECORD)
+  await publish(1)
+  const resign = await lead()
+  assert.equal(seen.at(-1)?.client, one.id)
+  await resign()
+  await end()
+})
+
+void test('the server names an older leader than before → shown when that one renews its lease, and not before', async () => {
+  const { clock, raw, seen, write, end } = await stage()
+  const now = clock.now()
+  await write(STRANGER, { term: 5, since: now })
+  assert.equal(seen.at(-1)?.term, 5n)
+  await raw('PEXPIRE', KEY, 20_000)
+  await write(STRANGER, { term: 4, since: now - 1000 })
+  await clock.advance(12_000)
+  assert.equal(seen.at(-1)?.term, 5n)
+  await raw('PEXPIRE', KEY, 20_000)
+  await clock.advance(5000)
+  assert.equal(seen.at(-1)?.term, 4n)
   await end()
 })
