@@ -1862,6 +1862,14 @@ export const lines = [
     suites: ['sync/slots/slots'],
   },
   {
+    name: 'slots-future-is-the-last',
+    breaks: 'a slot that is not due yet is not the last',
+    file: 'src/lua/fragments/save-newest-due.lua',
+    from: 'tonumber(due) <= now and',
+    to: 'true and',
+    suites: ['sync/slots/slots#early, in time, late'],
+  },
+  {
     name: 'flight-late-result',
     breaks: 'a result that comes late is refused',
     file: 'src/sync/flight/finish.lua',
@@ -1916,6 +1924,14 @@ export const lines = [
     from: 'lease, signal: this.stopping,',
     to: 'lease,',
     suites: ['schedule/rounds'],
+  },
+  {
+    name: 'schedule-last-in-the-future',
+    breaks: 'a last slot in the future hides no missed ones',
+    file: 'src/schedule/rounds.ts',
+    from: 'if (last <= now) return { slot: last',
+    to: 'if (last < Infinity) return { slot: last',
+    suites: ['schedule/rounds#future'],
   },
   {
     name: 'slots-work-on-a-lost-lock',
