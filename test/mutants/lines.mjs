@@ -1196,6 +1196,14 @@ export const lines = [
     to: '`${name}:',
     suites: ['http/rate-limit'],
   },
+  {
+    name: 'http-long-keys',
+    breaks: 'a long key costs the server no more than a short one',
+    file: 'src/http/rate-limit.ts',
+    from: 'if (part.length <= LONGEST_KEY) return part',
+    to: 'if (part.length > 0) return part',
+    suites: ['http/long-keys'],
+  },
   // ---- several locks ----------------------------------------------------------------------------------------------------
   {
     name: 'red-minority-wins',
