@@ -93,7 +93,7 @@ export interface Slots {
   skip(slot: string | Date): Promise<boolean>
   /** What is known of a slot; `undefined` when nobody has claimed it. */
   inspect(slot: string | Date): Promise<SlotState | undefined>
-  /** The newest Date that was ever claimed. */
+  /** The newest Date that was ever claimed, of those that were due by then. */
   last(): Promise<Date | undefined>
   /** The server's time, ms since the epoch. */
   now(): Promise<number>

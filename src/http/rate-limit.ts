@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
 import { checkAmount, checkFunction, checkLease, show } from '../check-options.js'
@@ -52,6 +53,18 @@ const check = <R>(options: RateLimitOptions<R>): void => {
 
 /** They say where in a cluster a name belongs: that is not for whoever sends a request to choose. */
 const BRACES = /[{}%]/g
+
+/** Whoever sends requests must not choose how much the server keeps of each. */
+const LONGEST_KEY = 100
+const SHOWN = 60
+
+/** A key as part of a name. A long one is its beginning and a hash, and longer than any that is there as it was given: none can be taken for another. */
+const partOf = (key: string): string => {
+  const part = key.replace(BRACES, encodeURIComponent)
+  if (part.length <= LONGEST_KEY) return part
+  const shown = part.slice(0, SHOWN).replace(/[\ud800-\udbff]$/, '')
+  return `${shown}~${createHash('sha256').update(part).digest('hex')}`
+}
 
 /** What no framework takes for something else: Express goes on with the request for `undefined`, and leaves the route for 'route'. */
 export const asError = (thrown: unknown, who: string): Error =>
@@ -115,7 +128,7 @@ export const judge = <R>(
 
   return async (request) => {
     const whose = await from('key()', keyOf(key, request, name, timeout))
-    const decision = await from('client', ask(whose.replace(BRACES, encodeURIComponent)))
+    const decision = await from('client', ask(partOf(whose)))
     if (decision === undefined) return { headers: policy, refusal: unasked }
     const { allowed, remaining, retryAfter } = decision
     const quota = `"${name}";r=${remaining}`

@@ -139,13 +139,24 @@ export class Rounds {
 
   /** Nobody has claimed what is newer than the last, and the process that ran the last may have died. */
   async #findFirst(now: number): Promise<void> {
-    const { slots } = this.#it
-    const last = await slots.last()
-    if (last !== undefined && last.getTime() <= now) {
-      const state = (await slots.inspect(last))?.state
-      if (state === 'running' || state === 'crashed') this.#add(last.getTime())
+    const last = await this.#lastClaimed(now)
+    if (last?.state === 'running' || last?.state === 'crashed') this.#add(last.slot)
+    this.#from = Math.max(this.#from ?? -Infinity, last?.slot ?? now)
+  }
+
+  /** No newer slot than this was claimed and is due. If the server names one that is not due yet, its clock was ahead: then the records tell. */
+  async #lastClaimed(now: number): Promise<{ slot: number; state: string | undefined } | undefined> {
+    const { slots, cron, retention } = this.#it
+    const stateOf = async (slot: number): Promise<string | undefined> => (await slots.inspect(dateAt(slot)))?.state
+    const last = (await slots.last())?.getTime()
+    if (last === undefined) return undefined
+    if (last <= now) return { slot: last, state: await stateOf(last) }
+    for (const slot of cron.before(now, MOST).reverse()) {
+      // The record of an older one may be gone.
+      const state = now - slot < retention && !this.#stopped ? await stateOf(slot) : 'unknown'
+      if (state !== undefined) return { slot, state }
     }
-    this.#from = Math.max(this.#from ?? -Infinity, last?.getTime() ?? now)
+    return { slot: -Infinity, state: undefined }
   }
 
   #add(slot: number): void {

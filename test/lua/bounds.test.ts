@@ -7,6 +7,7 @@ import {
   fairLockEnqueue,
   fairLockPoll,
   permitSemaphoreCount,
+  rateLimiterAsk,
   rateLimiterAvailable,
   rateLimiterRelease,
   rateLimiterSetRate,
@@ -43,36 +44,43 @@ const limiter = (lapsed: boolean, value?: number): readonly (readonly Word[])[] 
   ...(value === undefined ? [] : [['SET', 'v', value]]),
 ]
 
-/** How many commands it calls, and what line it leaves. */
+/** How many commands it calls, how many bytes those answer, and what it leaves: a line, and how long that of a limiter is. */
 const outcomeOf = (
   fill: readonly (readonly Word[])[],
   script: Script,
   keys: readonly string[],
   args: readonly Word[],
-): { readonly calls: number; readonly left: unknown } => {
+): { readonly calls: number; readonly bytes: number; readonly left: unknown; readonly order: unknown } => {
   const server = new MemoryServer(systemClock)
   const execute = (...words: readonly Word[]): unknown => server.execute(words.map(String))
   for (const words of fill) execute(...words)
-  const counting = `local real, calls = redis, 0
+  const counting = `local real, calls, bytes = redis, 0, 0
 local redis = setmetatable({}, { __index = real })
+local function counted(reply)
+  for _, one in ipairs(type(reply) == 'table' and reply or { reply }) do
+    bytes = bytes + (type(one) == 'string' and #one or 0)
+  end
+  return reply
+end
 redis.call = function(...)
   calls = calls + 1
-  return real.call(...)
+  return counted(real.call(...))
 end
 redis.pcall = function(...)
   calls = calls + 1
-  return real.pcall(...)
+  return counted(real.pcall(...))
 end
 local function script()
 ${script.text}
 end
 script()
-return calls`
-  const calls = execute('EVAL', counting, keys.length, ...keys, ...args)
+return { calls, bytes }`
+  const [calls, bytes] = execute('EVAL', counting, keys.length, ...keys, ...args) as [number, number]
   const left = execute('LRANGE', 'q', 0, -1)
+  const order = execute('ZCARD', 'order')
   server.close()
-  assert.ok(typeof calls === 'number' && calls > 0, String(calls))
-  return { calls, left }
+  assert.ok(calls > 0, String(calls))
+  return { calls, bytes, left, order }
 }
 const commandsOf = (...what: Parameters<typeof outcomeOf>): number => outcomeOf(...what).calls
 
@@ -248,6 +256,45 @@ void describe('what a script does is bounded', () => {
       assert.ok(calls <= 40, `${calls} commands`)
     })
   }
+
+  /** What an ask reads behind a line of these: whose each place is, and what it says. */
+  const askOfLimiter = (places: readonly (readonly [owner: string, said: string])[]) =>
+    outcomeOf(
+      [
+        ['HSET', 'k', 'rate', 1, 'interval', 60_000, 'type', 0],
+        ['ZADD', 'p', Date.now(), grantOf(1, 1)],
+        ['SET', 'v', 0],
+        ['ZADD', 'order', ...places.flatMap(([owner], i) => [i + 1, owner])],
+        ['HSET', 'places', ...places.flat()],
+      ],
+      rateLimiterAsk,
+      [...LIMITER, 'note', 'order', 'places'],
+      [`${OURS}:1`, '1', '1', '1', 'g', 'PUBLISH', grantOf(2, 1)],
+    )
+  const late = (): string => `1 ${Date.now() - 400}`
+  const lives = (): string => `1 ${Date.now() + 50_000}`
+  const longs = (count: number, said: string) =>
+    Array.from({ length: count }, (_, i) => [`${i + 10}${'x'.repeat(10_000)}`, said] as const)
+  const shorts = (count: number, said: string) =>
+    Array.from({ length: count }, (_, i) => [`${clientOf(i + 10)}:1`, said] as const)
+
+  test('long names in a limiter’s line, late, before 16 whom nobody hears → each is read once, and goes', () => {
+    const { bytes, order } = askOfLimiter([...longs(46, late()), ...shorts(16, lives())])
+    assert.ok(bytes < 46 * 10_002 + 20_000, `${bytes} bytes`)
+    assert.equal(order, 17)
+  })
+
+  test('long names in a limiter’s line, behind the first → each is read once, and goes', () => {
+    const { bytes, order } = askOfLimiter([...shorts(1, lives()), ...longs(7, lives())])
+    assert.ok(bytes < 9 * 10_002 + 2000, `${bytes} bytes`)
+    assert.equal(order, 2)
+  })
+
+  test('what a place in a limiter’s line says is long → it is not read, and goes', () => {
+    const { bytes, order } = askOfLimiter(shorts(40, `1 ${'9'.repeat(10_000)}`))
+    assert.ok(bytes < 10_000, `${bytes} bytes`)
+    assert.equal(order, 1)
+  })
 
   test('permits whose time is over → 2,000 are taken back in one step, and all are counted', () => {
     const server = new MemoryServer(systemClock)

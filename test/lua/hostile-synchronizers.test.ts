@@ -263,6 +263,11 @@ void describe('a client at keys that another program wrote', () => {
     await redis.hset('r', 'rate', 'text', 'interval', '1000', 'type', '0')
     await assert.rejects(client.rateLimiter('r').rate(), { code: 'WRONG_KIND' })
     await assert.rejects(client.rateLimiter('r').tryAcquire(), { code: 'WRONG_KIND' })
+    const name = `r\n${'x'.repeat(1000)}`
+    await redis.hset(name, 'rate', 'text', 'interval', '1000', 'type', '0')
+    await assert.rejects(client.rateLimiter(name).rate(), {
+      message: `the key of 'r\\n${'x'.repeat(98)}… (1002 characters)' holds a rate that is no number: "text"`,
+    })
   })
 
   test('a count that no number of a client’s says → WRONG_KIND for all that change it, and it stays', async () => {

@@ -1196,6 +1196,14 @@ export const lines = [
     to: '`${name}:',
     suites: ['http/rate-limit'],
   },
+  {
+    name: 'http-long-keys',
+    breaks: 'a long key costs the server no more than a short one',
+    file: 'src/http/rate-limit.ts',
+    from: 'if (part.length <= LONGEST_KEY) return part',
+    to: 'if (part.length > 0) return part',
+    suites: ['http/long-keys'],
+  },
   // ---- several locks ----------------------------------------------------------------------------------------------------
   {
     name: 'red-minority-wins',
@@ -1846,6 +1854,22 @@ export const lines = [
     suites: ['sync/election/election'],
   },
   {
+    name: 'election-forged-for-good',
+    breaks: 'a leader from the future blinds no observer when it is gone',
+    file: 'src/sync/election/observer.ts',
+    from: 'newest === undefined || newest.since > now',
+    to: 'newest === undefined',
+    suites: ['sync/election/observer#future'],
+  },
+  {
+    name: 'election-older-at-once',
+    breaks: 'an observer yields no older leader after a newer one that it did not lose',
+    file: 'src/sync/election/observer.ts',
+    from: '!this.#isRenewed(reading)',
+    to: 'this.#isRenewed(reading)',
+    suites: ['sync/election/observer#older'],
+  },
+  {
     name: 'slots-run-again',
     breaks: 'a slot that has come to its end is not run again',
     file: 'src/sync/slots/claim.lua',
@@ -1860,6 +1884,14 @@ export const lines = [
     from: 'now < due',
     to: 'now < 0',
     suites: ['sync/slots/slots'],
+  },
+  {
+    name: 'slots-future-is-the-last',
+    breaks: 'a slot that is not due yet is not the last',
+    file: 'src/lua/fragments/save-newest-due.lua',
+    from: 'tonumber(due) <= now and',
+    to: 'true and',
+    suites: ['sync/slots/slots#early, in time, late'],
   },
   {
     name: 'flight-late-result',
@@ -1916,6 +1948,14 @@ export const lines = [
     from: 'lease, signal: this.stopping,',
     to: 'lease,',
     suites: ['schedule/rounds'],
+  },
+  {
+    name: 'schedule-last-in-the-future',
+    breaks: 'a last slot in the future hides no missed ones',
+    file: 'src/schedule/rounds.ts',
+    from: 'if (last <= now) return { slot: last',
+    to: 'if (last < Infinity) return { slot: last',
+    suites: ['schedule/rounds#future'],
   },
   {
     name: 'slots-work-on-a-lost-lock',

@@ -140,6 +140,31 @@ describe('the open slots of a schedule', () => {
       await one.stop()
     })
 
+  const AHEAD = 400 * DAY
+  const ahead: [string, number, Partial<ScheduleOptions>, number][] = [
+    ['one ran half an hour ago', -30, {}, 29],
+    ['one ran longer ago than is looked at', -200, {}, 99],
+    ['older records may be gone', -200, { retention: 10 * MINUTE }, 9],
+  ]
+  for (const [what, claimed, options, late] of ahead)
+    void test(`the last slot lies in the future, ${what} → those after it are missed`, async () => {
+      const { clock, nth, missed, works, open } = await stage(
+        {
+          last: () => Promise.resolve(new Date(clock.now() + AHEAD)),
+          inspect: (slot) => {
+            const state = nth(slot as Date) === claimed ? 'ran' : undefined
+            return Promise.resolve(state && { state, by: { client: 'other' }, attempt: 1 })
+          },
+        },
+        options,
+      )
+      const one = await open()
+      await clock.advance(SECOND)
+      const expected = Array.from({ length: late }, (_, i) => i - late)
+      assert.deepEqual([missed, works], [[expected], [0]])
+      await one.stop()
+    })
+
   void test('stop while another runs the slot → it waits for nobody and begins nothing', async () => {
     const run: Run = (_slot, { signal }) =>
       new Promise((_resolve, reject) => {

@@ -25,6 +25,8 @@ export interface Reading {
   readonly value: unknown
   /** ms until the lock expires. */
   readonly left: number
+  /** The server's time, ms since the epoch. */
+  readonly now: number
 }
 
 /** So many leases what a leader wrote is kept; it counts only as long as the lock is the leader's. */
@@ -74,7 +76,7 @@ export class Leadership {
   async read(): Promise<Reading | undefined> {
     const reply = await this.#runner.run(electionLeader, [this.#key, this.#leader], [])
     if (reply === null) return undefined
-    const [owner, term, revision, since, form, data, left] = reply
+    const [owner, term, revision, since, form, data, left, now] = reply
     // Another program may have written anything.
     if (!WHOLE.test(term ?? '') || !MOMENT.test(revision ?? '') || !MOMENT.test(since ?? '')) return undefined
     return {
@@ -84,6 +86,7 @@ export class Leadership {
       since: Number(since),
       value: this.#valueOf(form, data ?? '', `${term} ${revision}`),
       left,
+      now,
     }
   }
 

@@ -12,6 +12,8 @@ import { reasonOf } from '../../base/abort.js'
 const LOOK = 5000
 /** How soon it looks again at a server that is away, ms. */
 const AGAIN = 1000
+/** A lock that ends later by more than this, ms, was renewed: clocks tell whole ms. */
+const RENEWED = 20
 /** After the lease of a leader: then it is surely over. */
 const AFTER = 2
 
@@ -50,8 +52,12 @@ export class Observer<V> implements Leaders<V> {
   #last: { reading: Reading | undefined } | undefined
   /** The newest leader that was ever seen. */
   #newest: Reading | undefined
+  /** What was older than that in the last look. */
+  #old: Reading | undefined
   #looking = false
   #again = false
+  /** It is due to look for a message. */
+  #owed = false
   #timer: Timer | undefined
   #due = Infinity
   #end: { error?: unknown } | undefined
@@ -92,8 +98,7 @@ export class Observer<V> implements Leaders<V> {
     const place = { title: name, kind, name: leadership.channel, codec: codecOf('bytes') } as const
     const failed = (error: unknown): void => this.#stop({ error })
     try {
-      const heard = (): void => this.#lookIn(this.#pace.delay(topics.runtime.options.clock.monotonic()))
-      const listening = await topics.listen(place, heard, signal, failed)
+      const listening = await topics.listen(place, () => this.#heard(), signal, failed)
       listening.on('gap', () => this.#lookIn(0))
       listening.atEnd(() => this.#stop(signal?.aborted === true ? { error: reasonOf(signal) } : {}))
       this.#lookIn(0)
@@ -102,6 +107,18 @@ export class Observer<V> implements Leaders<V> {
       failed(error)
       return undefined
     }
+  }
+
+  /** Many messages before a look cost that one look. */
+  #heard(): void {
+    if (this.#looking) this.#again = true
+    else if (!this.#owed) this.#lookIn(this.#owe())
+  }
+
+  /** In how many ms it is to look for a message. */
+  #owe(): number {
+    this.#owed = true
+    return this.#pace.delay(this.#options.topics.runtime.options.clock.monotonic())
   }
 
   #lookIn(ms: number): void {
@@ -125,10 +142,10 @@ export class Observer<V> implements Leaders<V> {
     this.#timer = undefined
     this.#due = Infinity
     this.#looking = true
-    this.#again = false
+    this.#again = this.#owed = false
     void this.#ask().then((next) => {
       this.#looking = false
-      this.#lookIn(this.#again ? this.#pace.delay(this.#options.topics.runtime.options.clock.monotonic()) : next)
+      this.#lookIn(this.#again ? Math.min(next, this.#owe()) : next)
     })
   }
 
@@ -137,7 +154,11 @@ export class Observer<V> implements Leaders<V> {
     const { leadership } = this.#options
     try {
       const reading = await leadership.read()
-      if (!this.#isOld(reading)) await this.#see(reading)
+      const isOld = reading !== undefined && this.#isOld(reading) && !this.#isRenewed(reading)
+      if (!isOld) {
+        this.#old = undefined
+        await this.#see(reading)
+      }
       return reading === undefined || reading.left < 0 ? LOOK : Math.min(LOOK, reading.left + AFTER)
     } catch (error) {
       if (!isTransient(error)) this.#stop({ error })
@@ -145,10 +166,18 @@ export class Observer<V> implements Leaders<V> {
     }
   }
 
-  /** After a failover the server may know less than it did. */
-  #isOld(reading: Reading | undefined): boolean {
+  /** After a failover the server may know less than it did. A leader since a time to come was forged, or the clock was ahead: nobody is older than that. */
+  #isOld({ term, since, now }: Reading): boolean {
     const newest = this.#newest
-    return newest !== undefined && reading !== undefined && reading.term < newest.term && reading.since <= newest.since
+    if (newest === undefined || newest.since > now) return false
+    return term < newest.term && since <= newest.since
+  }
+
+  /** It leads: what is older for good shows that the newest was forged, or is lost. */
+  #isRenewed(reading: Reading): boolean {
+    const old = isSame(this.#old, reading) ? this.#old : undefined
+    this.#old = old ?? reading
+    return old !== undefined && reading.now + reading.left > old.now + old.left + RENEWED
   }
 
   async #see(reading: Reading | undefined): Promise<void> {

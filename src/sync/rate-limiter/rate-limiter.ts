@@ -90,7 +90,7 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
   /** Another program may have written anything. */
   #checkNumber(field: string): void {
     if (/^\d{1,16}$/.test(field)) return
-    const problem = `the key of '${this.name}' holds a rate that is no number: ${show(field)}`
+    const problem = `the key of ${quoted(this.name)} holds a rate that is no number: ${show(field)}`
     throw new EngineError('WRONG_KIND', problem, { target: this.name })
   }
 

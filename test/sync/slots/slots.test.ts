@@ -134,6 +134,11 @@ for (const engine of engines)
       assert.deepEqual(await world.run(slots.last()), due)
       await world.run(slots.run(new Date(now - 20_000), () => 1))
       assert.deepEqual(await world.run(slots.last()), due, 'the newest')
+      await world.run(slots.skip(new Date(now + 86_400_000)))
+      assert.deepEqual(await world.run(slots.last()), due, 'one that is not due yet is not the last')
+      await world.raw('SET', `{${name(world)}}:slots:last`, now + 86_400_000)
+      await world.run(slots.skip(new Date(now - 15_000)))
+      assert.deepEqual(await world.run(slots.last()), new Date(now - 15_000), 'the clock was ahead')
       assert.equal(
         await world.raw('PTTL', `{${name(world)}}:slots:last`),
         -1,

@@ -3,7 +3,7 @@
 local function aheadOf(line, rank)
   local ahead, some = 0, rank > 0 and placesIn(line, 0, math.min(rank, 8) - 1) or {}
   for _, place in ipairs(some) do
-    ahead = ahead + (place.asks and place.asks + LATE >= line.now and place.wants or 0)
+    ahead = ahead + (place.asks + LATE >= line.now and place.wants or 0)
   end
   return rank > 8 and math.ceil(ahead / 8 * rank) or ahead
 end

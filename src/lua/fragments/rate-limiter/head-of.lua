@@ -1,28 +1,28 @@
--- The first place in the line whose owner is not late by 300 ms, or is the one that asks; nil where there is none. Whoever is late
--- keeps its place for a minute. One of which nothing is known is no place.
-local function headOf(line, owner)
-  local head, unknown, till = nil, {}, -1
+-- The first place in the line whose owner is not late by 300 ms, or is the one that asks; nil where there is none among 64. Whoever is late
+-- keeps its place for a minute. And where the search stopped: given as `walk`, it goes on behind that, and reads no place twice.
+local function headOf(line, owner, walk)
   -- Mostly it is one of the first two.
-  for _, count in ipairs({ 2, 14, 48 }) do
-    local some = placesIn(line, till + 1, till + count)
-    till = till + count
-    for _, place in ipairs(some) do
-      if place.owner == owner or place.asks and place.asks + LATE >= line.now then
-        head = place
-        break
-      elseif not place.asks then
-        unknown[#unknown + 1] = place.owner
+  walk = walk or { parts = { 2, 14, 48 }, some = {}, at = 0, kept = 0 }
+  while true do
+    for at = walk.at + 1, #walk.some do
+      local place = walk.some[at]
+      walk.at = at
+      if place.owner == owner or place.asks + LATE >= line.now then
+        return place, walk
       end
     end
-    if head or #some < count then
+    local count, looked = table.remove(walk.parts, 1), 0
+    if not count then
       break
     end
+    walk.at, walk.some, looked = 0, placesIn(line, walk.kept, walk.kept + count - 1, owner)
+    walk.kept = walk.kept + #walk.some
+    if looked < count then
+      walk.parts, walk.ends = {}, true
+    end
   end
-  if #unknown == 64 then
+  if walk.kept == 0 and not walk.ends then
     redis.call('ZREMRANGEBYRANK', line.order, 0, 999)
-  elseif #unknown > 0 then
-    redis.call('ZREM', line.order, unpack(unknown))
-    redis.call('HDEL', line.places, unpack(unknown))
   end
-  return head
+  return nil
 end

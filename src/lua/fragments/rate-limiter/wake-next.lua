@@ -1,8 +1,9 @@
 -- The first in the line is told in how many ms to ask, where it would ask later than that. Without `permitsFreeIn` it is to ask at once.
 -- Whose client nobody hears counts as late, and the next one is told. Returns who is first, which may be the one that asks.
 local function wakeNext(line, permitsFreeIn, owner)
+  local head, walk
   for _ = 1, 16 do
-    local head = headOf(line, owner)
+    head, walk = headOf(line, owner, walk)
     local due = permitsFreeIn and head and math.min(permitsFreeIn(head.wants), POLL) or 0
     if not head or head.owner == owner or head.asks <= line.now + due + 5 then
       return head
