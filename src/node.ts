@@ -23,11 +23,16 @@ const endBy = (signal: NodeJS.Signals): void => {
   systemClock.setTimer(() => process.exit(codeOf(signal)), 200)
 }
 
+/** No process hears of these. */
+const UNHEARD: readonly string[] = ['SIGKILL', 'SIGSTOP']
+
 const checkSignals = (signals: readonly string[]): void => {
   const isList: boolean = Array.isArray(signals)
   if (!isList) throw new TypeError(`signals must be an array such as ['SIGTERM', 'SIGINT'], not ${show(signals)}`)
   const stranger = signals.find((signal) => !Object.hasOwn(constants.signals, signal))
   if (stranger !== undefined) throw new TypeError(`signals must be names such as 'SIGTERM', not ${show(stranger)}`)
+  const unheard = signals.find((signal) => UNHEARD.includes(signal))
+  if (unheard !== undefined) throw new TypeError(`signals must not have ${show(unheard)}: no process can listen to it`)
 }
 
 /**
@@ -47,9 +52,11 @@ export const shutdownOn = (
   checkSignals(signals)
   checkClose(options)
   const { drain = 10_000, release } = options
+  // One that is named twice would count as a second signal.
+  const names = new Set(signals)
   let closing = false
   const off = (): void => {
-    for (const signal of signals) process.off(signal, onSignal)
+    for (const signal of names) process.off(signal, onSignal)
   }
   const onSignal = (signal: NodeJS.Signals): void => {
     const again = closing
@@ -66,6 +73,6 @@ export const shutdownOn = (
       else endBy(signal)
     })
   }
-  for (const signal of signals) process.on(signal, onSignal)
+  for (const signal of names) process.on(signal, onSignal)
   return off
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Client } from '../api/client.js'
 import { systemClock } from '../base/clock.js'
-import { checkAmount, checkFunction, checkLease, show } from '../check-options.js'
+import { checkAmount, checkFunction, checkLease, checkOptions, show } from '../check-options.js'
 import type { Rate, RateDecision } from '../api/rate-limiter.js'
 import { networkOf } from './address.js'
 import { Guard } from './guard.js'
@@ -38,8 +38,11 @@ const KEPT = 60_000
 
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 
+/** One that is misspelt must not be ignored: `whenaway: 'closed'` would let all through. */
+const KNOWN = ['client', 'permits', 'interval', 'name', 'key', 'whenAway', 'timeout']
+
 const check = <R>(options: RateLimitOptions<R>): void => {
-  const { client, permits, interval, name, key, whenAway, timeout } = options
+  const { client, permits, interval, name, key, whenAway, timeout } = checkOptions(options, KNOWN)
   checkFunction((client as Partial<Client> | undefined)?.rateLimiter, 'client.rateLimiter')
   checkAmount(permits, 'permits', 1)
   checkLease(interval, 'interval')

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
+import { readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { type Client, connect } from 'holdfast'
+import { rateLimit as forExpress } from 'holdfast/express'
+import { rateLimit as forFastify } from 'holdfast/fastify'
+import { rateLimit as forHono } from 'holdfast/hono'
+import { shutdownOn } from 'holdfast/node'
+import { schedule } from 'holdfast/schedule'
+import ts from 'typescript'
 import { LOCKS } from '../support/surface.js'
 
 type Call = (client: Client, options: never) => unknown
@@ -13,18 +20,30 @@ const lockCalls = (kind: string): Readonly<Record<string, Call>> => {
     [`${kind}.acquire`]: (client, options) => of(client, 'x').acquire(options),
     [`${kind}.tryAcquire`]: (client, options) => of(client, 'x').tryAcquire(options),
     [`${kind}.using`]: (client, options) => of(client, 'x').using(options, work),
+    [`${kind}.for.lock`]: (client, options) => of(client, 'x').for(client.owner()).lock(-1, options),
+    [`${kind}.for.tryLock`]: (client, options) => of(client, 'x').for(client.owner()).tryLock(1, -1, options),
   }
 }
+
+const limit = (client: Client, options: object): object => ({
+  ...{ client, permits: 1, interval: 1, key: () => 'x' },
+  ...options,
+})
 
 /** Every call that takes options. */
 const CALLS: Readonly<Record<string, Call>> = {
   ...(Object.assign({}, ...Object.keys(LOCKS).map(lockCalls)) as Record<string, Call>),
+  'fencedLock.for.lockAndGetToken': (client, options) =>
+    client.fencedLock('x').for(client.owner()).lockAndGetToken(-1, options),
+  'fencedLock.for.tryLockAndGetToken': (client, options) =>
+    client.fencedLock('x').for(client.owner()).tryLockAndGetToken(1, -1, options),
   'semaphore.acquire': (client, options) => client.semaphore('x').acquire(options),
   'semaphore.tryAcquire': (client, options) => client.semaphore('x').tryAcquire(options),
   'semaphore.using': (client, options) => client.semaphore('x').using(options, work),
   'permitSemaphore.acquire': (client, options) => client.permitSemaphore('x').acquire(options),
   'permitSemaphore.acquireMany': (client, options) => client.permitSemaphore('x').acquireMany(2, options),
   'permitSemaphore.tryAcquire': (client, options) => client.permitSemaphore('x').tryAcquire(options),
+  'permitSemaphore.tryAcquireMany': (client, options) => client.permitSemaphore('x').tryAcquireMany(2, options),
   'countDownLatch.wait': (client, options) => client.countDownLatch('x').wait(options),
   'rateLimiter.acquire': (client, options) => client.rateLimiter('x').acquire(options),
   'rateLimiter.tryAcquire': (client, options) => client.rateLimiter('x').tryAcquire(options),
@@ -38,6 +57,14 @@ const CALLS: Readonly<Record<string, Call>> = {
   'client.patternTopic': (client, options) => client.patternTopic('x', options),
   'topic.subscribe': (client, options) => client.topic('x').subscribe(work, options),
   'topic.messages': (client, options) => client.topic('x').messages(options),
+  'patternTopic.subscribe': (client, options) => client.patternTopic('x').subscribe(work, options),
+  'patternTopic.messages': (client, options) => client.patternTopic('x').messages(options),
+  'election.lead': (client, options) => client.election('x').lead(options, work),
+  'election.observe': (client, options) => client.election('x').observe(options),
+  'client.slots': (client, options) => client.slots('x', options),
+  'slots.run': (client, options) => client.slots('x').run('1', options, work),
+  'client.flight': (client, options) => client.flight('x', options),
+  'flight.run': (client, options) => client.flight('x').run('a', options, work),
   'client.script': (client, options) => client.script('return 1', options),
   'script.run': (client, options) => client.script('return 1').run(options),
   'scripts.run': (client, options) => client.scripts.run('0'.repeat(40), options),
@@ -58,6 +85,13 @@ const CALLS: Readonly<Record<string, Call>> = {
     ]),
   ),
   connect: (_client, options: object) => connect({ url: 'memory:', ...options }),
+  'connect, retry': (_client, options) => connect({ url: 'memory:', retry: options }),
+  'holdfast/express, rateLimit': (client, options) => forExpress(limit(client, options) as never),
+  'holdfast/fastify, rateLimit': (client, options) => forFastify(limit(client, options) as never),
+  'holdfast/hono, rateLimit': (client, options) => forHono(limit(client, options) as never),
+  'holdfast/node, shutdownOn': (client, options) => shutdownOn(client, ['SIGTERM'], options),
+  'holdfast/schedule, schedule': (client, options: object) =>
+    schedule(client, 'x', { cron: '0 2 * * *', ...options }, work),
 }
 
 const refusal = async (call: () => unknown): Promise<unknown> => {
@@ -78,6 +112,59 @@ for (const [name, call] of Object.entries(CALLS)) {
     await client.close()
   })
 }
+
+const API = new URL('../../../src/api/', import.meta.url)
+
+/** Where the calls of an interface stand among those above. */
+const PLACES: Readonly<Record<string, string>> = {
+  ...{ Client: 'client.', Lock: 'lock.', OwnedLock: 'lock.for.', OwnedFencedLock: 'fencedLock.for.' },
+  ...{ Semaphore: 'semaphore.', PermitSemaphore: 'permitSemaphore.', CountDownLatch: 'countDownLatch.' },
+  ...{ RateLimiter: 'rateLimiter.', Script: 'script.', Scripts: 'scripts.' },
+  ...{ Topic: 'topic.', PatternTopic: 'patternTopic.' },
+  ...{ Election: 'election.', Slots: 'slots.', Flight: 'flight.' },
+}
+
+/** As `Lock.acquire`. */
+const withOptions = (): string[] =>
+  readdirSync(API).flatMap((file) => {
+    if (!file.endsWith('.ts')) return []
+    const source = ts.createSourceFile(file, readFileSync(new URL(file, API), 'utf8'), ts.ScriptTarget.ES2022)
+    return source.statements.filter(ts.isInterfaceDeclaration).flatMap(({ name, members }) =>
+      members
+        .filter(ts.isMethodSignature)
+        .filter(({ parameters }) =>
+          parameters.some(({ type }) => /(?:Options|Rate|Input)\b/.test(type?.getText(source) ?? '')),
+        )
+        .map((member) => `${name.text}.${member.name.getText(source)}`),
+    )
+  })
+
+void test('every method that takes options is among those calls', () => {
+  const methods = new Set(withOptions())
+  assert.ok(methods.size > 30, `${methods.size} methods`)
+  const left = [...methods].filter((method) => {
+    const [of = '', name = ''] = method.split('.')
+    return !Object.hasOwn(CALLS, `${PLACES[of] ?? '?'}${name}`)
+  })
+  assert.deepEqual(left, [])
+})
+
+void test('every other entry point whose functions take options is among those calls', async () => {
+  const root = new URL('../../../', import.meta.url)
+  const { exports } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as { exports: object }
+  const functions: string[] = []
+  for (const entry of Object.keys(exports)) {
+    // The simulator of `testing` is for tests, not for what must not be misread in production.
+    if (['.', './testing', './package.json'].includes(entry)) continue
+    const name = entry.replace('.', 'holdfast')
+    for (const [made, what] of Object.entries((await import(name)) as object))
+      if (typeof what === 'function') functions.push(`${name}, ${made}`)
+  }
+  assert.deepEqual(
+    functions.filter((name) => !Object.hasOwn(CALLS, name)),
+    ['holdfast/express, networkOf', 'holdfast/fastify, networkOf', 'holdfast/hono, networkOf'],
+  )
+})
 
 const MEANT: readonly (readonly [call: string, written: object, meant: string])[] = [
   ['lock.acquire', { ttl: 5000 }, 'lease'],
@@ -146,23 +233,12 @@ void test('renew: false without a lease → a TypeError', async () => {
   await client.close()
 })
 
+const SIGNAL =
+  /\.(?:acquire|acquireMany|tryAcquire|tryAcquireMany|using|wait|subscribe|messages|lead|observe)$|(?:slots|flight)\.run$|\.for\.|, retry$|, schedule$/
+
 /** Every call that takes a signal. */
 const SIGNALLED: Readonly<Record<string, Call>> = {
-  ...Object.fromEntries(
-    Object.entries(CALLS).filter(([name]) =>
-      /\.(?:acquire|acquireMany|tryAcquire|using|wait|subscribe|messages)$/.test(name),
-    ),
-  ),
-  'permitSemaphore.tryAcquireMany': (client, options) => client.permitSemaphore('x').tryAcquireMany(2, options),
-  'patternTopic.subscribe': (client, options) => client.patternTopic('x').subscribe(work, options),
-  'patternTopic.messages': (client, options) => client.patternTopic('x').messages(options),
-  ...Object.fromEntries(
-    Object.entries(LOCKS).flatMap(([kind, of]): [string, Call][] => [
-      [`${kind}.for().lock`, (client, options) => of(client, 'x').for(client.owner()).lock(-1, options)],
-      [`${kind}.for().tryLock`, (client, options) => of(client, 'x').for(client.owner()).tryLock(1, -1, options)],
-    ]),
-  ),
-  'connect, retry': (_client, options) => connect({ url: 'memory:', retry: options }),
+  ...Object.fromEntries(Object.entries(CALLS).filter(([name]) => SIGNAL.test(name))),
 }
 
 /** What is no signal, and what is said of it. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'holdfast'
 import { Redis } from 'ioredis'
 import { watch } from '../suites/contract/lock/kind.js'
 import type { Client } from '../support/engines.js'
@@ -112,6 +113,41 @@ void describe('connections that are open and dead', { concurrency: 4 }, () => {
         await broken.until(() => heard.includes('again'))
         assert.equal(await next.release(), true)
         assert.equal(await hold.release(), true)
+      },
+    )
+  }
+
+  for (const direction of ['requests', 'replies', 'everything'] as const) {
+    onServer(
+      `half-open, ${direction} get lost for good → who waits for a permit or a red lock, or gives one back, goes on`,
+      async (broken) => {
+        const [client, other] = [await broken.open(OPTIONS), await connect({ url: broken.server.url, presence: false })]
+        broken.after(() => other.close())
+        client.on('error', () => undefined)
+        const permitsOf = (of: Client) => of.permitSemaphore('p')
+        const redOf = (of: Client) => of.redLock(of.lock('r1'), of.lock('r2'), of.lock('r3'))
+        await permitsOf(other).trySetPermits(2)
+        const [mine, theirs] = [await permitsOf(client).acquire(), await permitsOf(other).acquire()]
+        const [red, held] = [await redOf(other).acquire(), await client.redLock(client.lock('own')).acquire()]
+        const [waiting, wanting] = [watch(permitsOf(client).acquire()), watch(redOf(client).acquire())]
+        await sleep(200)
+        const begun = performance.now()
+        broken.proxy.stall(direction)
+        await Promise.all([theirs.release(), red.release()])
+        const took = async <T>(what: string, promise: Promise<T>): Promise<T> => {
+          const value = await promise
+          assert.ok(performance.now() - begun < RECOVERY, `${what}: ${performance.now() - begun} ms`)
+          return value
+        }
+        const [permit, got] = await Promise.all([
+          took('a permit', waiting.promise),
+          took('a red lock', wanting.promise),
+          took('release() of a permit', mine.release()),
+          took('release() of a red lock', held.release()),
+        ])
+        assert.deepEqual([await permit.release(), await got.release()], [true, true])
+        await broken.until(async () => (await permitsOf(other).available()) === 2)
+        await broken.until(async () => (await broken.redis.exists('r1', 'r2', 'r3', 'own')) === 0)
       },
     )
   }

@@ -337,6 +337,26 @@ void describe('rate limit for all frameworks', () => {
     }
   })
 
+  const limits: Readonly<Record<string, (options: never) => unknown>> = {
+    ...{ express: forExpress, fastify: forFastify, hono: forHono },
+  }
+  for (const [framework, rateLimit] of Object.entries(limits))
+    void test(`holdfast/${framework}: an option that there is not → said at once, with the one that was meant`, async () => {
+      await using client = await connect('memory:')
+      const good = { client, permits: 1, interval: 1000, key: () => 'ada' }
+      for (const [bad, message] of [
+        [{ whenaway: 'closed' }, /^TypeError: there is no option 'whenaway' \(did you mean 'whenAway'\?\)/],
+        [{ timeOut: 100 }, /^TypeError: .*did you mean 'timeout'/],
+        [
+          { nonsense: undefined },
+          /^TypeError: there is no option 'nonsense'; there are client, permits, interval, name/,
+        ],
+      ] as const)
+        assert.throws(() => rateLimit({ ...good, ...bad } as never), message)
+      assert.throws(() => rateLimit(undefined as never), /^TypeError: client\.rateLimiter must be a function/)
+      assert.throws(() => rateLimit(null as never), /^TypeError: options must be an object/)
+    })
+
   void test('the server stands still, or is gone → each request is answered in time; it is back → limited as before', async (t) => {
     let server = undefined as unknown as RedisServer
     const start = async (): Promise<void> => {

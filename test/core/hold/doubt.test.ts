@@ -170,7 +170,7 @@ void describe('what a hold may believe', () => {
 
 void describe('a hold that was released by force and goes from hand to hand', () => {
   for (const kind of ['lock', 'write', 'keyedLock', 'nonReentrantLock'] as const) {
-    void test(`${kind}: passed on after a release by force → told when its turn is over`, async () => {
+    void test(`${kind}: passed on after a release by force → release() says true, and the next is told when its turn is over`, async () => {
       const clock = virtualClock()
       const [one, two] = [
         await connect({ url: `memory:${kind}`, clock }),
@@ -187,7 +187,8 @@ void describe('a hold that was released by force and goes from hand to hand', ()
       assert.equal(await lockOf(two).forceRelease(), true)
       const theirs = await lockOf(two).acquire()
       const next = lockOf(one).acquire()
-      await first.release()
+      // It handed the lock over, and asked nobody: docs/guide.md, Trust.
+      assert.equal(await first.release(), true)
       await clock.advance(0)
       const beside = await next
       await clock.advance(58)

@@ -221,6 +221,31 @@ onStage('health() while a using has permits → they count among what is held', 
   await run(client.semaphore('s').delete())
 })
 
+onStage(
+  'health() while the renewals of a hold fail → it is overdue, until it is confirmed or lost',
+  async ({ client, clock, driver, run }) => {
+    const hold = await run(client.lock('l').acquire())
+    const health = async (): Promise<object> => {
+      const { state, held, overdue } = await run(client.health())
+      return { state, held, overdue }
+    }
+    assert.deepEqual(await health(), { state: 'up', held: 1, overdue: 0 })
+    const scripts = ([word = '']: readonly string[]) => (word.startsWith('EVAL') ? 'request' : undefined)
+    driver.loses = scripts
+    await clock.advance(11_000)
+    assert.equal(hold.state, 'uncertain')
+    assert.deepEqual(await health(), { state: 'up', held: 1, overdue: 1 })
+    driver.loses = () => undefined
+    await clock.advance(2000)
+    assert.deepEqual(await health(), { state: 'up', held: 1, overdue: 0 })
+    driver.loses = scripts
+    await clock.advance(31_000)
+    assert.equal(hold.state, 'lost')
+    assert.deepEqual(await health(), { state: 'up', held: 0, overdue: 0 })
+    driver.loses = () => undefined
+  },
+)
+
 onStage('close() → the connection has ended when it resolves', async ({ client, driver, run }) => {
   let ended = false
   const close = driver.close.bind(driver)

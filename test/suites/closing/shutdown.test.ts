@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { connect } from 'holdfast'
+import { shutdownOn } from 'holdfast/node'
 import { redisEngine, started } from '../../support/engines.js'
 import { type RedisServer, startRedis } from '../../support/redis-server.js'
 
@@ -143,6 +144,56 @@ process.on('SIGTERM', () => {
     assert.equal(code, 143)
   })
 
+  scenario('off() → nobody listens any more, and the signal ends the process as ever', async () => {
+    const { child, ended, said } = await run(`
+import { connect } from 'holdfast'
+import { shutdownOn } from 'holdfast/node'
+const client = await connect()
+const off = shutdownOn(client, ['SIGTERM', 'SIGINT'], { drain: 10_000 })
+await client.lock('off').acquire()
+const listeners = () => ['SIGTERM', 'SIGINT'].map((signal) => process.listenerCount(signal)).join()
+console.log(listeners())
+off()
+off()
+console.log(listeners())
+console.log('ready')
+`)
+    await said('ready')
+    child.kill('SIGTERM')
+    const { out, signal, ms } = await ended
+    assert.match(out, /^1,1\n0,0\n/)
+    assert.equal(signal, 'SIGTERM')
+    assert.ok(ms < 3000, `it took ${ms} ms`)
+    assert.equal(await free('off'), false, 'it was not closed')
+    const client = await connect(server?.url)
+    await client.lock('off').forceRelease()
+    await client.close()
+  })
+
+  scenario('several clients, one cannot close, a signal named twice → each drains, then the process ends', async () => {
+    const { child, ended, said } = await run(`
+import { connect } from 'holdfast'
+import { shutdownOn } from 'holdfast/node'
+const [one, other] = [await connect(), await connect()]
+const broken = { close: () => Promise.reject(new Error('it cannot')) }
+shutdownOn([broken, one, other], ['SIGTERM', 'SIGTERM'], { drain: 10_000 })
+const work = (name, ms) => async () => {
+  console.log('working')
+  await new Promise((resolve) => setTimeout(resolve, ms))
+  console.log(name)
+}
+await Promise.all([one.lock('one').using(work('first done', 300)), other.lock('other').using(work('second done', 900))])
+setInterval(() => undefined, 1000)
+`)
+    await said('working', 2)
+    child.kill('SIGTERM')
+    const { out, signal, ms } = await ended
+    assert.match(out, /first done\nsecond done\n$/)
+    assert.equal(signal, 'SIGTERM')
+    assert.ok(ms < 5000, `it took ${ms} ms`)
+    assert.ok((await free('one')) && (await free('other')))
+  })
+
   scenario('PM2’s message → closed, and exit code 0', async ([, program = '']) => {
     const { child, ended, said } = await run(program, 'ipc')
     await said('ready')
@@ -157,4 +208,32 @@ process.on('SIGTERM', () => {
     assert.equal(code, 0)
     assert.ok(await free('orders'))
   })
+})
+
+void test('shutdownOn: a client, a signal or an option that is none → a TypeError or RangeError, and nobody listens', async () => {
+  await using client = await connect('memory:')
+  const listeners = (): number[] => ['SIGTERM', 'SIGINT'].map((signal) => process.listenerCount(signal))
+  const before = listeners()
+  const wrong: readonly (readonly [args: readonly unknown[], said: RegExp])[] = [
+    [[], /^TypeError: clients\[0\] must have a method close\(\)/],
+    [[null], /^TypeError: clients\[0\] must have a method close\(\)/],
+    [[[client, {}]], /^TypeError: clients\[1\] must have a method close\(\)/],
+    [[client, 'SIGTERM'], /^TypeError: signals must be an array such as \['SIGTERM', 'SIGINT'\], not "SIGTERM"/],
+    [[client, ['SIGTERM', 'SIGTREM']], /^TypeError: signals must be names such as 'SIGTERM', not "SIGTREM"/],
+    [[client, ['SIGTERM', 15]], /^TypeError: signals must be names such as 'SIGTERM', not 15/],
+    [[client, ['SIGTERM', 'toString']], /^TypeError: signals must be names such as 'SIGTERM', not "toString"/],
+    [[client, ['SIGTERM', 'SIGKILL']], /^TypeError: signals must not have "SIGKILL": no process can listen to it/],
+    [[client, ['SIGTERM', 'SIGSTOP']], /^TypeError: signals must not have "SIGSTOP"/],
+    [[client, ['SIGTERM'], { drian: 1 }], /^TypeError: there is no option 'drian' \(did you mean 'drain'\?\)/],
+    [[client, ['SIGTERM'], null], /^TypeError: options must be an object/],
+    [[client, ['SIGTERM'], { drain: -1 }], /^RangeError: drain /],
+    [[client, ['SIGTERM'], { drain: Infinity }], /^RangeError: drain /],
+    [[client, ['SIGTERM'], { drain: '1s' }], /^TypeError: drain /],
+    [[client, ['SIGTERM'], { release: 'no' }], /^TypeError: release must be true or false/],
+  ]
+  for (const [args, said] of wrong) {
+    assert.throws(() => shutdownOn(...(args as Parameters<typeof shutdownOn>)), said)
+    assert.deepEqual(listeners(), before)
+  }
+  assert.equal(client.closing.aborted, false)
 })
