@@ -21,7 +21,7 @@ export const lines = [
     name: 'core-label-stays',
     breaks: 'close leaves nothing on the server',
     file: 'src/core/client/presence-label.ts',
-    from: "await this.#link.command(['DEL', this.#key], integer, { route: this.#key }).catch(() => undefined)",
+    from: "await this.#link.command(['DEL', key], integer, { route: key }).catch(() => undefined)",
     to: 'await Promise.resolve()',
     suites: ['suites/contract/locks#presence', 'suites/closing/leaks'],
   },

@@ -16,23 +16,19 @@ export interface PresenceLabelOptions {
 export class PresenceLabel {
   readonly #link: Link
   readonly #options: PresenceLabelOptions
-  readonly #key: string
   #timer: Timer | undefined
   #ended = false
 
   constructor(link: Link, options: PresenceLabelOptions) {
     this.#link = link
     this.#options = options
-    this.#key = options.key
   }
 
   async announce(): Promise<void> {
-    const { label, lease, clock } = this.#options
+    const { key, label, lease, clock } = this.#options
     this.#timer?.cancel()
     try {
-      await this.#link.command(['SET', this.#key, JSON.stringify({ label }), 'PX', lease], just('OK'), {
-        route: this.#key,
-      })
+      await this.#link.command(['SET', key, JSON.stringify({ label }), 'PX', lease], just('OK'), { route: key })
     } catch {
       // A server that refuses it (an ACL, say) only makes this client nameless to others.
     }
@@ -43,7 +39,8 @@ export class PresenceLabel {
   async end(): Promise<void> {
     this.#ended = true
     this.#timer?.cancel()
-    await this.#link.command(['DEL', this.#key], integer, { route: this.#key }).catch(() => undefined)
+    const { key } = this.#options
+    await this.#link.command(['DEL', key], integer, { route: key }).catch(() => undefined)
   }
 
   /** The labels of the clients that have one. */

@@ -85,11 +85,7 @@ export class Replicas {
 
   async #readSlots(): Promise<readonly Span[]> {
     const slots = await this.#link.command(['CLUSTER', 'SLOTS'], slotRanges)
-    return slots.map(([from, to, ...nodes]) => ({
-      from,
-      to,
-      count: nodes.length - 1,
-    }))
+    return slots.map(([from, to, ...nodes]) => ({ from, to, count: nodes.length - 1 }))
   }
 
   /** Runs a script that may take something; rejects when what it `took` may be on the master alone. */
@@ -98,7 +94,7 @@ export class Replicas {
     keys: K,
     args: A,
     took: (reply: R) => boolean,
-    options: SendOptions = {},
+    options: SendOptions,
   ): Promise<R> {
     const replicas = this.of(keys[0] ?? '')
     if (replicas === 0) return this.#link.run(script, keys, args, options)

@@ -2,18 +2,16 @@ import type { Timer } from '../../base/clock.js'
 import { MessageBrake } from '../waiting/message-brake.js'
 import type { Patience } from '../waiting/request.js'
 import { type Contest as Asked, AskLoop } from '../waiting/ask-loop.js'
-import type { Ear, Subscriptions } from '../server/subscriptions.js'
+import type { Ear } from '../server/subscriptions.js'
+import type { Runtime } from '../client/runtime.js'
+import type { Passage } from './passage.js'
+import { quoted } from '../../plain-text.js'
 import { POLL } from '../../constants.js'
 
 /** What it contends for, where whoever waits is told by messages. */
 export interface TurnstileContest<W> extends Asked<W> {
-  readonly channel: string
-  readonly subscriptions: Subscriptions
-  /** A message may say in how many ms to ask, at the earliest. */
-  delayOf(payload: string): number
-  /** The longest that it sleeps, ms, where that is not a poll. */
-  readonly longest: number | undefined
-  cannotSubscribe(error: unknown): void
+  readonly passage: Pick<Passage<never, never>, 'name' | 'channel' | 'delayOf' | 'longest'>
+  readonly runtime: Runtime
 }
 
 /** The wait loop of a turnstile: ask, subscribe, ask again, sleep until a message, the time that it was told, or the next poll. */
@@ -51,12 +49,16 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
 
   /** Messages are heard, or nobody can: whoever is told is not told in vain. */
   get listens(): boolean {
-    return this.#deaf || (this.#ear !== undefined && this.contest.subscriptions.hears(this.contest.channel))
+    return this.#deaf || (this.#ear !== undefined && this.#hears)
+  }
+
+  get #hears(): boolean {
+    return this.contest.runtime.subscriptions.hears(this.contest.passage.channel)
   }
 
   protected async run(): Promise<void> {
     const { contest } = this
-    if (contest.subscriptions.hears(contest.channel)) this.#listen()
+    if (this.#hears) this.#listen()
     let troubles = 0
     for (let waiter = contest.next(); waiter !== undefined; waiter = contest.next()) {
       const heard = this.#heard
@@ -115,8 +117,9 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
 
   #listen(): Ear {
     if (this.#ear !== undefined) return this.#ear
-    const attended = this.contest.subscriptions.listen(this.contest.channel, (payload) => {
-      const delay = payload === undefined ? 0 : this.contest.delayOf(payload)
+    const { passage, runtime } = this.contest
+    const attended = runtime.subscriptions.listen(passage.channel, (payload) => {
+      const delay = payload === undefined ? 0 : (passage.delayOf?.(payload) ?? 0)
       if (delay > 0) {
         this.#callIn(delay)
         return
@@ -148,12 +151,13 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
         const isNews = !this.#deaf
         this.#deaf = true
         ear.close()
-        this.contest.cannotSubscribe(error)
+        const { passage, runtime } = this.contest
+        runtime.options.logger.warn(`cannot subscribe for ${quoted(passage.name)}: waiting by polling`, error)
         return isNews
       },
     )
     const late = this.sleep(POLL).then(() => {
-      this.#deaf = !this.contest.subscriptions.hears(this.contest.channel)
+      this.#deaf = !this.#hears
       return true
     })
     const goesOn = await Promise.race([ready, late])
@@ -162,7 +166,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
   }
 
   #untilPoll(left: number): number {
-    const poll = this.contest.longest ?? POLL * (0.9 + 0.2 * this.contest.clock.random())
+    const poll = this.contest.passage.longest ?? POLL * (0.9 + 0.2 * this.contest.clock.random())
     return Math.min(left < 0 ? poll : left + 1, poll)
   }
 }

@@ -7,9 +7,7 @@ import type { Runtime } from '../client/runtime.js'
 import { Passing, type Takers } from './passing.js'
 import type { Outcome } from '../waiting/ask-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
-import type { Subscriptions } from '../server/subscriptions.js'
 import type { Waiter } from '../waiting/waiter.js'
-import { quoted } from '../../plain-text.js'
 
 /** How much is asked for at once: so many calls, unless their weights are said. */
 const QUESTION = 100
@@ -19,7 +17,7 @@ const QUESTION = 100
  */
 export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter<Q, G>>, Takers<Q, G> {
   readonly passage: Passage<Q, G>
-  readonly #runtime: Runtime
+  readonly runtime: Runtime
   readonly #room: WaitingRoom<Q, G>
   readonly #loop = new TurnstileLoop<Waiter<Q, G>>(this)
   readonly passing = new Passing<Q, G>(this)
@@ -33,30 +31,14 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
   #newcomers = false
 
   constructor(runtime: Runtime, passage: Passage<Q, G>, rested: () => void) {
-    this.#runtime = runtime
+    this.runtime = runtime
     this.passage = passage
     this.#rested = rested
     this.#room = new WaitingRoom<Q, G>(runtime, passage.name, (waiter) => this.#left(waiter))
   }
 
   get clock(): Clock {
-    return this.#runtime.options.clock
-  }
-
-  get channel(): string {
-    return this.passage.channel
-  }
-
-  get subscriptions(): Subscriptions {
-    return this.#runtime.subscriptions
-  }
-
-  get longest(): number | undefined {
-    return this.passage.longest
-  }
-
-  delayOf(payload: string): number {
-    return this.passage.delayOf?.(payload) ?? 0
+    return this.runtime.options.clock
   }
 
   /** Undefined: not had within the wait. `taken` is called in the tick in which it is granted: nothing comes between. */
@@ -68,7 +50,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
         resolve(granted)
       }
       const waiter = this.#room.enter(request, settle, reject)
-      this.#runtime.lockEvents.asked(this.passage)
+      this.runtime.lockEvents.asked(this.passage)
       // Where all got theirs from one another, the loop may be asleep still.
       if (request.wait === 0) this.#loop.wake()
       else if (first === undefined) this.#loop.rouse()
@@ -79,7 +61,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
   }
 
   #admit(waiter: Waiter<Q, G>): void {
-    if (!waiter.counted && this.#room.admit(waiter)) this.#runtime.lockEvents.waits(this.passage)
+    if (!waiter.counted && this.#room.admit(waiter)) this.runtime.lockEvents.waits(this.passage)
   }
 
   /** Resolves when what an answer on its way brings for it is given back. */
@@ -94,11 +76,11 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
   }
 
   next(): Waiter<Q, G> | undefined {
-    return this.#runtime.closed ? undefined : this.#room.first
+    return this.runtime.closed ? undefined : this.#room.first
   }
 
   waiting(): Iterable<Waiter<Q, G>> {
-    return this.#runtime.closed ? [] : this.#room.all()
+    return this.runtime.closed ? [] : this.#room.all()
   }
 
   passed(at: number): void {
@@ -192,7 +174,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
 
   serve(waiter: Waiter<Q, G>, granted: G, local = true): void {
     this.#room.remove(waiter)
-    this.#runtime.lockEvents.granted(this.passage, undefined, waiter.since, local)
+    this.runtime.lockEvents.granted(this.passage, undefined, waiter.since, local)
     waiter.resolve(granted)
   }
 
@@ -227,10 +209,6 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
 
   troubled(trouble: unknown): boolean {
     return this.#room.troubled(trouble, this.#answeredAt)
-  }
-
-  cannotSubscribe(error: unknown): void {
-    this.#runtime.options.logger.warn(`cannot subscribe for ${quoted(this.passage.name)}: waiting by polling`, error)
   }
 
   rested(): void {
