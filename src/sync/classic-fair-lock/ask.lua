@@ -15,6 +15,7 @@ local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local counted, joins, notAfter = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local asked = ARGV
 --include left-of
+--include line/places-at
 --include classic-fair-lock/remove-overdue
 --include holder-of
 --include wrong-kind

@@ -7,6 +7,7 @@
 -- returns integer 1 when it was held, 0 when it was free
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local channel, publish = ARGV[1], ARGV[2]
+--include line/places-at
 --include classic-fair-lock/remove-overdue
 --include holder-of
 --include wrong-kind

@@ -13,9 +13,10 @@
 local lock, queue, deadlines = KEYS[1], KEYS[2], KEYS[3]
 local owner, allowance, counted = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local channel, publish = ARGV[4], ARGV[5]
+--include line/places-at
 --include classic-fair-lock/remove-overdue
 
-local waiting = redis.call('LRANGE', queue, 0, 1999)
+local waiting = placesAt(queue, 0, 2000)
 local wasHead = waiting[1] == owner
 local held = redis.pcall('HEXISTS', lock, owner) == 1
 local waited = false

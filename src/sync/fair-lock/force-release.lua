@@ -16,6 +16,7 @@ local lease, allowance, channel, grants, publish = tonumber(ARGV[1]), tonumber(A
 --include fair-lock/deadline-of
 --include line/remove-waiter
 --include line/extend-line
+--include line/places-at
 --include line/remove-clients
 --include fair-lock/mark-age
 --include fair-lock/remove-overdue

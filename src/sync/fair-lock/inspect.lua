@@ -12,6 +12,7 @@ local counter = KEYS
 local first = tonumber(ARGV[1])
 --include left-of
 --include holder-of
+--include line/places-at
 --include line/waiters-at
 --include wrong-kind
 --include is-token

@@ -13,6 +13,7 @@ local owner, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 --include fair-lock/is-ours
 --include fair-lock/deadline-of
 --include line/extend-line
+--include line/places-at
 --include line/remove-clients
 --include fair-lock/mark-age
 --include fair-lock/remove-overdue

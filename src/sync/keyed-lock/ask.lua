@@ -31,6 +31,7 @@ local asker = ARGV
 --include extend-expiry
 --include line/remove-waiter
 --include line/extend-line
+--include line/places-at
 --include line/remove-clients
 --include outsiders/is-outsider
 --include keyed-lock/set-of

@@ -17,6 +17,7 @@ local fields = ARGV
 --include keyed-lock/remove-key
 --include line/remove-waiter
 --include line/extend-line
+--include line/places-at
 --include line/remove-clients
 --include outsiders/is-outsider
 --include keyed-lock/set-of

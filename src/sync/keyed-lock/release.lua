@@ -43,6 +43,7 @@ end
 --include keyed-lock/remove-key
 --include line/remove-waiter
 --include line/extend-line
+--include line/places-at
 --include line/remove-clients
 --include outsiders/is-outsider
 --include keyed-lock/set-of

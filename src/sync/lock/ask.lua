@@ -30,6 +30,7 @@ local owners = ARGV
 --include line/remove-waiter
 --include take-hold
 --include line/extend-line
+--include line/places-at
 --include line/remove-clients
 --include lock/mode-of
 --include lock/is-holder

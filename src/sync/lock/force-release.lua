@@ -13,6 +13,7 @@ local channel, grants, publish = ARGV[1], ARGV[2], ARGV[3]
 --include line/remove-waiter
 --include take-hold
 --include line/extend-line
+--include line/places-at
 --include line/remove-clients
 --include lock/mode-of
 --include lock/is-holder

@@ -33,6 +33,7 @@ end
 --include line/remove-waiter
 --include take-hold
 --include line/extend-line
+--include line/places-at
 --include line/remove-clients
 --include lock/mode-of
 --include lock/is-holder

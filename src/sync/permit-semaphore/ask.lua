@@ -52,6 +52,7 @@ local calls = ARGV
 --include line/grant-trial
 --include line/mark-silent
 --include line/sweep-lapsed-clients
+--include line/places-at
 --include line/walk-line
 --include outsiders/turn-left
 --include semaphore/notice-outsiders

@@ -43,6 +43,7 @@ local amount, client, own, channel, grants, publish = tonumber(ARGV[1]), ARGV[2]
 --include line/grant-trial
 --include line/mark-silent
 --include line/sweep-lapsed-clients
+--include line/places-at
 --include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn

@@ -43,6 +43,7 @@ local ids = ARGV
 --include line/grant-trial
 --include line/mark-silent
 --include line/sweep-lapsed-clients
+--include line/places-at
 --include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn

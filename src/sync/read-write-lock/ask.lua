@@ -23,6 +23,7 @@ local owners = ARGV
 --include read-write-lock/is-holder
 --include line/remove-waiter
 --include line/extend-line
+--include line/places-at
 --include line/remove-clients
 --include read-write-lock/keep-level
 --include read-write-lock/grant

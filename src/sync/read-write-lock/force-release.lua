@@ -16,6 +16,7 @@ local mode, message, companion, channel, grants, publish = ARGV[1], ARGV[2], ARG
 --include read-write-lock/is-holder
 --include line/remove-waiter
 --include line/extend-line
+--include line/places-at
 --include line/remove-clients
 --include read-write-lock/keep-level
 --include read-write-lock/grant
@@ -61,7 +62,7 @@ if found ~= mode then
 end
 endReads(lock, companion)
 -- Who is on trial stands in the line still, at its head.
-local some, gone, stay = redis.call('LRANGE', queue, 0, 999), {}, {}
+local some, gone, stay = placesAt(queue, 0, 500), {}, {}
 local held = some[1] and redis.call('HMGET', lock, unpack(some))
 for i = #some, 1, -1 do
   local to = held[i] and gone or stay

@@ -14,6 +14,7 @@ local companion, from, first = ARGV[1], ARGV[2], tonumber(ARGV[3])
 --include left-of
 --include read-write-lock/reads-left
 --include read-write-lock/is-holder
+--include line/places-at
 --include line/waiters-at
 --include wrong-kind
 

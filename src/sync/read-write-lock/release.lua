@@ -81,6 +81,7 @@ elseif not lined then
 end
 --include read-write-lock/is-holder
 --include line/extend-line
+--include line/places-at
 --include line/remove-clients
 --include read-write-lock/keep-level
 --include read-write-lock/grant

@@ -55,6 +55,7 @@ end
 --include line/grant-trial
 --include line/mark-silent
 --include line/sweep-lapsed-clients
+--include line/places-at
 --include line/walk-line
 --include outsiders/turn-left
 --include semaphore/notice-outsiders

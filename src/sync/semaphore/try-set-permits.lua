@@ -38,6 +38,7 @@ local channel, grants, publish = ARGV[5], ARGV[6], ARGV[7]
 --include line/grant-trial
 --include line/mark-silent
 --include line/sweep-lapsed-clients
+--include line/places-at
 --include line/walk-line
 --include outsiders/turn-left
 --include outsiders/begin-turn
