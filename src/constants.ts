@@ -72,6 +72,8 @@ export const LONGEST_PAUSE = 30_000
 
 // How much one script looks at.
 
+/** So many places of a line are looked through for those of dead clients, or moved: more than a walk passes. */
+export const LINE_REMOVED = 1000
 /** A line of more places is not searched for one of them. */
 export const LINE_SEARCHED = 10_000
 
@@ -81,11 +83,9 @@ export const READS_LOOKED_AT = 2000
 export const FIELDS_LOOKED_AT = 1500
 /** Of a count of levels that is higher, keys that are missing show that another program wrote it. */
 export const LEVELS_TRUSTED = 1000
-/** The waiters that an inspection shows at a time, and the place of the last of them; of a keyed lock, with what each wants. */
+/** The waiters that an inspection shows at a time; of a keyed lock, with what each wants. */
 export const WAITERS_PART = 500
-export const LAST_OF_WAITERS_PART = WAITERS_PART - 1
 export const KEYED_PART = 100
-export const LAST_OF_KEYED_PART = KEYED_PART - 1
 
 // How values are written.
 

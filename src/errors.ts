@@ -239,8 +239,9 @@ export const withoutSecrets = (text: string): string =>
     .replace(/,? with args beginning with:.*$/s, '')
     .replace(/\bUser \S+ has no permissions/, 'The user has no permissions')
 
-/** Something else stands under the name: so our scripts say, or the server, where it is of another type or no count. */
-const WRONG_KIND = /^(?:WRONGKIND (.*)|WRONGTYPE .*|ERR (?:hash )?value is not an integer.*)$/s
+/** Something else stands under the name: so our scripts say, or the server, where it is of another type, no count, or one at its end. */
+const WRONG_KIND =
+  /^(?:WRONGKIND (.*)|WRONGTYPE .*|ERR (?:hash )?value is not an integer.*|ERR increment or decrement would overflow.*)$/s
 
 const wrongKind = (text: string, target: string | undefined): EngineError | undefined => {
   const [said, found] = WRONG_KIND.exec(text) ?? []

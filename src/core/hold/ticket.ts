@@ -17,6 +17,10 @@ const MOST_KEYS = 10_000
 const MOST_CHARACTERS = 1_048_576
 /** No ticket is longer: a character takes seven bytes of it at most. */
 const LONGEST = 12_000_000
+/** One without keys is no longer: each of the 65,536 bytes of a name takes eight of it at most. */
+const LONGEST_WITHOUT_KEYS = 530_000
+/** How one with keys begins. */
+const WITH_KEYS = /^\["\w+ \[\\"/
 
 /** What is wrong with a ticket; never who its owner is, which is all that a forger needs to know. */
 export const badTicket = (why: string): TypeError =>
@@ -32,9 +36,10 @@ export const makeTicket = ({ kind, keys, name, wire, lease, watched }: Ticket): 
 /** Anybody may have written it: what is returned is within all bounds, but for the kind and the owner. */
 export const readTicket = (text: unknown): Ticket => {
   if (typeof text !== 'string' || !text.startsWith(MARK)) throw badTicket('it is none')
-  if (text.length > LONGEST) throw badTicket('it is too long')
+  const beginning = Buffer.from(text.slice(MARK.length, MARK.length + 64), 'base64url').toString()
+  if (text.length > (WITH_KEYS.test(beginning) ? LONGEST : LONGEST_WITHOUT_KEYS)) throw badTicket('it is too long')
   const content = Buffer.from(text.slice(MARK.length), 'base64url').toString()
-  const parts = encode(content) === text.slice(MARK.length) ? flatArray(content, TICKET) : undefined
+  const parts = encode(content) === text.slice(MARK.length) ? flatArray(content, TICKET, 64) : undefined
   if (parts === undefined) throw badTicket('it was changed, or is not whole')
   const [what, name, wire, lease, watched] = parts as [string, string, string, number, boolean]
   const end = what.includes(' ') ? what.indexOf(' ') : what.length
@@ -47,8 +52,8 @@ export const readTicket = (text: unknown): Ticket => {
 const encode = (text: string): string => Buffer.from(text).toString('base64url')
 
 const keysIn = (text: string): readonly string[] => {
-  const keys = flatArray(text, TEXTS) as readonly string[] | undefined
-  if (keys === undefined) throw badTicket('its keys are no texts')
+  const keys = flatArray(text, TEXTS, 6 * MOST_KEYS) as readonly string[] | undefined
+  if (keys === undefined) throw badTicket('its keys are no texts, or too many')
   checkBounds(keys)
   return keys
 }
@@ -67,13 +72,34 @@ const checkBounds = (keys: readonly string[]): void => {
 const TICKET = /^\["","","",[1-9]\d{0,15},(?:true|false)\]$/
 const TEXTS = /^\[""(?:,"")*\]$/
 
-/** Undefined: it is no array of this shape. So nothing in what is parsed is nested. */
-const flatArray = (json: string, shape: RegExp): readonly unknown[] | undefined => {
-  // What has a backslash outside of a text is no JSON.
-  if (!shape.test(json.replace(/\\./g, '').replace(/"[^"]*"/g, '""'))) return undefined
+/** Undefined: it is no array of this shape, or one of more parts than so many characters hold. So nothing in what is parsed is nested. */
+const flatArray = (json: string, shape: RegExp, most: number): readonly unknown[] | undefined => {
+  if (!shape.test(withoutTexts(json, most))) return undefined
   try {
     return JSON.parse(json) as readonly unknown[]
   } catch {
     return undefined
   }
+}
+
+/** Each text of it empty; more than `most` characters are not looked for. What has a backslash outside of a text is no JSON. */
+const withoutTexts = (json: string, most: number): string => {
+  let left = ''
+  for (let at = 0; at < json.length && left.length <= most; at++) {
+    left += json.charAt(at)
+    if (json[at] !== '"') continue
+    at = endOfText(json, at + 1)
+    left += at < json.length ? '"' : ''
+  }
+  return left
+}
+
+const BACKSLASH = 92
+const QUOTE = 34
+
+/** Where the text ends that begins there. */
+const endOfText = (json: string, from: number): number => {
+  let at = from
+  while (at < json.length && json.charCodeAt(at) !== QUOTE) at += json.charCodeAt(at) === BACKSLASH ? 2 : 1
+  return at
 }

@@ -5,7 +5,7 @@
 -- ARGV owner, allowance (ms), counted, channel, publish
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
 
-local waiting = redis.call('LRANGE', queue, 0, 1999)
+local waiting = placesAt(queue, 0, 2000)
 local wasHead = waiting[1] == owner
 local held = redis.pcall('HEXISTS', lock, owner) == 1
 local waited = false

@@ -29,7 +29,7 @@ if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * leng
     local deadline = tonumber(first[i + 1])
     local off = isOurs(first[i]) and deadline % 1 == 0 and math.floor(deadline - after - 6 * allowance)
     if off then
-      local late = off >= length * allowance and redis.call('ZRANGEBYSCORE', deadlines, deadline, '+inf', 'WITHSCORES', 'LIMIT', 0, 2000) or {}
+      local late = off >= length * allowance and redis.call('ZRANGEBYSCORE', deadlines, deadline, '+inf', 'WITHSCORES', 'LIMIT', 0, LINE_REMOVED) or {}
       for place = 1, #late, 2 do late[place], late[place + 1] = late[place + 1] - off, late[place] end
       addScores(deadlines, late)
       break

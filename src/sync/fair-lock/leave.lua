@@ -13,13 +13,13 @@ local line = {
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.
 local held = redis.pcall('HDEL', lock, owner) == 1
 if not held and redis.call('LINDEX', queue, 0) == owner then
-  limitDeadlines(line, owner, redis.call('LRANGE', queue, 0, 64), 2, math.max(leftOf(lock), lease))
+  limitDeadlines(line, owner, placesAt(queue, 0, 65), 2, math.max(leftOf(lock), lease))
 end
 local waited = removeWaiter(line, owner)
 local freed = held
 for i = 7, #served do
   if i == #served and held then
-    limitDeadlines(line, served[i], redis.call('LRANGE', queue, 0, 64), 2, 0)
+    limitDeadlines(line, served[i], placesAt(queue, 0, 65), 2, 0)
   end
   freed = removeWaiter(line, served[i]) or freed
   -- Whoever released it by force has granted it to somebody who had had it, or has called that one.

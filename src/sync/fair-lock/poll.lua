@@ -24,7 +24,8 @@ end
 -- Whoever asks is due as late as its place needs, and is on trial or deaf no more. Who stands behind is never due before those
 -- ahead, as in `keepOrder`, and where it is Redisson's keeps its distance, since its turn takes that off the others.
 local later, raised, before, moved = 0, 0, nil, {}
-for place, owner in ipairs(redis.call('LRANGE', queue, 0, 1999)) do
+local some = placesAt(queue, 0, LINE_REMOVED)
+for place, owner in ipairs(some) do
   local score = (mine[owner] or before) and deadlineOf(line, owner)
   if mine[owner] or score then
     local known = score or before and before - later or line.now
@@ -45,10 +46,10 @@ for place, owner in ipairs(redis.call('LRANGE', queue, 0, 1999)) do
 end
 addScores(deadlines, moved)
 -- Of a line that no script can go through, those who ask are looked up.
-for i = 5, redis.call('LLEN', queue) > 2000 and #owners or 0, 2 do
+for i = 5, redis.call('LLEN', queue) > #some and #owners or 0, 2 do
   local score = not states[owners[i]] and deadlineOf(line, owners[i])
   if score then
-    redis.call('ZADD', deadlines, math.max(math.ceil(score), line.now + math.max(left, 0) + allowance * 2000), owners[i])
+    redis.call('ZADD', deadlines, math.max(math.ceil(score), line.now + math.max(left, 0) + allowance * #some), owners[i])
     states[owners[i]] = 0
   end
 end

@@ -12,7 +12,7 @@ if redis.call('EXISTS', unpack(keys)) > 0 then
 -- Whether somebody who stands in the line and lives wants one of these keys, as far as a few of those there show: where they do
 -- not show all of it, somebody may.
 local function isWanted(line, fields, first)
-  local some, mine, work = redis.call('LRANGE', line.queue, 0, 64), {}, 1000
+  local some, mine, work = placesAt(line.queue, 0, 65), {}, 1000
   for i = first, #fields do mine[fields[i]] = true end
   for _, owner in ipairs(some) do
     local length = redis.call('HSTRLEN', line.sets, owner)

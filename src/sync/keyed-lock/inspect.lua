@@ -16,7 +16,7 @@ for i = 2, #fields do
   local count = left[i - 1] > 0 and whole(redis.call('HGET', group, field .. ':' .. owner .. ':lock_count')) or 0
   counts[i - 1] = math.min(count, MAX_SAFE_INTEGER)
 end
-for _, owner in ipairs(redis.call('LRANGE', queue, first, first + LAST_OF_KEYED_PART)) do
+for _, owner in ipairs(placesAt(queue, first, KEYED_PART)) do
   local short = #owner < LONGEST_NAME
   waiting[#waiting + 1] = short and owner or ''
   waiting[#waiting + 1] = short and redis.call('ZSCORE', deadlines, owner) or ''

@@ -35,7 +35,7 @@ if found ~= mode then
 end
 endReads(lock, companion)
 -- Who is on trial stands in the line still, at its head.
-local some, gone, stay = redis.call('LRANGE', queue, 0, 999), {}, {}
+local some, gone, stay = placesAt(queue, 0, 500), {}, {}
 local held = some[1] and redis.call('HMGET', lock, unpack(some))
 for i = #some, 1, -1 do
   local to = held[i] and gone or stay

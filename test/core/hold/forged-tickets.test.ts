@@ -280,22 +280,25 @@ for (const engine of engines) {
           [encode([kind, name, wire, lease, watched, 1, '77']), /changed/],
           [encode(`${JSON.stringify(partsOf(ticket))} `), /changed/],
           [encode(nested), /changed/],
-          [encode('['.repeat(1_000_000)), /changed/],
-          [encode('"\\'.repeat(1_000_000)), /changed/],
+          [encode('['.repeat(300_000)), /changed/],
+          [encode('"\\'.repeat(150_000)), /changed/],
           [`${ticket}=`, /changed/],
           [ticket.slice(0, -4), /changed/],
           [ticket.slice(1), /it is none/],
           [`holdfast1.${'A'.repeat(12_000_000)}`, /too long/],
+          [altered(ticket, 0, `keyedLock [${Array(1_790_000).fill('""').join(',')}]`), /too many/],
+          [altered(ticket, 1, '"'.repeat(4_000_000)), /too long/],
         ]
         for (const [text, why] of forged) {
-          const since = performance.now()
+          const since = process.cpuUsage()
           const error = await rejection(client.adopt(text))
+          const took = process.cpuUsage(since)
           const what = `${text.slice(0, 80)}: ${String(error).slice(0, 200)}`
           assert.ok(error instanceof TypeError || error instanceof RangeError, what)
           assert.match(error.message, why, what)
           assert.ok(error.message.includes('ticket') && !error.message.includes(wire), what)
           assert.ok(error.message.length < 300, what)
-          assert.ok(performance.now() - since < 2000, what)
+          assert.ok(took.user + took.system < 400_000, `${took.user} µs: ${what}`)
         }
         for (const other of ['lock', 'fencedLock', 'keyedLock ["a"]'])
           assert.ok((await rejection(w.run(client.adopt(altered(ticket, 0, other))))) instanceof LockLostError, other)

@@ -226,6 +226,19 @@ for (const engine of engines)
       assert.equal(reasonOf(c), 'skipped: crashed')
     })
 
+    scenario('another program has counted to the end → an error that says so, at once', async (world) => {
+      world.leavesKeys = true
+      const client = await world.connect()
+      const id = name(world)
+      for (const counter of [`{${id}}:slots:token`, `{${id}}:flights:token`])
+        await world.raw('SET', counter, '9223372036854775807')
+      const began = world.now()
+      const ended = { code: 'WRONG_KIND', message: /overflow/ }
+      await assert.rejects(world.run(client.slots(id).run('a', () => assert.fail())), ended)
+      await assert.rejects(world.run(client.flight(id).run('a', () => assert.fail())), ended)
+      assert.ok(world.now() - began < 15_000)
+    })
+
     scenario('arguments that cannot work → TypeError, RangeError', async (world) => {
       const client = await world.connect()
       const slots = client.slots(name(world))

@@ -7,7 +7,7 @@ local function removeOverdue(queue, deadlines, now)
   if not isOverdue(redis.call('LINDEX', queue, 0)) then
     return
   end
-  local some, gone = redis.call('LRANGE', queue, 0, 999), 1
+  local some, gone = placesAt(queue, 0, 1000), 1
   while isOverdue(some[gone + 1]) do gone = gone + 1 end
   redis.call('ZREM', deadlines, unpack(some, 1, gone))
   redis.call('LTRIM', queue, gone, -1)

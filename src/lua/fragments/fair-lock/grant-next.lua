@@ -2,13 +2,13 @@
 -- one has it at once. Another of ours has it on trial, is told, and stays in the line until it confirms; one of Redisson's is woken.
 -- Whose client nobody hears is passed over, and has as long as a trial to be heard again. Returns who of `mine` has it.
 local function grantNext(line, mine)
-  local waiting, deaf = redis.call('LRANGE', line.queue, 0, 63), line.dead
+  local waiting, deaf = placesAt(line.queue, 0, 64), line.dead
   local trial = line.now + TRIAL + markNow(line.now)
   for place, owner in ipairs(waiting) do
     local client = string.sub(owner, 1, 36)
-    -- Nobody has heard so far: the next 64, up to 384. After so many the next script goes on, when somebody asks.
-    if place % 64 == 0 and place < 384 and not line.rest then
-      for _, behind in ipairs(redis.call('LRANGE', line.queue, place, place + 63)) do waiting[#waiting + 1] = behind end
+    -- Nobody has heard so far: the next 64, up to 256. After so many the next script goes on, when somebody asks.
+    if place % 64 == 0 and place < 256 and not line.rest then
+      for _, behind in ipairs(placesAt(line.queue, place, 64)) do waiting[#waiting + 1] = behind end
     end
     if mine[owner] then
       limitDeadlines(line, owner, waiting, place + 1, mine[owner])

@@ -7,7 +7,7 @@ local function keepOrder(line, waiting, first, latest)
     return
   end
   local later, moved = 0, {}
-  for _, owner in ipairs(redis.call('LRANGE', line.queue, first - 1, first + 1998)) do
+  for _, owner in ipairs(placesAt(line.queue, first - 1, LINE_REMOVED)) do
     local deadline = deadlineOf(line, owner) or latest
     -- In whole ms: a fraction is a mark.
     later = math.max(later, math.ceil(latest - deadline))

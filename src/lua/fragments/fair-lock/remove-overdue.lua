@@ -3,7 +3,7 @@
 -- may sleep until it is. `line.rest`: a dead client has more than one script takes out.
 local function removeOverdue(line, client)
   line.dead = {}
-  local steps = 1000
+  local steps = LINE_REMOVED / 2
   -- Whether an owner goes alone. Where its client goes, that is noted together with the mark.
   local function look(owner)
     local deadline = deadlineOf(line, owner) or 0
@@ -32,7 +32,7 @@ local function removeOverdue(line, client)
       steps = steps - removeClients(line, 2 * steps, look) / 2
     elseif alone then
       -- With those behind it that go alone as well.
-      local some, gone = redis.call('LRANGE', line.queue, 0, 63), 1
+      local some, gone = placesAt(line.queue, 0, 64), 1
       while some[gone + 1] and not line.dead[string.sub(some[gone + 1], 1, 36)] and look(some[gone + 1]) do gone = gone + 1 end
       steps = steps - gone
       redis.call('LTRIM', line.queue, gone, -1)

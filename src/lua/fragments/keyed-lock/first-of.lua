@@ -1,10 +1,8 @@
 -- Who of the line hears those who know of no line: the first there who is not on trial.
 local function firstOf(line)
-  local some = redis.call('LRANGE', line.queue, 0, 63)
+  local some = placesAt(line.queue, 0, 64)
   for _, owner in ipairs(some) do
-    if tonumber(redis.call('ZSCORE', line.deadlines, owner) or GRANTED) % 1 ~= GRANTED then
-      return owner
-    end
+    if tonumber(redis.call('ZSCORE', line.deadlines, owner) or GRANTED) % 1 ~= GRANTED then return owner end
   end
   return some[1]
 end

@@ -3,9 +3,7 @@
 local function markAlive(line, owners, first)
   -- Where one of the two keys was evicted all who live join anew; of what stands in the other, so much goes in one step.
   local evicted = redis.call('EXISTS', line.queue) == 0
-  if evicted then
-    redis.call('ZREMRANGEBYRANK', line.deadlines, 0, 1999)
-  end
+  if evicted then redis.call('ZREMRANGEBYRANK', line.deadlines, 0, 1999) end
   local mine, living = {}, false
   for i = first, #owners, 2 do
     local owner, lease = owners[i], tonumber(owners[i + 1])
@@ -21,8 +19,6 @@ local function markAlive(line, owners, first)
       living = true
     end
   end
-  if living then
-    extendLine(line)
-  end
+  if living then extendLine(line) end
   return mine
 end

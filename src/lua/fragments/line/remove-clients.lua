@@ -2,12 +2,10 @@
 -- what they have among the first `most`. Whoever comes to stand at the head meanwhile is shown to `look`, which may add its
 -- client. How many it has looked at.
 local function removeClients(line, most, look)
-  local some, gone, stay, last, ahead = redis.call('LRANGE', line.queue, 0, most - 1), {}, {}, 0, 0
+  local some, gone, stay, last, ahead = placesAt(line.queue, 0, most), {}, {}, 0, 0
   for place, owner in ipairs(some) do
     local client = string.sub(owner, 1, 36)
-    if look and #stay == 0 and not line.dead[client] then
-      look(owner)
-    end
+    if look and #stay == 0 and not line.dead[client] then look(owner) end
     if line.dead[client] then
       gone[#gone + 1] = owner
       last, ahead = place, #stay
@@ -21,9 +19,7 @@ local function removeClients(line, most, look)
     redis.call('ZREM', line.deadlines, unpack(gone, i, math.min(i + 999, #gone)))
     if line.sets then redis.call('HDEL', line.sets, unpack(gone, i, math.min(i + 999, #gone))) end
   end
-  if last > 0 then
-    redis.call('LTRIM', line.queue, last, -1)
-  end
+  if last > 0 then redis.call('LTRIM', line.queue, last, -1) end
   while ahead > 0 do
     local back = {}
     for i = ahead, math.max(ahead - 999, 1), -1 do back[#back + 1] = stay[i] end

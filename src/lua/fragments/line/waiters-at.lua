@@ -2,7 +2,7 @@
 -- script may look at: where there are less, that is all.
 local function waitersAt(queue, deadlines, first, holds)
   local waiting = {}
-  for _, owner in ipairs(redis.call('LRANGE', queue, first, first + LAST_OF_WAITERS_PART)) do
+  for _, owner in ipairs(placesAt(queue, first, WAITERS_PART)) do
     local long = #owner >= LONGEST_NAME
     waiting[#waiting + 1] = (long or holds(owner)) and '' or owner
     waiting[#waiting + 1] = not long and redis.call('ZSCORE', deadlines, owner) or ''

@@ -7,7 +7,7 @@ local function walkLine(line, mine)
   -- Channels on which nobody listened a moment ago; clients that let a trial pass.
   line.deaf, line.dead = {}, {}
   -- A part of the line, the place in it, and where in the line the part ends; how many places may still be read.
-  local some, place, till, steps = {}, 0, 0, 1024
+  local some, size, place, till, steps, moved = {}, 0, 0, 0, line.amounts and 1024 or 512, false
   while true do
     if place == #some then
       -- So many in one step are enough: the others come in when those behind them ask again.
@@ -15,8 +15,12 @@ local function walkLine(line, mine)
         mode = 'write'
         break
       end
-      some, place, steps = redis.call('LRANGE', line.queue, till, till + 63), 0, steps - 64
-      till = till + #some
+      some, size = placesAt(line.queue, till, 64)
+      -- What is no wire name is read once, and not by each who asks.
+      for i = size > #some and #some or 0, 1, -1 do
+        if #some[i] >= LONGEST_NAME then redis.call('LREM', line.queue, 1, table.remove(some, i)) end
+      end
+      till, place, steps = till + #some, 0, steps - math.max(64, size)
       if #some == 0 then break end
     end
     place = place + 1
@@ -31,7 +35,8 @@ local function walkLine(line, mine)
       redis.call('LREM', line.queue, 1, owner)
       redis.call('ZREM', line.deadlines, owner)
       if line.sets or line.amounts then redis.call('HDEL', line.sets or line.amounts, owner) end
-      till, steps = till - 1, steps - (line.amounts and 2 or 0)
+      -- The server searches for it from the head on.
+      till, steps, moved = till - 1, steps - (till - #some + place) / 64 - (line.amounts and 2 or 0), true
     elseif not (mode and isHolder(line, owner)) then
       -- Who is on trial holds already, and is passed by.
       local wants = entersOrBlocks(owner, line)
@@ -49,8 +54,8 @@ local function walkLine(line, mine)
           till = till - 1
         end
         if mine[owner] or grantTrial(line, owner, wants, deadline, some, place) then
-          -- Permits take more than a lock does.
-          mode, steps = wants, steps - (line.amounts and 5 or 0)
+          -- That takes several times as much as to pass by.
+          mode, steps, moved = wants, steps - 5, true
         else
           -- Nobody heard that: the next one is tried, and it counts twice.
           steps = steps - 1
@@ -58,6 +63,9 @@ local function walkLine(line, mine)
       end
     end
   end
+  -- Who comes next goes on, unless this walk has changed nothing: else it would be called without end.
+  local behind = moved and steps <= 0 and redis.call('LINDEX', line.queue, till)
   if next(line.dead) then sweepLapsedClients(line, steps <= 0) end
+  if behind and #behind < LONGEST_NAME then redis.pcall(line.publish, grantChannel(line, behind), '0') end
   return mode
 end
