@@ -45,8 +45,7 @@ export const shutdownOn = (
     checkMethods(client, `clients[${index}]`, ['close'])
   })
   checkSignals(signals)
-  checkClose(options)
-  const { drain = 10_000, release } = options
+  const { drain = 10_000, release } = checkClose(options)
   let closing = false
   const off = (): void => {
     for (const signal of signals) process.off(signal, onSignal)
