@@ -1,3 +1,4 @@
+import type { CloseOptions } from './api/client.js'
 import type { AcquireOptions, SpinBackoff } from './api/lock.js'
 import type { RateOptions } from './api/rate-limiter.js'
 import type { SetupOptions, WaitOptions } from './api/wait-options.js'
@@ -49,11 +50,10 @@ export const checkLabel = (label: unknown, what = 'label'): string => {
 export const checkKeys = (keys: unknown): readonly string[] => {
   if (!Array.isArray(keys)) throw new TypeError(`keys must be an array of strings, not ${show(keys)}`)
   if (keys.length === 0) throw new RangeError('keys must be one at least, not 0')
-  keys.forEach((key, index) => {
+  return Array.from(keys as unknown[], (key, index) => {
     if (typeof key !== 'string') throw new TypeError(`keys[${index}] must be a string, not ${show(key)}`)
-    checkWire(key, `keys[${index}]`)
+    return checkWire(key, `keys[${index}]`)
   })
-  return keys as string[]
 }
 
 const checkNumber = (value: unknown, what: string): number => {
@@ -162,8 +162,12 @@ export const checkOptions = <O extends object>(options: O | undefined, known: re
     throw new TypeError(`options must be an object, not ${show(options)}`)
   if (isSignal(options)) throw new TypeError('options must be an object such as { signal }, not the signal itself')
   checkKnown(options, known)
-  return options
+  return readOnce(options, known)
 }
+
+/** The caller's object as it is now: a getter might give another value behind the checks. */
+export const readOnce = <O extends object>(options: O, known: readonly string[]): O =>
+  Object.fromEntries(known.filter((key) => key in options).map((key) => [key, options[key as keyof O]])) as O
 
 /** What takes a name takes no options. */
 export const checkNoMore = (more: readonly unknown[]): void => {
@@ -187,10 +191,10 @@ export const usingArgs = <O extends object, W extends (...args: never[]) => unkn
 
 /** Options of a call that may wait. */
 export const checkWaiting = <O extends WaitOptions>(options: O | undefined, known: readonly string[]): Partial<O> => {
-  const { wait, signal }: WaitOptions = checkOptions(options, known)
-  if (wait !== undefined) checkWait(wait)
-  if (signal !== undefined) checkSignal(signal, 'signal')
-  return options ?? {}
+  const checked = checkOptions(options, known)
+  if (checked.wait !== undefined) checkWait(checked.wait)
+  if (checked.signal !== undefined) checkSignal(checked.signal, 'signal')
+  return checked
 }
 
 /** Whether a call that waits needs to find permits, or a rate, that were set. */
@@ -203,7 +207,8 @@ export const checkRate = (rate: RateOptions, known: readonly string[]): RateOpti
   if (typeof rate !== 'object' || (rate as unknown) === null)
     throw new TypeError(`rate must be an object, not ${show(rate)}`)
   checkKnown(rate, known)
-  const { permits, interval, scope, keepAlive, keepState } = rate
+  const read = readOnce(rate, known)
+  const { permits, interval, scope, keepAlive, keepState } = read
   checkAmount(permits, 'permits', 1)
   checkLease(interval, 'interval')
   if (!([undefined, 'overall', 'client'] as unknown[]).includes(scope))
@@ -211,7 +216,7 @@ export const checkRate = (rate: RateOptions, known: readonly string[]): RateOpti
   if (keepAlive !== undefined && checkLease(keepAlive, 'keepAlive') < interval)
     throw new RangeError(`keepAlive must be at least the interval, ${interval}, not ${show(keepAlive)}`)
   if (keepState !== undefined) checkFlag(keepState, 'keepState')
-  return rate
+  return read
 }
 
 export const checkBackoff = (backoff: SpinBackoff | undefined): SpinBackoff | undefined => {
@@ -219,14 +224,15 @@ export const checkBackoff = (backoff: SpinBackoff | undefined): SpinBackoff | un
   if (typeof backoff !== 'object' || (backoff as unknown) === null)
     throw new TypeError(`backoff must be an object, not ${show(backoff)}`)
   checkKnown(backoff, OPTIONS.backoff)
-  for (const part of ['delay', 'initial', 'max', 'multiplier'] as const) {
-    const value: unknown = (backoff as Record<string, unknown>)[part]
+  const read = readOnce(backoff, OPTIONS.backoff)
+  for (const part of OPTIONS.backoff) {
+    const value: unknown = (read as Record<string, unknown>)[part]
     if (value === undefined) continue
     if (typeof value !== 'number') throw new TypeError(`backoff.${part} must be a number, not ${show(value)}`)
     if (!(value >= 1 && value < Infinity))
       throw new RangeError(`backoff.${part} must be a number from 1 on, not ${show(value)}`)
   }
-  return backoff
+  return read
 }
 
 const isSignal = (value: unknown): value is AbortSignal =>
@@ -267,30 +273,28 @@ export const checkFlag = (value: unknown, what: string, may = 'true or false'): 
   if (typeof value !== 'boolean') throw new TypeError(`${what} must be ${may}, not ${show(value)}`)
 }
 
-/** An object that has these methods. */
 export const checkMethods = (value: unknown, what: string, methods: readonly string[]): void => {
   const object = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   const missing = methods.find((method) => typeof object[method] !== 'function')
   if (missing !== undefined) throw new TypeError(`${what} must have a method ${missing}(): ${show(value)} has none`)
 }
 
-export const checkClose = (options: { release?: unknown; drain?: unknown } | undefined): void => {
-  const { release, drain } = checkOptions(options, OPTIONS.close)
-  if (release !== undefined) checkFlag(release, 'release')
-  if (drain !== undefined && checkWait(drain, 'drain') === Infinity)
+export const checkClose = (options: CloseOptions | undefined): CloseOptions => {
+  const checked = checkOptions(options, OPTIONS.close)
+  if (checked.release !== undefined) checkFlag(checked.release, 'release')
+  if (checked.drain !== undefined && checkWait(checked.drain, 'drain') === Infinity)
     throw new RangeError('drain must be a number of milliseconds, not Infinity: somebody waits for the process to end')
+  return checked
 }
 
-/** Whether a lock is to be fair. */
 export const checkFair = (options: { readonly fair?: boolean | undefined } | undefined): boolean => {
   const { fair } = checkOptions(options, OPTIONS.readWriteLock)
   if (fair !== undefined) checkFlag(fair, 'fair')
   return fair === true
 }
 
-const EVENTS: readonly unknown[] = ['error', 'uncertain', 'lost', 'reconnect']
-
 export const checkListener = (event: unknown, listener: unknown): void => {
-  if (!EVENTS.includes(event)) throw new TypeError(`event must be one of ${EVENTS.join(', ')}, not ${show(event)}`)
+  const events: readonly unknown[] = ['error', 'uncertain', 'lost', 'reconnect']
+  if (!events.includes(event)) throw new TypeError(`event must be one of ${events.join(', ')}, not ${show(event)}`)
   checkFunction(listener, 'listener')
 }

@@ -40,12 +40,13 @@ export class Closing {
 
   /** Called again, the same promise: the shorter `drain` counts. */
   close(options?: CloseOptions): Promise<void> {
+    let checked: CloseOptions
     try {
-      checkClose(options)
+      checked = checkClose(options)
     } catch (error) {
       return Promise.reject(error)
     }
-    const { release = true, drain = 0 } = options ?? {}
+    const { release = true, drain = 0 } = checked
     const until = this.#ending.runtime.options.clock.monotonic() + drain
     this.#drainsUntil = Math.min(this.#drainsUntil, until)
     return (this.#closed ??= this.#close(release))

@@ -50,8 +50,7 @@ export const shutdownOn = (
     checkMethods(client, `clients[${index}]`, ['close'])
   })
   checkSignals(signals)
-  checkClose(options)
-  const { drain = 10_000, release } = options
+  const { drain = 10_000, release } = checkClose(options)
   // One that is named twice would count as a second signal.
   const names = new Set(signals)
   let closing = false

@@ -19,5 +19,5 @@ export const retryOf = (wanted: unknown): RetryOptions | undefined => {
   const { timeout, signal }: RetryOptions = wanted
   if (timeout !== undefined) checkWait(timeout, 'retry.timeout')
   if (signal !== undefined) checkSignal(signal, 'retry.signal')
-  return wanted
+  return { timeout, signal }
 }

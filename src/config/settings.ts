@@ -14,6 +14,7 @@ import {
   checkText,
   checkTimeout,
   show,
+  readOnce,
 } from '../check-options.js'
 import type { RedissonVersion } from '../api/client.js'
 import type { Logger } from '../api/monitoring.js'
@@ -161,11 +162,12 @@ const replicasOf = (wanted: ClientOptions['replicas'] = {}, commandTimeout: numb
   }
   const unknown = Object.keys(wanted).find((key) => key !== 'sync' && key !== 'timeout')
   if (unknown !== undefined) throw new TypeError(`replicas has no ${quoted(unknown)}; it has sync, timeout`)
-  const { sync = true, timeout = Math.min(1000, Math.ceil(commandTimeout / 2)) } = wanted
+  const { sync = true, timeout: asked } = wanted
+  const timeout = asked ?? Math.min(1000, Math.ceil(commandTimeout / 2))
   checkFlag(sync, 'replicas.sync')
   checkTimeout(timeout, 'replicas.timeout')
   // A reply that must wait for them would be given up before it comes.
-  if (timeout < commandTimeout || wanted.timeout === undefined) return { sync, timeout }
+  if (timeout < commandTimeout || asked === undefined) return { sync, timeout }
   throw new RangeError(`replicas.timeout must be below commandTimeout (${commandTimeout}), not ${timeout}`)
 }
 
@@ -178,7 +180,7 @@ const optionsOf = (from: unknown): ClientOptions => {
     throw new TypeError(`connect takes a URL or an object of options, not ${show(from)}`)
   }
   checkKnown(from, KNOWN)
-  return from
+  return readOnce(from, KNOWN)
 }
 
 const placeOf = (options: ClientOptions, env: Environment): Settings['place'] => {

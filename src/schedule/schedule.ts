@@ -23,8 +23,9 @@ const KNOWN = [
   ...['onResult', 'onMissed', 'onError', 'clock'],
 ]
 
-const check = (options: ScheduleOptions): void => {
-  const { cron, catchUp, grace, retention = RETENTION, signal, ...rest } = checkOptions(options, KNOWN)
+const check = (options: ScheduleOptions): ScheduleOptions => {
+  const checked = checkOptions(options, KNOWN)
+  const { cron, catchUp, grace, retention = RETENTION, signal, ...rest } = checked
   const { onResult, onMissed, onError } = rest
   if (typeof cron !== 'string') throw new TypeError(`cron must be a pattern such as '0 2 * * *', not ${show(cron)}`)
   if (!([undefined, 'none', 'latest'] as unknown[]).includes(catchUp))
@@ -35,6 +36,7 @@ const check = (options: ScheduleOptions): void => {
   if (signal !== undefined) checkSignal(signal, 'signal')
   for (const [name, listener] of Object.entries({ onResult, onMissed, onError }))
     if (listener !== undefined) checkFunction(listener, name)
+  return { ...checked, cron }
 }
 
 /**
@@ -44,12 +46,12 @@ const check = (options: ScheduleOptions): void => {
 export const schedule = async (
   client: Pick<Client, 'slots' | 'closing'>,
   name: string,
-  options: ScheduleOptions,
+  wanted: ScheduleOptions,
   work: (run: ScheduledRun) => unknown,
 ): Promise<Schedule> => {
   checkMethods(client, 'client', ['slots'])
   checkName(name)
-  check(options)
+  const options = check(wanted)
   checkFunction(work, 'work')
   const { retention = RETENTION, timezone = 'UTC', clock = systemClock } = options
   const cron: Cron = await cronOf(options.cron, timezone)

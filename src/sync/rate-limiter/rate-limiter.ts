@@ -66,8 +66,8 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
   }
 
   async #setRate(rate: RateOptions, always: boolean): Promise<boolean> {
-    const { keepState = false } = checkRate(rate, OPTIONS.newRate)
-    const args = [...argsOf(rate), keepState ? 1 : 0, always ? 1 : 0] as const
+    const checked = checkRate(rate, OPTIONS.newRate)
+    const args = [...argsOf(checked), checked.keepState === true ? 1 : 0, always ? 1 : 0] as const
     const { runner, channel } = this
     const { keys, line, voices } = this.#window
     const set = await this.once((note) =>
@@ -103,10 +103,15 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
     const { runner, channel } = this
     if (permits === 0) return
     const { keys, line, voices } = this.#window
-    const done = await this.once((note) =>
-      runner.run(rateLimiterRelease, [...keys, note, channel, ...line], [permits, ...voices]),
-    )
-    if (done === -1) throw new NotInitializedError(this.name)
+    // One script looks at some thousands of grants.
+    for (let rest = permits; rest > 0;) {
+      const asked = rest
+      const done = await this.once((note) =>
+        runner.run(rateLimiterRelease, [...keys, note, channel, ...line], [asked, ...voices]),
+      )
+      if (done === -1) throw new NotInitializedError(this.name)
+      rest = done > 0 ? 0 : -1 - done
+    }
   }
 
   async acquire(options?: SemaphoreOptions & SetupOptions): Promise<void> {
@@ -133,11 +138,12 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
     otherwise: number,
     known: readonly string[],
   ): WindowRequest {
-    const { permits = 1, wait = otherwise, signal, rate, late } = checkWaiting(options, known)
-    if (rate !== undefined) checkRate(rate, OPTIONS.rate)
+    const checked = checkWaiting(options, known)
+    const { permits = 1, wait = otherwise, signal, late } = checked
+    const rate = checked.rate && checkRate(checked.rate, OPTIONS.rate)
     if (late !== undefined && (late as unknown) !== 'counts')
       throw new TypeError(`late must be 'counts' or left out, not ${show(late)}`)
-    return { permits: checkAmount(permits, 'permits', 1), wait, signal, rate, late, needsSetup: needsSetup(options) }
+    return { permits: checkAmount(permits, 'permits', 1), wait, signal, rate, late, needsSetup: needsSetup(checked) }
   }
 
   async #enter(request: WindowRequest): Promise<Grant | undefined> {

@@ -1,12 +1,14 @@
 -- Gives permits back. As many of the youngest grants leave the window with them, so that they do not come back once more when
--- those would have left it. Asked again under the same note, it is done once; what was refused stays refused.
+-- those would have left it: so many of them in one script, and the caller asks again for the rest. Asked again under the same note, it is
+-- done once; what was refused stays refused.
 -- KEYS limiter, value, ownValue, permits, ownPermits, note, channel, order, places
 -- ARGV amount (count), publish, counted, grants
--- returns integer 1 done, -1 before a rate is set
+-- returns integer 1 done, -1 before a rate is set; below that, one more than the permits that are still to be given back, negative
 
 -- A write that needs no memory: after it, a server short of memory lets the others pass.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
-  return textOf(note) == '0' and -1 or 1
+  local told = textOf(note)
+  return told == '0' and -1 or whole(told) or 1
 end
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if problem then
@@ -18,15 +20,12 @@ if not it then
 end
 moveWindow(it, serverNow(), 0)
 -- Before all are counted there are none; what is given back then is not among them, or it is taken out of the count.
-local count = it.count
-if not count then
-  it.left = math.min(it.rate, it.left + amount)
-end
+local count, given = it.count, amount
 -- More than the rate cannot be in the window; and a thousand places without a permit, which another program wrote, are enough.
 amount = math.min(amount, it.rate)
 local looked, vain = 0, 0
 local later = count and count.grants > 0 and redis.call('ZCOUNT', it.permits, '(' .. count.latest, '+inf')
-while amount > 0 and vain < 1000 do
+while amount > 0 and vain < 1000 and looked < 2000 do
   local youngest, gone, rest = redis.call('ZREVRANGE', it.permits, 0, math.min(amount, 1000) - 1), 0, nil
   while gone < #youngest and amount > 0 do
     gone, looked = gone + 1, looked + 1
@@ -44,10 +43,15 @@ while amount > 0 and vain < 1000 do
   redis.call('ZREMRANGEBYRANK', it.permits, -gone, -1)
   if rest then redis.call('ZADD', it.permits, rest[1], rest[2]) end
 end
-redis.call('SET', note, 1, 'PX', NOTE_TIME)
+local rest = looked >= 2000 and vain < 1000 and amount or 0
+if not count then
+  it.left = math.min(it.rate, it.left + given - rest)
+end
+local told = rest > 0 and -1 - rest or 1
+redis.call('SET', note, told, 'PX', NOTE_TIME)
 saveLimiter(it)
 publishPermits(channel, publish, it.left)
 pcall(function()
   wakeNext(lineOf(order, places, grants, publish, counted))
 end)
-return 1
+return told

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Redis } from 'ioredis'
 import { type Clock, systemClock } from '#src/base/clock.js'
+import { connect } from '#src/index.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import type { Script } from '#src/lua/script.js'
 import {
@@ -167,6 +168,31 @@ class Stage {
     this.#server.close()
   }
 }
+
+void describe('a release of very many permits', () => {
+  test('5,000 of 6,000 grants → some thousand go in each script, and all in the end', async () => {
+    const client = await connect('memory:')
+    await client.rateLimiter('k').setRate({ permits: 10_000, interval: 3_600_000 })
+    const grants = `for i = 1, 6000 do redis.call('ZADD', KEYS[1], ARGV[1], struct.pack('<I1I4I4I4I4I4', 16, i, 0, 0, 0, 1)) end`
+    const fill = client.script(`${grants} redis.call('SET', KEYS[2], 4000)`, { codec: 'string' })
+    await fill.run({ keys: ['{k}:permits', '{k}:value'], args: [String(Date.now())] })
+    await client.rateLimiter('k').release(5000)
+    const left = client.script(`return redis.call('ZCARD', KEYS[1])`)
+    assert.equal(Number(await left.run({ keys: ['{k}:permits'] })), 1000)
+    assert.equal(await client.rateLimiter('k').available(), 9000)
+    await client.close()
+
+    const server = new MemoryServer(systemClock)
+    server.execute(['HSET', 'k', 'rate', '10000', 'interval', '3600000', 'type', '0'])
+    server.execute(['SET', '{k}:value', '4000'])
+    server.execute(['EVAL', grants, '1', '{k}:permits', String(Date.now())])
+    const keys = [...KEYS, 'note', 'channel', 'line', 'places']
+    const release = ['EVAL', rateLimiterRelease.text, '9', ...keys, '5000', 'PUBLISH', '1', 'grants']
+    assert.deepEqual([server.execute(release), server.execute(release)], [-3001, -3001])
+    assert.equal(server.execute(['ZCARD', '{k}:permits']), 4000)
+    server.close()
+  })
+})
 
 void describe('a window of thousands of grants', () => {
   test(`a count in parts, while all go on (seed ${seed}) → never more than the rate, and exact in the end`, () => {

@@ -233,7 +233,7 @@ for (const engine of engines)
       for (const counter of [`{${id}}:slots:token`, `{${id}}:flights:token`])
         await world.raw('SET', counter, '9223372036854775807')
       const began = world.now()
-      const ended = { code: 'WRONG_KIND', message: /overflow/ }
+      const ended = { code: 'WRONG_KIND' }
       await assert.rejects(world.run(client.slots(id).run('a', () => assert.fail())), ended)
       await assert.rejects(world.run(client.flight(id).run('a', () => assert.fail())), ended)
       assert.ok(world.now() - began < 15_000)

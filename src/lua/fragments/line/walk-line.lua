@@ -11,10 +11,8 @@ local function walkLine(line, mine)
   while true do
     if place == #some then
       -- So many in one step are enough: the others come in when those behind them ask again.
-      if steps <= 0 then
-        mode = 'write'
-        break
-      end
+      mode = steps > 0 and mode or 'write'
+      if steps <= 0 then break end
       some, size = placesAt(line.queue, till, 64)
       -- What is no wire name is read once, and not by each who asks.
       for i = size > #some and #some or 0, 1, -1 do

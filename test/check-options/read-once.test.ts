@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { connect } from '#src/index.js'
+
+/** Each option is what it should be when it is read first, and something else from then on. */
+const fickle = <O extends object>(options: O): { readonly options: O; readonly reads: Map<string, number> } => {
+  const reads = new Map<string, number>()
+  const get = (of: O, key: string): unknown => {
+    const count = (reads.get(key) ?? 0) + 1
+    reads.set(key, count)
+    if (count === 1) return of[key as keyof O]
+    return { not: 'what was checked' }
+  }
+  return { options: new Proxy(options, { get: (of, key) => get(of, String(key)) }), reads }
+}
+
+void describe('an option that gives another value when it is read again', () => {
+  test('each call that takes options → each is read once', async () => {
+    const asked = fickle({ url: 'memory:', watchdog: 10_000, commandTimeout: 2000, maxWaiters: 100, label: 'a' })
+    const client = await connect(asked.options)
+    const signal = new AbortController().signal
+    const rate = { permits: 5, interval: 1000, scope: 'overall' as const, keepAlive: 5000 }
+    const semaphore = client.semaphore('s')
+    await semaphore.trySetPermits(3)
+    const permits = client.permitSemaphore('p')
+    await permits.trySetPermits(3)
+    const calls: Readonly<Record<string, readonly [options: object, call: (options: never) => unknown]>> = {
+      'lock.acquire': [
+        { wait: 1000, lease: 500, renew: false, signal },
+        async (it) => (await client.lock('a').acquire(it)).release(),
+      ],
+      'lock.tryAcquire': [{ lease: 500, signal }, async (it) => (await client.lock('b').tryAcquire(it))?.release()],
+      'lock.using': [{ wait: 1000, lease: 500, renew: true }, (it) => client.lock('c').using(it, () => 1)],
+      'multiLock.acquire': [
+        { wait: 1000, lease: 500 },
+        async (it) => (await client.multiLock(client.lock('d'), client.lock('e')).acquire(it)).release(),
+      ],
+      readWriteLock: [{ fair: true }, (it) => client.readWriteLock('f', it)],
+      spinLock: [{ backoff: fickle({ initial: 1, max: 5 }).options }, (it) => client.spinLock('g', it)],
+      'semaphore.tryAcquire': [{ permits: 1, wait: 10, signal }, (it) => semaphore.tryAcquire(it)],
+      'semaphore.acquire': [{ permits: 1, wait: 10, waitForSetup: true }, (it) => semaphore.acquire(it)],
+      'permitSemaphore.acquire': [{ lease: 500, wait: 10, renew: true }, (it) => permits.acquire(it)],
+      'rateLimiter.trySetRate': [rate, (it) => client.rateLimiter('r').trySetRate(it)],
+      'rateLimiter.setRate': [{ ...rate, keepState: true }, (it) => client.rateLimiter('r').setRate(it)],
+      'rateLimiter.tryAcquire': [
+        { permits: 1, wait: 10, rate: fickle(rate).options, late: 'counts' },
+        (it) => client.rateLimiter('r2').tryAcquire(it),
+      ],
+      'rateLimiter.acquire': [
+        { permits: 1, wait: 10, waitForSetup: false },
+        (it) => client.rateLimiter('r').acquire(it),
+      ],
+      'latch.wait': [{ wait: 10, signal }, (it) => client.countDownLatch('l').wait(it)],
+      'topic.subscribe': [{ signal }, (it) => client.topic('t').subscribe(() => undefined, it)],
+      topic: [{ codec: 'string', sharded: false }, (it) => client.topic('t', it)],
+      slots: [{ retention: 10_000 }, (it) => client.slots('n', it)],
+      'slots.run': [{ retry: 1, lease: 500 }, (it) => client.slots('n').run('a', it, () => 1)],
+      'flight.run': [
+        { ttl: 1000, stale: 10, failure: 'share', wait: 1000 },
+        (it) => client.flight('x').run('k', it, () => 1),
+      ],
+      close: [{ release: true, drain: 10 }, (it) => client.close(it)],
+    }
+    const often = [...asked.reads].filter(([, count]) => count > 1)
+    for (const [name, [options, call]] of Object.entries(calls)) {
+      const once = fickle(options)
+      await (call(once.options as never) as Promise<unknown>)
+      for (const [key, count] of once.reads) if (count > 1) often.push([`${name}: ${key}`, count])
+    }
+    assert.deepEqual(often, [])
+  })
+})
