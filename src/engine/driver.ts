@@ -87,7 +87,7 @@ export interface Driver {
   unsubscribe(name: string, kind: SubscriptionKind): Promise<void>
   /** Connections of ours on which the server owes an answer. */
   owing?(): Connection[]
-  /** Sends a PING on each connection that brings only messages: a dead one shows by its silence. */
+  /** Asks something on each connection that brings only messages: a dead one shows by its silence. */
   pulse?(): Promise<unknown>[]
   /** Drops all connections of ours and makes them anew: what they lead to is not what it was. */
   reconnect?(): void

@@ -50,6 +50,8 @@ export class GlideDriver implements Driver {
   readonly #most: number
   readonly #line: (() => void)[] = []
   #messages: GlideClient | undefined
+  /** Which connection of the server's it was when last asked. */
+  #heardOn: string | undefined
   #events: DriverEvents | undefined
   /** It connects again by itself and tells nobody: the commands show it. */
   #cut = false
@@ -77,6 +79,21 @@ export class GlideDriver implements Driver {
     const messages = await Glide.createClient(settings).catch(refuse)
     this.#messages = messages
     if (this.#closed) messages.close()
+    else await this.#look(messages).catch(() => undefined)
+  }
+
+  pulse(): Promise<unknown>[] {
+    return this.#messages === undefined || !this.isUp ? [] : [this.#look(this.#messages)]
+  }
+
+  /** It connects and subscribes again by itself and tells nobody: another connection shows it. */
+  async #look(messages: GlideClient): Promise<void> {
+    const info = await messages.customCommand(['CLIENT', 'INFO'], { decoder: TEXT })
+    // Ids begin anew with the server.
+    const [now] = /^id=\d+ addr=\S+/.exec(textOf(info as string)) ?? []
+    const before = this.#heardOn
+    this.#heardOn = now ?? before
+    if (before !== undefined && this.#heardOn !== before && !this.#closed) this.#events?.gap()
   }
 
   /** Of a database that does not exist it says only that it timed out: so the server itself is asked, without one. */

@@ -107,6 +107,46 @@ void describe('a client of Valkey GLIDE of the caller’s own', { concurrency: 2
     }
   })
 
+  const losses: Readonly<Record<string, (broken: Broken) => unknown>> = {
+    'all connections cut': ({ proxy }) => proxy.cut(),
+    'CLIENT KILL of the messages': ({ redis }) => redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'),
+    'the server restarted': (broken) => broken.restart(),
+  }
+  for (const [loss, lose] of Object.entries(losses)) {
+    onServer(`${loss} → a gap is told; what was subscribed is heard again, what was not is not`, async (broken) => {
+      const { proxy, redis, until, after } = broken
+      const glide = await open(Number(new URL(proxy.url).port))
+      const client = await connect({ connection: glide })
+      after(async () => {
+        await client.close()
+        glide.close()
+      })
+      client.on('error', () => undefined)
+      const [heard, gaps]: [string[], string[]] = [[], []]
+      const hear = (name: string) => () => void heard.push(name)
+      const subscriptions = {
+        a: await client.topic('a').subscribe(hear('a')),
+        b: await client.topic('b').subscribe(hear('b')),
+        'p*': await client.patternTopic('p*').subscribe(hear('p*')),
+        'q*': await client.patternTopic('q*').subscribe(hear('q*')),
+      }
+      for (const [name, subscription] of Object.entries(subscriptions))
+        subscription.on('gap', () => void gaps.push(name))
+      await subscriptions.b.unsubscribe()
+      await subscriptions['q*'].unsubscribe()
+      await lose(broken)
+      // GLIDE tells nobody that it was cut: the driver looks each second.
+      await until(() => gaps.includes('a') && gaps.includes('p*'))
+      await until(async () => {
+        for (const channel of ['a', 'b', 'p', 'q']) await redis.publish(channel, '0')
+        return heard.includes('a') && heard.includes('p*')
+      })
+      await sleep(50)
+      assert.deepEqual([...new Set(heard)].sort(), ['a', 'p*'])
+      assert.deepEqual([...new Set(gaps)].sort(), ['a', 'p*'])
+    })
+  }
+
   onServer('thousands of commands at once, more than it takes → each is answered', async ({ server }) => {
     const glide = await open(server.port, { inflightRequestsLimit: 50 })
     const client = await connect({ connection: glide })
