@@ -11,8 +11,7 @@ local function walkLine(line, mine)
   while true do
     if place == #some then
       -- So many in one step are enough: the others come in when those behind them ask again.
-      mode = steps > 0 and mode or 'write'
-      if steps <= 0 then break end
+      if steps <= 0 then mode = 'write' break end
       some, size = placesAt(line.queue, till, 64)
       -- What is no wire name is read once, and not by each who asks.
       for i = size > #some and #some or 0, 1, -1 do
