@@ -6,8 +6,8 @@ local function grantNext(line, mine)
   local trial = line.now + TRIAL + markNow(line.now)
   for place, owner in ipairs(waiting) do
     local client = string.sub(owner, 1, 36)
-    -- Nobody has heard so far: the next 64, up to 256. After so many the next script goes on, when somebody asks.
-    if place % 64 == 0 and place < 256 and not line.rest then
+    -- Nobody has heard so far: the next 64, up to 384. After so many the next script goes on, when somebody asks.
+    if place % 64 == 0 and place < 384 and not line.rest then
       for _, behind in ipairs(placesAt(line.queue, place, 64)) do waiting[#waiting + 1] = behind end
     end
     if mine[owner] then

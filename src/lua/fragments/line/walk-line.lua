@@ -50,11 +50,11 @@ local function walkLine(line, mine)
           removeWaiter(line, owner, true)
           till = till - 1
         end
+        -- Where nobody hears that the next one is tried.
         if mine[owner] or grantTrial(line, owner, wants, deadline, some, place) then
           -- That takes several times as much as to pass by.
           mode, steps, moved = wants, steps - 5, true
-        else
-          -- Nobody heard that: the next one is tried, and it counts twice.
+        elseif line.amounts then
           steps = steps - 1
         end
       end

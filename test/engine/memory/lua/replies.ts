@@ -1,8 +1,9 @@
 import { ReplyError, Status } from '#src/engine/memory/reply.js'
 import type { Reply } from '#src/engine/memory/reply.js'
 
-/** The client adds an integer's digits up as doubles, so that what is beyond them comes out inexact. */
-const integer = (value: number): string => (Number.isSafeInteger(value) ? `:${value}` : `:${value.toPrecision(12)}`)
+/** The client adds an integer's digits up as doubles, so that the last that these can tell apart come out inexact, too. */
+const isExact = (value: number): boolean => Math.abs(value) < Number.MAX_SAFE_INTEGER - 16
+const integer = (value: number): string => (isExact(value) ? `:${value}` : `:${value.toPrecision(12)}`)
 
 /** A reply as one line of text. */
 export const shown = (reply: Reply): string => {
