@@ -1165,6 +1165,14 @@ export const lines = [
     suites: ['http/rate-limit'],
   },
   {
+    name: 'http-any-option',
+    breaks: 'a rate limit over HTTP refuses an option that there is not',
+    file: 'src/http/rate-limit.ts',
+    from: 'timeout } = checkOptions(options, KNOWN)',
+    to: 'timeout } = checkOptions(options, Object.keys(options))',
+    suites: ['http/rate-limit#an option that there is not'],
+  },
+  {
     name: 'http-no-error-goes-on',
     breaks: 'whatever `key` throws, the request is not let through',
     file: 'src/http/rate-limit.ts',
