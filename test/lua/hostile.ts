@@ -59,6 +59,8 @@ const UNITS: Readonly<Record<string, readonly Word[]>> = { number: [30_000, 2, 0
 
 const argumentFor = (script: Script, { name, rest, type }: Slot, draw: Draw): readonly Word[] => {
   const pick = (words: readonly Word[]): Word => words[Math.floor(draw() * words.length)] as Word
+  // A key that ends at once is deleted, with all that another program wrote there; only renewals ask for nothing.
+  if (name === 'lease' && !script.name.includes('renew')) return [pick([30_000, 2])]
   if (!rest) return [pick(WORDS[name] ?? UNITS[type] ?? [`${CLIENT}:7`])]
   if (name === 'asked') return [`${CLIENT}:7`, 30_000, 5000]
   if ((name === 'owners' || name === 'asker') && !script.name.includes('renew')) return [`${CLIENT}:7`, 30_000]
