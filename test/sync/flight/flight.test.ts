@@ -255,8 +255,8 @@ for (const engine of engines)
       world.leavesKeys = true
       const one = await world.connect()
       const { value } = await world.run(
-        one.flight(name(world)).run('a', { wait: 50 }, async () => {
-          await world.pause(300)
+        one.flight(name(world)).run('a', { wait: 1000 }, async () => {
+          await world.pause(1500)
           return 'done'
         }),
       )
