@@ -1765,6 +1765,14 @@ export const lines = [
     suites: ['core/line/late-grants'],
   },
   {
+    name: 'granted-and-refused-stays',
+    breaks: 'nothing is left of a grant whose confirmation is refused',
+    file: 'src/core/line/line-waiters.ts',
+    from: 'place.since === undefined && !place.named ? trouble',
+    to: 'place.since === undefined ? trouble',
+    suites: ['core/line/late-grants#refused'],
+  },
+  {
     name: 'name-kept-through-an-outage',
     breaks: 'a name that may have been granted unheard proves nothing any more',
     file: 'src/core/line/line.ts',

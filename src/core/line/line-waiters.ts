@@ -147,8 +147,8 @@ export class LineWaiters {
     if (!this.places.has(place)) return
     const { waiter } = place
     this.places.forget(place)
-    // Whoever stands in the line already leaves it, whatever this trouble says.
-    void this.leave.undo(place, place.since === undefined ? trouble : undefined)
+    // Whoever stands in the line already, or was granted it and is being confirmed, leaves, whatever this trouble says.
+    void this.leave.undo(place, place.since === undefined && !place.named ? trouble : undefined)
     waiter.request.trouble = trouble
     if (!waiter.queued) return
     const { request, since } = waiter

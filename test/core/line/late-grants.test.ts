@@ -121,3 +121,20 @@ void test('stood still until a grant was over, and reads a forged one first → 
   await run(ours.coming)
   await end()
 })
+
+void test('taken for a call that has left, and what confirms it for the next is refused → that one hears of it, and nothing is left', async () => {
+  const { clock, drivers, come, raw, run, end } = await stage(1)
+  const [driver] = drivers
+  const send = driver!.send.bind(driver)
+  driver!.send = (argv, options) =>
+    argv[1] === lockConfirm.sha ? Promise.reject(new Error('NOPERM no permissions')) : send(argv, options)
+  driver!.lag = 40
+  const brief = await come(0, 'brief', { lease: 30_000, wait: 20 })
+  const next = await come(0, 'next', { lease: 300, wait: 60_000 })
+  await run(assert.rejects(brief.coming, { code: 'ACQUIRE_TIMEOUT' }))
+  await run(assert.rejects(next.coming, { code: 'NOPERM' }))
+  driver!.lag = 0
+  await clock.advance(200)
+  assert.equal(await raw('EXISTS', 'x'), 0)
+  await end()
+})
