@@ -159,13 +159,10 @@ export class HeldPermit implements Permit {
     if (this.#terms.watched)
       throw new RangeError(`extend(${lease}): the permit ${this.id} is renewed; only a fixed lease can be changed`)
     const sent = this.#tenure.now()
-    let there = lease < this.remaining()
-    try {
-      there = await step()
-    } finally {
-      // Without an answer it may be as short.
-      if (there) this.#lastsOnly(lease, sent)
-    }
+    // It may be as short before there is an answer, or without one.
+    if (lease < this.remaining()) this.#lastsOnly(lease, sent)
+    const there = await step()
+    if (there) this.#lastsOnly(lease, sent)
     return there
   }
 
