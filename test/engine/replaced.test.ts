@@ -119,7 +119,7 @@ void describe('connections that are open and dead', { concurrency: 4 }, () => {
 
   for (const direction of ['requests', 'replies', 'everything'] as const) {
     onServer(
-      `half-open, ${direction} get lost for good → who waits for a permit or a red lock, or gives one back, goes on`,
+      `half-open, ${direction} get lost for good → waiters for a permit or a red lock, and releases of one, go on`,
       async (broken) => {
         const [client, other] = [await broken.open(OPTIONS), await connect({ url: broken.server.url, presence: false })]
         broken.after(() => other.close())

@@ -17,10 +17,13 @@ const scripts = Object.values(generated) as readonly Script[]
 /** What a script may do whatever stands there; and more where it keeps a line, which it must go along. */
 const MOST = 2600
 const MOST_IN_LINE = 12_000
-/** Of the server's time, ms: 5, and a margin for a busy machine. */
-const LONGEST = 7
+/** Of the server's time, ms. */
+const LONGEST = 5
 /** Whose caller asks for as many: the keys of two thousand reads go, and all fields. */
 const LONGER: Readonly<Record<string, number>> = { 'read-write-lock/force-release': 15 }
+/** A semaphore's line is restored and walked in one step: 5.5 ms were measured. */
+const OF_SEMAPHORES = 7
+const longestOf = ({ name }: Script): number => LONGER[name] ?? (name.includes('semaphore') ? OF_SEMAPHORES : LONGEST)
 
 interface Case {
   readonly script: Script
@@ -145,7 +148,7 @@ void describe('hostile keys on a server', () => {
           shortest = Math.min(shortest, took)
           check(it, reply, commands)
         }
-        if (shortest > (LONGER[script.name] ?? LONGEST)) late.push(`${told(it)}: ${shortest} ms`)
+        if (shortest > longestOf(script)) late.push(`${told(it)}: ${shortest} ms`)
       }
       assert.deepEqual(late, [])
     })

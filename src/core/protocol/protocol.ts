@@ -57,7 +57,7 @@ export interface HeldProtocol {
  * Owners are wire names, each for one tenure only; every step may be repeated with the same arguments.
  */
 export interface LockProtocol extends HeldProtocol {
-  /** Where releases are told. */
+  /** The channel on which releases are published. */
   readonly channel: string
   acquire(owner: string, lease: number): Promise<Attempt>
   /**

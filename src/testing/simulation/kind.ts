@@ -38,7 +38,7 @@ export interface SimKind {
   open(client: Client, name: string, shared: boolean): Lock
   /** Makes it, or makes it anew: whoever had it has it no longer. Default: nothing is there where nobody has it. */
   make?(redis: MemoryServer, name: string): void
-  /** Where releases are told. */
+  /** The channel on which releases are published. */
   channel?(name: string): string
   /** What on the server others would not understand. */
   malformed?(redis: MemoryServer, name: string): string | undefined

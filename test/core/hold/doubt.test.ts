@@ -170,7 +170,7 @@ void describe('what a hold may believe', () => {
 
 void describe('a hold that was released by force and goes from hand to hand', () => {
   for (const kind of ['lock', 'write', 'keyedLock', 'nonReentrantLock'] as const) {
-    void test(`${kind}: passed on after a release by force → release() says true, and the next is told when its turn is over`, async () => {
+    void test(`${kind}: passed on after a release by force → release() resolves with true, and the next holder loses it when its turn is over`, async () => {
       const clock = virtualClock()
       const [one, two] = [
         await connect({ url: `memory:${kind}`, clock }),

@@ -113,7 +113,7 @@ void describe('a client of Valkey GLIDE of the caller’s own', { concurrency: 2
     'the server restarted': (broken) => broken.restart(),
   }
   for (const [loss, lose] of Object.entries(losses)) {
-    onServer(`${loss} → a gap is told; what was subscribed is heard again, what was not is not`, async (broken) => {
+    onServer(`${loss} → listeners get a gap; subscriptions work again, and there are no others`, async (broken) => {
       const { proxy, redis, until, after } = broken
       const glide = await open(Number(new URL(proxy.url).port))
       const client = await connect({ connection: glide })

@@ -33,7 +33,7 @@ const stage = async () => {
     for await (const leader of other.election(KEY).observe({ signal: stop.signal })) seen.push(leader)
   })().catch(quiet)
   await clock.advance(50)
-  /** It leads until it is told to stop. */
+  /** It leads until its work is stopped. */
   const lead = async (client: Client = one) => {
     const resign = new AbortController()
     const led = client.election(KEY).lead({ signal: resign.signal, value: 1 }, async ({ signal }) => {
