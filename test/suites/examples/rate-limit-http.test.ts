@@ -18,7 +18,9 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url))
 /** As somebody's project would have it, save that the packages are those of this one. */
 const installed = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-example-'))
-  await cp(join(root, 'examples/rate-limit-http/main.mjs'), join(folder, 'main.mjs'))
+  for (const file of ['main.mjs', 'package.json']) {
+    await cp(join(root, 'examples/rate-limit-http', file), join(folder, file))
+  }
   await mkdir(join(folder, 'node_modules'))
   await symlink(root, join(folder, 'node_modules/holdfast'))
   await symlink(join(root, 'node_modules/fastify'), join(folder, 'node_modules/fastify'))
