@@ -44,7 +44,7 @@ const enqueue = [5000, FOREVER, 'channel', 'grants', 'PUBLISH', TWO, LEASE]
 const ask = (owner: string): Word[] => ['1', FOREVER, 'c', 'grants', 'PUBLISH', 0, owner, LEASE]
 
 const askPlain = ['1', FOREVER, 'channel', 'grants', 'PUBLISH', '0', '0', TWO, LEASE]
-const leavePlain = [ONE, 'channel', 'grants', 'PUBLISH', '1', 0, 1, '0']
+const leavePlain = [ONE, 'channel', 'grants', 'PUBLISH', 6]
 
 /** Of a group: its line has what each place wants, too. */
 const [X, Y] = ['x'.repeat(22), 'y'.repeat(22)]
@@ -98,7 +98,7 @@ const STEPS: Readonly<Record<string, Step>> = {
     ...{
       script: scripts.lockRelease,
       keys: [...LINE, 'k:turn'],
-      args: [ONE, `grants:${CLIENT}`, 'grants', 'PUBLISH', '1', 0, 1, '0'],
+      args: [ONE, `grants:${CLIENT}`, 'grants', 'PUBLISH', 6],
     },
     before: WAITED,
   },

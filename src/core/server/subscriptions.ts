@@ -103,13 +103,19 @@ export class Subscriptions {
 
   /** Whether messages of the channel come here: then a publisher's count of receivers has us in it. */
   hears(name: string): boolean {
-    const channel = this.#channels[this.#kind].get(name)
+    const channel = this.#standing(name)
     return channel !== undefined && channel.ready === undefined
+  }
+
+  /** Most clients listen to nothing, and are asked for each hold. */
+  #standing(name: string): Channel | undefined {
+    const channels = this.#channels[this.#kind]
+    return channels.size === 0 ? undefined : channels.get(name)
   }
 
   /** Whether a publisher's count of receivers may have us in it: a subscription stands, or its end has not been answered yet. */
   mayBeCounted(name: string): boolean {
-    return this.#channels[this.#kind].has(name) || this.#leaving.has(name)
+    return this.#standing(name) !== undefined || (this.#leaving.size > 0 && this.#leaving.has(name))
   }
 
   message(message: Message): void {

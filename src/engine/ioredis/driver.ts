@@ -240,7 +240,7 @@ export class IoredisDriver implements Driver {
     // Its own pipelines take what callBuffer is given for the arguments alone.
     const pipelines = options.binary === true && client.options?.enableAutoPipelining === true
     if (this.lent && !pipelines) return call(client, argv, options)
-    return client.sendCommand(commandOf(argv, options)) as Promise<Reply>
+    return client.sendCommand(commandOf(argv, options, !this.cluster)) as Promise<Reply>
   }
 
   nodeOf(route: string): string | undefined {

@@ -10,16 +10,22 @@ local line = {
   lease = lease, allowance = allowance, stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
+local function limitBehind(owner, longest)
+  local behind = redis.call('LINDEX', queue, 1)
+  if behind and not isOurs(behind) then
+    limitDeadlines(line, owner, placesAt(queue, 0, 65), 2, longest)
+  end
+end
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.
 local held = redis.pcall('HDEL', lock, owner) == 1
 if not held and redis.call('LINDEX', queue, 0) == owner then
-  limitDeadlines(line, owner, placesAt(queue, 0, 65), 2, math.max(leftOf(lock), lease))
+  limitBehind(owner, math.max(leftOf(lock), lease))
 end
 local waited = removeWaiter(line, owner)
 local freed = held
 for i = 7, #served do
   if i == #served and held then
-    limitDeadlines(line, served[i], placesAt(queue, 0, 65), 2, 0)
+    limitBehind(served[i], 0)
   end
   freed = removeWaiter(line, served[i]) or freed
   -- Whoever released it by force has granted it to somebody who had had it, or has called that one.

@@ -45,15 +45,13 @@ export const asPlaces = ({ states, ...told }: Answer<number>): Answer<PlaceState
 /** One hash, whose field is the owner and whose value is how often it holds: what is so for all kinds that have it. */
 export abstract class HashProtocol implements LockProtocol {
   readonly key: string
+  readonly channel: string
   protected readonly runner: Runner
 
-  constructor(runner: Runner, key: string) {
+  constructor(runner: Runner, key: string, channel = lockChannel(key)) {
     this.runner = runner
     this.key = key
-  }
-
-  get channel(): string {
-    return lockChannel(this.key)
+    this.channel = channel
   }
 
   get renewal(): RenewScript {
@@ -66,13 +64,11 @@ export abstract class HashProtocol implements LockProtocol {
   abstract inspect(): Promise<ServerState>
 
   /** While a slot of a cluster moves, no node runs what has several keys, one of which is not there. */
-  protected async orOfOneKey<T>(step: Promise<T>, alone: () => Promise<T>): Promise<T> {
-    try {
-      return await step
-    } catch (trouble) {
+  protected orOfOneKey<T>(step: Promise<T>, alone: () => Promise<T>): Promise<T> {
+    return step.catch((trouble: unknown) => {
       if (!isMoving(trouble)) throw trouble
       return alone()
-    }
+    })
   }
 
   async setLevel(owner: string, level: number, lease: number): Promise<number | undefined> {
@@ -127,9 +123,9 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
     return asPlaces(await this.ask({ askers, joins: 0, notAfter: TOO_LATE, news, how: 'run' }))
   }
 
-  async release(owner: string, served: readonly string[] = [], visits = 1): Promise<number> {
+  release(owner: string, served: readonly string[] = [], visits = 1): Promise<number> {
     // Who only stood in the line had lost it while it was on trial.
-    return (await this.giveBack(owner, served, visits)) === 1 ? 1 : NOT_HELD
+    return this.giveBack(owner, served, visits).then((freed) => (freed === 1 ? 1 : NOT_HELD))
   }
 
   leave({ owner }: Asker): Promise<number> {
@@ -195,9 +191,10 @@ export abstract class HashLineProtocol extends LinedProtocol {
   }
 
   protected override giveBack(owner: string, _served: readonly string[], visits: number): Promise<number> {
-    const { countsAll } = this.runner
-    const own = this.runner.mayBeCounted(this.channel) ? 1 : 0
-    const args = [owner, ...this.#voices, countsAll ? '1' : '0', own, visits, String(this.newest)] as const
+    // It is sent for each hold, so it is short.
+    const counts = 4 * visits + (this.runner.countsAll ? 2 : 0) + (this.runner.mayBeCounted(this.channel) ? 1 : 0)
+    if (this.counter.length === 0) return this.runner.run(lockRelease, this.keys, [owner, ...this.#voices, counts])
+    const args = [owner, ...this.#voices, counts, String(this.newest)] as const
     return this.runner.run(lockRelease, [...this.keys, ...this.counter], args)
   }
 

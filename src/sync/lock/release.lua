@@ -1,19 +1,20 @@
 -- Frees the lock of its owner, whatever the count, or takes who waits out of the line; what is free then goes to the next there,
 -- or to those who wait for a message.
 -- KEYS lock, queue, deadlines, turn, counter[5..]
--- ARGV owner, channel, grants, publish, counted, own (count), visits (count), known
+-- ARGV owner, channel, grants, publish, counts (count), known[6..]
+--   counts: 4 for each visit, 2 where the server counts all who hear a message, 1 where our client may be among them
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
 
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.
 local freed = redis.pcall('HDEL', lock, owner)
 if counter[5] and freed == 1 then
   --functions
-  raiseCounter(counter[5], known)
+  raiseCounter(counter[5], known[6])
 end
 local lined = redis.call('EXISTS', queue) == 1
 -- Freed is freed: where telling it is refused (an ACL without the channel), waiters find out by asking.
 local told = not lined and freed == 1 and redis.pcall(publish, channel, '0')
-if not lined and (type(told) ~= 'number' or told <= own) then
+if not lined and (type(told) ~= 'number' or told <= counts % 2) then
   return freed == 1 and 1 or freed == 0 and -1 or freed
 end
 --functions
@@ -22,7 +23,8 @@ local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, turn = turn, companion = true, grants = grants, publish = publish,
   channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
-  now = time[1] * 1000 + math.floor(time[2] / 1000), visits = visits, own = own, counted = counted == '1', lined = lined,
+  now = time[1] * 1000 + math.floor(time[2] / 1000), visits = math.floor(counts / 4), own = counts % 2,
+  counted = counts % 4 > 1, lined = lined,
 }
 local waited, open = false, false
 -- Where something else stands at the line, what was freed is free all the same.

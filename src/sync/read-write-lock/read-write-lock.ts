@@ -48,12 +48,8 @@ abstract class Side extends LinedProtocol {
   readonly standsOnce: boolean
 
   constructor(runner: Runner, key: string, standsOnce: boolean) {
-    super(runner, key)
+    super(runner, key, readWriteChannel(key))
     this.standsOnce = standsOnce
-  }
-
-  override get channel(): string {
-    return readWriteChannel(this.key)
   }
 
   protected get companion(): string {
