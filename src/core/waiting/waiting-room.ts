@@ -92,8 +92,9 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
 
   /** A single try, and those of the same owner that shared its luck, are over. */
   refuseTries(tried: Waiter<Q, G>): void {
-    const tries = tried.request.wait === 0 ? [tried, ...this.of(tried.request.owner)] : this.of(tried.request.owner)
-    for (const waiter of tries) {
+    const { wait, owner, explicit } = tried.request
+    if (wait > 0 && explicit !== true) return
+    for (const waiter of [tried, ...this.of(owner)]) {
       if (waiter.request.wait > 0 || !waiter.queued) continue
       this.remove(waiter)
       waiter.resolve(undefined)
