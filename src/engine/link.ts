@@ -11,7 +11,7 @@ import type { Driver, DriverEvents, Message, Nodes, SendOptions, SubscriptionKin
 import { Exchanges } from './exchanges.js'
 import { Greeting } from './greeting.js'
 import { noReply, offline } from './link-errors.js'
-import { Pulse } from './message-pulse.js'
+import { MessagePulse } from './message-pulse.js'
 import type { TimeoutOptions } from './reply-timeouts.js'
 import { ScriptAndWait } from './script-and-wait.js'
 import { bySha } from './evalsha.js'
@@ -52,7 +52,7 @@ export class Link {
   readonly #untilConnected: UntilConnected
   readonly #replacement: ConnectionReplacement
   readonly #greeting: Greeting
-  readonly #pulse: Pulse
+  readonly #pulse: MessagePulse
   /** It has been up. */
   known = false
   /** Since when it is up, or is not; ms since the epoch. */
@@ -67,7 +67,7 @@ export class Link {
     this.#scriptAndWait = new ScriptAndWait(driver, this.#exchanges)
     this.#untilConnected = new UntilConnected(driver.address, options)
     this.#greeting = new Greeting(driver)
-    this.#pulse = new Pulse(driver, options.clock, (pong) => this.#exchanges.inTime(pong))
+    this.#pulse = new MessagePulse(driver, options.clock, (pong) => this.#exchanges.inTime(pong))
     this.since = options.clock.now()
   }
 

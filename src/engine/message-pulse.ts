@@ -6,7 +6,7 @@ import type { Driver } from './driver.js'
 const PULSE = 1000
 
 /** PINGs on the connections that bring messages, while there are subscriptions: where nothing is sent, nobody notices that the connection is dead. */
-export class Pulse {
+export class MessagePulse {
   readonly #driver: Driver
   readonly #clock: Clock
   readonly #expect: (reply: Promise<unknown>) => Promise<unknown>

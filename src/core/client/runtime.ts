@@ -13,7 +13,7 @@ import { ReleaseCallerLimit } from '../hold/release-caller-limit.js'
 import { Replicas, type ReplicasOptions } from '../server/replicas.js'
 import { IdempotentSteps } from '../server/idempotent-steps.js'
 import { enclosing } from '../../base/scope.js'
-import { Secrets } from './wire-secrets.js'
+import { WireSecrets } from './wire-secrets.js'
 import { ServerTime } from '../server/server-time.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { Terms } from '../hold/terms.js'
@@ -25,7 +25,7 @@ import { Retry } from '../server/retry.js'
 import { UndoAcquire } from '../server/undo-acquire.js'
 import { plainMessage } from '../../plain-text.js'
 import { errorOf, isPromise, textOf } from '../../thrown.js'
-import { ServerChanged } from './tell-server-changed.js'
+import { TellServerChanged } from './tell-server-changed.js'
 
 export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly id: string
@@ -54,7 +54,7 @@ export class Runtime {
   /** By slot where nodes have clocks of their own, else under 0. */
   readonly serverTimes = new Map<number, ServerTime>()
   #number = 0
-  readonly #secrets: Secrets
+  readonly #secrets: WireSecrets
   /** Wire owners of what was detached, and until when at most it is on the server. */
   readonly #detached = new Map<string, number>()
   /** Calls that wait. */
@@ -81,13 +81,13 @@ export class Runtime {
     this.background = new BackgroundWork(clock)
     this.retry = new Retry(clock, this.background)
     this.undo = new UndoAcquire(clock, options.commandTimeout, this.background, this.retry)
-    this.#secrets = new Secrets(clock)
+    this.#secrets = new WireSecrets(clock)
     this.subscriberCounts = new SubscriberCounts(clock, (warning) => this.warn(warning))
     this.watched = { lease: options.watchdog, watched: true }
     this.releases = new ReleaseCallerLimit(clock, options.commandTimeout)
     this.events = new Emitter((error) => options.logger.error('a listener threw', error))
     this.lockEvents = new LockEvents(clock, this.events, options.id)
-    const after = new ServerChanged(this)
+    const after = new TellServerChanged(this)
     this.link = new Link(driver, options, {
       message: (message) => this.subscriptions.message(message),
       reconnected: () => after.reconnected(),

@@ -22,7 +22,7 @@ interface Concerned {
 }
 
 /** What becomes of holds, waiters and subscriptions after a reconnect, a failover, or slots that moved. */
-export class ServerChanged {
+export class TellServerChanged {
   readonly #concerned: Concerned
   #moving: Timer | undefined
 

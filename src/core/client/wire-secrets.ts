@@ -6,7 +6,7 @@ const FEWEST = 64
 const MOST = 1024
 
 /** What makes the wire names of a client hard to guess. */
-export class Secrets {
+export class WireSecrets {
   readonly #clock: Clock
   #drawn = new Uint32Array(0)
   #used = 0

@@ -4,7 +4,7 @@ import type { Tenure } from '../hold/tenure.js'
 import { alike } from '../hold/terms.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
-import { isLate, lateError } from '../waiting/serve.js'
+import { isLate, lateError } from '../waiting/late-answer.js'
 import type { Waiter } from '../waiting/waiter.js'
 import type { LineWaiters } from './line-waiters.js'
 

@@ -1,7 +1,9 @@
 import { onAbort, reasonOf } from '../../base/abort.js'
 import { type Clock, limitAnswers, type Timer } from '../../base/clock.js'
-import { GRACE } from './leaving-grace.js'
 import type { Patience } from './request.js'
+
+/** How long an aborted call waits for the reply that is on its way, so as to leave nothing behind when it rejects. */
+export const GRACE = 50
 
 /** The wait was over before the step was. */
 export const LATE = Symbol('late')

@@ -1,7 +1,7 @@
 import type { GateHost } from './gate-host.js'
 import type { TenureHold } from '../hold/hold.js'
 import type { Request } from './request.js'
-import { isLate, lateError } from './serve.js'
+import { isLate, lateError } from './late-answer.js'
 import { isMoving } from '../server/error-kinds.js'
 import { type Moment, momentOf } from '../../base/clock.js'
 
