@@ -74,8 +74,8 @@ export const LONGEST_PAUSE = 30_000
 
 /** So many places of a line are looked through for those of dead clients, or moved: more than a walk passes. */
 export const LINE_REMOVED = 1000
-/** A line of more places is not searched for one of them. */
-export const LINE_SEARCHED = 10_000
+/** So many places one script searches for those who leave. */
+export const LINE_SEARCHED = 30_000
 
 /** The keys of reads, one for each level. */
 export const READS_LOOKED_AT = 2000

@@ -6,27 +6,33 @@ import { quoted } from './plain-text.js'
  */
 const tagged = (name: string): string => (name.includes('{') ? name : `{${name}}`)
 
+/**
+ * The same for what is ours alone. Redisson's rule gives `x` and `{x}`, which are two objects, the same names beside them; here they have
+ * different ones, in the same slot.
+ */
+const own = (name: string): string => (name.includes('{') ? `${name}!` : `{${name}}`)
+
 export const lockChannel = (name: string): string => `redisson_lock__channel:${tagged(name)}`
 
 /** The newest token of a fenced lock. */
 export const fencingCounter = (name: string): string => `redisson_lock_token:${tagged(name)}`
 
 /** The line of a plain or a fenced lock: its waiters in order, their deadlines, whose turn it is, and the channel of grants. */
-export const lineQueue = (name: string): string => `holdfast_line:${tagged(name)}`
-export const lineDeadlines = (name: string): string => `holdfast_line_due:${tagged(name)}`
-export const lineTurn = (name: string): string => `holdfast_line_turn:${tagged(name)}`
-export const lineGrants = (name: string): string => `holdfast_line_grant:${tagged(name)}`
+export const lineQueue = (name: string): string => `holdfast_line:${own(name)}`
+export const lineDeadlines = (name: string): string => `holdfast_line_due:${own(name)}`
+export const lineTurn = (name: string): string => `holdfast_line_turn:${own(name)}`
+export const lineGrants = (name: string): string => `holdfast_line_grant:${own(name)}`
 
 /** Of an election: who leads, beside the fenced lock of its name, and where a change is told. */
-export const leaderKey = (name: string): string => `holdfast_leader:${tagged(name)}`
-export const leaderChannel = (name: string): string => `holdfast_leader_change:${tagged(name)}`
+export const leaderKey = (name: string): string => `holdfast_leader:${own(name)}`
+export const leaderChannel = (name: string): string => `holdfast_leader_change:${own(name)}`
 
 /** The line of a group of keys: its waiters in order, their deadlines, what each wants, whose turn it is, and where grants are told. */
-export const keyedQueue = (group: string): string => `holdfast_keyed_line:${tagged(group)}`
-export const keyedDeadlines = (group: string): string => `holdfast_keyed_due:${tagged(group)}`
-export const keyedSets = (group: string): string => `holdfast_keyed_sets:${tagged(group)}`
-export const keyedTurn = (group: string): string => `holdfast_keyed_turn:${tagged(group)}`
-export const keyedGrants = (group: string): string => `holdfast_keyed_grant:${tagged(group)}`
+export const keyedQueue = (group: string): string => `holdfast_keyed_line:${own(group)}`
+export const keyedDeadlines = (group: string): string => `holdfast_keyed_due:${own(group)}`
+export const keyedSets = (group: string): string => `holdfast_keyed_sets:${own(group)}`
+export const keyedTurn = (group: string): string => `holdfast_keyed_turn:${own(group)}`
+export const keyedGrants = (group: string): string => `holdfast_keyed_grant:${own(group)}`
 
 /** Who waits for a fair lock, in order, and until when each counts as alive. */
 export const fairQueue = (name: string): string => `redisson_lock_queue:${tagged(name)}`
@@ -36,7 +42,7 @@ export const fairDeadlines = (name: string): string => `redisson_lock_timeout:${
 export const fairCall = (name: string, owner: string): string => `${lockChannel(name)}:${owner}`
 
 /** Where our clients hear that one of their waiters was granted a lock; the client's id follows. */
-export const grantChannel = (name: string): string => `holdfast_grant:${tagged(name)}`
+export const grantChannel = (name: string): string => `holdfast_grant:${own(name)}`
 
 export const semaphoreChannel = (name: string): string => `redisson_sc:${tagged(name)}`
 
@@ -48,30 +54,30 @@ export const limiterValue = (name: string, clientId = ''): string => companion(n
 export const limiterPermits = (name: string, clientId = ''): string => companion(name, 'permits', clientId)
 
 /** Of a slot: its record, and the lock that is held while it runs; of all slots of a name: the newest token, and the newest slot. */
-export const slotRecord = (name: string, slot: string): string => `${tagged(name)}:slot:${slot}`
-export const slotLock = (name: string, slot: string): string => `${tagged(name)}:slot-lock:${slot}`
-export const slotsToken = (name: string): string => `${tagged(name)}:slots:token`
-export const slotsLast = (name: string): string => `${tagged(name)}:slots:last`
+export const slotRecord = (name: string, slot: string): string => `${own(name)}:slot:${slot}`
+export const slotLock = (name: string, slot: string): string => `${own(name)}:slot-lock:${slot}`
+export const slotsToken = (name: string): string => `${own(name)}:slots:token`
+export const slotsLast = (name: string): string => `${own(name)}:slots:last`
 
 /** For each key of a flight: how its newest computation ended, the lock that is held while it runs, and the channel that announces its end. For all keys: the newest token. */
-export const flightRecord = (name: string, key: string): string => `${tagged(name)}:flight:${key}`
-export const flightLock = (name: string, key: string): string => `${tagged(name)}:flight-lock:${key}`
-export const flightChannel = (name: string, key: string): string => `holdfast_flight:${tagged(name)}:${key}`
-export const flightsToken = (name: string): string => `${tagged(name)}:flights:token`
+export const flightRecord = (name: string, key: string): string => `${own(name)}:flight:${key}`
+export const flightLock = (name: string, key: string): string => `${own(name)}:flight-lock:${key}`
+export const flightChannel = (name: string, key: string): string => `holdfast_flight:${own(name)}:${key}`
+export const flightsToken = (name: string): string => `${own(name)}:flights:token`
 
 const companion = (name: string, what: string, clientId: string): string =>
   `${tagged(name)}:${what}${clientId === '' ? '' : `:${clientId}`}`
 
 /** Where ours hear that permits of a limiter came back, or its rate was changed; Redisson's tell nobody. */
-export const limiterChannel = (name: string): string => `holdfast_limiter:${tagged(name)}`
+export const limiterChannel = (name: string): string => `holdfast_limiter:${own(name)}`
 
 /**
  * The line of those who wait for permits of a limiter: in order; how many permits each wants, and when it asks next; and the channel on
  * which it is told to ask.
  */
-export const limiterOrder = (name: string): string => `holdfast_limiter_line:${tagged(name)}`
-export const limiterPlaces = (name: string): string => `holdfast_limiter_places:${tagged(name)}`
-export const limiterGrants = (name: string): string => `holdfast_limiter_grant:${tagged(name)}`
+export const limiterOrder = (name: string): string => `holdfast_limiter_line:${own(name)}`
+export const limiterPlaces = (name: string): string => `holdfast_limiter_places:${own(name)}`
+export const limiterGrants = (name: string): string => `holdfast_limiter_grant:${own(name)}`
 
 /** Braces also around a name that has some: in a cluster, such a latch is of two slots, here and there. */
 export const latchChannel = (name: string): string => `redisson_countdownlatch__channel__{${name}}`
@@ -80,22 +86,22 @@ export const latchChannel = (name: string): string => `redisson_countdownlatch__
  * The line of those who wait for permits: in order, until when each counts as alive, how many permits each wants or was granted, whose
  * turn it is, and the channel of grants.
  */
-export const permitsQueue = (name: string): string => `holdfast_permits_line:${tagged(name)}`
-export const permitsDeadlines = (name: string): string => `holdfast_permits_due:${tagged(name)}`
-export const permitsAmounts = (name: string): string => `holdfast_permits_wanted:${tagged(name)}`
-export const permitsTurn = (name: string): string => `holdfast_permits_turn:${tagged(name)}`
-export const permitsGrants = (name: string): string => `holdfast_permits_grant:${tagged(name)}`
+export const permitsQueue = (name: string): string => `holdfast_permits_line:${own(name)}`
+export const permitsDeadlines = (name: string): string => `holdfast_permits_due:${own(name)}`
+export const permitsAmounts = (name: string): string => `holdfast_permits_wanted:${own(name)}`
+export const permitsTurn = (name: string): string => `holdfast_permits_turn:${own(name)}`
+export const permitsGrants = (name: string): string => `holdfast_permits_grant:${own(name)}`
 
 /** The same of those who wait for permits that have ids. */
-export const expirableQueue = (name: string): string => `holdfast_expirable_line:${tagged(name)}`
-export const expirableDeadlines = (name: string): string => `holdfast_expirable_due:${tagged(name)}`
-export const expirableAmounts = (name: string): string => `holdfast_expirable_wanted:${tagged(name)}`
-export const expirableTurn = (name: string): string => `holdfast_expirable_turn:${tagged(name)}`
-export const expirableGrants = (name: string): string => `holdfast_expirable_grant:${tagged(name)}`
+export const expirableQueue = (name: string): string => `holdfast_expirable_line:${own(name)}`
+export const expirableDeadlines = (name: string): string => `holdfast_expirable_due:${own(name)}`
+export const expirableAmounts = (name: string): string => `holdfast_expirable_wanted:${own(name)}`
+export const expirableTurn = (name: string): string => `holdfast_expirable_turn:${own(name)}`
+export const expirableGrants = (name: string): string => `holdfast_expirable_grant:${own(name)}`
 
 /** What came of a request, for as long as its answer may be asked for again. */
 export const noteKey = (name: string, clientId: string, number: number): string =>
-  `holdfast_request:${tagged(name)}:${clientId}:${number}`
+  `holdfast_request:${own(name)}:${clientId}:${number}`
 
 /** The lock itself and what a read has of its own: a key for each level, `<levels>:1` and on. */
 export const readWriteChannel = (name: string): string => `redisson_rwlock:${tagged(name)}`
@@ -103,12 +109,12 @@ export const readCompanion = (name: string): string => tagged(name)
 export const readLevels = (name: string, owner: string): string => `${tagged(name)}:${owner}:rwlock_timeout`
 
 /** Whose turn it is: ours, or that of outsiders. */
-export const readWriteTurn = (name: string): string => `holdfast_rwlock_turn:${tagged(name)}`
+export const readWriteTurn = (name: string): string => `holdfast_rwlock_turn:${own(name)}`
 
 /** Who waits for a fair read-write lock, in order, until when each counts as alive, and where it is told that it is in. */
-export const readWriteQueue = (name: string): string => `holdfast_rwlock_queue:${tagged(name)}`
-export const readWriteDeadlines = (name: string): string => `holdfast_rwlock_timeout:${tagged(name)}`
-export const readWriteGrants = (name: string): string => `holdfast_rwlock_grant:${tagged(name)}`
+export const readWriteQueue = (name: string): string => `holdfast_rwlock_queue:${own(name)}`
+export const readWriteDeadlines = (name: string): string => `holdfast_rwlock_timeout:${own(name)}`
+export const readWriteGrants = (name: string): string => `holdfast_rwlock_grant:${own(name)}`
 
 export const presenceKey = (clientId: string): string => `holdfast:client:${clientId}`
 

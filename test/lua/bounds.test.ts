@@ -137,9 +137,38 @@ void describe('what a script does is bounded', () => {
       ],
       readWriteLockRelease,
       ['k', 'q', 'd', 't'],
-      ['{k}', 'c', 'g', 'PUBLISH', '1', 0, 1, `${OURS}:1`],
+      ['{k}', 'c', 'g', 'PUBLISH', 6, `${OURS}:1`],
     )
     assert.ok(calls <= 2100, `${calls} commands`)
+  })
+
+  test('another program made each of 250 that ask read 9,999 times → so many looks in all as for one', () => {
+    const readers = Array.from({ length: 250 }, (_, i) => `${clientOf(1)}:${i}`)
+    const fill = [
+      ['HSET', 'k', 'mode', 'read', ...readers.flatMap((owner) => [owner, '9999'])],
+      ['MSET', ...readers.flatMap((owner) => [`{k}:${owner}:rwlock_timeout:1`, 1])],
+      ['ZADD', 'd', ...readers.flatMap((owner) => [Date.now() + 300_000, owner])],
+      ['RPUSH', 'q', ...readers],
+    ]
+    const args = [0, 0, '{k}', 'g', 'PUBLISH', '0', ...readers.flatMap((owner) => [owner, 30_000])]
+    const calls = commandsOf(fill, readWriteLockAsk, ['k', 'q', 'd', 't'], args)
+    assert.ok(calls <= 15_000, `${calls} commands`)
+  })
+
+  test('250 who ask stand behind 9,990 of another program → three of them are searched for', () => {
+    const readers = Array.from({ length: 250 }, (_, i) => `${clientOf(1)}:${i}`)
+    const others = Array.from({ length: 9740 }, (_, i) => `${clientOf(2)}:${i}`)
+    const places = [...others, ...readers]
+    const part = (i: number): string[] => places.slice(1000 * i, 1000 * i + 1000)
+    const fill = [
+      ['HSET', 'k', 'mode', 'read', ...readers.flatMap((owner) => [owner, '1'])],
+      ['MSET', ...readers.flatMap((owner) => [`{k}:${owner}:rwlock_timeout:1`, 1])],
+      ...[...Array(10).keys()].map((i) => ['RPUSH', 'q', ...part(i)]),
+      ...[...Array(10).keys()].map((i) => ['ZADD', 'd', ...part(i).flatMap((owner) => [Date.now() + 300_000, owner])]),
+    ]
+    const args = [0, 0, '{k}', 'g', 'PUBLISH', '0', ...readers.flatMap((owner) => [owner, 30_000])]
+    const { left } = outcomeOf(fill, readWriteLockAsk, ['k', 'q', 'd', 't'], args)
+    assert.equal((left as unknown[]).length, places.length - 3)
   })
 
   test('a line of thousands without a deadline → a thousand of them go in one step', () => {

@@ -144,7 +144,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   },
   'read-write-lock/release': {
     ...{ script: scripts.readWriteLockRelease, keys: [...LINE, 'k:turn'] },
-    args: ['c', 'channel', 'grants', 'PUBLISH', '1', 0, 1, `${ONE}:write`],
+    args: ['c', 'channel', 'grants', 'PUBLISH', 6, `${ONE}:write`],
     before: [['HSET', 'k', 'mode', 'write', `${ONE}:write`, 1], ...WAITED.slice(1)],
   },
   'read-write-lock/acquire, write': {
@@ -169,7 +169,7 @@ const STEPS: Readonly<Record<string, Step>> = {
   },
   'keyed-lock/release': {
     ...{ script: scripts.keyedLockRelease, keys: GROUP, before: KEYS_WAITED },
-    args: [ONE, 'channel', 'grants', 'PUBLISH', '1', 0, 1, X, Y],
+    args: [ONE, 'channel', 'grants', 'PUBLISH', 6, X, Y],
   },
   'keyed-lock/force-release': {
     ...{ script: scripts.keyedLockForceRelease, keys: PLACES, before: KEYS_WAITED },

@@ -1631,7 +1631,7 @@ export const lines = [
     name: 'line-served-stay',
     breaks: 'writers who had their turn without the server leave the line with whoever frees the lock',
     file: 'src/sync/read-write-lock/release.lua',
-    from: 'for i = 9, #served do',
+    from: 'for i = 7, #served do',
     to: 'for i = #served + 1, #served do',
     suites: ['sync/read-write-lock/fair/wire#right behind'],
   },

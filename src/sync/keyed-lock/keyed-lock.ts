@@ -111,9 +111,7 @@ class KeyedLockProtocol extends LinedProtocol implements Impatient {
   }
 
   protected override giveBack(owner: string, _served: readonly string[], visits: number): Promise<number> {
-    const { countsAll } = this.runner
-    const own = this.runner.mayBeCounted(this.channel) ? 1 : 0
-    const args = [owner, ...this.#voices, countsAll ? '1' : '0', own, visits, ...this.#fields] as const
+    const args = [owner, ...this.#voices, this.counts(visits), ...this.#fields] as const
     const step = this.runner.run(keyedLockRelease, this.#line, args)
     return this.orOfOneKey(step, () => this.runner.run(keyedLockRelease, [this.key], args))
   }

@@ -1,13 +1,13 @@
 -- Frees what its owner has of these keys, however often, or takes who waits out of the line; what is free then goes to those there
 -- who want it, or to those who wait for a message. With one key: whatever the line may be.
 -- KEYS group, keys[2..]
--- ARGV owner, channel, grants, publish, counted, own (count), visits (count), fields[8..]
+-- ARGV owner, channel, grants, publish, counts (count), fields[6..]
 --   keys: the line's queue, turn, what each place wants, deadlines
 -- returns integer 1 freed, 0 only waited, -1 when not all of them were this owner's still
 
 local now = serverNow()
 local freed, all, trouble = 0, true, nil
-for i = 8, #fields do
+for i = 6, #fields do
   local at = fields[i] .. ':' .. owner
   -- Where something else stands at the group by now, whoever waits leaves the line all the same.
   local had = redis.pcall('HMGET', group, fields[i], at .. ':expire_time')
@@ -22,7 +22,7 @@ end
 local lined = keys[2] and redis.call('EXISTS', keys[2]) == 1
 -- Freed is freed: where telling it is refused (an ACL without the channel), waiters find out by asking.
 local told = not lined and freed > 0 and redis.pcall(publish, channel, '0')
-if not lined and (type(told) ~= 'number' or told <= own or not keys[2]) then
+if not lined and (type(told) ~= 'number' or told <= counts % 2 or not keys[2]) then
   return freed > 0 and all and 1 or trouble or -1
 end
 --functions
@@ -31,10 +31,11 @@ local time = redis.call('TIME')
 local line = {
   lock = group, queue = keys[2], turn = keys[3], sets = keys[4], deadlines = keys[5], companion = true, grants = grants,
   publish = publish, channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
-  now = time[1] * 1000 + math.floor(time[2] / 1000), visits = visits, own = own, counted = counted == '1', lined = lined,
-  wants = { [owner] = table.concat(fields, ' ', 8) }, fields = {}, claimed = {}, over = {}, loose = {}, work = FIELDS_LOOKED_AT,
+  now = time[1] * 1000 + math.floor(time[2] / 1000), lined = lined,
+  wants = { [owner] = table.concat(fields, ' ', 6) }, fields = {}, claimed = {}, over = {}, loose = {}, work = FIELDS_LOOKED_AT,
 }
-for i = 8, #fields do line.loose[fields[i]] = true end
+readCounts(line, counts)
+for i = 6, #fields do line.loose[fields[i]] = true end
 local waited, open = false, false
 -- Where something else stands at the line, what was freed is free all the same.
 local done, failed = pcall(function()

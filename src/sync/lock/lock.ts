@@ -106,6 +106,11 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
   abstract grants(client: string): string
   abstract confirm(owner: string, lease: number): Promise<number>
 
+  /** For `readCounts` of the scripts. */
+  protected counts(visits: number): number {
+    return 4 * visits + (this.runner.countsAll ? 2 : 0) + (this.runner.mayBeCounted(this.channel) ? 1 : 0)
+  }
+
   async acquire(owner: string, lease: number): Promise<Attempt> {
     const left = await this.takeFree(owner, lease)
     if (left !== -2) return left
@@ -191,8 +196,7 @@ export abstract class HashLineProtocol extends LinedProtocol {
   }
 
   protected override giveBack(owner: string, _served: readonly string[], visits: number): Promise<number> {
-    // It is sent for each hold, so it is short.
-    const counts = 4 * visits + (this.runner.countsAll ? 2 : 0) + (this.runner.mayBeCounted(this.channel) ? 1 : 0)
+    const counts = this.counts(visits)
     if (this.counter.length === 0) return this.runner.run(lockRelease, this.keys, [owner, ...this.#voices, counts])
     const args = [owner, ...this.#voices, counts, String(this.newest)] as const
     return this.runner.run(lockRelease, [...this.keys, ...this.counter], args)

@@ -2,7 +2,6 @@
 -- or to those who wait for a message.
 -- KEYS lock, queue, deadlines, turn, counter[5..]
 -- ARGV owner, channel, grants, publish, counts (count), known[6..]
---   counts: 4 for each visit, 2 where the server counts all who hear a message, 1 where our client may be among them
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
 
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.
@@ -23,9 +22,9 @@ local time = redis.call('TIME')
 local line = {
   lock = lock, queue = queue, deadlines = deadlines, turn = turn, companion = true, grants = grants, publish = publish,
   channel = channel, client = string.sub(owner, 1, 36), stamp = time[1] .. string.format('%06d', time[2]),
-  now = time[1] * 1000 + math.floor(time[2] / 1000), visits = math.floor(counts / 4), own = counts % 2,
-  counted = counts % 4 > 1, lined = lined,
+  now = time[1] * 1000 + math.floor(time[2] / 1000), lined = lined,
 }
+readCounts(line, counts)
 local waited, open = false, false
 -- Where something else stands at the line, what was freed is free all the same.
 local done, trouble = pcall(function()

@@ -87,10 +87,8 @@ abstract class Side extends LinedProtocol {
   }
 
   protected override giveBack(owner: string, served: readonly string[], visits: number): Promise<number> {
-    const { countsAll } = this.runner
-    const own = this.runner.mayBeCounted(this.channel) ? 1 : 0
     const keys = [...this.#line, readWriteTurn(this.key)] as const
-    const args = [this.companion, this.channel, ...this.#voices, countsAll ? '1' : '0', own, visits, owner] as const
+    const args = [this.companion, this.channel, ...this.#voices, this.counts(visits), owner] as const
     return this.runner.run(readWriteLockRelease, keys, [...args, ...served])
   }
 

@@ -1,7 +1,7 @@
 -- Ends a read or a write, whatever its count, or takes a waiter out of the line; who is next there enters, or those who wait for
 -- a message. Those who stood right behind a writer and have had their turn in its process meanwhile leave with it.
 -- KEYS lock, queue, deadlines, turn
--- ARGV companion, channel, grants, publish, counted, own (count), visits (count), owner, served[9..]
+-- ARGV companion, channel, grants, publish, counts (count), owner, served[7..]
 -- returns integer 1 ended, 0 only waited, -1 neither
 
 -- Ends what an owner reads or writes, whatever its count. A write whose owner reads, too, goes on as that read; readers that
@@ -38,7 +38,7 @@ local function giveUp(line, owner)
 end
 
 local line = { lock = lock, queue = queue, deadlines = deadlines, turn = turn, companion = companion, channel = channel }
-local lined, done, waited = redis.call('EXISTS', queue, turn) > 0 or served[9], true, false
+local lined, done, waited = redis.call('EXISTS', queue, turn) > 0 or served[7], true, false
 if lined then
   -- Where something else stands at the line, it is ended all the same.
   done, waited = pcall(removeWaiter, line, owner)
@@ -48,26 +48,26 @@ if not done and not count then
   return waited
 end
 waited = waited == true
-if count and not message and not waited and not served[9] and redis.call('EXISTS', turn) == 0 then
+if count and not message and not waited and not served[7] and redis.call('EXISTS', turn) == 0 then
   -- Others read on, and who is next waits for them.
   return 1
 elseif not lined then
   -- Ended is ended: where telling it is refused (an ACL without the channel), waiters find out by asking.
   local told = message and redis.pcall(publish, channel, message)
-  if type(told) ~= 'number' or told <= own then
+  if type(told) ~= 'number' or told <= counts % 2 then
     return count and 1 or -1
   end
 end
 --functions
 
 local time = redis.call('TIME')
-line.grants, line.publish, line.client, line.visits = grants, publish, string.sub(owner, 1, 36), visits
+line.grants, line.publish, line.client = grants, publish, string.sub(owner, 1, 36)
 line.stamp, line.now = time[1] .. string.format('%06d', time[2]), time[1] * 1000 + math.floor(time[2] / 1000)
-line.own, line.counted = own, counted == '1'
+readCounts(line, counts)
 pcall(function()
   -- Where one on trial leaves, all behind it that could enter have.
   local room = waited and not count
-  for i = 9, #served do
+  for i = 7, #served do
     -- Whoever released it by force may have let in one who had had it.
     local stood, _, said = removeWaiter(line, served[i]), giveUp(line, served[i])
     room, message = room or stood, message or said
@@ -80,7 +80,7 @@ pcall(function()
       redis.pcall(publish, grantChannel(line, head), '0')
     end
     if redis.call('EXISTS', turn) == 1 then
-      redis.pcall('HINCRBY', turn, 'visits', visits)
+      redis.pcall('HINCRBY', turn, 'visits', line.visits)
     end
   end
 end)

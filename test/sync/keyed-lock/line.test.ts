@@ -377,7 +377,7 @@ void test('the scripts of the line → with one key they do what they can', asyn
   const lock = clients[0]!.keyedLock('x', ['a'])
   const hold = await lock.acquire()
   const [holder] = (await lock.inspect()).holders
-  const args = [holder!.owner, channelOf('x'), 'grants', 'PUBLISH', '1', '0', '1', fieldOf('a')]
+  const args = [holder!.owner, channelOf('x'), 'grants', 'PUBLISH', '6', fieldOf('a')]
   assert.equal(await raw('EVAL', keyedLockRelease.text, '1', 'x', ...args), 1)
   assert.equal(await raw('EXISTS', 'x'), 0)
   assert.equal(await hold.release(), false)

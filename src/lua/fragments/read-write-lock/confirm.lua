@@ -10,7 +10,9 @@ local function confirm(line, owner, lease)
   for level = 1, countOf(count) do
     local key = line.companion .. ':' .. owner .. ':rwlock_timeout:' .. level
     local left = redis.call('PTTL', key)
-    if left == -2 and level > LEVELS_TRUSTED then break end
+    -- Another program may have written the counts of all who ask, and keys as well: one script looks at as many as one owner may have.
+    line.missing, line.looks = (line.missing or 0) + (left == -2 and 1 or 0), (line.looks or 0) + 1
+    if line.missing > LEVELS_TRUSTED or line.looks > 9999 then break end
     if onTrial or left < lease then
       redis.call('PEXPIRE', key, lease)
     end
