@@ -761,17 +761,17 @@ export const permitSemaphoreCount: Script<
 )
 
 /**
- * Sets how long a permit lasts from now on. Never takes anew what is over.
+ * Lets a permit last at least so long from now on. Never shortens, and never takes anew what is over.
  * Returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
  */
 export const permitSemaphoreExtend: Script<
   readonly [timeouts: string],
-  readonly [id: string, lease: number, shorten: number],
+  readonly [id: string, lease: number],
   number
 > = script(
   'permit-semaphore/extend',
-  '70522111928ff3eba762bfc0dd82dce99280ba80',
-  "local function memberOf(id)if string.sub(id,1,1)=='='then return string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal timeouts=KEYS[1]local id,lease,shorten=ARGV[1],tonumber(ARGV[2]),ARGV[3]local member=memberOf(id)local ends=redis.call('ZSCORE',timeouts,member)local now=serverNow()if not ends or tonumber(ends)<=now then\nreturn-2\nend\nif shorten=='0'then\nif ends=='922337203685477'then\nreturn-1\nend\nlease=math.max(lease,math.min(tonumber(ends)-now,9000000000000000))end\nredis.call('ZADD',timeouts,now+lease,member)return lease",
+  '76cb6a1208cd689b855ec5c975dd7da9956a2e23',
+  "local function memberOf(id)if string.sub(id,1,1)=='='then return string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal timeouts=KEYS[1]local id,lease=ARGV[1],tonumber(ARGV[2])local member=memberOf(id)local ends=redis.call('ZSCORE',timeouts,member)local now=serverNow()if not ends or tonumber(ends)<=now then\nreturn-2\nelseif ends=='922337203685477'then\nreturn-1\nend\nlease=math.max(lease,math.min(tonumber(ends)-now,9000000000000000))redis.call('ZADD',timeouts,now+lease,member)return lease",
   1,
   integer,
 )
@@ -858,6 +858,23 @@ export const permitSemaphoreRenew: Script<
   "local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function memberOf(id)if string.sub(id,1,1)=='='then return string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end\nlocal timeouts=KEYS\nlocal lease,ids=tonumber(ARGV[1]),ARGV\nlocal now=serverNow()local renewed={}for i,key in ipairs(timeouts)do\nlocal member=memberOf(ids[i+1])local ends=redis.pcall('ZSCORE',key,member)if type(ends)=='table'and not string.find(ends.err,'WRONGTYPE',1,true)then\nreturn ends\nelseif not ends or type(ends)=='table'or tonumber(ends)<=now then\nrenewed[i]=-2\nelseif ends=='922337203685477'then\nrenewed[i]=-1\nelse\nrenewed[i]=math.max(lease,math.min(tonumber(ends)-now,9000000000000000))if renewed[i]==lease then\nredis.call('ZADD',key,now+lease,member)end\nend\nend\nreturn renewed",
   0,
   oneFor(integer, 2, 1),
+)
+
+/**
+ * Sets how long a permit lasts from now on, also when that is shorter. Never takes anew what is over. Asked again under the same note,
+ * it is done once: the lease may have been set anew since.
+ * Returns integer 1 done, 0 when it is unknown, expired or given back
+ */
+export const permitSemaphoreSetLease: Script<
+  readonly [timeouts: string, note: string],
+  readonly [id: string, lease: number],
+  number
+> = script(
+  'permit-semaphore/set-lease',
+  '506fa0d0518da205f06f01d52f83d9cd3ee7818b',
+  "local function memberOf(id)if string.sub(id,1,1)=='='then return string.sub(id,2)end\nreturn(string.gsub(id,'..',function(pair)return string.char(tonumber(pair,16))end))end\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function orUndo(undo,step,...)if not pcall(step,...)then\nundo()step(...)end\nend\nlocal timeouts,note=KEYS[1],KEYS[2]local id,lease=ARGV[1],tonumber(ARGV[2])if redis.call('PEXPIRE',note,120000)==1 then\nreturn 1\nend\nlocal member,now=memberOf(id),serverNow()local ends=redis.call('ZSCORE',timeouts,member)if not ends or tonumber(ends)<=now then\nreturn 0\nend\nredis.call('ZADD',timeouts,now+lease,member)orUndo(function()redis.call('ZADD',timeouts,ends,member)end,redis.call,'SET',note,1,'PX',120000)return 1",
+  2,
+  integer,
 )
 
 /**
