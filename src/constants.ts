@@ -96,6 +96,8 @@ export const LONGEST_FLIGHT_VALUE = 22_369_624
 export const LEVEL_COUNT = '^[1-9]%d?%d?%d?$'
 /** Whose name in a line is so long was written there by another program. */
 export const LONGEST_NAME = 100
+/** A grant of a rate limiter: a byte that says how long its id is, the id, and four bytes for how many permits. */
+export const LONGEST_GRANT = 1 + 255 + 4
 /** The length of a field of a keyed lock, the hash of a key; and with the blank behind it. */
 export const FIELD = 22
 export const FIELD_AND_BLANK = FIELD + 1

@@ -90,12 +90,21 @@ export interface PermitSemaphore extends Kept {
   tryAcquire(options?: PermitOptions): Promise<Permit | undefined>
   /** All of them, or an empty array when they cannot be acquired within `wait` (default 0). */
   tryAcquireMany(count: number, options?: PermitOptions): Promise<Permit[]>
-  /** `NotOwnerError` when one of them is unknown, expired or given back: then nothing is changed. 10,000 at most. */
+  /**
+   * `NotOwnerError` when one of them is unknown, expired or given back: then nothing is changed. 10,000 at most. The `Permit` of a
+   * single id that this client holds is `'released'` from the call on, whatever the answer; those of several from the answer on, or
+   * when the answer is lost. Where it rejects for another reason they may still be taken on the server: call it again, or `release` of
+   * the `Permit`; closing the client gives them back as well.
+   */
   release(ids: string | readonly string[]): Promise<void>
   /** The same without the error: `false`, or 0. */
   tryRelease(id: string): Promise<boolean>
   tryRelease(ids: readonly string[]): Promise<number>
-  /** From now on it lasts so long, also when that is shorter. `false` when it is not there. */
+  /**
+   * From now on it lasts so long, also when that is shorter. `false` when it is not there. It is done once, also when the answer is lost,
+   * and after what was asked of the same `Permit` before. A `Permit` of this client counts as so short as soon as that is sent, also
+   * where it rejects; when it is over without an answer it is given back.
+   */
   extend(id: string, lease: number): Promise<boolean>
   /** Milliseconds left, Infinity where it never expires. `NotOwnerError` when it is not there. */
   leaseTime(id: string): Promise<number>

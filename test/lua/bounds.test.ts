@@ -307,6 +307,33 @@ void describe('what a script does is bounded', () => {
     })
   }
 
+  for (const [title, script, keys, args] of [
+    ['a take', rateLimiterTake, ['note', 'line'], [grantOf(4e9, 1)]],
+    [
+      'an ask',
+      rateLimiterAsk,
+      ['note', 'order', 'places'],
+      [`${OURS}:1`, '1', '1', '1', 'g', 'PUBLISH', grantOf(4e9, 1)],
+    ],
+  ] as const) {
+    test(`long members among the grants of a limiter; ${title} that is refused, twice → they are read once, and go`, () => {
+      const grants = [
+        ...Array.from({ length: 3 }, (_, i) => [Date.now() - 30_000, `${i}${'x'.repeat(100_000)}`]),
+        ...Array.from({ length: 5 }, (_, i) => [Date.now() - 20_000, grantOf(i, 1)]),
+      ]
+      const there: (readonly Word[])[] = [
+        ['HSET', 'k', 'rate', 5, 'interval', 60_000, 'type', 0],
+        ['ZADD', 'p', ...grants.flat()],
+        ['SET', 'v', 0],
+      ]
+      const first = [script.text, LIMITER.length + keys.length, ...LIMITER, ...keys, ...args]
+      const once = outcomeOf(there, script, [...LIMITER, ...keys], args)
+      const twice = outcomeOf([...there, ['EVAL', ...first]], script, [...LIMITER, ...keys], args)
+      assert.ok(once.bytes < 310_000, `${once.bytes} bytes`)
+      assert.ok(twice.bytes < 1000, `${twice.bytes} bytes`)
+    })
+  }
+
   /** What an ask reads behind a line of these: whose each place is, and what it says. */
   const askOfLimiter = (places: readonly (readonly [owner: string, said: string])[]) =>
     outcomeOf(

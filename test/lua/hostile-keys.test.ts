@@ -21,9 +21,7 @@ const MOST_IN_LINE = 12_000
 const LONGEST = 5
 /** Whose caller asks for as many: the keys of two thousand reads go, and all fields. */
 const LONGER: Readonly<Record<string, number>> = { 'read-write-lock/force-release': 15 }
-/** A semaphore's line is restored and walked in one step: 5.5 ms were measured. */
-const OF_SEMAPHORES = 7
-const longestOf = ({ name }: Script): number => LONGER[name] ?? (name.includes('semaphore') ? OF_SEMAPHORES : LONGEST)
+const longestOf = ({ name }: Script): number => LONGER[name] ?? LONGEST
 
 interface Case {
   readonly script: Script

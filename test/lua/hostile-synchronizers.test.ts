@@ -23,8 +23,8 @@ import {
 const ALL = Number(process.env['HOLDFAST_HOSTILE'] ?? 0) >= 20_000
 const seed = Number(process.env['HOLDFAST_SEED'] ?? Date.now() % 1e6)
 
-/** Of the processor's time, ms, since the machine does something else meanwhile; the least of so many tries: 5, and a margin. */
-const LONGEST = 7
+/** Of the processor's time, ms, since the machine does something else meanwhile; the least of so many tries. */
+const LONGEST = 5
 const TRIES = 5
 /** Of the thread that runs scripts, ms. */
 const cpuOf = (info: string): number =>

@@ -473,7 +473,7 @@ export const lines = [
   {
     name: 'lua-semaphore-evicted-amount-forgotten',
     breaks: 'permits that were granted come back, also where the amounts were evicted',
-    file: 'src/lua/fragments/semaphore/granted-to.lua',
+    file: 'src/lua/fragments/semaphore/grants-in.lua',
     from: 'mark < UNCOUNTED',
     to: 'mark < GRANTED',
     suites: ['sync/semaphore/semaphore-heads'],

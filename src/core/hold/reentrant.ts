@@ -118,7 +118,7 @@ export abstract class Reentrant implements HoldHost {
   /** One level more. Undefined: it is gone. */
   enter(owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
     const { passes } = this
-    return this.#inOrder(async () => {
+    return this.inOrder(async () => {
       await this.#afterTrial()
       // Other changes came first: it may have been passed on to another owner since.
       if (this.status() === 'lost' || this.passes !== passes) return undefined
@@ -144,7 +144,7 @@ export abstract class Reentrant implements HoldHost {
     return alone
       ? this.#left()
       : this.host.runtime.releases.within(
-          this.#inOrder(() => this.#left()),
+          this.inOrder(() => this.#left()),
           false,
         )
   }
@@ -185,7 +185,7 @@ export abstract class Reentrant implements HoldHost {
     const error = new LockLostError(this.name, 'its lease ran out')
     hold.end('lost', error)
     this.host.runtime.lockEvents.lost(this.host, this.wire, error)
-    void this.#inOrder(() => this.#left())
+    void this.inOrder(() => this.#left())
   }
 
   /** The client closes: every hold ends, and its signal says why. */
@@ -255,10 +255,11 @@ export abstract class Reentrant implements HoldHost {
   }
 
   #asked<T>(step: () => Promise<T>): Promise<T> {
-    return this.host.runtime.untilClosed(() => this.#inOrder(step), this.name)
+    return this.host.runtime.untilClosed(() => this.inOrder(step), this.name)
   }
 
-  #inOrder<T>(step: () => Promise<T>): Promise<T> {
+  /** Behind all changes that are on their way: what is asked for later comes later on the server, too. */
+  inOrder<T>(step: () => Promise<T>): Promise<T> {
     const change = this.#changing === undefined ? step() : this.#changing.then(step, step)
     this.#changing = change
     const done = (): void => {

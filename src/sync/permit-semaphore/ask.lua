@@ -55,4 +55,4 @@ soon = soon and soon ~= NEVER and math.min(math.max(1, tonumber(soon) - line.now
 -- Whoever is first now is to know of it before its next poll.
 if fit.served > 0 and head and head ~= owner and soon > 0 and soon < 1100 then redis.pcall(publish, grantChannel(line, head), '0') end
 local first = head == owner and (line.came and 2 or 1) or 0
-return { stored and fit.served or -1, first, open, share, first > 0 and soon or -1, line.left - over + redis.call('ZCARD', timeouts) }
+return { stored and fit.served or -1, first, open, share, first > 0 and soon or -1, line.left - line.over + redis.call('ZCARD', timeouts) }

@@ -21,7 +21,7 @@ const stepsOf = ({ timeouts, runner }: IdentifiedPermits): HeldProtocol => ({
   key: timeouts,
   renewal: permitSemaphoreRenew,
   async setLevel(owner, _level, lease) {
-    const left = await runner.run(permitSemaphoreExtend, [timeouts], [owner, lease, 0])
+    const left = await runner.run(permitSemaphoreExtend, [timeouts], [owner, lease])
     return left === -2 ? undefined : left
   },
 })
@@ -32,6 +32,8 @@ class PermitHost implements TenureHost {
   readonly #permits: IdentifiedPermits
   readonly #id: string
   readonly #ended: () => void
+  /** Whether a shorter lease was asked for and nobody said that the server has it. */
+  unsure = false
 
   constructor(permits: IdentifiedPermits, id: string, ended: () => void) {
     this.#permits = permits
@@ -70,10 +72,10 @@ class PermitHost implements TenureHost {
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
     this.#ended()
     this.runtime.lockEvents.lost(this, tenure.wire, error)
-    if (ours && tenure.watched) this.runtime.background.track(this.#cleanUp(tenure))
+    if (ours && (tenure.watched || this.unsure)) this.runtime.background.track(this.#cleanUp(tenure))
   }
 
-  /** A renewal that was never answered may have kept it. Not before its end: the holder has that time to stop. */
+  /** What was never answered may have kept it, or not shortened it. Not before its end: the holder has that time to stop. */
   async #cleanUp(tenure: Tenure): Promise<void> {
     await this.runtime.background.pause(marginOf(tenure.lease))
     await this.#release()
@@ -96,6 +98,8 @@ export class HeldPermit implements Permit {
   readonly #terms: Terms
   readonly #tenure: Tenure
   readonly #hold: TenureHold
+  /** It ended here since it was given back by its id, and nobody has said that it is. */
+  #unanswered = false
   readonly #closing = (release: boolean): Promise<void> => this.#close(release)
 
   constructor(permits: IdentifiedPermits, id: string, terms: Terms, sent: Moment) {
@@ -147,23 +151,29 @@ export class HeldPermit implements Permit {
   }
 
   release(): Promise<boolean> {
-    return this.#hold.release()
+    return this.#unanswered ? this.#host.giveBack(this.#tenure) : this.#hold.release()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.release()
   }
 
-  /** Its lease is changed by its id, also to a shorter one. */
+  /** Its lease is changed by its id, also to a shorter one. What was asked for before is answered first: the later word counts. */
   async lasts(lease: number, step: () => Promise<boolean>): Promise<boolean> {
-    if (this.#terms.watched)
+    if (this.#terms.watched && !this.#tenure.over)
       throw new RangeError(`extend(${lease}): the permit ${this.id} is renewed; only a fixed lease can be changed`)
-    const sent = this.#tenure.now()
-    // It may be as short before there is an answer, or without one.
-    if (lease < this.remaining()) this.#lastsOnly(lease, sent)
-    const there = await step()
-    if (there) this.#lastsOnly(lease, sent)
-    return there
+    return this.#tenure.inOrder(async () => {
+      const sent = this.#tenure.now()
+      // It may be as short before there is an answer, or without one.
+      if (lease < this.remaining()) {
+        this.#host.unsure = true
+        this.#lastsOnly(lease, sent)
+      }
+      const there = await step()
+      this.#host.unsure = false
+      if (there) this.#lastsOnly(lease, sent)
+      return there
+    })
   }
 
   /** The server was asked about what never expires: ms left, -1 when that is so still, -2 when it is gone. */
@@ -189,10 +199,18 @@ export class HeldPermit implements Permit {
     else runtime.watchdog.moved(this.#tenure)
   }
 
-  /** By its id. */
-  givenBack(): void {
-    this.#forget()
+  /** It is about to be given back by its id, and ends here. Unless that is answered closing gives it back. */
+  end(): void {
+    if (this.#tenure.over) return
+    this.#unanswered = true
+    this.#stop()
     this.#hold.end('released')
+  }
+
+  /** By its id; or it was not there. */
+  givenBack(): void {
+    this.end()
+    this.#forget()
   }
 
   async #close(release: boolean): Promise<void> {
@@ -201,18 +219,29 @@ export class HeldPermit implements Permit {
     else this.#forget()
   }
 
-  #forget(): void {
+  #stop(): void {
     this.#tenure.end()
-    const { runtime, turnstiles } = this.#permits
+    const { runtime } = this.#permits
     runtime.watchdog.remove(this.#tenure)
     PermanentPermits.of(runtime).remove(this)
-    turnstiles.letGo(this.#closing)
+  }
+
+  #forget(): void {
+    this.#unanswered = false
+    this.#stop()
+    this.#permits.turnstiles.letGo(this.#closing)
     heldOf(this.#permits).delete(this.id)
   }
 }
 
-/** What this client holds, by id: whatever gives a permit back by its id ends it here too. */
-export const heldOf = ({ runtime }: IdentifiedPermits): Map<string, HeldPermit> => {
+/** What this client has of this semaphore by that id: whatever gives a permit back by its id ends it here too. */
+export const heldBy = (permits: IdentifiedPermits, id: string): HeldPermit | undefined => {
+  const held = heldOf(permits).get(id)
+  return held?.timeouts === permits.timeouts ? held : undefined
+}
+
+/** By id. */
+const heldOf = ({ runtime }: IdentifiedPermits): Map<string, HeldPermit> => {
   let held = holders.get(runtime)
   if (held === undefined) holders.set(runtime, (held = new Map<string, HeldPermit>()))
   return held

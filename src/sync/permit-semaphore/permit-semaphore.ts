@@ -1,7 +1,8 @@
 import { SharedObject } from '../../core/shared/shared-object.js'
 import type { Turnstiles } from '../../core/shared/turnstiles.js'
-import { AcquireTimeoutError, LockLostError, NotOwnerError } from '../../errors.js'
-import { permitSemaphoreExtend, permitSemaphoreLeaseTime } from '../../lua/scripts.gen.js'
+import { mayHaveRun } from '../../core/server/error-kinds.js'
+import { AcquireTimeoutError, EngineError, LockLostError, NotOwnerError } from '../../errors.js'
+import { permitSemaphoreLeaseTime, permitSemaphoreSetLease } from '../../lua/scripts.gen.js'
 import {
   OPTIONS,
   checkAmount,
@@ -13,7 +14,7 @@ import {
   show,
 } from '../../check-options.js'
 import type { Permit, PermitOptions, PermitSemaphore } from '../../api/semaphore.js'
-import { HeldPermit, heldOf } from './held-permit.js'
+import { HeldPermit, heldBy } from './held-permit.js'
 import { IdentifiedPermits, type PermitsRequest } from './identified-permits.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 import { plainText } from '../../plain-text.js'
@@ -152,10 +153,22 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
     this.checkUsable()
     if (ids.length === 0) return 0
     if (!ids.every((id) => ID.test(id))) return undefined
-    const released = await this.once((note) => this.#permits.release(ids, note))
-    if (!released) return undefined
-    for (const id of ids) heldOf(this.#permits).get(id)?.givenBack()
-    return ids.length
+    const held = ids.flatMap((id) => heldBy(this.#permits, id) ?? [])
+    const end = (): void => {
+      for (const permit of held) permit.end()
+    }
+    // Others may have it before there is an answer. Of several none goes where one of them is not there: then they stay.
+    if (ids.length === 1) end()
+    const released = await this.once(async (note) => {
+      try {
+        return await this.#permits.release(ids, note)
+      } catch (error) {
+        if (error instanceof EngineError && mayHaveRun(error)) end()
+        throw error
+      }
+    })
+    if (released || ids.length === 1) for (const permit of held) permit.givenBack()
+    return released ? ids.length : undefined
   }
 
   async extend(id: string, lease: number): Promise<boolean> {
@@ -163,12 +176,14 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
     checkLease(lease)
     this.checkUsable()
     if (!ID.test(id)) return false
-    const step = async (): Promise<boolean> => {
-      const args = [this.#permits.marked(id), lease, 1] as const
-      const left = await this.query((runner) => runner.run(permitSemaphoreExtend, [this.#permits.timeouts], args))
-      return left !== -2
-    }
-    const held = heldOf(this.#permits).get(id)
+    const { timeouts } = this.#permits
+    // A copy that comes late would set a lease that nobody wants any more.
+    const step = (): Promise<boolean> =>
+      this.once(async (note) => {
+        const args = [this.#permits.marked(id), lease] as const
+        return (await this.#permits.runner.run(permitSemaphoreSetLease, [timeouts, note], args)) === 1
+      })
+    const held = heldBy(this.#permits, id)
     return held === undefined ? step() : held.lasts(lease, step)
   }
 

@@ -30,7 +30,7 @@ while amount > 0 and vain < 1000 and looked < 2000 do
   while gone < #youngest and amount > 0 do
     gone, looked = gone + 1, looked + 1
     local grant = youngest[gone]
-    local some = #grant > 3 and struct.unpack('<I4', grant, #grant - 3) or 0
+    local some = grantSize(grant)
     if later and looked > later then
       count.grants, count.permits = count.grants - (some > amount and 0 or 1), count.permits - math.min(some, amount)
     end

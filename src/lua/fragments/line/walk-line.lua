@@ -7,7 +7,7 @@ local function walkLine(line, mine)
   -- Channels on which nobody listened a moment ago; clients that let a trial pass.
   line.deaf, line.dead = {}, {}
   -- A part of the line, the place in it, and where in the line the part ends; how many places may still be read.
-  local some, size, place, till, steps, moved = {}, 0, 0, 0, line.amounts and 1024 or 512, false
+  local some, size, place, till, steps, moved = {}, 0, 0, 0, line.amounts and 768 or 512, false
   while true do
     if place == #some then
       -- So many in one step are enough: the others come in when those behind them ask again.

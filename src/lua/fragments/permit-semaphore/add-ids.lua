@@ -1,14 +1,21 @@
 -- Notes ids whose permits are out of the count, each with its lease from now on, 0 for ever; or else on trial, for 3 s. What is refused
--- leaves nothing done: the permits go back.
+-- leaves nothing done: the permits go back. Returns how many it found there: a trial that lapsed, and that nobody has taken back yet, left
+-- them, and their permits are counted again.
 local function addIds(permits, timeouts, ids, leases, now)
+  local added = 0
   local function giveBack()
-    for _, id in ipairs(ids) do redis.call('ZREM', timeouts, id) end
-    redis.call('INCRBY', permits, #ids)
+    local gone = 0
+    for _, id in ipairs(ids) do gone = gone + redis.call('ZREM', timeouts, id) end
+    redis.call('INCRBY', permits, #ids + gone - added)
+  end
+  local function add(id, ends)
+    added = added + redis.call('ZADD', timeouts, ends, id)
   end
   for i, id in ipairs(ids) do
-    local ends = leases[i] == '0' and NEVER or now + (leases[i] or TRIAL)
-    orUndo(giveBack, redis.call, 'ZADD', timeouts, ends, id)
+    orUndo(giveBack, add, id, leases[i] == '0' and NEVER or now + (leases[i] or TRIAL))
   end
+  if added < #ids then redis.call('INCRBY', permits, #ids - added) end
   local lasts = #ids > 0 and leftOf(permits) or -1
   if lasts > 0 then orUndo(giveBack, redis.call, 'PEXPIRE', timeouts, lasts) end
+  return #ids - added
 end

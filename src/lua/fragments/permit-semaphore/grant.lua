@@ -9,7 +9,9 @@ local function grant(line, owner, trial)
     redis.call('HDEL', line.amounts, owner)
   else
     line.most = line.most - wants
-    addIds(line.permits, line.timeouts, trialIds(owner, wants), {}, line.now)
+    local back = addIds(line.permits, line.timeouts, trialIds(owner, wants), {}, line.now)
+    -- They were counted as over already, where the step counts those.
+    line.left, line.over = line.left + math.max(0, back - line.over), math.max(0, line.over - back)
     redis.call('HSET', line.amounts, owner, wants)
   end
 end

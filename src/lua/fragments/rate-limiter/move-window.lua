@@ -5,10 +5,7 @@ local function moveWindow(limiter, now, enough)
   local permits, horizon = limiter.permits, now - limiter.interval
   local function sum(grants)
     local total = 0
-    for _, grant in ipairs(grants) do
-      -- What is too short was written by another program.
-      total = total + (#grant > 3 and struct.unpack('<I4', grant, #grant - 3) or 0)
-    end
+    for _, grant in ipairs(grants) do total = total + grantSize(grant) end
     return total
   end
   local stored = textOf(limiter.value)

@@ -5,9 +5,11 @@ local function joinLine(line, owner, joins, push, own, news, undo)
   local mark, open = own == 1 and LISTENS or 0, 0
   local done, refusal = pcall(function()
     -- Where the list was evicted all who wait come anew.
-    local anew = {}
-    for _, other in ipairs(redis.call('EXISTS', line.queue) == 0 and redis.call('ZRANGE', line.deadlines, 0, 999) or {}) do
-      if not isHolder(line, other) then anew[#anew + 1] = other end
+    local some, anew, places = redis.call('EXISTS', line.queue) == 0 and redis.call('ZRANGE', line.deadlines, 0, 999, 'WITHSCORES') or {}, {}, {}
+    for i = 1, #some, 2 do places[#places + 1] = some[i] end
+    local amounts = #places > 0 and redis.call('HMGET', line.amounts, unpack(places))
+    for i, other in ipairs(places) do
+      if grantsIn(amounts[i], some[2 * i]) == 0 then anew[#anew + 1] = other end
     end
     if #anew > 0 then
       redis.call('ZREM', line.deadlines, unpack(anew))

@@ -3,7 +3,7 @@
 -- now is woken where it has to know of that before its next poll.
 local function walkForPermits(line, mine)
   restoreDeadlines(line)
-  local overdue = redis.call('ZRANGEBYSCORE', line.deadlines, '-inf', line.now, 'LIMIT', 0, 128)
+  local overdue = redis.call('ZRANGEBYSCORE', line.deadlines, '-inf', line.now, 'LIMIT', 0, 64)
   for _, owner in ipairs(overdue) do leaveLine(line, owner) end
   line.granted = {}
   walkLine(line, mine)
@@ -31,5 +31,5 @@ local function walkForPermits(line, mine)
     redis.pcall(line.publish, grantChannel(line, head), '0')
   end
   -- There may be more: the client that asks is to ask again at once.
-  if #overdue == 128 then redis.pcall(line.publish, grantChannel(line, line.client), '0') end
+  if #overdue == 64 then redis.pcall(line.publish, grantChannel(line, line.client), '0') end
 end
