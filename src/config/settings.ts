@@ -83,8 +83,8 @@ type From = string | URL | ClientOptions | undefined
 
 /** Reads the file, where one is named; only then what reads it is loaded. */
 export const readSettings = async (from: From, env: Environment): Promise<Settings> => {
-  const { file, nameMappers = {}, ...options } = optionsOf(from)
-  checkMappers(nameMappers)
+  const { file, nameMappers: mappers = {}, ...options } = optionsOf(from)
+  const nameMappers = mappersOf(mappers)
   if (file === undefined) return settle(options, env)
   checkText(file, 'file')
   if (options.url !== undefined || options.connection !== undefined)
@@ -98,10 +98,12 @@ export const readSettings = async (from: From, env: Environment): Promise<Settin
 const given = (options: ClientOptions): ClientOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 
-const checkMappers = (mappers: unknown): void => {
+const mappersOf = (mappers: unknown): NonNullable<ClientOptions['nameMappers']> => {
   if (typeof mappers !== 'object' || mappers === null)
     throw new TypeError(`nameMappers must be functions by the names of classes, not ${show(mappers)}`)
-  for (const [name, mapper] of Object.entries(mappers)) checkFunction(mapper, `nameMappers[${quoted(name)}]`)
+  const read = Object.entries(mappers as NonNullable<ClientOptions['nameMappers']>)
+  for (const [name, mapper] of read) checkFunction(mapper, `nameMappers[${quoted(name)}]`)
+  return Object.fromEntries(read)
 }
 
 export const settle = (from: From, env: Environment, filed?: Filed): Settings => {

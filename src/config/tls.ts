@@ -1,6 +1,6 @@
 import type { TlsOptions } from '../engine/endpoint.js'
 import { ConfigError } from '../errors.js'
-import { checkFlag, checkText } from '../check-options.js'
+import { checkFlag, checkText, readOnce } from '../check-options.js'
 import type { Place } from './url.js'
 import { quoted } from '../plain-text.js'
 
@@ -21,7 +21,10 @@ export const tlsOf = (wanted: unknown, place: Place | undefined): TlsOptions => 
       'tls is for URLs that begin with rediss:, valkeys: or rediss+…: the one given is not encrypted',
     )
   }
-  const { ca, cert, key, passphrase, servername, rejectUnauthorized } = wanted as TlsOptions
+  const read = readOnce(wanted as TlsOptions, KNOWN)
+  // So is each of several.
+  const ca = Array.isArray(read.ca) ? Array.from(read.ca as string[]) : read.ca
+  const { cert, key, passphrase, servername, rejectUnauthorized } = read
   for (const authority of Array.isArray(ca) ? (ca as unknown[]) : [ca]) checkPem(authority, 'tls.ca')
   checkPem(cert, 'tls.cert')
   checkPem(key, 'tls.key')
@@ -31,7 +34,7 @@ export const tlsOf = (wanted: unknown, place: Place | undefined): TlsOptions => 
   if (passphrase !== undefined && typeof passphrase !== 'string') throw new TypeError('tls.passphrase must be a string')
   if (servername !== undefined) checkText(servername, 'tls.servername')
   if (rejectUnauthorized !== undefined) checkFlag(rejectUnauthorized, 'tls.rejectUnauthorized')
-  return wanted
+  return { ...read, ...(ca !== undefined && { ca }) }
 }
 
 const checkPem = (value: unknown, what: string): void => {

@@ -41,8 +41,9 @@ const seconds = (ms: number): number => Math.ceil(ms / 1000)
 /** One that is misspelt must not be ignored: `whenaway: 'closed'` would let all through. */
 const KNOWN = ['client', 'permits', 'interval', 'name', 'key', 'whenAway', 'timeout']
 
-const check = <R>(options: RateLimitOptions<R>): void => {
-  const { client, permits, interval, name, key, whenAway, timeout } = checkOptions(options, KNOWN)
+const check = <R>(options: RateLimitOptions<R>): RateLimitOptions<R> => {
+  const read = checkOptions(options, KNOWN) as RateLimitOptions<R>
+  const { client, permits, interval, name, key, whenAway, timeout } = read
   checkFunction((client as Partial<Client> | undefined)?.rateLimiter, 'client.rateLimiter')
   checkAmount(permits, 'permits', 1)
   checkLease(interval, 'interval')
@@ -52,6 +53,7 @@ const check = <R>(options: RateLimitOptions<R>): void => {
   if (!([undefined, 'open', 'closed'] as unknown[]).includes(whenAway))
     throw new TypeError(`whenAway must be 'open' or 'closed', not ${show(whenAway)}`)
   if (timeout !== undefined) checkLease(timeout, 'timeout')
+  return read
 }
 
 /** They say where in a cluster a name belongs: that is not for whoever sends a request to choose. */
@@ -105,10 +107,10 @@ const settledIn = (given: unknown, name: string, ms: number): Promise<unknown> =
 
 /** Judges requests, for whatever framework. */
 export const judge = <R>(
-  options: RateLimitOptions<R>,
+  wanted: RateLimitOptions<R>,
   addressOf: (request: R) => string | undefined,
 ): ((request: R) => Promise<Verdict>) => {
-  check(options)
+  const options = check(wanted)
   const { client, permits, interval, name = 'default', whenAway = 'open', timeout = 1000 } = options
   const { key = (request: R) => networkOf(addressOf(request)) } = options
   const rate: Rate = { permits, interval, keepAlive: Math.max(interval, KEPT) }

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { rateLimit } from '#src/http/hono.js'
 import { connect } from '#src/index.js'
+import { schedule } from '#src/schedule/index.js'
+import { readSettings } from '#src/config/settings.js'
 
 /** Each option is what it should be when it is read first, and something else from then on. */
 const fickle = <O extends object>(options: O): { readonly options: O; readonly reads: Map<string, number> } => {
@@ -12,6 +18,13 @@ const fickle = <O extends object>(options: O): { readonly options: O; readonly r
     return { not: 'what was checked' }
   }
   return { options: new Proxy(options, { get: (of, key) => get(of, String(key)) }), reads }
+}
+
+const fileWith = async (text: string): Promise<{ readonly file: string; end(): Promise<void> }> => {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-once-'))
+  const file = join(folder, 'redisson.yaml')
+  await writeFile(file, text)
+  return { file, end: () => rm(folder, { recursive: true }) }
 }
 
 void describe('an option that gives another value when it is read again', () => {
@@ -59,6 +72,41 @@ void describe('an option that gives another value when it is read again', () => 
         { ttl: 1000, stale: 10, failure: 'share', wait: 1000 },
         (it) => client.flight('x').run('k', it, () => 1),
       ],
+      'ownedLock.lock': [{ signal }, (it) => client.lock('o').for(client.owner()).lock(500, it)],
+      'election.lead': [
+        { value: 1, signal, lease: 3000, renewDeadline: 2000 },
+        (it) => client.election('e').lead(it, () => 1),
+      ],
+      'election.observe': [{ signal }, (it) => client.election('e').observe(it)[Symbol.asyncDispose]()],
+      script: [{ codec: 'json', readOnly: false }, (it) => client.script('return 1', it)],
+      'script.run': [
+        { keys: ['k'], args: [1], returns: 'integer', route: 'k' },
+        (it) => client.script('return 1').run(it),
+      ],
+      'scripts.run': [
+        { keys: ['k'], args: [1], returns: 'integer', route: 'k', codec: 'json', readOnly: false },
+        async (it) => client.scripts.run(await client.scripts.load('return 1'), it),
+      ],
+      flight: [{ codec: 'json' }, (it) => client.flight('y', it)],
+      'topic.messages': [{ signal, buffer: 5 }, (it) => client.topic('t').messages(it)[Symbol.asyncDispose]()],
+      patternTopic: [{ codec: 'string' }, (it) => client.patternTopic('t*', it)],
+      schedule: [
+        {
+          cron: '0 0 1 1 *',
+          timezone: 'UTC',
+          catchUp: 'none',
+          grace: 1000,
+          retry: 1,
+          lease: 500,
+          retention: 10_000,
+          signal,
+        },
+        async (it) => (await schedule(client, 'sch', it, () => 1)).stop(),
+      ],
+      'http rateLimit': [
+        { client, permits: 5, interval: 1000, name: 'web', key: () => 'a', whenAway: 'open', timeout: 500 },
+        (it) => rateLimit(it),
+      ],
       close: [{ release: true, drain: 10 }, (it) => client.close(it)],
     }
     const often = [...asked.reads].filter(([, count]) => count > 1)
@@ -68,5 +116,45 @@ void describe('an option that gives another value when it is read again', () => 
       for (const [key, count] of once.reads) if (count > 1) often.push([`${name}: ${key}`, count])
     }
     assert.deepEqual(often, [])
+  })
+
+  test('what connect is given inside its options → each is read once, and used as it was then', async () => {
+    const pem = '-----BEGIN CERTIFICATE-----'
+    const tls = fickle({
+      ca: new Proxy([pem], { get: (of, key) => (key === '0' ? ca() : (Reflect.get(of, key) as unknown)) }),
+      cert: pem,
+      key: pem,
+      passphrase: 'p',
+      servername: 's',
+      rejectUnauthorized: true,
+    })
+    let read = 0
+    const ca = (): unknown => (++read === 1 ? pem : 'not a certificate')
+    const replicas = fickle({ sync: true, timeout: 500 })
+    const retry = fickle({ timeout: 500, signal: new AbortController().signal })
+    const options = { url: 'rediss://127.0.0.1', tls: tls.options, replicas: replicas.options, retry: retry.options }
+    const settings = await readSettings(options, {})
+    assert.deepEqual(
+      { ...settings.tls },
+      { ca: [pem], cert: pem, key: pem, passphrase: 'p', servername: 's', rejectUnauthorized: true },
+    )
+    assert.deepEqual(settings.replicas, { sync: true, timeout: 500 })
+    assert.equal(settings.retry?.timeout, 500)
+    const often = [tls, replicas, retry].flatMap(({ reads }) => [...reads].filter(([, count]) => count > 1))
+    assert.deepEqual(often, [])
+  })
+
+  test('the mappers of a file → each is read once, and the function that was checked is used', async () => {
+    const mappers = fickle({ 'com.acme.Mapper': (name: string) => `mapped:${name}` })
+    const { file, end } = await fileWith(
+      'singleServerConfig:\n  address: "redis://127.0.0.1:6379"\n  nameMapper: !<com.acme.Mapper> {}\n',
+    )
+    try {
+      const settings = await readSettings({ file, nameMappers: mappers.options }, {})
+      assert.equal(settings.mapName('a'), 'mapped:a')
+      assert.deepEqual([...mappers.reads.values()], [1])
+    } finally {
+      await end()
+    }
   })
 })

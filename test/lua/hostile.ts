@@ -5,7 +5,7 @@ import { parseHeader } from '../../scripts/lua/header.mjs'
 import type { seeded } from '../support/random.js'
 
 type Draw = ReturnType<typeof seeded>
-type Word = string | number | Buffer
+export type Word = string | number | Buffer
 export interface Slot {
   readonly name: string
   readonly rest: boolean

@@ -1,7 +1,7 @@
--- What is told to whoever finds another layout under the name: what that is, as far as a few fields show it. Looked at only
+-- What is told to whoever finds another layout under the name: what that is, as far as a few fields show it, of what may be long one. Looked at only
 -- where nothing has been written yet.
 local function wrongKind(key)
-  local found, some = 'a hash of another program', redis.call('HSCAN', key, '0', 'COUNT', 4)[2]
+  local found, some = 'a hash of another program', redis.call('HSCAN', key, '0', 'COUNT', 1)[2]
   -- Nothing long is read, or searched.
   local mode = redis.call('HSTRLEN', key, 'mode') < 6 and redis.call('HGET', key, 'mode')
   if mode == 'read' or mode == 'write' then
@@ -10,7 +10,7 @@ local function wrongKind(key)
     found = 'a rate limiter'
   elseif #some > 0 and (string.sub(some[1], -12) == ':expire_time' or string.sub(some[1], -11) == ':lock_count' or #some[1] == FIELD) then
     found = 'the keys of a keyed lock'
-  elseif #some == 2 and #some[2] < 20 and string.find(some[2], '^[1-9]%d*$') then
+  elseif #some == 2 and redis.call('HLEN', key) == 1 and #some[2] < 20 and string.find(some[2], '^[1-9]%d*$') then
     found = 'a lock of another kind'
   end
   return redis.error_reply('WRONGKIND ' .. found)

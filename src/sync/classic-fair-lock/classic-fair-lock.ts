@@ -11,6 +11,12 @@ import { LONGEST_TIMEOUT } from '../../check-options.js'
 import { fairKeys, inspectLine } from '../fair-lock/fair-keys.js'
 import { HashProtocol, NEVER_TOO_LATE, TOO_LATE, asJoined, asPlaces } from '../lock/lock.js'
 
+interface Asking {
+  readonly joins?: 0 | 1
+  readonly notAfter: number
+  readonly takes?: boolean
+}
+
 /**
  * The fair lock by the rules of a Redisson before version 4: whoever frees it calls the next by name, and the next asks.
  * Since 3.11 places are counted on, each an allowance behind the one before it.
@@ -38,24 +44,31 @@ export class ClassicFairProtocol extends HashProtocol implements LineProtocol {
     return fairCall(this.key, owner)
   }
 
-  async #ask(askers: readonly Asker[], joins: 0 | 1, notAfter: number) {
+  /** `takes`: whoever asks goes on with what it took, so the replicas are waited for. Of what a line took, `confirm` waits. */
+  async #ask(askers: readonly Asker[], { joins = 0, notAfter, takes = false }: Asking) {
     const words = askers.flatMap(({ owner, lease, wait }) => [owner, String(lease), String(this.#allowance(wait))])
     const args = [String(this.#counted), String(joins), notAfter, ...words] as const
-    const [stamp, left, states] = await this.runner.run(classicFairLockAsk, fairKeys(this.key), args)
+    const keys = fairKeys(this.key)
+    const [stamp, left, states] = await (takes
+      ? this.runner.take(classicFairLockAsk, keys, args, ([, , [state]]) => state === 1)
+      : this.runner.run(classicFairLockAsk, keys, args))
     return { stamp: Number(stamp), left, states }
   }
 
   async acquire(owner: string, lease: number): Promise<Attempt> {
-    const { left, states } = await this.#ask([{ owner, lease, wait: Infinity }], 0, NEVER_TOO_LATE)
+    const { left, states } = await this.#ask([{ owner, lease, wait: Infinity }], {
+      notAfter: NEVER_TOO_LATE,
+      takes: true,
+    })
     return states[0] === 1 ? null : left
   }
 
   async enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>> {
-    return asJoined(await this.#ask(askers, 1, notAfter))
+    return asJoined(await this.#ask(askers, { joins: 1, notAfter }))
   }
 
   async poll(askers: readonly Asker[]): Promise<Answer<PlaceState>> {
-    return asPlaces(await this.#ask(askers, 0, TOO_LATE))
+    return asPlaces(await this.#ask(askers, { notAfter: TOO_LATE }))
   }
 
   /** Nobody is granted it on trial: who has it has it. */

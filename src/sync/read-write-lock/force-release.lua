@@ -8,12 +8,12 @@
 local function endReads(lock, companion)
   local from, left, gone = '0', READS_LOOKED_AT, {}
   repeat
-    local found = redis.call('HSCAN', lock, from, 'COUNT', 100)
-    from = found[1]
-    for i = 1, #found[2], 2 do
-      local owner, level = found[2][i], countOf(found[2][i + 1])
-      left = left - 1
-      while level > 0 and left > 0 and string.sub(owner, -6) ~= ':write' do
+    local found
+    found, from = fieldsAt(lock, from, 100)
+    for i = 1, #found, 2 do
+      local owner, level = found[i], countOf(found[i + 1])
+      left = left - 1 - math.floor((#owner + #found[i + 1]) / 500)
+      while level > 0 and left > 0 and #owner < LONGEST_NAME and string.sub(owner, -6) ~= ':write' do
         gone[#gone + 1] = companion .. ':' .. owner .. ':rwlock_timeout:' .. level
         level, left = level - 1, left - 1
       end

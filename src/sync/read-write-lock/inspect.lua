@@ -12,10 +12,11 @@ local ttl, mode = leftOf(lock), redis.call('HGET', lock, 'mode')
 if ttl ~= -2 and mode ~= 'read' and mode ~= 'write' then
   return wrongKind(lock)
 end
-local found = from == '' and { '0', {} } or redis.call('HSCAN', lock, from, 'COUNT', 500)
+local found, on = {}, '0'
+if from ~= '' then found, on = fieldsAt(lock, from, 500) end
 local fields, left, work = {}, {}, { looks = READS_LOOKED_AT }
-for i = 1, #found[2], 2 do
-  local owner, count = found[2][i], found[2][i + 1]
+for i = 1, #found, 2 do
+  local owner, count = found[i], found[i + 1]
   -- What is longer is another program's.
   if #owner < LONGEST_NAME and #count < 20 then
     fields[#fields + 1], fields[#fields + 2] = owner, count
@@ -26,4 +27,4 @@ local waiting = waitersAt(queue, deadlines, first, function(owner)
   -- Who was let in and has not confirmed yet holds it.
   return isHolder({ lock = lock, companion = companion }, owner)
 end)
-return { ttl, found[1], fields, left, waiting }
+return { ttl, on, fields, left, waiting }

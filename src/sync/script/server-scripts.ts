@@ -2,7 +2,7 @@ import { allOf } from '../../core/server/all-nodes.js'
 import type { Nodes } from '../../engine/driver.js'
 import { EngineError } from '../../errors.js'
 import { type Shape, anything, integer, just, text, tuple } from '../../lua/shape.js'
-import { OPTIONS, checkName, checkWords } from '../../check-options.js'
+import { OPTIONS, checkName, checkOptions, checkWords } from '../../check-options.js'
 import type { Returns, ScriptInput, ScriptOptions, Scripts } from '../../api/script.js'
 import { mannerOf, type Scripting } from './user-script.js'
 
@@ -24,7 +24,8 @@ export class ServerScripts implements Scripts {
   async run<R extends keyof Returns>(sha: string, call?: Call<R>): Promise<Returns[R]> {
     checkName(sha, 'sha')
     const { link } = this.#scripting.runtime
-    const answer = this.#scripting.run(call, mannerOf(call, OPTIONS.runBySha), (keys, args, options) =>
+    const read = checkOptions(call, OPTIONS.runBySha)
+    const answer = this.#scripting.run(read, mannerOf(read, OPTIONS.runBySha), (keys, args, options) =>
       link.command(
         [options.readOnly === true ? 'EVALSHA_RO' : 'EVALSHA', sha, keys.length, ...keys, ...args],
         anything,

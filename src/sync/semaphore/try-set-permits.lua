@@ -19,9 +19,9 @@ else
 end
 -- What was granted of an earlier one is nobody's, and does not come back to this one.
 pcall(function()
-  local some = redis.call('HSCAN', amounts, '0', 'COUNT', 1000)[2]
+  local some = fieldsAt(amounts, '0', 1000)
   for i = 1, math.min(#some, 2000), 2 do
-    if (whole(some[i + 1]) or 0) > 0 then endTrial({ amounts = amounts, deadlines = deadlines }, some[i]) end
+    if #some[i] < LONGEST_NAME and (whole(some[i + 1]) or 0) > 0 then endTrial({ amounts = amounts, deadlines = deadlines }, some[i]) end
   end
 end)
 handOver(lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, client, own), tonumber(amount), false)

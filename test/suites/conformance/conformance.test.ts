@@ -20,7 +20,7 @@ void test('each behaviour → a test or a reason, never both; no test names one 
 })
 
 /** A user who finds one that is not listed trusts none of the list: it may grow, but nobody lets it do so unawares. */
-const KNOWN = 18
+const KNOWN = 19
 
 void test('differences on purpose → as many as are known, each pinned by a test that is there', () => {
   assert.equal(DIFFERENCES.length, KNOWN)

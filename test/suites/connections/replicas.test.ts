@@ -89,7 +89,9 @@ const withReplicas = (name: string, count: number, body: (scene: Scene) => Promi
 /** By the name of its key. */
 const KINDS: Readonly<Record<string, (client: Client) => Lock>> = {
   lock: (client) => client.lock('lock'),
+  nonReentrantLock: (client) => client.nonReentrantLock('nonReentrantLock'),
   fairLock: (client) => client.fairLock('fairLock'),
+  nonReentrantFairLock: (client) => client.nonReentrantFairLock('nonReentrantFairLock'),
   fencedLock: (client) => client.fencedLock('fencedLock'),
   spinLock: (client) => client.spinLock('spinLock'),
   keyedLock: (client) => client.keyedLock('keyedLock', ['a', 'b']),
@@ -98,6 +100,21 @@ const KINDS: Readonly<Record<string, (client: Client) => Lock>> = {
   fairReadLock: (client) => client.readWriteLock('fairReadLock', { fair: true }).read,
   fairWriteLock: (client) => client.readWriteLock('fairWriteLock', { fair: true }).write,
 }
+
+/** What else takes something, and how often that waits for the replica. */
+const OTHERS: Readonly<Record<string, readonly [waits: number, take: (client: Client) => Promise<unknown>]>> = {
+  semaphore: [1, async (client) => client.semaphore('s').acquire()],
+  permitSemaphore: [1, (client) => client.permitSemaphore('p').acquire({ lease: 60_000 })],
+  multiLock: [2, (client) => client.multiLock(client.lock('m1'), client.lock('m2')).using(() => undefined)],
+  redLock: [2, (client) => client.redLock(client.lock('r1'), client.lock('r2')).using(() => undefined)],
+  election: [1, (client) => client.election('e').lead(() => undefined)],
+  // Their lock, and the claim.
+  slots: [2, (client) => client.slots('n').run(`slot ${performance.now()}`, () => undefined)],
+  flight: [2, (client) => client.flight('f').run(`key ${performance.now()}`, { ttl: 1000 }, () => 1)],
+}
+
+/** Those of them whose fair locks go by other rules. */
+const VERSIONS = ['4', '3.17', '3.8'] as const
 
 void describe('replicas', { concurrency: 2 }, () => {
   withReplicas('no replica → nothing is waited for', 0, async ({ open, seen }) => {
@@ -110,23 +127,38 @@ void describe('replicas', { concurrency: 2 }, () => {
     'one replica → each acquisition has a WAIT right behind it, and then the replica has it',
     1,
     async ({ open, seen, replicas }) => {
-      const client = await open()
       const replica = new Redis(replicas[0]?.url ?? '')
+      const waitsOf = (words: readonly string[], what: string): number => {
+        const at = words.indexOf('wait')
+        assert.match(words[at - 1] ?? '', /^eval/, `${what}: ${words.join(' ')}`)
+        return words.filter((word) => word === 'wait').length
+      }
       try {
-        for (const [kind, lockOf] of Object.entries(KINDS)) {
-          const lock = lockOf(client)
-          // The scripts are known from then on.
-          await lock.using(() => undefined)
-          let there = 0
+        for (const redisson of VERSIONS) {
+          const client = await open({ redisson })
+          for (const [kind, lockOf] of Object.entries(KINDS)) {
+            const lock = lockOf(client)
+            // The scripts are known from then on.
+            await lock.using(() => undefined)
+            let there = 0
+            const words = await seen(async () => {
+              const hold = await lock.acquire()
+              there = await replica.exists(kind)
+              await hold.release()
+            })
+            assert.equal(there, 1, kind)
+            assert.equal(waitsOf(words, `${kind} ${redisson}`), 1, `${kind} ${redisson}: ${words.join(' ')}`)
+          }
+        }
+        const client = await open()
+        await client.semaphore('s').trySetPermits(3)
+        await client.permitSemaphore('p').trySetPermits(3)
+        for (const [kind, [waits, take]] of Object.entries(OTHERS)) {
+          await take(client)
           const words = await seen(async () => {
-            const hold = await lock.acquire()
-            there = await replica.exists(kind)
-            await hold.release()
+            await take(client)
           })
-          assert.equal(there, 1, kind)
-          const at = words.indexOf('wait')
-          assert.match(words[at - 1] ?? '', /^eval/, `${kind}: ${words.join(' ')}`)
-          assert.equal(words.filter((word) => word === 'wait').length, 1, words.join(' '))
+          assert.equal(waitsOf(words, kind), waits, `${kind}: ${words.join(' ')}`)
         }
       } finally {
         replica.disconnect()
@@ -148,6 +180,7 @@ void describe('replicas', { concurrency: 2 }, () => {
       await client.semaphore('s').trySetPermits(3)
       await client.permitSemaphore('p').trySetPermits(3)
       const held = await client.fairLock('held').acquire()
+      const classic = await open({ replicas: { timeout: 300 }, redisson: '3.17' })
       freeze(0)
       const waiting = rejection(other.fairLock('held').acquire())
       await sleep(100)
@@ -159,6 +192,10 @@ void describe('replicas', { concurrency: 2 }, () => {
         assert.ok(performance.now() - begun >= 290, `${kind}: ${performance.now() - begun} ms`)
         await until(async () => (await redis.exists(kind)) === 0)
         assert.ok((await rejection(lockOf(client).tryAcquire())) instanceof ReplicationError)
+      }
+      for (const attempt of ['acquire', 'tryAcquire'] as const) {
+        assert.ok((await rejection(classic.fairLock('classic')[attempt]())) instanceof ReplicationError)
+        await until(async () => (await redis.exists('classic')) === 0)
       }
       const { read, write } = client.readWriteLock('rw')
       for (const side of [read, write]) assert.ok((await rejection(side.acquire())) instanceof ReplicationError)

@@ -358,6 +358,21 @@ for (const engine of engines) {
       assert.deepEqual(await heldOnServer(w, names), [false, false, false])
     })
 
+    scenario('a part of it is held by its owner → `unlock` is a NotOwnerError, and the part stays held', async (w) => {
+      const client = await w.connect()
+      const names = namesOf(w)
+      const me = client.owner('me')
+      const mine = client.multiLock(...plain(client, names)).for(me)
+      await w.run(mine.lock())
+      const part = client.lock(names[0] as string).for(me)
+      await w.run(part.unlock())
+      const before = await heldOnServer(w, names)
+      assert.equal(before.filter(Boolean).length, before.length - 1)
+      assert.ok((await rejection(w.run(mine.unlock()))) instanceof NotOwnerError)
+      assert.deepEqual(await heldOnServer(w, names), before)
+      assert.equal(await mine.forceUnlock(), true)
+    })
+
     scenario('no lock, what is no lock, a ticket, bad options → refused, and it says why', async (w) => {
       const client = await w.connect()
       assert.throws(() => client.multiLock(), RangeError)

@@ -1,7 +1,7 @@
--- Whether what stands there may be the keys of a group, as far as a few fields show. A large one has an expiry at least.
+-- Whether what stands there may be the keys of a group, as far as a few fields show: of what may be long, one. A large one has an expiry at least.
 local function groupLike(group, ttl)
   local few = ttl < 0 or redis.call('HLEN', group) < 64
-  local some = few and redis.call('HSCAN', group, '0', 'COUNT', 4)[2] or {}
+  local some = few and redis.call('HSCAN', group, '0', 'COUNT', 1)[2] or {}
   for i = 1, #some, 2 do
     if #some[i] ~= FIELD and string.sub(some[i], -12) ~= ':expire_time' and string.sub(some[i], -11) ~= ':lock_count' then
       return false

@@ -7,8 +7,9 @@ local function lockLeft(lock, companion, left, own, few, work)
   -- it may have had for a read that was confirmed for less.
   local some = own < enough and enough < left and left > TRIAL and 1 or enough
   repeat
-    local found = redis.call('HSCAN', lock, from, 'COUNT', 20)
-    from, longest = found[1], math.max(longest, readsLeft(found[2], companion, some, work))
+    local found
+    found, from = fieldsAt(lock, from, 20)
+    longest = math.max(longest, readsLeft(found, companion, some, work))
   until from == '0' or longest >= some and longest > 0 or work.looks <= 0
   -- Thousands of fields did not show who reads: it lasts as long as before.
   if work.looks <= 0 then

@@ -4,9 +4,9 @@
 local function readsLeft(fields, companion, enough, work)
   local longest = 0
   for i = #fields - 1, 1, -2 do
-    work.looks = work.looks - 1 - math.floor((#fields[i] + #fields[i + 1]) / 1000)
-    -- A client of ours or Redisson's is a UUID.
-    local reads = string.sub(fields[i], 37, 37) == ':' and string.sub(fields[i], -6) ~= ':write'
+    work.looks = work.looks - 1 - math.floor((#fields[i] + #fields[i + 1]) / 500)
+    -- A client of ours or Redisson's is a UUID; what is longer than its reads was written by another program.
+    local reads = #fields[i] < LONGEST_NAME and string.sub(fields[i], 37, 37) == ':' and string.sub(fields[i], -6) ~= ':write'
     local level = reads and string.find(fields[i + 1], LEVEL_COUNT) and tonumber(fields[i + 1]) or 0
     while level > 0 and work.looks > 0 do
       work.looks = work.looks - 1

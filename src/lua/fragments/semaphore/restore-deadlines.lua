@@ -4,7 +4,7 @@ local function restoreDeadlines(line)
   if redis.call('HLEN', line.amounts) <= redis.call('ZCARD', line.deadlines) then
     return
   end
-  local some = redis.call('HSCAN', line.amounts, '0', 'COUNT', 200)[2]
+  local some = fieldsAt(line.amounts, '0', 200)
   for i = 1, math.min(#some, 1000), 2 do
     if #some[i] < 100 and not redis.call('ZSCORE', line.deadlines, some[i]) then
       redis.call('ZADD', line.deadlines, line.now + TRIAL, some[i])
