@@ -102,7 +102,10 @@ const setlist = function (L, ci, ra, i) {
 /* budget of backward jumps and calls, and of what other operations say that they cost; the host refills it or raises an error */
 const tick = function (L) {
   const g = L.l_G
-  g.budget = g.onbudget ? g.onbudget(-g.budget) : 1e6
+  const beyond = -g.budget
+  /* where it raises an error, the next script does not pay for this one */
+  g.budget = 0
+  g.budget = g.onbudget ? g.onbudget(beyond) : 1e6
 }
 
 const spend = (module.exports.spend = function (L, steps) {

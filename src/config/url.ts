@@ -37,6 +37,7 @@ export const parseUrl = (url: string): Place => {
   }
   const rest = url.slice(scheme.length)
   mustBeEncoded(rest, scheme)
+  if (form.topology !== 'single') mustStandFirst(rest, scheme)
   const place = form.topology === 'sentinel' ? sentinelEndpoint(rest, scheme) : netEndpoint(rest, scheme)
   return { engine: 'redis', endpoint: { ...form, ...place } }
 }
@@ -47,6 +48,15 @@ const mustBeEncoded = (rest: string, scheme: string): void => {
   if (!/\/.*@/s.test(text)) return
   throw new ConfigError(
     `the ${scheme} URL has a '/' before an '@': percent-encode it in the user and the password (%2F), and an '@' elsewhere (%40)`,
+  )
+}
+
+/** What stands before the last '@' would be the user and the password: a host there would be left out and never be missed. */
+const mustStandFirst = (rest: string, scheme: string): void => {
+  if (!/^[^/?#]*,[^/?#]*@/.test(rest.replace(/^\/\//, ''))) return
+  throw new ConfigError(
+    `the ${scheme} URL has a ',' before an '@': the user and the password stand once, before the first host (${scheme}//user:pass@h1:p1,h2:p2), ` +
+      "for all hosts; percent-encode a ',' in them (%2C)",
   )
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import { ConfigError, connect } from 'holdfast'
+import { parseUrl } from '#src/config/url.js'
 import { rejection } from '../suites/contract/lock/kind.js'
 
 /** Connecting to none of these is tried. */
@@ -23,6 +24,30 @@ void describe('URLs that cannot mean what they say', () => {
   ])
     test(`a password with a slash: ${url} → to be percent-encoded, and nothing of it is shown`, () =>
       refused(url, /percent-encode it in the user and the password \(%2F\)/))
+
+  for (const url of [
+    'redis+cluster://n1:1,:s3cret@n2:2',
+    'redis+cluster://:s3cret@n1:1,:s3cret@n2:2',
+    'rediss+cluster://n1,n2,bob:s3cret@n3/0',
+    'redis+sentinel://n1:1,:s3cret@n2:2/main',
+    'redis+sentinel://n1:1,:s3cret@n2:2/main?sentinelPassword=s3cret',
+    'redis+cluster://:s3cret,s3cret@n1',
+  ])
+    test(`a user or password behind the first host: ${url} → to stand before it, and nothing of it is shown`, () =>
+      refused(url, /stand once, before the first host .*percent-encode a ',' in them \(%2C\)/))
+
+  test('a comma in a password: percent-encoded for several hosts, as it is for one', () => {
+    for (const [url, hosts] of [
+      ['redis+cluster://:a%2Cb@n1:1,n2:2', 2],
+      ['redis+sentinel://:a%2Cb@n1:1,n2:2/main?sentinelPassword=c,d@e', 2],
+      ['redis://:a,b@n1:1', 1],
+    ] as const) {
+      const place = parseUrl(url)
+      assert.ok(place.engine === 'redis')
+      assert.equal(place.endpoint.password, 'a,b')
+      assert.equal(place.endpoint.nodes.length, hosts)
+    }
+  })
 
   for (const [scheme, family] of [
     ['redis', 'redis'],

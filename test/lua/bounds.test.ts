@@ -373,6 +373,27 @@ void describe('what a script does is bounded', () => {
     assert.equal(order, 1)
   })
 
+  test('16 whom nobody hears want all permits, after 5,000 grants → a thousand are looked at, once for all who want some', () => {
+    const rate = 1_000_000
+    const places = shorts(16, `${rate} ${Date.now() + 50_000}`)
+    const grants = Array.from({ length: 5000 }, (_, i) => [Date.now() - 30_000 + i, grantOf(i, 1)]).flat()
+    const { calls, bytes } = outcomeOf(
+      [
+        ['HSET', 'k', 'rate', rate, 'interval', 60_000, 'type', 0],
+        ['ZADD', 'p', ...grants],
+        ['SET', 'v', 0],
+        ['ZADD', 'order', ...places.flatMap(([owner], i) => [i + 1, owner])],
+        ['HSET', 'places', ...places.flat()],
+      ],
+      rateLimiterAsk,
+      [...LIMITER, 'note', 'order', 'places'],
+      [`${OURS}:1`, '01', '1', '1', 'g', 'PUBLISH', grantOf(4e9, rate), grantOf(4e9 + 1, rate)],
+    )
+    // A grant is 21 bytes, with a time of 13.
+    assert.ok(bytes < 1100 * 34 + 10_000, `${bytes} bytes`)
+    assert.ok(calls <= 160, `${calls} commands`)
+  })
+
   test('permits whose time is over → 2,000 are taken back in one step, and all are counted', () => {
     const server = new MemoryServer(systemClock)
     const execute = (...words: readonly Word[]): unknown => server.execute(words.map(String))

@@ -607,6 +607,14 @@ export const lines = [
     suites: ['lua/bounds'],
   },
   {
+    name: 'lua-limiter-reads-for-each',
+    breaks: 'a script of a limiter reads each grant once, for whomever it is asked',
+    file: 'src/lua/fragments/rate-limiter/permits-free-in.lua',
+    from: 'limiter.freed = freed',
+    to: 'limiter.freed = nil',
+    suites: ['lua/bounds'],
+  },
+  {
     name: 'lua-limiter-newcomer-passes',
     breaks: 'who comes to a limiter does not pass those who stand in its line',
     file: 'src/sync/rate-limiter/take.lua',
@@ -1488,6 +1496,14 @@ export const lines = [
     from: 'if (depth > DEEPEST)',
     to: 'if (depth > 1e9)',
     suites: ['config/file/yaml'],
+  },
+  {
+    name: 'config-host-as-user',
+    breaks: 'a host before the user and password is not left out',
+    file: 'src/config/url.ts',
+    from: "if (form.topology !== 'single') mustStandFirst",
+    to: "if (form.topology === 'replicated') mustStandFirst",
+    suites: ['config/url'],
   },
   {
     name: 'config-port-of-17-bits',

@@ -54,6 +54,17 @@ describe('what a script on memory: may take', () => {
     assert.match(run("while true do redis.call('PING') end"), /^BUSY Script did not end and was stopped/)
   })
 
+  it('a script that is stopped for one large step → those after it run', () => {
+    const server = new MemoryServer(new FakeClock())
+    const [stopped, ...after] = ["return #string.reverse(string.rep('x', 6e7))", 'return 1', 'return 2'].map((script) =>
+      server.execute(['EVAL', script, '0']),
+    )
+    server.close()
+    assert.ok(stopped instanceof ReplyError)
+    assert.match(stopped.message, /^BUSY Script did not end and was stopped/)
+    assert.deepEqual(after, [1, 2])
+  })
+
   for (const [what, script] of Object.entries({
     'a table': 'local t = {} for i = 1, 1e9 do t[i] = true end',
     'long strings': "local t = {} for i = 1, 1e4 do t[i] = ('x'):rep(1e6) .. i end",

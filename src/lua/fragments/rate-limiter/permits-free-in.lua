@@ -1,23 +1,38 @@
 -- In how many ms there will be so many permits. As many as the rate come again with each interval: those are whole rounds. For the rest
 -- the grants are looked at, the oldest first: each comes again when it leaves the window. Of more than a thousand grants it is when those
--- have left. What is too long for a grant is read once, a few at a time, and goes: another program may have written megabytes there.
+-- have left. A script asks this for several in its line, and reads each grant once: how many permits came again up to it, and when. What is too
+-- long for a grant goes: another program may have written megabytes there.
 local function permitsFreeIn(limiter, permits, now)
   local rounds = math.floor((permits - 1) / limiter.rate)
   local missing = permits - rounds * limiter.rate - math.max(0, limiter.left)
-  local left, first, some, long = 0, 0, 4, {}
-  while missing > 0 and first < 1000 and #long == 0 do
-    local oldest = redis.call('ZRANGE', limiter.permits, first, first + math.min(math.max(missing, 4), some) - 1, 'WITHSCORES')
-    first, some = first + #oldest / 2, math.min(4 * some, 100)
+  local freed = limiter.freed or { permits = {}, times = {}, sum = 0, part = 4 }
+  limiter.freed = freed
+  while freed.sum < missing and #freed.times < 1000 and not freed.ends do
+    local from, long = #freed.times, {}
+    local till = from + math.min(math.max(missing - freed.sum, 4), freed.part) - 1
+    local oldest = redis.call('ZRANGE', limiter.permits, from, till, 'WITHSCORES')
+    freed.part = math.min(4 * freed.part, 100)
     for i = 1, #oldest, 2 do
       if #oldest[i] > LONGEST_GRANT then
         long[#long + 1] = oldest[i]
-      elseif missing > 0 then
-        missing = missing - grantSize(oldest[i])
-        left = math.ceil(oldest[i + 1]) + limiter.interval - now
+      else
+        freed.sum = freed.sum + grantSize(oldest[i])
+        freed.permits[#freed.permits + 1], freed.times[#freed.times + 1] = freed.sum, math.ceil(oldest[i + 1])
       end
     end
-    missing = #oldest > 0 and missing or 0
+    if #long > 0 then redis.pcall('ZREM', limiter.permits, unpack(long)) end
+    freed.ends = #oldest == 0 or #long > 0
   end
-  if #long > 0 then redis.pcall('ZREM', limiter.permits, unpack(long)) end
+  -- The first up to which there are enough, or the last.
+  local first, last = 1, #freed.times
+  while first < last do
+    local middle = math.floor((first + last) / 2)
+    if freed.permits[middle] < missing then
+      first = middle + 1
+    else
+      last = middle
+    end
+  end
+  local left = missing > 0 and last > 0 and freed.times[last] + limiter.interval - now or 0
   return math.max(1, math.min(left + rounds * limiter.interval, MAX_SAFE_INTEGER))
 end
