@@ -1631,8 +1631,8 @@ export const lines = [
     name: 'line-searched-for-each',
     breaks: 'one script searches so many places of a line, for all who leave it',
     file: 'src/lua/fragments/line/remove-waiter.lua',
-    from: 'line.search >= 0 or',
-    to: 'line.length <= LINE_SEARCHED or',
+    from: 'near or line.search >= 0',
+    to: 'near or line.length <= LINE_SEARCHED',
     suites: ['lua/bounds#stand behind 9,990'],
   },
   {

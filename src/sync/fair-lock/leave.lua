@@ -22,12 +22,14 @@ if not held and redis.call('LINDEX', queue, 0) == owner then
   limitBehind(owner, math.max(leftOf(lock), lease))
 end
 local waited = removeWaiter(line, owner)
-local freed = held
+local freed, near = held, true
 for i = 7, #served do
   if i == #served and held then
     limitBehind(served[i], 0)
   end
-  freed = removeWaiter(line, served[i]) or freed
+  -- They stood right behind one another, so each is the first by now.
+  near = near and redis.call('LINDEX', queue, 0) == served[i]
+  freed = removeWaiter(line, served[i], near) or freed
   -- Whoever released it by force has granted it to somebody who had had it, or has called that one.
   freed = not held and redis.pcall('HDEL', lock, served[i]) == 1 or freed
 end

@@ -66,10 +66,11 @@ line.stamp, line.now = time[1] .. string.format('%06d', time[2]), time[1] * 1000
 readCounts(line, counts)
 pcall(function()
   -- Where one on trial leaves, all behind it that could enter have.
-  local room = waited and not count
+  local room, near = waited and not count, true
   for i = 7, #served do
     -- Whoever released it by force may have let in one who had had it.
-    local stood, _, said = removeWaiter(line, served[i]), giveUp(line, served[i])
+    near = near and redis.call('LINDEX', queue, 0) == served[i]
+    local stood, _, said = removeWaiter(line, served[i], near), giveUp(line, served[i])
     room, message = room or stood, message or said
   end
   handOver(line, message, room)

@@ -19,8 +19,8 @@ else
 end
 -- What was granted of an earlier one is nobody's, and does not come back to this one.
 pcall(function()
-  local some = fieldsAt(amounts, '0', 1000)
-  for i = 1, math.min(#some, 2000), 2 do
+  local some = fieldsAt(amounts, '0', 500)
+  for i = 1, math.min(#some, 1000), 2 do
     if #some[i] < LONGEST_NAME and (whole(some[i + 1]) or 0) > 0 then endTrial({ amounts = amounts, deadlines = deadlines }, some[i]) end
   end
 end)

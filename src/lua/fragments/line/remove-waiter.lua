@@ -5,6 +5,6 @@ local function removeWaiter(line, owner, near)
   if line.sets then redis.call('HDEL', line.sets, owner) end
   if stood and not near then line.length = line.length or redis.call('LLEN', line.queue) end
   if stood and not near then line.search = (line.search or LINE_SEARCHED) - line.length end
-  if stood and (near or line.search >= 0 or redis.call('LINDEX', line.queue, 0) == owner) then redis.call('LREM', line.queue, 1, owner) end
+  if stood and (near or line.search >= 0) then redis.call('LREM', line.queue, 1, owner) end
   return stood
 end

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 
 const tagged = (name: string): string => (name.includes('{') ? name : `{${name}}`)
+/** Of what is holdfast's alone. */
+const own = (name: string): string => (name.includes('{') ? `${name}!` : `{${name}}`)
 
 /** Where releases of the plain lock are told. A fair lock's waiter listens there under its own owner: `<channel>:<owner>`. */
 export const lockChannel = (name: string): string => `redisson_lock__channel:${tagged(name)}`
@@ -13,7 +15,7 @@ export const fairQueue = (name: string): string => `redisson_lock_queue:${tagged
 export const fairDeadlines = (name: string): string => `redisson_lock_timeout:${tagged(name)}`
 
 /** Where a client of ours hears that one of its waiters was granted a fair lock. */
-export const grantChannel = (name: string, client: string): string => `holdfast_grant:${tagged(name)}:${client}`
+export const grantChannel = (name: string, client: string): string => `holdfast_grant:${own(name)}:${client}`
 
 const subscribers = async (redis: Redis, channels: readonly string[]): Promise<number[]> => {
   const reply = (await redis.pubsub('NUMSUB', ...channels)) as (string | number)[]
@@ -42,12 +44,12 @@ const waiting = async (redis: Redis, name: string, line: string, channel: string
 
 /** How many wait for a plain lock. */
 export const linedListeners = (redis: Redis, name: string): Promise<number> =>
-  waiting(redis, name, `holdfast_line:${tagged(name)}`, lockChannel(name))
+  waiting(redis, name, `holdfast_line:${own(name)}`, lockChannel(name))
 
 /** How many wait for keys of a group. */
 export const keyedListeners = async (redis: Redis, name: string): Promise<number> => {
   const [places, fields, listening] = await Promise.all([
-    redis.llen(`holdfast_keyed_line:${tagged(name)}`),
+    redis.llen(`holdfast_keyed_line:${own(name)}`),
     redis.hkeys(name),
     listenersOf(redis, lockChannel(name)),
   ])
@@ -57,7 +59,7 @@ export const keyedListeners = async (redis: Redis, name: string): Promise<number
 
 /** How many wait for either side of a read-write lock. */
 export const readWriteListeners = (redis: Redis, name: string): Promise<number> =>
-  waiting(redis, name, `holdfast_rwlock_queue:${tagged(name)}`, `redisson_rwlock:${tagged(name)}`)
+  waiting(redis, name, `holdfast_rwlock_queue:${own(name)}`, `redisson_rwlock:${tagged(name)}`)
 
 /** How many stand in a fair lock's queue and would hear that it is their turn. */
 export const fairListeners = async (redis: Redis, name: string): Promise<number> => {
