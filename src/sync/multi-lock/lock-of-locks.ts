@@ -12,6 +12,7 @@ import type { Patience } from '../../core/waiting/request.js'
 import { lateError } from '../../core/waiting/serve.js'
 import { AcquireTimeoutError, type DeadlockError } from '../../errors.js'
 import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../check-options.js'
+import { SHOWN } from '../../core/protocol/protocol.js'
 import { errorOf, outcomes, tooFewWithout } from './outcomes.js'
 import { OwnedLocks } from './owned-locks.js'
 import { type Missed, type Rounds, type Wanted, inRounds } from './between-rounds.js'
@@ -113,9 +114,13 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
   async inspect(): Promise<LockState> {
     const states = await this.each((member) => member.inspect())
     const remaining = this.#untilFree(states.map((state) => state.remaining))
+    const holders = states.flatMap((state) => state.holders)
+    const waiting = states.flatMap((state) => state.waiting)
+    const more = holders.length > SHOWN || waiting.length > SHOWN || states.some((state) => state.more === true)
     return {
-      holders: states.flatMap(({ holders }) => holders),
-      waiting: states.flatMap(({ waiting }) => waiting),
+      holders: holders.slice(0, SHOWN),
+      waiting: waiting.slice(0, SHOWN),
+      ...(more && { more: true }),
       ...(remaining !== undefined && { remaining }),
     }
   }
