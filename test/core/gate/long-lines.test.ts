@@ -150,3 +150,24 @@ for (const living of [SHOWN + 2000, 0]) {
     },
   )
 }
+
+onServer(
+  'several locks, of one of which a stranger filled the line → inspect says that there are more, and questions about the hold read none',
+  async (broken) => {
+    const { redis } = broken
+    const client = await broken.open()
+    const lock = client.multiLock(client.lock(NAME), client.lock('other'))
+    const owner = new UnitOfWork()
+    await lock.for(owner).lock()
+    await redis.eval(FORGE_LINE, 2, lineQueue(NAME), lineDeadlines(NAME), SHOWN + 1, Date.now() + 600_000)
+    const state = await lock.inspect()
+    assert.deepEqual([state.holders.length, state.waiting.length, state.more], [2, SHOWN, true])
+    await redis.del(lineQueue(NAME))
+    await redis.set(lineQueue(NAME), 'no list')
+    assert.equal(await lock.for(owner).holdCount(), 1)
+    assert.equal(await lock.isLocked(), true)
+    await redis.del(lineQueue(NAME), lineDeadlines(NAME))
+    await lock.for(owner).unlock()
+    assert.equal(await lock.isLocked(), false)
+  },
+)
