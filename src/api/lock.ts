@@ -18,6 +18,8 @@ export interface LockState {
   holders: HolderState[]
   /** Those in the line on the server, in order. */
   waiting: WaiterState[]
+  /** There may be others: at most 10,000 holders are shown, and of the line its first 10,000 places. */
+  more?: true | undefined
   /** Until expiry; `undefined` when free, `Infinity` when somebody removed the expiry. */
   remaining?: number | undefined
   /** Fenced locks only: the newest one, whoever had it. */
@@ -77,7 +79,7 @@ export interface Lock<H extends Hold = Hold> {
   isLocked(): Promise<boolean>
   /** Milliseconds until expiry, as the server sees it; `undefined` when free, `Infinity` when somebody removed the expiry. */
   remaining(): Promise<number | undefined>
-  /** The holders, and the waiters where the server knows them. */
+  /** The holders, and the waiters where the server knows them: the first 10,000 of each, see `LockState.more`. */
   inspect(): Promise<LockState>
   /** Takes the lock from whoever holds it; `false` when it was free. The holder is told at its next renewal. */
   forceRelease(): Promise<boolean>

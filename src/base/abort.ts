@@ -38,6 +38,15 @@ export const reasonOf = (signal: AbortSignal): unknown => {
   }
 }
 
+/** Whether it has aborted, and why. What a signal of a class of the user's throws when it is asked is why, too. */
+export const abortOf = (signal: AbortSignal | undefined): { readonly error: unknown } | undefined => {
+  try {
+    return signal?.aborted === true ? { error: reasonOf(signal) } : undefined
+  } catch (error) {
+    return { error }
+  }
+}
+
 const abortions = new WeakMap<AbortSignal, Abortion>()
 
 /** Calls back once when the signal aborts; returns how to stop listening. Throws what the signal does, and then nothing is listened to. */

@@ -1,3 +1,4 @@
+import { abortOf } from '../base/abort.js'
 import { outside } from '../base/scope.js'
 import { ClosedError, type EngineError, HoldfastError, serverError } from '../errors.js'
 import type { Script } from '../lua/script.js'
@@ -59,7 +60,7 @@ export class Exchanges {
       }
       const unknown = (error: Error): void => {
         // Whoever has given up meanwhile may have undone it already.
-        const over = pending.settled || options.signal?.aborted === true
+        const over = pending.settled || abortOf(options.signal) !== undefined
         if (script === undefined || over || !isNotCached(error)) failed(error)
         else this.#send(withText(argv, script), options).then(answered, failed)
       }

@@ -1,4 +1,4 @@
-import { reasonOf } from '../base/abort.js'
+import { abortOf } from '../base/abort.js'
 import { outside } from '../base/scope.js'
 import { ClosedError, ConfigError, EngineError, withoutSecrets } from '../errors.js'
 import type { Script } from '../lua/script.js'
@@ -114,9 +114,10 @@ export class Link {
     } catch (thrown) {
       const error = errorOf(thrown)
       const { signal } = limits
-      const why = signal?.aborted === true ? undefined : await this.#driver.explain?.(error)
+      const why = abortOf(signal) === undefined ? await this.#driver.explain?.(error) : undefined
       void this.close()
-      if (signal?.aborted === true) throw reasonOf(signal)
+      const aborted = abortOf(signal)
+      if (aborted !== undefined) throw aborted.error
       if (error instanceof ConfigError) throw error
       throw connectError(this.address, why === undefined ? error : new Error(why))
     }

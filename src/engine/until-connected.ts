@@ -1,4 +1,5 @@
 import { ClosedError } from '../errors.js'
+import { abortOf } from '../base/abort.js'
 import { offline } from './link-errors.js'
 import type { TimeoutOptions } from './reply-timeouts.js'
 
@@ -24,7 +25,7 @@ export class UntilConnected {
       const wake = (): void => {
         timer.cancel()
         if (this.#closed) reject(new ClosedError(target))
-        else if (signal?.aborted === true) reject(offline(this.#address, target))
+        else if (abortOf(signal) !== undefined) reject(offline(this.#address, target))
         else send().then(resolve, reject)
       }
       this.#waiting.push(wake)

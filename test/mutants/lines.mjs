@@ -2017,8 +2017,8 @@ export const lines = [
     name: 'slots-work-on-a-lost-lock',
     breaks: 'work does not begin on a lock that is lost',
     file: 'src/sync/slots/slots.ts',
-    from: '[hold.signal, signal].find',
-    to: '[signal].find',
+    from: 'abortOf(hold.signal) ?? abortOf(signal)',
+    to: 'abortOf(signal)',
     suites: ['sync/slots/answers'],
   },
   {

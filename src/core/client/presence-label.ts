@@ -12,6 +12,9 @@ export interface PresenceLabelOptions {
   readonly lease: number
 }
 
+/** So many labels are asked for at a time. */
+const READ = 100
+
 /** Who a client is, for people: one small key with a lease of its own. Nothing depends on it. */
 export class PresenceLabel {
   readonly #link: Link
@@ -55,8 +58,12 @@ export class PresenceLabel {
       const label = labelOf(await link.command(['GET', key], either(text, nil), { route: key }))
       if (label !== undefined) labels.set(client, label)
     }
-    // A label is a courtesy: what cannot be read is left out.
-    await Promise.all([...new Set(clients)].map((client) => read(client).catch(() => undefined)))
+    const all = [...new Set(clients)]
+    for (let from = 0; from < all.length; from += READ) {
+      const settled = await Promise.allSettled(all.slice(from, from + READ).map(read))
+      // A label is a courtesy: what cannot be read is left out, and what would be read after it.
+      if (settled.some(({ status }) => status === 'rejected')) break
+    }
     return labels
   }
 }

@@ -224,8 +224,8 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
 
   // ---- the server's side -------------------------------------------------------------------------------------------
 
-  inspect(briefly?: boolean): Promise<ServerState> {
-    return this.staying(() => this.protocol.inspect(briefly))
+  inspect(briefly?: boolean, owner?: string): Promise<ServerState> {
+    return this.staying(() => this.protocol.inspect(briefly, owner))
   }
 
   /** After a release by force: what this process held before is lost now, not at its next renewal. */

@@ -103,7 +103,7 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   async inspect(): Promise<LockState> {
-    const { ttl, holders, waiting = [], token } = await this.serverState()
+    const { ttl, holders, waiting = [], more, token } = await this.serverState()
     const clients = [...holders, ...waiting].map(({ owner }) => clientOf(owner))
     const labels = await this.runtime.untilClosed(() => this.#home.readLabels(clients), this.name)
     const who = (owner: string): { owner: string; client: string; label?: string } => {
@@ -121,6 +121,7 @@ export class GatedLock implements Lock<TenureHold> {
         ...{ ...who(owner), deadline },
         ...(keys !== undefined && { keys: [...keys] }),
       })),
+      ...(more === true && { more }),
       ...(remaining !== undefined && { remaining }),
       ...(token !== undefined && { token }),
     }
@@ -147,8 +148,8 @@ export class GatedLock implements Lock<TenureHold> {
     return this.gates.at(this.kind, this.name, this.key)
   }
 
-  async serverState(briefly?: boolean): Promise<ServerState> {
-    return this.runtime.untilClosed(() => this.#gate.inspect(briefly), this.name)
+  async serverState(briefly?: boolean, owner?: string): Promise<ServerState> {
+    return this.runtime.untilClosed(() => this.#gate.inspect(briefly, owner), this.name)
   }
 
   #request(options: AcquireOptions | undefined, wait: number): Request {

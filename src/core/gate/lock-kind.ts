@@ -46,7 +46,7 @@ export interface OpenGate {
   tenureOf(owner: UnitOfWork): Tenure | undefined
   /** Its owner has another lock on the same key now, and would wait for itself. */
   reconsider(owner: UnitOfWork): void
-  inspect(briefly?: boolean): Promise<ServerState>
+  inspect(briefly?: boolean, owner?: string): Promise<ServerState>
   forceRelease(): Promise<boolean>
   turnAway(): void
   close(release: boolean): Promise<void>

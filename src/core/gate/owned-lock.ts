@@ -72,7 +72,7 @@ const leaseOf = (lease: number | undefined): { lease?: number } =>
 interface HeldAtGate extends Lock<TenureHold> {
   readonly runtime: Runtime
   tenureOf(owner: UnitOfWork): Tenure | undefined
-  serverState(): Promise<ServerState>
+  serverState(briefly?: boolean, owner?: string): Promise<ServerState>
 }
 
 export class ThreadLock extends OwnedView<HeldAtGate> {
@@ -83,7 +83,7 @@ export class ThreadLock extends OwnedView<HeldAtGate> {
 
   async holdCount(): Promise<number> {
     const { wire } = this.#held()?.tenure ?? {}
-    const { holders } = await this.target.serverState()
+    const { holders } = await this.target.serverState(true, wire)
     return holders.find(({ owner }) => owner === wire)?.count ?? 0
   }
 

@@ -24,6 +24,8 @@ export interface ServerState {
     /** Where a lock is of several keys: which of them it wants. */
     readonly keys?: readonly string[]
   }[]
+  /** There may be others who hold it or wait. */
+  readonly more?: true
   /** The newest fencing token of anybody, where holds have them. */
   readonly token?: bigint
 }
@@ -68,9 +70,17 @@ export interface LockProtocol extends HeldProtocol {
   /** Whether the hold is now `to`'s. */
   pass(from: string, to: string, lease: number): Promise<boolean>
   forceRelease(): Promise<boolean>
-  /** `briefly`: whether anybody holds it, and for how long, is all that is asked: of very many, some are enough. */
-  inspect(briefly?: boolean): Promise<ServerState>
+  /**
+   * `briefly`: whether anybody holds it, and for how long, is all that is asked: of very many holders some are enough, and the line
+   * is not read. `owner`: of the holders that one is asked for.
+   */
+  inspect(briefly?: boolean, owner?: string): Promise<ServerState>
 }
+
+/** An inspection shows so many holders at most, and looks at so many places of the line: others may have written any number. */
+export const SHOWN = 10_000
+/** To a script that inspects: the line is not asked for. */
+export const NO_LINE = -1
 
 /** What a script says to whoever has it now: to one that asks for it, and to one that takes over another's hold. */
 export const isHeld = (left: number | null): boolean => left === null

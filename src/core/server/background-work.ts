@@ -22,10 +22,11 @@ export class BackgroundWork {
     this.endsAt = endsAt
   }
 
-  /** Keeps `close` waiting for it; it must not reject. */
+  /** Keeps `close` waiting for it; what it rejects with is for others to tell. */
   track(work: Promise<unknown>): void {
     this.begun()
-    void work.finally(() => this.ended())
+    const ended = (): void => this.ended()
+    work.then(ended, ended)
   }
 
   /** Keeps `close` waiting until as much has ended. */

@@ -90,7 +90,7 @@ export class ClassicFairProtocol extends HashProtocol implements LineProtocol {
     return (await this.runner.run(classicFairLockForceRelease, fairKeys(this.key), this.#voices)) === 1
   }
 
-  async inspect(): Promise<ServerState> {
-    return (await inspectLine(this.runner, fairKeys(this.key)))[0]
+  async inspect(briefly?: boolean): Promise<ServerState> {
+    return (await inspectLine(this.runner, fairKeys(this.key), briefly))[0]
   }
 }

@@ -6,7 +6,7 @@ import type { Listening } from '../topic/listening.js'
 import type { Topics } from '../topic/topics.js'
 import type { Leadership, Reading } from './leadership.js'
 import { codecOf } from '../../codecs/by-name.js'
-import { reasonOf } from '../../base/abort.js'
+import { abortOf } from '../../base/abort.js'
 
 /** How often it looks when it hears nothing, ms: for a message that was lost. */
 const LOOK = 5000
@@ -100,7 +100,7 @@ export class Observer<V> implements Leaders<V> {
     try {
       const listening = await topics.listen(place, () => this.#heard(), signal, failed)
       listening.on('gap', () => this.#lookIn(0))
-      listening.atEnd(() => this.#stop(signal?.aborted === true ? { error: reasonOf(signal) } : {}))
+      listening.atEnd(() => this.#stop(abortOf(signal) ?? {}))
       this.#lookIn(0)
       return listening
     } catch (error) {

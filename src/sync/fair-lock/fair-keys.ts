@@ -1,4 +1,4 @@
-import type { ServerState } from '../../core/protocol/protocol.js'
+import { NO_LINE, type ServerState, SHOWN } from '../../core/protocol/protocol.js'
 import { fairDeadlines, fairQueue } from '../../keys.js'
 import { WAITERS_PART } from '../../constants.js'
 import { fairLockInspect } from '../../lua/scripts.gen.js'
@@ -10,30 +10,35 @@ export type LineKeys = readonly [lock: string, queue: string, deadlines: string]
 
 export const fairKeys = (key: string): LineKeys => [key, fairQueue(key), fairDeadlines(key)]
 
-/** With the newest token, where the lock has a counter. */
+/** With the newest token, where the lock has a counter. `briefly`: without those who wait. */
 export const inspectLine = async (
   runner: Runner,
   keys: readonly [...LineKeys, ...counter: string[]],
+  briefly = false,
 ): Promise<[state: ServerState, token: string | null]> => {
   const ask = (first: number) => runner.run(fairLockInspect, keys, [first])
-  const [ttl, fields, queue, token] = await ask(0)
-  const waiting = await waitersInParts(queue, async (first) => (await ask(first))[2])
-  return [{ ttl, holders: holdersOf(fields), waiting }, token]
+  const [ttl, fields, queue, token] = await ask(briefly ? NO_LINE : 0)
+  const line = briefly ? {} : await waitersInParts(queue, async (first) => (await ask(first))[2])
+  return [{ ttl, holders: holdersOf(fields), ...line }, token]
 }
 
-/** From owners, each with its deadline, those of the first part of the line, and `more` of it, where it is longer. */
+/** From owners, each with its deadline, those of the first part of the line, and what `next` brings of it, where it is longer. */
 export const waitersInParts = async (
   queue: readonly string[],
-  more: (first: number) => Promise<readonly string[]>,
-): Promise<NonNullable<ServerState['waiting']>> => {
+  next: (first: number) => Promise<readonly string[]>,
+): Promise<Pick<ServerState, 'waiting' | 'more'>> => {
   const waiting = new Map<string, number>()
   let part = queue
-  for (let first = WAITERS_PART; ; first += WAITERS_PART) {
+  let places = 0
+  while (places < SHOWN) {
     for (let i = 0; i + 1 < part.length; i += 2) waiting.set(part[i] as string, Math.floor(Number(part[i + 1])))
-    if (part.length < 2 * WAITERS_PART) break
-    part = await more(first)
+    if (part.length < 2 * WAITERS_PART) part = []
+    if (part.length === 0) break
+    places += WAITERS_PART
+    part = await next(places)
   }
   // Who holds it already stands there without a name.
   waiting.delete('')
-  return [...waiting].map(([owner, deadline]) => ({ owner, deadline }))
+  const shown = [...waiting].map(([owner, deadline]) => ({ owner, deadline }))
+  return { waiting: shown, ...(part.length > 0 && { more: true }) }
 }

@@ -77,8 +77,8 @@ class FairLockProtocol extends HashProtocol implements LineProtocol {
     return (await this.runner.run(fairLockForceRelease, this.#keys, [...this.#guess, ...this.#voices])) === 1
   }
 
-  async inspect(): Promise<ServerState> {
-    return (await inspectLine(this.runner, fairKeys(this.key)))[0]
+  async inspect(briefly?: boolean): Promise<ServerState> {
+    return (await inspectLine(this.runner, fairKeys(this.key), briefly))[0]
   }
 }
 

@@ -95,7 +95,7 @@ class FencedThreadLock extends ThreadLock implements OwnedFencedLock {
   }
 
   async token(): Promise<bigint | undefined> {
-    return (await this.target.serverState()).token
+    return (await this.target.serverState(true)).token
   }
 }
 

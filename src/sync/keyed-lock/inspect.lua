@@ -1,7 +1,7 @@
 -- Who holds each of these keys, for how long, and how often; who waits in the line of the group, and for what. Some at a time.
 -- KEYS group, queue, deadlines, sets
--- ARGV first (count), fields[2..]
---   first: where to go on with those who wait
+-- ARGV first (integer), fields[2..]
+--   first: where to go on with those who wait, -1 when they are not asked for
 -- returns [string[fields] owners, integer[fields] left (ms), integer[fields] counts, string[pairs] waiting owners and deadlines in
 -- turn, string[] wants] in the order of the fields; an empty owner: it is free. Of each who waits, the fields that it wants, with
 -- blanks between them; empty where that is not known
@@ -16,7 +16,7 @@ for i = 2, #fields do
   local count = left[i - 1] > 0 and whole(redis.call('HGET', group, field .. ':' .. owner .. ':lock_count')) or 0
   counts[i - 1] = math.min(count, MAX_SAFE_INTEGER)
 end
-for _, owner in ipairs(placesAt(queue, first, KEYED_PART)) do
+for _, owner in ipairs(first < 0 and {} or placesAt(queue, first, KEYED_PART)) do
   local short = #owner < LONGEST_NAME
   waiting[#waiting + 1] = short and owner or ''
   waiting[#waiting + 1] = short and redis.call('ZSCORE', deadlines, owner) or ''

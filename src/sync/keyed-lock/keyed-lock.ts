@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Answer } from '../../core/protocol/line-protocol.js'
-import { type Attempt, isHeld, isPassed, type ServerState } from '../../core/protocol/protocol.js'
+import { type Attempt, isHeld, isPassed, NO_LINE, type ServerState, SHOWN } from '../../core/protocol/protocol.js'
 import { keyedDeadlines, keyedGrants, keyedQueue, keyedSets, keyedTurn } from '../../keys.js'
 import { KEYED_PART } from '../../constants.js'
 import {
@@ -128,37 +128,39 @@ class KeyedLockProtocol extends LinedProtocol implements Impatient {
 
   override async inspect(briefly?: boolean): Promise<ServerState> {
     const ask = (first: number) => this.runner.run(keyedLockInspect, this.#waiters, [first, ...this.#fields])
-    const [owners, left, counts, ...line] = await ask(0)
-    const places = (owner: string): number[] => [...owners.keys()].filter((place) => owners[place] === owner)
-    const holders = [...new Set(owners)]
-      .filter((owner) => owner !== '')
-      .map((owner) => {
-        const held = places(owner)
-        const keys = held.map((place) => this.#keys[place] as string)
-        return { owner, count: Math.min(...held.map((place) => counts[place] as number)), keys }
-      })
+    const [owners, left, counts, ...line] = await ask(briefly === true ? NO_LINE : 0)
+    const held = new Map<string, number[]>()
+    owners.forEach((owner, place) => {
+      const places = held.get(owner)
+      if (places !== undefined) places.push(place)
+      else if (owner !== '') held.set(owner, [place])
+    })
+    const holders = [...held].map(([owner, places]) => {
+      const keys = places.map((place) => this.#keys[place] as string)
+      return { owner, count: Math.min(...places.map((place) => counts[place] as number)), keys }
+    })
     const state = { ttl: Math.max(-2, ...left.filter((ms) => ms > 0)), holders }
-    return briefly === true ? state : { ...state, waiting: await this.#waiting(holders, line, ask) }
+    return briefly === true ? state : { ...state, ...(await this.#waiting(held, line, ask)) }
   }
 
   /** Those in the line who want one of these keys, and do not hold it already. */
   async #waiting(
-    holders: ServerState['holders'],
+    holders: ReadonlyMap<string, unknown>,
     first: Waiting,
     ask: (first: number) => Promise<readonly [unknown, unknown, unknown, ...Waiting]>,
-  ): Promise<NonNullable<ServerState['waiting']>> {
+  ): Promise<Pick<ServerState, 'waiting' | 'more'>> {
     const waiting = new Map<string, NonNullable<ServerState['waiting']>[number]>()
     let [pairs, wants]: Waiting = first
-    for (let from = KEYED_PART; ; from += KEYED_PART) {
+    for (let from = KEYED_PART; from <= SHOWN; from += KEYED_PART) {
       wants.forEach((set, i) => {
         const keys = this.#amongOurs(set)
         const [owner, deadline] = [pairs[2 * i] as string, Math.floor(Number(pairs[2 * i + 1]))]
-        if (keys.length > 0 && !holders.some((holder) => holder.owner === owner))
-          waiting.set(owner, { owner, deadline, keys })
+        if (keys.length > 0 && !holders.has(owner)) waiting.set(owner, { owner, deadline, keys })
       })
-      if (wants.length < KEYED_PART) return [...waiting.values()]
+      if (wants.length < KEYED_PART) return { waiting: [...waiting.values()] }
       ;[, , , pairs, wants] = await ask(from)
     }
+    return { waiting: [...waiting.values()], ...(wants.length > 0 && { more: true }) }
   }
 
   /** Which of these keys are in that set. */

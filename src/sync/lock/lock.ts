@@ -61,7 +61,7 @@ export abstract class HashProtocol implements LockProtocol {
   abstract acquire(owner: string, lease: number): Promise<Attempt>
   abstract release(owner: string, served?: readonly string[], visits?: number): Promise<number>
   abstract forceRelease(): Promise<boolean>
-  abstract inspect(): Promise<ServerState>
+  abstract inspect(briefly?: boolean, owner?: string): Promise<ServerState>
 
   /** While a slot of a cluster moves, no node runs what has several keys, one of which is not there. */
   protected orOfOneKey<T>(step: Promise<T>, alone: () => Promise<T>): Promise<T> {
@@ -206,8 +206,8 @@ export abstract class HashLineProtocol extends LinedProtocol {
     return (await this.runner.run(lockForceRelease, this.#line, this.#voices)) === 1
   }
 
-  async inspect(): Promise<ServerState> {
-    const [state, token] = await inspectLine(this.runner, [...this.#line, ...this.counter])
+  async inspect(briefly?: boolean): Promise<ServerState> {
+    const [state, token] = await inspectLine(this.runner, [...this.#line, ...this.counter], briefly)
     return { ...state, ...this.counted(token) }
   }
 }

@@ -1,6 +1,7 @@
 import type { AcquireOptions, Lock, LockState } from '../../api/lock.js'
 import type { Hold, MultiHold, Owner } from '../../api/hold.js'
 import type { OwnedLock } from '../../api/owned-lock.js'
+import { abortOf } from '../../base/abort.js'
 import type { Clock } from '../../base/clock.js'
 import { UnitOfWork } from '../../base/owner.js'
 import { enclosing, within } from '../../base/scope.js'
@@ -11,10 +12,11 @@ import type { Patience } from '../../core/waiting/request.js'
 import { lateError } from '../../core/waiting/late-answer.js'
 import { AcquireTimeoutError, type DeadlockError } from '../../errors.js'
 import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../check-options.js'
+import { SHOWN } from '../../core/protocol/protocol.js'
 import { errorOf, outcomes, tooFewWithout } from './outcomes.js'
 import { OwnedLocks } from './owned-locks.js'
 import { type Missed, type Rounds, type Wanted, inRounds } from './between-rounds.js'
-import { SeveralHolds } from './several-holds.js'
+import { released, SeveralHolds } from './several-holds.js'
 import { limitedStep, type LATE } from '../../core/waiting/limited-step.js'
 import { quoted } from '../../plain-text.js'
 
@@ -112,9 +114,13 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
   async inspect(): Promise<LockState> {
     const states = await this.each((member) => member.inspect())
     const remaining = this.#untilFree(states.map((state) => state.remaining))
+    const holders = states.flatMap((state) => state.holders)
+    const waiting = states.flatMap((state) => state.waiting)
+    const more = holders.length > SHOWN || waiting.length > SHOWN || states.some((state) => state.more === true)
     return {
-      holders: states.flatMap(({ holders }) => holders),
-      waiting: states.flatMap(({ waiting }) => waiting),
+      holders: holders.slice(0, SHOWN),
+      waiting: waiting.slice(0, SHOWN),
+      ...(more && { more: true }),
       ...(remaining !== undefined && { remaining }),
     }
   }
@@ -181,19 +187,22 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     const { lease = this.runtime.options.watchdog, owner, signal } = wanted
     const { name, needed } = this
     const hold = new SeveralHolds(this.runtime, { name, owner, holds, needed, drift: this.drift(lease) })
-    if (hold.remaining() > 0 && signal?.aborted !== true) return hold
+    let aborted = abortOf(signal)
+    if (hold.remaining() > 0 && aborted === undefined) return hold
     await this.giveBack(holds, wanted)
-    signal?.throwIfAborted()
+    aborted ??= abortOf(signal)
+    if (aborted !== undefined) throw aborted.error
     throw hold.closed ?? lateError(name, lease)
   }
 
   /** Nobody waits for a server that is silent beyond its limit, nor does an aborted call; the releases go on. */
   protected async giveBack(holds: readonly (Hold | undefined)[], wanted: Wanted): Promise<void> {
-    const released = Promise.all(holds.flatMap((hold) => (hold === undefined ? [] : [hold.release()])))
-    this.runtime.background.track(released)
+    const had = holds.filter((hold) => hold !== undefined)
+    const all = Promise.all(had.map((hold) => released(this.runtime, hold)))
+    this.runtime.background.track(all)
     const limit = wanted.wait === 0 ? GIVING_BACK : Math.min(this.left(wanted), GIVING_BACK)
-    const wait = wanted.signal?.aborted === true ? 1 : Math.max(1, limit)
-    await limitedStep(released, { signal: undefined, wait }, this.clock, () => Promise.resolve())
+    const wait = abortOf(wanted.signal) !== undefined ? 1 : Math.max(1, limit)
+    await limitedStep(all, { signal: undefined, wait }, this.clock, () => Promise.resolve())
   }
 }
 

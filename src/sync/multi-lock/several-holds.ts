@@ -1,3 +1,4 @@
+import { abortOf, reasonOf } from '../../base/abort.js'
 import type { Clock, Timer } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Runtime } from '../../core/client/runtime.js'
@@ -32,6 +33,15 @@ export interface Parts {
 }
 
 const isLive = ({ state }: Hold): boolean => state === 'held' || state === 'uncertain'
+
+/** Where nobody waits for it. A member may be an object of the caller's own: what its release throws is an `error` event. */
+export const released = async (runtime: Runtime, hold: Hold): Promise<void> => {
+  try {
+    await hold.release()
+  } catch (error) {
+    runtime.fail(error)
+  }
+}
 
 /** Several holds as one, which lasts while as many of them as are needed are certain. */
 export class SeveralHolds implements MultiHold, UsedHold {
@@ -85,7 +95,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
   /** One more that was asked for and came late. */
   join(hold: Hold, index: number): void {
     if (!this.#live) {
-      void hold.release()
+      void released(this.#runtime, hold)
       return
     }
     this.#parts.holds[index] = hold
@@ -93,8 +103,9 @@ export class SeveralHolds implements MultiHold, UsedHold {
   }
 
   #listen({ signal }: Hold, index: number): void {
-    const ended = (): void => this.#memberEnded(index, signal.reason)
-    if (signal.aborted) ended()
+    const ended = (): void => this.#memberEnded(index, reasonOf(signal))
+    const aborted = abortOf(signal)
+    if (aborted !== undefined) this.#memberEnded(index, aborted.error)
     else signal.addEventListener('abort', ended, { once: true })
   }
 
@@ -205,7 +216,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
     const live = this.#live
     this.#end ??= 'released'
     this.#watch?.cancel()
-    const releases = this.members.map((member) => member.release())
+    const releases = this.members.map(async (member) => member.release())
     const { needed } = this.#parts
     const freed = await enough(releases, { needed, clock: this.clock }, Boolean)
     return live && freed.filter((one) => one?.status === 'fulfilled' && one.value).length >= needed

@@ -1,5 +1,5 @@
 import type { Answer } from '../../core/protocol/line-protocol.js'
-import { type Attempt, isHeld, isPassed, type ServerState } from '../../core/protocol/protocol.js'
+import { type Attempt, isHeld, isPassed, NO_LINE, type ServerState, SHOWN } from '../../core/protocol/protocol.js'
 import { ReadGate } from '../../core/gate/read-gate.js'
 import type { ReadProtocol } from '../../core/protocol/read-protocol.js'
 import { WriteGate } from '../../core/gate/write-gate.js'
@@ -33,6 +33,8 @@ import type { LockKind } from '../../core/gate/lock-kind.js'
 
 /** How many parts are looked at where it is only asked whether anybody reads. */
 const BRIEF = 2
+/** And how many where all readers are asked for: those who died, and fields of other programs, are looked at as well. */
+const LOOKS = 40
 /** Redisson's mark of a writer, behind its owner. */
 export const WRITE = ':write'
 
@@ -98,17 +100,17 @@ abstract class Side extends LinedProtocol {
     return (await this.runner.run(readWriteLockForceRelease, this.#line, args)) === 1
   }
 
-  override async inspect(briefly?: boolean): Promise<ServerState> {
-    let queue: readonly string[] = []
+  override async inspect(briefly?: boolean, owner = ''): Promise<ServerState> {
     const ask = (from: string, first: number) =>
-      this.runner.run(readWriteLockInspect, this.#line, [this.companion, from, first])
+      this.runner.run(readWriteLockInspect, this.#line, [this.companion, from, first, owner])
     const held = await holdersInParts(briefly, async (from) => {
-      const [ttl, next, fields, times, waiting] = await ask(from, 0)
-      queue = waiting
+      const [ttl, next, fields, times] = await ask(from, NO_LINE)
       return { ttl, next, holders: readersAndWriter(fields, times) }
     })
     if (briefly === true) return held
-    return { ...held, waiting: await waitersInParts(queue, async (first) => (await ask('', first))[4]) }
+    const next = async (first: number): Promise<readonly string[]> => (await ask('', first))[4]
+    const line = await waitersInParts(await next(0), next)
+    return { ...held, ...line, ...((held.more ?? line.more) === true && { more: true }) }
   }
 }
 
@@ -121,13 +123,17 @@ type Part = Pick<ServerState, 'ttl' | 'holders'> & { readonly next: string }
 const holdersInParts = async (
   briefly: boolean | undefined,
   part: (from: string) => Promise<Part>,
-): Promise<Pick<ServerState, 'ttl' | 'holders'>> => {
+): Promise<Pick<ServerState, 'ttl' | 'holders' | 'more'>> => {
   const holders = new Map<string, ServerState['holders'][number]>()
   let told = await part('0')
   for (let calls = 1; ; calls++) {
     for (const holder of told.holders) holders.set(holder.owner, holder)
     const { ttl, next } = told
-    if (next === '0' || (briefly === true && holders.size > 0)) return { ttl, holders: [...holders.values()] }
+    const all = next === '0'
+    if (all || holders.size >= SHOWN || calls === LOOKS || (briefly === true && holders.size > 0)) {
+      const shown = [...holders.values()].slice(0, SHOWN)
+      return { ttl, holders: shown, ...((!all || holders.size > SHOWN) && { more: true }) }
+    }
     if (briefly === true && calls === BRIEF) return { ttl, holders: [{ owner: '', count: 1, mode: 'read' }] }
     told = await part(next)
   }

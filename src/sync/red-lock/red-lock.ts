@@ -3,7 +3,7 @@ import { BusyError, DeadlockError, EngineError, type MemberFailure } from '../..
 import type { Hold } from '../../api/hold.js'
 import { LockOfLocks } from '../multi-lock/lock-of-locks.js'
 import type { Missed, Wanted } from '../multi-lock/between-rounds.js'
-import type { SeveralHolds } from '../multi-lock/several-holds.js'
+import { released, type SeveralHolds } from '../multi-lock/several-holds.js'
 import { LATE } from '../../core/waiting/limited-step.js'
 
 /** A member that has not answered within a tenth of the lease counts as down; or within these, ms. */
@@ -56,12 +56,12 @@ export class RedLock extends LockOfLocks {
       round.close((late, index) => {
         void together.then(
           (hold) => hold.join(late, index),
-          () => late.release(),
+          () => released(this.runtime, late),
         )
       })
       return together
     }
-    round.close((late) => void late.release())
+    round.close((late) => void released(this.runtime, late))
     await this.giveBack(round.holds, wanted)
     signal?.throwIfAborted()
     return { failures: round.failures, answered: round.answered, next: 0, cut: share < enough && round.overdue }

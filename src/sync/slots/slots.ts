@@ -1,3 +1,4 @@
+import { abortOf } from '../../base/abort.js'
 import { dateAt, isDate } from '../../base/clock.js'
 import type { TenureHold } from '../../core/hold/hold.js'
 import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
@@ -198,10 +199,10 @@ export class ClaimedSlots implements Slots {
     signal?.throwIfAborted()
     const outcome = await persist(runtime, () => record.claim(hold.tenure.wire, most), until)
     if ('answer' in outcome && outcome.answer === undefined) return undefined
-    const stopped = [hold.signal, signal].find((one) => one?.aborted)
+    const stopped = abortOf(hold.signal) ?? abortOf(signal)
     if ('answer' in outcome && stopped === undefined) return outcome.answer
     runtime.retry.inBackground(() => record.giveBack())
-    throw 'error' in outcome ? outcome.error : stopped?.reason
+    throw 'error' in outcome ? outcome.error : stopped?.error
   }
 
   async #work<T>(run: SlotRun, { lock, hold, record, work }: Working<T>): Promise<SlotResult<T>> {

@@ -2,7 +2,7 @@ import { Emitter } from '../../base/emitter.js'
 import type { Messages, MessagesOptions } from '../../api/topic.js'
 import { checkGap, type Listening, type Place } from './listening.js'
 import type { Topics } from './topics.js'
-import { reasonOf } from '../../base/abort.js'
+import { abortOf } from '../../base/abort.js'
 
 interface Waiting<T> {
   readonly resolve: (result: IteratorResult<T, undefined>) => void
@@ -84,7 +84,7 @@ export class MessageLoop<T> implements Messages<T> {
       )
       listening.on('gap', () => this.#gaps.emit('gap'))
       // All subscriptions of the topic were ended, or the signal did it.
-      listening.atEnd(() => this.#over(signal?.aborted === true ? { error: reasonOf(signal) } : {}))
+      listening.atEnd(() => this.#over(abortOf(signal) ?? {}))
       if (this.#end !== undefined) await listening.unsubscribe()
       return listening
     } catch (error) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, type Hold } from 'holdfast'
+import { type AcquireOptions, connect, type Hold, type Lock } from 'holdfast'
 import { rejection } from '../contract/lock/kind.js'
 import type { Client, Options } from '../../support/engines.js'
 import { until } from '../../support/until.js'
@@ -218,4 +218,122 @@ void describe('a signal of a class of the user’s', { concurrency: 4 }, () => {
         }))
     }
   }
+
+  test('whose aborted throws when it aborts → the loops end with what was thrown, and nothing else does', () =>
+    onEmbedded(async (open) => {
+      const client = await open()
+      const loops: ((signal: AbortSignal) => AsyncIterator<unknown>)[] = [
+        (signal) => client.topic('t').messages({ signal }),
+        (signal) => client.election('e').observe({ signal }),
+      ]
+      for (const make of loops) {
+        const controller = broken('aborted')
+        const loop = make(controller.signal)
+        const first = loop.next()
+        await sleep(20)
+        // An observer says at once that nobody leads.
+        const next = rejection(make === loops[1] ? first.then(() => loop.next()) : first)
+        await sleep(5)
+        controller.abort(new Error('left'))
+        assert.match(String(await Promise.race([next, sleep(2000)])), /theirs/)
+      }
+    }))
+
+  test('whose aborted throws when it is read again → what several locks, or a slot, took for the call is given back', () =>
+    onEmbedded(async (open) => {
+      const client = await open()
+      const slots = client.slots('j')
+      const both = client.multiLock(client.lock('a'), client.lock('b'))
+      const most = client.redLock(client.lock('c'), client.lock('d'))
+      for (let before = 0; before < 6; before++) {
+        let reads = 0
+        const throwsLater = (): AbortSignal => {
+          reads = 0
+          const { signal } = new AbortController()
+          const get = (): boolean => {
+            if (reads++ >= before) throw new Error('theirs')
+            return false
+          }
+          return Object.defineProperty(signal, 'aborted', { get })
+        }
+        for (const lock of [both, most]) {
+          const had = await lock.acquire({ signal: throwsLater() }).catch((error: unknown) => error)
+          if (had instanceof Error) assert.match(had.message, /theirs/)
+          else await (had as Hold).release()
+          assert.equal(await lock.isLocked(), false, `after ${before} reads`)
+        }
+        const slot = `slot ${before}`
+        await slots.run(slot, { signal: throwsLater() }, () => 5).catch((error: unknown) => error)
+        await until(async () => (await slots.inspect(slot))?.state !== 'running', 1000)
+      }
+      await wipe(client)
+    }))
 })
+
+type Release = (done: Promise<boolean>) => Promise<boolean>
+
+/** A lock of the user's in front of one of ours, whose holds cannot be given back. */
+const unreleased = (lock: Lock, release: Release): Lock =>
+  new Proxy(lock, {
+    get: (target, part) => {
+      const found: unknown = Reflect.get(target, part)
+      if (typeof found !== 'function') return found
+      if (part !== 'tryAcquire') return found.bind(target) as unknown
+      return async (options?: AcquireOptions) => {
+        const hold = await target.tryAcquire(options)
+        if (hold === undefined) return undefined
+        return new Proxy(hold, {
+          get: (of, what) => {
+            const value: unknown = Reflect.get(of, what)
+            if (what !== 'release') return typeof value === 'function' ? (value.bind(of) as unknown) : value
+            return () => release(of.release())
+          },
+        })
+      }
+    },
+  })
+
+void describe('a lock of the user’s', { concurrency: 4 }, () => {
+  const ways: Readonly<Record<string, Release>> = {
+    rejects: async (done) => {
+      await done
+      throw new Error('theirs')
+    },
+    throws: () => {
+      throw new Error('theirs')
+    },
+  }
+  for (const [way, release] of Object.entries(ways))
+    test(`whose release ${way}, among several → the others are given back, and nothing ends the process`, () =>
+      onEmbedded(async (open) => {
+        const [client, other] = [await open(), await open()]
+        const told: Error[] = []
+        client.on('error', (error) => void told.push(error))
+        for (const make of [
+          (...locks: Lock[]) => client.multiLock(...locks),
+          (...locks: Lock[]) => client.redLock(...locks),
+        ]) {
+          const names = ['a', 'b', 'c']
+          const [a, b, c] = names.map((name) => client.lock(name)) as [Lock, Lock, Lock]
+          const lock = make(unreleased(a, release), unreleased(b, release), c)
+          const free = async (): Promise<void> =>
+            until(async () => {
+              const taken = await Promise.all(names.map((name) => other.lock(name).isLocked()))
+              return !taken.includes(true)
+            }, 3000)
+          await (await lock.acquire()).release()
+          await free()
+          const rivals = [await other.lock('b').acquire(), await other.lock('c').acquire()]
+          assert.equal(await lock.tryAcquire(), undefined)
+          for (const rival of rivals) await rival.release()
+          await free()
+        }
+        assert.ok(told.length > 0 && told.every(({ message }) => message === 'theirs'), String(told))
+      }))
+})
+
+/** Records that stay by design. */
+const wipe = async (client: Client): Promise<void> => {
+  const records = "for _, key in ipairs(redis.call('KEYS', '*:slot*')) do redis.call('DEL', key) end"
+  await client.script(records).run()
+}

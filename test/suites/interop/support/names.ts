@@ -79,7 +79,7 @@ export const fairListeners = async (redis: Redis, name: string): Promise<number>
 export const confirmed = async (redis: Redis, name: string): Promise<void> => {
   const end = performance.now() + 10_000
   for (;;) {
-    const ours = ['line', 'keyed_line', 'rwlock_queue'].map((line) => `holdfast_${line}:${tagged(name)}`)
+    const ours = ['line', 'keyed_line', 'rwlock_queue'].map((line) => `holdfast_${line}:${own(name)}`)
     const lines = [fairQueue(name), ...ours]
     // Of a group the owners are the values.
     const [holders, ...places] = await Promise.all([
