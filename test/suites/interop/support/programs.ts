@@ -38,7 +38,8 @@ export const stepsOf = (program: Program): string[] =>
     .map((step) => step.trim())
     .filter(Boolean)
 
-const GRANT = /^holdfast_(?:line|keyed)_grant:(.*):[0-9a-f-]{36}(?::[0-9a-f]{16})? (.*)$/
+/** A name with braces has an exclamation mark behind it there. */
+const GRANT = /^holdfast_(?:line|keyed)_grant:(.*?)!?:[0-9a-f-]{36}(?::[0-9a-f]{16})? (.*)$/
 
 /** What ours tell one another of a plain lock where Redisson would tell all of its release: the same, unless that was told, too. */
 const asReleases = (messages: readonly string[]): string[] => {
