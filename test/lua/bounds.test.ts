@@ -93,7 +93,7 @@ void describe('what a script does is bounded', () => {
       [['HSET', 'k', 'mode', 'read', ...readers]],
       readWriteLockInspect,
       ['k', 'q', 'd'],
-      ['{k}', '0', 0],
+      ['{k}', '0', 0, ''],
     )
     assert.ok(calls <= 2020, `${calls} commands`)
   })
