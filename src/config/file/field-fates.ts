@@ -34,30 +34,30 @@ const ignored = (note: string): Row => ({ fate: 'ignored', note })
 const refused = (note: string): Row => ({ fate: 'refused', note })
 const only = (value: string, note: string): Row => ({ fate: 'honoured', only: value, note })
 
-const JAVA = ignored('it belongs to the Java machine')
+const JAVA = ignored('it concerns only the Java virtual machine')
 const THREADS = ignored('there are no threads here')
-const POOL = ignored('there is one connection for commands and one for messages')
-const PRO = ignored('of Redisson PRO alone')
-const LATER = ignored('nothing is sent twice; a call that waits asks again until its wait ends')
-const REPLICAS = ignored('nothing is asked of replicas')
-const DNS = ignored('names are resolved at each connection')
-const OBJECTS = ignored('there are no such objects here')
-const SCAN = ignored('the topology is asked for when a connection or an answer says that it has changed')
-const NO_PRO = refused('of Redisson PRO alone: name the servers in one of the other sections')
+const POOL = ignored('holdfast has one connection for commands and one for messages')
+const PRO = ignored('only Redisson PRO has it')
+const LATER = ignored('no command is sent twice; a call that waits retries until its wait ends')
+const REPLICAS = ignored('holdfast asks nothing of replicas')
+const DNS = ignored('holdfast resolves names at each connection')
+const OBJECTS = ignored('holdfast has no such objects')
+const SCAN = ignored('holdfast asks for the topology when a connection or an answer says that it has changed')
+const NO_PRO = refused('only Redisson PRO has it: name the servers in one of the other sections')
 
 const ROOT: Rows = {
   codec: honoured(
-    '`codec`, of topics, keys of a group, and scripts that ask for it; a class that only Java has is a warning, and an error where a value or a keyed lock needs it',
+    '`codec`, for topics, keys of a group, and scripts that ask for it; a class that only Java has is a warning, and an error if a value or a keyed lock needs it',
   ),
   lockWatchdogTimeout: honoured('`watchdog`'),
-  lockWatchdogBatchSize: ignored('renewals go out in batches of their own'),
+  lockWatchdogBatchSize: ignored('holdfast batches renewals in its own way'),
   fairLockWaitTimeout: honoured('`fairWaiterTimeout`'),
-  checkLockSyncedSlaves: honoured('`replicas.sync`; with `false` replicas are not waited for at all'),
-  slavesSyncTimeout: honoured('`replicas.timeout`; it must be below `timeout`, else half of that is taken'),
-  keepPubSubOrder: only('true', 'messages of a channel always come in their order'),
-  useScriptCache: only('true', 'scripts always go by their SHA-1'),
-  lazyInitialization: only('false', '`connect` connects'),
-  protocol: only('RESP2', 'RESP2 is spoken: the same answers'),
+  checkLockSyncedSlaves: honoured('`replicas.sync`; with `false`, calls do not wait for replicas at all'),
+  slavesSyncTimeout: honoured('`replicas.timeout`; it must be below `timeout`, otherwise half of that is used'),
+  keepPubSubOrder: only('true', 'messages of a channel always arrive in order'),
+  useScriptCache: only('true', 'scripts are always called by their SHA-1'),
+  lazyInitialization: only('false', '`connect` always connects at once'),
+  protocol: only('RESP2', 'holdfast speaks RESP2; the answers are the same'),
   reliableTopicWatchdogTimeout: OBJECTS,
   minCleanUpDelay: OBJECTS,
   maxCleanUpDelay: OBJECTS,
@@ -77,10 +77,10 @@ const ROOT: Rows = {
   useLinuxNativeEpoll: JAVA,
   nettyHook: JAVA,
   useThreadClassLoader: JAVA,
-  connectionListener: ignored('listen to `reconnect` of the client'),
+  connectionListener: ignored('listen to the `reconnect` event of the client'),
   connectionManager: JAVA,
   addressResolverGroupFactory: DNS,
-  valkeyCapabilities: ignored('a cluster tells where a key is'),
+  valkeyCapabilities: ignored('the cluster itself says which node has a key'),
   executorServiceWorkers: OBJECTS,
   mapReduceWorkers: OBJECTS,
   redissonNodeInitializer: OBJECTS,
@@ -90,7 +90,7 @@ const ROOT: Rows = {
   meterRegistryProvider: PRO,
   performanceMode: PRO,
   secretKey: refused(
-    'of Redisson PRO alone, as are passwords with `{aes}`: take the passwords from the environment, as `${NAME}`',
+    'only Redisson PRO has it, like passwords with `{aes}`: take the passwords from the environment, as `${NAME}`',
   ),
   proxyServersConfig: NO_PRO,
   multiClusterServersConfig: NO_PRO,
@@ -98,59 +98,59 @@ const ROOT: Rows = {
 }
 
 const ANY: Rows = {
-  username: honoured('before the one of the section; that of an address goes before both'),
+  username: honoured('takes precedence over the one of the section; that of an address takes precedence over both'),
   password: honoured('as `username`; `{aes}…` of Redisson PRO is refused'),
   credentialsResolver: refused(
-    'it is Java code: give `username` and `password`, from the environment as `${NAME}`; with a password beside it, it is ignored',
+    'it is Java code: give `username` and `password`, from the environment as `${NAME}`; if there is a password beside it, it is ignored',
   ),
   nameMapper: honoured(
-    'the function of this class in `nameMappers` of `connect`, or `mapName`; without either it is refused, since keys would differ',
+    'the function for this class in `nameMappers` of `connect`, or `mapName`; without either it is refused, because keys would differ',
   ),
   commandMapper: only(
     'DefaultCommandMapper',
-    'commands have their own names; a server that knows them by others refuses them',
+    'holdfast uses the standard names of commands; a server that knows them by other names refuses them',
   ),
   sslVerificationMode: honoured('`NONE`, `CA_ONLY`, `STRICT`'),
   sslTruststore: honoured('PEM; PKCS#12 and JKS are refused, with the command that turns them into PEM'),
-  sslTruststorePassword: ignored('PEM has none'),
+  sslTruststorePassword: ignored('a PEM file has no password'),
   sslKeystore: honoured(
     'PKCS#12, or PEM with key and certificates; JKS is refused, with the command that turns it into PKCS#12',
   ),
-  sslKeystorePassword: honoured('of the key'),
-  sslKeystoreType: ignored('it is seen by the file'),
+  sslKeystorePassword: honoured('the password of the key'),
+  sslKeystoreType: ignored('the file itself shows its type'),
   sslProtocols: honoured('the lowest and the highest of them'),
-  sslCiphers: honoured('by the names of Java or of OpenSSL'),
+  sslCiphers: honoured('by their Java or OpenSSL names'),
   sslProvider: JAVA,
-  sslTrustManagerFactory: ignored('it is Java code: `sslTruststore`'),
-  sslKeyManagerFactory: ignored('it is Java code: `sslKeystore`'),
-  tcpKeepAlive: honoured('of the sockets; on unless it is `false`'),
-  tcpKeepAliveIdle: honoured('seconds; 30 unless given'),
-  tcpKeepAliveCount: ignored('the system’s is used'),
-  tcpKeepAliveInterval: ignored('the system’s is used'),
-  tcpUserTimeout: ignored('`timeout` tells of a connection that is dead'),
-  tcpNoDelay: honoured('of the sockets; on unless it is `false`'),
+  sslTrustManagerFactory: ignored('it is Java code: use `sslTruststore`'),
+  sslKeyManagerFactory: ignored('it is Java code: use `sslKeystore`'),
+  tcpKeepAlive: honoured('for all sockets; on unless it is `false`'),
+  tcpKeepAliveIdle: honoured('in seconds; 30 by default'),
+  tcpKeepAliveCount: ignored('the operating system’s value is used'),
+  tcpKeepAliveInterval: ignored('the operating system’s value is used'),
+  tcpUserTimeout: ignored('`timeout` detects a dead connection'),
+  tcpNoDelay: honoured('for all sockets; on unless it is `false`'),
 }
 
 const SECTION: Rows = {
   timeout: honoured('`commandTimeout`'),
   connectTimeout: honoured('`connectTimeout`'),
   clientName: honoured('CLIENT SETNAME on each connection'),
-  database: honoured('SELECT; a cluster has 0 alone, another is refused'),
-  subscriptionTimeout: ignored('to subscribe is a command: `timeout`'),
+  database: honoured('SELECT; a cluster has only 0, and another is refused'),
+  subscriptionTimeout: ignored('subscribing is a command, so `timeout` applies'),
   retryAttempts: LATER,
   retryDelay: LATER,
   retryInterval: LATER,
-  reconnectionDelay: ignored('20 ms to 2 s, with jitter: holds must be asked about before their leases end'),
-  reconnectionTimeout: ignored('it is tried until the client is closed'),
+  reconnectionDelay: ignored('20 ms to 2 s, with jitter: holdfast must ask about its holds before their leases end'),
+  reconnectionTimeout: ignored('holdfast retries until the client is closed'),
   failedAttempts: LATER,
-  pingConnection: ignored('a dead connection shows by `timeout`'),
-  pingConnectionInterval: ignored('a dead connection shows by `timeout`'),
-  pingTimeout: ignored('a dead connection shows by `timeout`'),
+  pingConnection: ignored('`timeout` detects a dead connection'),
+  pingConnectionInterval: ignored('`timeout` detects a dead connection'),
+  pingTimeout: ignored('`timeout` detects a dead connection'),
   keepAlive: honoured('as `tcpKeepAlive`'),
   sslEnableEndpointIdentification: honoured(
-    '`false` is `sslVerificationMode: NONE`, as in Redisson; that goes before it',
+    '`false` means `sslVerificationMode: NONE`, as in Redisson; if both are given, `sslVerificationMode` takes precedence',
   ),
-  credentialsReapplyInterval: ignored('who connects says its password once'),
+  credentialsReapplyInterval: ignored('a connection sends its password only once'),
   idleConnectionTimeout: POOL,
   subscriptionsPerConnection: POOL,
   subscriptionConnectionMinimumIdleSize: POOL,
@@ -161,8 +161,8 @@ const SECTION: Rows = {
 }
 
 const WITH_REPLICAS: Rows = {
-  readMode: only('MASTER', 'everything is asked of the master'),
-  subscriptionMode: only('MASTER', 'messages come from the master; who publishes need not know'),
+  readMode: only('MASTER', 'all commands go to the master'),
+  subscriptionMode: only('MASTER', 'messages come from the master; publishers need not know that'),
   loadBalancer: REPLICAS,
   failedSlaveCheckInterval: REPLICAS,
   failedSlaveNodeDetector: REPLICAS,
@@ -177,29 +177,29 @@ const WITH_REPLICAS: Rows = {
 }
 
 const NAT = honoured(
-  '`HostPortNatMapper`, `HostNatMapper`, and their maps; another class is refused: addresses would differ',
+  '`HostPortNatMapper`, `HostNatMapper`, and their maps; another class is refused, because addresses would differ',
 )
 const NAT_MAP = honoured('as the `hostsPortMap` of a `HostPortNatMapper`')
 
 const SINGLE: Rows = {
-  address: honoured('the server; a port is needed, a user and password may be in it'),
+  address: honoured('the server; a port is required, a user and password may be in it'),
   connectionMinimumIdleSize: POOL,
   connectionPoolSize: POOL,
 }
 
 const MASTER_SLAVE: Rows = {
-  masterAddress: honoured('the server; how many replicas it has, it says itself'),
+  masterAddress: honoured('the server; it says itself how many replicas it has'),
   slaveAddresses: REPLICAS,
 }
 
 const SENTINEL: Rows = {
   sentinelAddresses: honoured('the sentinels'),
-  masterName: honoured('what they call the servers'),
-  sentinelUsername: honoured('of the sentinels'),
+  masterName: honoured('the name that the sentinels know the master by'),
+  sentinelUsername: honoured('for the sentinels'),
   sentinelPassword: honoured(
-    'of the sentinels; without it they are told none, where Redisson tries `password` if they ask',
+    'for the sentinels; without it, holdfast sends them none, but Redisson tries `password` if they ask',
   ),
-  sentinelsDiscovery: honoured('with `false` only those of `sentinelAddresses` are asked'),
+  sentinelsDiscovery: honoured('with `false`, only those of `sentinelAddresses` are asked'),
   natMapper: NAT,
   natMap: NAT_MAP,
   scanInterval: SCAN,
@@ -208,21 +208,21 @@ const SENTINEL: Rows = {
 }
 
 const CLUSTER: Rows = {
-  nodeAddresses: honoured('some of its nodes'),
+  nodeAddresses: honoured('some of the nodes'),
   shardedSubscriptionMode: honoured(
-    'whether releases are published with SPUBLISH: must be the same for every client on these keys',
+    'whether releases are published with SPUBLISH; it must be the same for every client on these keys',
   ),
   natMapper: NAT,
   natMap: NAT_MAP,
   scanInterval: SCAN,
-  checkSlotsCoverage: ignored('a name whose slot nobody has is refused by the server'),
+  checkSlotsCoverage: ignored('the server refuses a name whose slot no node has'),
   checkMasterLinkStatus: REPLICAS,
   slots: PRO,
   topicSlots: PRO,
 }
 
 const REPLICATED: Rows = {
-  nodeAddresses: honoured('all of them are asked which is the master, at each connection'),
+  nodeAddresses: honoured('at each connection, holdfast asks all of them which is the master'),
   natMapper: NAT,
   scanInterval: SCAN,
   monitorIPChanges: DNS,
