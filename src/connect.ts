@@ -11,8 +11,8 @@ import type { ClientOptions } from './config/client-options.js'
  *     const client = await connect() // HOLDFAST_URL, else REDIS_URL
  */
 export const connect = async (from?: string | URL | ClientOptions): Promise<Client> => {
-  // Whoever imports the package and never connects, such as a command line that prints its help, loads no kind of lock.
-  // What it opens outlives the call: it keeps nothing of the scope in which it was made.
+  // A program that imports the package and never connects, such as a command line that prints its help, loads no kind of lock.
+  // The client outlives the call, so it keeps nothing of the scope in which it was created.
   return outside(async () => {
     const { open } = await import('./open.js')
     return open(from)

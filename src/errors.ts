@@ -1,7 +1,7 @@
 import { plainMessage, plainText, quoted } from './plain-text.js'
 import { textOf } from './thrown.js'
 
-/** Every code that an error of holdfast carries; `EngineErrorCode` are those of an `EngineError`. */
+/** Every `code` of an error of holdfast. Those of an `EngineError` are the type `EngineErrorCode`. */
 export type ErrorCode =
   | 'ACQUIRE_TIMEOUT'
   | 'LOCK_LOST'
@@ -41,8 +41,8 @@ const SERVER_CODES = [
 ] as const
 
 /**
- * `OFFLINE`: nothing was sent. `NO_REPLY`: it was sent, and no answer came. `BAD_REPLY`: what came is no answer to it. `SERVER`: the server said no in words of its
- * own (see the message). `WRONG_KIND`: something else stands under the name, and it was not touched. All others are the first
+ * `OFFLINE`: nothing was sent. `NO_REPLY`: the command was sent, and no answer came. `BAD_REPLY`: the reply cannot be the answer to the command. `SERVER`: the
+ * server refused with any other error (see the message). `WRONG_KIND`: something else is stored under the name, and it was not touched. All others are the first
  * word of the server's answer, as it sent it.
  */
 export type EngineErrorCode =
@@ -50,6 +50,7 @@ export type EngineErrorCode =
 
 const BRANDS = Symbol.for('holdfast.error')
 
+/** What an error carries besides its code and message. */
 export interface ErrorDetails {
   readonly target?: string | undefined
   readonly cause?: unknown
@@ -60,14 +61,14 @@ interface Branded {
   readonly prototype: object
 }
 
-/** The base of all errors of this library. `instanceof` holds across two installed copies of the package. */
+/** The base class of all errors of this library. `instanceof` works across two installed copies of the package. */
 export class HoldfastError extends Error {
   static readonly brand: string = 'HoldfastError'
-  /** What happened: `docs/errors.md` lists them. */
+  /** What went wrong. `docs/errors.md` lists all codes. */
   readonly code: ErrorCode
   /** The name of the lock or synchronizer that the error is about. */
   readonly target: string | undefined
-  /** The names of this class and of its bases: what a second copy of the package knows it by. */
+  /** The names of this class and its base classes. A second copy of the package recognizes the error by them. */
   readonly [BRANDS]: readonly string[]
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -94,7 +95,7 @@ export class HoldfastError extends Error {
   }
 }
 
-/** The wait ended before the lock was acquired. */
+/** The wait timed out before the lock was acquired. */
 export class AcquireTimeoutError extends HoldfastError {
   static override readonly brand = 'AcquireTimeoutError'
   constructor(target: string, wait: number, cause?: unknown) {
@@ -102,10 +103,10 @@ export class AcquireTimeoutError extends HoldfastError {
   }
 }
 
-/** The hold is not ours any more, or can no longer be trusted to be. */
+/** The hold is not yours any more, or can no longer be trusted. */
 export class LockLostError extends HoldfastError {
   static override readonly brand = 'LockLostError'
-  /** What the work of a `using` returned although the hold was lost by then. */
+  /** What the work of a `using` returned, if the hold was lost by then. */
   readonly result: unknown
   constructor(target: string, why: string, details: { cause?: unknown; result?: unknown } = {}) {
     super('LOCK_LOST', `the hold of ${quoted(target)} was lost: ${why}`, { target, cause: details.cause })
@@ -113,7 +114,7 @@ export class LockLostError extends HoldfastError {
   }
 }
 
-/** Released by somebody who does not hold it. Nothing was changed. */
+/** The caller does not hold the lock or the permit. Nothing was changed. */
 export class NotOwnerError extends HoldfastError {
   static override readonly brand = 'NotOwnerError'
   constructor(target: string, owner: string) {
@@ -121,7 +122,7 @@ export class NotOwnerError extends HoldfastError {
   }
 }
 
-/** The permits of a semaphore, or the rate of a limiter, were never set, or are gone. */
+/** The permits of a semaphore, or the rate of a limiter, were never set, or were deleted or have expired. */
 export class NotInitializedError extends HoldfastError {
   static override readonly brand = 'NotInitializedError'
   constructor(target: string, what: 'rate is' | 'permits are' = 'rate is') {
@@ -129,7 +130,7 @@ export class NotInitializedError extends HoldfastError {
   }
 }
 
-/** Waiting would never end: only the waiting code itself could release what it waits for. */
+/** The wait would never end: only the waiting code itself could release what it waits for. */
 export class DeadlockError extends HoldfastError {
   static override readonly brand = 'DeadlockError'
   constructor(target: string, why: string, cause?: unknown) {
@@ -137,10 +138,10 @@ export class DeadlockError extends HoldfastError {
   }
 }
 
-/** As many calls as `maxWaiters` allows wait in this client already. */
+/** As many calls as `maxWaiters` allows already wait in this client. */
 export class BusyError extends HoldfastError {
   static override readonly brand = 'BusyError'
-  /** How many may wait: the option of the client. */
+  /** How many calls may wait: the option of the client. */
   readonly maxWaiters: number
   constructor(target: string, maxWaiters: number, cause?: unknown) {
     super('BUSY_CLIENT', `${quoted(target)}: ${maxWaiters} calls wait in this client already (maxWaiters)`, {
@@ -151,19 +152,19 @@ export class BusyError extends HoldfastError {
   }
 }
 
-/** What went wrong with one member of a multi-lock or red-lock. */
+/** The error of one member of a multi-lock or red-lock. */
 export interface MemberFailure {
-  /** Its place among the locks that it was given. */
+  /** The member's index among the locks that you passed. */
   readonly index: number
-  /** Its name. */
+  /** The name of the member. */
   readonly name: string
-  /** Why it failed. */
+  /** Why the member failed. */
   readonly error: unknown
 }
 
 /**
- * Locks of a multi-lock or red-lock failed; what had been taken of the others was given back. Where all that failed say the
- * same of the whole (`ClosedError`, `BusyError`, `DeadlockError`), that is what is thrown, and this is its cause.
+ * Locks of a multi-lock or red-lock failed. Others that it had acquired were released. If all failures are a `ClosedError`, or all a `BusyError`, or all a
+ * `DeadlockError`, the call rejects with such an error instead, and this one is its `cause`.
  */
 export class MembersError extends HoldfastError {
   static override readonly brand = 'MembersError'
@@ -179,7 +180,7 @@ export class MembersError extends HoldfastError {
   }
 }
 
-/** It was taken, but none of the server's replicas said in time that it has it; it was given back. */
+/** It was acquired, but none of the server's replicas confirmed in time that it has it, so it was given back. */
 export class ReplicationError extends HoldfastError {
   static override readonly brand = 'ReplicationError'
   constructor(target: string, replicas: number, timeout: number, cause?: unknown) {
@@ -191,10 +192,10 @@ export class ReplicationError extends HoldfastError {
   }
 }
 
-/** The computation that this call shared has failed in another process. */
+/** The computation that this call shared failed in another process. */
 export class FlightError extends HoldfastError {
   static override readonly brand = 'FlightError'
-  /** The `name` of the error that its work threw. */
+  /** The `name` of the error that the work threw there. */
   readonly thrown: string
   constructor(target: string, thrown: string, why: string) {
     const said = `${plainText(thrown)}: ${plainMessage(why)}`
@@ -212,7 +213,7 @@ export class ClosedError extends HoldfastError {
   }
 }
 
-/** The settings cannot be used; the message says what to do. */
+/** The settings cannot be used. The message says what to do. */
 export class ConfigError extends HoldfastError {
   static override readonly brand = 'ConfigError'
   constructor(message: string, cause?: unknown) {
@@ -220,10 +221,10 @@ export class ConfigError extends HoldfastError {
   }
 }
 
-/** The server refused, or could not be asked; `code` tells which. */
+/** The server refused, or could not be asked. `code` says which. */
 export class EngineError extends HoldfastError {
   static override readonly brand = 'EngineError'
-  /** What the server, or the connection, said. */
+  /** What the server refused, or why it could not be asked. */
   declare readonly code: EngineErrorCode
   constructor(code: EngineErrorCode, message: string, details: ErrorDetails = {}) {
     super(code, message, details)
@@ -231,15 +232,15 @@ export class EngineError extends HoldfastError {
 }
 
 /**
- * What a server says of a command that it does not know has the command's arguments in it, those of AUTH or HELLO too; and newer
- * servers name the user, whom who connects by URL has there beside the password.
+ * Removes secrets from a server's error. An error about an unknown command contains the command's arguments, also those of AUTH or HELLO. Newer servers also name
+ * the user, which stands next to the password in a URL.
  */
 export const withoutSecrets = (text: string): string =>
   text
     .replace(/,? with args beginning with:.*$/s, '')
     .replace(/\bUser \S+ has no permissions/, 'The user has no permissions')
 
-/** Something else stands under the name: so our scripts say, or the server, where it is of another type, no count, or one at its end. */
+/** Something else is stored under the name. Our scripts say so, or the server does: it is of another type, not a count, or a count at its limit. */
 const WRONG_KIND =
   /^(?:WRONGKIND (.*)|WRONGTYPE .*|ERR (?:hash )?value is not an integer.*|ERR increment or decrement would overflow.*)$/s
 
@@ -252,7 +253,7 @@ const wrongKind = (text: string, target: string | undefined): EngineError | unde
   return new EngineError('WRONG_KIND', `${where} holds ${what}`, { target })
 }
 
-/** What the server says in other words: within a script, some only since 7.0, or before it has taken in the command. */
+/** Errors that the server words differently: within a script (some only since 7.0), or before it has read the whole command. */
 const OTHER_WORDS: readonly (readonly [words: RegExp, code: EngineErrorCode])[] = [
   [/^ERR The user executing the script can't/, 'NOPERM'],
   // A key that it has declared has gone to another node meanwhile.
@@ -262,10 +263,10 @@ const OTHER_WORDS: readonly (readonly [words: RegExp, code: EngineErrorCode])[] 
   [/^ERR Protocol error: unauthenticated (?:multi)?bulk length/, 'NOAUTH'],
 ]
 
-/** A script that a cluster ended midway. */
+/** Whether a cluster ended a script midway. */
 export const isBrokenOff = (text: string): boolean => text.startsWith('ERR Script attempted')
 
-/** An error reply as an `EngineError`: its own text, its first word as the code. */
+/** Turns an error reply into an `EngineError`: its text is the message, its first word the code. */
 export const serverError = (reply: string, target?: string): EngineError => {
   const text = withoutSecrets(reply)
   const foreign = wrongKind(text, target)

@@ -10,105 +10,105 @@ import type { Flight, FlightOptions } from './flight.js'
 import type { Slots, SlotsOptions } from './slots.js'
 import type { PatternTopic, PatternTopicOptions, Topic, TopicOptions } from './topic.js'
 
-/** How a client is closed. */
+/** Options of `client.close`. */
 export interface CloseOptions {
   /**
-   * For how many ms at most what is held may still be given back, and the work of a `using` come to its end, before the rest is
-   * released. Meanwhile nothing new is taken: calls that wait, and those that come, reject with `ClosedError`. Default 0.
+   * Lets running work finish first, for at most this many ms: your code may still release what it holds, and the work of a `using` may end. The client then
+   * releases the rest. Meanwhile nothing new is acquired, except inside a `using`: waiting calls, and new ones, reject with `ClosedError`. Default 0.
    */
   readonly drain?: number | undefined
-  /** `false` leaves what is held to run out by its lease. Default: everything held is released. */
+  /** `false` lets the leases run out instead of releasing what is held. Default: everything held is released. */
   readonly release?: boolean | undefined
 }
 
-/** Which read-write lock it is. */
+/** Options of `client.readWriteLock`. */
 export interface ReadWriteLockOptions {
-  /** First come, first served among all processes that say so, too; readers who stand next to one another come in together. */
+  /** First come, first served, also among all processes that set this. Readers next to one another in the line come in together. */
   readonly fair?: boolean | undefined
 }
 
-/** How a spin lock waits. */
+/** Options of `client.spinLock`. */
 export interface SpinLockOptions {
-  /** The pauses between two tries. */
+  /** The pauses between two attempts. */
   readonly backoff?: SpinBackoff | undefined
 }
 
-/** The oldest Redisson that shares keys with a client. */
+/** The oldest version of Redisson that shares keys with a client. */
 export type RedissonVersion = '3.8' | '3.16' | '3.17' | '4'
 
-/** Hands out locks and synchronizers, and renews what is held through them. Made by `connect`. */
+/** Creates locks and synchronizers, and renews what is held through them. `connect` returns one. */
 export interface Client extends AsyncDisposable {
-  /** A UUID; holders are known by it on the server. */
+  /** A UUID. It identifies the client's lock holders on the server. */
   readonly id: string
-  /** Aborts with a `ClosedError` when closing begins, so that loops stop. */
+  /** Aborts with a `ClosedError` when closing begins, so that your loops can stop. */
   readonly closing: AbortSignal
-  /** What is unsafe about this server, in words; for fenced locks more is said when the first is made. */
+  /** What is unsafe about this server, as text. When you create the first fenced lock, more may be added. */
   readonly warnings: readonly string[]
-  /** A re-entrant lock, Redisson's RLock. */
+  /** A re-entrant lock. In Redisson: RLock. */
   lock(name: string): Lock
-  /** The same keys, but taking it again is a `DeadlockError`, Redisson's RNonReentrantLock. */
+  /** A lock that is not re-entrant, on the keys of `lock`: acquiring it again is a `DeadlockError`. In Redisson: RNonReentrantLock. */
   nonReentrantLock(name: string): Lock
-  /** First come, first served among all processes, Redisson's RFairLock. */
+  /** A re-entrant lock that is granted first come, first served, among all processes. In Redisson: RFairLock. */
   fairLock(name: string): Lock
-  /** Its keys, but taking it again is a `DeadlockError`, Redisson's RNonReentrantFairLock. */
+  /** A fair lock that is not re-entrant, on the keys of `fairLock`: acquiring it again is a `DeadlockError`. In Redisson: RNonReentrantFairLock. */
   nonReentrantFairLock(name: string): Lock
-  /** Many read or one writes, Redisson's RReadWriteLock. A waiting writer is next: present readers finish, and no reader joins. */
+  /** Many readers or one writer. A waiting writer is next: the present readers finish, and no reader joins them. In Redisson: RReadWriteLock. */
   readWriteLock(name: string, options?: ReadWriteLockOptions): ReadWriteLock
-  /** One leader at a time among all processes, on the fenced lock of this name: `lead` runs the leader's work, term after term. */
+  /** One leader at a time among all processes, on the fenced lock with this name. `lead` runs the leader's work, term after term. */
   election<V = unknown>(name: string): Election<V>
-  /** What is to happen once for each slot, such as each night, whichever process comes first. */
+  /** Runs work once for each slot, for example once a night, in the process that comes first. */
   slots(name: string, options?: SlotsOptions): Slots
-  /** One computation at a time for each key among all processes; the others get its value. */
+  /** Runs one computation at a time for each key, among all processes. The other callers get its value. */
   flight(name: string, options?: FlightOptions): Flight
-  /** A plain lock whose holds carry a number that only grows, for the resource to check; Redisson's RFencedLock. */
+  /** A plain lock whose holds carry a number that only grows, for the guarded resource to check. In Redisson: RFencedLock. */
   fencedLock(name: string): FencedLock
-  /** All of these locks or none, of whatever kinds and clients, in whatever order; Redisson's RMultiLock. */
+  /** Acquires all of these locks or none. They may be of any kind, of several clients, and in any order. In Redisson: RMultiLock. */
   multiLock(...locks: Lock[]): MultiLock
   /**
-   * All of these keys of a group or none, in one trip; sets that share no key do not exclude one another. Redisson's
-   * RedissonFasterMultiLock, where both have the same codec.
+   * Acquires all of these keys of a group or none, in one trip. Sets that share no key do not exclude one another. In Redisson: RedissonFasterMultiLock; both
+   * sides must use the same codec.
    */
   keyedLock(group: string, keys: readonly string[]): Lock
   /**
-   * A majority of these locks, each of a server of its own, so that the lock outlives a minority of the servers. Redisson's
-   * RedissonRedLock. Read in the guide when not to use it: one good server and a fenced lock are simpler and safer.
+   * Acquires a majority of these locks, each on a server of its own, so that the lock outlives a minority of the servers. In Redisson: RedissonRedLock.
+   * The guide says when not to use it: one good server and a fenced lock are simpler and safer.
    */
   redLock(...locks: Lock[]): MultiLock
-  /** Permits without an owner, as in Redisson's RSemaphore. */
+  /** Permits without an owner. In Redisson: RSemaphore. */
   semaphore(name: string): Semaphore
-  /** Permits with an id and a lease each, Redisson's RPermitExpirableSemaphore. */
+  /** Permits with an id and a lease each. In Redisson: RPermitExpirableSemaphore. */
   permitSemaphore(name: string): PermitSemaphore
-  /** Opens for all who wait when it has been counted down, Redisson's RCountDownLatch. */
+  /** Lets all waiters through when it has been counted down. In Redisson: RCountDownLatch. */
   countDownLatch(name: string): CountDownLatch
-  /** So many permits in any interval, Redisson's RRateLimiter. */
+  /** Grants at most a fixed number of permits in any interval. In Redisson: RRateLimiter. */
   rateLimiter(name: string): RateLimiter
   /**
-   * A plain lock without messages, Redisson's spin lock: waiters keep polling. For locks held for a few ms, where
-   * subscriptions cost more than that.
+   * A plain lock without messages: its waiters poll. Use it for locks that are held for a few ms, because there subscriptions cost more than that. In Redisson:
+   * the spin lock.
    */
   spinLock(name: string, options?: SpinLockOptions): Lock
-  /** Lua of your own, as Redisson's RScript runs it: sent by its SHA-1, loaded where the server does not know it. */
+  /** Your own Lua script. It is called by its SHA-1, and loaded if the server does not know it. In Redisson: RScript. */
   script(lua: string, options?: ScriptOptions): Script
   /** The scripts that the server keeps: load, run, exists, flush, kill. */
   readonly scripts: Scripts
-  /** A channel of messages, Redisson's RTopic; `sharded`: its RShardedTopic. */
+  /** A channel for messages. In Redisson: RTopic, or RShardedTopic with `sharded`. */
   topic<M = unknown>(name: string, options?: TopicOptions): Topic<M>
-  /** All channels whose names fit a pattern, Redisson's RPatternTopic. */
+  /** All channels whose names match a pattern. In Redisson: RPatternTopic. */
   patternTopic<M = unknown>(pattern: string, options?: PatternTopicOptions): PatternTopic<M>
-  /** A unit of work of its own; what Redisson calls a thread. */
+  /** Creates an owner: a unit of work that can hold locks. Redisson calls it a thread. */
   owner(label?: string): Owner
-  /** Takes over a hold that was detached, here or in another process. Rejects with `LockLostError` when it is gone. */
+  /** Takes over a hold that was detached, in this process or another. Rejects with `LockLostError` if the hold no longer exists. */
   adopt(ticket: string): Promise<Hold>
-  /** Listens to an event, or to any of several. */
+  /** Adds a listener to an event, or to any of several. */
   on<E extends keyof ClientEvents>(event: E, listener: ClientListener<E>): this
-  /** The listener hears no more of it. */
+  /** Removes the listener from the event. */
   off<E extends keyof ClientEvents>(event: E, listener: ClientListener<E>): this
-  /** How the connection is, and what this client has. Rejects only when the client is closed. */
+  /** The state of the connection, and how much this client holds and waits for. Rejects only if the client is closed. */
   health(): Promise<Health>
   /**
-   * Rejects what waits, tells the holders (their signals abort with `ClosedError`), releases what is held, and ends the
-   * connections that it opened. What cannot be released is tried again until `drain` is over, and for `commandTimeout` and a
-   * second at least; then an `error` event tells what is left. Twice is fine: the shorter `drain` counts.
+   * Rejects waiting calls, notifies the lock holders (their signals abort with `ClosedError`), releases what is held, and closes the connections that the
+   * client opened. If something cannot be released, the client retries until `drain` is over, and for at least `commandTimeout` plus a second. Then an `error`
+   * event says what is left. You may call it twice: the shorter `drain` counts.
    */
   close(options?: CloseOptions): Promise<void>
 }

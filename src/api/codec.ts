@@ -1,10 +1,10 @@
-/** How values become bytes, of messages and of what scripts are given and answer. */
+/** Turns values into bytes and back: messages, for example, and the arguments and answers of scripts. */
 export interface Codec {
-  /** What it throws rejects the call that gave the value. */
+  /** If it throws, the call that passed the value rejects with that error. */
   encode(value: unknown): string | Uint8Array
-  /** What it throws is told as an error; a message that cannot be read is left out. */
+  /** If it throws, that is reported as an error. A message that it cannot read is dropped. */
   decode(data: Uint8Array): unknown
 }
 
-/** The codecs that there are: see the guide. */
+/** The built-in codecs: see docs/messaging.md. */
 export type CodecName = 'json' | 'jackson' | 'string' | 'long' | 'bytes'

@@ -1,43 +1,49 @@
 import type { Codec, CodecName } from './codec.js'
 
-/** How values are shared. */
+/** Options of `client.flight`. */
 export interface FlightOptions {
-  /** How values are written for the others. Default: the client's codec. */
+  /** Encodes values for other processes. Default: the client's codec. */
   readonly codec?: Codec | CodecName | undefined
 }
 
-/** How a call wants its value. */
+/** Options of `flight.run`. */
 export interface FlightRunOptions {
-  /** A value that was computed within the last so many ms is returned as it is. Default 0: only values that are computed from now on, or are being computed. */
+  /**
+   * A value that was computed within the last `ttl` ms is returned as it is. Default 0: only a value whose computation is running, or starts from now on, is
+   * returned.
+   */
   readonly ttl?: number | undefined
-  /** A value that is older than `ttl` by at most so many ms is returned as well, while a new one is computed in the background. Default 0. */
+  /** A value that is older than `ttl` by at most this many ms is returned as well, while a new one is computed in the background. Default 0. */
   readonly stale?: number | undefined
   /**
-   * What to do when the computation of another call fails: reject with a `FlightError`, or compute here. Default `'share'`. The call whose own work throws always rejects with
-   * that error.
+   * What to do if the computation of another call fails. `'share'` rejects with its error, or with a `FlightError` if it ran in another process; `'retry'`
+   * computes here. Default `'share'`. If a call's own work throws, the call always rejects with that error.
    */
   readonly failure?: 'share' | 'retry' | undefined
-  /** How long to wait for a value, ms. The time for which this call's own work runs does not count. Default: no limit. */
+  /** How long to wait for a value, ms. The time of this call's own work does not count. Default: no limit. */
   readonly wait?: number | undefined
-  /** After how many ms another process computes when the one that does has died. It is renewed each third of it. Default: the client's `watchdog`, 30 000. */
+  /**
+   * If the process that computes dies, another process computes after this many ms. The lease is renewed when a third of it is over. Default: the client's
+   * `watchdog`, 30 000.
+   */
   readonly lease?: number | undefined
-  /** Ends the call with its reason. Work that has begun goes on, since others may wait for its value. */
+  /** Ends the call with its reason. Work that has begun goes on, because other calls may wait for its value. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** One computation, given to its work. */
+/** One computation. Your work receives it. */
 export interface FlightRun {
-  /** What it is computed for. */
+  /** The key that the value is computed for. */
   readonly key: string
-  /** Aborts when another process may compute the same, or the key was forgotten: stop then. */
+  /** Aborts when another process may compute the same value, or when the key was forgotten: stop the work then. */
   readonly signal: AbortSignal
-  /** A fencing token: grows with each computation of any key of this flight. */
+  /** A fencing token: it grows with each computation of any key of this flight. */
   readonly token: bigint
 }
 
-/** A value. */
+/** The result of `flight.run`. */
 export interface FlightResult<T> {
-  /** What the work returned; of another process, as the codec read it. */
+  /** What the work returned; if another process computed it, as the codec decoded it. */
   readonly value: T
   /** `false`: this very call computed it. */
   readonly shared: boolean
@@ -45,19 +51,19 @@ export interface FlightResult<T> {
   readonly age: number
 }
 
-/** What the server knows of a key. */
+/** What the server knows about a key. */
 export interface FlightState {
   /** The client that computes it now. */
   readonly by?: { readonly client: string; readonly label?: string | undefined } | undefined
-  /** How the newest computation ended, and how long ago, ms; as long as that is kept. */
+  /** How the newest computation ended, and how many ms ago, for as long as the server keeps that. */
   readonly ended?: { readonly outcome: 'value' | 'failed'; readonly age: number } | undefined
 }
 
-/** One computation at a time for each key, among all processes; whoever else asks for the same value meanwhile gets it, too. */
+/** Runs one computation at a time for each key, among all processes. All calls that ask for the same value meanwhile get it, too. */
 export interface Flight {
-  /** As it was given to the client. */
+  /** The name that you gave the flight. */
   readonly name: string
-  /** Returns a value that is fresh enough, or computes one, or waits for the process that does. */
+  /** Returns a value that is fresh enough, or computes one, or waits for the process that computes it. */
   run<T>(key: string, work: (run: FlightRun) => Promise<T> | T): Promise<FlightResult<T>>
   /** The same, with options. */
   run<T>(
@@ -66,9 +72,10 @@ export interface Flight {
     work: (run: FlightRun) => Promise<T> | T,
   ): Promise<FlightResult<T>>
   /**
-   * Forgets the value of a key, and stops its computation: nobody sees its result, and whoever waits for it computes anew. `false`: there was neither.
+   * Forgets the value of a key, and stops its computation: no call sees the result, and the calls that wait for it compute again. `false`: there was neither a
+   * value nor a computation.
    */
   forget(key: string): Promise<boolean>
-  /** What is known of a key. */
+  /** What the server knows about a key. */
   inspect(key: string): Promise<FlightState>
 }

@@ -1,53 +1,53 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-/** A unit of work, made by `client.owner()`. Opaque. Unique in the process and valid for every client of it. */
+/** A unit of work that can hold locks, created by `client.owner()`. It is opaque, unique in the process, and valid for every client in it. */
 export interface Owner {
-  /** Shown in errors. */
+  /** Shown in error messages. */
   readonly label: string | undefined
 }
 
-/** `uncertain`: a renewal failed or is overdue, and the signal has not fired yet. `lost`: for good. */
+/** `uncertain`: a renewal failed or is overdue, but the signal has not fired yet. `lost`: for good. */
 export type HoldState = 'held' | 'uncertain' | 'lost' | 'released' | 'detached'
 
-/** A lock that was acquired, until it is released or lost. `await using` releases it. */
+/** A lock that you acquired, until it is released or lost. `await using` releases it. */
 export interface Hold extends AsyncDisposable {
-  /** Of the lock. */
+  /** The name of the lock. */
   readonly name: string
-  /** The unit of work that holds it. */
+  /** The unit of work that holds the lock. */
   readonly owner: Owner
-  /** Computed from the clock when read, so that a blocked event loop cannot lie. */
+  /** Computed from the clock when you read it, so that it is right even if the event loop was blocked. */
   readonly state: HoldState
   /** `state === 'lost'` */
   readonly lost: boolean
-  /** Aborts with a `LockLostError` when the hold is lost, before the lock can be another's. */
+  /** Aborts with a `LockLostError` when the hold is lost, before another owner can acquire the lock. */
   readonly signal: AbortSignal
-  /** Milliseconds that are certain; 0 once lost, released or detached. */
+  /** For how many ms the hold is certain; 0 if it is lost, released or detached. */
   remaining(): number
   /**
-   * The time left becomes `lease` from now (default: as taken), never less than it is. Never takes the lock again.
-   * Rejects: `RangeError` on a hold that the watchdog renews, `LockLostError` when lost.
+   * Sets the time left to `lease` ms from now (default: the lease that it was acquired with), but never shortens it. Never acquires the lock again. Rejects with a
+   * `RangeError` if the watchdog renews the hold, and with `LockLostError` if it is lost.
    */
   extend(lease?: number): Promise<void>
   /**
-   * `true`: freed, or one level less. `false`: it was lost, or is not this hold's any more (detached, client closed). Never
-   * rejects: without an answer it tries on within the time left, then says `false`. Called again: the same promise.
+   * Releases the lock. `true`: the lock is free, or has one level less. `false`: the hold was lost, or is not valid any more (detached, client closed). Never
+   * rejects: without an answer it retries within the time left, and then resolves to `false`. If you call it again, it returns the same promise.
    */
   release(): Promise<boolean>
-  /** Gives it a full lease, stops renewing, and returns a ticket for `client.adopt`, in another process too. */
+  /** Gives the hold a full lease, stops renewing it, and returns a ticket for `client.adopt`, in this process or another. */
   detach(): Promise<string>
 }
 
 /** A hold of a fenced lock. */
 export interface FencedHold extends Hold {
   /**
-   * Grows with every hold of this lock, whoever has it, and with every further level of one. Write it along with what the lock guards, and
-   * let that refuse a smaller one: so who has lost the lock without knowing it does no harm.
+   * Grows with every hold of this lock, no matter who acquired it, and with every further level of one hold. Send it along with each write, and let the guarded
+   * resource reject a smaller one. Then a holder that has lost the lock without knowing it does no harm.
    */
   readonly token: bigint
 }
 
 /** A hold of several locks. */
 export interface MultiHold extends Hold {
-  /** One for each lock, in their order; of a red-lock, one for each that was acquired. */
+  /** One for each lock, in the order of the locks. For a red-lock: one for each lock that was acquired. */
   readonly members: readonly Hold[]
 }

@@ -1,15 +1,15 @@
-/** What is kept on the server until it is deleted, or its expiry is over. */
+/** An object that stays on the server until you delete it, or until it expires. */
 export interface Kept {
-  /** As it was given to the client. */
+  /** The name that you gave the object. */
   readonly name: string
   /** Whether it is on the server. */
   exists(): Promise<boolean>
-  /** Milliseconds until it expires; `undefined` when it does not exist, `Infinity` when it never expires. */
+  /** How many ms are left until it expires; `undefined` if it does not exist, `Infinity` if it never expires. */
   remaining(): Promise<number | undefined>
-  /** Deletes it with all its keys. `false`: it was not there. */
+  /** Deletes it with all its keys. `false`: it did not exist. */
   delete(): Promise<boolean>
-  /** All its keys go after so many ms. `false`: it is not there. */
+  /** Lets all its keys expire after this many ms. `false`: it does not exist. */
   expire(ms: number): Promise<boolean>
-  /** It stays. `false`: it had no expiry. */
+  /** Removes the expiry, so that the object stays. `false`: it had no expiry. */
   clearExpire(): Promise<boolean>
 }

@@ -2,21 +2,21 @@ import type { Kept } from './kept.js'
 import type { WaitOptions } from './wait-options.js'
 
 /**
- * Opens for all who wait when it has been counted down often enough, Redisson's RCountDownLatch. One that is not set is open.
- * Counting down is done once, also when the answer is lost: it is asked for again.
+ * Lets all waiters through when it has been counted down often enough. A latch that is not set is open. Each step that counts down is done once, even if its
+ * answer is lost: then the client asks for it again. In Redisson: RCountDownLatch.
  */
 export interface CountDownLatch extends Kept {
-  /** Closes it. `false`: it is closed already, and stays as it is. */
+  /** Closes the latch. `false`: it is already closed, and stays as it is. */
   trySetCount(count: number): Promise<boolean>
-  /** One less; how many are left. Nothing happens where it is open. */
+  /** Counts down by one, and resolves to the count that is left. Does nothing if the latch is open. */
   countDown(): Promise<number>
-  /** How many are left; 0: it is open. */
+  /** The count that is left; 0: the latch is open. */
   count(): Promise<number>
   /**
-   * `true` when it is open; `false` when it is not within `wait`. An abort rejects with the signal's reason. Who waits looks
-   * at the count when told: a latch that was open for a moment only and is set anew may go unnoticed.
+   * Waits until the latch is open: `true`. If it does not open within `wait`: `false`. If the signal aborts, the call rejects with its reason. A waiter reads the
+   * count after a message: if a latch is open for only a moment and is then set again, the waiter may not notice.
    */
   wait(options?: WaitOptions): Promise<boolean>
-  /** Deletes it, which opens it for all who wait. */
+  /** Deletes the latch, which lets all waiters through. */
   delete(): Promise<boolean>
 }

@@ -2,88 +2,94 @@ import type { FencedHold, Hold, MultiHold, Owner } from './hold.js'
 import type { OwnedFencedLock, OwnedLock } from './owned-lock.js'
 import type { WaitOptions } from './wait-options.js'
 
-/** How a lock is acquired. */
+/** Options of `acquire`, `tryAcquire` and `using`. */
 export interface AcquireOptions extends WaitOptions {
-  /** A lease that is not renewed, unless `renew` says so. Omitted: the client's watchdog renews while the hold lives. */
+  /** A lease in ms that is not renewed, unless you set `renew`. Omitted: the client's watchdog renews the hold while it lives. */
   lease?: number | undefined
-  /** The lease is renewed while the hold lives: shorter than the client's for a faster takeover, or longer. Default: where there is no `lease`. */
+  /**
+   * Renews the lease while the hold lives. Set a `lease` that is shorter than the client's for a faster takeover, or a longer one. Default: renewed only if there
+   * is no `lease`.
+   */
   renew?: boolean | undefined
-  /** Default: a fresh owner, unless this very lock is held by an enclosing `using`: then its owner, which re-enters. */
+  /** Who acquires the lock. Default: a new owner; inside a `using` that holds this very lock, the owner of that `using`, which re-enters. */
   owner?: Owner | undefined
 }
 
 /** A lock as the server sees it. */
 export interface LockState {
-  /** Owners as the server knows them; `client` and `owner` come from others: escape before showing. Secret where tickets are adopted: see `owner`. */
+  /**
+   * The lock holders. `client` and `owner` come from other processes: escape them before you show them. If you adopt tickets from others, owners are secret: see
+   * `HolderState.owner`.
+   */
   holders: HolderState[]
-  /** Those in the line on the server, in order. */
+  /** The waiters in the line on the server, in order. */
   waiting: WaiterState[]
-  /** There may be others: at most 10,000 holders are shown, and of the line its first 10,000 places. */
+  /** Set if there may be others: at most 10,000 holders are shown, and the first 10,000 places of the line. */
   more?: true | undefined
-  /** Until expiry; `undefined` when free, `Infinity` when somebody removed the expiry. */
+  /** How many ms are left until the lock expires; `undefined` if it is free, `Infinity` if somebody removed the expiry. */
   remaining?: number | undefined
-  /** Fenced locks only: the newest one, whoever had it. */
+  /** Fenced locks only: the newest token, no matter who got it. */
   token?: bigint | undefined
 }
 
-/** One that holds a lock. */
+/** A lock holder. */
 export interface HolderState {
-  /** As the server knows it: `<client>:<number>`. As secret as a ticket wherever tickets are adopted that others send (SECURITY.md). */
+  /** The owner as the server knows it: `<client>:<number>`. If you adopt tickets from others, it is as secret as a ticket (SECURITY.md). */
   owner: string
-  /** The id of its client. */
+  /** The id of the holder's client. */
   client: string
-  /** Of its client, where it has one. */
+  /** The label of that client, if it has one. */
   label?: string | undefined
-  /** How often it has taken the lock. */
+  /** How often it has acquired the lock. */
   count: number
-  /** How it holds it. */
+  /** How it holds the lock. */
   mode: 'exclusive' | 'read' | 'write'
-  /** Keyed locks only: which of the keys asked about it holds. */
+  /** Keyed locks only: which of your lock's keys it holds. */
   keys?: string[] | undefined
 }
 
-/** One that waits in a line. */
+/** A waiter in the line. */
 export interface WaiterState {
-  /** As the server knows it: `<client>:<number>`. As secret as a ticket wherever tickets are adopted that others send (SECURITY.md). */
+  /** The owner as the server knows it: `<client>:<number>`. If you adopt tickets from others, it is as secret as a ticket (SECURITY.md). */
   owner: string
-  /** The id of its client. */
+  /** The id of the waiter's client. */
   client: string
-  /** Of its client, where it has one. */
+  /** The label of that client, if it has one. */
   label?: string | undefined
-  /** Until when it stands there without a word, ms since the epoch. */
+  /** Until when its place is kept if its client stays silent, ms since the epoch. */
   deadline?: number | undefined
-  /** Keyed locks only: which of the keys asked about it waits for. */
+  /** Keyed locks only: which of your lock's keys it waits for. */
   keys?: string[] | undefined
 }
 
-/** A lock by its name. Making one sends nothing; any number of them with one name are the same lock. */
+/** A lock, known by its name. Creating one sends nothing. All lock objects with one name are the same lock. */
 export interface Lock<H extends Hold = Hold> {
-  /** As it was given to the client. */
+  /** The name that you gave the lock. */
   readonly name: string
   /**
-   * Waits for the lock. Aborting or timing out leaves nothing on the server, also when the lock was on its way already.
-   * Rejects: `AcquireTimeoutError`, the signal's reason, `BusyError`, `DeadlockError`, `ReplicationError`, `LockLostError` (the answer
-   * came after the lease), `ClosedError`, `EngineError`; of several locks `MembersError`, too.
+   * Waits for the lock. If you abort the call, or it times out, it leaves nothing on the server, even if the lock was already on its way. Rejects with
+   * `AcquireTimeoutError`, the signal's reason, `BusyError`, `DeadlockError`, `ReplicationError`, `LockLostError` (the answer came after the lease), `ClosedError`
+   * or `EngineError`; for several locks also with `MembersError`.
    */
   acquire(options?: AcquireOptions): Promise<H>
-  /** `undefined` when it is not had within `wait` (default 0). An abort still rejects. */
+  /** Resolves to `undefined` if it could not acquire the lock within `wait` (default 0). Still rejects if the signal aborts. */
   tryAcquire(options?: AcquireOptions): Promise<H | undefined>
   /**
-   * Runs `work` while holding the lock, and releases it whatever happens. Rejects with `LockLostError` when the hold was
-   * lost by the time the work ended; the work's own error always comes first.
+   * Runs `work` while it holds the lock, and releases the lock whatever happens. Rejects with `LockLostError` if the hold was lost by the time the work ended; an
+   * error of the work always comes first.
    */
   using<T>(work: (hold: H) => Promise<T> | T): Promise<T>
-  /** The same, with options of `acquire`. */
+  /** The same, with the options of `acquire`. */
   using<T>(options: AcquireOptions | undefined, work: (hold: H) => Promise<T> | T): Promise<T>
-  /** Whether anybody holds it, as the server sees it. */
+  /** Whether anybody holds the lock, as the server sees it. */
   isLocked(): Promise<boolean>
-  /** Milliseconds until expiry, as the server sees it; `undefined` when free, `Infinity` when somebody removed the expiry. */
+  /** How many ms are left until the lock expires, as the server sees it; `undefined` if it is free, `Infinity` if somebody removed the expiry. */
   remaining(): Promise<number | undefined>
-  /** The holders, and the waiters where the server knows them: the first 10,000 of each, see `LockState.more`. */
+  /** The holders, and the waiters if the server knows them: the first 10,000 of each, see `LockState.more`. */
   inspect(): Promise<LockState>
-  /** Takes the lock from whoever holds it; `false` when it was free. The holder is told at its next renewal. */
+  /** Releases the lock by force, no matter who holds it. `false`: it was free. The holder learns of it at its next renewal at the latest. */
   forceRelease(): Promise<boolean>
-  /** The same lock in Redisson's vocabulary, for one owner. */
+  /** The same lock with Redisson's method names, for one owner. */
   for(owner: Owner): OwnedLock
 }
 
@@ -92,18 +98,22 @@ export type MultiLock = Lock<MultiHold>
 
 /** A lock whose holds are numbered: see `FencedHold.token`. */
 export interface FencedLock extends Lock<FencedHold> {
+  /** The same lock with Redisson's method names, for one owner. */
   for(owner: Owner): OwnedFencedLock
 }
 
-/** Two sides of one lock: many hold `read` at a time while nobody holds `write`. */
+/** The two sides of one lock: many can hold `read` at a time while nobody holds `write`. */
 export interface ReadWriteLock {
-  /** Who writes may read as well, and goes on reading when the write is released. */
+  /** An owner that writes may read as well, and goes on reading when it releases the write. */
   readonly read: Lock
-  /** Who only reads cannot wait for it: `DeadlockError`; a try is not had. */
+  /** An owner that only reads cannot wait to write: `DeadlockError`. An attempt without a wait does not acquire the lock. */
   readonly write: Lock
 }
 
-/** Pauses of a spin lock, ms: from `initial` (1) on, times `multiplier` (2) and a little at random, up to `max` (128); or always `delay`. */
+/**
+ * The pauses of a spin lock, ms: the first is `initial` (1), each next one is multiplied by `multiplier` (2), plus a little at random, up to `max` (128). With
+ * `delay`, all pauses are the same.
+ */
 export type SpinBackoff =
   | {
       readonly initial?: number | undefined

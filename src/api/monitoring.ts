@@ -1,34 +1,36 @@
 /** How a client is doing. */
 export interface Health {
-  /** `connecting`: it has never reached its server yet. `away`: the connection is gone, or nothing is answered. */
+  /** `connecting`: it has never reached its server yet. `away`: the connection is lost, or the server does not answer. */
   readonly state: 'up' | 'connecting' | 'away'
-  /** Since when that is so, ms since the epoch. */
+  /** Since when it is in this state, ms since the epoch. */
   readonly since: number
-  /** How long the server has taken just now to answer, ms; `undefined` when it has not. */
+  /** How long the server took to answer just now, ms; `undefined` if it did not answer. */
   readonly latency?: number | undefined
-  /** Calls that wait. */
+  /** How many calls wait. */
   readonly waiting: number
-  /** Locks and permits that are held. */
+  /** How many locks and permits are held. */
   readonly held: number
-  /** How many of them are uncertain: a renewal failed or is overdue; and how many leaders' work goes on although their term was lost. */
+  /**
+   * How many of those are uncertain, because a renewal failed or is overdue; plus the number of leaders whose work goes on although their term was lost.
+   */
   readonly overdue: number
-  /** Elections that this client leads, until the work of the term has settled. */
+  /** How many elections this client leads. A term counts until its work has settled. */
   readonly leading: number
 }
 
-/** Where a client writes what nobody listens to. */
+/** Where a client writes its log messages, and errors that have no listener. */
 export interface Logger {
-  /** What helps to follow it. */
+  /** Details that help to follow what happens. */
   debug(message: string, details?: unknown): void
-  /** What goes as it should. */
+  /** What happens as it should. */
   info(message: string, details?: unknown): void
-  /** What should be looked at. */
+  /** What you should look at. */
   warn(message: string, details?: unknown): void
   /** What went wrong. */
   error(message: string, details?: unknown): void
 }
 
-/** What a client tells. An `error` that nobody listens to goes to the logger; it is never thrown. */
+/** The events of a client. An `error` without a listener goes to the logger; it is never thrown. */
 export interface ClientEvents {
   /** Something went wrong in the background. */
   error: [error: Error]
@@ -40,7 +42,7 @@ export interface ClientEvents {
   reconnect: []
 }
 
-/** Listens to one event, or to any of several: what is told of none is `undefined`. */
+/** Listens to one event, or to any of several. For an event without details, the argument is `undefined`. */
 export type ClientListener<E extends keyof ClientEvents> = (
   ...args: ClientEvents[E] extends infer A extends unknown[] ? (A extends [] ? [nothing: undefined] : A) : never
 ) => void

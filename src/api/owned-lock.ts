@@ -1,41 +1,41 @@
 import type { Owner } from './hold.js'
 
-/** Of the calls of an `OwnedLock` that may wait. */
+/** Options of the methods of an `OwnedLock` that may wait. */
 export interface OwnedLockOptions {
-  /** Ends the wait with the signal's reason, as an interrupt does in Java. An already aborted one sends nothing. */
+  /** Ends the wait with the signal's reason, as an interrupt does in Java. If it has already aborted, nothing is sent. */
   signal?: AbortSignal | undefined
 }
 
-/** Redisson's vocabulary, for code that ports from it: an owner is what Redisson calls a thread. */
+/** A lock with Redisson's method names, for code that you port from it. An owner is what Redisson calls a thread. */
 export interface OwnedLock {
-  /** Of the lock. */
+  /** The name of the lock. */
   readonly name: string
-  /** Whose it is. */
+  /** The owner that acquires and releases the lock. */
   readonly owner: Owner
-  /** `lease` -1 or omitted: the watchdog renews. With a `signal` it is Redisson's `lockInterruptibly`. */
+  /** Waits for the lock. `lease` -1 or omitted: the watchdog renews it. With a `signal`, it is Redisson's `lockInterruptibly`. */
   lock(lease?: number, options?: OwnedLockOptions): Promise<void>
-  /** `wait` -1, 0 or omitted: one try. `lease` -1 or omitted: the watchdog renews. */
+  /** Whether it could acquire the lock within `wait` ms. `wait` -1, 0 or omitted: one attempt. `lease` -1 or omitted: the watchdog renews it. */
   tryLock(wait?: number, lease?: number, options?: OwnedLockOptions): Promise<boolean>
-  /** Rejects with `NotOwnerError` when this owner does not hold it. */
+  /** Releases the lock. Rejects with `NotOwnerError` if this owner does not hold it. */
   unlock(): Promise<void>
-  /** Takes it from whoever has it; `false` when it was free. */
+  /** Releases the lock by force, no matter who holds it. `false`: it was free. */
   forceUnlock(): Promise<boolean>
-  /** Whether anybody holds it. */
+  /** Whether anybody holds the lock. */
   isLocked(): Promise<boolean>
-  /** Whether this owner holds it. */
+  /** Whether this owner holds the lock. */
   isHeld(): Promise<boolean>
-  /** How often this owner has taken it; 0: not at all. */
+  /** How often this owner has acquired the lock; 0: not at all. */
   holdCount(): Promise<number>
-  /** As Redisson: -2 when free, -1 without expiry. */
+  /** How many ms are left until the lock expires. As in Redisson: -2 if it is free, -1 if it has no expiry. */
   remainTimeToLive(): Promise<number>
 }
 
-/** The same for a fenced lock, Redisson's RFencedLock. */
+/** The same for a fenced lock. In Redisson: RFencedLock. */
 export interface OwnedFencedLock extends OwnedLock {
-  /** As `lock`; the fencing token of this hold. */
+  /** Like `lock`, but resolves to the fencing token of this hold. */
   lockAndGetToken(lease?: number, options?: OwnedLockOptions): Promise<bigint>
-  /** As `tryLock`; `undefined` where that is `false`. */
+  /** Like `tryLock`, but resolves to the fencing token of this hold; `undefined` instead of `false`. */
   tryLockAndGetToken(wait?: number, lease?: number, options?: OwnedLockOptions): Promise<bigint | undefined>
-  /** Redisson's `getToken`: the newest token of the lock, whoever got it; `undefined` before the first. */
+  /** The newest token of the lock, no matter who got it; `undefined` before the first. In Redisson: `getToken`. */
   token(): Promise<bigint | undefined>
 }

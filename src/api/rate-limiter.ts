@@ -2,65 +2,68 @@ import type { Kept } from './kept.js'
 import type { SemaphoreOptions } from './semaphore.js'
 import type { SetupOptions } from './wait-options.js'
 
-/** So many permits in each interval, wherever it begins. */
+/** How many permits there are in any interval, no matter when it begins. */
 export interface Rate {
-  /** How many in each interval. */
+  /** How many permits in each interval. */
   readonly permits: number
-  /** ms */
+  /** The length of the interval, ms. */
   readonly interval: number
-  /** `overall`: of all clients together. `client`: of each. Default `overall`. */
+  /** `overall`: all clients together have this rate. `client`: each client has it. Default `overall`. */
   readonly scope?: 'overall' | 'client' | undefined
-  /** The limiter goes when nobody asked it for so many ms; at least the interval. Default: it stays. */
+  /** Deletes the limiter if nobody has used it for this many ms. Must be at least the interval. Default: it stays. */
   readonly keepAlive?: number | undefined
 }
 
-/** A rate that takes the place of another. */
+/** A rate that replaces another. */
 export interface RateOptions extends Rate {
-  /** Permits granted before still count. Default `false`, as in Redisson: all permits of the new rate are available. */
+  /** Permits that were granted before still count. Default `false`, as in Redisson: all permits of the new rate are available. */
   readonly keepState?: boolean | undefined
 }
 
-/** Of one try. */
+/** Options of `rateLimiter.tryAcquire`. */
 export interface RateTryOptions extends SemaphoreOptions {
-  /** Set first, in the same call, where the limiter has no rate: nobody gets a `NotInitializedError`. */
+  /** Set first, in the same call, if the limiter has no rate, so that the call does not reject with a `NotInitializedError`. */
   rate?: Rate | undefined
   /**
-   * What becomes of permits whose answer comes too late, after an abort or not at all. They are given back, which may have to be
-   * tried for long; or else they `counts`: nothing more is sent for the call.
+   * What happens to the permits if the answer comes too late, after an abort, or not at all. Default: they are given back, which may take many attempts. With
+   * `'counts'`, they count as used, and nothing more is sent for the call.
    */
   late?: 'counts' | undefined
 }
 
-/** What came of a try. */
+/** The result of `rateLimiter.tryAcquire`. */
 export interface RateDecision {
-  /** Whether the permits were acquired. */
+  /** Whether the call acquired the permits. */
   readonly allowed: boolean
   /** How many permits are left. */
   readonly remaining: number
-  /** In how many ms there will be enough, if nobody else takes them; 0 when allowed. */
+  /** In how many ms there will be enough permits, if nobody else acquires them; 0 if allowed. */
   readonly retryAfter: number
 }
 
 /**
- * No more than so many permits in any interval, Redisson's RRateLimiter: a window that slides, by the server's clock. Calls of
- * one process that wait are served in their order. A step is done once, also when its answer is lost. Before a rate is set all
- * that take, look or give back reject with a `NotInitializedError`, and who wants more than the rate with a `RangeError`.
+ * Grants at most a fixed number of permits in any interval: a window that slides, by the server's clock. Calls of one process that wait are served in order. Each
+ * step is done once, even if its answer is lost. Until a rate is set, calls that acquire permits, look at them or give them back reject with a
+ * `NotInitializedError`. A call for more permits than the rate rejects with a `RangeError`. In Redisson: RRateLimiter.
  */
 export interface RateLimiter extends Kept {
-  /** Sets the rate. `false`: there is one, and stays as it is. */
+  /** Sets the rate if none is set. `false`: there is one, and it stays as it is. */
   trySetRate(rate: Rate): Promise<boolean>
-  /** Sets the rate, whatever it was. */
+  /** Sets the rate, whether or not one is set. */
   setRate(rate: RateOptions): Promise<void>
-  /** Sets the rate where one is set. `false`: none is, and nothing changes. */
+  /** Sets the rate only if one is set. `false`: none is set, and nothing changes. */
   updateRate(rate: RateOptions): Promise<boolean>
-  /** `undefined`: none is set. */
+  /** The rate; `undefined`: none is set. */
   rate(): Promise<Rate | undefined>
-  /** Waits for the permits. Aborting or timing out leaves nothing taken. Rejects as a semaphore's; it waits for no replicas. */
+  /**
+   * Waits for the permits. If you abort the call, or it times out, it has acquired nothing. Rejects with the same errors as a semaphore; it does not wait for
+   * replicas.
+   */
   acquire(options?: SemaphoreOptions & SetupOptions): Promise<void>
-  /** Not allowed when they are not had within `wait` (default 0). An abort still rejects. */
+  /** Not allowed if it could not acquire the permits within `wait` (default 0). Still rejects if the signal aborts. */
   tryAcquire(options?: RateTryOptions): Promise<RateDecision>
-  /** How many permits are left in this moment. */
+  /** How many permits are left at this moment. */
   available(): Promise<number>
-  /** Gives back what was not used: a waiter may get it at once. */
+  /** Gives back permits that you did not use. A waiter may get them at once. */
   release(permits?: number): Promise<void>
 }

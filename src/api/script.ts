@@ -1,69 +1,71 @@
 import type { Codec, CodecName } from './codec.js'
 
-/** What a script's answer is read as; in brackets Redisson's ReturnType, by its older and its newer name. */
+/** How a script's answer is read. In brackets: Redisson's ReturnType, its older name and then its newer one. */
 export interface Returns {
-  /** 1 and OK are `true`, nil and all else `false`. (BOOLEAN) */
+  /** 1 and OK are `true`; nil and everything else are `false`. (BOOLEAN) */
   boolean: boolean
-  /** `undefined` for nil. (INTEGER, LONG) */
+  /** A whole number; `undefined` for nil. (INTEGER, LONG) */
   integer: number | undefined
   /** Text, whatever the codec; `undefined` for nil. (STATUS, STRING) */
   status: string | undefined
-  /** As Redis answers: text by the codec, numbers, lists of them; `undefined` for nil. (VALUE) */
+  /** What Redis answers: text read by the codec, numbers, and lists of these; `undefined` for nil. (VALUE) */
   value: unknown
-  /** `[]` for nil; what stands behind the first nil of a Lua table Redis leaves out. (MULTI, LIST) */
+  /** A list; `[]` for nil. Redis cuts a Lua table at its first nil. (MULTI, LIST) */
   list: unknown[]
 }
 
-/** How a script is run, each time. */
+/** Options of `client.script`. They apply to every run. */
 export interface ScriptOptions {
-  /** It may not write: the server refuses what does, and a replica may run it where the topology has some. Default false. */
+  /** The script may not write: the server refuses commands that write, and a replica may run the script if the topology has one. Default false. */
   readonly readOnly?: boolean | undefined
-  /** Of the arguments and of what is answered. Default 'string': what a script gets is what it says, `10` is 10. */
+  /** Encodes the arguments and decodes the answer. Default 'string': a script gets what you write, `10` is 10. */
   readonly codec?: CodecName | Codec | undefined
 }
 
-/** What one run of a script is given. */
+/** What one run of a script gets. */
 export interface ScriptInput {
-  /** KEYS, by the client's `mapName`. On a cluster all must be of one slot. */
+  /** KEYS. Each name goes through the client's `mapName`. On a cluster, all of them must be in one slot. */
   readonly keys?: readonly string[] | undefined
   /**
-   * On a cluster: run on the node that has this key, without naming it in KEYS. Default: where the first of `keys` is, or,
-   * without keys, the node of slot 0.
+   * On a cluster: runs the script on the node that has this key, without adding it to KEYS. Default: the node of the first of `keys`; without keys, the node of
+   * slot 0.
    */
   readonly route?: string | undefined
-  /** ARGV, by the codec. */
+  /** ARGV. Each argument is encoded by the codec. */
   readonly args?: readonly unknown[] | undefined
 }
 
 /**
- * Lua of your own. It goes to the server by its SHA-1, and with its text only where the server does not know it. It is
- * sent once: where the answer is lost it rejects with `NO_REPLY`, and may have run.
+ * A Lua script of your own. It is called by its SHA-1, and its text is sent only if the server does not know it. Each call is sent once: if the answer is lost, the
+ * call rejects with `NO_REPLY`, and the script may have run.
  */
 export interface Script {
   /** Its name on the server: the SHA-1 of its text. */
   readonly sha: string
-  /** Runs it once; what it answers is read as `returns` says. */
+  /** Runs the script once. `returns` says how its answer is read. */
   run(options?: ScriptInput & { readonly returns?: 'value' | undefined }): Promise<unknown>
+  /** Runs the script once. `returns` says how its answer is read. */
   run<R extends keyof Returns>(options: ScriptInput & { readonly returns: R }): Promise<Returns[R]>
 }
 
-/** The server's own store of scripts. On a cluster each of these goes to all nodes that are written to, `run` aside. */
+/** The server's own store of scripts. On a cluster, each of these calls except `run` goes to all nodes that accept writes. */
 export interface Scripts {
-  /** Stores a script and gives its SHA-1. */
+  /** Stores a script and resolves to its SHA-1. */
   load(lua: string): Promise<string>
-  /** By its SHA-1 alone: one that the server does not know rejects with `NOSCRIPT`. */
+  /** Runs a script by its SHA-1 alone. Rejects with `NOSCRIPT` if the server does not know it. */
   run(sha: string, options?: ScriptInput & ScriptOptions & { readonly returns?: 'value' | undefined }): Promise<unknown>
+  /** Runs a script by its SHA-1 alone. Rejects with `NOSCRIPT` if the server does not know it. */
   run<R extends keyof Returns>(
     sha: string,
     options: ScriptInput & ScriptOptions & { readonly returns: R },
   ): Promise<Returns[R]>
-  /** For each whether it is known; on a cluster to all nodes. */
+  /** For each script, whether the server knows it; on a cluster, whether all nodes do. */
   exists(...shas: string[]): Promise<boolean[]>
-  /** Forgets all scripts, of all clients: those of this library are loaded anew when they are needed. */
+  /** Deletes all scripts, those of other clients, too. The scripts of this library are loaded again when they are needed. */
   flush(): Promise<void>
   /**
-   * Ends the script that runs. Rejects with `UNKILLABLE` when it has written, `NOTBUSY` when none runs. Goes over a
-   * connection of its own, so that it does not stand behind the script.
+   * Ends the script that is running. Rejects with `UNKILLABLE` if the script has already written, and with `NOTBUSY` if none is running. It uses a connection of
+   * its own, so that it does not wait behind the script.
    */
   kill(): Promise<void>
 }

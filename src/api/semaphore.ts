@@ -1,111 +1,118 @@
 import type { Kept } from './kept.js'
 import type { SetupOptions, WaitOptions } from './wait-options.js'
 
-/** How permits are acquired. */
+/** Options of a call that acquires permits. */
 export interface SemaphoreOptions extends WaitOptions {
-  /** How many, all or none; default 1. 0 are granted at once. */
+  /** How many permits to acquire, all or none; default 1. 0 are granted at once. */
   permits?: number | undefined
 }
 
 /**
- * Permits have no owner, as in Redisson's RSemaphore. Whoever takes some gives as many back; what a process that dies
- * had taken stays taken. Waiters of one process are served in their order. A step that changes the count is done once, also
- * when its answer is lost: it is asked for again, and rejects with `NO_REPLY` only after a minute.
+ * Permits without an owner. Your code gives back as many as it acquired; if a process dies, the permits that it had acquired stay taken. Waiters of one process are
+ * served in order. A step that changes the count is done once, even if its answer is lost: the client asks for it again, and rejects with `NO_REPLY` only after a
+ * minute. In Redisson: RSemaphore.
  */
 export interface Semaphore extends Kept {
-  /** Makes it, for `ttl` ms or for good. `false`: it is there, and stays as it is. */
+  /** Creates the semaphore, for `ttl` ms or forever. `false`: it exists already, and stays as it is. */
   trySetPermits(permits: number, ttl?: number): Promise<boolean>
-  /** Adds some, or takes some away when negative: there may be fewer than none. */
+  /** Adds permits, or removes some if the number is negative. The count may become negative. */
   addPermits(permits: number): Promise<void>
-  /** How many may be acquired now; negative where more are taken than there are. */
+  /** How many permits are free; negative if more are taken than there are. */
   available(): Promise<number>
-  /** Takes all there are: how many. Negative: fewer than none were there, and now there are none. */
+  /** Acquires all permits that are free, and resolves to how many. Negative: the count was below zero, and is zero now. */
   drain(): Promise<number>
-  /** Gives back, or makes it with so many. */
+  /** Gives permits back. If the semaphore does not exist, creates it with that many. */
   release(permits?: number): Promise<void>
-  /** Gives back, unless it was deleted or its time was over. */
+  /** Gives permits back, unless the semaphore was deleted or has expired. */
   releaseIfExists(permits?: number): Promise<boolean>
   /**
-   * Waits for the permits. Aborting or timing out leaves nothing taken, also when they were on their way already.
-   * Rejects: `NotInitializedError` where none are set, also when they are deleted meanwhile (see `waitForSetup`);
-   * `AcquireTimeoutError`, the signal's reason, `BusyError`, `ReplicationError`, `ClosedError`, `EngineError`.
+   * Waits for the permits. If you abort the call, or it times out, it has acquired nothing, even if the permits were already on their way. Rejects with
+   * `NotInitializedError` if no permits are set, also if the semaphore is deleted meanwhile (see `waitForSetup`); with `AcquireTimeoutError`, the signal's reason,
+   * `BusyError`, `ReplicationError`, `ClosedError` or `EngineError`.
    */
   acquire(options?: SemaphoreOptions & SetupOptions): Promise<void>
-  /** `false` when they are not had within `wait` (default 0), also where none are set. An abort still rejects. */
+  /** `false` if it could not acquire the permits within `wait` (default 0), also if none are set. Still rejects if the signal aborts. */
   tryAcquire(options?: SemaphoreOptions): Promise<boolean>
-  /** Runs `work` while the permits are taken, and gives them back whatever happens. */
+  /** Acquires permits, runs `work`, and gives the permits back whatever happens. */
   using<T>(work: () => Promise<T> | T): Promise<T>
+  /** The same, with the options of `acquire`. */
   using<T>(options: (SemaphoreOptions & SetupOptions) | undefined, work: () => Promise<T> | T): Promise<T>
 }
 
-/** How a permit is acquired. */
+/** Options of a call that acquires permits with an id. */
 export interface PermitOptions extends WaitOptions {
-  /** Omitted, and without `renew`, it is for ever, as Redisson's. */
+  /** The lease of the permit, ms. If you set neither this nor `renew`, the permit never expires, as in Redisson. */
   lease?: number | undefined
-  /** It is renewed while this process lives, with `lease` or the client's. Default false. */
+  /** Renews the permit while this process lives, with `lease` or the client's lease. Default false. */
   renew?: boolean | undefined
 }
 
-/** One permit of a `PermitSemaphore`. Its trust is that of a hold; what never expires is never in doubt. */
+/** One permit of a `PermitSemaphore`. You can trust it as you can trust a hold. A permit that never expires is never in doubt. */
 export interface Permit extends AsyncDisposable {
-  /** 32 hex digits, as Redisson shows it; good in every process. */
+  /** 32 hex digits, as Redisson shows it. It is valid in every process. */
   readonly id: string
-  /** As a hold's. */
+  /** Like the state of a hold. */
   readonly state: 'held' | 'uncertain' | 'lost' | 'released'
   /** `state === 'lost'` */
   readonly lost: boolean
-  /** Aborts with a `LockLostError` when it is lost. */
+  /** Aborts with a `LockLostError` when the permit is lost. */
   readonly signal: AbortSignal
-  /** Milliseconds that are certain; Infinity where it never expires. */
+  /** For how many ms the permit is certain; Infinity if it never expires. */
   remaining(): number
-  /** As a hold's. `RangeError` where it is renewed or never expires. */
+  /** Like `extend` of a hold. Rejects with a `RangeError` if the permit is renewed or never expires. */
   extend(lease?: number): Promise<void>
-  /** As a hold's: never rejects. */
+  /** Gives the permit back. Like `release` of a hold, it never rejects. */
   release(): Promise<boolean>
 }
 
 /**
- * Permits that each have an id and a lease, Redisson's RPermitExpirableSemaphore. What expires is back by itself. Server time
- * counts. A step that changes the count is done once, also when its answer is lost. Closing the client gives back what it has
- * taken, unless told otherwise.
+ * Permits that each have an id and a lease, by the server's clock. A permit that expires is free again. A step that changes the count is done once, even if its
+ * answer is lost. When you close the client, it gives back every permit that it acquired, unless you tell it not to. In Redisson: RPermitExpirableSemaphore.
  */
 export interface PermitSemaphore extends Kept {
-  /** Makes it. `false`: it is there, and stays as it is. */
+  /** Creates the semaphore. `false`: it exists already, and stays as it is. */
   trySetPermits(permits: number): Promise<boolean>
-  /** So many in all, those that are taken included: there may be fewer than none left. */
+  /** Sets how many permits there are in all, including those that are taken. The number of free permits may become negative. */
   setPermits(permits: number): Promise<void>
-  /** Adds some, or takes some away when negative. */
+  /** Adds permits, or removes some if the number is negative. */
   addPermits(permits: number): Promise<void>
-  /** How many may be acquired now. */
+  /** How many permits are free. */
   available(): Promise<number>
-  /** How many are taken. */
+  /** How many permits are taken. */
   acquired(): Promise<number>
-  /** In all. */
+  /** How many permits there are in all. */
   permits(): Promise<number>
-  /** Rejects as a lock's, and with `NotInitializedError` where no permits are set (see `waitForSetup`). */
+  /** Waits for a permit. Rejects with the same errors as a lock, and with `NotInitializedError` if no permits are set (see `waitForSetup`). */
   acquire(options?: PermitOptions & SetupOptions): Promise<Permit>
-  /** All of them or none, and 10,000 at most. `RangeError` where there are some, but fewer in all (see `waitForSetup`). */
+  /**
+   * Waits for `count` permits, all or none, 10,000 at most. Rejects with a `RangeError` if there are some permits, but fewer than that in all (see
+   * `waitForSetup`).
+   */
   acquireMany(count: number, options?: PermitOptions & SetupOptions): Promise<Permit[]>
-  /** `undefined` when none is free within `wait` (default 0), also where no permits are set. An abort still rejects. */
+  /** `undefined` if no permit is free within `wait` (default 0), also if no permits are set. Still rejects if the signal aborts. */
   tryAcquire(options?: PermitOptions): Promise<Permit | undefined>
-  /** All of them, or an empty array when they cannot be acquired within `wait` (default 0). */
+  /** Acquires `count` permits, or resolves to an empty array if it could not acquire all of them within `wait` (default 0). */
   tryAcquireMany(count: number, options?: PermitOptions): Promise<Permit[]>
   /**
-   * `NotOwnerError` when one of them is unknown, expired or given back: then nothing is changed. 10,000 at most. The `Permit` of a
-   * single id that this client holds is `'released'` from the call on, whatever the answer; those of several from the answer on, or
-   * when the answer is lost. Where it rejects for another reason they may still be taken on the server: call it again, or `release` of
-   * the `Permit`; closing the client gives them back as well.
+   * Gives permits back, 10,000 at most. Rejects with `NotOwnerError` if one of them is unknown, expired or already given back; then nothing is changed.
+   *
+   * If this client holds the permit of a single id, its `Permit` is `'released'` from the call on, whatever the answer. Those of several ids are `'released'`
+   * when the answer comes, or when it is lost. If the call rejects for another reason, the permits may still be taken on the server: call it again, or call
+   * `release` of the `Permit`. Closing the client gives them back as well.
    */
   release(ids: string | readonly string[]): Promise<void>
-  /** The same without the error: `false`, or 0. */
+  /** Like `release`, but resolves to `false` instead of rejecting with `NotOwnerError`. */
   tryRelease(id: string): Promise<boolean>
+  /** Like `release`, but resolves to how many were given back: 0 instead of rejecting with `NotOwnerError`. */
   tryRelease(ids: readonly string[]): Promise<number>
   /**
-   * From now on it lasts so long, also when that is shorter. `false` when it is not there. It is done once, also when the answer is lost,
-   * and after what was asked of the same `Permit` before. A `Permit` of this client counts as so short as soon as that is sent, also
-   * where it rejects; when it is over without an answer it is given back.
+   * Sets the lease from now on, also to a shorter one. `false`: the permit does not exist. This is done once, even if the answer is lost, and after earlier calls
+   * about the same `Permit`.
+   *
+   * If the lease gets shorter, a `Permit` of this client counts the shorter one as soon as the call is sent, even if the call rejects. If that lease ends without
+   * an answer, the permit is given back.
    */
   extend(id: string, lease: number): Promise<boolean>
-  /** Milliseconds left, Infinity where it never expires. `NotOwnerError` when it is not there. */
+  /** How many ms are left; Infinity if the permit never expires. Rejects with `NotOwnerError` if it does not exist. */
   leaseTime(id: string): Promise<number>
 }

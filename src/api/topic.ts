@@ -1,88 +1,89 @@
 import type { Codec, CodecName } from './codec.js'
 
-/** How the messages of a topic are written, read and sent. */
+/** Options of `client.topic`. */
 export interface TopicOptions {
-  /** Default: the client's. */
+  /** Encodes and decodes the messages. Default: the client's. */
   readonly codec?: CodecName | Codec | undefined
-  /** SPUBLISH and SSUBSCRIBE, which reach only who is subscribed so; a server from 7 on. Default false. */
+  /** Uses SPUBLISH and SSUBSCRIBE: only sharded subscribers get the messages. Needs a server from version 7 on. Default false. */
   readonly sharded?: boolean | undefined
 }
 
-/** How the messages of a pattern are read. */
+/** Options of `client.patternTopic`. */
 export interface PatternTopicOptions {
-  /** Default: the client's. */
+  /** Decodes the messages. Default: the client's. */
   readonly codec?: CodecName | Codec | undefined
 }
 
-/** Of one subscription. */
+/** Options of `subscribe`. */
 export interface SubscribeOptions {
-  /** Ends the subscription; before it stands, `subscribe` rejects with the signal's reason. */
+  /** Ends the subscription. If it aborts before the server has confirmed the subscription, `subscribe` rejects with its reason. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Of a loop over messages. */
+/** Options of `messages`. */
 export interface MessagesOptions {
   /** Ends the loop with the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** How many messages may wait for the loop; when there are more the oldest go, and `gap` is told. Default 1000. */
+  /** How many messages may wait for the loop. If there are more, the oldest are dropped, and `gap` is emitted. Default 1000. */
   readonly buffer?: number | undefined
 }
 
 /**
- * A listener. Called in the order of the messages, one call not waiting for the other; what it throws, or its promise rejects
- * with, is an `error` of the client.
+ * A listener. It is called in the order of the messages, and a call does not wait for the one before. If it throws, or its promise rejects, the client emits an
+ * `error` event.
  */
 export type MessageListener<M> = (message: M, channel: string) => Promise<void> | void
 
-/** Messages may have been missed: the connection was away, or a loop was too slow. */
+/** Emits `gap` when messages may have been missed: the connection was lost, or a loop was too slow. */
 interface TellsGaps {
-  /** Hears of gaps: messages may have been missed. */
+  /** Adds a listener to `gap`: messages may have been missed. */
   on(event: 'gap', listener: () => void): this
-  /** The listener hears of gaps no more. */
+  /** Removes the listener from `gap`. */
   off(event: 'gap', listener: () => void): this
 }
 
-/** What `subscribe` resolves with; `await using` ends it. */
+/** A subscription, the result of `subscribe`. `await using` ends it. */
 export interface Subscription extends TellsGaps, AsyncDisposable {
-  /** No message comes after the call. Resolves when the server knows. Never rejects; twice is fine. */
+  /** Ends the subscription: after the call, no message comes. Resolves when the server knows. Never rejects. You may call it twice. */
   unsubscribe(): Promise<void>
 }
 
-/** For a `for await`. Subscribed from the first `next()` to the end of the loop. */
+/** For a `for await`. It is subscribed from the first `next()` to the end of the loop. */
 export interface Messages<M> extends TellsGaps, AsyncIterableIterator<M>, AsyncDisposable {
-  /** Itself: it is gone through once. */
+  /** Returns itself: you can loop over it only once. */
   [Symbol.asyncIterator](): Messages<M>
 }
 
+/** What a topic and a pattern topic have in common. */
 interface Listenable {
-  /** How many listeners and loops this client has there. */
+  /** How many listeners and loops this client has here. */
   listeners(): number
   /** Ends all of them. */
   unsubscribeAll(): Promise<void>
 }
 
-/** A channel, Redisson's RTopic. Nothing is kept: who is not subscribed misses what is published. */
+/** A channel. It does not keep messages: only current subscribers get them. In Redisson: RTopic. */
 export interface Topic<M = unknown> extends Listenable {
-  /** As it was given to the client. */
+  /** The name that you gave the topic. */
   readonly name: string
-  /** How many were told; on a cluster, how many of those whose connection is to the same node. */
+  /** Publishes the message, and resolves to how many subscribers got it; on a cluster, only those that are connected to the same node count. */
   publish(message: M): Promise<number>
-  /** Once it resolves no message is missed while the connection stands. */
+  /** Calls the listener for each message. Once it resolves, you miss no message while the connection is up. */
   subscribe(listener: MessageListener<M>, options?: SubscribeOptions): Promise<Subscription>
   /** The messages one after the other, for a `for await`. */
   messages(options?: MessagesOptions): Messages<M>
-  /** How many are subscribed to this very channel, on all nodes; patterns do not count. */
+  /** How many subscribers this very channel has, on all nodes. Subscriptions to patterns do not count. */
   subscribers(): Promise<number>
 }
 
-/** All channels whose names fit a pattern (`*`, `?`, `[ab]`), Redisson's RPatternTopic. `mapName` is not applied, as it is not there. */
+/** All channels whose names match a pattern (`*`, `?`, `[ab]`). In Redisson: RPatternTopic; as there, the pattern is used without `mapName`. */
 export interface PatternTopic<M = unknown> extends Listenable {
-  /** As it was given to the client. */
+  /** The pattern that you passed to the client. */
   readonly pattern: string
-  /** The channels whose names fit the pattern and that somebody is subscribed to by name, on all nodes. Others' patterns do not count. */
+  /** The channels whose names match the pattern and that have a subscriber by name, on all nodes. Subscriptions to patterns do not count. */
   activeTopics(): Promise<string[]>
-  /** As that of a topic. */
+  /** Like `subscribe` of a topic. */
   subscribe(listener: MessageListener<M>, options?: SubscribeOptions): Promise<Subscription>
-  /** As those of a topic, each with its channel. */
+  /** Like `messages` of a topic, each message with its channel. */
   messages(options?: MessagesOptions): Messages<{ readonly channel: string; readonly message: M }>
 }

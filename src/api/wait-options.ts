@@ -1,16 +1,16 @@
-/** Of every call that may wait. */
+/** Options of every call that may wait. */
 export interface WaitOptions {
-  /** How long to wait. Omitted: for ever (`acquire`, `using`, `wait`), not at all (`tryAcquire`). */
+  /** How long to wait, ms. Omitted: forever (`acquire`, `using`, `wait`), or not at all (`tryAcquire`). */
   wait?: number | undefined
-  /** Ends the wait with the signal's reason. An already aborted one sends nothing. */
+  /** Ends the wait with the signal's reason. If it has already aborted, nothing is sent. */
   signal?: AbortSignal | undefined
 }
 
-/** Of a call that waits for permits, which somebody must have set. */
+/** Options of a call that waits for permits, which somebody must set first. */
 export interface SetupOptions {
   /**
-   * Where no permits are set, or no rate, it waits until somebody sets them instead of rejecting with a `NotInitializedError`;
-   * and for more permits with an id than there are in all, until somebody adds some. Default false.
+   * If no permits are set, or no rate, the call waits until somebody sets them, instead of rejecting with a `NotInitializedError`. If it wants more permits with an
+   * id than there are in all, it waits until somebody adds some. Default false.
    */
   waitForSetup?: boolean | undefined
 }

@@ -7,64 +7,64 @@ import type { Logger } from '../api/monitoring.js'
 import type { RetryOptions } from './retry-option.js'
 import type { Place } from './url.js'
 
-/** What `connect` takes. */
+/** Options of `connect`. */
 export interface ClientOptions {
-  /** Where: see `connect`. Default: HOLDFAST_URL, else REDIS_URL. */
+  /** The URL of the server: see `connect`. Default: HOLDFAST_URL, else REDIS_URL. */
   url?: string | undefined
-  /** A client of ioredis (5, 6), node-redis (5, 6) or Valkey GLIDE (2.3) that the caller owns and closes. Instead of `url`. */
+  /** Your own client of ioredis (5, 6), node-redis (5, 6) or Valkey GLIDE (2.3), instead of `url`. You own it, and you close it. */
   connection?: object | undefined
-  /** With `rediss:`, `valkeys:` or `rediss+…:`: who is believed, and this client's certificate. */
+  /** With `rediss:`, `valkeys:` or `rediss+…:`: which certificates are trusted, and the client's own. */
   tls?: TlsOptions | undefined
   /**
-   * Redisson's own configuration, YAML or JSON, or Spring's application.yml that holds it or names it. Instead of `url`; what
-   * other options say goes before it.
+   * The path of Redisson's own configuration, YAML or JSON, or of Spring's application.yml that contains or names it. Instead of `url`. Other options override
+   * the file.
    */
   file?: string | undefined
-  /** What stands for the Java classes that a file may name as `nameMapper`, by their names. */
+  /** Functions that replace the Java classes that a file may name as `nameMapper`. Each key is the name of a class. */
   nameMappers?: Readonly<Record<string, (name: string) => string>> | undefined
-  /** Lease of holds taken without one; renewed every third of it while the hold lives. Default 30 000. */
+  /** The lease of holds that are acquired without one, ms. It is renewed when a third of it is over, while the hold lives. Default 30 000. */
   watchdog?: number | undefined
   /**
-   * How long a waiter of a fair lock may be silent, Redisson's fairLockWaitTimeout: at least the largest of all clients on the
-   * keys. Default 300 000, as Redisson's is; 5000 with `redisson: '3.8'`. At most 2 147 483 647 (24.8 days), like the other time-outs.
+   * How long a waiter of a fair lock may be silent, ms; Redisson's fairLockWaitTimeout. Set it to at least the largest value of all clients on these keys.
+   * Default 300 000, as in Redisson; 5000 with `redisson: '3.8'`. At most 2 147 483 647 (24.8 days), like the other timeouts.
    */
   fairWaiterTimeout?: number | undefined
-  /** The oldest Redisson on these keys: fair locks, ids of permits and rate limiters follow its rules, see the guide. Default '4'. */
+  /** The oldest version of Redisson on these keys. Fair locks, ids of permits and rate limiters follow its rules: see the guide. Default '4'. */
   redisson?: RedissonVersion | undefined
-  /** Redisson's NameMapper: from the name to the key. Default: as it is. */
+  /** Maps a name to its key, like Redisson's NameMapper. Default: the key is the name. */
   mapName?: ((name: string) => string) | undefined
   /**
-   * After each acquisition the server's replicas are waited for, as Redisson does: when none has it within `timeout` ms, it is
-   * given back and the call rejects with `ReplicationError`. Default `{ sync: true, timeout: 1000 }`; nothing without replicas.
+   * After each acquisition, the client waits for the server's replicas, as Redisson does. If none of them has it within `timeout` ms, the client gives it back,
+   * and the call rejects with `ReplicationError`. Default `{ sync: true, timeout: 1000 }`. Without replicas, nothing happens.
    */
   replicas?: { readonly sync?: boolean | undefined; readonly timeout?: number | undefined } | undefined
   /**
-   * Of topics' messages: plain JSON, `'jackson'` for Redisson's JsonJacksonCodec, `'string'`, `'long'`, `'bytes'`, or one of your
-   * own. Default 'json'. Scripts have theirs.
+   * Encodes the messages of topics, the values of flights and leaders, and the keys of a group: plain JSON, `'jackson'` for Redisson's JsonJacksonCodec,
+   * `'string'`, `'long'`, `'bytes'`, or a codec of your own. Default 'json'. Scripts have a codec of their own.
    */
   codec?: CodecName | Codec | undefined
-  /** Default 10 000. */
+  /** How long to wait for a connection to the server, ms. Default 10 000. */
   connectTimeout?: number | undefined
   /**
-   * `connect` may come before its server: while that cannot be reached, or is not ready, it tries again, after 2 s at most.
-   * `{ timeout, signal }` limit that. What only another setting would mend, such as a password, rejects at once. Default false.
+   * Lets your program start before its server: while the server cannot be reached, or is not ready, `connect` retries, after pauses of 2 s at most.
+   * `{ timeout, signal }` limit that. An error that only another setting would fix, such as a wrong password, rejects at once. Default false.
    */
   retry?: boolean | RetryOptions | undefined
-  /** No command waits longer for its reply. Default 3000. */
+  /** How long a command waits for its reply, ms. Default 3000. */
   commandTimeout?: number | undefined
-  /** How many acquire calls may wait in this client before `BusyError`. Default: any number. */
+  /** How many acquire calls may wait in this client. Any more reject with `BusyError`. Default: any number. */
   maxWaiters?: number | undefined
-  /** Default: the system's. `virtualClock(seed)` of `holdfast/testing` makes `memory:` deterministic. */
+  /** The clock that the client uses. Default: the system's. `virtualClock(seed)` of `holdfast/testing` makes `memory:` deterministic. */
   clock?: Clock | undefined
-  /** Shown to people where this client holds or waits. Default: host and pid. */
+  /** A text for people: `inspect` shows it wherever this client holds a lock or waits for it. Default: host and pid. */
   label?: string | undefined
-  /** Whether the label is kept in a small key of this client. Default true. */
+  /** Whether the server keeps the label, in a small key of this client. Default true. */
   presence?: boolean | undefined
-  /** Default: silent. */
+  /** Receives the client's log messages, and errors that have no listener. Default: silent. */
   logger?: Logger | undefined
 }
 
-/** What a file says. */
+/** What a configuration file says. */
 export interface Filed {
   readonly place: Place
   readonly tls: FullTlsOptions

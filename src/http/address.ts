@@ -1,10 +1,10 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** As a proxy may write them: `[::1]`, `[::1]:443`, `192.0.2.1:40001`; quoted in a `Forwarded` field. */
+/** Addresses as a proxy may write them: `[::1]`, `[::1]:443`, `192.0.2.1:40001`; in quotes in a `Forwarded` field. */
 const BRACKETS = /^\[([^\]]*)\](?::\d*)?$/
 const PORT = /^([\d.]+):\d*$/
 
-/** Eight numbers of 16 bits. `address` is one that `isIPv6` takes, without a zone. */
+/** The eight groups of an IPv6 address, each a number of 16 bits. `isIPv6` accepts `address`, which has no zone. */
 const groupsOf = (address: string): number[] => {
   const hex = address.replace(/[\d.]+$/, (tail) => {
     if (!tail.includes('.')) return tail
@@ -16,13 +16,13 @@ const groupsOf = (address: string): number[] => {
   return [...head, ...between, ...tail].map((group) => Number.parseInt(group, 16))
 }
 
-/** What is no address counts as this one. */
+/** Everything that is not an address counts as this one. */
 const UNKNOWN = 'unknown'
 
 /**
- * Whose requests count together, by their address. Whoever has one address of an IPv6 network has 2^64 of them: they count as
- * one, `2001:db8:0:1::/64`. An IPv4 address counts as itself, also as an IPv6 one (`::ffff:192.0.2.1`). Ports, brackets and
- * zones make no difference. All that is no address counts as one, `unknown`.
+ * Maps an address to a key for `rateLimit`: requests with the same key count together. A client that has one address of an IPv6 network has 2^64 of them, so they
+ * count as one: `2001:db8:0:1::/64`. Each IPv4 address counts alone, also if it is written as an IPv6 one (`::ffff:192.0.2.1`). Ports, brackets and zones make no
+ * difference. Everything that is not an address counts as one, `unknown`.
  */
 export const networkOf = (address: string | undefined): string => {
   if (typeof address !== 'string') return UNKNOWN

@@ -3,7 +3,7 @@ import { type RateLimitOptions, asError, beside, judge } from './rate-limit.js'
 export { networkOf } from './address.js'
 export type { RateLimitOptions } from './rate-limit.js'
 
-/** What is used of Express's, 4 and 5. */
+/** The part of Express's request that is used, in Express 4 and 5. */
 interface Request {
   readonly ip?: string | undefined
   readonly headers: Record<string, string | string[] | undefined>
@@ -18,10 +18,11 @@ interface Response {
 type Middleware<R> = (request: R, response: Response, next: (error?: unknown) => void) => void
 
 /**
- * `app.use(rateLimit({ client, permits: 100, interval: 60_000 }))`, or before the handlers of one route. `key` gets what is
- * used of the request here; for more, say which: `key: (request: express.Request) => …`.
+ * Limits requests: `app.use(rateLimit({ client, permits: 100, interval: 60_000 }))`, or before the handlers of one route. `key` gets only the part of the request
+ * that is used here. To get all of it, annotate the parameter: `key: (request: express.Request) => …`.
  */
 export function rateLimit(options: RateLimitOptions<Request>): Middleware<Request>
+/** The same, for a `key` that annotates its parameter. */
 export function rateLimit<R extends Request>(options: RateLimitOptions<R>): Middleware<R>
 export function rateLimit<R extends Request>(options: RateLimitOptions<R>): Middleware<R> {
   const judged = judge(options, ({ ip }) => ip)
@@ -38,7 +39,7 @@ export function rateLimit<R extends Request>(options: RateLimitOptions<R>): Midd
         response.setHeader('Content-Type', 'text/plain; charset=utf-8')
         response.end(refusal.text)
       })
-      // It may have been answered meanwhile, by a time-out of the application's.
+      // The application may have answered meanwhile, after a timeout of its own.
       .catch((thrown: unknown) => {
         next(asError(thrown, 'rate limit: the response'))
       })

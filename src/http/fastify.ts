@@ -3,7 +3,7 @@ import { type RateLimitOptions, beside, judge } from './rate-limit.js'
 export { networkOf } from './address.js'
 export type { RateLimitOptions } from './rate-limit.js'
 
-/** What is used of Fastify's. */
+/** The part of Fastify's request that is used. */
 interface Request {
   readonly ip: string
   readonly headers: Record<string, string | string[] | undefined>
@@ -18,10 +18,11 @@ interface Reply {
 type Hook<R> = (request: R, reply: Reply) => Promise<unknown>
 
 /**
- * A hook for all routes or for one: `app.addHook('onRequest', rateLimit({ client, permits: 100, interval: 60_000 }))`. `key`
- * gets what is used of the request here; for more, say which: `key: (request: FastifyRequest) => …`.
+ * Limits requests. It is a hook for all routes or for one: `app.addHook('onRequest', rateLimit({ client, permits: 100, interval: 60_000 }))`. `key` gets only the
+ * part of the request that is used here. To get all of it, annotate the parameter: `key: (request: FastifyRequest) => …`.
  */
 export function rateLimit(options: RateLimitOptions<Request>): Hook<Request>
+/** The same, for a `key` that annotates its parameter. */
 export function rateLimit<R extends Request>(options: RateLimitOptions<R>): Hook<R>
 export function rateLimit<R extends Request>(options: RateLimitOptions<R>): Hook<R> {
   const judged = judge(options, ({ ip }) => ip)

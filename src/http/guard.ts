@@ -1,22 +1,22 @@
 import { limitAnswers, systemClock } from '../base/clock.js'
 import { EngineError } from '../errors.js'
 
-/** So many questions are with the server at once; more wait here, where giving them up costs nothing. */
+/** At most this many queries are with the server at once. Further ones wait here, where giving them up costs nothing. */
 const MOST = 256
-/** How long after a failed probe the next one is sent, ms: at first, and at most. */
+/** How long after a failed probe the next one is sent, ms: the first pause, and the longest. */
 const PAUSE = 20
 const LONGEST_PAUSE = 250
 
 const AWAY: ReadonlySet<string> = new Set(['OFFLINE', 'NO_REPLY'])
 
 /**
- * Asks the server, and gives up in time. Once a question went without an answer for as long as that, the server counts as away:
- * everyone is answered at once, but for one question at a time, which finds out when the server is back. Answers come in the order
- * of the questions, so an answer in time also says that no others are before it any more.
+ * Asks the server, and gives up in time. Once a query got no answer within the timeout, the server counts as away: calls get their result at once, without asking.
+ * Only one query at a time is still sent, to find out when the server is back. Answers come in the order of the queries, so an answer in time also shows that no
+ * earlier query is open any more.
  */
 export class Guard {
   readonly #timeout: number
-  /** Those that are not sent yet, in order: how to send one, how to end it. */
+  /** Queries that are not sent yet, in order: each with a function that sends it and one that ends it. */
   readonly #waiting = new Map<() => void, () => void>()
   #asked = 0
   #away = false
@@ -28,7 +28,7 @@ export class Guard {
     this.#timeout = timeout
   }
 
-  /** `question` is called once, or never. Undefined: there was no answer in time, or none was waited for. */
+  /** Calls `question` once, or never. Undefined: there was no answer in time, or the server was not asked. */
   async ask<T>(question: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     if (!this.#away) return this.#inTime(question)
     if (this.#probing || systemClock.monotonic() < this.#probeAt) return undefined

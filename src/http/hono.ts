@@ -3,7 +3,7 @@ import { type RateLimitOptions, beside, judge } from './rate-limit.js'
 export { networkOf } from './address.js'
 export type { RateLimitOptions } from './rate-limit.js'
 
-/** What is used of Hono's. */
+/** The part of Hono's context that is used. */
 interface Context {
   header(name: string, value: string): void
   readonly res: { readonly headers: { get(name: string): string | null } }
@@ -15,16 +15,17 @@ interface Context {
   }
 }
 
-/** Hono does not know whose a request is, each of its runtimes has a way of its own: so `key` must be given. */
+/** Like `RateLimitOptions`, but you must pass `key`: Hono does not know addresses, because each of its runtimes has its own way to get them. */
 export type HonoRateLimitOptions<C> = RateLimitOptions<C> & Required<Pick<RateLimitOptions<C>, 'key'>>
 
 type Middleware<C> = (context: C, next: () => Promise<void>) => Promise<Response | undefined>
 
 /**
- * `app.use(rateLimit({ client, permits: 100, interval: 60_000, key: (c: Context) => networkOf(getConnInfo(c).remote.address) }))`,
- * with Hono's own `Context`; without it, `key` gets what is used of that here.
+ * Limits requests: `app.use(rateLimit({ client, permits: 100, interval: 60_000, key: (c: Context) => networkOf(getConnInfo(c).remote.address) }))`, with Hono's own
+ * `Context`. Without that annotation, `key` gets only the part of the context that is used here.
  */
 export function rateLimit(options: HonoRateLimitOptions<Context>): Middleware<Context>
+/** The same, for a `key` that annotates its parameter. */
 export function rateLimit<C extends Context>(options: HonoRateLimitOptions<C>): Middleware<C>
 export function rateLimit<C extends Context>(options: HonoRateLimitOptions<C>): Middleware<C> {
   const judged = judge(options, () => undefined)

@@ -8,37 +8,37 @@ import { Guard } from './guard.js'
 import { errorOf, isError, isPromise, settled } from '../thrown.js'
 import { quoted } from '../plain-text.js'
 
-/** What is limited, for whom, and by which client. */
+/** Options of `rateLimit`. */
 export interface RateLimitOptions<R> {
-  /** Whose limiters count. */
+  /** The client whose limiters count the requests. */
   readonly client: Pick<Client, 'rateLimiter'>
-  /** So many requests of one key in any `interval` ms. */
+  /** How many requests one key may make in any `interval`. */
   readonly permits: number
-  /** ms */
+  /** The length of the interval, ms. */
   readonly interval: number
-  /** Of the policy, in the header fields and in the keys: letters, digits, `-`, `_` and `.`. Default `default`. */
+  /** The name of the policy, in the header fields and in the keys: letters, digits, `-`, `_` and `.`. Default `default`. */
   readonly name?: string | undefined
-  /** Whose requests count together. Default: the address, of IPv6 the network (/64). */
+  /** Requests with the same key count together. Default: the address; for IPv6, its network (/64). */
   readonly key?: ((request: R) => string | Promise<string>) | undefined
-  /** When the server cannot be asked: `open` lets all through, `closed` refuses all with 503. Default `open`. */
+  /** If the server cannot be asked: `open` lets every request through, `closed` refuses every request with 503. Default `open`. */
   readonly whenAway?: 'open' | 'closed' | undefined
-  /** For how long a request waits for the server's word, ms; then the server counts as away. Default 1000. */
+  /** How long a request waits for the server's answer, ms. After that, the server counts as away. Default 1000. */
   readonly timeout?: number | undefined
 }
 
-/** What is to be done with a request. */
+/** What to do with a request. */
 export interface Verdict {
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined: it goes on. */
+  /** Undefined: the request goes on. */
   readonly refusal: { readonly status: 429 | 503; readonly text: string } | undefined
 }
 
-/** A limiter that nobody asks goes; one that is soon asked again is not set anew for that. */
+/** How long an unused limiter is kept at least, ms: one that is soon used again need not be set again. */
 const KEPT = 60_000
 
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 
-/** One that is misspelt must not be ignored: `whenaway: 'closed'` would let all through. */
+/** The options that exist. A misspelt one must not be ignored: `whenaway: 'closed'` would let every request through. */
 const KNOWN = ['client', 'permits', 'interval', 'name', 'key', 'whenAway', 'timeout']
 
 const check = <R>(options: RateLimitOptions<R>): RateLimitOptions<R> => {
@@ -56,14 +56,16 @@ const check = <R>(options: RateLimitOptions<R>): RateLimitOptions<R> => {
   return read
 }
 
-/** They say where in a cluster a name belongs: that is not for whoever sends a request to choose. */
+/** Braces choose the node of a name in a cluster. The sender of a request must not choose that. */
 const BRACES = /[{}%]/g
 
-/** Whoever sends requests must not choose how much the server keeps of each. */
+/** The sender of a request must not choose how much the server keeps of it. */
 const LONGEST_KEY = 100
 const SHOWN = 60
 
-/** A key as part of a name. A long one is its beginning and a hash, and longer than any that is there as it was given: none can be taken for another. */
+/**
+ * A key as part of a name. A long key becomes its beginning and a hash. That is longer than any key that is kept as it is, so no key can be confused with another.
+ */
 const partOf = (key: string): string => {
   const part = key.replace(BRACES, encodeURIComponent)
   if (part.length <= LONGEST_KEY) return part
@@ -71,14 +73,14 @@ const partOf = (key: string): string => {
   return `${shown}~${createHash('sha256').update(part).digest('hex')}`
 }
 
-/** What no framework takes for something else: Express goes on with the request for `undefined`, and leaves the route for 'route'. */
+/** An Error that no framework misunderstands: with `undefined`, Express goes on with the request, and with 'route', it leaves the route. */
 export const asError = (thrown: unknown, who: string): Error =>
   errorOf(
     thrown,
     `${who} threw ${isError(thrown) ? 'an Error that cannot be read' : `${show(thrown)}, which is not an Error`}`,
   )
 
-/** What `key` gives. One that never does would keep its request for ever. */
+/** What `key` returns. If its promise never settled, the request would wait forever. */
 const keyOf = async <R>(
   key: NonNullable<RateLimitOptions<R>['key']>,
   request: R,
@@ -105,7 +107,7 @@ const settledIn = (given: unknown, name: string, ms: number): Promise<unknown> =
       })
   })
 
-/** Judges requests, for whatever framework. */
+/** Decides about requests, for any framework. */
 export const judge = <R>(
   wanted: RateLimitOptions<R>,
   addressOf: (request: R) => string | undefined,
@@ -120,7 +122,7 @@ export const judge = <R>(
 
   const ask = (whose: string): Promise<RateDecision | undefined> =>
     guard.ask(async (signal) =>
-      // Another rate is another limiter: what runs with the old settings still goes by them.
+      // A different rate is a different limiter: processes that run with the old settings keep to them.
       client.rateLimiter(`${name}:${permits}/${interval}:${whose}`).tryAcquire({ rate, late: 'counts', signal }),
     )
   const from = async <T>(who: string, promise: Promise<T>): Promise<T> => {
@@ -144,7 +146,7 @@ export const judge = <R>(
   }
 }
 
-/** Beside what another limit has said of this request: both policies, and the longer time to wait. */
+/** Adds to the fields that another limit has set for this request: both policies, and the longer time to wait. */
 export const beside = (
   headers: Verdict['headers'],
   there: (name: string) => unknown,

@@ -1,47 +1,53 @@
 import type { Clock } from '../base/clock.js'
 import type { SlotResult, SlotRun } from '../api/slots.js'
 
-/** When a schedule is due, and what becomes of slots that are late. */
+/** Options of `schedule`. */
 export interface ScheduleOptions {
-  /** As in a crontab: minute, hour, day of the month, month, day of the week; a sixth field before them is the second. The patterns are croner's. */
+  /**
+   * A pattern as in a crontab: minute, hour, day of the month, month, day of the week. A sixth field in front of them is the second. The patterns are those of
+   * croner.
+   */
   readonly cron: string
-  /** An IANA time zone such as `'Europe/Berlin'`. Default: `'UTC'`, so that all machines have the same slots, wherever they stand. */
+  /** An IANA time zone such as `'Europe/Berlin'`. Default: `'UTC'`, so that all machines have the same slots, wherever they are. */
   readonly timezone?: string | undefined
   /**
-   * What becomes of slots that were missed, because no process ran: `'latest'` runs the newest of them, `'none'` none. All others are reported by `onMissed`.
+   * What happens to slots that were missed because no process ran: `'latest'` runs the newest of them, `'none'` runs none. All others are reported to `onMissed`.
    * Default `'none'`.
    */
   readonly catchUp?: 'none' | 'latest' | undefined
-  /** A slot that is late by more is missed, ms. Less than the retention. Default 60 000. */
+  /** A slot that is late by more than this many ms is missed. Must be less than the retention. Default 60 000. */
   readonly grace?: number | undefined
-  /** As for `slots.run`: how often a slot may be run again when its process has died. Default 0. */
+  /** As for `slots.run`: how often a slot may run again if its process has died. Default 0. */
   readonly retry?: number | undefined
   /** As for `slots.run`. Default: the client's `watchdog`. */
   readonly lease?: number | undefined
   /** As for `client.slots`. Default: 7 days. */
   readonly retention?: number | undefined
-  /** Ends the schedule as `stop` does. */
+  /** Ends the schedule, as `stop` does. */
   readonly signal?: AbortSignal | undefined
-  /** The final result of each slot, on every machine. Default: work that failed, or whose process died, is a warning of the process. */
+  /** Receives the final result of each slot, on every machine. Default: a warning of the process for work that failed, or whose process died. */
   readonly onResult?: ((result: SlotResult<unknown>, slot: Date) => void) | undefined
-  /** Slots that nobody ran, and that nobody will: the newest 100 at most. Each is reported to one process. Default: a warning of the process. */
+  /** Receives slots that no process ran, and none will run: the newest 100 at most. Each is reported to one process. Default: a warning of the process. */
   readonly onMissed?: ((slots: readonly Date[]) => void) | undefined
-  /** The server refused: once for each trouble. While it is away it is asked again, and nothing is reported. Default: a warning of the process. */
+  /**
+   * Receives the error if the server refused, once for each trouble. While the server is away, the schedule asks it again and reports nothing. Default: a warning
+   * of the process.
+   */
   readonly onError?: ((error: unknown) => void) | undefined
   /** For tests: `virtualClock()` of `holdfast/testing`. */
   readonly clock?: Clock | undefined
 }
 
-/** One run of a scheduled slot, given to its work. */
+/** One run of a scheduled slot. Your work receives it. */
 export interface ScheduledRun extends SlotRun {
   /** When the slot was due. */
   readonly due: Date
 }
 
-/** A schedule that goes on until it is stopped, or the client closes. */
+/** A schedule. It goes on until you stop it, or the client closes. */
 export interface Schedule extends AsyncDisposable {
-  /** The next slot. `undefined`: there is none any more. */
+  /** The next slot. `undefined`: there are no more. */
   readonly next: Date | undefined
-  /** No slot is started any more. Resolves when the work that runs here has settled. */
+  /** Starts no more slots. Resolves when the work that runs here has settled. */
   stop(): Promise<void>
 }
