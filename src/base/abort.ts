@@ -1,4 +1,4 @@
-/** All that is to be called when one signal aborts: it may be shared by thousands of calls, and Node warns of the eleventh. */
+/** All callbacks of one signal, behind one listener: thousands of calls may share a signal, and Node warns at the eleventh listener. */
 class Abortion {
   readonly #callbacks = new Set<() => void>()
   readonly #signal: AbortSignal
@@ -20,16 +20,16 @@ class Abortion {
     this.#callbacks.delete(callback)
     if (this.#callbacks.size > 0 || abortions.get(this.#signal) !== this) return
     abortions.delete(this.#signal)
-    // A signal of a class of the user's: what it throws here must not keep a hold from who was given it.
+    // The signal may be of a class of the user's: if it throws here, its caller must still get the hold.
     try {
       this.#signal.removeEventListener('abort', this.#aborted)
     } catch {
-      // It may call back once more, and finds nobody.
+      // The listener may be called once more. It finds no callbacks then.
     }
   }
 }
 
-/** Why it aborted. */
+/** The reason of a signal that has aborted. */
 export const reasonOf = (signal: AbortSignal): unknown => {
   try {
     return signal.reason
@@ -38,7 +38,7 @@ export const reasonOf = (signal: AbortSignal): unknown => {
   }
 }
 
-/** Whether it has aborted, and why. What a signal of a class of the user's throws when it is asked is why, too. */
+/** Whether the signal has aborted, and why. If a signal of a user's class throws when it is asked, it counts as aborted, with that error. */
 export const abortOf = (signal: AbortSignal | undefined): { readonly error: unknown } | undefined => {
   try {
     return signal?.aborted === true ? { error: reasonOf(signal) } : undefined
@@ -49,7 +49,7 @@ export const abortOf = (signal: AbortSignal | undefined): { readonly error: unkn
 
 const abortions = new WeakMap<AbortSignal, Abortion>()
 
-/** Calls back once when the signal aborts; returns how to stop listening. Throws what the signal does, and then nothing is listened to. */
+/** Calls back once when the signal aborts; returns a function that stops listening. If the signal throws, so does this, and nothing listens. */
 export const onAbort = (signal: AbortSignal, callback: () => void): (() => void) => {
   const abortion = abortions.get(signal) ?? new Abortion(signal)
   abortions.set(signal, abortion)

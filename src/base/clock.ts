@@ -3,38 +3,38 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { outside } from './scope.js'
 
 /**
- * Time, timers and randomness. This file alone touches the real ones (the linter forbids them elsewhere),
+ * Time, timers and randomness. Only this file touches the real ones (the linter forbids them elsewhere),
  * so that everything, the embedded engine included, also runs under a virtual clock.
  */
 export interface Clock {
   /** Wall clock, ms since the epoch. */
   now(): number
-  /** Monotonic clock, ms, with fractions. Stands still while the machine is suspended. */
+  /** Monotonic clock, ms, with fractions. It stands still while the machine is suspended. */
   monotonic(): number
-  /** Runs `callback` once after `ms`. Any length, also beyond what the platform's timers take. */
+  /** Runs `callback` once after `ms`, which may be longer than the platform's timers allow. */
   setTimer(callback: () => void, ms: number, options?: TimerOptions): Timer
-  /** Random bytes, fit for ids. */
+  /** Random bytes, good enough for ids. */
   randomBytes(count: number): Uint8Array
-  /** Uniform in [0, 1): for jitter only. */
+  /** Uniform in [0, 1). For jitter only. */
   random(): number
 }
 
-/** Of a timer. */
+/** How a timer behaves. */
 export interface TimerOptions {
-  /** The timer alone does not keep the process alive. */
+  /** If true, the timer does not keep the process alive. */
   readonly background?: boolean
 }
 
-/** A timer of a clock. */
+/** A timer that has been set. */
 export interface Timer {
-  /** It never fires; nothing where it has fired already. */
+  /** Stops the timer. Does nothing if it has fired already. */
   cancel(): void
 }
 
 const LONGEST_TIMER = 2_147_483_647
-/** A timer that comes so much too late tells of a blocked event loop. */
+/** ms. If a timer is later than this, the event loop was blocked. */
 const STALL = 20
-/** For what was not read, or not even sent, because of that. */
+/** ms. After a blocked event loop, time to read answers that were not read, or requests not even sent. */
 const LATE_READING = 50
 
 class SystemTimer implements Timer {
@@ -59,7 +59,7 @@ class SystemTimer implements Timer {
   }
 }
 
-/** ms. */
+/** ms. Random bytes within this time use the same mixed-in key. */
 const STIRRED_FOR = 20
 
 let key = new Uint8Array(32)
@@ -72,14 +72,14 @@ const fromKernel = (): Uint8Array => {
     readSync(file, bytes)
     closeSync(file)
   } catch {
-    // Where there is none the rest must do.
+    // On a platform without it, the other sources must be enough.
   }
   return bytes
 }
 
 /**
- * The generator's state is a part of the process: two that were made of one snapshot draw the same for up to an hour. What
- * differs between them from then on is mixed in: the kernel's own random bytes, and the time to the nanosecond.
+ * Two processes started from one snapshot share the generator's state, and would draw the same bytes for up to an hour. So we
+ * mix in what differs between them from then on: the kernel's own random bytes, and the time to the nanosecond.
  */
 const randomBytes = (count: number): Uint8Array => {
   if (Math.abs(performance.now() - stirredAt) > STIRRED_FOR) {
@@ -99,8 +99,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * For who limits how long an answer may take. Timers come before what the sockets have: where this process stood still,
- * the answers may be there already, and are read first. `callback` is told the moment of which that is true.
+ * A time limit for an answer. Timers fire before sockets are read, so if the process stood still, the answer may be there
+ * already: it is read first, and `callback` is called after that. `callback` gets the moment at which the limit was noticed.
  */
 export const limitAnswers = (
   clock: Clock,
@@ -123,15 +123,15 @@ export const limitAnswers = (
   }
 }
 
-/** A date, for those who give or take one; the time that it is comes from a clock. */
+/** For code that gives or takes a `Date`. The current time comes from a clock. */
 export const dateAt = (ms: number): Date => new Date(ms)
 export const isDate = (value: unknown): value is Date => value instanceof Date
 
-/** Both clocks at one moment. What counts is the larger progress of the two: one of them stands still in a suspended machine. */
+/** Both clocks at one moment. The larger progress of the two counts, because one clock stands still while the machine is suspended. */
 export interface Moment {
   readonly mono: number
   readonly wall: number
-  /** Which of two was first: the clocks may show the same. */
+  /** Tells which of two moments came first: the clocks may show the same. */
   readonly order: number
 }
 
@@ -139,10 +139,10 @@ let moments = 0
 
 export const momentOf = (clock: Clock): Moment => ({ mono: clock.monotonic(), wall: clock.now(), order: ++moments })
 
-/** The two clocks of one look may be read so far apart, ms; read once more, then: the process may have been put aside in between. */
+/** ms. If the two readings lie further apart, the process may have been paused in between, and we read again. */
 const AT_ONCE = 1
 
-/** Both clocks at one moment, for whoever compares them: how they have parted since another look. */
+/** Both clocks at one moment, read close enough together to compare how far they have drifted apart since another reading. */
 export const steadyMoment = (clock: Clock): Moment => {
   let moment = momentOf(clock)
   for (let tries = 0; tries < 5 && clock.monotonic() - moment.mono > AT_ONCE; tries++) moment = momentOf(clock)

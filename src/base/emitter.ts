@@ -3,9 +3,9 @@ import { tell } from '../thrown.js'
 
 type Listener<A extends unknown[]> = (...args: A) => unknown
 
-/** A small typed emitter: the public types must not need Node's. A listener that throws does not stop the library. */
+/** A small typed emitter, because the public types must not need Node's. A listener that throws does not stop the library. */
 export class Emitter<E extends { [K in keyof E]: unknown[] }> {
-  /** Each as it was passed, and bound to the scope in which that was. */
+  /** Each listener as it was passed, and the same one bound to the scope in which it was registered. */
   readonly #listeners = new Map<keyof E, Map<Listener<never[]>, Listener<never[]>>>()
   readonly #onThrow: (error: unknown) => void
 
@@ -23,7 +23,7 @@ export class Emitter<E extends { [K in keyof E]: unknown[] }> {
     this.#listeners.get(event)?.delete(listener)
   }
 
-  /** Whether anybody listened. */
+  /** Returns whether there was a listener. */
   emit<K extends keyof E>(event: K, ...args: E[K]): boolean {
     const all = this.#listeners.get(event)
     if (all === undefined || all.size === 0) return false

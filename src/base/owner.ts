@@ -4,8 +4,8 @@ import { quoted } from '../plain-text.js'
 const BRAND = Symbol.for('holdfast.owner')
 
 /**
- * A unit of work. What Redis sees is another matter: each hold of an owner goes by a number of its own there, so that a
- * late copy of an old command never meets a new hold.
+ * A unit of work. Redis does not see it: each hold of an owner has its own wire name there, so that a late copy of an old
+ * command never meets a new hold.
  */
 export class UnitOfWork implements Owner {
   readonly label: string | undefined

@@ -1,35 +1,35 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { UnitOfWork } from './owner.js'
 
-/** What is asked of the hold of a `using`. */
+/** What a `using` must know about its hold. */
 export interface Scoped {
   readonly owner: UnitOfWork
   readonly signal: AbortSignal
 }
 
-/** One `using` that is under way, and those around it. */
+/** One `using` that is running, and those around it. */
 export interface Scope {
-  /** The very lock that it holds: client, kind and name. */
+  /** Identifies the lock that it holds: client, kind and name. */
   readonly lock: object
-  /** Only while it is under way. */
+  /** Set only while the `using` runs. */
   hold: Scoped | undefined
-  /** A callback that outlives its `using` is no part of it any more. */
+  /** False once the `using` has ended: a callback that outlives it is no longer inside. */
   active: boolean
   readonly outer: Scope | undefined
 }
 
 const current = new AsyncLocalStorage<Scope>()
 
-/** As it was when the package was loaded. */
+/** The scope in which the package was loaded. */
 const root = AsyncLocalStorage.snapshot()
 
 /**
- * Runs the step outside any scope, of ours and of the caller's. A socket or a timer keeps the scope in which it was made for
- * as long as it lives, and everything that it ever brings would run in there.
+ * Runs the step outside any scope, our own or the caller's. A socket or a timer keeps the scope in which it was created for
+ * as long as it lives, and all its callbacks would run in that scope.
  */
 export const outside = <T>(step: () => T): T => root(step)
 
-/** The listener, to be called from anywhere: it runs in the scope in which it was registered. */
+/** Binds a listener to the scope in which it was registered, wherever it is called from. */
 export const inScope = <L extends (...args: never[]) => unknown>(listener: L): L => AsyncLocalStorage.bind<L>(listener)
 
 type Listening = Parameters<AbortSignal['addEventListener']>
@@ -37,7 +37,7 @@ type AbortListener = Listening[1]
 
 const boundOnce = (listener: AbortListener, all: WeakMap<object, AbortListener>): AbortListener => {
   if (typeof listener !== 'function' && typeof listener !== 'object') return listener
-  // As in JavaScript, where anything may be passed.
+  // From JavaScript, any value may be passed.
   if ((listener as unknown) === null) return listener
   const known = all.get(listener)
   if (known !== undefined) return known
@@ -49,11 +49,11 @@ const boundOnce = (listener: AbortListener, all: WeakMap<object, AbortListener>)
 
 const isAborted = (signal: AbortSignal): boolean => Reflect.get(AbortSignal.prototype, 'aborted', signal)
 
-/** Its signal calls each listener in the scope in which it was registered; all else that hears of it does so outside any. */
+/** An abort whose signal calls each listener in the scope in which it was registered. Everything else it triggers runs outside any scope. */
 export class ScopedAbort {
   readonly #controller = new AbortController()
 
-  /** `look` aborts it where that is due: a timer may be late. */
+  /** `look` runs when somebody reads `aborted`, and aborts if that is due: a timer may be late. */
   constructor(look: () => unknown) {
     const { signal } = this
     Object.defineProperty(signal, 'aborted', {
@@ -88,7 +88,7 @@ const nearestActive = (scope: Scope | undefined): Scope | undefined => {
   return scope
 }
 
-/** The hold of the innermost `using` under way here whose lock is such a one. */
+/** The hold of the innermost running `using` whose lock matches. */
 export const enclosing = (isSuch: (lock: object) => boolean): Scoped | undefined => {
   for (let scope = nearestActive(current.getStore()); scope !== undefined; scope = nearestActive(scope.outer)) {
     if (isSuch(scope.lock)) return scope.hold
@@ -96,9 +96,9 @@ export const enclosing = (isSuch: (lock: object) => boolean): Scoped | undefined
   return undefined
 }
 
-/** Runs the work as the inside of a `using`, which ends when its promise settles. */
+/** Runs the work inside a `using`, which ends when the promise of the work settles. */
 export const within = async <T>(lock: object, hold: Scoped, work: () => Promise<T>): Promise<T> => {
-  // Those that are over are not kept: work that goes on for ever by starting itself anew would heap them up.
+  // Ended scopes are skipped: work that restarts itself for ever would pile them up.
   const scope: Scope = { lock, hold, active: true, outer: nearestActive(current.getStore()) }
   try {
     return await current.run(scope, work)

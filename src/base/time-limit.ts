@@ -1,6 +1,6 @@
 import type { Clock } from './clock.js'
 
-/** What the step brings, or `undefined` when it takes longer. What it does after that nobody hears of. */
+/** The result of the step, or `undefined` if it takes longer. A later result or error is ignored. */
 export const within = async <T>(clock: Clock, ms: number, step: Promise<T>): Promise<T | undefined> => {
   let cancel: (() => void) | undefined
   const over = new Promise<undefined>((resolve) => {
