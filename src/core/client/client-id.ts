@@ -1,13 +1,13 @@
 import type { RedissonVersion } from '../../api/client.js'
 import type { Clock } from '../../base/clock.js'
 
-/** Version and wire revision: what the scripts and messages of this build understand. */
+/** UUID version 8, and the wire revision: which scripts and messages this build understands. */
 const GRANTED_DIRECTLY = '81'
 
 /**
- * A client's id: a UUID of version 8, where Redisson's are of version 4, so that one character of an owner in Redis
- * tells which of the two it is; the digit behind it is the wire revision, and a grant goes only to one that the granter knows.
- * A client that follows an older Redisson's rules is called as those are, so it looks as they do.
+ * A client's id: a UUID of version 8. Redisson's are of version 4, so one character of an owner in Redis tells the two apart.
+ * The digit behind it is the wire revision: a server script grants directly only to a client whose revision it knows.
+ * A client that follows the rules of an older Redisson is woken up like an older Redisson, so its id looks like one.
  */
 export const newClientId = (clock: Clock, redisson: RedissonVersion): string => {
   const hex = Array.from(clock.randomBytes(16), (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -4,15 +4,15 @@ import type { Health } from '../../api/monitoring.js'
 import type { Runtime } from './runtime.js'
 import { within } from '../../base/time-limit.js'
 
-/** A server that takes longer for a PING is away, ms. */
+/** ms. If a PING takes longer, the server counts as away. */
 const PATIENCE = 1000
 
-/** `undefined`: nothing came that says the server can be used. */
+/** `undefined`: no answer that shows that the server can be used. */
 const latencyOf = async ({ link, options: { clock } }: Runtime): Promise<number | undefined> => {
   const sent = clock.monotonic()
   const ping = link.command(['PING'], text).then(
     () => true,
-    // A user who may not even do that has been answered.
+    // NOPERM is an answer, too: this user may not even PING.
     (error: unknown) => error instanceof EngineError && error.code === 'NOPERM',
   )
   return (await within(clock, PATIENCE, ping)) === true ? clock.monotonic() - sent : undefined
@@ -21,7 +21,7 @@ const latencyOf = async ({ link, options: { clock } }: Runtime): Promise<number 
 /** A term that this client leads. */
 interface Led {
   readonly working: boolean
-  /** Its work goes on although the term is over. */
+  /** The term is over, but its work still runs. */
   readonly overdue: boolean
 }
 

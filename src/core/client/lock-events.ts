@@ -4,27 +4,27 @@ import type { ClientEvents } from '../../api/monitoring.js'
 import type { Clock } from '../../base/clock.js'
 import type { Emitter } from '../../base/emitter.js'
 
-/** What is told on `holdfast:<event>` of node:diagnostics_channel: enough to measure waits and holds from outside. */
+/** The message on `holdfast:<event>` of node:diagnostics_channel: enough to measure waits and holds from outside. */
 export interface DiagnosticMessage {
   /** The client's id. */
   readonly client: string
   /** `lock`, `nonReentrantLock`… */
   readonly kind: string
-  /** Of the lock. */
+  /** The name of the lock. */
   readonly name: string
-  /** The owner as the server knows it; none before it is granted, and where the server knows none. As secret as that of a `HolderState`. */
+  /** The owner's wire name. Missing before the grant, and if the server knows no owner. Keep it as secret as that of a `HolderState`. */
   readonly owner?: string
-  /** `grant`: ms from the call to the hold. `release`: ms from when the process knew that it was granted. */
+  /** `grant`: ms from the call to the hold. `release`: ms since this process learned of the grant. */
   readonly elapsed?: number
-  /** `grant`: passed on within the process, without the server. */
+  /** `grant`: the hold was passed on within the process, without the server. */
   readonly local?: boolean
-  /** `lost`: why. */
+  /** `lost`: the reason. */
   readonly error?: Error
 }
 
 /**
- * `acquire`: a call begins. `wait`: it could not be acquired at once. `grant`: it was acquired. `renew`: the server gave a full lease.
- * `lost`, `release`: how it ended.
+ * `acquire`: a call starts. `wait`: the call could not acquire at once. `grant`: the call acquired. `renew`: the server gave a
+ * full lease. `lost`, `release`: how the hold ended.
  */
 export type DiagnosticEvent = 'acquire' | 'wait' | 'grant' | 'renew' | 'lost' | 'release'
 
@@ -37,13 +37,13 @@ const channels = {
   release: channel('holdfast:release'),
 }
 
-/** Of whom it is told. */
+/** The lock that an event is about. */
 export interface Reported {
   readonly name: string
   readonly kind: { readonly name: string }
 }
 
-/** Tells what becomes of a client's locks: to the client's listeners, and on the diagnostics channels. */
+/** Reports what happens to a client's locks, to the client's listeners and on the diagnostics channels. */
 export class LockEvents {
   readonly #clock: Clock
   readonly #events: Emitter<ClientEvents>
@@ -55,7 +55,7 @@ export class LockEvents {
     this.#client = client
   }
 
-  // Each asks first whether anybody listens: a message is built only then.
+  // Each method first checks for subscribers, and builds a message only if there are any.
 
   asked(lock: Reported): void {
     if (channels.acquire.hasSubscribers) this.#tell('acquire', lock)
@@ -65,7 +65,7 @@ export class LockEvents {
     if (channels.wait.hasSubscribers) this.#tell('wait', lock)
   }
 
-  /** `since`: when the call began. `local`: the server was not asked. */
+  /** `since`: when the call started. `local`: granted without the server. */
   granted(lock: Reported, owner: string | undefined, since: number, local: boolean): void {
     if (!channels.grant.hasSubscribers) return
     this.#tell('grant', lock, { ...(owner !== undefined && { owner }), elapsed: this.#elapsed(since), local })
@@ -84,7 +84,7 @@ export class LockEvents {
     if (channels.lost.hasSubscribers) this.#tell('lost', lock, { owner, error })
   }
 
-  /** `opened`: when it was known to be granted. */
+  /** `opened`: when this process learned of the grant. */
   released(lock: Reported, owner: string, opened: number): void {
     if (channels.release.hasSubscribers) this.#tell('release', lock, { owner, elapsed: this.#elapsed(opened) })
   }

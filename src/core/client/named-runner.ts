@@ -3,7 +3,7 @@ import type { Script } from '../../lua/script.js'
 import type { Runtime } from './runtime.js'
 import type { Fleet, Runner } from '../protocol/runner.js'
 
-/** Speaks for one object, whose name is on the errors. */
+/** Runs scripts for one object, and puts its name on the errors. */
 export class NamedRunner implements Runner {
   readonly #runtime: Runtime
   readonly #options: SendOptions

@@ -7,15 +7,15 @@ export interface PresenceLabelOptions {
   readonly clock: Clock
   readonly id: string
   readonly label: string
-  /** Where it is on the server. */
+  /** The key of the label on the server. */
   readonly key: string
   readonly lease: number
 }
 
-/** So many labels are asked for at a time. */
+/** How many labels are read at a time. */
 const READ = 100
 
-/** Who a client is, for people: one small key with a lease of its own. Nothing depends on it. */
+/** Tells people who a client is: one small key with a lease of its own. No code depends on it. */
 export class PresenceLabel {
   readonly #link: Link
   readonly #options: PresenceLabelOptions
@@ -33,7 +33,7 @@ export class PresenceLabel {
     try {
       await this.#link.command(['SET', key, JSON.stringify({ label }), 'PX', lease], just('OK'), { route: key })
     } catch {
-      // A server that refuses it (an ACL, say) only makes this client nameless to others.
+      // If the server refuses it (an ACL, for example), others see this client without a label; nothing else changes.
     }
     if (this.#ended) return
     this.#timer = clock.setTimer(() => void this.announce(), lease / 3, { background: true })
@@ -46,7 +46,7 @@ export class PresenceLabel {
     await this.#link.command(['DEL', key], integer, { route: key }).catch(() => undefined)
   }
 
-  /** The labels of the clients that have one. */
+  /** The labels of those clients that have one. */
   static async read(
     link: Link,
     clients: readonly string[],
@@ -61,7 +61,7 @@ export class PresenceLabel {
     const all = [...new Set(clients)]
     for (let from = 0; from < all.length; from += READ) {
       const settled = await Promise.allSettled(all.slice(from, from + READ).map(read))
-      // A label is a courtesy: what cannot be read is left out, and what would be read after it.
+      // Labels are optional: after the first that cannot be read, leave out the rest.
       if (settled.some(({ status }) => status === 'rejected')) break
     }
     return labels

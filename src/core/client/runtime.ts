@@ -38,7 +38,7 @@ export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly javaCodec?: JavaCodec | undefined
 }
 
-/** What one client's locks share: its connection, its watchdog, its subscriptions. */
+/** What all locks of one client share: the connection, the watchdog, the subscriptions. */
 export class Runtime {
   readonly options: RuntimeOptions
   readonly link: Link
@@ -51,28 +51,28 @@ export class Runtime {
   readonly retry: Retry
   readonly undo: UndoAcquire
   readonly steps = new IdempotentSteps(this)
-  /** By slot where nodes have clocks of their own, else under 0. */
+  /** By slot if nodes have clocks of their own (Cluster), else under 0. */
   readonly serverTimes = new Map<number, ServerTime>()
   #number = 0
   readonly #secrets: WireSecrets
-  /** Wire owners of what was detached, and until when at most it is on the server. */
+  /** Wire names of detached holds, and until when at most each is on the server. */
   readonly #detached = new Map<string, number>()
-  /** Calls that wait. */
+  /** How many calls wait. */
   waiting = 0
-  /** How many works of `using` are under way. */
+  /** How many `using` callbacks are running. */
   working = 0
-  /** Nothing new is begun; what is under way may come to its end. */
+  /** The client starts nothing new; what is running may finish. */
   draining = false
-  /** Callers to tell when the client closes before they have their answer. */
+  /** Rejects the callers that still wait for an answer when the client closes. */
   readonly #callers = new Set<() => void>()
-  /** For how long a caller waits for a release at most; the rest goes on behind. */
+  /** How long a caller waits for a release at most; the release itself goes on in the background. */
   readonly releases: ReleaseCallerLimit
   /** Whether releases are published with SPUBLISH. */
   sharded = false
-  /** What is unsafe about the server. */
+  /** Which settings of the server are unsafe. */
   readonly warnings: string[] = []
   readonly subscriberCounts: SubscriberCounts
-  /** Who else has something that the server must be asked about when it may have become another. */
+  /** Called when another server may have the keys, so that others can ask how their state stands. */
   readonly questions = new Set<(cause: unknown) => void>()
 
   constructor(options: RuntimeOptions, driver: Driver) {
@@ -123,12 +123,12 @@ export class Runtime {
     if (this.closed) throw new ClosedError(name)
   }
 
-  /** Of a call that takes something. While the client drains, only what runs inside a `using` may take what it still needs. */
+  /** Called before something is acquired. While the client drains, only code inside a `using` may still acquire what it needs. */
   checkTakes(name: string): void {
     if (this.closed || (this.draining && enclosing(() => true) === undefined)) throw new ClosedError(name)
   }
 
-  /** Nobody waits for an answer once the client is closed. What was asked goes on until the connection ends. */
+  /** Rejects as soon as the client closes. The request itself goes on until the connection ends. */
   untilClosed<T>(ask: () => Promise<T>, name?: string): Promise<T> {
     if (this.closed) return Promise.reject(new ClosedError(name))
     return new Promise<T>((resolve, reject) => {
@@ -159,17 +159,17 @@ export class Runtime {
     return this.options
   }
 
-  /** An owner's name on the server: for one tenure, never used again. */
+  /** A new wire name: for one tenure, never used again. */
   nextWire(): string {
     return wireOwner(this.options.id, this.#secrets.next(), this.nextNumber())
   }
 
-  /** Never used again by this client. */
+  /** A number that this client never uses again. */
   nextNumber(): number {
     return ++this.#number
   }
 
-  /** Where what has this name is on the server. Asked once for each object: what the user's function says later does not matter. */
+  /** The key of this name on the server. Called once for each object, so it does not matter if the user's `mapName` answers differently later. */
   keyOf(name: string): string {
     const key: unknown = this.options.mapName(name)
     if (isPromise(key)) throw new TypeError(`mapName must return a key for ${show(name)}, not a promise`)
@@ -177,7 +177,7 @@ export class Runtime {
     throw new TypeError(`mapName must return a key for ${show(name)}, not ${show(key)}`)
   }
 
-  /** What is known of the clock of the server that has this key. */
+  /** What is known about the clock of the server that has this key. */
   serverTime(key: string): ServerTime {
     const slot = this.link.cluster ? slotOf(key) : 0
     let time = this.serverTimes.get(slot)
@@ -190,7 +190,7 @@ export class Runtime {
     if (!this.events.emit('error', known)) this.options.logger.error(textOf(known), known)
   }
 
-  /** A wait is over without what was waited for. Whether the server is to blame. */
+  /** Called when a wait timed out. Notes the trouble in the request; returns the error if the server is away now. */
   blame(request: { readonly wait: number; trouble?: unknown }, name: string): EngineError | undefined {
     if (request.wait === 0) return undefined
     const away = this.link.away(name)
@@ -198,12 +198,12 @@ export class Runtime {
     return away
   }
 
-  /** Whether anything is held, or a `using` works. */
+  /** Whether the client holds anything, or a `using` runs. */
   get busy(): boolean {
     return this.working > 0 || this.watchdog.tenures.length > 0
   }
 
-  /** Callers hear of it at once. What is given back is tried until `endsAt`. */
+  /** Rejects waiting callers at once. Releases are retried until `endsAt`. */
   end(endsAt: number): void {
     this.draining = true
     this.background.end(endsAt)
@@ -211,7 +211,7 @@ export class Runtime {
     this.#callers.clear()
   }
 
-  /** From now on nothing that comes late may take it back. */
+  /** Remembers a detached hold, so that no late clean-up releases it. */
   detached({ wire, lastsUntil }: Tenure): void {
     const now = this.options.clock.monotonic()
     for (const [other, until] of this.#detached) {

@@ -7,10 +7,10 @@ import type { Replicas } from '../server/replicas.js'
 import type { ServerTime } from '../server/server-time.js'
 import type { Subscriptions } from '../server/subscriptions.js'
 
-/** So long after the last sign that keys move it is over, ms. */
+/** ms. If no command has been redirected for this long, the slots have stopped moving. */
 const SETTLES = 250
 
-/** What has to know that another server may answer from now on. */
+/** The parts of a client that must know that another server may answer from now on. */
 interface Concerned {
   readonly options: { readonly clock: Clock }
   readonly watchdog: Watchdog
@@ -21,7 +21,7 @@ interface Concerned {
   readonly events: Emitter<ClientEvents>
 }
 
-/** What becomes of holds, waiters and subscriptions after a reconnect, a failover, or slots that moved. */
+/** Tells holds, waiters and subscriptions about a reconnect, a failover, or slots that moved. */
 export class TellServerChanged {
   readonly #concerned: Concerned
   #moving: Timer | undefined
@@ -30,7 +30,7 @@ export class TellServerChanged {
     this.#concerned = concerned
   }
 
-  /** Holds may be in doubt, and who sleeps may have slept through a release. */
+  /** Holds may be in doubt, and waiters may have missed a release. */
   reconnected(): void {
     const { replicas, subscriptions, events } = this.#concerned
     this.#forgetTimes()
@@ -40,7 +40,7 @@ export class TellServerChanged {
     events.emit('reconnect')
   }
 
-  /** While slots move, each command may say so: it is asked about the holds now, and once more when that is over. */
+  /** While slots move, each command may report it. So we ask about the holds now, and once more when the moving has ended. */
   moved(): void {
     this.#forgetTimes()
     if (this.#moving === undefined) this.#question()
@@ -61,7 +61,7 @@ export class TellServerChanged {
     this.#concerned.subscriptions.gap()
   }
 
-  /** Either connection may lead to another server by now. */
+  /** Each of the two connections may lead to another server now. */
   #forgetTimes(): void {
     for (const time of this.#concerned.serverTimes.values()) time.forget()
   }

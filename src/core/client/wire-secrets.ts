@@ -1,11 +1,11 @@
 import { secretOf } from '../../keys.js'
 import type { Clock } from '../../base/clock.js'
 
-/** So many are drawn at once: each acquire takes one. At first a few, and more for who needs more: a draw is dear, its length is not. */
+/** How many secrets are drawn at once; each acquire uses one. A draw costs the same at any length, so a busy client draws more each time. */
 const FEWEST = 64
 const MOST = 1024
 
-/** What makes the wire names of a client hard to guess. */
+/** Random numbers that make the wire names of a client hard to guess. */
 export class WireSecrets {
   readonly #clock: Clock
   #drawn = new Uint32Array(0)
