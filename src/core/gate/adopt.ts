@@ -8,7 +8,7 @@ import { limitedStep } from '../waiting/limited-step.js'
 
 type Adopting = Pick<GateHost, 'name' | 'kind' | 'runtime' | 'protocol' | 'nextWire' | 'begin'>
 
-/** Takes over what was detached under the name `from`, under one of its own. Undefined: it is gone. */
+/** Takes over the hold that was detached under the wire name `from`, under a new name. Undefined: it no longer exists. */
 export const adopt = async (
   gate: Adopting,
   from: string,
@@ -24,7 +24,7 @@ export const adopt = async (
     if (runtime.closed) throw new ClosedError(gate.name)
   } catch (error) {
     const cause = error instanceof ClosedError ? undefined : error
-    // Not for longer than the call promises: in an outage it is undone behind its back.
+    // The call must not take longer than it promises: in an outage, the undo goes on in the background.
     const undone = runtime.undo.acquire(protocol, wire, terms.lease, cause)
     await limitedStep(undone, { signal: undefined, wait: 1 }, clock, () => Promise.resolve())
     throw error

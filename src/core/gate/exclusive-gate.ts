@@ -16,8 +16,8 @@ import { limitedStep, LATE } from '../waiting/limited-step.js'
 import { PASS_TIME } from '../../constants.js'
 
 /**
- * The gate of a lock that one owner has at a time. Only the first who waits contends on the server; who holds it here
- * passes it on to the next without telling the server, within bounds.
+ * The gate of a lock that one owner at a time can hold. Only the first waiter asks the server. When a hold here ends, it is
+ * passed on to the next waiter of this process without the server, within limits.
  */
 export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
   #tenure: Tenure | undefined
@@ -31,13 +31,13 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     return this.#tenure === undefined ? [] : [this.#tenure]
   }
 
-  /** Whoever waits here first. */
+  /** The first waiter in this process. */
   protected get first(): Waiter | undefined {
     return this.waiters?.first
   }
 
   protected take(tenure: Tenure): void {
-    // It was granted to somebody here: so what was held here before was taken by force.
+    // The server granted the lock to a caller here, so an older hold here must have been released by force.
     this.#tenure?.verify().catch(() => undefined)
     this.#tenure = tenure
   }
@@ -51,12 +51,12 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     this.rested()
   }
 
-  // ---- taking it ---------------------------------------------------------------------------------------------------
+  // ---- acquiring ---------------------------------------------------------------------------------------------------
 
   acquire(request: Request): Promise<TenureHold | undefined> {
     this.runtime.lockEvents.asked(this)
     if (this.#isAlone(request)) return this.#ask(request)
-    // Whatever ends meanwhile, this gate must stay the lock's until the call stands in its queue.
+    // Whatever ends meanwhile, this must stay the gate of the lock until the call is in its queue.
     this.inFlight++
     const simple = request.wait > 0 && this.tenure?.owner !== request.owner
     const joined = simple ? this.queue(request) : this.#acquire(request)
@@ -65,7 +65,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     return joined
   }
 
-  /** Only an answer ends the call, and nobody here is before it. */
+  /** True if no call here is ahead, and only an answer can end this call: no signal, no time limit. */
   #isAlone({ wait, signal, explicit }: Request): boolean {
     if (explicit || signal !== undefined || (wait > 0 && wait !== Infinity)) return false
     const unused = this.#tenure === undefined && this.waiters === undefined && this.inFlight === 0
@@ -98,7 +98,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     return (this.waiters ??= isLine(this.protocol) ? new Line(this, this.protocol) : new SpinWaiters(this))
   }
 
-  /** By an owner who may hold it already, or a single try. */
+  /** For an owner that may hold the lock already, and for a single try. */
   #acquire(request: Request): Promise<TenureHold | undefined> {
     const since = this.clock.monotonic()
     return this.staying(async () => {
@@ -112,12 +112,12 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
 
   protected enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void {
     const behind = this.tenure !== undefined || this.asks || this.waiters?.first !== undefined
-    // A try beside another call of its owner shares that one's luck.
+    // A try shares the outcome of another call of its owner that is asking now.
     if (behind && request.wait === 0 && this.waiters?.asksFor(request) !== true) resolve(undefined)
     else this.#contend().enter(request, resolve, reject, behind)
   }
 
-  /** A single try believes in a hold of this process only as far as the server has confirmed it just now. */
+  /** Before a single try trusts a hold of this process, it checks it with the server, unless that was done just now. */
   async #certain(request: Request): Promise<void> {
     const { tenure } = this
     if (tenure === undefined || this.clock.monotonic() - tenure.provenAt < PASS_TIME) return
@@ -125,7 +125,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     await limitedStep(verified, request, this.clock, () => Promise.resolve())
   }
 
-  // ---- giving it back ----------------------------------------------------------------------------------------------
+  // ---- releasing ---------------------------------------------------------------------------------------------------
 
   giveBack(tenure: Tenure): Promise<boolean> {
     const contention = this.waiters
@@ -136,24 +136,24 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     if (this.runtime.closed || !mayPass(tenure, now) || tenure !== this.#tenure) return this.free(tenure)
     if (passesAsItIs(tenure, next.request.terms, now)) {
       this.runtime.lockEvents.released(this, tenure.wire, tenure.opened)
-      // The server has told nothing to whoever holds it when the pass time is over: it may have been released by force since.
+      // When the pass time ends, the watchdog asks whether we still hold the lock: after a release by force, no message tells us.
       if (tenure.passes++ === 0) this.runtime.watchdog.askAt(tenure, tenure.opened + PASS_TIME)
       contention.hand(next, tenure, true)
       return FREED
     }
-    // A line is passed along on the server.
+    // A hold with a line behind it is passed on by a step on the server.
     if (!contention.passesOn) return this.free(tenure)
     this.forget(tenure)
     return this.runtime.releases.within(contention.passOn(tenure), false)
   }
 
-  /** Frees it on the server and lets all compete. False: it was lost, or nobody answered in time. */
+  /** Frees the lock on the server, and lets all waiters compete. False: it was lost, or the server did not answer in time. */
   async free(tenure: Tenure): Promise<boolean> {
     this.forget(tenure)
     this.inFlight++
     this.waiters?.freeing()
     const freeing = releaseOnServer(this, tenure, () => this.waiters?.freed())
-    // The next of us asks right behind.
+    // The next waiter here asks right behind the release.
     this.waiters?.start()
     const freed = await freeing
     this.inFlight--
@@ -167,7 +167,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     this.#asking?.close(new ClosedError(this.name))
   }
 
-  /** Rejects who waits, tells who holds, and frees it unless the lease shall run out. */
+  /** Rejects the waiters, ends the holds, and frees the lock, unless `release` is false: then its lease runs out. */
   async close(release: boolean): Promise<void> {
     const contention = this.waiters
     const asking = this.#asking
@@ -185,12 +185,12 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
     this.rested()
   }
 
-  /** What was there for waiting goes, and the gate itself. */
+  /** Removes what was needed for waiting, and the gate itself, if it is unused. */
   rested(): void {
     const contention = this.waiters
     if (this.inFlight > 0 || contention?.first !== undefined || contention?.running !== undefined) return
     const held = this.#tenure !== undefined
-    // Who was served without the server is still to leave its line.
+    // A waiter that was served without the server must still leave the line there.
     const keeps = (this.#tenure?.served.length ?? 0) > 0
     if (!held || !keeps) {
       contention?.end()

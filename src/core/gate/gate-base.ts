@@ -18,16 +18,16 @@ import type { SpinWaiters } from './spin-waiters.js'
 import { limitedStep, LATE } from '../waiting/limited-step.js'
 import { marginOf } from '../hold/margin.js'
 
-/** One lock in this process, while somebody here holds it or waits for it: what is so for every kind of gate. */
+/** One lock in this process, while a call here holds it or waits for it: what all kinds of gates have in common. */
 export abstract class GateBase<P extends LockProtocol = LockProtocol> implements TenureHost, OpenGate {
   readonly name: string
   readonly home: GateHome
   readonly runtime: Runtime
   readonly kind: LockKind
   readonly protocol: P
-  /** Steps on their way that need this gate to stay. */
+  /** How many steps in progress need this gate to stay. */
   protected inFlight = 0
-  /** Made when somebody waits: most locks are held without that. */
+  /** Created for the first waiter: most locks are held without one. */
   protected waiters: Line | SpinWaiters | undefined
 
   constructor(home: GateHome, kind: LockKind, name: string, key: string) {
@@ -38,21 +38,21 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     this.protocol = kind.protocol(new NamedRunner(home.runtime, name), key) as P
   }
 
-  /** Those taken through it that are not over. */
+  /** The tenures acquired through this gate that have not ended. */
   protected abstract readonly tenures: Iterable<Tenure>
-  /** Takes in a tenure that begins, or lets go of one that has ended. */
+  /** Adds a tenure that begins; `drop` removes one that has ended. */
   protected abstract take(tenure: Tenure): void
   protected abstract drop(tenure: Tenure): void
-  /** Undefined: not had within the wait. */
+  /** Undefined: it could not be acquired within the wait. */
   abstract acquire(request: Request): Promise<TenureHold | undefined>
   abstract giveBack(tenure: Tenure): Promise<boolean>
-  /** Somebody who held it does not any more: whoever waits may ask. */
+  /** A holder here has ended: waiters may ask now. */
   protected abstract vacated(): void
-  /** What nobody needs any more goes. */
+  /** Removes what is unused, such as the gate itself. */
   abstract rested(): void
-  /** Rejects all waiters: the client drains, or closes. */
+  /** Rejects all waiters, because the client drains or closes. */
   abstract turnAway(): void
-  /** Rejects all waiters, tells the holders, and frees it unless the lease shall run out. */
+  /** Rejects all waiters, ends the holds, and frees the lock, unless `release` is false: then its lease runs out. */
   abstract close(release: boolean): Promise<void>
 
   get clock(): Clock {
@@ -64,13 +64,13 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     return [...this.tenures].filter(({ over }) => !over).length
   }
 
-  /** What this owner has of it. */
+  /** The tenure of this owner. */
   tenureOf(owner: UnitOfWork): Tenure | undefined {
     for (const tenure of this.tenures) if (tenure.owner === owner && tenure.status() !== 'lost') return tenure
     return undefined
   }
 
-  /** Whether it is held here under this name. */
+  /** Whether the lock is held here under this wire name. */
   has(wire: string): boolean {
     for (const tenure of this.tenures) if (tenure.wire === wire && tenure.status() !== 'lost') return true
     return false
@@ -80,12 +80,12 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     return false
   }
 
-  /** An owner's name on the server: for one tenure, never used again. */
+  /** A new wire name: for one tenure, never used again. */
   nextWire(): string {
     return this.runtime.nextWire() + (this.kind.mark ?? '')
   }
 
-  /** The server has granted it. */
+  /** The server has granted the lock. */
   begin(wire: string, terms: Terms, sent: Moment, from?: Tenure): Tenure {
     const tenure = new Tenure(this, wire, terms, sent)
     if (from !== undefined) tenure.succeed(from)
@@ -96,10 +96,10 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
 
   // ---- waiting -----------------------------------------------------------------------------------------------------
 
-  /** It may come in: it takes the lock, or waits for it. */
+  /** Lets the call in: it acquires the lock, or waits for it. */
   protected abstract enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject']): void
 
-  /** `since`: what was found out from then on took its time. */
+  /** `since`: when the call started, if it has spent time already. */
   protected queue(request: Request, since?: number): Promise<TenureHold | undefined> {
     const left = since === undefined ? request.wait : request.wait - (this.clock.monotonic() - since)
     if (since !== undefined && left <= 0) return Promise.resolve(undefined)
@@ -114,24 +114,24 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     })
   }
 
-  /** Why this call would wait for itself, where it would. */
+  /** The error if this call would wait for itself. */
   protected hopeless({ owner, explicit }: Request): DeadlockError | undefined {
     return explicit ? this.home.inVain(this.protocol.key, this.kind, this.name, owner) : undefined
   }
 
-  /** Its owner has another lock on the same key now, and would wait for itself. */
+  /** The owner has acquired another lock on the same key: its calls here would wait for themselves. */
   reconsider(owner: UnitOfWork): void {
     this.waiters?.dismiss(owner, (waiter) => this.again(waiter))
   }
 
-  /** Other calls of an owner that was named may wait at gates of other kinds. */
+  /** Other calls of a named owner may wait at gates of other kinds. */
   reconsiderBeside(owner: UnitOfWork): void {
     for (const gate of this.home.beside(this.protocol.key, this.kind)) gate.reconsider(owner)
   }
 
-  // ---- taking it again ---------------------------------------------------------------------------------------------
+  // ---- acquiring again ---------------------------------------------------------------------------------------------
 
-  /** One level more for an owner that holds it already. Undefined: it does not; LATE: not within the wait. */
+  /** Adds a level for an owner that holds the lock. Undefined: the owner does not hold it. LATE: not within the wait. */
   protected async enterAgain(request: Request): Promise<TenureHold | typeof LATE | undefined> {
     for (let tenure = this.tenureOf(request.owner); tenure !== undefined; tenure = this.tenureOf(request.owner)) {
       const hold = await this.#enter(tenure, request)
@@ -140,7 +140,7 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     return undefined
   }
 
-  /** Undefined: it is gone. */
+  /** Undefined: the tenure has ended. */
   async #enter(tenure: Tenure, request: Request): Promise<TenureHold | typeof LATE | undefined> {
     if (!request.reentrant) throw new DeadlockError(this.name, 'its owner holds it already, and it is not re-entrant')
     request.signal?.throwIfAborted()
@@ -151,7 +151,7 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     return hold
   }
 
-  /** Other calls of an owner that has it now would wait for themselves. */
+  /** Other waiting calls of the owner that holds the lock now would wait for themselves: they get a level each. */
   enterAll(tenure: Tenure, others: readonly Waiter[]): void {
     for (const waiter of others) {
       const { request, resolve, reject } = waiter
@@ -162,10 +162,10 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     }
   }
 
-  /** A call that has left without being told asks anew, in what is left of its time. */
+  /** A waiter that was removed but not settled asks again, with the rest of its time. */
   protected again({ request, resolve, reject, since }: Waiter): void {
     const wait = Math.max(0, request.wait - (this.clock.monotonic() - since))
-    // There may be another gate by now.
+    // Another gate may serve this lock now.
     this.home
       .at(this.kind, this.name, this.protocol.key)
       .acquire({ ...request, wait })
@@ -205,18 +205,18 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     this.forget(tenure)
     this.runtime.lockEvents.lost(this, tenure.wire, error)
     this.leaveLine(tenure)
-    // What is on trial may stand in the line still.
+    // A hold on trial may still stand in the line.
     if (ours || tenure.trial) this.runtime.background.track(this.#cleanUp(tenure))
     this.vacated()
   }
 
-  /** Those who were served without the server and still stand in its line leave before the hold is freed. */
+  /** Waiters that were served without the server, and still stand in its line, leave it before the hold is freed. */
   leaveLine(tenure: Tenure): void {
     for (const place of tenure.served) void this.runtime.undo.acquire(this.protocol, place, tenure.lease, undefined)
     tenure.served = []
   }
 
-  /** A renewal that was never answered may have kept it alive. Not before its end: the holder has that time to stop. */
+  /** A renewal that was never answered may have kept the hold alive. Waits for the margin first: the holder has that time to stop. */
   async #cleanUp(tenure: Tenure): Promise<void> {
     await this.runtime.background.pause(marginOf(tenure.lease))
     await this.runtime.undo.acquire(this.protocol, tenure.wire, tenure.lease, undefined)
@@ -228,7 +228,7 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     return this.staying(() => this.protocol.inspect(briefly, owner))
   }
 
-  /** After a release by force: what this process held before is lost now, not at its next renewal. */
+  /** After a release by force, earlier holds of this process are lost now, not only at their next renewal. */
   forceRelease(): Promise<boolean> {
     return this.staying(async () => {
       const { order } = momentOf(this.clock)
@@ -238,16 +238,16 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     })
   }
 
-  /** Whoever asked for it before that moment does not have it any more. */
+  /** Ends the tenures that were asked for before that moment. */
   evict(order: number): void {
     for (const tenure of [...this.tenures]) {
       if (tenure.order < order) tenure.lose('it was released by force', false)
-      // It was asked for meanwhile, and either may have come first.
+      // It was asked for in the meantime, so the release may have come before or after it.
       else tenure.verify().catch(() => undefined)
     }
   }
 
-  /** While the step is on its way, this stays the lock's gate. */
+  /** Keeps this gate the lock's gate while the step runs. */
   async staying<T>(step: () => Promise<T>): Promise<T> {
     this.inFlight++
     try {

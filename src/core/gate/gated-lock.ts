@@ -20,27 +20,27 @@ import type { Tenure } from '../hold/tenure.js'
 /** Reads the labels of the clients with these ids. */
 export type ReadLabels = (clients: readonly string[]) => Promise<ReadonlyMap<string, string>>
 
-/** A client as others see it, with its label where it has one. */
+/** A client as others see it, with its label if it has one. */
 export const whoIs = async (readLabels: ReadLabels, client: string): Promise<{ client: string; label?: string }> => {
   const label = (await readLabels([client])).get(client)
   return { client, ...(label !== undefined && { label }) }
 }
 
-/** What a lock needs of its client. */
+/** What a lock needs from its client. */
 export interface LockHome {
   readonly runtime: Runtime
   readonly gates: Gates
   readonly readLabels: ReadLabels
 }
 
-/** The public shape of every lock that is taken through a gate. */
+/** The public side of every lock that is acquired through a gate. */
 export class GatedLock implements Lock<TenureHold> {
   readonly name: string
   readonly kind: LockKind
   readonly key: string
   readonly #home: LockHome
 
-  /** `key`: of what is part of another object, and is mapped with it. */
+  /** `key`: given if the lock is part of another object, whose name has been mapped already. */
   constructor(home: LockHome, kind: LockKind, name: string, key = home.runtime.keyOf(name)) {
     this.#home = home
     this.kind = kind
@@ -72,14 +72,14 @@ export class GatedLock implements Lock<TenureHold> {
   async tryAcquire(options?: AcquireOptions): Promise<TenureHold | undefined> {
     const request = this.#request(options, 0)
     const hold = await this.#ask(request)
-    // That somebody else has it nobody knows.
+    // Without an answer, nobody knows whether another owner holds the lock: so throw, instead of returning undefined.
     const away = hold === undefined ? this.runtime.blame(request, this.name) : undefined
     if (away !== undefined) throw away
     return hold
   }
 
   #ask(request: Request): Promise<TenureHold | undefined> {
-    // The gate tells waiters; an owner that may hold it already asks at once.
+    // If the client closes, the gate rejects its waiters; a named owner may ask the server outside the queue, and is rejected here.
     if (!request.explicit) return this.#gate.acquire(request)
     return this.runtime.untilClosed(() => this.#gate.acquire(request), this.name)
   }
@@ -173,7 +173,7 @@ export class GatedLock implements Lock<TenureHold> {
     }
   }
 
-  /** Within a `using` of the same lock, or of another kind on the same key, it is the owner of that. */
+  /** The owner. Inside a `using` of the same lock, or of another kind on the same key, it is the owner of that `using`. */
   #owner(options: AcquireOptions): UnitOfWork | undefined {
     const owner = options.owner as UnitOfWork | undefined
     return owner ?? enclosing((lock) => this.isSame(lock) || this.#isOtherKind(lock))?.owner
@@ -183,11 +183,11 @@ export class GatedLock implements Lock<TenureHold> {
     return this.meets(lock) && (excludeEachOther(lock.kind, this.kind) || !this.kind.reentrant)
   }
 
-  /** Why this owner cannot be served before this very code has ended. */
+  /** The error if this owner cannot get the lock before the calling code has ended. */
   inVain(owner: UnitOfWork | undefined, signal: AbortSignal | undefined, limited: boolean): DeadlockError | undefined {
     if (!limited) {
       const around = enclosing((lock) => this.#excludes(lock))
-      // Any signal but that of the hold itself, which fires when it is lost only, is a limit.
+      // A signal limits the wait, except that of the enclosing hold: it fires only if that hold is lost.
       const unlimited = signal === undefined || signal === around?.signal
       if (around !== undefined && around.owner !== owner && unlimited)
         return new DeadlockError(this.name, 'the enclosing using() of another owner holds it until this code has ended')
@@ -195,19 +195,19 @@ export class GatedLock implements Lock<TenureHold> {
     return owner && this.gates.inVain(this.key, this.kind, this.name, owner)
   }
 
-  /** Whether the other must end before this one can begin. */
+  /** Whether the other lock must be released before this one can be acquired. */
   #excludes(lock: object): boolean {
     if (!this.meets(lock)) return false
     return lock.kind.mode !== 'read' || this.kind.mode !== 'read'
   }
 
-  /** Whether both are of one key, or of parts of it that overlap. */
+  /** Whether both locks are on one key, or on parts of it that overlap. */
   meets(lock: object): lock is GatedLock {
     if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime) return false
     return lock.key === this.key && overlap(lock.kind, this.kind)
   }
 
-  /** Whether it is the same lock, whichever object stands for it. The other side of a lock is the same, too. */
+  /** Whether both objects stand for the same lock. The other side of a read-write lock counts as the same. */
   isSame(lock: object): boolean {
     if (!(lock instanceof GatedLock) || lock.runtime !== this.runtime || lock.name !== this.name) return false
     const { kind } = lock

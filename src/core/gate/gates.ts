@@ -5,10 +5,10 @@ import { excludeEachOther, type GateHome, type LockKind, type OpenGate } from '.
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Runtime } from '../client/runtime.js'
 
-/** The gates of one client that are in use: where somebody here holds a lock, or waits for it. */
+/** The gates of one client that are in use: those of locks that a call here holds or waits for. */
 export class Gates implements GateHome {
   readonly runtime: Runtime
-  /** By key; where locks of several families are in use on one, by family as well. */
+  /** By key. If locks of several families use one key, by family as well. */
   readonly #gates = new Map<string, OpenGate | Map<string, OpenGate>>()
 
   constructor(runtime: Runtime) {
@@ -34,7 +34,7 @@ export class Gates implements GateHome {
     return there?.kind.family === family ? there : undefined
   }
 
-  /** Nobody needs it any more. */
+  /** The gate is no longer used. */
   retired(gate: OpenGate): void {
     const { key } = gate.protocol
     const there = this.#gates.get(key)
@@ -45,7 +45,7 @@ export class Gates implements GateHome {
     }
   }
 
-  /** The gates of other kinds of lock on this key that exclude this one, but for the other side of the same lock. */
+  /** The gates of other kinds on this key that exclude this kind, except the other side of the same lock. */
   beside(key: string, kind: LockKind): readonly OpenGate[] {
     return this.on(key).filter((gate) => excludeEachOther(gate.kind, kind))
   }
@@ -57,7 +57,7 @@ export class Gates implements GateHome {
     return there === undefined ? [] : [there]
   }
 
-  /** Why this owner would wait for itself: it has the key already, as another kind of lock. */
+  /** The error if this owner would wait for itself, because it holds the key already as another kind of lock. */
   inVain(key: string, kind: LockKind, name: string, owner: UnitOfWork): DeadlockError | undefined {
     const held = this.beside(key, kind).find((gate) => gate.tenureOf(owner) !== undefined)
     if (held === undefined) return undefined
@@ -65,7 +65,7 @@ export class Gates implements GateHome {
     return new DeadlockError(name, `its owner holds it already as another kind, ${other}`)
   }
 
-  /** The gate of a lock that somebody here holds or waits for. */
+  /** The gate of a lock that a call here holds or waits for. */
   inUse(kind: LockKind, key: string): OpenGate | undefined {
     return this.#gateAt(key, kind.family)
   }

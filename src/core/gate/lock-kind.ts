@@ -10,41 +10,41 @@ import type { Terms } from '../hold/terms.js'
 
 /** A kind of lock. */
 export interface LockKind {
-  /** As the client's method is called. */
+  /** The name of the client's method. */
   readonly name: string
-  /** Kinds of one family share keys and channels, and so they share their local queue. */
+  /** Kinds of one family share keys and channels, so they share one gate, too. */
   readonly family: string
-  /** What of the things under its key it takes, where that is not all: those that share none do not exclude one another. */
+  /** Which parts of its key the lock covers; if undefined, all. Locks that share no part do not exclude each other. */
   readonly part?: readonly string[]
-  /** Whether an owner that holds it may take it again. */
+  /** Whether an owner that holds the lock may acquire it again. */
   readonly reentrant: boolean
-  /** The pauses between attempts, where nothing is published on a release. */
+  /** The pauses between attempts, if releases are not published. */
   readonly backoff?: Backoff
   /** Default: exclusive. */
   readonly mode?: 'read' | 'write'
-  /** What the server knows its owners by, behind their number. Default: nothing. */
+  /** What the wire names of its owners end with. Default: nothing. */
   readonly mark?: string
   /** The other side of the same lock. */
   readonly rival?: LockKind
-  /** Another gate than the usual one. */
+  /** Makes the gate, if the kind does not use the usual one. */
   gate?(home: GateHome, name: string, key: string): OpenGate
   protocol(runner: Runner, key: string): LockProtocol
 }
 
-/** A gate, as those outside use it. */
+/** A gate, as other code sees it. */
 export interface OpenGate {
   readonly name: string
   readonly kind: LockKind
   readonly protocol: LockProtocol
   /** How many holds there are. */
   readonly held: number
-  /** Undefined: not had within the wait. */
+  /** Undefined: it could not be acquired within the wait. */
   acquire(request: Request): Promise<TenureHold | undefined>
-  /** Takes over what was detached, here or elsewhere. Undefined: it is gone. */
+  /** Takes over a hold that was detached, here or elsewhere. Undefined: it no longer exists. */
   adopt(from: string, owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined>
-  /** What this owner has of it. */
+  /** The tenure of this owner. */
   tenureOf(owner: UnitOfWork): Tenure | undefined
-  /** Its owner has another lock on the same key now, and would wait for itself. */
+  /** The owner has acquired another lock on the same key: its calls here would wait for themselves. */
   reconsider(owner: UnitOfWork): void
   inspect(briefly?: boolean, owner?: string): Promise<ServerState>
   forceRelease(): Promise<boolean>
@@ -52,24 +52,24 @@ export interface OpenGate {
   close(release: boolean): Promise<void>
 }
 
-/** Where the gates of one client are kept, as a gate sees it. */
+/** The gates of one client, as a gate sees them. */
 export interface GateHome {
   readonly runtime: Runtime
-  /** That of this lock; made where there is none. */
+  /** The gate of this lock, created if there is none. */
   at(kind: LockKind, name: string, key: string): OpenGate
-  /** Where somebody here holds it or waits for it. */
+  /** The gate of this lock, if a call here holds it or waits for it. */
   inUse(kind: LockKind, key: string): OpenGate | undefined
   /** The gates in use on this key. */
   on(key: string): readonly OpenGate[]
-  /** Those of other kinds on this key that exclude this one, but for the other side of the same lock. */
+  /** The gates of other kinds on this key that exclude this kind, except the other side of the same lock. */
   beside(key: string, kind: LockKind): readonly OpenGate[]
-  /** Why this owner would wait for itself: it has the key already, as another kind of lock. */
+  /** The error if this owner would wait for itself, because it holds the key already as another kind of lock. */
   inVain(key: string, kind: LockKind, name: string, owner: UnitOfWork): DeadlockError | undefined
-  /** Nobody needs it any more. */
+  /** The gate is no longer used. */
   retired(gate: OpenGate): void
 }
 
-/** On one key they exclude one another, and neither can be taken again through the other. Parts of one key are another matter. */
+/** Whether two kinds exclude each other on one key, and an owner of one cannot re-enter through the other. Not so if both cover parts of the key. */
 export const excludeEachOther = (one: LockKind, other: LockKind): boolean =>
   one.family !== other.family &&
   one.rival?.family !== other.family &&

@@ -10,7 +10,7 @@ import type { Tenure } from '../hold/tenure.js'
 
 type HoldOf<L extends Lock> = Awaited<ReturnType<L['acquire']>>
 
-/** Redisson's vocabulary over a lock of ours: the owner plays the thread. */
+/** A lock with Redisson's method names: the owner plays the thread. */
 export abstract class OwnedView<L extends Lock> implements OwnedLock {
   readonly owner: UnitOfWork
   protected readonly target: L
@@ -68,7 +68,7 @@ export abstract class OwnedView<L extends Lock> implements OwnedLock {
 const leaseOf = (lease: number | undefined): { lease?: number } =>
   lease === undefined || lease === -1 ? {} : { lease: checkLease(lease) }
 
-/** A lock whose gate keeps the holds of its owners. */
+/** A lock whose gate knows the holds of its owners. */
 interface HeldAtGate extends Lock<TenureHold> {
   readonly runtime: Runtime
   tenureOf(owner: UnitOfWork): Tenure | undefined
@@ -91,7 +91,7 @@ export class ThreadLock extends OwnedView<HeldAtGate> {
     return new NotOwnerError(this.name, `${String(this.owner)} of client ${this.target.runtime.options.id}`)
   }
 
-  /** The innermost hold of this owner, through whichever lock object it was taken. */
+  /** The innermost hold of this owner, whichever lock object acquired it. */
   #held(): TenureHold | undefined {
     return this.target.tenureOf(this.owner)?.innermost
   }

@@ -2,17 +2,17 @@ import { PASS_TIME } from '../../constants.js'
 import type { Tenure } from '../hold/tenure.js'
 import { alike, type Terms } from '../hold/terms.js'
 
-/** How often a hold may be passed on in one process before other processes are due. */
+/** How often a hold may be passed on within one process before other processes get their turn. */
 const PASSES = 65_536
 
-/** Whether the next one here may have it before other processes. */
+/** Whether the next waiter here may go before other processes. */
 export const mayPass = (tenure: Tenure, now: number): boolean =>
   tenure.passes < PASSES && now - tenure.opened < PASS_TIME
 
-/** Whether the next one here may have it without a step on the server: on the same terms, and where the server's last word is fresh enough. */
+/** Whether the next waiter here may go without a step on the server: on the same terms, and if the server's last answer is fresh enough. */
 export const passesAsItIs = (tenure: Tenure, next: Terms, now: number): boolean => {
   const half = tenure.lease / 2
-  // On trial the server gives it for less, and that is looked at by the status.
+  // On trial the lease is shorter, and `status()` takes that into account.
   const proven = tenure.trial || (now - tenure.provenAt < half && tenure.lastsUntil - now >= half)
   const like = tenure.watched && tenure.token === undefined && alike(next, tenure)
   return proven && like && tenure.status() === 'held'

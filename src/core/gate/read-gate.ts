@@ -16,16 +16,16 @@ import { limitedStep, LATE } from '../waiting/limited-step.js'
 /** The gate of a lock's reading side: each reader has a tenure of its own. */
 export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
   protected readonly tenures = new Set<Tenure>()
-  /** No reader's is the gate's. */
+  /** The gate as a whole has no tenure; each reader has its own. */
   readonly tenure = undefined
   readonly asks = false
-  /** The newest of each, also when it is over. */
+  /** The newest tenure of each owner, even if it has ended. */
   readonly #tenureOf = new WeakMap<UnitOfWork, Tenure>()
-  /** Reads under a write of this process: one after the other, so that each finds what the one before it brought. */
+  /** Reads of owners that write here. They run one after the other, so that each sees the result of the one before. */
   #under: Promise<unknown> = Promise.resolve()
   #entering = 0
 
-  /** Whether anybody here reads, or is about to under a write. */
+  /** Whether an owner here reads, or is about to read while it writes. */
   get busy(): boolean {
     if (this.#entering > 0) return true
     for (const tenure of this.tenures) if (tenure.status() !== 'lost') return true
@@ -54,25 +54,25 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     return tenure?.owner === owner && tenure.status() !== 'lost' ? tenure : undefined
   }
 
-  /** What its owner waits to write it would wait for in vain. */
+  /** Its owner reads now: a call of the owner that waits to write would wait in vain. */
   given(tenure: Tenure, owner: UnitOfWork): void {
     this.#tenureOf.set(owner, tenure)
     this.#writing?.reconsider(owner)
   }
 
-  /** Whoever took the lock from it has not taken the keys of its own. */
+  /** If another client took the lock, the keys of the read itself may still be there, and must be cleaned up. */
   override lost(tenure: Tenure, error: LockLostError): void {
     super.lost(tenure, error, true)
   }
 
-  // ---- taking it ---------------------------------------------------------------------------------------------------
+  // ---- acquiring ---------------------------------------------------------------------------------------------------
 
   acquire(request: Request): Promise<TenureHold | undefined> {
     this.runtime.lockEvents.asked(this)
     return this.staying(() => (request.explicit ? this.#acquire(request) : this.queue(request)))
   }
 
-  /** By an owner who may read or write already. */
+  /** For an owner that may read or write already. */
   async #acquire(request: Request): Promise<TenureHold | undefined> {
     const { owner } = request
     const since = this.clock.monotonic()
@@ -83,7 +83,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     return this.queue(request, request.wait > 0 ? since : undefined)
   }
 
-  /** Who writes may read whatever else is so. Undefined: it does not write. */
+  /** A writer may always read. Undefined: the owner does not write. */
   async #enterUnder(request: Request): Promise<TenureHold | typeof LATE | undefined> {
     if (this.#writing?.tenureOf(request.owner) === undefined) return undefined
     const entering = this.#under.then(async () => (await this.enterAgain(request)) ?? this.#readUnder(request))
@@ -98,7 +98,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     const writer = writing?.tenureOf(owner)
     if (writing === undefined || writer === undefined) return undefined
     signal?.throwIfAborted()
-    // A name serves for one tenure only, here too.
+    // A wire name serves one tenure only, here too.
     const wire = writing.lends(writer) ? this.protocol.readerOf(writer.wire) : this.nextWire()
     const sent = momentOf(this.clock)
     this.#entering++
@@ -125,7 +125,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     this.waiters.enter(request, resolve, reject, false)
   }
 
-  // ---- giving it back ----------------------------------------------------------------------------------------------
+  // ---- releasing ---------------------------------------------------------------------------------------------------
 
   giveBack(tenure: Tenure): Promise<boolean> {
     this.forget(tenure)
@@ -136,7 +136,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     return this.giveBack(tenure)
   }
 
-  /** Under a write of its own it is no read like others. */
+  /** While a call here writes, a read here may rest on that write. */
   override carries(): boolean {
     return this.#writing?.tenure !== undefined
   }

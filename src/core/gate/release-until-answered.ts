@@ -7,12 +7,12 @@ import type { LineHost } from '../waiting/gate-host.js'
 import { quoted } from '../../plain-text.js'
 import { textOf } from '../../thrown.js'
 
-/** The gate that it was taken through. */
+/** The gate that the tenure was acquired through. */
 type Releasing = Pick<LineHost, 'name' | 'kind' | 'runtime' | 'protocol' | 'leaveLine'>
 
 /**
- * Frees on the server what the gate has forgotten. False: it was lost, or nobody answered in time: then it goes on behind
- * the caller until somebody does, or it is over. `missed` is called for each step that nobody answered.
+ * Frees on the server a tenure that the gate has dropped. False: it was lost, or the server did not answer in time. Then this
+ * goes on in the background until the server answers, or the lease is over. `missed` is called for each unanswered step.
  */
 export const releaseOnServer = async (gate: Releasing, tenure: Tenure, missed?: () => void): Promise<boolean> => {
   const { clock } = gate.runtime.options
@@ -48,13 +48,13 @@ const repeat = async (gate: Releasing, tenure: Tenure, first: unknown, missed?: 
         },
       )
   if ('answer' in result) return answered(gate, tenure, result.answer, unanswered)
-  // Where something else stands by now, it was not ours any more.
+  // If the key holds another type now, the lock was not ours any more.
   if (isWrongKind(result.error)) return answered(gate, tenure, NOT_HELD, unanswered)
   gaveUp(gate, tenure, result.error)
   return false
 }
 
-/** `unanswered`: an earlier step may have done it. */
+/** `unanswered`: an earlier step may have freed it. */
 const answered = (gate: Releasing, tenure: Tenure, answer: number, unanswered: boolean): boolean => {
   const held = answer !== NOT_HELD
   gate.runtime.background.ended()
@@ -68,7 +68,7 @@ const gaveUp = (gate: Releasing, tenure: Tenure, cause: unknown): void => {
   runtime.background.ended()
   runtime.fail(notReleased(gate.name, cause, tenure.lastsUntil - runtime.options.clock.monotonic()))
   gate.leaveLine(tenure)
-  // It may outlast its lease: a step that nobody answered made that longer, a place in the line has none, and the key of
+  // The hold may outlast its lease: an unanswered step may have extended it, a place in the line has no lease, and the key of
   // a write lasts as long as the reads under it.
   void runtime.undo.acquire(protocol, tenure.wire, tenure.lease, undefined)
   runtime.lockEvents.released(gate, tenure.wire, tenure.opened)

@@ -2,14 +2,14 @@ import { AskLoop } from '../waiting/ask-loop.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { POLL } from '../../constants.js'
 
-/** By then the pauses of whoever else waits have grown. */
+/** How many refusals to count before a polite pause: by then, the pauses of other waiters have grown as well. */
 const LATER = 64
 
-/** The wait loop where releases are told to nobody: ask, pause, ask again. */
+/** The wait loop of a lock whose releases are not published: ask, pause, ask again. */
 export class SpinLoop extends AskLoop<Waiter> {
-  /** What it pauses for came while it asked. */
+  /** It was woken up while it asked, so it does not pause next. */
   #woken = false
-  /** Others go first before we ask. */
+  /** Pause before asking, so that others can go first. */
   #courteous = false
 
   wake(): void {
@@ -17,7 +17,7 @@ export class SpinLoop extends AskLoop<Waiter> {
     this.interrupt()
   }
 
-  /** Who else waits pauses just now, and would never find it free between our release and our next question. */
+  /** Other waiters are pausing now, and would never find the lock free between our release and our next question. */
   freeing(): void {
     this.#courteous = true
   }
@@ -45,7 +45,7 @@ export class SpinLoop extends AskLoop<Waiter> {
       troubles = 0
       contest.refused(waiter)
       const next = contest.next()
-      // A single try that came while another call was asked for is asked for at once.
+      // A single try that came while we asked for another call is asked for at once.
       if (next === waiter || next?.request.wait !== 0) await this.#pause(this.#backoff(waiter, refusals++))
     }
     this.over()
@@ -55,7 +55,7 @@ export class SpinLoop extends AskLoop<Waiter> {
     return backoff?.(refusals, () => this.contest.clock.random()) ?? POLL
   }
 
-  /** Until the time is up, or there is nobody left to ask for. */
+  /** Returns early when woken up, or if no waiter is left. */
   async #pause(ms: number): Promise<void> {
     if (!this.#woken && this.contest.next() !== undefined) await this.sleep(ms)
   }

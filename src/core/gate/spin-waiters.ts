@@ -14,13 +14,13 @@ import type { Contest, Outcome } from '../waiting/ask-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Waiter } from '../waiting/waiter.js'
 
-/** A tenure that the next attempt is to take over on the server. */
+/** A tenure that the next attempt should take over on the server. */
 interface Passing {
   readonly from: Tenure
   readonly done: (passed: boolean | Promise<boolean>) => void
 }
 
-/** Those who wait at the gate of a spin lock: for the first of them it is asked again and again. It is there only while it is needed. */
+/** The waiters at the gate of a spin lock. Asks again and again for the first of them. Exists only while needed. */
 export class SpinWaiters implements Contest<Waiter> {
   readonly #host: GateHost
   readonly #room: WaitingRoom
@@ -28,9 +28,9 @@ export class SpinWaiters implements Contest<Waiter> {
   readonly #watch: LocalHoldCheck
   #passing: Passing | undefined
   #asking: Waiter | undefined
-  /** Those who left while they were asked for: told when the attempt is over. */
+  /** Callbacks of waiters that left while the server was asked for them; called when that attempt ends. */
   #leaving: (() => void)[] = []
-  /** The server has answered whoever waited at this moment: from then on, trouble is waited out. */
+  /** When the newest question that was answered was sent. Waiters that came before it wait out any trouble. */
   answeredAt = -Infinity
   readonly passesOn = true
 
@@ -52,7 +52,7 @@ export class SpinWaiters implements Contest<Waiter> {
     return this.#spinner.running
   }
 
-  /** Who may have it next without the server's word. */
+  /** The waiter that may have the lock next without the server. */
   heir(): Waiter | undefined {
     return this.#room.first
   }
@@ -63,14 +63,14 @@ export class SpinWaiters implements Contest<Waiter> {
 
   // ---- waiting -----------------------------------------------------------------------------------------------------
 
-  /** `behind`: somebody here comes first. */
+  /** `behind`: another call here comes first. */
   enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject'], behind: boolean): void {
     const waiter = this.#room.enter(request, resolve, reject)
     if (behind) this.#admit(waiter)
     this.start()
   }
 
-  /** Has asked already, before all who wait here. */
+  /** For a call that has asked already, before all waiters here. */
   enterFirst({ request, resolve, reject, sent }: LoneCall): void {
     this.answeredAt = sent.mono
     this.#admit(this.#room.enter(request, resolve, reject, sent.mono))
@@ -82,7 +82,7 @@ export class SpinWaiters implements Contest<Waiter> {
     this.#watch.start()
   }
 
-  /** From here on the call waits, unless too many do. */
+  /** From now on the call counts as waiting, unless too many calls wait. */
   #admit(waiter: Waiter): void {
     if (!waiter.queued || waiter.counted || waiter.request.wait === 0) return
     if (this.#room.admit(waiter)) this.#host.runtime.lockEvents.waits(this.#host)
@@ -111,7 +111,7 @@ export class SpinWaiters implements Contest<Waiter> {
       await this.#granted(waiter, wire, sent, passing?.from)
       return 'served'
     } catch (trouble) {
-      // It was passed on, and is given back for want of replicas.
+      // After a `ReplicationError` the hold has been passed on already, and is undone below.
       passing?.done(trouble instanceof ReplicationError || this.#host.free(passing.from))
       void runtime.undo.acquire(protocol, wire, lease, trouble)
       return { trouble }
@@ -121,7 +121,7 @@ export class SpinWaiters implements Contest<Waiter> {
     }
   }
 
-  /** The hold of this process goes to the next one here by one script; 0: it was gone, ask as anyone does. */
+  /** Passes the hold of this process to the next waiter here, in one script. 0: the hold was gone, so ask the usual way. */
   async #takeOver({ from, done }: Passing, wire: string, lease: number): Promise<null | 0> {
     const passed = await this.#host.protocol.pass(from.wire, wire, lease)
     if (passed) this.#host.runtime.lockEvents.released(this.#host, from.wire, from.opened)
@@ -156,7 +156,7 @@ export class SpinWaiters implements Contest<Waiter> {
     this.#room.refuseTries(waiter)
   }
 
-  /** Rejects those for whom it is over. True: the others wait on. */
+  /** Rejects the waiters that must not wait any longer. True: the others go on waiting. */
   troubled(trouble: unknown): boolean {
     return this.#room.troubled(trouble, this.answeredAt)
   }
@@ -166,7 +166,7 @@ export class SpinWaiters implements Contest<Waiter> {
     this.#host.rested()
   }
 
-  /** Whoever it was to be passed on to has left. */
+  /** The waiter that should take it over has left. */
   #dropPassing(): void {
     const passing = this.#passing
     this.#passing = undefined
@@ -180,18 +180,18 @@ export class SpinWaiters implements Contest<Waiter> {
     this.#watch.start()
   }
 
-  /** The next one takes it over on the server. False: it was gone. */
+  /** The next waiter takes the hold over on the server. False: it was gone. */
   passOn(tenure: Tenure): Promise<boolean> {
     this.#dropPassing()
     return new Promise((done) => {
       this.#passing = { from: tenure, done }
-      // It may be asleep: a hold that was adopted was another's when it asked.
+      // The loop may be asleep, if it last asked while another client held the lock that was then adopted here.
       this.#spinner.wake()
       this.start()
     })
   }
 
-  /** It is being freed openly, for all to compete. */
+  /** The hold is being freed on the server, for all to compete. */
   freeing(): void {
     if (this.#room.first !== undefined) this.#spinner.freeing()
   }
@@ -202,7 +202,7 @@ export class SpinWaiters implements Contest<Waiter> {
 
   // ---- leaving -----------------------------------------------------------------------------------------------------
 
-  /** The wait ended without the lock. Resolves when nothing of it is left. */
+  /** The wait ended without the lock. The promise resolves when no request for it is left. */
   #left(waiter: Waiter): Promise<void> | undefined {
     const asked = this.#asking === waiter
     const over = asked ? new Promise<void>((tell) => this.#leaving.push(tell)) : undefined
@@ -216,7 +216,7 @@ export class SpinWaiters implements Contest<Waiter> {
     else this.#spinner.wake()
   }
 
-  /** All calls of this owner leave; `settle` says so to each. */
+  /** Removes all calls of this owner, and passes each to `settle`. */
   dismiss(owner: UnitOfWork, settle: (waiter: Waiter) => void): void {
     this.#room.dismiss(owner, settle)
   }
@@ -227,7 +227,7 @@ export class SpinWaiters implements Contest<Waiter> {
     this.#mayRest()
   }
 
-  /** Nobody waits any more. */
+  /** No call waits any more. */
   end(): void {
     this.#watch.end()
   }

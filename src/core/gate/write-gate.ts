@@ -5,18 +5,18 @@ import type { Request } from '../waiting/request.js'
 import type { Tenure } from '../hold/tenure.js'
 import type { OpenGate } from './lock-kind.js'
 
-/** The other side of the lock, as the writing side sees it. */
+/** The reading side of the lock, as the writing side sees it. */
 interface ReadingSide {
-  /** Whether anybody here reads, or is about to under a write. */
+  /** Whether an owner here reads, or is about to read while it writes. */
   readonly busy: boolean
   tenureOf(owner: UnitOfWork): Tenure | undefined
   reconsider(owner: UnitOfWork): void
   evict(order: number): void
 }
 
-/** The gate of a lock's writing side: who writes may read as well, who reads may not write. */
+/** The gate of a lock's writing side: a writer may read as well, a reader may not write. */
 export class WriteGate extends ExclusiveGate {
-  /** Whose name on the server somebody has read under. */
+  /** The tenure whose wire name a read has used. */
   #lent: Tenure | undefined
 
   get #reading(): ReadingSide | undefined {
@@ -32,12 +32,12 @@ export class WriteGate extends ExclusiveGate {
     return new DeadlockError(this.name, 'its owner reads it, and would wait for its own read to end')
   }
 
-  /** What its owner waits to read it reads under this. */
+  /** Its owner writes now: calls of the owner that wait to read can read under this write. */
   given(_tenure: Tenure, owner: UnitOfWork): void {
     this.#reading?.reconsider(owner)
   }
 
-  /** Whether the name of this tenure is free for a read; it is no more. */
+  /** Whether a read may use the name of this tenure. Only the first may. */
   lends(tenure: Tenure): boolean {
     const free = this.#lent !== tenure
     this.#lent = tenure
@@ -45,14 +45,14 @@ export class WriteGate extends ExclusiveGate {
   }
 
   /**
-   * Where its owner reads, too, it is no one else's to write: it goes on as a read. Once somebody has read under it, the
-   * server may think so for longer than we do.
+   * If its owner reads, too, no other call here can take over the write: the hold goes on as a read. Once there was a read under
+   * it, the server may count that read for longer than we do.
    */
   override giveBack(tenure: Tenure): Promise<boolean> {
     return this.carries() || this.#lent === tenure ? this.free(tenure) : super.giveBack(tenure)
   }
 
-  /** While somebody here writes, whoever reads here does so under it. */
+  /** While a call here writes, any read in this process is a read under that write. */
   override carries(): boolean {
     return this.#reading?.busy === true
   }
