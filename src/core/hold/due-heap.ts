@@ -1,11 +1,11 @@
-/** Something that is due at a time. The heap keeps its place in it, so that it can leave or move at any moment. */
+/** An item that is due at a time. It knows its index in the heap, so that it can leave or move at any moment. */
 export interface Due {
   due: number
-  /** Where it stands in the heap; -1 outside. */
+  /** Its index in the heap; -1 outside. */
   heapIndex: number
 }
 
-/** A binary heap by time. Entering with a later time than all others, as leases of one length do, costs nothing. */
+/** A binary heap by time. Adding an item that is due last costs nothing, which is usual for leases of one length. */
 export class DueHeap<T extends Due> {
   readonly #items: T[] = []
 
@@ -37,7 +37,7 @@ export class DueHeap<T extends Due> {
     this.#down(last)
   }
 
-  /** After `item.due` was changed. */
+  /** Call this after `item.due` has changed. */
   moved(item: T): void {
     this.#up(item)
     this.#down(item)

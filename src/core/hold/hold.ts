@@ -8,14 +8,14 @@ import type { Terms } from './terms.js'
 import { marginOf } from './margin.js'
 import { quoted } from '../../plain-text.js'
 
-/** What a hold is a level of. */
+/** The tenure of which a hold is one level. */
 export interface HoldHost {
   readonly name: string
   readonly wire: string
   readonly token: bigint | undefined
-  /** The server said that it is not ours. */
+  /** The server said that the hold is not ours. */
   readonly taken: boolean
-  /** Who had it after the first, and has a place in the line of the server still. */
+  /** Wire names of later owners that still have a place in the line on the server. */
   readonly served: readonly string[]
   now(): Pick<Moment, 'mono' | 'wall'>
   status(): 'held' | 'uncertain' | 'lost'
@@ -24,23 +24,23 @@ export interface HoldHost {
   lapse(hold: TenureHold): void
   extend(hold: TenureHold, lease: number): Promise<Moment>
   detach(hold: TenureHold): Promise<string>
-  /** Its terms or its deadline changed. */
+  /** The terms or the deadline have changed. */
   moved(): void
-  /** Throws where its owner has more of the lock than one hold. */
+  /** Throws if the owner has more than one hold of the lock. */
   mustNotBeNested(): void
 }
 
-/** One level of a tenure, in the hands of the caller. */
+/** One level of a tenure: the hold that the caller gets. */
 export class TenureHold implements Hold {
   readonly #tenure: HoldHost
   readonly owner: UnitOfWork
   readonly terms: Terms
   #end: 'released' | 'lost' | 'detached' | undefined
   #reason: Error | undefined
-  /** Made when first asked for: most holds are never listened to. */
+  /** Created on first use: most callers never use the signal. */
   #controller: ScopedAbort | undefined
   #released: Promise<boolean> | undefined
-  /** When a fixed lease is over, whatever other levels of the same tenure do; on both clocks. */
+  /** When a fixed lease ends, on both clocks. It does not depend on the other levels of the tenure. */
   #over: Pick<Moment, 'mono' | 'wall'> | undefined
 
   constructor(tenure: HoldHost, owner: UnitOfWork, terms: Terms, sent: Moment) {
@@ -50,7 +50,7 @@ export class TenureHold implements Hold {
     if (!terms.watched) this.#lasts(terms.lease, sent)
   }
 
-  /** On the monotonic clock. */
+  /** When a fixed lease ends, on the monotonic clock. */
   get overAt(): number {
     return this.#over?.mono ?? Infinity
   }
@@ -61,13 +61,13 @@ export class TenureHold implements Hold {
     this.#over = { mono: Math.max(mono, sent.mono + certain), wall: Math.max(wall, sent.wall + certain) }
   }
 
-  /** From now on it lasts so long and no longer. */
+  /** From now on the hold lasts for `lease`, and no longer. */
   lastsOnly(lease: number, sent: Moment): void {
     this.#over = undefined
     this.#lasts(lease, sent)
   }
 
-  /** So much of its lease the monotonic clock has not seen. */
+  /** The monotonic clock has missed `ms` of the lease. */
   slept(ms: number): void {
     if (this.#over !== undefined) this.#over = { mono: this.#over.mono - ms, wall: this.#over.wall }
   }
@@ -76,7 +76,7 @@ export class TenureHold implements Hold {
     return this.#tenure.name
   }
 
-  /** Of a fenced lock: the newest one, whichever level brought it. */
+  /** Of a fenced lock: the newest token, whichever level brought it. */
   get token(): bigint | undefined {
     return this.#tenure.token
   }
@@ -86,7 +86,7 @@ export class TenureHold implements Hold {
   }
 
   get state(): HoldState {
-    // What the tenure finds to be over it ends at once, this hold included.
+    // If the tenure notices that it is over, it ends at once, and this hold with it.
     if (this.#end === undefined) {
       const status = this.#tenure.status()
       if (status !== 'lost' && this.#left() > 0) return status
@@ -95,13 +95,13 @@ export class TenureHold implements Hold {
     return this.#end ?? 'lost'
   }
 
-  /** What is over by the clock ends now. */
+  /** Ends the hold if it is over by the clock. */
   look(): void {
     if (this.#end !== undefined) return
     if (this.#tenure.status() === 'lost' || this.#left() <= 0) this.#tenure.lapse(this)
   }
 
-  /** The client was closed while it was held. */
+  /** Set if the client was closed while this was held. */
   get closed(): ClosedError | undefined {
     return this.#reason instanceof ClosedError ? this.#reason : undefined
   }
@@ -154,7 +154,7 @@ export class TenureHold implements Hold {
     return this.#tenure.leave(this)
   }
 
-  /** The server said that it was not ours any more. */
+  /** The server said that the hold was not ours any more. */
   get taken(): boolean {
     return this.#tenure.taken
   }
@@ -170,7 +170,7 @@ export class TenureHold implements Hold {
     await this.release()
   }
 
-  /** From the tenure: this hold is over. A reason fires the signal. */
+  /** Called by the tenure when this hold is over. A reason fires the signal. */
   end(how: 'released' | 'lost' | 'detached', reason?: Error): void {
     if (this.#end !== undefined) return
     this.#end = how
@@ -178,7 +178,7 @@ export class TenureHold implements Hold {
     if (reason !== undefined) this.#controller?.abort(reason)
   }
 
-  /** Why it cannot be extended or detached: it was lost, or another call has ended it in the meantime. */
+  /** Why the hold cannot be extended or detached: it was lost, or another call has ended it in the meantime. */
   over(verb: 'extended' | 'detached'): Error {
     if (this.#end === undefined || this.#end === 'lost') return this.#gone()
     return this.closed ?? new NotOwnerError(this.name, `this hold, which was ${this.#end} and cannot be ${verb}`)

@@ -7,9 +7,9 @@ import type { ReleaseCallerLimit } from './release-caller-limit.js'
 import type { Terms } from './terms.js'
 import { quoted } from '../../plain-text.js'
 
-/** What the levels need of the client. */
+/** What the levels need from the client. */
 export interface LevelsClient {
-  /** For how long a caller waits for a release at most. */
+  /** How long a caller waits for a release at most. */
   readonly releases: ReleaseCallerLimit
   readonly retry: Pick<Retry, 'insist'>
   readonly lockEvents: { lost(lock: LevelsHost<never>, wire: string, error: LockLostError): void }
@@ -17,29 +17,29 @@ export interface LevelsClient {
   untilClosed<T>(ask: () => Promise<T>, name: string): Promise<T>
 }
 
-/** What the levels need of the gate. */
+/** What the levels need from the gate. */
 export interface LevelsHost<T> {
   readonly name: string
   readonly kind: { readonly name: string }
   readonly runtime: LevelsClient
-  /** Somebody has it now. */
+  /** An owner has it now. */
   given?(tenure: T, owner: UnitOfWork): void
-  /** The last hold was given back: pass it on or free it. False: it was lost, or nobody answered in time. */
+  /** The last hold was released: pass the lock on or free it. False: it was lost, or the server did not answer in time. */
   giveBack(tenure: T): Promise<boolean>
   /** Whether other holds of the same owner rest on this one, or this one on others. */
   carries?(): boolean
-  /** For whoever adopts it on these terms; throws where it can have none. */
+  /** The ticket to adopt it with, on these terms. Throws if there can be none. */
   ticketOf(tenure: T, terms: Terms): string
-  /** Leaves it on the server. */
+  /** Forgets the tenure here, and leaves it on the server. */
   detach(tenure: T): void
 }
 
-/** How often its owner may have it at a time: the scripts take no higher count for one of ours (`LEVEL_COUNT`). */
+/** How many holds an owner may have at a time: the scripts accept no higher count for a holdfast owner (`LEVEL_COUNT`). */
 const MOST_LEVELS = 9999
 
 /**
- * The levels of a tenure: its owner takes it again and gives it back as often, and the server knows how many holds there
- * are. Each change of that waits for the one before it; one hold alone waits for nothing.
+ * The levels of a tenure: its owner may acquire the lock again, and must release it as often. The server knows the number of
+ * holds. Each change of that number waits for the one before it; a single hold waits for nothing.
  */
 export abstract class Reentrant implements HoldHost {
   abstract readonly name: string
@@ -47,11 +47,11 @@ export abstract class Reentrant implements HoldHost {
   abstract readonly token: bigint | undefined
   abstract readonly taken: boolean
   abstract readonly served: readonly string[]
-  /** Granted, and not confirmed yet. */
+  /** Granted, but not confirmed yet. */
   abstract readonly trial: boolean
   /** How often it was passed on to another owner here. */
   abstract readonly passes: number
-  /** The answer to the confirmation of what is on trial; undefined: nobody answered. */
+  /** The answer to the confirmation of a trial; undefined if the server did not answer. */
   abstract readonly confirming: Promise<unknown> | undefined
   abstract readonly proven: Moment
   abstract readonly lostAt: number
@@ -59,7 +59,7 @@ export abstract class Reentrant implements HoldHost {
   protected abstract readonly ended: 'lost' | 'over' | undefined
   protected holds: readonly TenureHold[] = NONE
   protected terms: Terms
-  /** The last change that is on its way. */
+  /** The last change that is in progress. */
   #changing: Promise<unknown> | undefined
 
   constructor(terms: Terms) {
@@ -98,16 +98,16 @@ export abstract class Reentrant implements HoldHost {
     return this.holds.at(-1)
   }
 
-  /** When the next of its levels is over. */
+  /** When the first of its levels ends. */
   get lapseAt(): number {
     return this.holds.length === 1
       ? (this.holds[0] as TenureHold).overAt
       : Math.min(...this.holds.map((hold) => hold.overAt))
   }
 
-  // ---- one more, one less ------------------------------------------------------------------------------------------
+  // ---- one level more, one level less ------------------------------------------------------------------------------
 
-  /** The first hold, or the next one in this process: no other holds at this moment. */
+  /** Makes the first hold, or the hold of the next owner in this process. No other hold exists at this moment. */
   give(owner: UnitOfWork): TenureHold {
     const hold = new TenureHold(this, owner, this.terms, this.proven)
     this.holds = [hold]
@@ -115,12 +115,12 @@ export abstract class Reentrant implements HoldHost {
     return hold
   }
 
-  /** One level more. Undefined: it is gone. */
+  /** Adds a level. Undefined: the tenure has ended. */
   enter(owner: UnitOfWork, terms: Terms): Promise<TenureHold | undefined> {
     const { passes } = this
     return this.inOrder(async () => {
       await this.#afterTrial()
-      // Other changes came first: it may have been passed on to another owner since.
+      // Earlier changes may have passed it on to another owner.
       if (this.status() === 'lost' || this.passes !== passes) return undefined
       if (this.level >= MOST_LEVELS) {
         throw new RangeError(
@@ -137,7 +137,7 @@ export abstract class Reentrant implements HoldHost {
     })
   }
 
-  /** One hold less. False: it was lost, or nobody answered in time; then it goes on behind the caller. */
+  /** Removes a level. False: it was lost, or the server did not answer in time; then this goes on in the background. */
   leave(hold: TenureHold): Promise<boolean> {
     this.holds = this.holds.filter((other) => other !== hold)
     const alone = this.holds.length === 0 && this.#changing === undefined
@@ -159,7 +159,7 @@ export abstract class Reentrant implements HoldHost {
   async #lower(): Promise<boolean> {
     this.#renegotiate()
     const level = this.holds.length
-    // While nobody answers, others may be given back as well: then this level is not asked for any more.
+    // While the server does not answer, the caller may release more levels. Then this step is obsolete.
     const obsolete = (): boolean => this.holds.length < level
     const step = (): Promise<boolean> => (obsolete() ? NO : this.setLevel(level, this.lease))
     const outcome = await this.host.runtime.retry.insist(step, this.lostAt)
@@ -168,15 +168,15 @@ export abstract class Reentrant implements HoldHost {
     return done || this.ended === 'over'
   }
 
-  /** Levels whose own lease is over. */
+  /** Ends the levels whose own lease is over. */
   lapseDue(): void {
     for (const hold of this.holds) hold.look()
   }
 
-  /** The lease of this level is over; the others go on. */
+  /** The lease of this level is over; the other levels go on. */
   lapse(hold: TenureHold): void {
     if (this.over || !this.holds.includes(hold)) return
-    // The last one: it stays on the server until that gives it away, for the holder to stop in.
+    // The last level stays on the server until its lease ends there, so that the holder has time to stop.
     if (this.holds.length === 1) {
       this.lose('its lease ran out', true)
       return
@@ -188,7 +188,7 @@ export abstract class Reentrant implements HoldHost {
     void this.inOrder(() => this.#left())
   }
 
-  /** The client closes: every hold ends, and its signal says why. */
+  /** The client closes: every hold ends, and its signal gets the reason. */
   abandon(reason: Error): void {
     for (const hold of this.holds) hold.end('released', reason)
     this.holds = NONE
@@ -196,7 +196,7 @@ export abstract class Reentrant implements HoldHost {
 
   // ---- changes of one level ----------------------------------------------------------------------------------------
 
-  /** The time left becomes at least `lease`. Rejects when it is lost, or when the server does not answer. */
+  /** Makes the time left at least `lease`. Rejects if the hold is lost, or if the server does not answer. */
   extend(hold: TenureHold, lease: number): Promise<Moment> {
     return this.#asked(async () => {
       await this.#afterTrial()
@@ -209,7 +209,7 @@ export abstract class Reentrant implements HoldHost {
   detach(hold: TenureHold): Promise<string> {
     return this.#asked(async () => {
       const ticket = this.host.ticketOf(this, this.terms)
-      // Whoever adopts it must not find it in the line still.
+      // The client that adopts the hold must not find it still in the line.
       await this.#afterTrial()
       if (!this.#has(hold)) throw hold.over('detached')
       this.mustNotBeNested()
@@ -222,21 +222,21 @@ export abstract class Reentrant implements HoldHost {
     })
   }
 
-  /** Its owner has no more of the lock than one hold. */
+  /** Throws if the owner has more than one hold of the lock. */
   mustNotBeNested(): void {
     if (this.level <= 1 && this.host.carries?.() !== true) return
     const message = `${quoted(this.name)} is held more than once: release the other holds first`
     throw new HoldfastError('NESTED_HOLD', message, { target: this.name })
   }
 
-  /** A confirmation on its way may still shorten the lease that the server answers with, or is asked for. */
+  /** Waits for a confirmation in progress: it could still shorten the lease that the next step sets or reads. */
   async #afterTrial(): Promise<void> {
     const answered = !this.trial || (await this.confirming) !== undefined
-    // What nobody answered may be done yet.
+    // An unanswered confirmation may still run later.
     if (!answered && !this.over) this.lose('its grant could not be confirmed', true)
   }
 
-  /** Of all levels. */
+  /** The longest lease of all levels. */
   protected get longestLease(): number {
     return this.holds.reduce((most, { terms }) => Math.max(most, terms.lease), this.lease)
   }
@@ -245,7 +245,7 @@ export abstract class Reentrant implements HoldHost {
     return this.status() !== 'lost' && this.holds.includes(hold)
   }
 
-  /** The watchdog renews as long as one level wants it; else the longest fixed lease counts. */
+  /** The watchdog renews as long as one level wants that; otherwise the longest fixed lease counts. */
   #renegotiate(): void {
     const renewed = this.holds.filter((hold) => hold.terms.watched)
     const watched = renewed.length > 0
@@ -258,7 +258,7 @@ export abstract class Reentrant implements HoldHost {
     return this.host.runtime.untilClosed(() => this.inOrder(step), this.name)
   }
 
-  /** Behind all changes that are on their way: what is asked for later comes later on the server, too. */
+  /** Runs the step after all changes in progress, so that the server gets the changes in the order of the calls. */
   inOrder<T>(step: () => Promise<T>): Promise<T> {
     const change = this.#changing === undefined ? step() : this.#changing.then(step, step)
     this.#changing = change

@@ -6,7 +6,7 @@ interface Watched {
   over: (() => void) | undefined
 }
 
-/** How long a caller waits for a release at most: for one reply, and a moment longer. All calls have the same limit, so one timer does for all. */
+/** How long a caller waits for a release at most: one reply, and a moment longer. The limit is the same for all, so one timer is enough. */
 export class ReleaseCallerLimit {
   readonly #clock: Clock
   readonly ms: number
@@ -19,7 +19,7 @@ export class ReleaseCallerLimit {
     this.ms = commandTimeout + POLL
   }
 
-  /** Settles as the step does, or with `otherwise` when the time is up before. */
+  /** Settles as the step does, or resolves with `otherwise` if the time is up first. */
   within<T>(step: Promise<T>, otherwise: T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const entry: Watched = {
@@ -41,7 +41,7 @@ export class ReleaseCallerLimit {
     })
   }
 
-  /** The client is closed: nothing is limited any more. */
+  /** The client is closed: from now on, no call is limited. */
   stop(): void {
     this.#timer?.cancel()
     this.#timer = undefined

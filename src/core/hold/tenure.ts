@@ -7,13 +7,13 @@ import { type LevelsClient, type LevelsHost, Reentrant } from './reentrant.js'
 import type { Terms } from './terms.js'
 import { marginOf } from './margin.js'
 
-/** What a tenure needs of its client. */
+/** What a tenure needs from its client. */
 export interface TenureClient extends LevelsClient {
   readonly options: { readonly clock: Clock }
   readonly watchdog: {
-    /** Its terms or its deadline changed. */
+    /** The terms or the deadline have changed. */
     moved(tenure: Tenure): void
-    /** For how many ms the server has it, -2 when it is lost; changes nothing there. */
+    /** How many ms the tenure has left on the server, -2 if it is lost. Changes nothing there. */
     leftOf(tenure: Tenure): Promise<number>
   }
   readonly lockEvents: LevelsClient['lockEvents'] & {
@@ -22,43 +22,43 @@ export interface TenureClient extends LevelsClient {
   }
 }
 
-/** Who looks after a tenure: the gate that it was taken through. */
+/** The gate through which the tenure was acquired. It looks after the tenure. */
 export interface TenureHost extends LevelsHost<Tenure> {
   readonly runtime: TenureClient
   readonly protocol: HeldProtocol
-  /** It ended without being given back; `ours` when the server may still have it. */
+  /** The tenure ended without a release. `ours`: the server may still have it. */
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void
 }
 
 /**
- * One field in the server's hash, from the moment it was granted: all levels of a re-entrant hold, and all holds that
- * this process passes on without telling the server. It alone knows until when it can be trusted.
+ * One field in the server's hash, from the grant on: all levels of a re-entrant hold, and all holds that this process passes on
+ * without the server. Only the tenure knows until when it can be trusted.
  */
 export class Tenure extends Reentrant implements Due {
   due = Infinity
   heapIndex = -1
-  /** For the watchdog: whether a renewal is on its way, how many failed in a row, and when to ask. */
+  /** For the watchdog: whether a renewal is in progress, how many failed in a row, and when to ask. */
   renewing = false
   failures = 0
   mayRenewAt = Infinity
   askAgain = Infinity
-  /** In how large a batch it may be asked about: less than all while one of a batch made its answer strange, and which one is not known. */
+  /** How large its batch may be. Less than all after a strange answer to a batch, until it is known which tenure caused it. */
   batchLimit = Infinity
   readonly wire: string
   protected readonly host: TenureHost
-  /** When it was known to be granted: from then on others here may have it without the server. */
+  /** When this process learned of the grant. From then on, other owners here may have the lock without the server. */
   opened: number
-  /** Where among all moments it was asked for. */
+  /** Its position among all moments: when the server was asked for it. */
   order: number
-  /** Granted, and not confirmed yet: for a short while only. */
+  /** Granted, but not confirmed yet: the lease is short. */
   trial = false
   confirming: Promise<unknown> | undefined
   passes = 0
   /** The server said that it is not ours. */
   taken = false
-  /** Who had it after the first, and has a place in the line of the server still: it goes with the tenure. */
+  /** Wire names of later owners that still have a place in the line on the server. They leave the line with the tenure. */
   served: string[] = NOBODY
-  /** The newest fencing token that came for it, where the kind has them. */
+  /** The newest fencing token, if the kind has tokens. */
   token: bigint | undefined
   protected ended: 'lost' | 'over' | undefined
   readonly #deadline: Deadline
@@ -73,7 +73,7 @@ export class Tenure extends Reentrant implements Due {
     this.token = host.protocol.takeToken?.(wire)
   }
 
-  /** It has taken over from that one, whose time at the gate goes on. */
+  /** It has taken over from another tenure, whose time at the gate goes on. */
   succeed({ opened, order, passes }: Tenure): void {
     this.opened = opened
     this.order = order
@@ -88,7 +88,7 @@ export class Tenure extends Reentrant implements Due {
     return this.host.protocol
   }
 
-  /** When the server gives it away, on the monotonic clock. */
+  /** When the server gives the lock away, on the monotonic clock. */
   get lastsUntil(): number {
     return this.lostAt + marginOf(this.lease)
   }
@@ -102,7 +102,7 @@ export class Tenure extends Reentrant implements Due {
     return this.#deadline.lostAt
   }
 
-  /** When the server was asked that last confirmed it. */
+  /** When the question was sent that the server last confirmed it with. */
   get proven(): Moment {
     return this.#deadline.proven
   }
@@ -123,13 +123,13 @@ export class Tenure extends Reentrant implements Due {
     this.host.runtime.watchdog.moved(this)
   }
 
-  /** The machine was suspended for so long. */
+  /** The machine was suspended for `ms`. */
   slept(ms: number, now: number): void {
     this.#deadline.slept(ms, now)
     for (const hold of this.holds) hold.slept(ms)
   }
 
-  /** What it finds to be over ends at once. */
+  /** Ends the tenure at once if it is over. */
   status(): 'held' | 'uncertain' | 'lost' {
     if (this.ended !== undefined) return 'lost'
     const status = this.#deadline.status(this.#clock, this.terms, this.trial)
@@ -144,43 +144,46 @@ export class Tenure extends Reentrant implements Due {
     return this.status() === 'lost' ? 0 : this.#deadline.remaining(this.#clock)
   }
 
-  /** False: it was asked too long ago to count. */
+  /** False: the question is too old to count. */
   proved(sent: Moment, left: number): boolean {
     return this.#deadline.proved(sent, left, this.lease)
   }
 
-  /** It was asked about. Nothing is certain for longer than somebody here asked for, whatever expiry another program has set; nor for longer where nobody renews it. */
+  /**
+   * The server was asked about the tenure. The answer never makes it last longer than the lease asked for here, whatever expiry
+   * another program has set; nor, if nothing renews it, longer than was known.
+   */
   found(sent: Moment, left: number): boolean {
     if (this.watched) return this.proved(sent, Math.min(left, this.longestLease))
     const most = this.lastsUntil - sent.mono
-    // The server's word is rounded down, and as old as the question at most: where what was known fits it, that stands.
+    // The answer is rounded down, and at most as old as the question. If it fits what was known, that stays.
     const latest = left + this.now().mono - sent.mono + 1
     return this.proved(sent, left >= 0 && most > latest ? left : most)
   }
 
-  /** From now on it is on these terms, and lasts no longer. */
+  /** From now on these terms apply, and the tenure lasts no longer. */
   change(terms: Terms, sent: Moment): void {
     this.terms = terms
     this.proved(sent, terms.lease)
   }
 
-  /** It was granted, and is given away after `left` ms unless it is confirmed. */
+  /** It was granted. Unless it is confirmed, the server gives it away after `left` ms. */
   onTrial(now: Moment, left: number): void {
     this.trial = true
     this.proved(now, left)
     this.moved()
   }
 
-  /** It lasts for `left` ms, counted from `sent`; 0: it was gone. */
+  /** It lasts for `left` ms from `sent`; 0: it was gone. */
   confirmed(left: number, sent: Moment): void {
     this.trial = false
     if (left === 0) this.lose('somebody else released it, or its key was deleted', false)
-    // A change of level on its way may have proven more by now.
+    // A change of level in progress may have proven more by now.
     else if (sent.mono >= this.provenAt) this.proved(sent, left)
     this.moved()
   }
 
-  /** By the watchdog. */
+  /** Called by the watchdog. */
   renewed(): void {
     this.host.runtime.lockEvents.renewed(this.host, this.wire)
   }
@@ -191,7 +194,7 @@ export class Tenure extends Reentrant implements Due {
     this.host.runtime.lockEvents.doubted(this.host, this.wire, cause)
   }
 
-  /** Another server may be the master by now: in doubt until that has answered. */
+  /** Another server may be the master now: in doubt until that server has answered. */
   question(now: Moment, cause: unknown): void {
     if (this.over) return
     const fresh = !this.doubtful
@@ -209,12 +212,12 @@ export class Tenure extends Reentrant implements Due {
     this.host.lost(this, error, ours || this.protocol.divisible === true)
   }
 
-  /** Given back, passed to another owner on the server, or detached. */
+  /** It was released, passed to another owner on the server, or detached. */
   end(): void {
     this.ended ??= 'over'
   }
 
-  /** Also proves that it is ours, and until when. */
+  /** Sets the level. The answer also proves that the tenure is ours, and until when. */
   async setLevel(level: number, lease: number): Promise<boolean> {
     const sent = this.now()
     const left = await this.protocol.setLevel(this.wire, level, lease)
@@ -223,7 +226,7 @@ export class Tenure extends Reentrant implements Due {
       this.lose('somebody else released it, or its key was deleted', false)
       return false
     }
-    // What has ended meanwhile had this level all the same.
+    // Even if it has ended meanwhile, it had this level.
     if (this.over) return true
     this.proved(sent, left)
     this.moved()
@@ -239,10 +242,10 @@ export class Tenure extends Reentrant implements Due {
       this.lose('somebody else released it, or its key was deleted', false)
       return
     }
-    // It can be read, but not written: the renewals that fail count, not this.
+    // It can be read, but not written: failed renewals count, not this answer.
     if (this.watched && this.doubtful) return
     this.failures = 0
-    // A change of level on its way may have proven more by now; of a trial its confirmation tells.
+    // A change of level in progress may have proven more by now; the end of a trial comes from its confirmation.
     if (sent.mono >= this.provenAt && !this.trial) this.found(sent, left)
     this.moved()
   }

@@ -1,4 +1,4 @@
-/** On which terms a hold is taken: for how long, and whether the watchdog renews it. */
+/** The terms of a hold: how long its lease is, and whether the watchdog renews it. */
 export interface Terms {
   readonly lease: number
   readonly watched: boolean
@@ -6,7 +6,7 @@ export interface Terms {
 
 export const alike = (one: Terms, other: Terms): boolean => one.watched === other.watched && one.lease === other.lease
 
-/** What PTTL answers, as callers know it. Undefined: there is no such key. */
+/** An answer of PTTL, as callers know it. Undefined: there is no such key. */
 export const leftOf = (ttl: number): number | undefined => {
   if (ttl === -2) return undefined
   return ttl === -1 ? Infinity : ttl

@@ -1,39 +1,39 @@
 import { checkLease, checkName, checkWire } from '../../check-options.js'
 import type { Terms } from './terms.js'
 
-/** What a detached hold leaves to whoever adopts it. */
+/** What a client needs to adopt a detached hold. */
 export interface Ticket extends Terms {
   readonly kind: string
-  /** Of a keyed lock. */
+  /** Only of a keyed lock. */
   readonly keys: readonly string[] | undefined
   readonly name: string
-  /** The owner as the server knows it. */
+  /** The wire name of the owner. */
   readonly wire: string
 }
 
 const MARK = 'holdfast1.'
-/** Of how many keys a ticket may be, and how many characters these may have in all. */
+/** How many keys a ticket may have, and how many characters in all of them. */
 const MOST_KEYS = 10_000
 const MOST_CHARACTERS = 1_048_576
-/** No ticket is longer: a character takes seven bytes of it at most. */
+/** No ticket is longer: a character takes at most seven bytes of it. */
 const LONGEST = 12_000_000
-/** One without keys is no longer: each of the 65,536 bytes of a name takes eight of it at most. */
+/** No ticket without keys is longer: each of the 65,536 bytes of a name takes at most eight bytes of it. */
 const LONGEST_WITHOUT_KEYS = 530_000
-/** How one with keys begins. */
+/** The beginning of a ticket with keys. */
 const WITH_KEYS = /^\["\w+ \[\\"/
 
-/** What is wrong with a ticket; never who its owner is, which is all that a forger needs to know. */
+/** What is wrong with a ticket. Never tells the owner, because that is all that a forger needs to know. */
 export const badTicket = (why: string): TypeError =>
   new TypeError(`ticket must be the text that hold.detach() gave: ${why}`)
 
-/** Throws where the result would be a ticket that `readTicket` refuses. */
+/** Throws if `readTicket` would refuse the result. */
 export const makeTicket = ({ kind, keys, name, wire, lease, watched }: Ticket): string => {
   if (keys !== undefined) checkBounds(keys)
   const what = keys === undefined ? kind : `${kind} ${JSON.stringify(keys)}`
   return MARK + encode(JSON.stringify([what, name, wire, lease, watched]))
 }
 
-/** Anybody may have written it: what is returned is within all bounds, but for the kind and the owner. */
+/** Anybody may have written the text: the result is within all bounds, except that the kind and the owner are not checked. */
 export const readTicket = (text: unknown): Ticket => {
   if (typeof text !== 'string' || !text.startsWith(MARK)) throw badTicket('it is none')
   const beginning = Buffer.from(text.slice(MARK.length, MARK.length + 64), 'base64url').toString()
@@ -68,11 +68,11 @@ const checkBounds = (keys: readonly string[]): void => {
   for (const key of keys) checkWire(key, 'each key in a ticket')
 }
 
-/** What is left of the JSON when each text in it is empty. */
+/** The JSON of a ticket when all texts in it are empty. */
 const TICKET = /^\["","","",[1-9]\d{0,15},(?:true|false)\]$/
 const TEXTS = /^\[""(?:,"")*\]$/
 
-/** Undefined: it is no array of this shape, or one of more parts than so many characters hold. So nothing in what is parsed is nested. */
+/** Undefined: not an array of this shape, or one with more parts than `most` characters can hold. So nothing that is parsed is nested. */
 const flatArray = (json: string, shape: RegExp, most: number): readonly unknown[] | undefined => {
   if (!shape.test(withoutTexts(json, most))) return undefined
   try {
@@ -82,7 +82,7 @@ const flatArray = (json: string, shape: RegExp, most: number): readonly unknown[
   }
 }
 
-/** Each text of it empty; more than `most` characters are not looked for. What has a backslash outside of a text is no JSON. */
+/** The JSON with all texts empty. Stops after `most` characters. A backslash outside a text means that it is no JSON. */
 const withoutTexts = (json: string, most: number): string => {
   let left = ''
   for (let at = 0; at < json.length && left.length <= most; at++) {
@@ -97,7 +97,7 @@ const withoutTexts = (json: string, most: number): string => {
 const BACKSLASH = 92
 const QUOTE = 34
 
-/** Where the text ends that begins there. */
+/** Where the text ends that begins at `from`. */
 const endOfText = (json: string, from: number): number => {
   let at = from
   while (at < json.length && json.charCodeAt(at) !== QUOTE) at += json.charCodeAt(at) === BACKSLASH ? 2 : 1

@@ -2,13 +2,13 @@ import { type ClosedError, LockLostError } from '../../errors.js'
 import type { Hold } from '../../api/hold.js'
 
 export interface UsedHold extends Hold {
-  /** Its client was closed while it was held. */
+  /** Set if its client was closed while this was held. */
   readonly closed: ClosedError | undefined
-  /** The server said that it was not ours any more. */
+  /** The server said that the hold was not ours any more. */
   readonly taken: boolean
 }
 
-/** The work of a `using`: it never begins without the lock, and is always followed by a release; its own error comes first. */
+/** Runs the work of a `using`. It never starts without the lock, and is always followed by a release; an error of the work takes precedence. */
 export const whileHeld = async <T>(client: { working: number }, hold: UsedHold, work: () => Promise<T>): Promise<T> => {
   // The event loop may have stood still between the grant and this tick.
   if (hold.remaining() === 0) throw new LockLostError(hold.name, 'it was over before the work began')
@@ -25,7 +25,7 @@ export const whileHeld = async <T>(client: { working: number }, hold: UsedHold, 
   if (hold.closed !== undefined) throw hold.closed
   const { state } = hold
   const freed = await hold.release()
-  // Work that ended while the hold was certain was safe, whether or not anybody answers the release.
+  // If the work ended while the hold was certain, it was safe, even if the server does not answer the release.
   if (!freed && (state === 'lost' || ((state === 'held' || state === 'uncertain') && hold.taken))) {
     throw new LockLostError(hold.name, 'before its work had ended', { cause: hold.signal.reason, result })
   }

@@ -6,35 +6,35 @@ import type { Runner } from '../protocol/runner.js'
 import { DueHeap } from './due-heap.js'
 import type { Tenure } from './tenure.js'
 
-/** How many holds one script call renews, each as much work as that of a plain lock. */
+/** How many holds one script call renews, each as much work as a plain lock. */
 const BATCH = 250
-/** How many one tick sends at most: the event loop must not stand still for all that are due at once. */
+/** How many renewals one tick sends at most, so that the event loop does not stand still when many are due at once. */
 const TURN = 8 * BATCH
-/** While anything is held, the two clocks are compared this often: a suspended machine stops the timers too. */
+/** ms. While anything is held, the two clocks are compared this often, because a suspended machine stops the timers too. */
 const LOOK = 1000
-/** What a whole batch may be refused for the sake of one of its keys: while a slot moves, a node has some of them only. */
+/** Errors that one key can cause for a whole batch. While a slot moves, a node has only some of the keys. */
 const OF_ONE_KEY: ReadonlySet<string> = new Set(['NOPERM', 'CROSSSLOT', 'SERVER', 'TRYAGAIN', 'WRONG_KIND'])
-/** Into so many parts a batch goes that got a strange answer, and each part again, until whose it is stands alone: 33 calls for one of 250. */
+/** A batch with a strange answer is split into this many parts, and each part again, until the cause stands alone: 33 calls for one of 250. */
 const PARTS = 16
-/** How far the clocks may part between two looks before every hold is looked at. */
+/** ms. If the clocks drift apart by more between two comparisons, every hold is checked. */
 const JUMP = 250
-/** From here on the wall clock has not been set right a little: the machine stood still. */
+/** ms. Beyond this, the wall clock was not just corrected a little: the machine stood still. */
 const SLIP = 5
 
 export interface WatchdogOptions {
   readonly clock: Clock
   readonly runner: Pick<Runner, 'run'>
-  /** Whether one script call must keep to one slot. */
+  /** Whether all keys of one script call must be in one slot. */
   readonly cluster: boolean
-  /** The lease that it renews to. */
+  /** The lease to which it renews. */
   readonly lease: number
-  /** A renewal is not kept until the connection is back: by then its hold may be over. */
+  /** False: send no renewal, and do not queue it until the connection is back. By then its hold may be over. */
   isUp(): boolean
 }
 
 /**
- * Renews everything that a client holds, and tells in time what could not be renewed: one timer, due holds in batches.
- * A batch that fails is tried again until the deadlines of its holds, not at their next third.
+ * Renews all holds of a client, and reports in time those that could not be renewed. One timer; due holds go in batches.
+ * If a batch fails, it is retried soon, until the deadlines of its holds, and not only when a third of the lease is over again.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions
@@ -42,7 +42,7 @@ export class Watchdog {
   #timer: Timer | undefined
   #timerDue = Infinity
   #looked: Moment
-  /** When the server may have become another, and how that was noticed. */
+  /** When another server may have become the master, and how that was noticed. */
   #questioned: Moment
   #why: unknown
 
@@ -57,7 +57,7 @@ export class Watchdog {
 
   add(tenure: Tenure): void {
     if (this.#heap.size === 0) this.#looked = tenure.proven
-    // It was asked for before the server may have become another.
+    // It was asked for before another server may have become the master.
     if (tenure.order < this.#questioned.order) {
       tenure.question(this.#questioned, this.#why)
       tenure.askAgain = this.#questioned.mono
@@ -68,11 +68,11 @@ export class Watchdog {
   }
 
   remove(tenure: Tenure): void {
-    // The timer runs on, once: most who hold one lock after another would set it up for each.
+    // The timer is left to fire once more: otherwise, a caller that holds one lock after another would set it for each.
     if (tenure.heapIndex !== -1) this.#heap.remove(tenure)
   }
 
-  /** Its terms or its deadline changed. */
+  /** The terms or the deadline have changed. */
   moved(tenure: Tenure): void {
     if (tenure.heapIndex === -1) return
     this.#schedule(tenure)
@@ -80,13 +80,13 @@ export class Watchdog {
     this.#arm()
   }
 
-  /** For how many ms the server has it, -2 when it is lost; changes nothing there. */
+  /** How many ms the tenure has left on the server, -2 if it is lost. Changes nothing there. */
   async leftOf(tenure: Tenure): Promise<number> {
     const [left = -2] = await this.#run([tenure], 0)
     return left
   }
 
-  /** It is asked about at that time, or soon after, whatever is answered before. */
+  /** Asks about the tenure at that time or soon after, whatever other answers come before. */
   askAt(tenure: Tenure, time: number): void {
     tenure.askAgain = Math.min(tenure.askAgain, time)
     this.moved(tenure)
@@ -98,7 +98,7 @@ export class Watchdog {
     this.#timerDue = Infinity
   }
 
-  /** Another server may answer from now on: nothing is certain until it has said so of each, and all are asked at once. */
+  /** Another server may answer from now on: every hold is in doubt until that server has confirmed it, and all are asked about at once. */
   question(cause: unknown): void {
     const now = (this.#questioned = momentOf(this.#options.clock))
     this.#why = cause
@@ -109,7 +109,7 @@ export class Watchdog {
     }
   }
 
-  /** Asks the server at once about everything that is in doubt. */
+  /** Asks the server at once about all holds in doubt. */
   ask(): void {
     for (const tenure of [...this.#heap.all]) {
       if (tenure.status() !== 'uncertain' || tenure.renewing) continue
@@ -120,22 +120,22 @@ export class Watchdog {
 
   #schedule(tenure: Tenure): void {
     const regular = tenure.failures === 0 ? this.#upkeepAt(tenure) : Infinity
-    // Of a trial its confirmation tells, and what a renewal proved that might take off again.
+    // The answer about a trial is its confirmation, which could shorten what a renewal has proven.
     const idle = !tenure.renewing && !tenure.trial
     tenure.mayRenewAt = idle ? Math.min(tenure.askAgain, regular - this.#ahead(tenure)) : Infinity
     const renewAt = idle ? Math.min(tenure.askAgain, regular) : Infinity
     tenure.due = Math.min(renewAt, tenure.lostAt, tenure.lapseAt, this.#overdueAt(tenure))
   }
 
-  /** When it is to be renewed, or only asked about: it may have been released by force, and others may have shortened the key. */
+  /** When to renew it, or only to ask about it: it may have been released by force, or another program may have shortened the expiry. */
   #upkeepAt({ watched, lease, lastsUntil, provenAt, protocol }: Tenure): number {
     const third = lease / 3
     if (!watched) return provenAt + (protocol.shared === true ? Math.min(third, this.#options.lease / 3) : third)
-    // That it was found to be ours since is no renewal; a longer lease of another level is no reason not to look.
+    // An answer that it is still ours is no renewal. Even if another level has a longer lease, ask after a third.
     return Math.min(lastsUntil - 2 * third, provenAt + third)
   }
 
-  /** When a renewal that is on its way becomes a doubt. */
+  /** When a renewal in progress becomes a doubt. */
   #overdueAt(tenure: Tenure): number {
     return tenure.renewing && tenure.watched && !tenure.trial && !tenure.doubtful
       ? tenure.lastsUntil - tenure.lease / 2
@@ -189,12 +189,12 @@ export class Watchdog {
     this.#arm()
   }
 
-  /** What is due within the next thirtieth of the lease goes along: fewer and fuller batches. */
+  /** Holds that are due within the next thirtieth of the lease go along, for fewer and fuller batches. */
   #ahead({ lease }: Tenure): number {
     return Math.min(lease, this.#options.lease) / 30
   }
 
-  /** Every deadline is nearer than the monotonic clock, and with it every timer, had it. */
+  /** The monotonic clock, and so every timer, has missed `ms`: every deadline is that much nearer. */
   #slept(ms: number, now: number): void {
     for (const tenure of [...this.#heap.all]) {
       tenure.slept(ms, now)
@@ -203,12 +203,12 @@ export class Watchdog {
     }
   }
 
-  /** What a renewal gives; 0: it is only asked about. */
+  /** The lease that a renewal sets; 0: only ask. */
   #given({ watched, lease }: Tenure): number {
     return watched ? lease : 0
   }
 
-  /** Holds that one script call can renew together. */
+  /** Groups holds that one script call can renew together. */
   #batches(due: readonly Tenure[]): Tenure[][] {
     const batches: Tenure[][] = []
     const open = new Map<RenewScript, Map<string, { readonly batch: Tenure[]; weight: number }>>()
@@ -256,7 +256,7 @@ export class Watchdog {
     for (const tenure of batch) this.#done(tenure)
   }
 
-  /** Of each ms left, -2 lost. */
+  /** For each hold, the ms left; -2: lost. */
   #run(batch: readonly Tenure[], given: number): Promise<readonly number[]> {
     const { renewal } = (batch[0] as Tenure).protocol
     const keys = batch.flatMap(({ protocol, wire }) => protocol.renewalKeys?.(wire) ?? protocol.key)
@@ -273,13 +273,13 @@ export class Watchdog {
     tenure.failures = 0
     tenure.batchLimit = Infinity
     const counts = tenure.found(sent, left)
-    // What was to be asked about after this was sent still is.
+    // If a question was scheduled after this one was sent, it is still due.
     if (!counts) tenure.askAgain = this.#options.clock.monotonic()
     else if (tenure.askAgain <= sent.mono) tenure.askAgain = Infinity
     if (counts && tenure.watched) tenure.renewed()
   }
 
-  /** `error`: undefined where it may be another's. */
+  /** `error`: undefined if another hold of the batch may have caused it. */
   #failed(tenure: Tenure, error: unknown): void {
     tenure.failures++
     const backoff = Math.min(25 * 2 ** tenure.failures, tenure.lease / 10)
