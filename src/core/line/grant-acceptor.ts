@@ -13,21 +13,21 @@ import type { LinePoll } from './line-poll.js'
 import type { LineWaiters } from './line-waiters.js'
 import { TRIAL } from '../../constants.js'
 
-/** A grant is believed without asking when at least so much of its trial is left, ms. */
+/** ms. A grant is trusted without asking only if at least this much of its trial is left. */
 const ENOUGH = 500
 
-/** What the acceptor needs of the line. */
+/** What the acceptor needs from the line. */
 export interface GrantedLine {
   readonly waiters: LineWaiters
   readonly poll: LinePoll
   readonly hands: HandToHand
-  /** The server does not know this place any more. */
+  /** The server does not know this place any more: it joins again. */
   again(place: Place): void
 }
 
 /**
- * What a grant is worth, whether a message or an answer brings it: the waiter starts at once, or after the server has confirmed
- * it, or it is only a reason to ask.
+ * Decides what a grant is worth, whether it comes by a message or by an answer: the waiter starts at once, or after the server
+ * has confirmed the grant, or the grant is only a reason to ask.
  */
 export class GrantAcceptor {
   readonly #host: LineHost
@@ -36,7 +36,7 @@ export class GrantAcceptor {
   readonly #waiters: LineWaiters
   readonly #serverTime: ServerTime
   readonly #confirmer: TrialConfirmer
-  /** When the newest grant was made for which it was asked about what is held: what is repeated is no other. */
+  /** The stamp of the newest grant that made us ask about the hold here. A repeated message is not asked about again. */
   #doubted = 0
 
   constructor(host: LineHost, protocol: LineProtocol, line: GrantedLine) {
@@ -54,11 +54,11 @@ export class GrantAcceptor {
 
   // ---- by a message ------------------------------------------------------------------------------------------------
 
-  /** Anybody may have published it: what is not proven is worth a question, and no more. Undefined: so is this. */
+  /** Anybody may have published a message: if it proves nothing, it is worth a question, and no more. So is `undefined`. */
   hear(grant: Grant | undefined): void {
     const place = grant && this.#waiters.places.at(grant.number)
     if (grant === undefined || place === undefined || place.named || !isProven(grant, place.wire)) {
-      // What is held here needs no message.
+      // A hold of this process needs no message.
       if (grant !== undefined && this.#isHeld(grant)) return
       if (grant === undefined || !this.#isServed(grant)) this.#line.poll.now()
       else if (grant.stamp > this.#doubted) {
@@ -78,13 +78,13 @@ export class GrantAcceptor {
     return tenure !== undefined && numberOf(tenure.wire) === number
   }
 
-  /** Who was served without the server is granted it only where what is held here was taken by force. */
+  /** If the server grants the lock to a waiter that was served here without it, the hold here must have been released by force. */
   #isServed(grant: Grant): boolean {
     const wire = this.#host.tenure?.served.find((one) => numberOf(one) === grant.number)
     return wire !== undefined && isProven(grant, wire)
   }
 
-  /** If it was granted to another, what is held here was taken by force. */
+  /** If the lock was granted to another owner, the hold here was released by force. */
   #doubt(): void {
     const { tenure } = this.#host
     if (tenure === undefined) return
@@ -92,15 +92,15 @@ export class GrantAcceptor {
     tenure.verify().catch(() => undefined)
   }
 
-  /** Starts at once when the grant is of this round and provably young enough. */
+  /** Starts the waiter at once if the grant is of this round and provably young enough. */
   #isFresh(place: Place, grant: Grant): boolean {
-    // A token comes with the answer.
+    // A fencing token comes only with an answer.
     if (this.#protocol.takeToken !== undefined) return false
-    // Before what it is compared with: should this process be stopped in between, the grant only looks older.
+    // Read the clock before the age is computed: if this process is stopped in between, the grant only looks older.
     const now = momentOf(this.#clock)
     const age = this.#serverTime.ageOf(grant.stamp)
     if (place.since === undefined || age === undefined || grant.stamp <= place.since || place.asked > 0) return false
-    // Since then an earlier grant can have lapsed unheard, and who heard it can have found out the name.
+    // Since then, an earlier grant may have lapsed unheard, and a stranger who heard it may have worked out the wire name.
     const lapses = age + (grant.stamp - place.since) / 1000 >= TRIAL
     if (lapses || this.#hasReplicas) return false
     const left = TRIAL - age
@@ -123,8 +123,8 @@ export class GrantAcceptor {
   }
 
   /**
-   * The server has it as the holder, for the lease that was asked for. Where it has replicas, nobody starts before they know;
-   * `stamp`: unless they were waited for.
+   * The server has the place as the holder, for the lease that was asked for. If it has replicas, the waiter starts only when they
+   * know. `stamp`: undefined if the replicas were waited for already.
    */
   held(place: Place, stamp: number | undefined, sent: Moment): Promise<void> | undefined {
     const known = stamp === undefined || !this.#hasReplicas
@@ -136,37 +136,37 @@ export class GrantAcceptor {
     return this.#host.staying(() => this.#confirmFirst(place, !place.mixed))
   }
 
-  /** `stands`: it is in the line till then. */
+  /** `stands`: the place is in the line until then. */
   async #confirmFirst(place: Place, stands = true): Promise<void> {
     const sent = momentOf(this.#clock)
     const { lease } = place.waiter.request.terms
-    // Whatever comes of it, the message of its grant tells nothing any more, and its name can be found out from that.
+    // Whatever the answer, the message of this grant proves nothing from now on: the wire name can be worked out from it.
     place.named = true
     try {
       const confirmed = await this.#protocol.confirm(place.wire, lease)
       if (confirmed > 0) {
-        // Whoever it is for now may want it for another time.
+        // The place may serve another waiter now, which wants another lease.
         const again = this.#waiters.places.has(place) && place.waiter.request.terms.lease !== lease
         if (again) await this.#confirmFirst(place, stands)
         else this.#granted(place, sent)
       } else if (!stands) this.#line.again(place)
       else {
-        // What was granted before now is no grant any more.
+        // A grant from before now does not count any more.
         place.since = this.#serverTime.latest ?? Infinity
         this.#line.poll.now()
       }
     } catch (trouble) {
-      // Of whoever stands in the line, the next poll tells whether it was confirmed.
+      // If the place stands in the line, the next poll tells whether it was confirmed.
       if (trouble instanceof ReplicationError || place.since === undefined) this.#waiters.troubled(place, trouble)
       this.#line.poll.in(50)
     }
   }
 
-  /** The server has it as the holder for its whole lease. */
+  /** The server has the place as the holder, for its whole lease. */
   #granted(place: Place, sent: Moment): void {
     const { places, leave } = this.#waiters
     if (!places.has(place)) {
-      // What is being passed on is not to be freed.
+      // A hold that is being passed on must not be freed.
       if (place.wire !== this.#waiters.passing) leave.abandon(place)
       return
     }
@@ -174,7 +174,7 @@ export class GrantAcceptor {
     const { terms } = waiter.request
     const late = isLate(this.#clock, sent, terms.lease)
     if (late && place.given > sent.order) {
-      // That lease was of a call that has left.
+      // That lease was for a call that has left.
       void leave.undo(place, undefined)
       this.#line.again(place)
       return

@@ -7,21 +7,21 @@ import type { LineHost } from '../waiting/gate-host.js'
 import { type Grant, grantOf } from './grant-message.js'
 import { quoted } from '../../plain-text.js'
 
-/** Where this client hears of its grants. */
+/** Listens for the grants of this client. */
 export class GrantListener {
   readonly #host: LineHost
   readonly #channel: string | undefined
   readonly #heard: (grant: Grant | undefined) => void
   #ear: Ear | undefined
 
-  /** `heard` is told `undefined` when there is something to ask about: it was called, or messages may have been missed. */
+  /** `heard` gets `undefined` if there is something to ask about: this client was woken up, or messages may have been missed. */
   constructor(host: LineHost, protocol: LineProtocol, heard: (grant: Grant | undefined) => void) {
     this.#host = host
     this.#channel = protocol.grants(host.runtime.options.id)
     this.#heard = heard
   }
 
-  /** They are heard from now on. */
+  /** Resolves when grants can be heard, or if it cannot subscribe. */
   async listen(): Promise<void> {
     const { options } = this.#host.runtime
     try {
@@ -31,13 +31,13 @@ export class GrantListener {
     }
   }
 
-  /** They are heard from now on: true where nothing has to be waited for. */
+  /** Starts to listen. True if grants can be heard already. */
   listens(): boolean {
     this.#attend()
     return this.hears
   }
 
-  /** Whether they are heard already. */
+  /** Whether grants can be heard already. */
   get hears(): boolean {
     return this.#channel === undefined || this.#host.runtime.subscriptions.hears(this.#channel)
   }
@@ -53,11 +53,11 @@ export class GrantListener {
     }))
   }
 
-  /** Anybody may call us: whether the server counts us among those who hear it, it says itself. */
+  /** Anybody may send us messages. So we ask the server itself whether it counts us as a subscriber. */
   async #isCounted(): Promise<boolean> {
     const { link, sharded, publishCommand } = this.#host.runtime
     const channel = this.#channel
-    // Else it is known that it does not.
+    // In these cases we know already that it does not count us.
     if (channel === undefined || !this.hears || (link.cluster && !sharded)) return true
     const which = publishCommand === 'SPUBLISH' ? 'SHARDNUMSUB' : 'NUMSUB'
     try {
@@ -74,7 +74,7 @@ export class GrantListener {
   }
 }
 
-/** Whether grants are heard, and told from old ones, already: a free lock is worth no subscription. */
+/** Whether grants can be heard, and told from old ones, already. A free lock is not worth a new subscription. */
 export const hearsGrants = (runtime: Runtime, protocol: LineProtocol): boolean => {
   const channel = protocol.grants(runtime.options.id)
   const heard = channel === undefined || runtime.subscriptions.hears(channel)

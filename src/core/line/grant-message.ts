@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
 
-/** One of this client's was granted the lock, if the proof is right. */
+/** A message that says that a place of this client was granted the lock. True only if the proof is right. */
 export interface Grant {
-  /** Of its wire name. */
+  /** The number in the place's wire name. */
   readonly number: number
-  /** When, by the server's clock, µs. */
+  /** When it was granted, by the server's clock, µs. */
   readonly stamp: number
-  /** The numbers of those of this client who stood right behind it. */
+  /** The numbers of the places of this client that stood right behind it. */
   readonly behind: readonly number[]
-  /** Others stand behind those. */
+  /** Other clients stand behind those. */
   readonly followed: boolean
-  /** What is proven, and by what. */
+  /** The text that is proven, and its proof. */
   readonly text: string
   readonly proof: string
 }
@@ -18,7 +18,7 @@ export interface Grant {
 const GRANT = /^([1-9]\d{0,14}) (\d{1,16})((?: [1-9]\d{0,14}){0,63})( \+)?(?= [0-9a-f]{16}$)/
 const PROOF = 16
 
-/** Undefined: it is none. What else is said to this client may be said by anybody, and is worth a question. */
+/** Undefined: the message is no grant. Anybody could have sent it, and it is worth a question. */
 export const grantOf = (payload: string): Grant | undefined => {
   const parts = GRANT.exec(payload)
   if (parts === null) return undefined
@@ -33,6 +33,6 @@ export const grantOf = (payload: string): Grant | undefined => {
   }
 }
 
-/** Whoever wrote it knew the whole name of the owner, and so can read the keys of the lock. */
+/** True if the sender knew the whole wire name of the owner, and so can read the keys of the lock. */
 export const isProven = ({ text, proof }: Grant, wire: string): boolean =>
   hash('sha1', `${wire} ${text}`, 'hex').startsWith(proof)

@@ -7,20 +7,20 @@ import type { LineWaiters } from './line-waiters.js'
 import { POLL } from '../../constants.js'
 
 /**
- * Who has the lock next in this process, without the server. Where a process has one place in the line, that is its next waiter.
- * Where each has its own, those who stand right behind a grant: nobody can come between them, and their places go with the tenure.
+ * Decides which waiter of this process gets the lock next, without the server. If the process has one place in the line, it is
+ * its next waiter. If each waiter has a place, those right behind a grant: no other can come between, and their places go with the tenure.
  */
 export class HandToHand {
   readonly #host: LineHost
   readonly #waiters: LineWaiters
-  /** Whose grant it was, and who comes next. */
+  /** The wire name that was granted the lock, and the numbers of the places right behind it. */
   #of = ''
   #next: number[] = []
-  /** What may have been taken by force. */
+  /** A tenure that may have been released by force. */
   #suspect: Tenure | undefined
   /** Other processes stand behind the newest grant. */
   followed = false
-  /** Until those who were served leave the line, if the hold lasts. */
+  /** If the hold lasts, those that were served leave the line when this fires. */
   #tidying: Timer | undefined
 
   constructor(host: LineHost, waiters: LineWaiters) {
@@ -34,30 +34,30 @@ export class HandToHand {
     this.followed = followed && !this.#waiters.standsOnce
   }
 
-  /** What the line was may not be so any more. */
+  /** What is known of the line may be out of date. */
   stop(): void {
     this.#of = ''
   }
 
-  /** This one may have been taken by force. */
+  /** This tenure may have been released by force. */
   suspect(tenure: Tenure): void {
     this.stop()
     this.#suspect = tenure
   }
 
-  /** Who may have it next without asking the server. */
+  /** The waiter that may have the lock next without asking the server. */
   heir(tenure: Tenure): Waiter | undefined {
     if (this.#waiters.standsOnce) return tenure === this.#suspect ? undefined : this.#waiters.room.first
     if (this.#of !== tenure.wire) return undefined
     for (let next = this.#next.shift(); next !== undefined; next = this.#next.shift()) {
       const place = this.#waiters.places.at(next)
-      // Whoever does not know yet that it waits may be about to leave; whoever is not there has left.
+      // A place that is not found has left. A waiter that does not know yet that it waits may be about to leave.
       if (place !== undefined) return place.since === undefined || !place.waiter.queued ? undefined : place.waiter
     }
     return undefined
   }
 
-  /** Its place goes when the tenure does. */
+  /** The place of the waiter leaves the line when the tenure ends. */
   hand(waiter: Waiter, tenure: Tenure): void {
     const { place } = waiter
     if (place !== undefined && !this.#waiters.standsOnce) {

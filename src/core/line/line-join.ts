@@ -6,41 +6,41 @@ import { askerOf } from './places.js'
 import type { Place } from '../waiting/waiter.js'
 import type { LineHost } from '../waiting/gate-host.js'
 
-/** What is to join the line comes there so soon, or not at all: else its place could be granted and lapse unseen. */
+/** ms. A join that reaches the server later than this is not carried out: its place could be granted and lapse unseen. */
 const PUNCTUAL = 2500
-/** Longer than this nobody waits for the answer to a release, ms. */
+/** ms. How long a join waits for the answer to a release, at most. */
 export const SOON = 50
-/** Nor, where there is time, for others to join with, ms. */
+/** ms. How long a join waits for others to join with, if there is time. */
 const GATHER = 10
-/** No server's clock has come so far. */
+/** Later than any server's clock. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
-/** The line that is joined. */
+/** The line to join. */
 export interface Joinable {
   /** Whether its caller has not given it up. */
   stays(place: Place): boolean
-  /** The server has answered a question that was sent at this moment; its time, µs. */
+  /** The server has answered a question that was sent at this moment; `stamp`: its time, µs. */
   heard(stamp: number, sent: Moment): void
-  /** How one of them stood then, and for how many ms the lock stays another's. */
+  /** How a place stood then, and for how many ms the lock is still held. */
   joined(place: Place, state: JoinState, told: Told, sent: Moment): void
   troubled(place: Place, trouble: unknown): void
 }
 
 /**
- * Those who come to a line before the next tick join it in one step, one behind the other; a little later where there is
- * time, so that more of them do. Who comes while this process gives the lock back to others joins together with whoever
- * gave it back, if that one comes again: those who stand together pass it on among themselves.
+ * Calls that come before the next tick join the line in one step, one behind the other; if there is time, a little later, so that
+ * more of them join together. Calls that come while this process releases the lock to others join together with the call that
+ * released it, if that one comes again: places that stand together pass the lock on among themselves.
  */
 export class LineJoin {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
   readonly #line: Joinable
-  /** Those of one step each, the oldest first: all but the last are full. */
+  /** The places of one step each, the oldest first: all groups but the last are full. */
   #coming: Place[][] = []
-  /** With the next tick. */
+  /** It will ask with the next tick. */
   #asks = false
   #gathering: Timer | undefined
-  /** Until the answer to a release is here, but not for long. */
+  /** Set until the answer to a release is here, but not for long. */
   #release: Timer | undefined
 
   constructor(host: LineHost, protocol: LineProtocol, line: Joinable) {
@@ -62,12 +62,12 @@ export class LineJoin {
     else this.#gathering ??= this.#clock.setTimer(() => this.#askSoon(), GATHER)
   }
 
-  /** The lock is being freed. */
+  /** The lock is being freed: wait for that. */
   hold(): void {
     this.#release ??= this.#clock.setTimer(() => this.go(), SOON)
   }
 
-  /** It has been freed, and whoever did so goes on. */
+  /** The lock has been freed, and the call that released it goes on. */
   go(): void {
     if (this.#release === undefined) return
     this.#release.cancel()
@@ -93,7 +93,7 @@ export class LineJoin {
     const { commandTimeout } = this.#host.runtime.options
     const sent = momentOf(this.#clock)
     const now = this.#host.runtime.serverTime(this.#protocol.key).latest
-    // Executed later than its reply is waited for, it would put somebody into the line who has gone.
+    // If the server ran it after we stop waiting for the reply, it would put a place into the line whose call has gone.
     const notAfter = now === undefined ? NEVER : Math.ceil(now / 1000) + Math.min(commandTimeout, PUNCTUAL)
     let answer
     try {

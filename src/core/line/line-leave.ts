@@ -4,7 +4,7 @@ import type { LineHost } from '../waiting/gate-host.js'
 import type { Place } from '../waiting/waiter.js'
 import { askerOf, type Places } from './places.js'
 
-/** How a place in the line is given up: on the server, too, and what it may have been granted goes to the next. */
+/** Gives up a place in the line, on the server as well. If it was granted the lock, the lock goes to the next place. */
 export class LineLeave {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
@@ -16,7 +16,7 @@ export class LineLeave {
     this.#places = places
   }
 
-  /** Out of the line, and what it may have been granted goes to the next. */
+  /** Leaves the line. If the place was granted the lock, the lock goes to the next one. */
   giveUp(place: Place): Promise<void> {
     this.#places.forget(place)
     return this.undo(place, place.joining ? new EngineError('NO_REPLY', 'left while joining') : undefined)
@@ -28,7 +28,7 @@ export class LineLeave {
     return this.#host.runtime.undo.acquire(leaving, asker.owner, asker.lease, cause)
   }
 
-  /** Nobody waits at it any more: but it may be what is held here, or was detached. */
+  /** No call waits at the place any more. But its name may be that of a hold here, or of a detached one. */
   abandon(place: Place): void {
     const { wire } = place
     if (!this.#host.has(wire) && !this.#host.runtime.isDetached(wire)) void this.giveUp(place)

@@ -10,29 +10,29 @@ import { POLL } from '../../constants.js'
 /** How many waiters one script call asks about. */
 export const BATCH = 250
 
-/** All who stand there are asked about again when the last time was so long ago, ms. */
+/** ms. If all places were last asked about longer ago than this, the next question is about all again. */
 const ALL_AGAIN = 0.8 * POLL
 
-/** How often a waiter asks that is next and hears of no grants, ms. */
+/** ms. How often a waiter asks that is next in line and cannot hear grants. */
 const RESTLESS = 100
 
-/** What an answer tells besides. */
+/** The rest of an answer, besides the states. */
 export type Told = Omit<Answer<unknown>, 'states'>
 
-/** The line that is asked about. */
+/** The line to ask about. */
 export interface Polled {
-  /** Those who stand in it, as far as is known. */
+  /** The places that stand in the line, as far as is known. */
   standing(): readonly Place[]
-  /** The server has answered a question that was sent at this moment; its time, µs. */
+  /** The server has answered a question that was sent at this moment; `stamp`: its time, µs. */
   heard(stamp: number, sent: Moment): void
-  /** How one of them stood then, and for how many ms the lock stays another's. */
+  /** How a place stood then, and for how many ms the lock is still held. */
   stands(place: Place, state: PlaceState, told: Told, sent: Moment): void
   troubled(place: Place, trouble: unknown): void
-  /** What all who wait have met, and wait out. */
+  /** Trouble that concerns all waiters, and that they wait out. */
   met(trouble: unknown): void
 }
 
-/** Shows the server again and again that those who wait live, and asks how they stand. */
+/** Shows the server regularly that the waiters are alive, and asks how they stand. */
 export class LinePoll {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
@@ -42,11 +42,11 @@ export class LinePoll {
   #timer: Timer | undefined
   #due = Infinity
   #asking = false
-  /** When all who stand there were asked about. */
+  /** When all places were last asked about. */
   #askedAll = -Infinity
-  /** Soon, for a message. */
+  /** A message demands a question, which will be asked soon. */
   #owed = false
-  /** How often somebody here was called. */
+  /** How many messages have demanded a question. */
   calls = 0
 
   constructor(host: LineHost, protocol: LineProtocol, line: Polled, news: () => News) {
@@ -56,7 +56,7 @@ export class LinePoll {
     this.#news = news
   }
 
-  /** In so many ms, unless it comes sooner anyway. */
+  /** Asks in `ms`, or sooner if a question is due sooner anyway. */
   in(ms: number): void {
     const { clock } = this.#host.runtime.options
     const wait = Math.min(ms, POLL * (0.9 + 0.1 * clock.random()))
@@ -70,7 +70,7 @@ export class LinePoll {
     }, wait)
   }
 
-  /** As an answer says: `left` ms from now at the latest, and sooner where nothing else can say that this place, the next one, is granted. */
+  /** Asks when an answer says: in `left` ms at the latest; sooner if this place is next and no message can tell it of its grant. */
   after(state: PlaceState, left: number): void {
     const wait = left < 0 ? POLL : left + 1
     this.in(this.#news() >= 2 && this.#isNext(state) ? Math.min(RESTLESS, wait) : wait)
@@ -80,7 +80,7 @@ export class LinePoll {
     return state === 'next' || (state === 'behind others' && this.#protocol.callOf === undefined)
   }
 
-  /** Somebody here was called. What is being asked may have been answered before that. */
+  /** A message came. A question in progress may have been answered before it. */
   now(): void {
     this.calls += 1
     if (!this.#asking && !this.#owed) this.#answerCall()
@@ -108,7 +108,7 @@ export class LinePoll {
     this.stop()
     this.#asking = true
     const { calls } = this
-    // A message is about those in front: it costs one script, and the others are asked about as often as without it.
+    // A message concerns the first places: it costs one script. The others are asked about as often as without messages.
     const now = this.#host.runtime.options.clock.monotonic()
     const most = now - this.#askedAll < ALL_AGAIN ? BATCH : places.length
     if (most >= places.length) this.#askedAll = now

@@ -12,7 +12,7 @@ import { LineLeave } from './line-leave.js'
 import { Places } from './places.js'
 import { POLL } from '../../constants.js'
 
-/** Those of this process who wait in one line, which of them has which place there, and every way in which a wait ends. */
+/** The waiters of this process in one line, which place belongs to which waiter, and every way in which a wait ends. */
 export class LineWaiters {
   readonly room: WaitingRoom
   readonly places: Places
@@ -29,7 +29,7 @@ export class LineWaiters {
   /** The wire name of a hold that a step on the server is passing on. */
   passing: string | undefined
 
-  /** `ask`: this waiter needs a place in the line. */
+  /** `ask`: called when a waiter needs a place in the line. */
   constructor(host: LineHost, protocol: LineProtocol, outsiders: Outsiders, ask: (waiter: Waiter) => void) {
     this.#host = host
     this.#outsiders = outsiders
@@ -47,7 +47,7 @@ export class LineWaiters {
     return this.room.of(owner).find(({ place }) => place !== undefined)?.place
   }
 
-  /** From here on the call waits. False: too many do, or it does not any more. */
+  /** From now on the call counts as waiting. False: too many calls wait, or it has stopped waiting. */
   admit(waiter: Waiter): boolean {
     if (waiter.queued && !waiter.counted && this.room.admit(waiter)) this.#host.runtime.lockEvents.waits(this.#host)
     return waiter.queued
@@ -55,7 +55,7 @@ export class LineWaiters {
 
   // ---- whose place it is -------------------------------------------------------------------------------------------
 
-  /** Whoever is first here asks for the place of the process; not while the process has the lock. */
+  /** The first waiter asks for the place of the process, unless the process holds the lock. */
   stand(): void {
     const { first } = this.room
     if (!this.standsOnce || first === undefined || !this.places.none) return
@@ -64,7 +64,7 @@ export class LineWaiters {
     else if (!this.#host.asks && !this.#host.runtime.closed) this.#ask(first)
   }
 
-  /** Whoever stood there has gone: the place goes to the first here, or out of the line. */
+  /** The waiter of this place has left: the place goes to the first waiter here, or leaves the line. */
   vacate(place: Place): Promise<void> | undefined {
     const { first } = this.room
     if (!this.standsOnce || first === undefined || !this.places.has(place)) return this.leave.giveUp(place)
@@ -72,14 +72,14 @@ export class LineWaiters {
     return undefined
   }
 
-  /** Another call of the same owner has stood behind this one: it needs a place of its own now. */
+  /** Another call of the same owner relied on this waiter's place: it needs a place of its own now. */
   shareOn(waiter: Waiter): void {
     if (this.standsOnce) return
     const [next] = this.room.of(waiter.request.owner)
     if (next !== undefined) this.#ask(next)
   }
 
-  /** Nothing more to do for now: whoever is first asks, and where nobody waits the gate may go. */
+  /** Nothing more to do for now: the first waiter asks, and without waiters the gate may go. */
   rest(): void {
     this.stand()
     if (this.places.none && this.room.first === undefined) this.#host.rested()
@@ -94,7 +94,7 @@ export class LineWaiters {
     for (const place of this.places) if (!place.waiter.queued) void this.vacate(place)
   }
 
-  /** A single try had no luck. */
+  /** A single try was refused. */
   refuse(place: Place): void {
     this.places.forget(place)
     this.room.refuseTries(place.waiter)
@@ -111,7 +111,7 @@ export class LineWaiters {
     this.rest()
   }
 
-  /** The time limit or the signal: resolves when the place is given up. */
+  /** The time limit or the signal ended the wait. Resolves when the place is given up. */
   #left(waiter: Waiter): Promise<void> | undefined {
     const { place } = waiter
     const left = place && Promise.resolve(this.vacate(place))
@@ -132,22 +132,22 @@ export class LineWaiters {
 
   // ---- trouble -----------------------------------------------------------------------------------------------------
 
-  /** The server has answered: the next trouble is the first again. */
+  /** The server has answered: back-off starts again with the next trouble. */
   recovered(): void {
     this.#troubles = 0
   }
 
-  /** What all who wait have met, and wait out. */
+  /** Trouble that concerns all waiters, and that they wait out. */
   met(trouble: unknown): void {
     for (const { request } of this.room.all()) request.trouble = trouble
   }
 
   troubled(place: Place, trouble: unknown): void {
-    // A grant came, or it was given up, before this was known.
+    // A grant came, or the place was given up, before this was known.
     if (!this.places.has(place)) return
     const { waiter } = place
     this.places.forget(place)
-    // Whoever stands in the line already, or was granted it and is being confirmed, leaves, whatever this trouble says.
+    // If the place stands in the line already, or its grant is being confirmed, it leaves, whatever this trouble says.
     void this.leave.undo(place, place.since === undefined && !place.named ? trouble : undefined)
     waiter.request.trouble = trouble
     if (!waiter.queued) return
@@ -168,7 +168,7 @@ export class LineWaiters {
     })
   }
 
-  /** That the server cannot be reached is so for all whom it has never answered. */
+  /** If the server cannot be reached, that concerns all waiters that it has never answered. */
   #awayForAll(trouble: unknown): void {
     for (const waiter of this.room.all()) {
       if (!waitsOut(trouble, waiter.request, waiter.since <= this.answeredAt)) this.reject(waiter, trouble)

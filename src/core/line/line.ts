@@ -18,8 +18,8 @@ import { PassByServer } from './pass-by-server.js'
 import { TRIAL } from '../../constants.js'
 
 /**
- * One line on the server, as this process stands in it: first come, first served among all processes. Whoever frees the lock
- * grants it to the next in the same step and publishes that to its client.
+ * One line on the server, and the part of this process in it: first come, first served among all processes. The script that
+ * frees the lock grants it to the next place in the same step, and publishes that to its client.
  */
 export class Line implements Polled, Joinable, GrantedLine {
   readonly waiters: LineWaiters
@@ -33,7 +33,7 @@ export class Line implements Polled, Joinable, GrantedLine {
   readonly #acceptor: GrantAcceptor
   readonly #passOn: PassByServer
   readonly #outsiders: Outsiders
-  /** So many are still to join: each asks first, or waits until grants can be heard. */
+  /** How many calls have yet to join: each tries first, or waits until grants can be heard. */
   #approaching = 0
   readonly running = undefined
 
@@ -63,16 +63,16 @@ export class Line implements Polled, Joinable, GrantedLine {
     this.waiters.answeredAt = at
   }
 
-  // ---- coming ------------------------------------------------------------------------------------------------------
+  // ---- arriving ----------------------------------------------------------------------------------------------------
 
-  /** A try beside another call of its owner shares that one's luck. */
+  /** A try beside another call of its owner shares the outcome of that call. */
   asksFor(request: Request): boolean {
     return this.waiters.placeOf(request) !== undefined
   }
 
-  /** `behind`: somebody here comes first. */
+  /** `behind`: another call here comes first. */
   enter(request: Request, resolve: Waiter['resolve'], reject: Waiter['reject'], behind: boolean): void {
-    // One owner stands in the line once; its other calls take the lock again when it has it.
+    // One owner stands in the line once. When it has the lock, its other calls acquire it again.
     const place = this.waiters.placeOf(request)
     if (request.wait === 0 && place?.since !== undefined) {
       resolve(undefined)
@@ -84,7 +84,7 @@ export class Line implements Polled, Joinable, GrantedLine {
     else if (place === undefined) this.#ask(waiter)
   }
 
-  /** Has asked already, before all who wait here: it is to join the line. */
+  /** For a call that has asked already, before all waiters here: it joins the line. */
   enterFirst({ request, resolve, reject, sent }: LoneCall): void {
     this.waiters.answeredAt = sent.mono
     const waiter = this.waiters.room.enter(request, resolve, reject, sent.mono)
@@ -92,14 +92,14 @@ export class Line implements Polled, Joinable, GrantedLine {
     else this.waiters.rest()
   }
 
-  /** Takes it where it is free; else joins the line, once grants can be heard. */
+  /** Acquires the lock if it is free; else joins the line, once grants can be heard. */
   #ask(waiter: Waiter, refused = false): void {
-    // It may stand in the line already, for another call of its owner.
+    // The waiter may have a place already, that of another call of its owner.
     if (waiter.place !== undefined) return
     const place = this.waiters.places.add(waiter)
     const hears = this.#grants.hears && this.#serverTime.latest !== undefined
     const joins = waiter.request.wait > 0 && (refused || hears)
-    // Nobody goes past those who are on their way.
+    // No call overtakes those that are about to join.
     if (joins && this.#approaching === 0 && this.#grants.listens()) this.#join(place)
     else void this.#host.staying(() => this.#approach(place, joins))
   }
@@ -109,14 +109,14 @@ export class Line implements Polled, Joinable, GrantedLine {
     this.#approaching++
     try {
       if (joins || !(await this.#try(place))) {
-        // Another may stand there by now.
+        // The place may have another waiter by now.
         if (place.waiter.request.wait === 0) this.waiters.refuse(place)
         else {
           await this.#grants.listen()
           if (place.waiter.queued && places.has(place)) this.#join(place)
         }
       }
-      // It was rejected, or served as another call of its owner: the next one here goes on from there.
+      // The waiter was rejected, or served as another call of its owner. The next waiter here goes on with the place.
       if (!place.waiter.queued && places.has(place)) {
         void this.waiters.vacate(place)
         if (places.has(place)) void this.#host.staying(() => this.#approach(place, true))
@@ -140,12 +140,12 @@ export class Line implements Polled, Joinable, GrantedLine {
   #join(place: Place): void {
     place.joining = true
     place.calls = this.poll.calls
-    // Some of ours and then some of others are before it.
+    // First some places of this process, and then some of others, are ahead of it.
     const patient = this.hands.followed && this.#host.tenure !== undefined && place.waiter.request.wait > SOON
     this.#joining.join(place, patient)
   }
 
-  // ---- what the server says of a place -----------------------------------------------------------------------------
+  // ---- what the server says about a place --------------------------------------------------------------------------
 
   stays(place: Place): boolean {
     return this.waiters.places.has(place)
@@ -169,7 +169,7 @@ export class Line implements Polled, Joinable, GrantedLine {
     else if (state === 'late') this.#join(place)
     else {
       this.#waits(place, state, told)
-      // It was called before it could be asked about.
+      // A message came before there was a place to ask about.
       if (place.calls !== this.poll.calls) this.poll.now()
     }
   }
@@ -178,15 +178,15 @@ export class Line implements Polled, Joinable, GrantedLine {
     if (state === 'held') void this.#acceptor.held(place, told.stamp, sent)
     else if (!this.waiters.places.has(place)) return
     else if (state !== 'gone') this.#waits(place, state, told)
-    // Taken for dead, or everything was deleted: it queues again, at the end.
+    // The server took it for dead, or its keys were deleted: it joins again, at the end.
     else if (!place.joining) this.again(place)
   }
 
   #waits(place: Place, state: PlaceState, told: Told): void {
     const { waiter } = place
-    // A grant that nobody heard can have lapsed meanwhile, and who did hear it can have found out the name.
+    // A grant that no client here heard may have lapsed meanwhile, and a stranger who heard it may have worked out the wire name.
     place.named ||= place.since !== undefined && told.stamp - place.since >= TRIAL * 1000
-    // A grant from before that was another round's, or has lapsed.
+    // An earlier grant was for another round, or has lapsed.
     place.since = told.stamp
     this.waiters.room.refuseTries(waiter)
     if (this.waiters.admit(waiter)) {
@@ -196,12 +196,12 @@ export class Line implements Polled, Joinable, GrantedLine {
     }
     void this.waiters.vacate(place)
     this.waiters.shareOn(waiter)
-    // It may be the next one's now, who has to show itself there as well.
+    // The place may belong to the next waiter now, which must be admitted there as well.
     if (this.waiters.places.has(place)) this.#waits(place, state, told)
     else this.waiters.rest()
   }
 
-  /** Whoever waits right behind others hears of their releases. */
+  /** A place right behind outsiders, or behind Redisson's waiters, listens to their releases or wake-ups. */
   #attend(place: Place, state: PlaceState, { open = 0, share = 0 }: Told): void {
     const call = this.#protocol.callOf?.(place.wire)
     if (state !== 'behind others') this.#outsiders.leave(place)
@@ -211,7 +211,7 @@ export class Line implements Polled, Joinable, GrantedLine {
     }
   }
 
-  /** By another name: that one may have been granted it unheard. */
+  /** Joins under a new name: the old one may have been granted the lock unheard. */
   again(place: Place): void {
     this.hands.stop()
     if (!this.waiters.places.has(place)) return
@@ -227,9 +227,9 @@ export class Line implements Polled, Joinable, GrantedLine {
     this.waiters.troubled(place, trouble)
   }
 
-  // ---- giving it to the next ---------------------------------------------------------------------------------------
+  // ---- passing it on -----------------------------------------------------------------------------------------------
 
-  /** Where each waiter has a place of its own, the release on the server grants it to the next. */
+  /** False if each waiter has a place of its own: then the release on the server grants the lock to the next place. */
   get passesOn(): boolean {
     return this.waiters.standsOnce
   }
@@ -246,7 +246,7 @@ export class Line implements Polled, Joinable, GrantedLine {
     return this.#passOn.begin(from)
   }
 
-  /** Whoever waits stands in the line already, where each has a place. */
+  /** If each waiter has a place, all of them stand in the line already. */
   start(): void {
     this.waiters.stand()
   }
@@ -261,7 +261,7 @@ export class Line implements Polled, Joinable, GrantedLine {
 
   // ---- leaving -----------------------------------------------------------------------------------------------------
 
-  /** All calls of this owner leave; `settle` says so to each. */
+  /** Removes all calls of this owner, and passes each to `settle`. */
   dismiss(owner: UnitOfWork, settle: (waiter: Waiter) => void): void {
     this.waiters.room.dismiss(owner, settle)
   }

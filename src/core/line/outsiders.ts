@@ -3,25 +3,25 @@ import type { Runtime } from '../client/runtime.js'
 import type { Attendance } from '../server/subscriptions.js'
 import type { Place } from '../waiting/waiter.js'
 
-/** In their turn outsiders take so long at most from the message of a release until they have the lock, ms: Redisson takes 3 to 5. */
+/** ms. In their turn, outsiders take at most this long from the message of a release until they have the lock: Redisson takes 3 to 5. */
 const QUIET = 10
 
 /**
- * Those who wait for the same lock and know of no line: Redisson's clients. They hear of releases on its channel. Where one of
- * them has it, or it is left to them for a while, whoever is first in our line listens there too, and asks when they are through.
+ * Waiters for the same lock that know of no line: Redisson's clients. They listen for releases on its channel. While one of them
+ * has the lock, or it is left to them for a while, our first waiter listens there too, and asks when they have finished.
  */
 export class Outsiders {
   readonly #host: { readonly runtime: Runtime }
   readonly #protocol: { readonly channel: string }
   readonly #ask: () => void
   #ear: Attendance | undefined
-  /** On behalf of whom. */
+  /** The place for which we listen. */
   #first: Place | undefined
   #timer: Timer | undefined
   #later: Timer | undefined
-  /** Until when it is left to them, on the monotonic clock. */
+  /** Until when the lock is left to them, on the monotonic clock. */
   #till = -Infinity
-  /** Nobody was heard for a while; how often they were through since it was left to them, and how often they may be. */
+  /** Whether none of them was heard for a while; how many visits they have had in this turn; and how many they may have. */
   #quiet = false
   #visits = 0
   #share = 0
@@ -40,12 +40,12 @@ export class Outsiders {
     return this.#now < this.#till && (this.#quiet || this.#visits >= this.#share) ? 1 : 0
   }
 
-  /** It may be that one of them has it: if nobody else has given it to us until then, we listen. */
+  /** One of them may have the lock: if it has not been granted to us after `ms`, we listen. */
   expect(ms: number): void {
     this.#later ??= this.#host.runtime.options.clock.setTimer(() => this.attend(undefined, 0, 0), ms)
   }
 
-  /** Theirs is the next turn, or this one, and this place is behind them; `open`: for so many ms at most, and for so many visits. */
+  /** This turn or the next is theirs, and the place is behind them. `open`: for how many ms at most; `share`: for how many visits. */
   attend(first: Place | undefined, open: number, share: number): void {
     this.#first = first
     if (open > 0 && this.#now >= this.#till) {
@@ -56,7 +56,7 @@ export class Outsiders {
     }
     if (this.#ear !== undefined) return
     this.#ear = this.#host.runtime.subscriptions.listen(this.#protocol.channel, () => this.#heard())
-    // It may have been released before that is heard.
+    // The lock may have been released before the subscription was ready.
     this.#ear.ready?.then(this.#ask, () => undefined)
   }
 
@@ -66,7 +66,7 @@ export class Outsiders {
     else this.#ask()
   }
 
-  /** Asks when nobody was heard for a while, or when their time is over. */
+  /** Asks when none of them was heard for a while, or when their turn is over. */
   #wait(): void {
     this.#timer?.cancel()
     this.#quiet = false
@@ -80,7 +80,7 @@ export class Outsiders {
     )
   }
 
-  /** One of ours has it, or `place` is not behind them; nobody here is, unless another place still is. */
+  /** A holdfast client has the lock, or `place` is not behind outsiders. Stops listening, unless another place still is behind them. */
   leave(place?: Place): void {
     const first = this.#first
     if (place !== undefined && first !== undefined && first !== place && first.waiter.place === first) return

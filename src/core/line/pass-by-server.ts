@@ -8,7 +8,7 @@ import { isLate, lateError } from '../waiting/late-answer.js'
 import type { Waiter } from '../waiting/waiter.js'
 import type { LineWaiters } from './line-waiters.js'
 
-/** Passes a hold on to the first waiter of this process by one step on the server: its terms are others, or it needs a token. */
+/** Passes a hold on to the first waiter of this process by one step on the server: if the terms differ, or it needs a token. */
 export class PassByServer {
   readonly #host: LineHost
   readonly #protocol: LineProtocol
@@ -36,7 +36,7 @@ export class PassByServer {
       const { trouble } = outcome
       this.#waiters.met(trouble)
       this.#undo(wire, lease, trouble)
-      // With too few replicas it was passed on, and is given back.
+      // If too few replicas answered, it has been passed on, and the undo releases it.
       if (!(trouble instanceof ReplicationError)) return this.#host.free(from)
     } else if (outcome) this.#passed(from, waiter, wire, sent)
     else this.#undo(from.wire, from.lease)
@@ -45,12 +45,12 @@ export class PassByServer {
   }
 
   async #takeOver(from: Tenure, wire: string, lease: number): Promise<boolean> {
-    // On trial it stands in the line still.
+    // On trial, the hold still stands in the line.
     if (from.trial) await this.#protocol.confirm(from.wire, from.lease)
     return this.#protocol.pass(from.wire, wire, lease)
   }
 
-  /** To whoever is first now and wants it on the same terms. */
+  /** Serves the first waiter that still waits and wants the same terms. */
   #passed(from: Tenure, waiter: Waiter, wire: string, sent: Moment): void {
     const { runtime, name } = this.#host
     const { terms } = waiter.request

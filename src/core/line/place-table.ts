@@ -3,9 +3,9 @@ import type { Place } from '../waiting/waiter.js'
 const FEW = 16
 
 /**
- * The places of one line, by the running numbers of their names. A Map would do, were it not for the garbage: it makes itself anew
- * after so many changes, and once its old self has outlived two collections, all that the next ones know outlives them as
- * well. At 100,000 hand-overs a second that was most of the work.
+ * The places of one line, by the numbers in their names. A Map would do, but for the garbage: it rebuilds itself after a number of
+ * changes, and once an old table has survived two collections, everything that later tables refer to survives as well. At
+ * 100,000 hand-overs a second that was most of the work.
  */
 export class PlaceTable {
   #slots: (Place | undefined)[] = new Array<undefined>(FEW).fill(undefined)

@@ -28,7 +28,7 @@ export class Places {
     return this.#table.size === 0
   }
 
-  /** For a waiter who is to join, under a new name. */
+  /** Makes a place with a new name for a waiter that will join. */
   add(waiter: Waiter): Place {
     const wire = this.#host.nextWire()
     const place: Place = {
@@ -51,7 +51,7 @@ export class Places {
     return place
   }
 
-  /** Its waiter has gone, and another one here has none. */
+  /** The waiter of the place has left, and another waiter here has no place. */
   giveTo(place: Place, waiter: Waiter): void {
     if (this.has(place)) place.waiter.place = undefined
     place.mixed ||= place.waiter.request.terms.lease !== waiter.request.terms.lease
@@ -68,20 +68,20 @@ export class Places {
     return place.waiter.place === place
   }
 
-  /** It hears who calls as Redisson does. */
+  /** Listens on the channel on which Redisson would wake up this place. */
   hearCalls(place: Place, channel: string, called: () => void): void {
     if (place.ear !== undefined) return
     const listener = (): void => {
       if (this.has(place)) called()
     }
-    // Whoever may look at the names of channels can read it there.
+    // The wire name is part of the channel's name, which others may be able to list.
     place.named ||= channel.includes(place.wire)
     place.ear = this.#host.runtime.subscriptions.listen(channel, listener)
-    // It may have been called before it could hear.
+    // The wake-up may have come before the subscription was ready.
     place.ear.ready?.then(listener, () => undefined)
   }
 
-  /** Its waiter has the lock, or has gone. */
+  /** The waiter of the place has the lock, or has left. */
   forget(place: Place): void {
     this.#table.remove(place)
     if (this.has(place)) place.waiter.place = undefined

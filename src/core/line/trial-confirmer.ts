@@ -3,12 +3,12 @@ import type { Tenure } from '../hold/tenure.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
 
-/** All that follows at once from what happens in this tick is done. */
+/** Resolves when everything that follows at once from this tick is done. */
 const tickOver = (): Promise<void> => new Promise((resolve) => queueMicrotask(() => nextTick(resolve)))
 
 /**
- * Grants that somebody works on already, and that the server is still to hear of. Where the last one was over within its tick,
- * the next one is given its tick, too: then one step frees it, and none confirms it.
+ * Confirms grants whose waiters work already. If the last hold ended within its tick, the next one is given its tick, too:
+ * then one step frees it, and no step needs to confirm it.
  */
 export class TrialConfirmer {
   readonly #host: LineHost
@@ -27,12 +27,12 @@ export class TrialConfirmer {
       const confirming = (tenure.confirming = this.#confirm(tenure, this.#brief ? tick : undefined))
       await tick
       this.#brief = tenure.over
-      // Gone: but it may stand in the line still.
+      // The grant is gone, but the place may still stand in the line.
       if ((await confirming) === 0) await this.#host.runtime.undo.acquire(this.#protocol, wire, lease, undefined)
     })
   }
 
-  /** Unless it is over by `then`: until somebody answers, or the trial is over. 0: it was gone. */
+  /** Confirms the grant, unless it is over by `then`. Repeats until the server answers, or the trial is over. 0: it was gone. */
   async #confirm(tenure: Tenure, then?: Promise<void>): Promise<number | undefined> {
     if (then !== undefined) await then
     let sent = tenure.now()
