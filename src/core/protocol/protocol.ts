@@ -1,90 +1,90 @@
 import type { Script } from '../../lua/script.js'
 
-/** A script that gives many holds a full lease in one call: the keys of each, one after the other; a lease, then the owner of each. */
+/** A script that gives many holds a full lease in one call. Keys: those of each hold, one after the other. Arguments: a lease, then each owner. */
 export type RenewScript = Script<readonly [...string[]], readonly [number, ...string[]], readonly number[]>
 
-/** What the server said to an attempt: null is held, otherwise for how many ms it stays another's (-1: no expiry). */
+/** The server's answer to an attempt. Null: held. Else for how many ms another owner still holds the lock (-1: no expiry). */
 export type Attempt = number | null
 
 export interface ServerState {
-  /** ms; -1 without expiry, -2 when free. */
+  /** ms; -1 without expiry, -2 if it is free. */
   readonly ttl: number
   readonly holders: readonly {
     readonly owner: string
     readonly count: number
-    /** Where there is more than one. */
+    /** Set if there is more than one mode. */
     readonly mode?: 'read' | 'write'
-    /** Where a lock is of several keys: which of them it has. */
+    /** The keys that it holds, if the lock covers several. */
     readonly keys?: readonly string[]
   }[]
-  /** In order, where the server keeps a line; deadlines in ms since the epoch. */
+  /** In order, if the server keeps a line; deadlines in ms since the epoch. */
   readonly waiting?: readonly {
     readonly owner: string
     readonly deadline: number
-    /** Where a lock is of several keys: which of them it wants. */
+    /** The keys that it wants, if the lock covers several. */
     readonly keys?: readonly string[]
   }[]
-  /** There may be others who hold it or wait. */
+  /** There may be more holders or waiters. */
   readonly more?: true
-  /** The newest fencing token of anybody, where holds have them. */
+  /** The newest fencing token that any hold got, if holds have tokens. */
   readonly token?: bigint
 }
 
-/** What the server can do for whoever has something: one owner, for one tenure only. */
+/** What the server can do for a holder: one owner, for one tenure only. */
 export interface HeldProtocol {
   /** The key on the server. */
   readonly key: string
   readonly renewal: RenewScript
-  /** Others who have it, too, may give the key less time than this owner has: a fixed lease needs upkeep as well. */
+  /** Other holders may give the key a shorter lease than this owner's, so a fixed lease needs upkeep as well. */
   readonly shared?: boolean
-  /** What the renewal of this owner's hold is to be given. Default: the key. */
+  /** The keys for the renewal of this owner's hold. Default: the key. */
   renewalKeys?(owner: string): readonly string[]
-  /** What it is to be told of this owner's hold. Default: the owner. */
+  /** The argument for the renewal of this owner's hold. Default: the owner. */
   renewalWords?(owner: string): string
-  /** A hold may be lost in part: what is left of it is given back. */
+  /** A hold may be lost in part: what is left of it must be released. */
   readonly divisible?: boolean
-  /** How much work the renewal of a hold of so many levels is, where that may be more than that of a plain lock: 1. */
+  /** How much work it is to renew a hold with this many levels. A plain lock is 1. */
   weight?(level: number): number
-  /** ms left (-1: no expiry), or undefined when it is not this owner's. */
+  /** ms left (-1: no expiry), or undefined if the lock is not this owner's. */
   setLevel(owner: string, level: number, lease: number): Promise<number | undefined>
   /**
-   * Only of kinds whose holds have fencing tokens: the one that the last reply brought for this owner, once. Such a hold
-   * is never passed on without the server, for the next one needs a token of its own.
+   * Only for kinds whose holds have fencing tokens: the token that the last reply brought for this owner, once. Such a hold
+   * is never passed on without the server, because the next one needs a token of its own.
    */
   takeToken?(owner: string): bigint | undefined
 }
 
 /**
- * The atomic steps of one lock: all that a kind says. It never subscribes, sets a timer or loops.
- * Owners are wire names, each for one tenure only; every step may be repeated with the same arguments.
+ * The atomic steps of one lock, and all that defines a kind. It never subscribes, sets a timer or loops.
+ * Owners are wire names, each for one tenure only. Every step may be repeated with the same arguments.
  */
 export interface LockProtocol extends HeldProtocol {
   /** The channel on which releases are published. */
   readonly channel: string
   acquire(owner: string, lease: number): Promise<Attempt>
   /**
-   * How many processes were told, or `NOT_HELD` when it was not this owner's. `served`: see Tenure; `visits`: how many have had
-   * it by this name.
+   * How many processes the release was published to, or `NOT_HELD` if it was not this owner's. `served`: see `Tenure`. `visits`:
+   * how many owners have had the lock under this name.
    */
   release(owner: string, served?: readonly string[], visits?: number): Promise<number>
-  /** Whether the hold is now `to`'s. */
+  /** Whether the hold is now that of `to`. */
   pass(from: string, to: string, lease: number): Promise<boolean>
   forceRelease(): Promise<boolean>
   /**
-   * `briefly`: whether anybody holds it, and for how long, is all that is asked: of very many holders some are enough, and the line
-   * is not read. `owner`: of the holders that one is asked for.
+   * `briefly`: only asks whether the lock is held, and for how long. Then some of very many holders are enough, and the line is not
+   * read. `owner`: the holder that is asked about.
    */
   inspect(briefly?: boolean, owner?: string): Promise<ServerState>
 }
 
-/** An inspection shows so many holders at most, and looks at so many places of the line: others may have written any number. */
+/** How many holders an inspection shows at most, and how many places of the line it looks at: strangers may have written any number. */
 export const SHOWN = 10_000
-/** To a script that inspects: the line is not asked for. */
+/** Passed to a script that inspects: do not read the line. */
 export const NO_LINE = -1
 
-/** What a script says to whoever has it now: to one that asks for it, and to one that takes over another's hold. */
+/** Decodes replies: an attempt that got the lock, and a hold that was taken over. */
 export const isHeld = (left: number | null): boolean => left === null
 export const isPassed = (passed: number): boolean => passed === 1
 
-/** What a script says to whoever gives back what was not theirs. */
+/** The reply to a release by an owner that did not hold the lock. */
 export const NOT_HELD = -1

@@ -1,10 +1,10 @@
 import type { LineProtocol } from './line-protocol.js'
 import type { Attempt } from './protocol.js'
 
-/** A lock that many owners hold at a time. */
+/** A lock that many owners may hold at a time. */
 export interface ReadProtocol extends LineProtocol {
-  /** Under a write by `writer`, whoever waits. */
+  /** Reads under a write by `writer`, even if others wait. */
   readUnder(writer: string, owner: string, lease: number): Promise<Attempt>
-  /** Under which name who writes reads. */
+  /** The wire name under which a writer reads. */
   readerOf(writer: string): string
 }

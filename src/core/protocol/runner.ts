@@ -1,35 +1,35 @@
 import type { Script } from '../../lua/script.js'
 import type { RedissonVersion } from '../../api/client.js'
 
-/** Who else is on the keys, and what they go by. */
+/** Which other clients may use the keys, and their settings. */
 export interface Fleet {
-  /** The oldest Redisson. */
+  /** The oldest Redisson version. */
   readonly redisson: RedissonVersion
-  /** How long a waiter in a line may be silent, ms. */
+  /** ms. How long a waiter in a line may be silent. */
   readonly fairWaiterTimeout: number
-  /** The lease of who names none, ms. */
+  /** ms. The lease if a call names none. */
   readonly watchdog: number
 }
 
-/** What a protocol needs to speak: see `Link.run`. */
+/** What a protocol needs to run its scripts: see `Link.run`. */
 export interface Runner {
   run<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
     script: Script<K, A, R>,
     keys: K,
     args: A,
   ): Promise<R>
-  /** Runs a script by which somebody may come to have something. Where the reply says so, the replicas are waited for: see `Replicas`. */
+  /** Runs a script that may acquire. If the reply says that it did, waits for the replicas: see `Replicas`. */
   take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
     script: Script<K, A, R>,
     keys: K,
     args: A,
     took: (reply: R) => boolean,
   ): Promise<R>
-  /** PUBLISH, or SPUBLISH where Redisson would use it. */
+  /** PUBLISH, or SPUBLISH if Redisson would use it. */
   readonly publishCommand: string
-  /** A script learns of all who listen to a channel, not only of those at one node. */
+  /** Whether a script sees all subscribers of a channel, and not only those at one node. */
   readonly countsAll: boolean
-  /** Whether this client may be among the listeners that the server counts. */
+  /** Whether this client may be among the subscribers that the server counts. */
   mayBeCounted(channel: string): boolean
   readonly fleet: Fleet
 }
