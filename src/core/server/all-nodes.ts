@@ -1,4 +1,4 @@
-/** The answers of all nodes, or the first refusal. */
+/** The answers of all nodes. Throws the first rejection. */
 export const allOf = <R>(outcomes: readonly PromiseSettledResult<R>[]): R[] =>
   outcomes.map((outcome) => {
     if (outcome.status === 'rejected') throw outcome.reason

@@ -1,35 +1,35 @@
 import type { Clock } from '../../base/clock.js'
 
-/** Work behind the callers' backs, for which `close` waits; and pauses that closing cuts short. */
+/** Work that goes on in the background, and for which `close` waits; and pauses that closing cuts short. */
 export class BackgroundWork {
   readonly #clock: Clock
-  /** How much of it goes on. */
+  /** How many works are in progress. */
   #count = 0
   #settled: (() => void) | undefined
   /** Pauses that closing cuts short. */
   readonly #pauses = new Set<() => void>()
   closed = false
-  /** When closing gives up what it still tries, on the monotonic clock. */
+  /** When closing gives up the steps that it still repeats, on the monotonic clock. */
   endsAt = Infinity
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Nothing new is begun. What goes on is given up at that time, on the monotonic clock. */
+  /** Nothing new starts from now on. Work in progress is given up at that time, on the monotonic clock. */
   end(endsAt: number): void {
     this.closed = true
     this.endsAt = endsAt
   }
 
-  /** Keeps `close` waiting for it; what it rejects with is for others to tell. */
+  /** `close` waits for the work. If it rejects, reporting that is up to others. */
   track(work: Promise<unknown>): void {
     this.begun()
     const ended = (): void => this.ended()
     work.then(ended, ended)
   }
 
-  /** Keeps `close` waiting until as much has ended. */
+  /** `close` waits until each `begun` has its `ended`. */
   begun(): void {
     this.#count++
   }
@@ -39,7 +39,7 @@ export class BackgroundWork {
     if (this.#count === 0) this.#settled?.()
   }
 
-  /** Cuts short what waits for a later time. */
+  /** Ends all pauses now. */
   hurry(): void {
     for (const wake of [...this.#pauses]) wake()
   }
@@ -53,12 +53,12 @@ export class BackgroundWork {
     }
   }
 
-  /** Closing cuts it short. */
+  /** A pause that closing cuts short, and that does not start once closed. */
   pause(ms: number): Promise<void> {
     return this.closed ? Promise.resolve() : this.sleep(ms)
   }
 
-  /** Only the last moment of closing cuts it short. */
+  /** A pause that only the last moment of closing cuts short. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {

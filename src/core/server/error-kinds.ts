@@ -1,7 +1,7 @@
 import { EngineError, isBrokenOff } from '../../errors.js'
 
 const AWAY: ReadonlySet<string> = new Set(['OFFLINE', 'NO_REPLY'])
-/** Who answers in words of its own may be a proxy, which knows as little as we do. */
+/** With these errors, a step may have run. An answer in other words may come from a proxy, which knows no more than we do. */
 export const UNSURE: ReadonlySet<string> = new Set(['NO_REPLY', 'BAD_REPLY', 'SERVER'])
 const PASSING: ReadonlySet<string> = new Set([
   ...AWAY,
@@ -15,24 +15,24 @@ const PASSING: ReadonlySet<string> = new Set([
   'ASK',
 ])
 
-/** Trouble that is waited out, once the server has answered a waiter at all. */
+/** Trouble that may pass: waiters wait it out, once the server has answered them at all. */
 export const isTransient = (trouble: unknown): boolean => trouble instanceof EngineError && PASSING.has(trouble.code)
 
-/** The server cannot be reached: so for all, while other trouble may be of one call only. */
+/** The server cannot be reached. That concerns all calls, while other trouble may concern one call only. */
 export const isAway = (trouble: unknown): boolean => trouble instanceof EngineError && AWAY.has(trouble.code)
 
-/** Something else stands under the name. */
+/** The key holds something else. */
 export const isWrongKind = (trouble: unknown): boolean =>
   trouble instanceof EngineError && trouble.code === 'WRONG_KIND'
 
-/** Its slot moves from node to node: a call that waits goes on when it has arrived, whether it was answered before or not. */
+/** The slot is moving between nodes. A call that waits goes on when it has arrived, whether it was answered before or not. */
 export const isMoving = (trouble: unknown): boolean =>
   trouble instanceof EngineError && (trouble.code === 'TRYAGAIN' || trouble.code === 'ASK')
 
-/** A call with a time limit waits out what passes; one without does so once the server has answered it, or while a slot moves. */
+/** A call with a time limit waits out passing trouble. One without does so once the server has answered it, or while a slot moves. */
 export const waitsOut = (trouble: unknown, { wait }: { readonly wait: number }, answered: boolean): boolean =>
   isTransient(trouble) && (answered || (wait > 0 && (wait !== Infinity || isMoving(trouble))))
 
-/** Whether the server may have done it, or a part: a script is broken off where a key moves to another node meanwhile. */
+/** Whether the server may have run the step, or part of it: if a key moves to another node, a running script is broken off. */
 export const mayHaveRun = ({ code, message }: EngineError): boolean =>
   UNSURE.has(code) || isBrokenOff(message) || (code === 'NOPERM' && message.includes(' script: '))

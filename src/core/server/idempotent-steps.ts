@@ -11,27 +11,27 @@ import { UNSURE, isTransient } from './error-kinds.js'
 import { quoted } from '../../plain-text.js'
 import { errorOf } from '../../thrown.js'
 
-/** How long a note that nobody needs any more may stay, ms: many are deleted together. */
+/** ms. How long a note that is no longer needed may stay: many are deleted together. */
 const LINGER = 1000
 const BATCH = 250
-/** In an outage that lasts: the others go after an hour. */
+/** How many are kept in a long outage; the others expire after an hour. */
 const MOST_GIVEN_UP = 1000
 
-/** For how long a step is asked for again whose answer is none, ms: a connection that answers so may do so always. */
+/** ms. How long a step is repeated after a strange reply: a connection that answers so once may do so always. */
 const STRANGE = 1000
 
-/** What became of a step that was repeated. */
+/** The result of a step that was repeated. */
 type Outcome<T> = { readonly answer: T } | { readonly error: unknown }
 
-/** What went wrong with it until now. */
+/** What has gone wrong with a step so far. */
 class Course {
   readonly #clock: { monotonic(): number }
-  /** Of the first copy without an answer. It may have been done, whatever is said of later ones. */
+  /** The error of the first copy without an answer. That copy may have run, whatever is said about later ones. */
   unanswered: unknown
   unansweredAt = Infinity
-  /** A copy was never answered: it may come late. */
+  /** A copy was never answered: it may still run. */
   late = false
-  /** Since when all that comes is a refusal that does not pass. */
+  /** Since when every error has been a refusal that does not pass. */
   refusedAt = Infinity
   latest: unknown
 
@@ -50,7 +50,7 @@ class Course {
   }
 }
 
-/** What it needs of its client. */
+/** What the steps need from the client. */
 interface Noting {
   readonly options: { readonly id: string; readonly clock: Clock }
   readonly link: Pick<Link, 'isUp' | 'cluster' | 'command'>
@@ -62,14 +62,14 @@ interface Noting {
 }
 
 /**
- * What must be done once though its answer may be lost. A count cannot tell who changed it, so each such step leaves a note
- * of what came of it, under a key of its own that lives for longer than anybody asks. Whose answer is lost asks again under
- * the same key. When every copy that was sent has been answered, the note goes.
+ * Steps that must run once, even if their answer is lost. A counter cannot tell which client changed it, so each such step leaves
+ * a note of its result under a key of its own, which lives longer than any client repeats the step. If the answer is lost, the
+ * client asks again with the same key. When every copy that was sent has been answered, the note is deleted.
  */
 export class IdempotentSteps {
   readonly #runtime: Noting
   readonly #answered = new Set<string>()
-  /** Of steps that nobody asks for any more though a copy may come late: they last for as long as that. */
+  /** Notes of steps that are no longer repeated although a copy may come late: the notes stay for as long as that is possible. */
   readonly #givenUp = new Set<string>()
   #timer: Timer | undefined
 
@@ -77,14 +77,14 @@ export class IdempotentSteps {
     this.#runtime = runtime
   }
 
-  /** Where the next request about `key` has its note. */
+  /** The key of the note of the next request about `key`. */
   note(key: string): string {
     return noteKey(key, this.#runtime.options.id, this.#runtime.nextNumber())
   }
 
   /**
-   * Without an answer it is asked for again, within a minute; while its slot moves from node to node, too. Rejects when it was
-   * surely not done; or else with the error of the first copy that was not answered.
+   * Repeats the step for up to a minute if there is no answer, or while its slot moves between nodes. Rejects if the step
+   * certainly did not run; otherwise with the error of the first copy that was not answered.
    */
   async once<T>(key: string, step: (note: string) => Promise<T>): Promise<T> {
     const course = this.#course()
@@ -99,8 +99,8 @@ export class IdempotentSteps {
   }
 
   /**
-   * Whatever goes wrong, it is tried again until `until`, and for no longer than `kept` after it may have been done. Never
-   * rejects. After a minute the client's listeners are told, and it goes on behind the caller's back: undefined.
+   * Repeats the step whatever goes wrong, until `until`, and for no longer than `kept` after it may have run. Never rejects.
+   * After a minute it emits an `error` event, resolves with undefined, and goes on in the background.
    */
   surely<T>(
     key: string,
@@ -113,8 +113,8 @@ export class IdempotentSteps {
   }
 
   /**
-   * Behind a step without an answer, or that no replica has: `undo` finds out whether it was done, and voids a copy that comes late. It is
-   * tried for a minute, for longer where what it took `lasts` longer, and for `LONGEST_UNDO` at most; after a minute the client's listeners are told.
+   * After a step without an answer, or one that no replica has: `undo` finds out whether it ran, and voids a late copy. Repeats that for
+   * a minute, longer if what was acquired `lasts` longer, and at most for `LONGEST_UNDO`. After a minute it emits an `error` event.
    */
   undo(cause: unknown, undo: () => Promise<unknown>, lasts = Infinity): void {
     if (!mayHaveChanged(cause)) return
@@ -126,7 +126,7 @@ export class IdempotentSteps {
     void this.#told(undone, course)
   }
 
-  /** Every copy was answered. */
+  /** Every copy of the step was answered, so the note can be deleted. */
   forget(note: string): void {
     this.#answered.add(note)
     if (this.#answered.size >= BATCH && this.#runtime.link.isUp) void this.flush()
@@ -135,7 +135,7 @@ export class IdempotentSteps {
     }
   }
 
-  /** What cannot be deleted now is tried again, and goes by itself at last. */
+  /** Deletes the notes that are not needed. Those that cannot be deleted now are retried, and expire at last. */
   async flush(): Promise<void> {
     this.#timer?.cancel()
     this.#timer = undefined
@@ -154,7 +154,7 @@ export class IdempotentSteps {
   async #delete(notes: readonly string[]): Promise<void> {
     const runtime = this.#runtime
     const route = notes[0] as string
-    // Closing does not end before they are gone, if that can be.
+    // Closing waits until they are deleted, if that is possible.
     const outcome = await runtime.retry.insist(
       () => runtime.link.command(['DEL', ...notes], integer, { route }),
       () => (runtime.closed ? Infinity : -Infinity),
@@ -162,7 +162,7 @@ export class IdempotentSteps {
     if ('error' in outcome && isTransient(outcome.error) && !runtime.closed) for (const note of notes) this.forget(note)
   }
 
-  /** A try for each when others are deleted, or the client closes: they go by themselves at last. */
+  /** Tries once for each note when others are deleted, or when the client closes: they expire at last. */
   #shortened(): Promise<unknown>[] {
     const notes = [...this.#givenUp]
     this.#givenUp.clear()
@@ -196,7 +196,7 @@ export class IdempotentSteps {
       return outcome
     }
     if (!course.late) this.forget(note)
-    // A copy may come late still. Asked for once more, the note lasts for as long as that, and then it goes.
+    // A copy may still come late. Repeat the step, so that the note lasts as long as that is possible, and then expires.
     else {
       this.#runtime.retry.inBackground(async () => {
         await step(note)
@@ -206,7 +206,7 @@ export class IdempotentSteps {
     return outcome
   }
 
-  /** Its answer; undefined when there is none within a minute. Then, or when it ends without one before, that is told. */
+  /** The answer of the step; undefined if there is none within a minute. Emits an `error` event then, or when the step ends without an answer. */
   #told<T>(asked: Promise<Outcome<T>>, course: Course): Promise<T | undefined> {
     return new Promise((resolve) => {
       let told = false
@@ -229,7 +229,7 @@ export class IdempotentSteps {
 const isUnanswered = (error: unknown): boolean => error instanceof EngineError && error.code === 'NO_REPLY'
 const isStrange = (error: unknown): boolean => error instanceof EngineError && error.code === 'BAD_REPLY'
 
-/** No node does what has several keys before all of them are at the same. */
+/** A node runs no command with several keys until it has all of them. */
 const isBetweenNodes = (error: unknown): boolean =>
   error instanceof EngineError && ['TRYAGAIN', 'ASK', 'MOVED'].includes(error.code)
 

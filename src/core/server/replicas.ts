@@ -13,19 +13,19 @@ export interface ReplicasOptions {
   readonly replicas: { readonly sync: boolean; readonly timeout: number }
 }
 
-/** Slots whose server has so many replicas. */
+/** A range of slots whose server has `count` replicas. */
 interface Span {
   readonly from: number
   readonly to: number
   readonly count: number
 }
 
-/** How long what was heard of them is believed, ms: one that comes later is noticed then. */
+/** ms. How long the known number of replicas is trusted. A replica that is added later is noticed then. */
 const BELIEVED = 30_000
 
 /**
- * Waits for the replicas after what was taken, as Redisson does: one of those that the server has must have it, or a failover
- * could give it to somebody else as well. Where there are none, nothing is waited for.
+ * Waits for the replicas after an acquisition, as Redisson does: at least one of them must have it, or a failover could grant the
+ * lock to another client as well. If there are no replicas, this does not wait.
  */
 export class Replicas {
   readonly #link: Link
@@ -44,8 +44,8 @@ export class Replicas {
   }
 
   /**
-   * `count`: what the server said when it was connected to; undefined: it has none, or would not say.
-   * Of a cluster it asks; why it was not told, if so.
+   * `count`: what the server said on connecting; undefined: it cannot have replicas, or would not say. Asks a cluster itself.
+   * Resolves with the error if a cluster refused to say.
    */
   async begin(count: number | undefined): Promise<unknown> {
     if (!this.#on) return undefined
@@ -70,7 +70,7 @@ export class Replicas {
     return spans.find(({ from, to }) => from <= slot && slot <= to)?.count ?? 0
   }
 
-  /** Never rejects: what cannot be learned now stays as it was. */
+  /** Asks how many replicas there are. Never rejects: without an answer, the old number stays. */
   async look(): Promise<void> {
     if (!this.#on) return
     this.#heardAt = this.#clock.monotonic()
@@ -88,7 +88,7 @@ export class Replicas {
     return slots.map(([from, to, ...nodes]) => ({ from, to, count: nodes.length - 1 }))
   }
 
-  /** Runs a script that may take something; rejects when what it `took` may be on the master alone. */
+  /** Runs a script that may acquire. Rejects if what it `took` may be on the master alone. */
   take<K extends readonly string[], A extends readonly (string | number | Uint8Array)[], R>(
     script: Script<K, A, R>,
     keys: K,
@@ -119,17 +119,17 @@ export class Replicas {
       return reply
     }
     await this.look()
-    // Those that have gone meanwhile are nobody to wait for.
+    // If the replicas have been removed meanwhile, there is nothing to wait for.
     if (this.of(key) === 0) return reply
     throw new ReplicationError(target, replicas, this.#timeout, isError(reached) ? reached : undefined)
   }
 }
 
-/** Those that follow already: one that is still being filled may take long. Undefined: it does not say. */
+/** Only replicas that are online: one that is still being filled may take long. Undefined: the server does not say. */
 export const replicasIn = (info: string): number | undefined =>
   info.includes('connected_slaves:') ? [...info.matchAll(/^slave\d+:.*\bstate=online\b/gm)].length : undefined
 
-/** Of each range its ends, its master, and its replicas. */
+/** One range of slots: its ends, its master, its replicas. */
 type SlotRange = [from: number, to: number, master: Reply, ...replicas: Reply[]]
 
 const slotRanges = (reply: unknown): reply is SlotRange[] => list(reply) && reply.every(isRange)

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.js'
 import type { BackgroundWork } from './background-work.js'
 import { isWrongKind } from './error-kinds.js'
 
-/** How long a step that nobody answers is tried behind the callers' backs, ms; longer for what lasts longer. */
+/** ms. How long an unanswered step is repeated in the background; longer for a hold with a longer lease. */
 export const RETRY_TIME = 60_000
 
 /** Repeats steps that got no answer. */
@@ -16,12 +16,12 @@ export class Retry {
     this.#background = background
   }
 
-  /** Behind the caller's back. */
+  /** Repeats the step in the background. */
   inBackground(step: () => Promise<unknown>): void {
     this.#background.track(this.insist(step, this.#clock.monotonic() + RETRY_TIME))
   }
 
-  /** Repeats a step until it is answered, or until `until`. The last error when it never was. */
+  /** Repeats a step until it is answered, or until `until`. Returns the last error if it never was. */
   async insist<T>(
     step: () => Promise<T>,
     until: number | (() => number),

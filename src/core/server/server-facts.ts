@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.js'
 import { replicasIn } from './replicas.js'
 import { textOf } from '../../thrown.js'
 
-/** What is known of the server; everything is optional, for it may refuse to say. */
+/** What is known about the server. It may refuse to answer any of the questions. */
 export interface ServerFacts {
   /** Whether releases are published with SPUBLISH, by the rule that Redisson follows. */
   readonly sharded: boolean
@@ -12,14 +12,14 @@ export interface ServerFacts {
   readonly replicas: number | undefined
   /** What is unsafe about this server, in words. */
   readonly warnings: readonly string[]
-  /** What can take fencing tokens back: only who uses them needs to know. */
+  /** Settings that can make fencing tokens go back. Only users of tokens need to know. */
   readonly fencing: readonly string[]
 }
 
-/** How far a clock may be off before it is worth a warning. */
+/** ms. How far a clock may be off before it is worth a warning. */
 const CLOCK_OFF = 1000
 
-/** `sharded`: what was asked for, where anything was. */
+/** `sharded`: what the user asked for, if anything. */
 export const readFacts = async (link: Link, clock: Clock, sharded?: boolean): Promise<ServerFacts> => {
   const before = clock.now()
   const warnings: string[] = []
@@ -59,7 +59,7 @@ const ONE_NODE =
 const UNCOUNTED =
   'sharded pub/sub is not used: a release knows only of those who listen at its own node, and others may wait for a poll'
 
-/** What cannot be looked at is said, and nothing is refused for it. */
+/** The warning if a question is refused. Nothing else follows from a refusal. */
 export const refused = (argv: readonly string[], error: unknown, consequence: string): string =>
   `${argv.join(' ')} is not to be had, so ${consequence}: ${textOf(error)}`
 
@@ -68,7 +68,7 @@ const evicting = (policy: string): string =>
     ? `maxmemory-policy is ${policy}: when memory is short the server evicts keys that expire, and locks are such keys`
     : `maxmemory-policy is ${policy}: when memory is short the server evicts any key, locks among them`
 
-/** The counter of a fenced lock never expires: what can lose it is eviction of any key, or a restart. */
+/** The counter of a fenced lock never expires. It can be lost by eviction of any key, or by a restart. */
 const rewinding = (fields: ReadonlyMap<string, string>): string[] => {
   const policy = fields.get('maxmemory_policy') ?? ''
   const evicted = policy.startsWith('allkeys')
@@ -81,7 +81,7 @@ const rewinding = (fields: ReadonlyMap<string, string>): string[] => {
   return [...evicted, ...forgotten]
 }
 
-/** ms that the server is ahead, after allowing for the time that its answer took. */
+/** How many ms the server's clock is ahead, allowing for the time that the answer took. */
 const clockOff = (time: readonly string[] | null, before: number, after: number): number => {
   if (time === null) return 0
   const server = Number(time[0]) * 1000 + Math.floor(Number(time[1]) / 1000)

@@ -1,38 +1,38 @@
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 
-/** Our clocks and the server's may drift apart by so much between two of its words, ms. */
+/** ms. How far our clocks and the server's may drift apart between two of its answers. */
 const DRIFT = 50
 
-/** What the server's clock shows at most: from its last word on it, and our own clocks since before we asked. */
+/** The latest time that the server's clock can show, from its last answer and our own clocks since before we asked. */
 export class ServerTime {
   readonly #clock: Clock
-  /** µs, and when the question was sent. */
+  /** The server's time, µs, and when the question was sent. */
   #known: { readonly stamp: number; readonly sent: Moment } | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** A reply to what was sent then had this on it. */
+  /** The reply to a question that was sent then had this time on it. */
   heard(stamp: number, sent: Moment): void {
     this.#known = { stamp, sent }
   }
 
-  /** Another connection may lead to another server, whose clock is another one. */
+  /** Another connection may lead to another server, which has another clock. */
   forget(): void {
     this.#known = undefined
   }
 
-  /** µs; undefined: nobody knows. */
+  /** µs; undefined: not known. */
   get latest(): number | undefined {
     if (this.#known === undefined) return undefined
     const { stamp, sent } = this.#known
     const now = momentOf(this.#clock)
-    // The larger progress: one of the two stands still in a suspended machine.
+    // The larger progress counts: one of the two clocks stands still while the machine is suspended.
     return stamp + Math.max(now.mono - sent.mono, now.wall - sent.wall) * 1000
   }
 
-  /** How long ago that stamp was at most, ms; undefined: nobody knows. What is yet to come is another server's clock. */
+  /** How many ms ago the stamp was, at most. Undefined: not known. A stamp in the future is from another server's clock. */
   ageOf(stamp: number): number | undefined {
     const latest = this.latest
     if (latest === undefined || stamp > latest + DRIFT * 1000) return undefined

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 
-/** So many calls without a grant, and for so many ms, are no accident of a moment in which connections change. */
+/** This many wake-ups without a grant, for this many ms, are no accident of a moment in which connections change. */
 const MANY = 10
 const LONG = 3000
 
@@ -8,7 +8,7 @@ const UNCOUNTED =
   'the server does not count who hears its messages (there is a proxy, or this user may not run pubsub|numsub): a fair lock is not ' +
   'granted to its next waiter, which is told to ask instead: one trip more for each hand-over, and not always in order'
 
-/** Notices that those who wait are called, and never granted anything. */
+/** Notices if waiters are woken up, but never granted the lock: then the server does not count its subscribers. */
 export class SubscriberCounts {
   readonly #clock: Clock
   readonly #warn: (warning: string) => void
@@ -25,7 +25,7 @@ export class SubscriberCounts {
     this.#calls = 0
   }
 
-  /** Anybody could say so: what it seems to mean is asked about first. */
+  /** Anybody could send such messages, so we ask the server before we warn. */
   called(isCounted: () => Promise<boolean>): void {
     this.#calls += 1
     if (this.#told) return

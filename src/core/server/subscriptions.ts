@@ -1,7 +1,7 @@
 import type { Message, SubscriptionKind } from '../../engine/driver.js'
 import type { Clock, Timer } from '../../base/clock.js'
 
-/** What it needs of the connection. */
+/** What the subscriptions need from the connection. */
 export interface Subscriber {
   /** Whether something can be sent now. */
   readonly isUp: boolean
@@ -9,21 +9,21 @@ export interface Subscriber {
   unsubscribe(name: string, kind: SubscriptionKind): Promise<void>
 }
 
-/** One who listens to a channel. */
+/** A listener's handle on a channel. */
 export interface Ear {
-  /** Undefined: the subscription stands already, so what is asked from now on cannot miss a message. */
+  /** Undefined: the subscription is ready, so a question that is sent from now on cannot miss a message. */
   readonly ready: Promise<void> | undefined
-  /** The subscription stays for a little: the next wait for the same lock is likely to come soon. */
+  /** The subscription stays for a moment: the next wait for the same lock is likely to come soon. */
   close(): void
 }
 
-/** One who listens for what is told, and not for when to ask again. */
+/** A handle that can end the subscription at once. */
 export interface Attendance extends Ear {
-  /** The subscription ends, unless others listen: resolves when the server knows, or has not answered in time. */
+  /** Ends the subscription, unless there are other listeners. Resolves when the server knows, or has not answered in time. */
   leave(): Promise<void>
 }
 
-/** Hears `undefined` when messages may have been missed. */
+/** Gets `undefined` if messages may have been missed. */
 type Listener = (message: Message | undefined) => void
 
 interface Channel {
@@ -34,21 +34,21 @@ interface Channel {
   idleSince: number
 }
 
-/** How long a subscription outlives its last listener. */
+/** ms. How long a subscription outlives its last listener. */
 const LINGER = 2000
 /** How many of those are kept at most. */
 const KEPT = 1000
-/** Until a subscription that was refused is tried again, ms. */
+/** ms. When a subscription that was refused is tried again. */
 const AGAIN = 1000
 
-/** What locks and synchronizers tell one another is no longer, in bytes: whatever is, a stranger has sent, and it is not even read. */
+/** Bytes. No message between locks and synchronizers is longer: if one is, a stranger has sent it, and it is not even read. */
 const LONGEST_MESSAGE = 1200
 
 const utf8 = new TextDecoder()
 
 /**
- * The subscriptions of a client, each shared by all who listen. A message wakes the listeners; a connection that was
- * away wakes them too, for it may have lost one.
+ * The subscriptions of a client, each shared by all its listeners. A message wakes up the listeners. After a lost connection they
+ * are woken up too, because a message may have been missed.
  */
 export class Subscriptions {
   readonly #clock: Clock
@@ -62,9 +62,9 @@ export class Subscriptions {
   /** Channels without a listener, the longest idle first. */
   readonly #idle = new Set<Channel>()
   #sweep: Timer | undefined
-  /** Subscriptions that failed: until they stand, whoever listens polls. */
+  /** Subscriptions that failed: until they are ready, their waiters poll. */
   readonly #refused = new Set<Channel>()
-  /** Names of those that are being ended. */
+  /** Channels whose subscription is ending. */
   readonly #leaving = new Set<string>()
   #trial: Timer | undefined
 
@@ -74,7 +74,7 @@ export class Subscriptions {
     this.#sharded = sharded
   }
 
-  /** To where releases are told. The listener hears `undefined` when messages may have been missed. */
+  /** Listens where releases are published. The listener gets `undefined` if messages may have been missed. */
   listen(name: string, listener: (payload: string | undefined) => void): Attendance {
     return this.attend(this.#kind, name, (message) => {
       if (message === undefined) listener(undefined)
@@ -82,7 +82,7 @@ export class Subscriptions {
     })
   }
 
-  /** To whatever channel or pattern. */
+  /** Listens to any channel or pattern. */
   attend(kind: SubscriptionKind, name: string, listener: Listener): Attendance {
     const channel = this.#channels[kind].get(name) ?? this.#open(kind, name)
     channel.listeners.add(listener)
@@ -101,19 +101,19 @@ export class Subscriptions {
     }
   }
 
-  /** Whether messages of the channel come here: then a publisher's count of receivers has us in it. */
+  /** Whether messages of the channel arrive here: then a publisher's count of receivers includes us. */
   hears(name: string): boolean {
     const channel = this.#standing(name)
     return channel !== undefined && channel.ready === undefined
   }
 
-  /** Most clients listen to nothing, and are asked for each hold. */
+  /** Checks the size first: most clients have no subscription, and this is asked for each hold. */
   #standing(name: string): Channel | undefined {
     const channels = this.#channels[this.#kind]
     return channels.size === 0 ? undefined : channels.get(name)
   }
 
-  /** Whether a publisher's count of receivers may have us in it: a subscription stands, or its end has not been answered yet. */
+  /** Whether a publisher's count of receivers may include us: there is a subscription, or its end has not been answered yet. */
   mayBeCounted(name: string): boolean {
     return this.#standing(name) !== undefined || (this.#leaving.size > 0 && this.#leaving.has(name))
   }
@@ -131,13 +131,13 @@ export class Subscriptions {
     }
   }
 
-  /** Messages of this one do not come any more. */
+  /** Messages of this channel no longer arrive. */
   unheard(kind: SubscriptionKind, name: string): void {
     const channel = this.#channels[kind].get(name)
     if (channel !== undefined && channel.ready === undefined) this.#renew(channel)
   }
 
-  /** Resolves when the server knows that nobody here listens any more, or has not answered in time. */
+  /** Resolves when the server knows that all subscriptions have ended, or has not answered in time. */
   async stop(): Promise<void> {
     this.#sweep?.cancel()
     this.#trial?.cancel()
@@ -191,7 +191,7 @@ export class Subscriptions {
     this.#subscribe(channel).then(tell, () => undefined)
   }
 
-  /** It may stand all the same, or come to stand when the connection is back. */
+  /** The subscription may exist all the same, or come to exist when the connection is back. */
   #putOff(channel: Channel): void {
     if (channel.listeners.size === 0) {
       void this.#drop(channel)
@@ -205,7 +205,7 @@ export class Subscriptions {
     this.#trial ??= this.#clock.setTimer(
       () => {
         this.#trial = undefined
-        // While the connection is away some drivers keep what is to be sent: it would heap up there.
+        // Without a connection, some drivers keep what is to be sent, and it would pile up there.
         if (this.#subscriber.isUp) for (const refused of [...this.#refused]) this.#renew(refused)
         else if (this.#refused.size > 0) this.#armTrial()
       },
