@@ -3,42 +3,42 @@ import type { Reported } from '../client/lock-events.js'
 import type { Patience } from '../waiting/request.js'
 import type { Waiter } from '../waiting/waiter.js'
 
-/** What several calls, asked for in their order, have got: the first so many of them, one each. */
+/** The answer to several calls, asked for in their order: the first `granted.length` of them get one grant each. */
 export interface Answer<Q, G> {
   readonly granted: readonly G[]
   /**
-   * When not all got theirs: for how many ms that is sure to stay so, or the next of them need not ask; -1: until somebody changes it, or
-   * until a message comes.
+   * If not all got theirs: for how many ms that is sure to stay so, or the next call need not ask. -1: until a change, or until a
+   * message comes.
    */
   readonly left: number
-  /** Why a call that did not get its own waits for what will not come; undefined: it may come. */
+  /** The error for a call that would wait in vain; undefined: its grant may still come. */
   readonly vain?: (request: Q) => Error | undefined
 }
 
-/** What is waited for that many may have at once: permits, or a latch that opens. It never subscribes, sets a timer or loops. */
+/** What a turnstile needs from a kind that many callers may have at once: permits, or a latch. It never subscribes, sets a timer or loops. */
 export interface Passage<Q extends Patience, G> extends Reported {
   readonly key: string
   /** The channel on which a message says that there may be more. */
   readonly channel: string
-  /** How much of one question a call takes up: 1 unless said otherwise. */
+  /** How much of one question a call takes up. Default: 1. */
   weight?(request: Q): number
-  /** How much a call wants, where what is given back may be passed on within the process: by itself, if it is nothing but an amount. */
+  /** How much a call wants, if it wants nothing but an amount: then what is given back may be passed on within the process. */
   amount?(request: Q): number
-  /** One question for all. When it rejects, whatever it did is being undone. `hears`: messages come, as far as they can. */
+  /** One question for all. If it rejects, whatever it did is being undone. `hears`: messages arrive, as far as they can. */
   ask(waiters: readonly Waiter<Q, G>[], hears: boolean): Promise<Answer<Q, G>>
   /** A message may say in how many ms to ask, at the earliest. */
   delayOf?(payload: string): number
-  /** How long its answers may tell those who wait to sleep, ms, where that is longer than a poll. */
+  /** ms. How long its answers may let waiters sleep, if longer than a poll. */
   readonly longest?: number
-  /** Nobody here waits any more: the process leaves the line on the server, where there is one. */
+  /** No call here waits any more: the process leaves the line on the server, if there is one. */
   leaveLine?(): Promise<unknown> | undefined
-  /** So it does with a step that goes to the server anyway: which place that is to take out. */
+  /** The place to leave, for a step that goes to the server anyway and can take it out of the line. */
   placeToLeave?(): string | undefined
-  /** Who was to have it has left. Never rejects. */
+  /** The call for which it was granted has left. Never rejects. */
   giveBack(granted: G): Promise<void>
 }
 
-/** Rejects whoever waits for permits or a rate that were never set, unless it was asked to wait for that, too. */
+/** Rejects calls for permits or a rate that were never set up, unless the call was asked to wait for that, too. */
 export const unlessSetUp =
   (name: string, what: 'rate is' | 'permits are') =>
   ({ needsSetup }: Patience): Error | undefined =>

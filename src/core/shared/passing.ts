@@ -4,27 +4,27 @@ import type { Waiter } from '../waiting/waiter.js'
 import { PermitPassLimit } from './permit-pass-limit.js'
 import type { Passage } from './passage.js'
 
-/** Grants to each of these what is given back, by one step of the server; undefined: it was not done. */
+/** Grants to each of the takers, by one step on the server, what is given back. Undefined: the step was not done. */
 export type PassStep<Q extends Patience, G> = (takers: readonly Waiter<Q, G>[]) => Promise<readonly G[] | undefined>
 
-/** Those of this process who wait at a passage. */
+/** The waiters of this process at a passage. */
 export interface Takers<Q extends Patience, G> {
   readonly passage: Passage<Q, G>
   readonly clock: Clock
   /** In order; none when the client is closed. */
   waiting(): Iterable<Waiter<Q, G>>
   serve(waiter: Waiter<Q, G>, granted: G): void
-  /** Something was passed on, as of then. */
+  /** Something was passed on at that time. */
   passed(at: number): void
-  /** Whoever is first wants another amount than the one before, and the server knows that one's only. */
+  /** The first waiter wants another amount than the one before, and the server knows only the old amount: ask again. */
   ask(): void
 }
 
-/** What is given back in a process goes to those of it who wait first, where it is just what they want and was granted lately. */
+/** Passes what is given back in this process to its first waiters, if it is exactly what they want and was granted lately. */
 export class Passing<Q extends Patience, G> {
   readonly #takers: Takers<Q, G>
   readonly #allowance = new PermitPassLimit()
-  /** For whom a step is on its way that gives them what is given back here. */
+  /** The waiters for which a step is in progress that gives them what is given back here. */
   readonly #coming = new Map<Waiter<Q, G>, Promise<unknown>>()
   #passes = 0
 
@@ -32,36 +32,36 @@ export class Passing<Q extends Patience, G> {
     this.#takers = takers
   }
 
-  /** The server has granted so much. */
+  /** The server has granted something to these waiters. */
   granted(served: readonly Waiter<Q, G>[]): void {
     const { passage, clock } = this.#takers
     const amount = served.reduce((sum, { request }) => sum + (passage.amount?.(request) ?? 0), 0)
     if (amount > 0) this.#allowance.begin(amount, clock.monotonic())
   }
 
-  /** What was granted until now goes to the server when it is given back. */
+  /** From now on, what was granted before goes to the server when it is given back. */
   end(): void {
     this.#allowance.clear()
   }
 
-  /** The step on its way that may give this one its own. */
+  /** The step in progress that may serve this waiter. */
   coming(waiter: Waiter<Q, G>): Promise<unknown> | undefined {
     return this.#coming.get(waiter)
   }
 
-  /** Resolves when no step is on its way any more; undefined: none is. */
+  /** Resolves when no step is in progress; undefined: none is. */
   get settled(): Promise<unknown> | undefined {
     return this.#coming.size === 0 ? undefined : Promise.all(this.#coming.values())
   }
 
-  /** How many have had it, one after the other, since this was asked last; what is given back to the server now is of one of them. */
+  /** How many waiters have had it, one after the other, since this was last asked. What is given back to the server now is that of one of them. */
   visits(): number {
     const visits = this.#passes + 1
     this.#passes = 0
     return visits
   }
 
-  /** Without the server. False: it has to go there. */
+  /** Passes it on without the server. False: it must go to the server. */
   pass(amount: number): boolean {
     const { passage, clock } = this.#takers
     const takers = this.#takersOf(amount)
@@ -73,7 +73,7 @@ export class Passing<Q extends Patience, G> {
     return true
   }
 
-  /** By a step of the server; it may come to nothing, and then they wait on. */
+  /** Passes it on by a step on the server. If that step does nothing, the waiters wait on. */
   async passBy(amount: number, step: PassStep<Q, G>): Promise<void> {
     const takers = this.#takersOf(amount)
     const sent = this.#takers.clock.monotonic()
@@ -91,7 +91,7 @@ export class Passing<Q extends Patience, G> {
     }
   }
 
-  /** Resolves when what was for callers who have left was given back. */
+  /** Resolves when the grants of callers that have left were given back. */
   #deal(takers: readonly Waiter<Q, G>[], granted: readonly G[], sent: number): Promise<unknown> {
     this.#passed(takers, sent)
     const back: G[] = []
@@ -108,7 +108,7 @@ export class Passing<Q extends Patience, G> {
     this.#passes += takers.length
   }
 
-  /** Those who wait first, and want just so much together. */
+  /** The first waiters, if together they want exactly this amount. */
   #takersOf(amount: number): Waiter<Q, G>[] {
     const takers: Waiter<Q, G>[] = []
     let rest = amount

@@ -4,20 +4,20 @@ const PASSES = 4096
 
 interface Batch {
   readonly since: number
-  /** So much of what was granted then has not been given back to the server. */
+  /** How much of this grant has not been given back to the server. */
   left: number
   passes: number
 }
 
 /**
- * What the server granted to the calls of one process, where nothing tells one part of it from another: as much may go from
- * one to the next of them as was granted lately. What was granted first is taken to be given back first.
+ * Limits what one process may pass on of its permits. No permit differs from another, so as much may go from one call to the next
+ * as was granted lately. What was granted first counts as given back first.
  */
 export class PermitPassLimit {
   /** The oldest first. */
   readonly #batches: Batch[] = []
   #left = 0
-  /** What is left of batches whose time is over: it goes to the server before anything else stays. */
+  /** What is left of batches whose time is over: it must go to the server before anything else may stay. */
   #over = 0
 
   begin(amount: number, now: number): void {
@@ -25,7 +25,7 @@ export class PermitPassLimit {
     this.#left += amount
   }
 
-  /** So much is given back, and would go to so many here. False: it has to go to the server, and counts as gone. */
+  /** `amount` is given back, and would go to `takers` calls here. False: it must go to the server, and is no longer counted. */
   pass(amount: number, takers: number, now: number): boolean {
     this.#end(now)
     const [oldest] = this.#batches
@@ -37,7 +37,7 @@ export class PermitPassLimit {
     return false
   }
 
-  /** Whatever is given back from now on goes to the server. */
+  /** From now on, everything that is given back goes to the server. */
   clear(): void {
     this.#batches.length = this.#left = this.#over = 0
   }

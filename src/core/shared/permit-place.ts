@@ -3,29 +3,29 @@ import type { Runtime } from '../client/runtime.js'
 import { Outsiders } from '../line/outsiders.js'
 import type { Runner } from '../protocol/runner.js'
 
-/** Whoever is first and hears no messages asks again each so many ms. */
+/** ms. How often the first in line asks again if it hears no messages. */
 const RESTLESS = 99
 
-/** Where the processes that wait for permits stand: the keys of their line, and its channel of grants. */
+/** The keys of the line in which processes wait for permits, and its channel of grants. */
 export interface PermitLineKeys {
   readonly queue: string
   readonly deadlines: string
   readonly amounts: string
   readonly turn: string
   readonly grants: string
-  /** Where Redisson tells of releases. */
+  /** The channel on which Redisson publishes releases. */
   readonly told: string
 }
 
-/** This process in the line of those who wait for permits: it stands there once, for as many as the first who waits here wants. */
+/** The place of this process in the line for permits. It has one place, for as many permits as the first waiter here wants. */
 export class PermitPlace {
   readonly keys: PermitLineKeys
-  /** Where it hears that it was granted permits. */
+  /** The channel on which it hears that it was granted permits. */
   readonly channel: string
   readonly #runtime: Runtime
   readonly #runner: Runner
   readonly #outsiders: Outsiders
-  /** By what name it stands there; whether it may do so. */
+  /** Its wire name in the line; and whether it may stand there. */
   #owner: string | undefined
   #stands = false
   #first = false
@@ -42,13 +42,13 @@ export class PermitPlace {
     return this.#stands
   }
 
-  /** For scripts: where the line is. */
+  /** For scripts: the keys of the line. */
   get line(): [queue: string, deadlines: string, amounts: string, turn: string] {
     const { queue, deadlines, amounts, turn } = this.keys
     return [queue, deadlines, amounts, turn]
   }
 
-  /** For scripts: how a client tells others. */
+  /** For scripts: how a client publishes to others. */
   get voices(): [channel: string, grants: string, publish: string] {
     return [this.keys.told, this.keys.grants, this.#runner.publishCommand]
   }
@@ -57,14 +57,14 @@ export class PermitPlace {
     return this.#runtime.subscriptions.hears(this.channel)
   }
 
-  /** 1: the server may count us among those who listen where Redisson's do; 2: we hear of no grants; 3: it does not know of all who listen. */
+  /** 1: the server may count us as a subscriber of Redisson's channel. 2: we cannot hear grants. 3: the server does not see all subscribers. */
   get own(): 0 | 1 | 2 | 3 {
     if (!this.#runner.countsAll) return 3
     if (this.#stands && !this.#hears) return 2
     return this.#runner.mayBeCounted(this.keys.told) ? 1 : 0
   }
 
-  /** When it is to ask again, ms, though nobody tells it; -1: it need not. */
+  /** In how many ms to ask again without a message; -1: no need. */
   get restless(): number {
     return this.#first && !this.#hears ? RESTLESS : -1
   }
@@ -73,26 +73,26 @@ export class PermitPlace {
     return this.#outsiders.news
   }
 
-  /** It asks along the line, by this name. `joins`: it stands there if it has to wait; a single try has nothing of what was granted there. */
+  /** The wire name to ask with. `joins`: it stands in the line if it must wait. A single try does not get what was granted to the line's place. */
   asks(joins: boolean): string {
     if (!joins) return this.#runtime.nextWire()
     this.#stands = true
     return (this.#owner ??= this.#runtime.nextWire())
   }
 
-  /** So many calls were served by that name; `first` and the rest as the script says. */
+  /** `calls` were served under that name; `first` and the rest are the script's answer. */
   answered(owner: string, calls: number, first: number, open: number, share: number): void {
     if (owner !== this.#owner) return
     if (calls > 0) this.#stands = false
     this.#first = this.#stands && first > 0
     const place = this.#first ? first : 0
-    // Whoever is first listens to what Redisson's tell each other, once it waits for longer, or they were seen.
+    // If this place is first, it listens to Redisson's releases when it has waited for a while, or when Redisson was seen.
     if (place === 0) this.#outsiders.leave()
     else if (place === 1 && open === 0) this.#outsiders.expect(LISTENS_AFTER)
     else this.#outsiders.attend(undefined, open, share)
   }
 
-  /** It leaves: by what name it may stand there. Whoever comes from now on has another. */
+  /** Leaves the line. Returns the name that may stand there. Later calls get another name. */
   leave(): string | undefined {
     const [owner, stands] = [this.#owner, this.#stands]
     this.#outsiders.leave()
@@ -101,7 +101,7 @@ export class PermitPlace {
     return stands ? owner : undefined
   }
 
-  /** By this step it is out of the line; nobody needs it any more when the place would have gone by itself. */
+  /** This step takes it out of the line. Repeated until the place would have expired by itself. */
   leaveBy(step: () => Promise<unknown>): Promise<unknown> {
     const left = this.#runtime.retry.insist(step, this.#runtime.options.clock.monotonic() + ALLOWANCE)
     this.#runtime.background.track(left)

@@ -12,10 +12,10 @@ import type { Turnstiles } from './turnstiles.js'
 import type { Arg } from '../../lua/values.js'
 import { quoted } from '../../plain-text.js'
 
-/** Also one so far away that a number of JavaScript's is not exact any more: anybody may have set any expiry. */
+/** Accepts any whole number, even one too large for JavaScript to be exact: any program may have set any expiry. */
 const wholeMs = (reply: unknown): reply is number => Number.isInteger(reply)
 
-/** What many share and nobody owns: its keys stay on the server until they are deleted. */
+/** An object that many share and that has no owner: its keys stay on the server until they are deleted. */
 export abstract class SharedObject implements Kept {
   readonly name: string
   readonly key: string
@@ -32,29 +32,29 @@ export abstract class SharedObject implements Kept {
     this.#speaker = new NamedRunner(runtime, name)
   }
 
-  /** All that it is made of. */
+  /** All its keys. */
   protected get keys(): readonly [string, ...string[]] {
     return [this.key]
   }
 
-  /** Whether its first key is a limiter's; else it is a count. */
+  /** Whether its first key is that of a limiter; otherwise it is a counter. */
   protected get limits(): boolean {
     return false
   }
 
-  /** Where its changes are told. */
+  /** The channel on which its changes are published. */
   protected abstract readonly channel: string
 
-  /** Before anything is sent, also where one of the keys would do. */
+  /** Checked before anything is sent, even if a command needs only one of the keys. */
   protected checkUsable(): void {
     this.runtime.checkOpen(this.name)
     if (!this.runtime.link.cluster) return
     const { key } = this
-    // A latch's channel has braces of its own, its notes have not.
+    // The channel of a latch has braces of its own; its notes do not.
     for (const channel of [this.channel, noteKey(key, this.runtime.options.id, 0)]) mustShareSlot({ key, channel })
   }
 
-  /** Who speaks for it, while the client is open. */
+  /** Runs its scripts, while the client is open. */
   protected get runner(): Runner {
     this.checkUsable()
     return this.#speaker
@@ -68,18 +68,18 @@ export abstract class SharedObject implements Kept {
     return leftOf(await this.#left())
   }
 
-  /** As PTTL answers: -2 where there is no such key, -1 where it has no expiry. */
+  /** As PTTL answers: -2 if there is no such key, -1 if it has no expiry. */
   #left(): Promise<number> {
     return this.command(['PTTL', this.key], wholeMs)
   }
 
-  /** A question whose caller hears of it when the client closes before the answer. */
+  /** A question. It rejects if the client closes before the answer. */
   protected query<T>(step: (runner: Runner) => Promise<T>): Promise<T> {
     const { runner } = this
     return this.runtime.untilClosed(() => step(runner), this.name)
   }
 
-  /** A step that is done once though its answer may be lost. */
+  /** A step that runs once, even if its answer is lost. */
   protected once<T>(step: (note: string) => Promise<T>): Promise<T> {
     this.checkUsable()
     return this.runtime.untilClosed(() => this.runtime.steps.once(this.key, step), this.name)
@@ -92,7 +92,7 @@ export abstract class SharedObject implements Kept {
   }
 
   delete(): Promise<boolean> {
-    // That may be very many grants: the server frees them aside.
+    // There may be very many grants: with UNLINK, the server frees them in the background.
     return this.#change('UNLINK')
   }
 
@@ -105,13 +105,13 @@ export abstract class SharedObject implements Kept {
     return this.#change('PERSIST')
   }
 
-  /** Of all its keys, if it is this object that stands there. */
+  /** Changes all its keys, if they belong to this kind of object. */
   async #change(command: 'UNLINK' | 'PEXPIRE' | 'PERSIST', expiry = ''): Promise<boolean> {
     const change = [this.limits ? '1' : '0', command, expiry] as const
     return (await this.query((runner) => runner.run(coreChangeKeys, this.keys, change))) > 0
   }
 
-  /** The number that is its value; 0 where there is none. */
+  /** The number that is its value; 0 if there is none. */
   protected async count(): Promise<number> {
     const kept = await this.command(['GET', this.key], either(text, nil))
     const count = /^-?\d{1,16}$/.test(kept ?? '0') ? Number(kept) : NaN

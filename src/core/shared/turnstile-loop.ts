@@ -8,46 +8,46 @@ import type { Passage } from './passage.js'
 import { quoted } from '../../plain-text.js'
 import { POLL } from '../../constants.js'
 
-/** What it contends for, where whoever waits is told by messages. */
+/** What a turnstile's loop asks for, if messages wake up its waiters. */
 export interface TurnstileContest<W> extends Asked<W> {
   readonly passage: Pick<Passage<never, never>, 'name' | 'channel' | 'delayOf' | 'longest'>
   readonly runtime: Runtime
 }
 
-/** The wait loop of a turnstile: ask, subscribe, ask again, sleep until a message, the time that it was told, or the next poll. */
+/** The wait loop of a turnstile: ask, subscribe, ask again, then sleep until a message, the time that the server said, or the next poll. */
 export class TurnstileLoop<W extends { readonly request: Patience }> extends AskLoop<W, TurnstileContest<W>> {
-  /** Messages heard: one that comes while an attempt is on its way must not be missed. */
+  /** Counts the wake-ups: one that comes during an attempt must not be missed. */
   #heard = 0
-  /** Messages came too fast. */
+  /** Messages came too fast, so it pauses. */
   #pauses = false
   #ear: Ear | undefined
-  /** It was woken by a message, and for nothing so far. */
+  /** A message woke it up, without success so far. */
   #called = false
-  /** A message said that it is to ask then. */
+  /** A message said when to ask. */
   #later: { readonly at: number; readonly timer: Timer } | undefined
   readonly #pace = new MessageBrake()
-  /** It cannot subscribe, or has not been answered for long. */
+  /** It cannot subscribe, or the subscription has not been answered for long. */
   #deaf = false
 
-  /** What it sleeps for has come, or nobody is left to ask for. */
+  /** What it sleeps for has come, or there is nobody left to ask for. */
   wake(): void {
     this.#heard++
     this.interrupt()
   }
 
-  /** So says a message: anybody who may publish can send it. */
+  /** A message says so. Any user who may publish can send one. */
   call(): void {
     this.#called = true
     this.rouse()
   }
 
-  /** Somebody new is there to ask for. */
+  /** There is a new waiter to ask for. */
   rouse(): void {
     this.#heard++
     if (!this.#pauses) this.interrupt()
   }
 
-  /** Messages are heard, or nobody can: whoever is told is not told in vain. */
+  /** Messages can be heard, or cannot be had at all: so a message that wakes up this process is not lost. */
   get listens(): boolean {
     return this.#deaf || (this.#ear !== undefined && this.#hears)
   }
@@ -76,9 +76,9 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
       contest.refused(waiter)
       const next = contest.next()
       if (next === undefined) break
-      // A single try that came while another call was asked for is asked for at once.
+      // A single try that came while we asked for another call is asked for at once.
       if (next !== waiter && next.request.wait === 0) continue
-      // What is released before the subscription stands is not heard: ask once more when it does, or when it is known that it cannot.
+      // A release before the subscription is ready is not heard: ask once more when it is ready, or when it is known to fail.
       const wasDeaf = this.#deaf
       if (this.#ear === undefined && ((await this.#subscribe()) || !wasDeaf)) continue
       if (this.#heard === heard) await this.sleep(this.#untilPoll(outcome))
@@ -91,7 +91,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
     this.over()
   }
 
-  /** A message that comes later than another says nothing of that one: the first that is due counts. */
+  /** A later time from another message does not replace an earlier one: the earliest counts. */
   #callIn(ms: number): void {
     const at = this.contest.clock.monotonic() + ms
     if (this.#later !== undefined && this.#later.at <= at) return
@@ -108,7 +108,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
     this.#later = undefined
   }
 
-  /** However many messages anybody sends, there are not as many questions. */
+  /** Limits the questions, however many messages come. */
   async #unhurried(pause: number): Promise<void> {
     this.#pauses = true
     await this.sleep(pause)
@@ -137,7 +137,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
     return (this.#ear = ear)
   }
 
-  /** False: it cannot subscribe, which was known. One that is not answered keeps nobody from asking; when it is, we ask once more. */
+  /** False: it cannot subscribe, which was known. A slow subscription does not stop the loop: it asks on, and once more when it is ready. */
   async #subscribe(): Promise<boolean> {
     const ear = this.#listen()
     const ready = Promise.resolve(ear.ready).then(
@@ -147,7 +147,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
         return true
       },
       (error: unknown) => {
-        // Without messages it can join a line as well, which it has not asked for yet.
+        // Without messages it can still join a line, for which it has not asked yet.
         const isNews = !this.#deaf
         this.#deaf = true
         ear.close()

@@ -9,11 +9,11 @@ import type { Outcome } from '../waiting/ask-loop.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Waiter } from '../waiting/waiter.js'
 
-/** How much is asked for at once: so many calls, unless their weights are said. */
+/** How many calls one question covers, unless calls have weights. */
 const QUESTION = 100
 
 /**
- * Those in one process who wait at one passage, first come, first served. It is there only while somebody waits.
+ * The waiters of one process at one passage, first come, first served. It exists only while a call waits.
  */
 export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter<Q, G>>, Takers<Q, G> {
   readonly passage: Passage<Q, G>
@@ -22,12 +22,12 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
   readonly #loop = new TurnstileLoop<Waiter<Q, G>>(this)
   readonly passing = new Passing<Q, G>(this)
   readonly #rested: () => void
-  /** For whom the question on its way is, in order. */
+  /** The waiters for which a question is in progress, in order. */
   #asked: readonly Waiter<Q, G>[] = []
-  /** Those of them who have left: told when what they were to have is given back. */
+  /** Callbacks of those that have left meanwhile: called when their grants have been given back. */
   #leaving: (() => void)[] = []
   #answeredAt = -Infinity
-  /** Some have come who are not counted among those that wait: they may not have to. */
+  /** There are new waiters that are not counted as waiting: they may be served at once. */
   #newcomers = false
 
   constructor(runtime: Runtime, passage: Passage<Q, G>, rested: () => void) {
@@ -41,7 +41,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     return this.runtime.options.clock
   }
 
-  /** Undefined: not had within the wait. `taken` is called in the tick in which it is granted: nothing comes between. */
+  /** Undefined: not granted within the wait. `taken` is called in the tick of the grant, so nothing comes between. */
   enter(request: Q, taken?: (granted: G) => void): Promise<G | undefined> {
     return new Promise((resolve, reject) => {
       const { first } = this.#room
@@ -51,7 +51,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
       }
       const waiter = this.#room.enter(request, settle, reject)
       this.runtime.lockEvents.asked(this.passage)
-      // Where all got theirs from one another, the loop may be asleep still.
+      // If the calls here were all served by one another, the loop may still be asleep.
       if (request.wait === 0) this.#loop.wake()
       else if (first === undefined) this.#loop.rouse()
       else if (first.counted) this.#admit(waiter)
@@ -64,13 +64,13 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     if (!waiter.counted && this.#room.admit(waiter)) this.runtime.lockEvents.waits(this.passage)
   }
 
-  /** Resolves when what an answer on its way brings for it is given back. */
+  /** Resolves when what an answer in progress brings for this waiter has been given back. */
   #left(waiter: Waiter<Q, G>): Promise<unknown> | undefined {
     const asked = this.#asked.includes(waiter)
     const left = asked
       ? new Promise<void>((tell) => this.#leaving.push(tell))
       : (this.passing.coming(waiter) ?? (this.#waits ? undefined : this.passage.leaveLine?.()))
-    // Who stood behind it may want less.
+    // The waiter behind it may want less.
     this.#loop.wake()
     return left
   }
@@ -91,13 +91,13 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     this.#loop.wake()
   }
 
-  /** Somebody here needs the place in the line: a single try does not. */
+  /** Whether a waiter here needs the place in the line. A single try does not. */
   get #waits(): boolean {
     for (const { request } of this.#room.all()) if (request.wait > 0) return true
     return false
   }
 
-  /** Those in front whose question is not too long for one. Tries before those who wait are asked for by themselves: what was granted in the line is not for them. */
+  /** The first waiters that fit into one question. Tries in front are asked for separately: what the line was granted is not for them. */
   #question(): Waiter<Q, G>[] {
     const asked: Waiter<Q, G>[] = []
     let weight = 0
@@ -113,12 +113,12 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
   async attempt(): Promise<Outcome> {
     const tried = this.#room.first?.request.wait === 0
     const outcome = await this.#attempt()
-    // What was refused to tries says nothing to those who wait behind them.
+    // A refusal of tries says nothing about the waiters behind them.
     return tried && typeof outcome === 'number' && this.#waits ? this.#attempt() : outcome
   }
 
   async #attempt(): Promise<Outcome> {
-    // Who has theirs from another here needs no more.
+    // Waiters that get theirs from another call here need not ask.
     if (this.passing.settled !== undefined) await this.passing.settled
     const asked = this.#question()
     if (asked.length === 0) return 'served'
@@ -131,7 +131,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
       this.#answeredAt = sent
       if (granted.length > 0) this.passing.granted(asked.slice(0, granted.length))
       back = this.#deal(asked, answer)
-      // The next one stands in the line for itself, unless it was told for how long it waits there.
+      // The next waiter stands in the line by itself, unless the answer said for how long it waits there.
       const stands = this.passage.leaveLine !== undefined && left < 0
       const goesOn = granted.length > 0 && stands && this.#loop.listens
       return goesOn || granted.length === asked.length ? 'served' : left
@@ -140,7 +140,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     } finally {
       this.#asked = []
       const leaving = this.#leaving.splice(0)
-      // Who waits on does not wait for what is given back.
+      // Waiters that wait on need not wait until the rest is given back.
       const left = leaving.length > 0 && !this.#waits ? this.passage.leaveLine?.() : undefined
       void Promise.all([back, left]).then(() => {
         for (const settle of leaving) settle()
@@ -148,7 +148,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     }
   }
 
-  /** Resolves when what nobody is there for any more was given back. */
+  /** Resolves when the grants of callers that have left were given back. */
   #deal(asked: readonly Waiter<Q, G>[], { granted, vain }: Answer<Q, G>): Promise<unknown> {
     const back: G[] = []
     for (const [place, waiter] of asked.entries()) {
@@ -161,7 +161,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
       else if (why !== undefined) this.#reject(waiter, why)
       else if (request.wait === 0) this.#refuse(waiter)
     }
-    // A single try behind so many is refused with those before it.
+    // Single tries further behind are refused with those before them.
     if (granted.length < asked.length) this.#refuseTries()
     return Promise.all(back.map((some) => this.passage.giveBack(some)))
   }
@@ -181,7 +181,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
   #reject(waiter: Waiter<Q, G>, why: Error): void {
     this.#room.remove(waiter)
     waiter.reject(why)
-    // Who stood behind it may want less.
+    // The waiter behind it may want less.
     this.#loop.wake()
   }
 
@@ -190,17 +190,17 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     waiter.resolve(undefined)
   }
 
-  /** The place in the line that nobody here needs any more. */
+  /** The place in the line that no waiter here needs any more. */
   placeToLeave(): string | undefined {
     return this.#waits ? undefined : this.passage.placeToLeave?.()
   }
 
-  /** There may be more for who waits here, as a message says. */
+  /** A message says that there may be more for the waiters here. */
   call(): void {
     this.#loop.call()
   }
 
-  /** The first has to wait, and so has everybody behind it. */
+  /** The first must wait, and so must all behind it. */
   refused(): void {
     if (!this.#newcomers) return
     this.#newcomers = false
@@ -217,12 +217,12 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     this.#rested()
   }
 
-  /** Nobody here waits. */
+  /** Whether no call waits here. */
   get idle(): boolean {
     return this.#room.first === undefined && this.#loop.running === undefined
   }
 
-  /** Rejects all who wait. */
+  /** Rejects all waiters. */
   turnAway(): void {
     this.#room.rejectAll(new ClosedError(this.passage.name))
     this.#loop.wake()

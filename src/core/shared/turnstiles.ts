@@ -13,7 +13,7 @@ type AnyPassage = Pick<Passage<never, never>, 'kind' | 'key'>
 
 const placeOf = ({ kind, key }: AnyPassage): string => `${kind.name} ${key}`
 
-/** Where calls of one client wait for what many may have at once; and what they have got that only closing would give back. */
+/** The turnstiles that one client uses; and what its calls got that only closing the client would give back. */
 export class Turnstiles {
   readonly runtime: Runtime
   /** By kind and key. */
@@ -24,7 +24,7 @@ export class Turnstiles {
     this.runtime = runtime
   }
 
-  /** Undefined: not had within the wait. `taken` is called in the tick in which it is granted: nothing comes between. */
+  /** Undefined: not granted within the wait. `taken` is called in the tick of the grant, so nothing comes between. */
   async enter<Q extends Patience, G>(
     passage: Passage<Q, G>,
     request: Q,
@@ -47,12 +47,12 @@ export class Turnstiles {
     return turnstile
   }
 
-  /** Where somebody here waits at this passage. */
+  /** The turnstile of this passage, if a call here waits at it. */
   at<Q extends Patience = Patience, G = unknown>(passage: AnyPassage): AnyTurnstile<Q, G> | undefined {
     return this.#open.get(placeOf(passage)) as AnyTurnstile<Q, G> | undefined
   }
 
-  /** Called when the client closes, unless it is let go before. */
+  /** `end` is called when the client closes, unless it is let go before. */
   hold(end: (release: boolean) => Promise<unknown>): void {
     this.#holding.add(end)
   }
@@ -61,12 +61,12 @@ export class Turnstiles {
     this.#holding.delete(end)
   }
 
-  /** How much is kept for closing to give back. */
+  /** How many of those closing would give back. */
   get held(): number {
     return this.#holding.size
   }
 
-  /** Rejects all who wait. */
+  /** Rejects all waiters. */
   turnAway(): void {
     for (const turnstile of this.#open.values()) turnstile.turnAway()
   }
