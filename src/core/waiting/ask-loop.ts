@@ -2,24 +2,24 @@ import type { Clock } from '../../base/clock.js'
 import { outside } from '../../base/scope.js'
 import type { Patience } from './request.js'
 
-/** What became of an attempt: for how many ms the lock stays another's, or that somebody was served, or trouble. */
+/** The result of an attempt: for how many ms the lock is still held by another owner, or that a waiter was served, or trouble. */
 export type Outcome = number | 'served' | { readonly trouble: unknown }
 
 /** What is asked for, again and again. */
 export interface Contest<W> {
   readonly clock: Clock
-  /** For whom to ask: undefined when nobody waits, or somebody here holds it, or the client closes. */
+  /** The waiter to ask for. Undefined if there is none, or a call here holds the lock, or the client closes. */
   next(): W | undefined
   attempt(waiter: W): Promise<Outcome>
-  /** The server says that another has it: a single try is over, another call begins to wait. */
+  /** The server says that another owner has it: a single try is over, another call begins to wait. */
   refused(waiter: W): void
-  /** Rejects those for whom it is over. True: somebody waits on. */
+  /** Rejects the waiters that must not wait any longer. True: some wait on. */
   troubled(trouble: unknown): boolean
-  /** Nobody is left to ask for. */
+  /** There is nobody left to ask for. */
   rested(): void
 }
 
-/** What both wait loops have: at most one runs at a time, and it can be woken from its pauses. */
+/** What both wait loops share: at most one run at a time, and it can be woken up from its pauses. */
 export abstract class AskLoop<W extends { readonly request: Patience }, C extends Contest<W> = Contest<W>> {
   protected readonly contest: C
   #running: Promise<void> | undefined
@@ -29,22 +29,22 @@ export abstract class AskLoop<W extends { readonly request: Patience }, C extend
     this.contest = contest
   }
 
-  /** Goes on while there is somebody to ask for, and ends with `over()`. Never rejects. `refused`: see `start`. */
+  /** Runs while there is a waiter to ask for, and ends with `over()`. Never rejects. `refused`: see `start`. */
   protected abstract run(refused: boolean): Promise<void>
 
   get running(): Promise<void> | undefined {
     return this.#running
   }
 
-  /** `refused`: the server has just said that another has it. */
+  /** `refused`: the server has just said that another owner has it. */
   start(refused = false): void {
-    // Asked first: a hold that it finds to be over ends at once, and that starts it too.
+    // Ask for this first: if it notices that a hold is over, that hold ends at once, which starts the loop as well.
     const next = this.contest.next()
-    // It goes on for whoever comes after that caller.
+    // The loop runs outside any scope, because it goes on for later callers.
     if (next !== undefined && this.#running === undefined) this.#running = outside(() => this.run(refused))
   }
 
-  /** In the tick in which nobody was found to ask for: whoever comes later starts it anew. */
+  /** Called in the tick in which there was nobody left to ask for: a later waiter starts a new run. */
   protected over(): void {
     this.#running = undefined
     this.contest.rested()
@@ -54,7 +54,7 @@ export abstract class AskLoop<W extends { readonly request: Patience }, C extend
     this.#wake?.()
   }
 
-  /** Until the time is up, or it is interrupted. */
+  /** Ends when the time is up, or on `interrupt`. */
   protected sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {

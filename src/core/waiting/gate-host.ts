@@ -7,33 +7,33 @@ import type { Terms } from '../hold/terms.js'
 import type { Waiter } from './waiter.js'
 import type { Moment } from '../../base/clock.js'
 
-/** The gate at which they wait. */
+/** The gate at which calls wait. */
 export interface GateHost extends Reported {
   readonly runtime: Runtime
   readonly protocol: LockProtocol
-  /** Who holds it here, if anybody does. */
+  /** The tenure of the holder here, if there is one. */
   readonly tenure: Tenure | undefined
-  /** A call that came before anybody waited has not been answered yet. */
+  /** A call that came before there were waiters has not been answered yet. */
   readonly asks: boolean
   nextWire(): string
-  /** The server has granted it. */
+  /** The server has granted the lock. */
   begin(wire: string, terms: Terms, sent: Moment, from?: Tenure): Tenure
-  /** Other calls of the owner that has it now. */
+  /** Gives a level each to other waiting calls of the owner that has the lock now. */
   enterAll(tenure: Tenure, others: readonly Waiter[]): void
-  /** Its calls at gates of other kinds on this key. */
+  /** Reconsiders this owner's calls at gates of other kinds on this key. */
   reconsiderBeside(owner: UnitOfWork): void
-  /** Frees it on the server after all. */
+  /** Frees the lock on the server after all. */
   free(tenure: Tenure): Promise<boolean>
-  /** Nobody waits, or the contest is over for now. */
+  /** No call waits, or the contest is over for now. */
   rested(): void
 }
 
 /** The gate of a lock whose waiters stand in a line on the server. */
 export interface LineHost extends GateHost {
-  /** Whether it is held here under this name. */
+  /** Whether the lock is held here under this wire name. */
   has(wire: string): boolean
-  /** While the step is on its way, the gate stays. */
+  /** Keeps the gate while the step runs. */
   staying<T>(step: () => Promise<T>): Promise<T>
-  /** Those who had it after its first owner have no place in the line any more. */
+  /** Later owners of this tenure leave the line on the server. */
   leaveLine(tenure: Tenure): void
 }

@@ -2,7 +2,7 @@ import { LockLostError } from '../../errors.js'
 import type { Clock, Moment } from '../../base/clock.js'
 import { marginOf } from '../hold/margin.js'
 
-/** An answer so late is worth nothing. */
+/** Whether the answer came so late that the lease in it is over, less the margin. */
 export const isLate = (clock: Clock, sent: Moment, lease: number): boolean =>
   clock.monotonic() - sent.mono >= lease - marginOf(lease)
 

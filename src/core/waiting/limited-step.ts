@@ -2,15 +2,15 @@ import { onAbort, reasonOf } from '../../base/abort.js'
 import { type Clock, limitAnswers, type Timer } from '../../base/clock.js'
 import type { Patience } from './request.js'
 
-/** How long an aborted call waits for the reply that is on its way, so as to leave nothing behind when it rejects. */
+/** ms. How long an aborted call waits for an answer in progress, so that it leaves nothing behind when it rejects. */
 export const GRACE = 50
 
-/** The wait was over before the step was. */
+/** The wait ended before the step did. */
 export const LATE = Symbol('late')
 
 /**
- * A step that cannot be called back: when the signal fires or the wait ends meanwhile, what it brings is undone, and the
- * caller hears of it when that is done or the grace is over.
+ * Limits a step that cannot be cancelled. If the signal fires or the wait ends meanwhile, the result of the step is undone, and
+ * the call settles when that is done, or after `GRACE`.
  */
 export const limitedStep = <T>(
   step: Promise<T>,
@@ -21,7 +21,7 @@ export const limitedStep = <T>(
   const limited = wait > 0 && wait !== Infinity
   if (signal === undefined && !limited) return step
   return new Promise((resolve, reject) => {
-    /** How to tell the caller, once the wait is over. */
+    /** Settles the call, once the wait has ended. */
     let over: (() => void) | undefined
     const ends: (() => void)[] = []
     const settle = (tell: () => void): void => {

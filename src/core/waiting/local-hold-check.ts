@@ -2,13 +2,13 @@ import type { Timer } from '../../base/clock.js'
 import type { GateHost } from './gate-host.js'
 import { POLL } from '../../constants.js'
 
-/** While others wait here, a hold of this process is not taken on trust for longer than from poll to poll. */
+/** While other calls wait here, a hold of this process is not trusted for longer than from one poll to the next. */
 export class LocalHoldCheck {
   readonly #host: Pick<GateHost, 'runtime' | 'tenure' | 'rested'>
   readonly #waits: () => boolean
   #timer: Timer | undefined
 
-  /** `waits`: whether anybody here does. */
+  /** `waits`: whether a call waits here. */
   constructor(host: Pick<GateHost, 'runtime' | 'tenure' | 'rested'>, waits: () => boolean) {
     this.#host = host
     this.#waits = waits

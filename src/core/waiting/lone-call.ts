@@ -5,15 +5,15 @@ import { isLate, lateError } from './late-answer.js'
 import { isMoving } from '../server/error-kinds.js'
 import { type Moment, momentOf } from '../../base/clock.js'
 
-/** The gate that it came to. */
+/** The gate at which it arrived. */
 export interface LoneHost extends GateHost {
-  /** The server has answered, and the call is over or rejected; unless another has the lock, for which it is to wait now. */
+  /** The server has answered, and the call is settled; unless `mustWait`: another owner has the lock, and the call must wait now. */
   answered(call: LoneCall, mustWait: boolean): void
 }
 
 /**
- * A call for a lock that nobody here has, asks or waits for, and that only an answer can end: it asks once, without
- * anything of what waiting takes.
+ * A call for a lock that no other call here holds, asks or waits for, and that only an answer can end. It asks once, without
+ * anything that waiting needs.
  */
 export class LoneCall {
   readonly #host: LoneHost
@@ -21,7 +21,7 @@ export class LoneCall {
   readonly resolve: (hold: TenureHold | undefined) => void
   readonly reject: (reason: unknown) => void
   readonly sent: Moment
-  /** Settles when nothing of it is on its way any more. */
+  /** Settles when nothing of it is in progress any more. */
   readonly running: Promise<void>
   #rejected = false
 
@@ -34,7 +34,7 @@ export class LoneCall {
     this.running = this.#ask()
   }
 
-  /** Whatever is answered, it is over. */
+  /** Rejects the call, whatever the answer will be. */
   close(reason: Error): void {
     this.#rejected = true
     this.reject(reason)

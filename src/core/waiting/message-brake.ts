@@ -1,18 +1,18 @@
 import { POLL } from '../../constants.js'
 
-/** So many questions messages may cost at once, and one more each so many ms. */
+/** How many questions messages may cause at once; after that, one more every `EVERY` ms. */
 const AT_ONCE = 50
 const EVERY = 2
-/** A question about so many waiters counts as one. */
+/** A question about this many waiters counts as one. */
 const FEW = 25
 
-/** How often messages alone make us ask: anybody who may publish can send them, as many as they like. */
+/** Limits how often messages make us ask: any user who may publish can send as many as they like. */
 export class MessageBrake {
   #paid = -Infinity
 
   /**
-   * A message makes us ask once more, about so many waiters: in so many ms. A long question delays those after it, by no more than a poll: what keeps on being
-   * heard must not make us deaf. Called for a question that is really going to be asked, not for each message.
+   * In how many ms to ask, if a message demands a question about this many waiters. A long question delays those after it, but by at
+   * most a poll, so that many messages cannot make us deaf. Call this for a question that will really be asked, not for each message.
    */
   delay(now: number, waiters = 1): number {
     const paid = Math.max(this.#paid, now - AT_ONCE * EVERY)
@@ -20,7 +20,7 @@ export class MessageBrake {
     return Math.max(0, paid + EVERY - now)
   }
 
-  /** Asking was not in vain. */
+  /** A question had success: the brake starts anew. */
   served(): void {
     this.#paid = -Infinity
   }

@@ -2,7 +2,7 @@ import type { TenureHold } from '../hold/hold.js'
 import type { Patience, Request } from './request.js'
 import type { Waiter } from './waiter.js'
 
-/** First in, first out; anyone may leave at any time at no cost. */
+/** First in, first out; any waiter may leave at any time at no cost. */
 export class Queue<Q extends Patience = Request, G = TenureHold> {
   #first: Waiter<Q, G> | undefined
   #last: Waiter<Q, G> | undefined
@@ -39,7 +39,7 @@ export class Queue<Q extends Patience = Request, G = TenureHold> {
 
   *[Symbol.iterator](): Iterator<Waiter<Q, G>> {
     for (let waiter = this.#first; waiter !== undefined;) {
-      // It may leave while it is looked at.
+      // The waiter may leave while it is looked at.
       const next: Waiter<Q, G> | undefined = waiter.next
       yield waiter
       waiter = next

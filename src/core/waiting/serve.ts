@@ -3,7 +3,7 @@ import type { Tenure } from '../hold/tenure.js'
 import type { WaitingRoom } from './waiting-room.js'
 import type { Waiter } from './waiter.js'
 
-/** A waiter gets what it waited for; other calls of its owner, which would wait for themselves, take it again. How many. */
+/** Gives a waiter what it waited for. Other calls of its owner would wait for themselves: they acquire it again. Returns how many. */
 export const serve = (
   host: Pick<GateHost, 'name' | 'kind' | 'runtime' | 'enterAll' | 'reconsiderBeside'>,
   room: WaitingRoom,

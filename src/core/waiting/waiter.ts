@@ -3,49 +3,49 @@ import type { TenureHold } from '../hold/hold.js'
 import type { Patience, Request } from './request.js'
 import type { Ear } from '../server/subscriptions.js'
 
-/** One call that waits: at a gate, unless said otherwise. */
+/** One call that waits: at a gate, unless the types say otherwise. */
 export interface Waiter<Q extends Patience = Request, G = TenureHold> {
   readonly request: Q
   readonly resolve: (granted: G | undefined) => void
   readonly reject: (reason: unknown) => void
   /** When the call began, on the monotonic clock. */
   readonly since: number
-  /** It is in `Runtime.waiting`. */
+  /** It is counted in `Runtime.waiting`. */
   counted: boolean
   queued: boolean
   timer: Timer | undefined
   unlisten: (() => void) | undefined
   previous: Waiter<Q, G> | undefined
   next: Waiter<Q, G> | undefined
-  /** In a line of the server. */
+  /** Its place in a line on the server. */
   place: Place | undefined
 }
 
-/** A place in the server's line. */
+/** A place in the line on the server. */
 export interface Place {
-  /** Who is served when it is granted: where a process stands there once, whoever is first here. */
+  /** The waiter that is served when the place is granted. If the process has one place, that is its first waiter. */
   waiter: Waiter
   readonly wire: string
   readonly number: number
-  /** Server time of the reply that said it waits, µs: a grant from before is of an earlier round. */
+  /** Server time of the reply that said that it waits, µs. A grant from before that belongs to an earlier round. */
   since: number | undefined
-  /** A question about joining is on its way, or was never answered. */
+  /** A question about joining is in progress, or was never answered. */
   joining: boolean
-  /** How often somebody here had been called when that question was sent. */
+  /** How many messages had demanded a question when that question was sent. */
   calls: number
-  /** Polls that were not answered: each may have confirmed a grant already, and so have set the lease going. */
+  /** Unanswered polls: each may have confirmed a grant already, and so have started the lease. */
   asked: number
-  /** Listens as a Redisson client would: whoever is ahead knows no other way. */
+  /** Listens as a Redisson client would, because a client ahead in the line knows no other way. */
   ear: Ear | undefined
-  /** When the newest grant was made that it has heard of, µs: what is repeated is no other. */
+  /** The stamp of the newest grant that it has heard of, µs. A repeated message is not a new grant. */
   granted: number
-  /** Some question about it was for another lease than that of its waiter now. */
+  /** A question about this place asked for another lease than that of its waiter now. */
   mixed: boolean
-  /** Where among all moments its waiter took it over from another. */
+  /** When its waiter took it over from another, among all moments. */
   given: number
-  /** Others may know its whole name: what is said of it proves nothing. */
+  /** Others may know its whole wire name, so a message about it proves nothing. */
   named: boolean
-  /** The next in its slot of the table. */
+  /** The next place in its slot of the table. */
   alike: Place | undefined
 }
 

@@ -10,16 +10,16 @@ import type { Runtime } from '../client/runtime.js'
 import { isAway, waitsOut } from '../server/error-kinds.js'
 import { newWaiter, type Waiter } from './waiter.js'
 
-/** Told of who leaves before being served: resolves when nothing of it is left; undefined where that is so already. */
+/** Called when a waiter leaves before it is served. Resolves when nothing of it is left; undefined if that is so already. */
 type OnLeave<Q extends Patience, G> = (waiter: Waiter<Q, G>) => Promise<unknown> | undefined
 
-/** Who waits at one place, in order, each with its own time limit and signal; leaving costs nothing. */
+/** The waiters at one gate or turnstile, in order, each with its own time limit and signal. Leaving costs nothing. */
 export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   readonly #runtime: Runtime
   readonly #name: string
   readonly #onLeave: OnLeave<Q, G>
   readonly #queue = new Queue<Q, G>()
-  /** Those whose owner may wait here twice, by owner. */
+  /** Waiters whose owner was named, by owner: such an owner may wait here more than once. */
   readonly #explicit = new Map<UnitOfWork, Set<Waiter<Q, G>>>()
 
   constructor(runtime: Runtime, name: string, onLeave: OnLeave<Q, G>) {
@@ -36,17 +36,17 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     return this.#queue
   }
 
-  /** The calls of this owner, where it was named. */
+  /** The calls of this owner, if it was named. */
   of(owner: UnitOfWork | undefined): Waiter<Q, G>[] {
     return owner === undefined ? [] : [...(this.#explicit.get(owner) ?? [])]
   }
 
-  /** `since`: it came at that time, before all who wait. */
+  /** `since`: when the call came, if it goes before all waiters. */
   enter(request: Q, resolve: Waiter<Q, G>['resolve'], reject: Waiter<Q, G>['reject'], since?: number): Waiter<Q, G> {
     const { signal, wait } = request
     const { clock } = this.#runtime.options
     const waiter = newWaiter<Q, G>(request, resolve, reject, since ?? clock.monotonic())
-    // First of all: where it throws, nobody waits.
+    // This comes first: if it throws, nothing has been added.
     if (signal !== undefined) {
       waiter.unlisten = onAbort(signal, () => this.#leave(waiter, () => reject(reasonOf(signal))))
     }
@@ -59,7 +59,7 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     return waiter
   }
 
-  /** From here on the call waits. False: too many do, and it is rejected. */
+  /** From now on the call counts as waiting. False: too many calls wait, and this one is rejected. */
   admit(waiter: Waiter<Q, G>): boolean {
     if (waiter.counted) return true
     const { maxWaiters } = this.#runtime.options
@@ -83,14 +83,14 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     waiter.counted = false
   }
 
-  /** All calls of this owner leave; `settle` says to each that it has. */
+  /** Removes all calls of this owner, and passes each to `settle`. */
   dismiss(owner: UnitOfWork, settle: (waiter: Waiter<Q, G>) => void): void {
     for (const waiter of this.of(owner)) {
       this.#leave(waiter, () => settle(waiter))
     }
   }
 
-  /** A single try, and those of the same owner that shared its luck, are over. */
+  /** A single try was refused, and with it the tries of the same owner that shared its outcome. */
   refuseTries(tried: Waiter<Q, G>): void {
     const { wait, owner, explicit } = tried.request
     if (wait > 0 && explicit !== true) return
@@ -102,8 +102,8 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
   }
 
   /**
-   * An attempt for the first met with trouble. Rejects those for whom it is over; true: the others wait on.
-   * `answeredAt`: when the server last answered whoever was here.
+   * An attempt for the first waiter met with trouble. Rejects the waiters that must not wait any longer; true: the others wait on.
+   * `answeredAt`: when the newest question that was answered was sent.
    */
   troubled(trouble: unknown, answeredAt: number): boolean {
     const waitsOn = ({ request, since }: Waiter<Q, G>): boolean => waitsOut(trouble, request, since <= answeredAt)
@@ -111,7 +111,7 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     const { first } = this
     for (const waiter of this.#queue) {
       waiter.request.trouble = trouble
-      // The server answers each by itself, save that it cannot be reached: that is so for all.
+      // Other trouble concerns only the waiter that was asked for. If the server cannot be reached, that concerns all.
       if (waitsOn(waiter)) continue
       if (waiter !== first && !away) break
       this.remove(waiter)
