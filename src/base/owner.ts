@@ -4,7 +4,7 @@ import { quoted } from '../plain-text.js'
 const BRAND = Symbol.for('holdfast.owner')
 
 /**
- * A unit of work. Redis does not see it: each hold of an owner has its own wire name there, so that a late copy of an old
+ * A unit of work. Redis does not see it: each tenure of an owner has its own wire name there, so that a late copy of an old
  * command never meets a new hold.
  */
 export class UnitOfWork implements Owner {

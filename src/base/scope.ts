@@ -53,7 +53,7 @@ const isAborted = (signal: AbortSignal): boolean => Reflect.get(AbortSignal.prot
 export class ScopedAbort {
   readonly #controller = new AbortController()
 
-  /** `look` runs when somebody reads `aborted`, and aborts if that is due: a timer may be late. */
+  /** `look` runs when `aborted` is read, and aborts if that is due: a timer may be late. */
   constructor(look: () => unknown) {
     const { signal } = this
     Object.defineProperty(signal, 'aborted', {

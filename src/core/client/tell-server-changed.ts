@@ -7,7 +7,7 @@ import type { Replicas } from '../server/replicas.js'
 import type { ServerTime } from '../server/server-time.js'
 import type { Subscriptions } from '../server/subscriptions.js'
 
-/** ms. If no command has been redirected for this long, the slots have stopped moving. */
+/** ms. If there is no sign of moving slots for this long, they have stopped moving. */
 const SETTLES = 250
 
 /** The parts of a client that must know that another server may answer from now on. */

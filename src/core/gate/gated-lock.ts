@@ -72,7 +72,7 @@ export class GatedLock implements Lock<TenureHold> {
   async tryAcquire(options?: AcquireOptions): Promise<TenureHold | undefined> {
     const request = this.#request(options, 0)
     const hold = await this.#ask(request)
-    // Without an answer, nobody knows whether another owner holds the lock: so throw, instead of returning undefined.
+    // Without an answer, it is not known whether another owner holds the lock: so throw, instead of returning undefined.
     const away = hold === undefined ? this.runtime.blame(request, this.name) : undefined
     if (away !== undefined) throw away
     return hold

@@ -221,7 +221,7 @@ export class SpinWaiters implements Contest<Waiter> {
     this.#room.dismiss(owner, settle)
   }
 
-  /** Rejects all who wait. */
+  /** Rejects all waiters. */
   close(reason: Error): void {
     this.#room.rejectAll(reason)
     this.#mayRest()

@@ -1,7 +1,7 @@
 import { EngineError, isBrokenOff } from '../../errors.js'
 
 const AWAY: ReadonlySet<string> = new Set(['OFFLINE', 'NO_REPLY'])
-/** With these errors, a step may have run. An answer in other words may come from a proxy, which knows no more than we do. */
+/** After these errors, a step may have run. An unknown error may come from a proxy, which knows no more than we do. */
 export const UNSURE: ReadonlySet<string> = new Set(['NO_REPLY', 'BAD_REPLY', 'SERVER'])
 const PASSING: ReadonlySet<string> = new Set([
   ...AWAY,

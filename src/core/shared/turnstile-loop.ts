@@ -29,7 +29,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
   /** It cannot subscribe, or the subscription has not been answered for long. */
   #deaf = false
 
-  /** What it sleeps for has come, or there is nobody left to ask for. */
+  /** What it sleeps for has come, or there is no waiter left to ask for. */
   wake(): void {
     this.#heard++
     this.interrupt()

@@ -5,7 +5,7 @@ import type { Patience } from './request.js'
 /** The result of an attempt: for how many ms the lock is still held by another owner, or that a waiter was served, or trouble. */
 export type Outcome = number | 'served' | { readonly trouble: unknown }
 
-/** What is asked for, again and again. */
+/** What a loop asks for, again and again. */
 export interface Contest<W> {
   readonly clock: Clock
   /** The waiter to ask for. Undefined if there is none, or a call here holds the lock, or the client closes. */
@@ -15,7 +15,7 @@ export interface Contest<W> {
   refused(waiter: W): void
   /** Rejects the waiters that must not wait any longer. True: some wait on. */
   troubled(trouble: unknown): boolean
-  /** There is nobody left to ask for. */
+  /** There is no waiter left to ask for. */
   rested(): void
 }
 
@@ -44,7 +44,7 @@ export abstract class AskLoop<W extends { readonly request: Patience }, C extend
     if (next !== undefined && this.#running === undefined) this.#running = outside(() => this.run(refused))
   }
 
-  /** Called in the tick in which there was nobody left to ask for: a later waiter starts a new run. */
+  /** Called in the tick in which there was no waiter left to ask for: a later waiter starts a new run. */
   protected over(): void {
     this.#running = undefined
     this.contest.rested()
