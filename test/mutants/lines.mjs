@@ -317,8 +317,8 @@ export const lines = [
     name: 'core-gap-unheard',
     breaks: 'whoever waits asks again after the connection was away',
     file: 'src/core/server/subscriptions.ts',
-    from: 'for (const listener of [...channel.listeners]) listener(undefined)\n    }\n  }\n\n  /** Messages of this one',
-    to: '\n    }\n  }\n\n  /** Messages of this one',
+    from: 'for (const listener of [...channel.listeners]) listener(undefined)\n    }\n  }\n\n  /** Messages of this channel',
+    to: '\n    }\n  }\n\n  /** Messages of this channel',
     suites: ['base/scopes#a gap is told', 'engine/replaced'],
   },
   {

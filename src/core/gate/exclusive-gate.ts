@@ -141,7 +141,7 @@ export class ExclusiveGate extends GateBase implements LoneHost, LineHost {
       contention.hand(next, tenure, true)
       return FREED
     }
-    // A hold with a line behind it is passed on by a step on the server.
+    // If each waiter has a place in the line, the release on the server grants the lock to the next one.
     if (!contention.passesOn) return this.free(tenure)
     this.forget(tenure)
     return this.runtime.releases.within(contention.passOn(tenure), false)

@@ -93,7 +93,7 @@ export class LineJoin {
     const { commandTimeout } = this.#host.runtime.options
     const sent = momentOf(this.#clock)
     const now = this.#host.runtime.serverTime(this.#protocol.key).latest
-    // If the server ran it after we stop waiting for the reply, it would put a place into the line whose call has gone.
+    // If the server ran it after we stop waiting for the reply, it would put a place into the line after its call has gone.
     const notAfter = now === undefined ? NEVER : Math.ceil(now / 1000) + Math.min(commandTimeout, PUNCTUAL)
     let answer
     try {

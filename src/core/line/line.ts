@@ -169,7 +169,7 @@ export class Line implements Polled, Joinable, GrantedLine {
     else if (state === 'late') this.#join(place)
     else {
       this.#waits(place, state, told)
-      // A message came before there was a place to ask about.
+      // A message came before the server could be asked about the place.
       if (place.calls !== this.poll.calls) this.poll.now()
     }
   }
