@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.js'
 /** Work that goes on in the background, and for which `close` waits; and pauses that closing cuts short. */
 export class BackgroundWork {
   readonly #clock: Clock
-  /** How many works are in progress. */
+  /** How many pieces of work are in progress. */
   #count = 0
   #settled: (() => void) | undefined
   /** Pauses that closing cuts short. */

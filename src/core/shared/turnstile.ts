@@ -140,7 +140,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     } finally {
       this.#asked = []
       const leaving = this.#leaving.splice(0)
-      // Waiters that wait on need not wait until the rest is given back.
+      // Other waiters do not wait until that is given back.
       const left = leaving.length > 0 && !this.#waits ? this.passage.leaveLine?.() : undefined
       void Promise.all([back, left]).then(() => {
         for (const settle of leaving) settle()
