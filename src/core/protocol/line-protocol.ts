@@ -38,7 +38,10 @@ export interface LineProtocol extends LockProtocol {
    * Undefined if locks are not granted: waiters are woken up, and ask.
    */
   grants(client: string): string | undefined
-  /** The channel on which Redisson wakes up this waiter when it is next. If Redisson wakes up no waiter by name, turns are taken: see `Outsiders`. */
+  /**
+   * The channel on which Redisson wakes up this waiter when it is next. If Redisson wakes up no waiter by name, holdfast's clients
+   * and Redisson's take turns: see `Outsiders`.
+   */
   callOf?(owner: string): string
   /** Adds places to the end of the line, one behind the other. */
   enqueue(askers: readonly Asker[], notAfter: number): Promise<Answer<JoinState>>
