@@ -12,7 +12,7 @@ import { abortOf } from '../../base/abort.js'
 const LOOK = 5000
 /** How soon it looks again if the server is away, ms. */
 const AGAIN = 1000
-/** If a lock's end moves by more than this, ms, the lock was renewed: clocks count in whole ms. */
+/** If a lock ends later than before by more than this, ms, it was renewed: clocks count in whole ms. */
 const RENEWED = 20
 /** How long after the end of a lease it looks, ms: by then the lease is surely over. */
 const AFTER = 2
