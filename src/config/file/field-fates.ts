@@ -1,5 +1,5 @@
 /**
- * Every field that Redisson has known since 3.0, and what becomes of it here. This is the only such list: the reader of files uses it,
+ * Every field that any Redisson since 3.0 knows, and what becomes of it here. This is the only such list: the reader of files uses it,
  * and the table of docs/configuration.md is made from it.
  */
 export interface Field {
