@@ -7,7 +7,7 @@ import { alike } from './did-you-mean.js'
 import { plainMessage, plainText, quoted } from './plain-text.js'
 import { kindOf, textOf } from './thrown.js'
 
-/** Argument checks: each names the argument and its value, before anything is sent. */
+/** Checks of arguments. Each error names the argument and its value, and comes before anything is sent. */
 
 export const show = (value: unknown): string => {
   if (typeof value === 'string')
@@ -16,15 +16,15 @@ export const show = (value: unknown): string => {
   return typeof value === 'object' && value !== null ? kindOf(value) : textOf(value)
 }
 
-/** Names, keys and labels have so many bytes at most: all that is told of them fits into a command. */
+/** The most bytes of names, keys and labels, so that everything sent about them fits into a command. */
 const LONGEST = 65_536
 
-/** Half of a surrogate pair: no two programs agree which bytes that is. */
+/** Half of a surrogate pair: programs do not agree on its bytes. */
 const LONE = /\p{Surrogate}/u
 
-/** What goes to the server as it is, and comes back so. */
+/** For text that goes to the server and comes back unchanged. */
 export const checkWire = (value: string, what: string): string => {
-  // No UTF-16 unit takes more than three bytes.
+  // A UTF-16 unit takes at most three bytes.
   const bytes = value.length * 3 <= LONGEST ? 0 : new TextEncoder().encode(value).length
   if (bytes > LONGEST) throw new TypeError(`${what} must have ${LONGEST} bytes at most, not ${bytes}: ${show(value)}`)
   if (LONE.test(value))
@@ -32,7 +32,7 @@ export const checkWire = (value: string, what: string): string => {
   return value
 }
 
-/** Text that is not empty. */
+/** A text that is not empty. */
 export const checkWords = (value: unknown, what: string): string => {
   if (typeof value !== 'string') throw new TypeError(`${what} must be a string, not ${show(value)}`)
   if (value === '') throw new TypeError(`${what} must not be empty: ''`)
@@ -41,7 +41,7 @@ export const checkWords = (value: unknown, what: string): string => {
 
 export const checkName = (name: unknown, what = 'name'): string => checkWire(checkWords(name, what), what)
 
-/** People read it. */
+/** For text that people read. */
 export const checkLabel = (label: unknown, what = 'label'): string => {
   if (typeof label !== 'string') throw new TypeError(`${what} must be a string, not ${show(label)}`)
   return checkWire(label, what)
@@ -61,7 +61,7 @@ const checkNumber = (value: unknown, what: string): number => {
   return value
 }
 
-/** The longest lease, ms: added to the server's clock it is still a whole number to Lua. */
+/** The longest lease, ms: added to the server's clock, it is still a whole number in Lua. */
 export const LONGEST_LEASE = 2 ** 52
 
 /** A lease is a positive whole number of ms. */
@@ -75,12 +75,12 @@ export const checkLease = (value: unknown, what = 'lease'): number => {
   return lease
 }
 
-/** The longest time-out of a client, ms: some 25 days, the most that a timer of Node or a socket takes. */
+/** The longest timeout of a client, ms: some 25 days, the maximum of a timer in Node, and of a socket. */
 export const LONGEST_TIMEOUT = 2_147_483_647
 
 /**
- * A time-out that a client is connected with. On the server the waiters of a line add theirs up: many of the longest are still a
- * whole number to Lua.
+ * A timeout that a client is connected with. On the server, the timeouts of the waiters in a line are added up. The sum of many of
+ * the longest is still a whole number in Lua.
  */
 export const checkTimeout = (value: unknown, what: string): number => {
   const timeout = checkLease(value, what)
@@ -103,10 +103,10 @@ export const checkCount = (value: unknown, what: string): number => {
   return value
 }
 
-/** The most that Redisson's own can read. */
+/** The largest number that Redisson's clients can read. */
 const MOST = 2_147_483_647
 
-/** A number of permits, or of what a latch counts. */
+/** A number of permits, or the count of a latch. */
 export const checkAmount = (value: unknown, what: string, least: number, most = MOST): number => {
   if (typeof value !== 'number') throw new TypeError(`${what} must be a number, not ${show(value)}`)
   if (!Number.isInteger(value) || value < least || value > most) {
@@ -115,7 +115,7 @@ export const checkAmount = (value: unknown, what: string, least: number, most = 
   return value
 }
 
-/** The options of each call: what is misspelt, or belongs elsewhere, must not be ignored. */
+/** The options of each call. One that is misspelt, or belongs to another call, must not be ignored. */
 export const OPTIONS = {
   acquire: ['wait', 'lease', 'renew', 'signal', 'owner'],
   semaphore: ['permits', 'wait', 'signal'],
@@ -165,11 +165,11 @@ export const checkOptions = <O extends object>(options: O | undefined, known: re
   return readOnce(options, known)
 }
 
-/** The caller's object as it is now: a getter might give another value behind the checks. */
+/** Copies the caller's object, because a getter might return another value after the checks. */
 export const readOnce = <O extends object>(options: O, known: readonly string[]): O =>
   Object.fromEntries(known.filter((key) => key in options).map((key) => [key, options[key as keyof O]])) as O
 
-/** What takes a name takes no options. */
+/** For methods that take a name and no options. */
 export const checkNoMore = (more: readonly unknown[]): void => {
   const [first] = more
   if (first === undefined) return
@@ -197,7 +197,7 @@ export const checkWaiting = <O extends WaitOptions>(options: O | undefined, know
   return checked
 }
 
-/** Whether a call that waits needs to find permits, or a rate, that were set. */
+/** Whether a call that waits requires permits, or a rate, that were set. */
 export const needsSetup = ({ waitForSetup }: SetupOptions = {}): boolean => {
   if (waitForSetup !== undefined) checkFlag(waitForSetup, 'waitForSetup')
   return waitForSetup !== true

@@ -66,11 +66,11 @@ const KINDS: readonly LockKind[] = [
   ...[readLock, writeLock, fairReadLock, fairWriteLock],
 ]
 
-/** An event that tells nothing calls its listeners without an argument, which is `undefined` to them. */
+/** An event without data calls its listeners without an argument, so they receive `undefined`. */
 const told = <E extends keyof ClientEvents>(listener: ClientListener<E>) =>
   listener as unknown as (...args: ClientEvents[E]) => void
 
-/** The name of what takes no options. */
+/** Returns the name, for objects that take no options. */
 const onlyName = (name: string, more: readonly unknown[]): string => {
   checkNoMore(more)
   return checkName(name)
@@ -91,7 +91,7 @@ class ConnectedClient implements Client {
   readonly #slots: SlotsHome
   readonly #flights: FlightsHome
   readonly #encodeKey: (key: string) => string | Uint8Array
-  /** What else is unsafe once fenced locks are used. */
+  /** Further warnings that apply once fenced locks are used. */
   #fencing: readonly string[]
 
   constructor(runtime: Runtime, facts: ServerFacts, presence: PresenceLabel | undefined) {
@@ -160,7 +160,7 @@ class ConnectedClient implements Client {
     return new LockOfMost(this.#runtime, locks)
   }
 
-  /** The kind that a ticket is of. */
+  /** The kind that a ticket belongs to. */
   #keyed(called: string, keys: readonly string[]): LockKind | undefined {
     const kind = keyedLock(keys, this.#encodeKey)
     return kind.name === called ? kind : undefined
@@ -177,7 +177,7 @@ class ConnectedClient implements Client {
     return lock
   }
 
-  // ---- what many may have at once ------------------------------------------------------------------------------------
+  // ---- for several holders at once -----------------------------------------------------------------------------------
 
   semaphore(name: string, ...more: readonly unknown[]): Semaphore {
     return new CountedSemaphore(this.#turnstiles, onlyName(name, more))
@@ -195,7 +195,7 @@ class ConnectedClient implements Client {
     return new WindowLimiter(this.#turnstiles, onlyName(name, more))
   }
 
-  // ---- what is made of locks, scripts and messages -------------------------------------------------------------------
+  // ---- built from locks, scripts and messages ------------------------------------------------------------------------
 
   election<V = unknown>(name: string, ...more: readonly unknown[]): Election<V> {
     return new LockElection<V>(this.#elections, this.#fenced(onlyName(name, more)))
@@ -221,7 +221,7 @@ class ConnectedClient implements Client {
     return new MatchingTopic(this.#topics, pattern, options)
   }
 
-  // ---- owners, and what they left behind -----------------------------------------------------------------------------
+  // ---- owners and detached holds -------------------------------------------------------------------------------------
 
   owner(label?: string): Owner {
     if (label !== undefined) checkLabel(label)
@@ -274,16 +274,16 @@ class ConnectedClient implements Client {
   }
 }
 
-/** A client on this driver, whatever place the settings name. */
+/** Starts a client with this driver, whatever place the settings name. */
 export const start = async (settings: Settings, driver: Driver, limits?: ConnectLimits): Promise<Client> => {
   const { clock, redisson } = settings
   const id = newClientId(clock, redisson)
-  // Not where it connects to: what can be reached from a lock must not hold the password.
+  // Leaves out where it connects to, because no object reachable from a lock may hold the password.
   const { place: _place, tls: _tls, retry: _retry, ...shared } = settings
   const runtime = new Runtime({ id, ...shared }, driver)
   const { link } = runtime
   const label = settings.label ?? (await defaultLabel())
-  // It asks the user's function: before anything is open.
+  // This calls the user's function, so it comes before anything is open.
   const presence = settings.presence
     ? new PresenceLabel(link, { clock, id, label, key: runtime.keyOf(presenceKey(id)), lease: settings.watchdog })
     : undefined

@@ -9,10 +9,10 @@ import { checkClose } from './check-options.js'
 import type { Topics } from './sync/topic/topics.js'
 import { POLL } from './constants.js'
 
-/** How often it looks whether what is held was given back, ms. */
+/** How often it checks whether everything held was released, ms. */
 const LOOK = 20
 
-/** What of a client has to end. */
+/** The parts of a client that have to end. */
 export interface Ending {
   readonly runtime: Runtime
   readonly gates: Gates
@@ -21,11 +21,11 @@ export interface Ending {
   readonly presence: PresenceLabel | undefined
 }
 
-/** How a client closes: what waits is turned away, what is held is given back, and the connection ends last. */
+/** Closes a client: waiters are rejected, holds are released, and the connection closes last. */
 export class Closing {
   readonly #ending: Ending
   readonly #began = new AbortController()
-  /** When draining is over, on the monotonic clock. */
+  /** When draining ends, on the monotonic clock. */
   #drainsUntil = Infinity
   #closed: Promise<void> | undefined
 
@@ -38,7 +38,7 @@ export class Closing {
     return this.#began.signal
   }
 
-  /** Called again, the same promise: the shorter `drain` counts. */
+  /** Further calls return the same promise; the shortest `drain` counts. */
   close(options?: CloseOptions): Promise<void> {
     let checked: CloseOptions
     try {
@@ -67,13 +67,13 @@ export class Closing {
     const last = Promise.all([runtime.steps.flush(), runtime.subscriptions.stop(), presence?.end()])
     await within(clock, Math.max(LOOK, runtime.background.endsAt - clock.monotonic()), last)
     await runtime.link.close()
-    // What nobody has answered is over now, and is told before this is.
+    // Steps without an answer end now, and are reported before the close is.
     runtime.background.hurry()
     await within(clock, LOOK, gone)
     runtime.releases.stop()
   }
 
-  /** Whoever waits is turned away. */
+  /** Rejects all waiters. */
   #drain(): void {
     const { runtime, gates, turnstiles } = this.#ending
     runtime.draining = true

@@ -1,10 +1,10 @@
-/** What the same is called elsewhere. */
+/** What other libraries call the same option. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   ...{ ttl: 'lease', leaseTime: 'lease', duration: 'lease', expire: 'lease', expiry: 'lease' },
   ...{ timeout: 'wait', waitTime: 'wait', waitTimeout: 'wait', abortSignal: 'signal', count: 'permits' },
 }
 
-/** How many letters differ, two that changed places count as one; or more than two. */
+/** How many letters differ; two swapped letters count as one, and any result above two means "more". */
 const distance = (one: string, other: string): number => {
   if (Math.abs(one.length - other.length) > 2) return 3
   let [before, last] = [[] as number[], Array.from({ length: other.length + 1 }, (_, i) => i)]
@@ -21,7 +21,7 @@ const distance = (one: string, other: string): number => {
   return last[other.length] ?? 3
 }
 
-/** Which of the known options was meant, as far as can be told. */
+/** The known option that was probably meant, if there is one. */
 export const alike = (key: string, known: readonly string[]): string | undefined => {
   const elsewhere = Object.hasOwn(ELSEWHERE, key) ? ELSEWHERE[key] : undefined
   if (elsewhere !== undefined && known.includes(elsewhere)) return elsewhere

@@ -1,14 +1,11 @@
 import { quoted } from './plain-text.js'
 
-/**
- * Every key and channel name, as Redisson builds them: a name that has a brace anywhere counts as tagged already.
- * The only place that writes hash tags.
- */
+/** Every key and channel name, as Redisson builds them: a name with a brace anywhere counts as tagged already. No other code writes hash tags. */
 const tagged = (name: string): string => (name.includes('{') ? name : `{${name}}`)
 
 /**
- * The same for what is ours alone. Redisson's rule gives `x` and `{x}`, which are two objects, the same names beside them; here they have
- * different ones, in the same slot.
+ * The same for keys that only holdfast uses. By Redisson's rule, the two objects `x` and `{x}` would share their companions' names. Here they have different
+ * ones, in the same slot.
  */
 const own = (name: string): string => (name.includes('{') ? `${name}!` : `{${name}}`)
 
@@ -23,43 +20,46 @@ export const lineDeadlines = (name: string): string => `holdfast_line_due:${own(
 export const lineTurn = (name: string): string => `holdfast_line_turn:${own(name)}`
 export const lineGrants = (name: string): string => `holdfast_line_grant:${own(name)}`
 
-/** Of an election: who leads, beside the fenced lock of its name, and where a change is told. */
+/** For an election: who leads, beside the fenced lock of its name, and the channel that reports changes. */
 export const leaderKey = (name: string): string => `holdfast_leader:${own(name)}`
 export const leaderChannel = (name: string): string => `holdfast_leader_change:${own(name)}`
 
-/** The line of a group of keys: its waiters in order, their deadlines, what each wants, whose turn it is, and where grants are told. */
+/** The line of a group of keys: its waiters in order, their deadlines, what each wants, whose turn it is, and the channel of grants. */
 export const keyedQueue = (group: string): string => `holdfast_keyed_line:${own(group)}`
 export const keyedDeadlines = (group: string): string => `holdfast_keyed_due:${own(group)}`
 export const keyedSets = (group: string): string => `holdfast_keyed_sets:${own(group)}`
 export const keyedTurn = (group: string): string => `holdfast_keyed_turn:${own(group)}`
 export const keyedGrants = (group: string): string => `holdfast_keyed_grant:${own(group)}`
 
-/** Who waits for a fair lock, in order, and until when each counts as alive. */
+/** The waiters of a fair lock in order, and until when each counts as alive. */
 export const fairQueue = (name: string): string => `redisson_lock_queue:${tagged(name)}`
 export const fairDeadlines = (name: string): string => `redisson_lock_timeout:${tagged(name)}`
 
-/** Where Redisson wakes up the next waiter of a fair lock. */
+/** The channel on which Redisson wakes up the next waiter of a fair lock. */
 export const fairCall = (name: string, owner: string): string => `${lockChannel(name)}:${owner}`
 
-/** Where our clients hear that one of their waiters was granted a lock; the client's id follows. */
+/** The channel on which holdfast's clients learn that one of their waiters was granted a lock; the client's id follows. */
 export const grantChannel = (name: string): string => `holdfast_grant:${own(name)}`
 
 export const semaphoreChannel = (name: string): string => `redisson_sc:${tagged(name)}`
 
-/** When each permit that is taken expires. Redisson's rule for companions that stand behind the name. */
+/** When each permit in use expires. For this companion, Redisson puts the suffix after the name. */
 export const permitTimeouts = (name: string): string => `${tagged(name)}:timeout`
 
-/** Of a rate limiter: how many permits are left in the window, and the grants in it; with a client's id, its alone. */
+/** For a rate limiter: how many permits are left in the window, and the grants in it. With a client's id: only that client's. */
 export const limiterValue = (name: string, clientId = ''): string => companion(name, 'value', clientId)
 export const limiterPermits = (name: string, clientId = ''): string => companion(name, 'permits', clientId)
 
-/** Of a slot: its record, and the lock that is held while it runs; of all slots of a name: the newest token, and the newest slot. */
+/** For a slot: its record, and the lock that is held while it runs. For all slots of a name: the newest token, and the newest slot. */
 export const slotRecord = (name: string, slot: string): string => `${own(name)}:slot:${slot}`
 export const slotLock = (name: string, slot: string): string => `${own(name)}:slot-lock:${slot}`
 export const slotsToken = (name: string): string => `${own(name)}:slots:token`
 export const slotsLast = (name: string): string => `${own(name)}:slots:last`
 
-/** For each key of a flight: how its newest computation ended, the lock that is held while it runs, and the channel that announces its end. For all keys: the newest token. */
+/**
+ * For each key of a flight: how its newest computation ended, the lock that is held while it runs, and the channel that announces its end. For all keys: the
+ * newest token.
+ */
 export const flightRecord = (name: string, key: string): string => `${own(name)}:flight:${key}`
 export const flightLock = (name: string, key: string): string => `${own(name)}:flight-lock:${key}`
 export const flightChannel = (name: string, key: string): string => `holdfast_flight:${own(name)}:${key}`
@@ -68,23 +68,22 @@ export const flightsToken = (name: string): string => `${own(name)}:flights:toke
 const companion = (name: string, what: string, clientId: string): string =>
   `${tagged(name)}:${what}${clientId === '' ? '' : `:${clientId}`}`
 
-/** Where ours hear that permits of a limiter came back, or its rate was changed; Redisson's tell nobody. */
+/** The channel on which holdfast's clients learn that permits of a limiter came back, or its rate changed. Redisson publishes neither. */
 export const limiterChannel = (name: string): string => `holdfast_limiter:${own(name)}`
 
 /**
- * The line of those who wait for permits of a limiter: in order; how many permits each wants, and when it asks next; and the channel on
- * which it is told to ask.
+ * The line of a rate limiter: its waiters in order; how many permits each wants, and when it asks next; and the channel on which a waiter is woken up to ask.
  */
 export const limiterOrder = (name: string): string => `holdfast_limiter_line:${own(name)}`
 export const limiterPlaces = (name: string): string => `holdfast_limiter_places:${own(name)}`
 export const limiterGrants = (name: string): string => `holdfast_limiter_grant:${own(name)}`
 
-/** Braces also around a name that has some: in a cluster, such a latch is of two slots, here and there. */
+/** Braces are added even to a name that has some. In a cluster, such a latch has keys in two slots, here and in Redisson. */
 export const latchChannel = (name: string): string => `redisson_countdownlatch__channel__{${name}}`
 
 /**
- * The line of those who wait for permits: in order, until when each counts as alive, how many permits each wants or was granted, whose
- * turn it is, and the channel of grants.
+ * The line for permits: its waiters in order, until when each counts as alive, how many permits each wants or was granted, whose turn it is, and the channel of
+ * grants.
  */
 export const permitsQueue = (name: string): string => `holdfast_permits_line:${own(name)}`
 export const permitsDeadlines = (name: string): string => `holdfast_permits_due:${own(name)}`
@@ -92,56 +91,56 @@ export const permitsAmounts = (name: string): string => `holdfast_permits_wanted
 export const permitsTurn = (name: string): string => `holdfast_permits_turn:${own(name)}`
 export const permitsGrants = (name: string): string => `holdfast_permits_grant:${own(name)}`
 
-/** The same of those who wait for permits that have ids. */
+/** The same for permits that have ids. */
 export const expirableQueue = (name: string): string => `holdfast_expirable_line:${own(name)}`
 export const expirableDeadlines = (name: string): string => `holdfast_expirable_due:${own(name)}`
 export const expirableAmounts = (name: string): string => `holdfast_expirable_wanted:${own(name)}`
 export const expirableTurn = (name: string): string => `holdfast_expirable_turn:${own(name)}`
 export const expirableGrants = (name: string): string => `holdfast_expirable_grant:${own(name)}`
 
-/** What came of a request, for as long as its answer may be asked for again. */
+/** The result of a request, for as long as the request may be repeated. */
 export const noteKey = (name: string, clientId: string, number: number): string =>
   `holdfast_request:${own(name)}:${clientId}:${number}`
 
-/** The lock itself and what a read has of its own: a key for each level, `<levels>:1` and on. */
+/** The lock itself, and the keys of each read: one for each level, `<levels>:1` and on. */
 export const readWriteChannel = (name: string): string => `redisson_rwlock:${tagged(name)}`
 export const readCompanion = (name: string): string => tagged(name)
 export const readLevels = (name: string, owner: string): string => `${tagged(name)}:${owner}:rwlock_timeout`
 
-/** Whose turn it is: ours, or that of outsiders. */
+/** Whose turn it is: that of holdfast's clients, or of outsiders. */
 export const readWriteTurn = (name: string): string => `holdfast_rwlock_turn:${own(name)}`
 
-/** Who waits for a fair read-write lock, in order, until when each counts as alive, and where it is told that it is in. */
+/** The waiters of a read-write lock in order, until when each counts as alive, and the channel of grants. */
 export const readWriteQueue = (name: string): string => `holdfast_rwlock_queue:${own(name)}`
 export const readWriteDeadlines = (name: string): string => `holdfast_rwlock_timeout:${own(name)}`
 export const readWriteGrants = (name: string): string => `holdfast_rwlock_grant:${own(name)}`
 
 export const presenceKey = (clientId: string): string => `holdfast:client:${clientId}`
 
-/** The secret part of a wire owner has nine digits: with a running number behind it, it stays below 2^63 as Java's do. */
+/** The secret part of a wire owner has nine digits. With a running number after it, it stays below 2^63, like Java's ids. */
 const LEAST = 100_000_000
 const SECRETS = 800_000_000
 const SECRET_DIGITS = 9
 
-/** From 32 random bits. */
+/** Made from 32 random bits. */
 export const secretOf = (bits: number): number => LEAST + (bits % SECRETS)
 
 /**
- * The wire name of a unit of work. Redisson puts the thread's id where we put digits that nobody can guess and, right behind
- * them, a number that is never used again.
+ * The wire name of a unit of work. In place of Redisson's thread id, it has digits that other programs cannot guess, directly followed by a number that is
+ * never used again.
  */
 export const wireOwner = (clientId: string, secret: number, number: number): string => `${clientId}:${secret}${number}`
 
 const WIRE_OWNER = /^[\da-f]{8}-[\da-f]{4}-[48][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}:[1-8]\d{8}[1-9]\d{0,14}$/
 
-/** Whether a client of ours, of whatever version, names an owner so; with the mark of its kind behind it. */
+/** Whether a client of holdfast, of any version, names its owners like this. The mark of the kind may follow. */
 export const isWireOwner = (text: string, mark = ''): boolean =>
   text.endsWith(mark) && WIRE_OWNER.test(text.slice(0, text.length - mark.length))
 
-/** Whose client an owner on the wire belongs to. */
+/** The client that an owner's wire name belongs to. */
 export const clientOf = (owner: string): string => owner.slice(0, 36)
 
-/** The running number: what messages call it by. A kind's mark may follow it. */
+/** The running number, by which messages refer to the owner. A kind's mark may follow it. */
 export const numberOf = (owner: string): number => Number.parseInt(owner.slice(37 + SECRET_DIGITS), 10)
 
 const SLOTS = 16384
@@ -159,10 +158,7 @@ export const slotOf = (key: string): number => {
   return (crc & 0xffff) % SLOTS
 }
 
-/**
- * Redisson puts a name into braces to name the keys and channels beside it. Where the name has braces of its own, some of
- * them may hash to another slot.
- */
+/** Redisson puts a name in braces to form the keys and channels beside it. If the name contains braces itself, some of them may belong to another slot. */
 export const mustShareSlot = ({ key, channel }: { readonly key: string; readonly channel: string }): void => {
   if (slotOf(key) === slotOf(channel)) return
   throw new RangeError(

@@ -3,27 +3,27 @@ import type { Client } from './api/client.js'
 import { systemClock } from './base/clock.js'
 import { checkClose, checkMethods, show } from './check-options.js'
 
-/** How a client is closed by a signal. */
+/** How a signal closes a client. */
 export interface ShutdownOptions {
-  /** For how many ms running work may come to its end: see `client.close`. Default 10 000. */
+  /** How many ms running work may take to finish, as for `client.close`. Default 10 000. */
   readonly drain?: number | undefined
-  /** `false` leaves what is still held then to its lease. Default true. */
+  /** With `false`, whatever is still held then stays until its lease ends. Default true. */
   readonly release?: boolean | undefined
 }
 
 type Closing = Pick<Client, 'close'>
 
-/** What a shell reports for a process that was ended by this signal. */
+/** The exit code that a shell reports for a process that this signal ended. */
 const codeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal]
 
-/** A process in a container may be the first one there, which a signal does not end by default. */
+/** In a container the process may have id 1. A signal does not end such a process by default. */
 const endBy = (signal: NodeJS.Signals): void => {
   if (process.pid === 1) process.exit(codeOf(signal))
   process.kill(process.pid, signal)
   systemClock.setTimer(() => process.exit(codeOf(signal)), 200)
 }
 
-/** No process hears of these. */
+/** No process can listen to these. */
 const UNHEARD: readonly string[] = ['SIGKILL', 'SIGSTOP']
 
 const checkSignals = (signals: readonly string[]): void => {
@@ -36,9 +36,10 @@ const checkSignals = (signals: readonly string[]): void => {
 }
 
 /**
- * At the first of these signals the clients drain and close, and then the process ends as that signal would have ended it. A second
- * signal ends it at once. Other listeners of the signal are called as ever; while there are some, ending the process is left to
- * them, and only the exit code is set. What it returns takes the listeners away.
+ * Closes the clients and ends the process when it receives one of these signals. At the first signal, the clients drain and close,
+ * and then the process ends as that signal would have ended it. A second signal ends it at once. Other listeners of the signal are
+ * called as usual. If there are any, they have to end the process: only the exit code is set. The function that it returns removes
+ * the listeners.
  */
 export const shutdownOn = (
   clients: Closing | readonly Closing[],
@@ -51,7 +52,7 @@ export const shutdownOn = (
   })
   checkSignals(signals)
   const { drain = 10_000, release } = checkClose(options)
-  // One that is named twice would count as a second signal.
+  // A signal that is named twice would count as a second signal.
   const names = new Set(signals)
   let closing = false
   const off = (): void => {

@@ -5,13 +5,13 @@ import type { Driver } from './engine/driver.js'
 import type { ClientOptions } from './config/client-options.js'
 import { retryConnect } from './retry-connect.js'
 
-/** What `connect` does. */
+/** The implementation of `connect`. */
 export const open = async (from?: string | URL | ClientOptions): Promise<Client> => {
   const settings = await readSettings(from, environment())
   return retryConnect(settings, async (limits) => start(settings, await openDriver(settings), limits))
 }
 
-/** Only what is needed is loaded: no Redis client for `memory:`, no Lua for a server. */
+/** Loads only what is needed: no Redis client for `memory:`, no Lua for a server. */
 const openDriver = async (settings: Settings): Promise<Driver> => {
   const { place, tls, clock, connectTimeout, commandTimeout } = settings
   if (place.engine === 'memory') {

@@ -1,4 +1,7 @@
-/** What a reader does not see, and a terminal, a log or a page may act on: controls, line ends, text direction, half a surrogate pair. */
+/**
+ * Characters that a reader does not see, but a terminal, a log or a page may act on: controls, line ends, text direction, half a
+ * surrogate pair.
+ */
 export const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 const UNITS: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
@@ -7,13 +10,13 @@ const unitOf = (unit: string): string => UNITS[unit] ?? `\\u${unit.charCodeAt(0)
 
 const escape = (sign: string): string => sign.split('').map(unitOf).join('')
 
-/** How much is shown of a name, a key or a value; and of a whole message. */
+/** How many characters are shown of a name, a key or a value; and of a whole message. */
 export const LONGEST_NAME = 100
 export const LONGEST_MESSAGE = 1000
 
 /**
- * A text of somebody else's, as it may be shown: on one line, escaped as in JSON, and of a long one the beginning and how long it
- * is. Every text for people goes through here; what programs read keeps the exact value.
+ * Makes a foreign text safe to show: on one line, escaped as in JSON, and of a long one only the beginning and its length. Every text for
+ * people goes through this function; programs get the exact value.
  */
 export const plainText = (text: string, most = LONGEST_NAME): string => {
   if (text.length <= most) return text.replace(HIDDEN, escape)
@@ -27,6 +30,6 @@ export const plainMessage = (text: string): string => plainText(text, LONGEST_ME
 /** A name within a message. */
 export const quoted = (name: string): string => `'${plainText(name)}'`
 
-/** The same value when it is parsed; none of its texts can move a cursor. */
+/** JSON that parses to the same value, and whose texts cannot move a cursor. */
 export const plainJson = (value: unknown): string =>
   JSON.stringify(value, undefined, 2).replace(HIDDEN, (sign) => (sign === '\n' ? sign : escape(sign)))

@@ -5,14 +5,14 @@ import { isTransient } from './core/server/error-kinds.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
 import { textOf } from './thrown.js'
 
-/** Between one try and the next, ms: at first, and at most. */
+/** The first and the longest pause between two attempts, ms. */
 const SOON = 50
 const LATE = 2000
 
-/** Another try would only hear it again: a setting is wrong. */
+/** A setting is wrong, so another attempt would fail in the same way. */
 const FOR_GOOD = /: ERR (?!max number of clients)|on this port|certificate/
 
-/** Tries until it is connected, or what stands in the way does not pass, or its time is over. */
+/** Retries until it is connected, until an error comes that will not pass, or until the time is over. */
 export const retryConnect = async <T>(
   settings: Settings,
   connectOnce: (limits?: ConnectLimits) => Promise<T>,
@@ -33,7 +33,7 @@ export const retryConnect = async <T>(
       if (left < SOON || !isTransient(error) || FOR_GOOD.test(message)) throw error
       if (message !== told) logger.warn(`${message}; trying again`)
       told = message
-      // The last tries come closer together, so that one is made just before the end.
+      // The last attempts come closer together, so that there is one just before the end.
       await sleep(clock, Math.min(pause * (0.75 + 0.5 * clock.random()), left / 2), signal)
     }
   }

@@ -1,8 +1,8 @@
 import { plainMessage, plainText } from './plain-text.js'
 
 /**
- * What other people's code throws, or rejects with, may be anything: `Object.create(null)`, a symbol, a revoked proxy, an error whose
- * message is a getter that throws. It is looked at here only; nothing here throws.
+ * Other people's code may throw, or reject with, anything: `Object.create(null)`, a symbol, a revoked proxy, an error whose message
+ * is a getter that throws. Only this file looks at such values, and nothing here throws.
  */
 
 /** `instanceof` asks a proxy for its prototype, which may throw. */
@@ -16,7 +16,7 @@ export const isA = <T>(value: unknown, type: abstract new (...args: never[]) => 
 
 export const isError = (value: unknown): value is Error => isA(value, Error)
 
-/** One of its properties; undefined where it cannot be read. */
+/** One of its properties; undefined if it cannot be read. */
 export const partOf = (thrown: unknown, name: string): unknown => {
   try {
     return (thrown as Readonly<Record<string, unknown>> | null | undefined)?.[name]
@@ -25,7 +25,7 @@ export const partOf = (thrown: unknown, name: string): unknown => {
   }
 }
 
-/** Its message, or else what it is as text: plain, on one line, and not long. */
+/** Its message, or else the value as text: plain, on one line, and not long. */
 export const textOf = (thrown: unknown): string => {
   const message = partOf(thrown, 'message')
   if (typeof message === 'string' && message !== '') return plainMessage(message)
@@ -36,7 +36,7 @@ export const textOf = (thrown: unknown): string => {
   }
 }
 
-/** Which kind of object it is: `[object Map]`. */
+/** The type of an object, such as `[object Map]`. */
 export const kindOf = (value: object): string => {
   try {
     return plainText(Object.prototype.toString.call(value))
@@ -45,17 +45,17 @@ export const kindOf = (value: object): string => {
   }
 }
 
-/** Its code, as the system's errors have one. */
+/** Its code, like the errors of the system have. */
 export const codeOf = (thrown: unknown): string | undefined => {
   const code = partOf(thrown, 'code')
   return typeof code === 'string' ? plainText(code) : undefined
 }
 
 const TEXTS = ['name', 'message', 'stack'] as const
-/** Frameworks and loggers look at these. */
+/** Frameworks and loggers read these properties. */
 const OTHERS = ['code', 'cause', 'status', 'statusCode', 'headers', 'expose'] as const
 
-/** An error that can be looked at without a surprise. */
+/** Whether it is an error whose properties can be read safely. */
 const behaves = (thrown: unknown): thrown is Error => {
   if (!isError(thrown)) return false
   if (TEXTS.some((part) => typeof partOf(thrown, part) !== 'string')) return false
@@ -67,14 +67,17 @@ const behaves = (thrown: unknown): thrown is Error => {
   }
 }
 
-/** It as an Error: itself, where it is one that can be looked at; else one that says `what`, whose cause it is. */
+/**
+ * Returns the value itself if it is an error that can be read safely; otherwise an error with the message `what`, whose cause is the
+ * value.
+ */
 export const errorOf = (thrown: unknown, what?: string): Error =>
   behaves(thrown) ? thrown : new Error(what ?? textOf(thrown), { cause: thrown })
 
 const FRAME = /^ +at .*$/gm
 const MOST_FRAMES = 20
 
-/** Its text, and below it where it was thrown. */
+/** Its text, and below it the place where it was thrown. */
 export const traceOf = (thrown: unknown): string => {
   const stack = partOf(thrown, 'stack')
   const message = partOf(thrown, 'message')
@@ -87,7 +90,7 @@ export const traceOf = (thrown: unknown): string => {
   return [title + textOf(thrown), ...frames.slice(0, MOST_FRAMES).map((frame) => plainText(frame, 300))].join('\n')
 }
 
-/** Calls what somebody else wrote, and whose result nobody wants; what it throws, now or by a promise, goes to `failed`. */
+/** Calls somebody else's function and ignores its result. If it throws, or its promise rejects, `failed` gets the error. */
 export const tell = (listener: () => unknown, failed: (thrown: unknown) => void): void => {
   try {
     const done = listener()
@@ -97,13 +100,13 @@ export const tell = (listener: () => unknown, failed: (thrown: unknown) => void)
   }
 }
 
-/** What the user's function gave is a promise, where a value is due: that it may reject is not told twice. */
+/** Whether the user's function returned a promise where a value is expected. If that rejects, it is not reported again. */
 export const isPromise = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null) return false
   try {
     if (!('then' in value)) return false
   } catch {
-    // What cannot be asked is none.
+    // A value that cannot be examined does not count as a promise.
     return false
   }
   settled(value).catch(() => undefined)

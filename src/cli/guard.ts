@@ -4,13 +4,13 @@ const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 const PATIENCE = 500
 
 export interface Guarded {
-  /** Puts the terminal back; must be safe to call twice. */
+  /** Restores the terminal; must be safe to call twice. */
   readonly restore: () => void
-  /** Puts what is held back; the process does not wait long for it. */
+  /** Releases what is held; the process does not wait long for it. */
   readonly stop: () => Promise<unknown>
 }
 
-/** However the process ends, the terminal is put back. Call what it returns when all is over. */
+/** Restores the terminal, however the process ends. Call the function that it returns when all is over. */
 export const guard = ({ restore, stop }: Guarded): (() => void) => {
   let ending = false
   const end = (code: number): void => {

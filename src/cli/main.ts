@@ -47,7 +47,7 @@ const failed = (error: unknown): number => {
   return error instanceof UsageError ? 2 : 1
 }
 
-// The reader has gone (`| head`): nothing is left to say, and nobody to say it to.
+// The reader is gone (`| head`), so there is nothing left to write.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE' || error.code === 'EIO') process.exit(0)
   throw error

@@ -5,7 +5,7 @@ import { utf8 } from './utf8.js'
 import type { Codec, CodecName } from '../api/codec.js'
 import { isA, isPromise, textOf } from '../thrown.js'
 
-/** Text and numbers as they are written, bytes as they are; what comes back is text. Redisson's StringCodec. */
+/** Writes text and numbers as text, and bytes unchanged; always reads text. Redisson's StringCodec. */
 const string: Codec = {
   encode(value) {
     if (typeof value === 'string' || value instanceof Uint8Array) return value
@@ -35,7 +35,7 @@ const json: Codec = {
 const INTEGER = /^-?\d{1,19}$/
 const LONGEST = 20
 
-/** What is beyond a safe integer is a bigint. Redisson's LongCodec. */
+/** Reads a number beyond the safe integers as a bigint. Redisson's LongCodec. */
 const long: Codec = {
   encode(value) {
     const fits = typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
@@ -56,19 +56,22 @@ const bytes: Codec = {
     if (value instanceof Uint8Array) return value
     throw new TypeError(`the bytes codec takes a Uint8Array, not ${show(value)}`)
   },
-  // A copy: what came shares its memory with what came beside it.
+  // A copy, because the bytes received share their memory with other replies.
   decode: (data) => new Uint8Array(data),
 }
 
 const NAMED: Readonly<Record<CodecName, Codec>> = { json, jackson, string, long, bytes }
 
-/** Not one of the caller's own. */
+/** Whether it is one of the named codecs, not one that the caller passed. */
 export const isNamed = (codec: Codec): boolean => Object.values(NAMED).includes(codec)
 
-/** A text is its own bytes in what it writes. Plain JSON is nothing of Redisson's: where it is used keys are texts all the same. */
+/**
+ * Whether this codec writes a text as its own bytes. Redisson has no plain JSON codec; with `'json'`, keys are written as plain
+ * text all the same.
+ */
 export const keepsText = (codec: Codec): boolean => isNamed(codec) && codec !== jackson
 
-/** `what`: the argument that it was given as. */
+/** `what`: the name of the argument, for the error message. */
 export const codecOf = (wanted: unknown, what = 'codec'): Codec => {
   if (typeof wanted === 'string' && Object.hasOwn(NAMED, wanted)) return NAMED[wanted as CodecName]
   const own = (typeof wanted === 'object' && wanted !== null ? wanted : {}) as Partial<Codec>
@@ -77,7 +80,7 @@ export const codecOf = (wanted: unknown, what = 'codec'): Codec => {
   throw new TypeError(`${what} must be '${names}', or have encode() and decode(), not ${show(wanted)}`)
 }
 
-/** What the codec makes of a value; `what` it is. */
+/** Encodes a value with the codec; `what` names the value in an error message. */
 export const encodeWith = (codec: Codec, value: unknown, what: string): string | Uint8Array => {
   const data: unknown = codec.encode(value)
   if (typeof data === 'string' || isA(data, Uint8Array)) return data
@@ -85,7 +88,7 @@ export const encodeWith = (codec: Codec, value: unknown, what: string): string |
   throw new TypeError(`codec.encode() must give text or bytes for ${what}, not ${show(data)}`)
 }
 
-/** What the codec reads in the bytes. */
+/** Decodes the bytes with the codec. */
 export const decodeWith = (codec: Codec, data: Uint8Array): unknown => {
   const value = codec.decode(data)
   if (isPromise(value)) throw new TypeError('codec.decode() must give the value, not a promise')

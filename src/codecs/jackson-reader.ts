@@ -1,7 +1,7 @@
 import { JavaValue, type Origin, origins, type Written } from './java-value.js'
 import { MOST_DIGITS, MOST_LEVELS, tooDeep } from './limits.js'
 
-/** By Java's custom for names, so that two texts of an array are not taken for one of a class. */
+/** Matches Java's naming conventions, so that a list of two texts is not mistaken for a class and its value. */
 const CLASS = /^(?:[a-z_][\w$]*\.)+[A-Z][\w$]*$|^\[+(?:[BCDFIJSZ]|L[\w.$]+;)$/
 const LONGEST_CLASS = 300
 const MAP = /^java\.util\.\S*Map/
@@ -11,7 +11,7 @@ const CONTROL = /[^ -\uffff]/
 const PARTS = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 const LIST = 'java.util.ArrayList'
 const HASH_MAP = 'java.util.HashMap'
-/** Whole numbers of so many digits are safe. */
+/** Whole numbers with this many digits are always safe integers. */
 const EXACT = 15
 
 interface Named {
@@ -20,7 +20,7 @@ interface Named {
 
 const DECIMAL = 'java.math.BigDecimal'
 
-/** Digits without the zeros around them, and where the point is. */
+/** The digits without leading and trailing zeros, and the position of the point. */
 const canonical = (text: string): string => {
   const [, whole = '', fraction = '', exponent = '0'] = PARTS.exec(text) ?? []
   const digits = (whole + fraction).replace(/^0+/, '')
@@ -39,18 +39,18 @@ const integer = (digits: string): number | bigint => {
   return Number.isSafeInteger(number) ? number : BigInt(digits)
 }
 
-/** Reads Jackson's typed JSON in one pass, with the digits of each number and with all that says of what class something is. */
+/** Reads Jackson's typed JSON in one pass, and keeps the digits of each number and everything that names a class. */
 export class JacksonReader {
   readonly #text: string
   #at = 0
   #levels = 0
-  /** Where the next backslash is. */
+  /** The position of the next backslash. */
   #backslash = -1
-  /** How what was read last was written, if it is no list or object. */
+  /** How the value that was read last was written, unless it is a list or an object. */
   #written: Written | undefined
-  /** The digits of what was read last. */
+  /** The digits of the number that was read last. */
   #digits: string | undefined
-  /** How it was written, if it is a list or an object. */
+  /** How the value that was read last was written, if it is a list or an object. */
   #origin: Origin | undefined
 
   constructor(text: string) {
@@ -76,7 +76,7 @@ export class JacksonReader {
     this.#at = SPACE.lastIndex
   }
 
-  /** The character is next, and is passed by. */
+  /** Skips the character if it is next. */
   #passed(character: string): boolean {
     this.#space()
     if (this.#text[this.#at] !== character) return false
@@ -88,7 +88,7 @@ export class JacksonReader {
     if (!this.#passed(character)) throw this.#wrong()
   }
 
-  /** `plain`: a list whose class is known, so what looks like one in it is a text. */
+  /** `plain`: a list whose class is known, so a text in it that looks like a class is a text. */
   #value(plain = false): unknown {
     this.#space()
     this.#written = undefined
@@ -112,7 +112,7 @@ export class JacksonReader {
     }
   }
 
-  /** What it was is remembered where it is not what it would be written as anyway. */
+  /** Remembers how a value was written, unless it would be written like that anyway. */
   #kept(value: unknown): unknown {
     const origin = this.#origin
     if (origin === undefined || typeof value !== 'object' || value === null) return value
@@ -154,7 +154,7 @@ export class JacksonReader {
     return value
   }
 
-  /** Each character is looked at a few times at most, however many quotes and backslashes there are. */
+  /** Looks at each character only a few times, however many quotes and backslashes there are. */
   #string(): string {
     const text = this.#text
     const from = this.#at
@@ -177,7 +177,7 @@ export class JacksonReader {
     this.#enter()
     const items: unknown[] = []
     const origin: Origin = {}
-    // Of the second of two, which is what the first says, if that is a class.
+    // These belong to the second of two items, which is the value if the first item names a class.
     let digits: string | undefined
     let inner: Origin | undefined
     if (!this.#passed(']')) {
@@ -212,7 +212,7 @@ export class JacksonReader {
       // eslint-disable-next-line no-restricted-globals -- the sender's value, not the time
       return new Date(Number(digits))
     }
-    // Jackson may be told to write numbers as text.
+    // Jackson can be configured to write numbers as text.
     const text = digits ?? (type === DECIMAL && typeof value === 'string' && PARTS.test(value) ? value : undefined)
     if (type === DECIMAL && text !== undefined) {
       if (text.length > MOST_DIGITS || !isExact(text)) return new JavaValue(type, text)
@@ -261,7 +261,7 @@ const nextOf = (text: string, from: number): number => {
   return at === -1 ? text.length : at
 }
 
-/** No name of a field can do harm. */
+/** A field can have any name, even `__proto__`. */
 const put = (fields: Record<string, unknown>, name: string, value: unknown): void => {
   if (name !== '__proto__') fields[name] = value
   else Object.defineProperty(fields, name, { value, writable: true, enumerable: true, configurable: true })

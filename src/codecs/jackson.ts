@@ -5,9 +5,9 @@ import { isPlainArray, JavaValue, type Origin, origins, type Written } from './j
 import { MOST_LEVELS, contentOf, tooDeep } from './limits.js'
 
 /**
- * The JSON of Redisson's JsonJacksonCodec, where all but text, truth values, ints and doubles says of what Java class it is:
- * `["java.lang.Long",5]`, `["java.util.ArrayList",[1,2]]`, `{"@class":"java.util.HashMap","a":1}`. What was read is written as it
- * was: its lists, objects and fields have the classes that they had.
+ * The JSON of Redisson's JsonJacksonCodec. Every value except text, booleans, ints and doubles names its Java class:
+ * `["java.lang.Long",5]`, `["java.util.ArrayList",[1,2]]`, `{"@class":"java.util.HashMap","a":1}`. A value that was read is
+ * written back as it was: its lists, objects and fields keep their classes.
  */
 export const jackson: Codec = {
   encode(value) {
@@ -20,10 +20,10 @@ export const jackson: Codec = {
 
 const typed = (type: string | null, text: string): string => (type === null ? text : `["${type}",${text}]`)
 
-/** The objects that something is in. */
+/** The objects that enclose a value. */
 type Within = Set<object>
 
-/** `written`: what was there when the whole was read. */
+/** `written`: how this value was written when it was read, as part of its object. */
 const write = (value: unknown, within: Within, written?: Written): string | undefined => {
   switch (typeof value) {
     case 'string':
@@ -45,7 +45,7 @@ const write = (value: unknown, within: Within, written?: Written): string | unde
   }
 }
 
-/** As a number of the class that was there, if it can be one. */
+/** Writes a number with the class that it was read with, if that class can hold it. */
 const writeNumber = (value: number | bigint, written: Written | undefined): string | undefined => {
   if (written === undefined || !['number', 'bigint'].includes(typeof written.value)) return undefined
   const { type, digits } = written
@@ -68,7 +68,7 @@ const writeObject = (value: object, within: Within): string | undefined => {
   if (value instanceof JavaValue) return writeJava(value, within)
   // eslint-disable-next-line no-restricted-globals -- a value of the caller's, not the time
   if (value instanceof Date) return typed('java.util.Date', String(checkDate(value.getTime())))
-  // As Java's own byte[]: nothing says that it is one.
+  // Like Java's own byte[]: nothing names its class.
   if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('base64'))
   if (Array.isArray(value)) return writeArray(value as unknown[], within)
   if (value instanceof Set) return typed('java.util.HashSet', writeItems([...(value as Set<unknown>)], within))
@@ -93,14 +93,14 @@ const writeArray = (items: readonly unknown[], within: Within): string => {
   return typed(type, writeItems(items, within, isPlainArray(type), origin))
 }
 
-/** `plain`: of one class that Java knows, so whole numbers do not say theirs. */
+/** `plain`: all items have one class that Java knows, so whole numbers do not name theirs. */
 const writeItems = (items: readonly unknown[], within: Within, plain = false, origin?: Origin): string =>
   `[${Array.from(items, (item, place) => {
     const bare = plain && typeof item === 'bigint' ? String(item) : undefined
     return bare ?? write(item, within, origin?.fields?.get(place)) ?? 'null'
   }).join()}]`
 
-/** Whatever names its class is of that; all else is of `type`, or does not say. */
+/** An object that names its class keeps it. Any other gets `type`, or names no class if that is null. */
 const writeFields = (
   entries: readonly (readonly [unknown, unknown])[],
   within: Within,
@@ -124,7 +124,7 @@ const writeJava = ({ type, value }: JavaValue, within: Within): string | undefin
   if (Array.isArray(value) || value instanceof Set)
     return typed(type, writeItems([...(value as Iterable<unknown>)], within, isPlainArray(type)))
   if (typeof value === 'bigint') return typed(type, String(value))
-  // What a number cannot hold is given as text.
+  // A value that a JavaScript number cannot hold is passed as text.
   const isNumber = type !== null && typeof value === 'string' && NUMERIC.test(type) && DIGITS.test(value)
   if (isNumber) return typed(type, value)
   if (value instanceof Map) return writeFields([...(value as Map<unknown, unknown>)], within, type)

@@ -3,17 +3,20 @@ import type { Codec, CodecName } from '../api/codec.js'
 import { codecOf, encodeWith, isNamed, keepsText } from './by-name.js'
 import { plainText } from '../plain-text.js'
 
-/** What Redisson's clients use by the file that this one was given. */
+/** The codec that Redisson's clients use, by the configuration file that this client reads, too. */
 export interface JavaCodec {
-  /** Undefined: one that only Java has. */
+  /** Undefined: a codec that exists only in Java. */
   readonly codec: CodecName | undefined
-  /** Its class, and where in the file that is said. */
+  /** Its class, and where the file names it. */
   readonly title: string
-  /** `connect` was told to use another. */
+  /** `connect` was called with another codec. */
   readonly replaced: boolean
 }
 
-/** How keys of a group become bytes: as Redisson's codec writes them, or else nobody would exclude anybody. */
+/**
+ * How the keys of a group become bytes. They must equal what Redisson's codec writes, or the clients would not exclude
+ * each other.
+ */
 export const keyEncoder =
   (codec: Codec, java: JavaCodec | undefined) =>
   (key: string): string | Uint8Array => {
@@ -30,7 +33,7 @@ export const keyEncoder =
     )
   }
 
-/** Why Java's listeners would not read what this codec writes; undefined: they may. */
+/** Why Java's listeners could not read what this codec writes; undefined: they may be able to. */
 export const unreadable = (codec: Codec, java: JavaCodec | undefined): string | undefined => {
   const isAlike = java === undefined || !isNamed(codec) || (java.codec !== undefined && codecOf(java.codec) === codec)
   return isAlike ? undefined : java.title

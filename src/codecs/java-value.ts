@@ -1,12 +1,12 @@
 import { show } from '../check-options.js'
 
 /**
- * A value as Java shall have it, for the codec `'jackson'`: `new JavaValue('java.util.UUID', id)`,
- * `new JavaValue('java.math.BigDecimal', '1.10')`, `new JavaValue('[J', [1n, 2n])`. With `null` nothing says of what class it is: for
- * a field of which Java knows that, a `long` or an `int[]`.
+ * A value with the Java class it is to have, for the codec `'jackson'`: `new JavaValue('java.util.UUID', id)`, `new
+ * JavaValue('java.math.BigDecimal', '1.10')`, `new JavaValue('[J', [1n, 2n])`. With `null`, no class is written: use it for a field
+ * whose type Java knows, such as a `long` or an `int[]`.
  */
 export class JavaValue {
-  /** The name of its class in Java; null where Java knows it from the field. */
+  /** The name of its Java class; null if Java knows the class from the field. */
   readonly type: string | null
   /** A number, a bigint, a text, or a list of them. */
   readonly value: unknown
@@ -18,7 +18,7 @@ export class JavaValue {
     this.value = value
   }
 
-  /** For `JSON.stringify`: the value alone. */
+  /** For `JSON.stringify`: only the value. */
   toJSON(): unknown {
     return this.value
   }
@@ -29,27 +29,27 @@ export class JavaValue {
   }
 }
 
-/** How a number, a text or a truth value was written: of which class, null where nothing said so. */
+/** How a number, a text or a boolean was written, and with which class; null if no class was written. */
 export interface Written {
   readonly type: string | null
   readonly value: unknown
-  /** The digits, where the value may have lost some. */
+  /** The digits, if the value may have lost some. */
   readonly digits?: string | undefined
 }
 
 /** How a list or an object was written. */
 export interface Origin {
-  /** The class before it, as in `["java.util.TreeSet",[…]]`. */
+  /** The class in front of it, as in `["java.util.TreeSet",[…]]`. */
   wrapper?: string | undefined
-  /** The `@class` in it, where that is not among its fields. */
+  /** The `@class` in it, if that is not among its fields. */
   type?: string | undefined
-  /** What its numbers, texts and truth values were, if that is not what they look like; by name or place. */
+  /** How its numbers, texts and booleans were written, if that is not the default; by field name or index. */
   fields?: Map<string | number, Written> | undefined
 }
 
-/** Of what was read: so that it is written again as Java knows it. */
+/** How each value that was read was written, so that it is written back with the same Java classes. */
 export const origins = new WeakMap<object, Origin>()
 
-/** Whose items have no class before them. */
+/** Whether a list of this class has items without a class in front of them. */
 export const isPlainArray = (type: string | null | undefined): boolean =>
   type === null || type === undefined || /^\[+[BCDFIJSZ]$/.test(type)

@@ -1,13 +1,13 @@
 import { utf8 } from './utf8.js'
 
-/** What a message of JSON may be at most, so that none keeps its reader busy for long or breaks its stack; Java's Jackson has such limits, too. */
+/** Limits for a JSON message, so that no message keeps its reader busy for long or overflows its stack. Java's Jackson has such limits, too. */
 export const MOST_BYTES = 64 * 1024 * 1024
 export const MOST_LEVELS = 1000
 export const MOST_DIGITS = 1000
 
 export const tooDeep = (): RangeError => new RangeError(`JSON may be nested ${MOST_LEVELS} levels deep at most`)
 
-/** The text of a message that is not too large. */
+/** Decodes a message, unless it is too large. */
 export const contentOf = (data: Uint8Array): string => {
   if (data.length > MOST_BYTES)
     throw new RangeError(`a message of JSON may have ${MOST_BYTES} bytes at most, not ${data.length}`)

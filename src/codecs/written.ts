@@ -1,13 +1,13 @@
 import type { Codec } from '../api/codec.js'
 import { decodeWith, encodeWith } from './by-name.js'
 
-/** A value as text, which every client library hands on as it is: bytes as base64. */
+/** A value as text, which every client library sends unchanged: bytes become base64. */
 export interface Written {
   readonly form: 'none' | 'text' | 'base64'
   readonly data: string
 }
 
-/** `what` it is. */
+/** `what` names the value in an error message. */
 export const written = (codec: Codec, value: unknown, what: string): Written => {
   if (value === undefined) return { form: 'none', data: '' }
   const data = encodeWith(codec, value, what)

@@ -9,7 +9,7 @@ export type Borrowed =
   | { readonly engine: 'node-redis'; readonly connection: NodeRedisClient }
   | { readonly engine: 'glide'; readonly connection: GlideClient }
 
-/** What changes keys or replies behind our back. */
+/** Options that change keys or replies without holdfast noticing. */
 interface Changing {
   readonly keyPrefix?: unknown
   readonly stringNumbers?: unknown
@@ -17,11 +17,11 @@ interface Changing {
 
 interface Changed {
   readonly options?: Changing & { readonly redisOptions?: Changing }
-  /** Of ioredis: what else it is good for. */
+  /** ioredis's mode, such as `subscriber`. */
   readonly mode?: unknown
 }
 
-/** They are known by what they can do: nothing of them is loaded here. */
+/** Recognizes clients by their methods, so that none of their libraries is loaded here. */
 export const borrowed = (connection: object, url: string | undefined): Borrowed => {
   if (url !== undefined) throw new ConfigError('either a url or a connection, not both')
   const has = (...methods: string[]): boolean =>
@@ -37,7 +37,7 @@ export const borrowed = (connection: object, url: string | undefined): Borrowed 
   )
 }
 
-/** One that sends and answers what is sent and answered. */
+/** Checks that the client sends commands and returns replies unchanged. */
 const plain = (connection: object): object => {
   const { options, mode } = connection as Changed
   const all = [options, options?.redisOptions]

@@ -1,14 +1,14 @@
 import { checkFlag, checkKnown, checkSignal, checkWait } from '../check-options.js'
 
-/** For how long `connect` tries again to reach its server. */
+/** How long `connect` keeps trying to reach its server. */
 export interface RetryOptions {
-  /** ms, after which it rejects with the last failure. Default: no limit. */
+  /** After this many ms, `connect` rejects with the last failure. Default: no limit. */
   readonly timeout?: number | undefined
-  /** It gives up when this aborts, and rejects with its reason. */
+  /** If this aborts, `connect` gives up and rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Undefined: it rejects at the first failure. */
+/** Undefined: `connect` rejects at the first failure. */
 export const retryOf = (wanted: unknown): RetryOptions | undefined => {
   if (wanted === undefined) return undefined
   if (typeof wanted !== 'object' || wanted === null) {

@@ -37,7 +37,7 @@ export interface Settings {
   readonly replicas: { readonly sync: boolean; readonly timeout: number }
   readonly mapName: (name: string) => string
   readonly codec: Codec
-  /** Of the Redisson whose file this is. */
+  /** The codec of the Redisson clients that use this file. */
   readonly javaCodec: JavaCodec | undefined
   readonly connectTimeout: number
   readonly retry: RetryOptions | undefined
@@ -47,9 +47,9 @@ export interface Settings {
   readonly label: string | undefined
   readonly presence: boolean
   readonly logger: Logger
-  /** Whether releases are published with SPUBLISH; undefined: where the server can. */
+  /** Whether releases are published with SPUBLISH; undefined: if the server supports it. */
   readonly sharded: boolean | undefined
-  /** What of a file is not used, or not safe. */
+  /** What is not used of a file, or not safe. */
   readonly warnings: readonly string[]
 }
 
@@ -81,7 +81,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 type From = string | URL | ClientOptions | undefined
 
-/** Reads the file, where one is named; only then what reads it is loaded. */
+/** Reads the file, if one is named. Only then the code to read it is loaded. */
 export const readSettings = async (from: From, env: Environment): Promise<Settings> => {
   const { file, nameMappers: mappers = {}, ...options } = optionsOf(from)
   const nameMappers = mappersOf(mappers)
@@ -123,7 +123,7 @@ export const settle = (from: From, env: Environment, filed?: Filed): Settings =>
   checkFlag(presence, 'presence')
   const { watchdog = 30_000, connectTimeout = 10_000, commandTimeout = 3000, maxWaiters = Infinity } = options
   const redisson = versionOf(options.redisson)
-  // As long as the waiters of that Redisson may.
+  // The same time as for the waiters of that Redisson version.
   const { fairWaiterTimeout = redisson === '3.8' ? 5000 : 300_000 } = options
   const place = filed?.place ?? placeOf(options, env)
   return {
@@ -149,7 +149,7 @@ export const settle = (from: From, env: Environment, filed?: Filed): Settings =>
   }
 }
 
-/** Redisson before 3.22 neither tells nor hears so. */
+/** Redisson before 3.22 neither sends nor receives sharded messages. */
 const shardedBeside = (redisson: RedissonVersion): boolean | undefined => (redisson === '4' ? undefined : false)
 
 const versionOf = (wanted: unknown = '4'): RedissonVersion => {
@@ -168,12 +168,12 @@ const replicasOf = (wanted: ClientOptions['replicas'] = {}, commandTimeout: numb
   const timeout = asked ?? Math.min(1000, Math.ceil(commandTimeout / 2))
   checkFlag(sync, 'replicas.sync')
   checkTimeout(timeout, 'replicas.timeout')
-  // A reply that must wait for them would be given up before it comes.
+  // Otherwise the caller would give up on the reply before it comes.
   if (timeout < commandTimeout || asked === undefined) return { sync, timeout }
   throw new RangeError(`replicas.timeout must be below commandTimeout (${commandTimeout}), not ${timeout}`)
 }
 
-/** What is misspelt, or of a later version, must not be ignored: it might lead to another server. */
+/** An unknown option may be misspelt or from a later version. It must not be ignored: it might name another server. */
 const optionsOf = (from: unknown): ClientOptions => {
   if (from === undefined) return {}
   if (typeof from === 'string') return { url: from }
@@ -188,7 +188,7 @@ const optionsOf = (from: unknown): ClientOptions => {
 const placeOf = (options: ClientOptions, env: Environment): Settings['place'] => {
   if (options.connection !== undefined) return borrowed(options.connection, options.url)
   if (options.url !== undefined) checkText(options.url, 'url')
-  // An empty variable is one that somebody meant to leave out.
+  // An empty variable counts as not set.
   const url =
     options.url ?? [env['HOLDFAST_URL'], env['REDIS_URL']].find((value) => value !== undefined && value !== '')
   if (url === undefined || url === '') {

@@ -6,7 +6,7 @@ import { quoted } from '../plain-text.js'
 
 const KNOWN: readonly (keyof TlsOptions)[] = ['ca', 'cert', 'key', 'passphrase', 'servername', 'rejectUnauthorized']
 
-/** Nothing of it is ever shown: it may hold a key. */
+/** The value is never shown, because it may contain a key. */
 export const tlsOf = (wanted: unknown, place: Place | undefined): TlsOptions => {
   if (wanted === undefined) return {}
   if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) {
@@ -22,7 +22,7 @@ export const tlsOf = (wanted: unknown, place: Place | undefined): TlsOptions => 
     )
   }
   const read = readOnce(wanted as TlsOptions, KNOWN)
-  // So is each of several.
+  // Each item of a list is read only once, too.
   const ca = Array.isArray(read.ca) ? Array.from(read.ca as string[]) : read.ca
   const { cert, key, passphrase, servername, rejectUnauthorized } = read
   for (const authority of Array.isArray(ca) ? (ca as unknown[]) : [ca]) checkPem(authority, 'tls.ca')
@@ -40,6 +40,6 @@ export const tlsOf = (wanted: unknown, place: Place | undefined): TlsOptions => 
 const checkPem = (value: unknown, what: string): void => {
   if (value === undefined || value instanceof Uint8Array) return
   if (typeof value !== 'string') throw new TypeError(`${what} must be text or bytes in PEM, not ${typeof value}`)
-  // Somebody's path would be an error of OpenSSL that names nothing.
+  // With a path, OpenSSL would throw an error that names nothing.
   if (!value.includes('-----BEGIN ')) throw new TypeError(`${what} must be what is in the PEM file, not where it is`)
 }

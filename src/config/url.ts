@@ -21,14 +21,14 @@ const SCHEMES: Readonly<Record<string, Pick<Endpoint, 'topology' | 'tls'>>> = {
 const FORMS =
   'redis://[user:pass@]host:port[/db], rediss:, valkey:, valkeys:, redis+unix:///path, redis+cluster://h1:p1,h2:p2, redis+sentinel://h1:p1,h2:p2/MASTER[/db][?sentinelPassword=…], memory:[name]'
 
-/** No error of this file ever shows the URL itself: it may hold a password. */
+/** No error of this file ever shows the URL itself, because it may contain a password. */
 export const parseUrl = (url: string): Place => {
   const scheme = /^[a-z][a-z+]*:/i.exec(url)?.[0].toLowerCase()
   if (scheme === 'memory:') return { engine: 'memory', name: memoryName(url) }
   if (scheme === 'redis+unix:') return { engine: 'redis', endpoint: unixEndpoint(url) }
   const form = scheme === undefined ? undefined : SCHEMES[scheme]
   if (scheme === undefined || form === undefined) {
-    // Without the slashes it is no scheme: the user, more likely.
+    // Without the slashes it is not a scheme, but probably the user.
     const what =
       url.startsWith('//', scheme?.length) && scheme !== undefined
         ? `of the scheme ${quoted(scheme)}`
@@ -42,7 +42,7 @@ export const parseUrl = (url: string): Place => {
   return { engine: 'redis', endpoint: { ...form, ...place } }
 }
 
-/** What stands behind a slash in a user or password would be taken for a database or a master, and be shown. */
+/** The part of a user or password after a slash would be taken for a database or a master, and would be shown. */
 const mustBeEncoded = (rest: string, scheme: string): void => {
   const [text = ''] = rest.replace(/^\/\//, '').split('?sentinelPassword=')
   if (!/\/.*@/s.test(text)) return
@@ -51,7 +51,7 @@ const mustBeEncoded = (rest: string, scheme: string): void => {
   )
 }
 
-/** What stands before the last '@' would be the user and the password: a host there would be left out and never be missed. */
+/** Everything before the last '@' would be taken for user and password, so a host there would be lost without notice. */
 const mustStandFirst = (rest: string, scheme: string): void => {
   if (!/^[^/?#]*,[^/?#]*@/.test(rest.replace(/^\/\//, ''))) return
   throw new ConfigError(
@@ -60,7 +60,10 @@ const mustStandFirst = (rest: string, scheme: string): void => {
   )
 }
 
-/** As somebody writes it who connects, where one server is one; a file may say of several in another place what they are. */
+/**
+ * Reads a URL as the caller of `connect` writes it, where it names one server. In a file, other fields may say what several servers
+ * are.
+ */
 export const placeOfUrl = (url: string): Place => {
   const place = parseUrl(url)
   if (place.engine === 'memory' || place.endpoint.topology !== 'single' || place.endpoint.nodes.length === 1)
@@ -87,7 +90,7 @@ const netEndpoint = (rest: string, scheme: string, defaultPort = 6379): Omit<End
   return { address: `${scheme}//${shown}`, nodes, ...credentials(info), ...(database !== undefined && { database }) }
 }
 
-/** The nodes are the sentinels, and the user and password those of the servers that they watch. */
+/** The nodes are the sentinels. The user and password belong to the servers that they watch. */
 const sentinelEndpoint = (rest: string, scheme: string): Omit<Endpoint, 'topology' | 'tls'> => {
   const match = /^(\/\/[^/?#]+)\/([^/?#]+)(\/[^/?#]*)?(?:\?sentinelPassword=([^&#]*))?$/.exec(rest)
   const [, servers, master, path = '', password] = match ?? []
@@ -124,7 +127,7 @@ const databaseOf = (path: string, scheme: string): number | undefined => {
 const credentials = (info: string | undefined): { username?: string; password?: string } => {
   if (info === undefined || info === '') return {}
   const colon = info.indexOf(':')
-  // Redisson's rule: one word alone is the password.
+  // Redisson's rule: a single word is the password.
   const [user, password] = colon === -1 ? ['', info] : [info.slice(0, colon), info.slice(colon + 1)]
   return { ...(user !== '' && { username: decode(user) }), ...(password !== '' && { password: decode(password) }) }
 }

@@ -1,10 +1,13 @@
 import { ConfigError, EngineError, type HoldfastError, serverError } from '../errors.js'
 
-/** The server's answers to a SELECT that it will never carry out, and what ours says of a lent connection after one. */
+/**
+ * The server's answers to a SELECT that it will never carry out, and holdfast's own error for a lent connection after such a
+ * SELECT.
+ */
 const NO_DATABASE =
   /DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode|refused its SELECT/i
 
-/** Why the database that was asked for cannot be used; undefined: the error says something else. */
+/** Why the database in question cannot be used; undefined: the error means something else. */
 export const missingDatabase = (text: string): string | undefined => {
   if (!NO_DATABASE.test(text)) return undefined
   const index = /\(at its SELECT (\d+)\)/.exec(text)?.[1]
@@ -12,7 +15,7 @@ export const missingDatabase = (text: string): string | undefined => {
   return `${index === undefined ? 'its database' : `database ${index}`} does not exist: ${said}`
 }
 
-/** What `connect` rejects with. */
+/** The error that `connect` rejects with. */
 export const connectError = (address: string, error: Error): HoldfastError => {
   const missing = missingDatabase(error.message)
   if (missing !== undefined) return new ConfigError(`cannot connect to ${address}: ${missing}`, error)

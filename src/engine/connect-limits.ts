@@ -1,14 +1,14 @@
 import { onAbort, reasonOf } from '../base/abort.js'
 import type { Clock } from '../base/clock.js'
 
-/** For how long one try to connect may go on. */
+/** How long one attempt to connect may take. */
 export interface ConnectLimits {
   /** ms */
   readonly limit: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** Rejects when the time is over, or the signal aborts, before the step is done. */
+/** Rejects if the time is over, or the signal aborts, before the step is done. */
 export const withinLimits = async <T>(clock: Clock, { limit, signal }: ConnectLimits, step: Promise<T>): Promise<T> => {
   let end = (): void => undefined
   const over = new Promise<never>((_resolve, reject) => {

@@ -3,22 +3,22 @@ import { EngineError } from '../errors.js'
 import type { Connection, Driver } from './driver.js'
 import type { TimeoutOptions } from './reply-timeouts.js'
 
-/** How much longer than a command may take a server may say nothing at all, ms; and up to so much more, so that not all clients come at once. */
+/** How much longer than a command's time limit a server may be silent, ms; plus a random part, so that not all clients reconnect at once. */
 const MARGIN = 1000
 const SPREAD = 250
-/** Between two replacements, ms: the first comes nearly at once, each of the next waits twice as long. */
+/** The pause between two replacements, ms: short at first, and doubled each time. */
 const SHORTEST = 100
 const LONGEST = 3000
-/** After so long without trouble the next one is the first again. */
+/** After this many ms without trouble, the pause is short again. */
 const FORGIVEN = 10_000
 
-/** For what only the caller can mend, whose connection it is. */
+/** Reports what only the caller can fix, because the connection is the caller's. */
 interface ReplacementEvents {
   error(error: Error): void
   moved(): void
 }
 
-/** Replaces connections that are open and useless: silent, out of step, or to a server that has become a replica. */
+/** Replaces connections that are open but useless: silent, out of step, or to a server that has become a replica. */
 export class ConnectionReplacement {
   readonly #driver: Driver
   readonly #options: TimeoutOptions
@@ -36,7 +36,7 @@ export class ConnectionReplacement {
     this.#events = events
   }
 
-  /** A reply is overdue. A connection that brings nothing at all from now on is dropped. */
+  /** A reply is overdue. Drops each connection that receives nothing at all from now on. */
   suspect(): void {
     const { clock } = this.#options
     for (const connection of this.#owing()) {
@@ -56,7 +56,7 @@ export class ConnectionReplacement {
     return this.#stopped ? [] : (this.#driver.owing?.() ?? [])
   }
 
-  /** It is being made anew; whoever accepts it may never say a word. */
+  /** The connection is being restored. A server may accept it and then never answer. */
   disconnected(): void {
     if (this.#stopped || this.#driver.owing === undefined) return
     const { clock, commandTimeout } = this.#options
@@ -72,7 +72,7 @@ export class ConnectionReplacement {
     this.#dialing = undefined
   }
 
-  /** The server refuses as a replica does: another may be the master by now. */
+  /** The server refuses as a replica does, so another server may be the master by now. */
   refused(refusal: EngineError): void {
     const { clock } = this.#options
     const driver = this.#driver
@@ -88,7 +88,7 @@ export class ConnectionReplacement {
     this.#planned = clock.setTimer(act, pause * (0.75 + 0.5 * clock.random()), { background: true })
   }
 
-  /** Its replies are those of other commands. On a connection of the caller's, what is held must be asked about. */
+  /** The replies belong to other commands. On the caller's own connection, this client asks the server again about everything it holds. */
   outOfStep(error: EngineError): void {
     const now = this.#options.clock.monotonic()
     if (this.#driver.lent === true) this.#events.moved()

@@ -1,106 +1,107 @@
 import type { Arg, Reply } from '../lua/values.js'
 
 /**
- * The seam between holdfast and a server. A driver is one way to reach a server: it sends a command and hears messages,
- * nothing more. What holds for all of them (script cache, reply time-outs, open and close) is above it, once, in `link.ts` and its parts.
+ * The boundary between holdfast and a server. A driver is one way to reach a server: it sends a command and receives messages, nothing
+ * more. What all drivers share (script cache, reply timeouts, open and close) is implemented once, above them, in `link.ts` and its
+ * parts.
  */
 
 export interface SendOptions {
-  /** Bulk strings of the reply as bytes instead of text. */
+  /** Returns the bulk strings of the reply as bytes instead of text. */
   readonly binary?: boolean | undefined
-  /** A key whose slot decides the node. Commands of one route leave in the order of the calls. */
+  /** A key whose slot decides the node. Commands with the same route leave in the order of the calls. */
   readonly route?: string | undefined
-  /** Only reads, so a replica may answer where the topology has some. */
+  /** The command only reads, so a replica may answer if the topology has some. */
   readonly readOnly?: boolean | undefined
-  /** The node itself, as `nodeOf` and `redirected` name it; one that is not known is not sent to. */
+  /** The node to send to, as `nodeOf` and `redirected` name it. A command for an unknown node is not sent. */
   readonly node?: string | undefined
-  /** Told which node the command was sent on to, by one that has its key no more or is handing it over. */
+  /** Called with the node that the command was redirected to, if the first node no longer has the key or is handing it over. */
   readonly redirected?: ((node: string) => void) | undefined
-  /** The object whose name an error shall carry. */
+  /** The name of the object that an error should mention. */
   readonly target?: string | undefined
-  /** Aborted: what is not sent yet is not sent any more. */
+  /** If this is aborted before the command is sent, the command is not sent at all. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * `all`: replicas too. `apart`: masters, on connections made for this command, so that it does not stand behind a script
- * that does not end.
+ * `all`: replicas, too. `apart`: masters, on connections made for this command only, so that it does not wait behind a script that does
+ * not end.
  */
 export type Nodes = 'masters' | 'all' | 'apart'
 
 /** SUBSCRIBE, SSUBSCRIBE, PSUBSCRIBE. */
 export type SubscriptionKind = 'plain' | 'sharded' | 'pattern'
 
-/** What a subscription brought. */
+/** A message that a subscription received. */
 export interface Message {
   readonly kind: SubscriptionKind
-  /** What was subscribed to: the channel, or the pattern that it fits. */
+  /** The name subscribed to: the channel, or the pattern that it matches. */
   readonly name: string
   readonly channel: string
   readonly payload: Uint8Array
 }
 
-/** What a driver tells. All are called in the order in which things happened. */
+/** The events of a driver, called in the order in which things happened. */
 export interface DriverEvents {
   message(message: Message): void
   /** Commands can be sent (again); `again` is false for the first time. */
   up(again: boolean): void
-  /** Commands sent and not answered will not be answered any more. */
+  /** Commands that were sent and not answered will get no reply any more. */
   down(reason: Error): void
-  /** Other nodes have some of the keys by now, or answer for them anew. */
+  /** Some keys are on other nodes now, or a node that has them was restarted. */
   moved(): void
-  /** Which answer belongs to which command is not known any more. */
+  /** It is no longer known which reply belongs to which command. */
   outOfStep(reason: Error): void
-  /** Messages may have been missed on all channels; all are subscribed again. */
+  /** Messages may have been missed on all channels. All are subscribed again. */
   gap(): void
-  /** One that could not be subscribed again. */
+  /** A channel could not be subscribed again. */
   unheard(kind: SubscriptionKind, name: string): void
   error(error: Error): void
 }
 
-/** A connection that its driver replaces when it is dropped: a socket, or what stands for one. */
+/** A connection that its driver replaces if it is dropped: a socket, or an object that acts as one. */
 export interface Connection {
   readonly bytesRead: number
   destroy(why: Error): unknown
 }
 
 export interface Driver {
-  /** For people: the address without any secret. */
+  /** The address to show to people, without any secret. */
   readonly address: string
   readonly cluster: boolean
   readonly isUp: boolean
-  /** Connects; resolves when commands can be sent, rejects when nothing answers. */
+  /** Connects. Resolves when commands can be sent; rejects if no server answers. */
   open(events: DriverEvents): Promise<void>
-  /** What is behind a failure of the first connection; undefined: no more is known. */
+  /** Explains why the first connection failed; undefined: nothing more is known. */
   explain?(failure: Error): Promise<string | undefined>
   /**
-   * Sends one command now and resolves with its reply. Rejects with the server's own error (its text as the message),
-   * or with a `NoReply` when it is unknown whether the command ran, or with `NotSent` when it surely did not.
+   * Sends one command now and resolves with its reply. Rejects with the server's own error (its text as the message), with a `NoReply` if
+   * it is unknown whether the command ran, or with `NotSent` if it surely did not run.
    */
   send(argv: readonly Arg[], options?: SendOptions): Promise<Reply>
-  /** Where there are several: which has this key, as far as is known; its commands are answered in their order. */
+  /** If there are several nodes: the one that has this key, as far as is known. It answers the key's commands in order. */
   nodeOf?(route: string): string | undefined
-  /** Sends one command to each of the nodes; without it there is one, and `send` does. */
+  /** Sends one command to each of the nodes. A driver without it has one node, and `send` is enough. */
   everywhere?(argv: readonly Arg[], nodes: Nodes): Promise<Reply>[]
-  /** Resolves when the server has confirmed. */
+  /** Resolves when the server has confirmed the subscription. */
   subscribe(name: string, kind: SubscriptionKind): Promise<void>
   unsubscribe(name: string, kind: SubscriptionKind): Promise<void>
-  /** Connections of ours on which the server owes an answer. */
+  /** The connections made by holdfast on which a reply is outstanding. */
   owing?(): Connection[]
-  /** Asks something on each connection that brings only messages: a dead one shows by its silence. */
+  /** Sends a question on each connection that only receives messages. A dead connection does not answer it. */
   pulse?(): Promise<unknown>[]
-  /** Drops all connections of ours and makes them anew: what they lead to is not what it was. */
+  /** Drops all connections made by holdfast and connects again, because they lead to the wrong server or are out of step. */
   reconnect?(): void
-  /** The connection for commands is the caller's: only the caller can replace it. */
+  /** The connection for commands belongs to the caller, and only the caller can replace it. */
   readonly lent?: boolean
-  /** Ends what `open` opened. Unanswered commands reject. */
+  /** Closes what `open` opened. Unanswered commands reject. */
   close(): Promise<void>
 }
 
-/** Where a node of a cluster says that a command belongs. */
+/** The node that a cluster's error redirects the command to. */
 export const redirection = (error: string): string | undefined => /^(?:MOVED|ASK) \d+ (\S+)/.exec(error)?.[1]
 
-/** The command left, and no answer will come: it may have run, may run late, or may never run. */
+/** The command left, but no reply will come. It may have run, may run late, or may never run. */
 export class NoReply extends Error {
   override readonly name = 'NoReply'
 }

@@ -1,50 +1,50 @@
-/** Where to connect: what a URL says, with nothing left to guess. */
+/** Where to connect: the contents of a URL, with every default filled in. */
 export interface Endpoint {
-  /** For people: no user, no password. */
+  /** To show to people: without user and password. */
   readonly address: string
   readonly nodes: readonly Node[]
-  /** Of `sentinel`, the nodes are the sentinels; of `replicated`, a master and its replicas, whichever that is by now. */
+  /** For `sentinel`, the nodes are the sentinels. For `replicated`, they are a master and its replicas, in any order. */
   readonly topology: 'single' | 'sentinel' | 'replicated' | 'cluster'
   readonly username?: string | undefined
   readonly password?: string | undefined
   readonly database?: number | undefined
-  /** What the sentinels call the servers that they watch. */
+  /** The name under which the sentinels watch the servers. */
   readonly master?: string | undefined
   readonly sentinelUsername?: string | undefined
   readonly sentinelPassword?: string | undefined
-  /** `false`: sentinels that the others tell of are not asked. */
+  /** `false`: sentinels that other sentinels report are not asked. */
   readonly sentinelsDiscovery?: boolean | undefined
   readonly tls: boolean
-  /** CLIENT SETNAME. */
+  /** The name for CLIENT SETNAME. */
   readonly clientName?: string | undefined
-  /** ms until the first probe, or none at all. */
+  /** ms until the first probe; `false`: no probes. */
   readonly keepAlive?: number | false | undefined
   readonly noDelay?: boolean | undefined
   readonly natMap?: NatMap | undefined
 }
 
-/** From an address that servers tell of one another, `host:port`, to the one that it has for us. */
+/** Maps an address `host:port` that servers report to each other to the address that this client must use. */
 export type NatMap = (address: string) => { host: string; port: number } | null
 
 export type Node = { readonly host: string; readonly port: number } | { readonly path: string }
 
-/** What `node:tls` needs beyond the host and the port; certificates and keys in PEM, text or bytes. */
+/** The settings of `node:tls`, besides the host and the port. Certificates and keys are PEM, as text or bytes. */
 export interface TlsOptions {
-  /** Who may vouch for the server, instead of those that Node trusts. */
+  /** The certificate authorities to trust, instead of those that Node trusts. */
   readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined
-  /** Of this client, where the server asks for one; with its `key`. */
+  /** The certificate of this client, with its `key`, if the server asks for one. */
   readonly cert?: string | Uint8Array | undefined
-  /** Of this client, to its `cert`. */
+  /** The private key of this client's `cert`. */
   readonly key?: string | Uint8Array | undefined
-  /** Of the `key`. */
+  /** The passphrase of the `key`. */
   readonly passphrase?: string | undefined
-  /** Whose certificate the server must have. Default: the host's. */
+  /** The host name that the server's certificate must have. Default: the host. */
   readonly servername?: string | undefined
-  /** `false` believes whoever answers, so that anybody in between can read and change everything. Default true. */
+  /** With `false`, any server is accepted, so anybody in between can read and change everything. Default true. */
   readonly rejectUnauthorized?: boolean | undefined
 }
 
-/** What a file may say besides. */
+/** Further settings that only a file can have. */
 export interface FullTlsOptions extends TlsOptions {
   readonly pfx?: Uint8Array
   readonly checkServerIdentity?: () => undefined

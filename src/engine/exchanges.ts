@@ -12,15 +12,15 @@ import { ReplyTimeouts, type TimeoutOptions } from './reply-timeouts.js'
 import { isNotCached, withText } from './evalsha.js'
 import { errorOf } from '../thrown.js'
 
-/** What was sent, for people, and what its reply must be. */
+/** A command's name for error messages, and the expected form of its reply. */
 export interface Expected {
   readonly name: string
   readonly fits: Shape<unknown>
 }
 
 /**
- * A command and its reply: there in time, of the kind that was declared, or an error with a code. Nothing is sent twice, save a
- * script that the server said it did not know.
+ * Sends a command and returns its reply: in time and of the declared form, or as an error with a code. Nothing is sent twice,
+ * except a script that the server says it does not know.
  */
 export class Exchanges {
   readonly #driver: Driver
@@ -39,12 +39,15 @@ export class Exchanges {
     this.#outOfStep = new OutOfStep(driver, options, this.replies, replacement)
   }
 
-  /** Which reply is whose is not known any more. */
+  /** It is no longer known which reply belongs to which command. */
   outOfStep(error: EngineError): void {
     this.#outOfStep.found(error)
   }
 
-  /** Settles with the reply, or in time without. `script`: what to send in full, once, when the server does not know it. */
+  /**
+   * Settles with the reply, or with an error when the time is over. `script`: sent with its text, once, if the server does not know
+   * it.
+   */
   exchange(argv: readonly Arg[], options: SendOptions, expected: Expected, script?: Script): Promise<Reply> {
     return new Promise<Reply>((resolve, reject) => {
       const pending = this.replies.expect(reject, options.target)
@@ -59,7 +62,7 @@ export class Exchanges {
         reject(this.#translated(error, options.target))
       }
       const unknown = (error: Error): void => {
-        // Whoever has given up meanwhile may have undone it already.
+        // A caller that has given up meanwhile may have undone the step already.
         const over = pending.settled || abortOf(options.signal) !== undefined
         if (script === undefined || over || !isNotCached(error)) failed(error)
         else this.#send(withText(argv, script), options).then(answered, failed)
@@ -68,7 +71,7 @@ export class Exchanges {
     })
   }
 
-  /** One command to each of the nodes, and what came of it there. */
+  /** Sends one command to each of the nodes, and returns the result of each. */
   everywhere<R>(argv: readonly Arg[], fits: Shape<R>, nodes: Nodes): Promise<PromiseSettledResult<R>[]> {
     const checked = (reply: Reply): R => {
       if (fits(reply, argv)) return reply
@@ -78,7 +81,7 @@ export class Exchanges {
     return Promise.allSettled(sent.map((reply) => this.inTime(reply).then(checked)))
   }
 
-  /** What the driver has sent by itself: settles in time, with an error that has a code. */
+  /** For requests that the driver sent itself: settles in time, with an error that has a code. */
   inTime<T>(sent: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const pending = this.replies.expect(reject)
@@ -95,12 +98,12 @@ export class Exchanges {
     })
   }
 
-  /** The connection was cut: what is on its way is not answered any more. */
+  /** The connection was cut, so commands under way will not be answered. */
   cut(reason: Error): void {
     this.replies.failAll((target) => this.#lost(reason, target))
   }
 
-  /** What is on its way is rejected. */
+  /** Rejects the commands under way. */
   close(): void {
     this.closed = true
     this.#outOfStep.stop()

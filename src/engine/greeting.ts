@@ -4,17 +4,20 @@ import { type Driver, NoReply, NotSent } from './driver.js'
 import { isQueued, shown } from './link-errors.js'
 import { errorOf } from '../thrown.js'
 
-/** The PING on a new connection: whoever accepts one need not be a server, or may not be well. Only an answer tells. */
+/**
+ * The PING on a new connection. Something that accepts a connection may not be a server, or may not work; only an answer shows that
+ * it does.
+ */
 export class Greeting {
   readonly #driver: Driver
-  /** While the answer is waited for. */
+  /** Rejects the PING while its answer is outstanding. */
   #whenCut: ((reason: Error) => void) | undefined
 
   constructor(driver: Driver) {
     this.#driver = driver
   }
 
-  /** Rejects where the connection cannot be used. */
+  /** Rejects if the connection cannot be used. */
   async send(): Promise<void> {
     const cut = new Promise<never>((_resolve, reject) => {
       this.#whenCut = (reason) => {
@@ -37,15 +40,15 @@ export class Greeting {
   }
 }
 
-/** Why a connection that answers PING so cannot be used; undefined: it can. */
+/** Why a connection with this answer to PING cannot be used; undefined: it can. */
 const unusable = (reply: Reply): string | undefined => {
   if (isQueued(reply)) return 'it is inside an open MULTI'
-  // node-redis takes it out of its list.
+  // node-redis unwraps the list of such an answer.
   if (Array.isArray(reply) || reply === 'pong') return 'it is in subscriber mode, where no commands can be sent'
   return reply === 'PONG' ? undefined : `it answered PING with ${shown(reply)}`
 }
 
-/** A server that refuses PING is a server all the same, unless it wants to know first who asks. */
+/** A server that refuses PING is a server, too, unless it wants a login first. */
 const isAnswer = (error: Error): boolean =>
   !(
     error instanceof ConfigError ||

@@ -2,27 +2,27 @@ import { EngineError, withoutSecrets } from '../errors.js'
 import { quoted } from '../plain-text.js'
 import { isError } from '../thrown.js'
 
-/** It was sent, and may have run. */
+/** The command was sent, and may have run. */
 export const noReply = (address: string, how: string, target?: string): EngineError =>
   new EngineError('NO_REPLY', `no reply from ${address} ${how}`, { target })
 
-/** It was not sent. */
+/** The command was not sent. */
 export const offline = (address: string, target?: string): EngineError =>
   new EngineError('OFFLINE', `not connected to ${address}`, { target })
 
-/** It was answered, and what it did is as unknown as if it had not been. */
+/** The command was answered, but its effect is as unknown as without an answer. */
 export const badReply = (address: string, what: string, reply: unknown, target?: string): EngineError => {
   const why = isQueued(reply) ? ': the connection is inside an open MULTI' : ', which is no reply of its kind'
   return new EngineError('BAD_REPLY', `${address} answered ${what} with ${shown(reply)}${why}`, { target })
 }
 
-/** So many items of a list are described. */
+/** How many items of a list are described. */
 const ITEMS = 4
 
-/** A server's own words, which are never anybody's value. */
+/** The server's own words, which are never a user's value. */
 const WORDS: ReadonlySet<unknown> = new Set(['OK', 'QUEUED', 'PONG', ''])
 
-/** Describes a reply for people. A text may be somebody's value, so only its length is shown. */
+/** Describes a reply for people. A text may be a user's value, so only its length is shown. */
 export const shown = (reply: unknown): string => {
   if (WORDS.has(reply)) return JSON.stringify(reply)
   if (typeof reply === 'string') return `a text of ${reply.length} characters`
@@ -38,6 +38,6 @@ export const shown = (reply: unknown): string => {
 
 const kindOf = (item: unknown): string => (Array.isArray(item) ? `a list of ${item.length}` : shown(item))
 
-/** It says that the command was taken, and will not be done before somebody else's EXEC. */
+/** The reply says that the command was queued, and does not run before the EXEC of another caller. */
 export const isQueued = (reply: unknown): boolean =>
   reply === 'QUEUED' || (reply instanceof Uint8Array && Buffer.from(reply).toString() === 'QUEUED')

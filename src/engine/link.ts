@@ -19,7 +19,7 @@ import { UntilConnected } from './until-connected.js'
 import type { WaitFor } from './wait-commands.js'
 import { errorOf } from '../thrown.js'
 
-/** Told of what happens on the connection; in the order in which it happened. */
+/** The events of the connection, in the order in which they happened. */
 export interface LinkListener {
   message(message: Message): void
   /** Commands can be sent again. */
@@ -28,7 +28,7 @@ export interface LinkListener {
   moved(): void
   /** Messages may have been missed. */
   gap(): void
-  /** The messages of one channel do not come any more. */
+  /** The messages of one channel no longer arrive. */
   unheard(kind: SubscriptionKind, name: string): void
   error(error: Error): void
 }
@@ -37,12 +37,15 @@ export interface LinkOptions extends TimeoutOptions {
   readonly connectTimeout: number
 }
 
-/** A server may take so long for a reply without being away, ms. */
+/** A busy server may take this long for a reply without counting as away, ms. */
 const BUSY = 1000
 
 const BY_DEFAULT: SendOptions = {}
 
-/** One client's way to its server, the same over every driver: opens and closes once, sends only while connected, and says what became of it. */
+/**
+ * A client's connection to its server, the same over every driver. It opens and closes once, sends only while connected, and reports the result
+ * of each command.
+ */
 export class Link {
   readonly #driver: Driver
   readonly #options: LinkOptions
@@ -53,9 +56,9 @@ export class Link {
   readonly #replacement: ConnectionReplacement
   readonly #greeting: Greeting
   readonly #pulse: MessagePulse
-  /** It has been up. */
+  /** The connection has been up before. */
   known = false
-  /** Since when it is up, or is not; ms since the epoch. */
+  /** When the connection came up or went down last, ms since the epoch. */
   since: number
 
   constructor(driver: Driver, options: LinkOptions, listener: LinkListener) {
@@ -83,25 +86,25 @@ export class Link {
     return this.#driver.isUp
   }
 
-  /** For how long the oldest command without a reply has waited for it, ms. */
+  /** How long the oldest command without a reply has been waiting, ms. */
   get silence(): number {
     return this.#exchanges.replies.silence
   }
 
-  /** The server cannot be reached, or is silent for longer than one that is busy. */
+  /** An error if the server cannot be reached, or is silent for longer than a busy server would be. */
   away(target: string): EngineError | undefined {
     const { replies } = this.#exchanges
     if (!this.#driver.isUp) return offline(this.address, target)
     return replies.silent ? replies.late(target) : this.unanswered(BUSY, target)
   }
 
-  /** Some command has waited for its reply for so many ms. */
+  /** An error if some command has waited this many ms for its reply. */
   unanswered(ms: number, target: string): EngineError | undefined {
     const { silence } = this
     return silence > 0 && silence >= ms ? noReply(this.address, `for ${Math.round(silence)} ms`, target) : undefined
   }
 
-  /** Who cannot wait is not kept waiting for a server that is known to be away. */
+  /** Throws at once for a call that cannot wait, if the server is known to be away. */
   checkUp(target: string): void {
     if (!this.#driver.isUp && !this.#exchanges.closed) throw offline(this.address, target)
   }
@@ -159,9 +162,9 @@ export class Link {
   }
 
   /**
-   * Runs a script by its SHA, and once more with its text when the server does not know it.
-   * With `wait`, a WAIT follows behind it on the same connection; how many replicas it names, or why it failed, is the second
-   * of the two, and may come later. What was sent before a WAIT is among what it is about, so those sent while one is on its way share the next.
+   * Runs a script by its SHA, and once more with its text if the server does not know it. With `wait`, a WAIT follows on the same connection.
+   * The second result is the number of replicas, or the error of the WAIT; it may come later. A WAIT covers everything sent before it, so
+   * scripts sent during a WAIT share the next one.
    */
   run<K extends readonly string[], A extends readonly Arg[], R>(
     script: Script<K, A, R>,
@@ -190,13 +193,13 @@ export class Link {
     return this.#whenUp(() => this.#exchanges.exchange(call, sending, script, script), sending.target, sending.signal)
   }
 
-  /** One plain command. */
+  /** Sends one plain command. */
   command<R>(argv: readonly Arg[], fits: Shape<R>, options: SendOptions = {}): Promise<R> {
     const expected = { name: String(argv[0]), fits }
     return this.#whenUp(() => this.#exchanges.exchange(argv, options, expected)) as Promise<R>
   }
 
-  /** One plain command to each of the nodes, and what came of it there. */
+  /** Sends one plain command to each of the nodes, and returns the result of each. */
   everywhere<R>(argv: readonly Arg[], fits: Shape<R>, nodes: Nodes): Promise<PromiseSettledResult<R>[]> {
     return this.#whenUp(() => this.#exchanges.everywhere(argv, fits, nodes))
   }

@@ -2,10 +2,13 @@ import type { Clock, Timer } from '../base/clock.js'
 import { outside } from '../base/scope.js'
 import type { Driver } from './driver.js'
 
-/** Between two PINGs, ms. */
+/** The time between two PINGs, ms. */
 const PULSE = 1000
 
-/** PINGs on the connections that bring messages, while there are subscriptions: where nothing is sent, nobody notices that the connection is dead. */
+/**
+ * Sends PINGs on the connections for messages while there are subscriptions. On a connection where nothing is sent, a client does not notice that it
+ * is dead.
+ */
 export class MessagePulse {
   readonly #driver: Driver
   readonly #clock: Clock
@@ -14,7 +17,7 @@ export class MessagePulse {
   #timer: Timer | undefined
   #stopped = false
 
-  /** `expect`: rejects when the reply does not come in time. */
+  /** `expect` rejects if the reply does not come in time. */
   constructor(driver: Driver, clock: Clock, expect: (reply: Promise<unknown>) => Promise<unknown>) {
     this.#driver = driver
     this.#clock = clock

@@ -5,12 +5,12 @@ import type { Driver } from './driver.js'
 import { badReply, noReply } from './link-errors.js'
 import type { ReplyTimeouts, TimeoutOptions } from './reply-timeouts.js'
 
-/** A connection that is silent for so long is replaced for that before, ms. */
+/** A connection that is silent for this long is replaced for its silence first, ms. */
 const LONG_SILENCE = 1500
 
 /**
- * Where one reply was lost or doubled on its way, each that follows is another command's. It shows by a reply of another kind
- * than its command has, and where that cannot show it, by a PING.
+ * If a reply was lost or doubled on its way, each later reply belongs to another command. A reply of the wrong form shows this. If
+ * the forms cannot show it, a PING does.
  */
 export class OutOfStep {
   readonly #driver: Driver
@@ -27,7 +27,7 @@ export class OutOfStep {
     this.#replacement = replacement
   }
 
-  /** No reply to anything that was sent is believed. Returns the error. */
+  /** No reply to commands under way can be trusted. Returns the error. */
   found(error: EngineError): EngineError {
     const { address, lent } = this.#driver
     if (lent !== true && this.#driver.reconnect !== undefined)
@@ -37,8 +37,8 @@ export class OutOfStep {
   }
 
   /**
-   * A command is overdue. Where a reply was lost on its way, the next one was taken for it, and the last command has none: that
-   * one's comes now, for a PING whose reply no other can be taken for.
+   * A command is overdue. If a reply was lost on its way, the next reply was taken for it, and the last command has none. Then the
+   * reply of that command arrives now in place of a PING's, which cannot be mistaken for another.
    */
   probe(): void {
     if (this.#probing || !this.#canSend || this.#driver.cluster) return
@@ -65,7 +65,7 @@ export class OutOfStep {
     return this.#driver.isUp && !this.#stopped
   }
 
-  /** Bytes may come, and never a whole reply. */
+  /** Bytes may keep coming without ever forming a reply. */
   #watchForReplies(): { cancel(): void } {
     const { clock, commandTimeout } = this.#options
     const before = this.#replies.answers

@@ -2,7 +2,7 @@ import { type Clock, limitAnswers, type Timer } from '../base/clock.js'
 import type { EngineError } from '../errors.js'
 import { noReply } from './link-errors.js'
 
-/** A command on its way. */
+/** A command under way. */
 export interface Pending {
   readonly due: number
   readonly reject: (error: Error) => void
@@ -10,13 +10,13 @@ export interface Pending {
   settled: boolean
 }
 
-/** What says how long a command may take. */
+/** How long a command may take. */
 export interface TimeoutOptions {
   readonly clock: Clock
   readonly commandTimeout: number
 }
 
-/** The commands on their way. All have the same time limit, so one timer, for the oldest of them, is enough. */
+/** The commands under way. All have the same time limit, so one timer is enough, for the oldest of them. */
 export class ReplyTimeouts {
   readonly #address: string
   readonly #clock: Clock
@@ -26,12 +26,12 @@ export class ReplyTimeouts {
   #pending: Pending[] = []
   #oldest = 0
   #timer: Timer | undefined
-  /** How many replies came. */
+  /** How many replies have come. */
   answers = 0
-  /** Since the last reply some command has waited in vain. */
+  /** Some command has timed out since the last reply. */
   silent = false
 
-  /** `overdue`: called after commands were rejected because no reply came in time. */
+  /** `overdue` is called after commands were rejected because no reply came in time. */
   constructor(address: string, { clock, commandTimeout }: TimeoutOptions, overdue: () => void) {
     this.#address = address
     this.#clock = clock
@@ -39,7 +39,7 @@ export class ReplyTimeouts {
     this.#overdue = overdue
   }
 
-  /** For how long the oldest command without a reply has waited for it, ms. */
+  /** How long the oldest command without a reply has been waiting, ms. */
   get silence(): number {
     const oldest = this.#pending[this.#oldest]
     return oldest === undefined ? 0 : this.#limit - (oldest.due - this.#clock.monotonic())
@@ -53,7 +53,7 @@ export class ReplyTimeouts {
     return pending
   }
 
-  /** The server has answered some command. */
+  /** The server has answered a command. */
   answered(): void {
     this.silent = false
     this.answers++
@@ -72,7 +72,7 @@ export class ReplyTimeouts {
     }
   }
 
-  /** No reply is expected any more. */
+  /** Rejects all commands: no reply is expected any more. */
   failAll(errorOf: (target: string | undefined) => Error): void {
     const failed = this.#pending.slice(this.#oldest).filter((pending) => !pending.settled)
     this.#pending = []
@@ -85,7 +85,7 @@ export class ReplyTimeouts {
     }
   }
 
-  /** For commands whose reply did not come in time. */
+  /** The error of commands whose reply did not come in time. */
   late(target?: string): EngineError {
     return noReply(this.#address, `within ${this.#limit} ms`, target)
   }
@@ -94,7 +94,7 @@ export class ReplyTimeouts {
     return limitAnswers(this.#clock, (then) => this.#expire(then), ms, { background: true })
   }
 
-  /** What was due `then`. */
+  /** Rejects the commands that were due by `then`. */
   #expire(then: number): void {
     this.#timer = undefined
     let overdue = false

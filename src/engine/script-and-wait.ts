@@ -8,12 +8,12 @@ import { withText } from './evalsha.js'
 import { type WaitFor, WaitCommands } from './wait-commands.js'
 import { errorOf } from '../thrown.js'
 
-/** What a script answered, and the WAIT behind it. */
+/** The answer of a script, and that of the WAIT after it. */
 type Both = [Reply, Promise<Reply>]
 
 const WAIT: Expected = { name: 'WAIT', fits: integer }
 
-/** Scripts with a WAIT behind them, on the same connection. */
+/** Runs scripts, each followed by a WAIT on the same connection. */
 export class ScriptAndWait {
   readonly #driver: Driver
   readonly #exchanges: Exchanges
@@ -35,7 +35,7 @@ export class ScriptAndWait {
       const answered = this.#exchanges.exchange(argv, { ...sending, redirected }, script)
       const behind = this.#waitFor(wait, node)
       const reply = await answered
-      // The WAIT behind it was about the node of before.
+      // The WAIT that followed it went to the former node.
       return [reply, elsewhere === undefined ? behind : this.#waitFor(wait, elsewhere)]
     }
     return both(call).catch((error: unknown) => {
@@ -44,7 +44,7 @@ export class ScriptAndWait {
     })
   }
 
-  /** To be called in the tick that sent what it is about, or when that was answered. */
+  /** Must be called in the tick that sent the script, or when the script was answered. */
   #waitFor(wait: WaitFor, node = ''): Promise<Reply> {
     let waits = this.#waits.get(node)
     if (waits === undefined) {

@@ -3,7 +3,10 @@ import { abortOf } from '../base/abort.js'
 import { offline } from './link-errors.js'
 import type { TimeoutOptions } from './reply-timeouts.js'
 
-/** Calls that came while the connection was away. None of their commands is queued: each call waits here, and may have given up when it is back. */
+/**
+ * Calls that came while the connection was down. Their commands are not queued: each call waits here, and may have given up by the time the
+ * connection is back.
+ */
 export class UntilConnected {
   readonly #address: string
   readonly #options: TimeoutOptions
@@ -15,7 +18,7 @@ export class UntilConnected {
     this.#options = options
   }
 
-  /** Sends when the connection is back, and rejects when that takes longer than a command may. */
+  /** Sends when the connection is back. Rejects if that takes longer than a command may. */
   send<T>(send: () => Promise<T>, target?: string, signal?: AbortSignal): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const timer = this.#options.clock.setTimer(() => {
@@ -38,7 +41,7 @@ export class UntilConnected {
     for (const wake of waiting) wake()
   }
 
-  /** All who wait are rejected. */
+  /** Rejects all calls that wait. */
   close(): void {
     this.#closed = true
     this.connected()

@@ -1,14 +1,14 @@
 import type { Reply } from '../lua/values.js'
 
-/** Trailing replicas: the number to wait for and how long. */
+/** The arguments of a WAIT: how many replicas, and how long. */
 export interface WaitFor {
   readonly replicas: number
   readonly timeout: number
 }
 
 /**
- * How many replicas have what was sent to one node. A WAIT keeps all that is behind it on its connection waiting, so there is
- * one at a time: whoever comes meanwhile shares the next.
+ * Finds out how many replicas have received what was sent to one node. A WAIT blocks everything behind it on its connection. So
+ * there is one at a time, and callers that come meanwhile share the next.
  */
 export class WaitCommands {
   readonly #ask: (wait: WaitFor) => Promise<Reply>
@@ -19,7 +19,7 @@ export class WaitCommands {
     this.#ask = ask
   }
 
-  /** To be called in the tick that sent what it is about. */
+  /** Must be called in the tick that sent the command it covers. */
   join(wait: WaitFor): Promise<Reply> {
     if (this.#current === undefined) return this.#begin(wait)
     return (this.#next ??= this.#current.then(() => {

@@ -4,23 +4,23 @@ import type { Arg } from './values.js'
 declare const types: unique symbol
 
 /**
- * One atomic operation on the server, generated from its `.lua` file. The types of its KEYS, its ARGV and its reply are
- * those that the file's header declares; the reply's is checked when it arrives.
+ * One atomic operation on the server, generated from its `.lua` file. The file's header declares the types of its KEYS, ARGV and
+ * reply. The reply is checked when it arrives.
  */
 export interface Script<
   K extends readonly string[] = readonly string[],
   A extends readonly Arg[] = readonly Arg[],
   R = unknown,
 > {
-  /** Folder and file, as in `lock/acquire`. */
+  /** Folder and file, such as `lock/acquire`. */
   readonly name: string
   readonly sha: string
   readonly text: string
-  /** How many KEYS it takes; the least when the number varies. */
+  /** How many KEYS it takes; the minimum if the number varies. */
   readonly keys: number
-  /** Whether a reply is of its kind. */
+  /** Whether a reply has the declared type. */
   readonly fits: Shape<R>
-  /** Only for the compiler: never there. */
+  /** Only for the compiler: it never exists at run time. */
   readonly [types]?: { readonly keys: K; readonly args: A; readonly reply: R }
 }
 

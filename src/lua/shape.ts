@@ -1,12 +1,12 @@
 import type { Arg, Reply } from './values.js'
 
 /**
- * What a reply must be. A client library, a proxy or an open MULTI may answer with something else, and nothing that was
- * not expected may be believed. `sent`: the command, which decides how long some lists are.
+ * Checks the form of a reply. A client library, a proxy or an open MULTI may answer with something else, and only expected replies
+ * may be trusted. `sent`: the command, which decides how long some lists are.
  */
 export type Shape<R> = (reply: unknown, sent: readonly Arg[]) => reply is R
 
-/** Beyond these, JavaScript's numbers are not what the server said. */
+/** A larger number in JavaScript may differ from the server's. */
 export const integer = (reply: unknown): reply is number => Number.isSafeInteger(reply)
 
 export const text = (reply: unknown): reply is string => typeof reply === 'string'
@@ -18,10 +18,10 @@ export const nil = (reply: unknown): reply is null => reply === null
 
 export const list = (reply: unknown): reply is readonly Reply[] => Array.isArray(reply)
 
-/** A user's script may answer what it likes. */
+/** A user's script may answer with anything. */
 export const anything = (_reply: unknown): _reply is Reply => true
 
-/** One text or number and no other. */
+/** Exactly one text or number. */
 export const just =
   <const V extends string | number>(value: V): Shape<V> =>
   (reply): reply is V =>
@@ -37,11 +37,11 @@ export const many =
   (reply, sent): reply is readonly R[] =>
     Array.isArray(reply) && reply.every((one) => item(one, sent))
 
-/** Names and values, one after the other. */
+/** Names and values, alternating. */
 export const pairs = (reply: unknown): reply is readonly string[] =>
   Array.isArray(reply) && reply.length % 2 === 0 && reply.every(text)
 
-/** One for every `each` arguments of a script, those from ARGV[`from`] on. */
+/** One item for every `each` arguments of a script, counted from ARGV[`from`]. */
 export const oneFor =
   <R>(item: Shape<R>, from: number, each: number): Shape<readonly R[]> =>
   (reply, sent): reply is readonly R[] => {

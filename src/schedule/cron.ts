@@ -3,11 +3,11 @@ import { dateAt } from '../base/clock.js'
 import { quoted } from '../plain-text.js'
 import { textOf } from '../thrown.js'
 
-/** When a schedule is due, ms since the epoch. */
+/** When a schedule is due. All times are ms since the epoch. */
 export interface Cron {
   /** The first slot after this moment. */
   next(after: number): number | undefined
-  /** The newest slots up to this moment, that one included, the oldest first. */
+  /** The newest slots up to this moment, inclusive; the oldest first. */
   before(until: number, most: number): number[]
 }
 
@@ -19,13 +19,13 @@ const load = async (): Promise<typeof Croner> => {
   }
 }
 
-/** The slots of a pattern, as croner sees them. */
+/** The slots of a pattern, computed by croner. */
 export const cronOf = async (pattern: string, timezone: string): Promise<Cron> => {
   const { Cron: Pattern } = await load()
   let found: Croner.Cron
   try {
     found = new Pattern(pattern, { timezone, paused: true, fixedTimeRule: 'no-wildcard' })
-    // A time zone is only looked at then.
+    // croner checks the time zone only when it computes a date.
     if (found.nextRun(dateAt(0)) === null) throw new Error('no date matches it')
   } catch (cause) {
     const what = `no slots of ${quoted(pattern)} in ${quoted(timezone)} can be found`
@@ -33,7 +33,7 @@ export const cronOf = async (pattern: string, timezone: string): Promise<Cron> =
   }
   return {
     next: (after) => found.nextRun(dateAt(after))?.getTime(),
-    // What is due at the very moment counts as past; croner leaves it out.
+    // A slot that is due at this very moment counts as past; croner leaves it out.
     before: (until, most) =>
       found
         .previousRuns(most, dateAt(until + 1))

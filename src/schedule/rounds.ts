@@ -6,10 +6,10 @@ import type { ScheduledRun, ScheduleOptions } from './types.js'
 import { quoted } from '../plain-text.js'
 import { tell, textOf, traceOf } from '../thrown.js'
 
-/** So many slots are open at most: the newest. */
+/** The most slots that are open at once: the newest ones stay. */
 const MOST = 100
 const GRACE = 60_000
-/** It asks the server what time it is at least so often, ms: clocks part, and machines are suspended. */
+/** The longest time between two looks at the server's clock, ms: clocks drift, and machines are suspended. */
 const LONGEST = 15_000
 /** How soon it looks again after trouble, ms. */
 const AGAIN = 1000
@@ -28,29 +28,29 @@ interface RoundsOptions {
   readonly work: (run: ScheduledRun) => unknown
 }
 
-/** A slot that was due, and whose result is not final here. */
+/** A slot that was due and whose final result is not known here yet. */
 interface Open {
-  /** It is being looked at, or runs here. */
+  /** A step looks at it, or it runs here. */
   busy: boolean
-  /** When to look at it, on the monotonic clock. */
+  /** When to look at it again, on the monotonic clock. */
   at: number
-  /** It is too late to begin it, and somebody has: what remains is how that ends. */
+  /** It is too late to start it here, and another process has claimed it: only its result is awaited. */
   claimed: boolean
-  /** The trouble that was told last. */
+  /** The trouble that was reported last. */
   trouble: string | undefined
 }
 
-/** A slot that may begin, if it is not late by more. */
+/** A slot that may start unless it is late by more than `limit` ms. */
 interface Due {
   readonly slot: number
   readonly limit: number
 }
 
-/** Looks which slots are due, again and again, and at each of them until its result is final. */
+/** Repeatedly looks for slots that are due, and at each of them until its result is final. */
 export class Rounds {
   readonly #it: RoundsOptions
   readonly #open = new Map<number, Open>()
-  /** The last that were settled: a server's clock may be set back. */
+  /** The slots that were settled last: a server's clock may be set back. */
   readonly #settled = new Set<number>()
   /** Slots after this one are still to be found; `undefined` before the first look. */
   #from: number | undefined
@@ -67,7 +67,7 @@ export class Rounds {
     this.#it = it
   }
 
-  /** Aborts when it is stopped. */
+  /** Aborts when the schedule is stopped. */
   get stopping(): AbortSignal {
     return this.#stop.signal
   }
@@ -104,7 +104,7 @@ export class Rounds {
     }, ms)
   }
 
-  /** In how many ms the next slot is due; `undefined`: the server was of no help. */
+  /** Returns in how many ms the next slot is due; `undefined`: the server could not tell. */
   async #look(): Promise<number | undefined> {
     const { slots, cron } = this.#it
     try {
@@ -120,10 +120,10 @@ export class Rounds {
     }
   }
 
-  /** Opens what has become due. `false`: stopped meanwhile. */
+  /** Opens the slots that have become due. `false`: the schedule was stopped meanwhile. */
   async #find(now: number): Promise<boolean> {
     if (this.#from === undefined) await this.#findFirst(now)
-    // After a long suspend: the records of what others ran may be gone.
+    // After a long suspend, the records of slots that other processes ran may have expired.
     else if (now - this.#from > this.#it.retention) {
       for (const [slot] of this.#waiting) this.#open.delete(slot)
       await this.#findFirst(now)
@@ -137,14 +137,16 @@ export class Rounds {
     return true
   }
 
-  /** Nobody has claimed what is newer than the last, and the process that ran the last may have died. */
+  /** No process has claimed a slot newer than the last one, and the process that ran the last one may have died. */
   async #findFirst(now: number): Promise<void> {
     const last = await this.#lastClaimed(now)
     if (last?.state === 'running' || last?.state === 'crashed') this.#add(last.slot)
     this.#from = Math.max(this.#from ?? -Infinity, last?.slot ?? now)
   }
 
-  /** No newer slot than this was claimed and is due. If the server names one that is not due yet, its clock was ahead: then the records tell. */
+  /**
+   * The newest slot that is due and was claimed. If the server names a slot that is not due yet, its clock was ahead: then the records decide.
+   */
   async #lastClaimed(now: number): Promise<{ slot: number; state: string | undefined } | undefined> {
     const { slots, cron, retention } = this.#it
     const stateOf = async (slot: number): Promise<string | undefined> => (await slots.inspect(dateAt(slot)))?.state
@@ -152,7 +154,7 @@ export class Rounds {
     if (last === undefined) return undefined
     if (last <= now) return { slot: last, state: await stateOf(last) }
     for (const slot of cron.before(now, MOST).reverse()) {
-      // The record of an older one may be gone.
+      // The record of an older slot may have expired.
       const state = now - slot < retention && !this.#stopped ? await stateOf(slot) : 'unknown'
       if (state !== undefined) return { slot, state }
     }
@@ -192,7 +194,7 @@ export class Rounds {
       else due.push({ slot, limit })
     }
     this.#track(this.#miss(late))
-    // The newest begins at once, those before it one after another.
+    // The newest slot starts at once; the ones before it run one after another.
     this.#track(this.#runAll(due.slice(0, -1)))
     this.#track(this.#runAll(due.slice(-1)))
   }
@@ -208,7 +210,7 @@ export class Rounds {
     for (const due of all) await this.#step(due.slot, () => this.#run(due))
   }
 
-  /** Nobody begins them any more. One process tells. */
+  /** Marks these slots as skipped, so that no process starts them. One process reports them. */
   async #miss(late: readonly number[]): Promise<void> {
     const missed: Date[] = []
     for (const slot of late)
@@ -224,7 +226,7 @@ export class Rounds {
       this.#warn(`missed ${missed.length} slots, the last of them ${missed.at(-1)?.toISOString()}`)
   }
 
-  /** Looks at a slot once; in so many ms again, or `undefined`: its result is final. */
+  /** Looks at a slot once. `look` returns in how many ms to look again, or `undefined` if the result is final. */
   async #step(slot: number, look: (open: Open) => Promise<number | undefined>): Promise<void> {
     const open = this.#open.get(slot)
     if (open === undefined) return
@@ -234,7 +236,7 @@ export class Rounds {
         again = await look(open)
       } catch (error) {
         open.trouble = this.#tellTrouble(error, open.trouble)
-        // What stands there is no slot.
+        // The key holds something that is not a slot.
         again = kindOf(error) === 'WRONG_KIND' ? undefined : AGAIN
       }
     open.busy = false
@@ -254,7 +256,7 @@ export class Rounds {
     if (result.outcome === 'skipped') {
       const { reason, by } = result
       if (reason === 'early' || reason === 'late') return AGAIN
-      // Its process may die, or may have had no more than its lock.
+      // Its process may die, or may have acquired only the lock.
       if (reason === 'running') return by === undefined ? AGAIN : LONGEST
     }
     this.#tellResult(result, due)
@@ -269,7 +271,7 @@ export class Rounds {
       this.#warn(`the process that ran the slot of ${due.toISOString()} has died`)
   }
 
-  /** Each trouble once, until it is over; a server that is away is none. What was told. */
+  /** Reports each trouble once, until it is over, and returns what was reported last. A server that is away is not reported. */
   #tellTrouble(error: unknown, told: string | undefined): string | undefined {
     if (this.#stopped || error instanceof ClosedError || isAway(error)) return told
     const code = kindOf(error)
@@ -280,7 +282,7 @@ export class Rounds {
     return code
   }
 
-  /** What a listener throws must not end the schedule. */
+  /** If a listener throws, the schedule goes on. */
   #tell(listener: () => unknown): void {
     tell(listener, (error) => this.#warn('a listener threw', error))
   }

@@ -15,7 +15,7 @@ import { type Cron, cronOf } from './cron.js'
 import { Rounds } from './rounds.js'
 import type { Schedule, ScheduledRun, ScheduleOptions } from './types.js'
 
-/** That of `client.slots`, ms. */
+/** The same as for `client.slots`, ms. */
 const RETENTION = 604_800_000
 
 const KNOWN = [
@@ -40,8 +40,8 @@ const check = (options: ScheduleOptions): ScheduleOptions => {
 }
 
 /**
- * Runs `work` at each slot of a schedule, in one of all processes that have the same schedule. Slots are judged by the server's clock. Rejects when the pattern or the time zone
- * is wrong, or croner is not installed.
+ * Runs `work` at each slot of a schedule, in one of all processes that have the same schedule. The server's clock decides when a slot is due. Rejects if the
+ * pattern or the time zone is wrong, or if croner is not installed.
  */
 export const schedule = async (
   client: Pick<Client, 'slots' | 'closing'>,

@@ -48,7 +48,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
 }
 
 const check = async (file: string): Promise<Report> => {
-  // What stands for a Java class is in the program that connects: here any name does.
+  // The functions for Java's classes are in the program that connects, so any name is accepted here.
   const mappers: string[] = []
   const get = (_: object, name: string) => (mappers.push(name), String)
   const nameMappers = new Proxy({}, { get })

@@ -1,4 +1,4 @@
-/** One command: `run` takes what follows its name and answers with the exit code. */
+/** A command. `run` gets the arguments after the command's name and returns the exit code. */
 export interface Command {
   run(args: readonly string[]): Promise<number>
 }
@@ -10,7 +10,7 @@ interface Entry {
   load(): Promise<Command>
 }
 
-/** Every command. Each is loaded only when it is called, so that `--help` stays quick. */
+/** All commands. Each one is loaded only when it is called, so that `--help` stays fast. */
 export const commands: readonly Entry[] = [
   {
     name: 'demo',

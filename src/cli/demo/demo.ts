@@ -17,12 +17,12 @@ export interface DemoOptions {
 }
 
 const FRAME = 90
-/** What the story needs at full pace. */
+/** How long the story takes at full pace, ms. */
 const FULL = 10_000
-/** Of the time, kept at the end to see everybody let go. */
+/** The part of the time that is kept at the end, to see all locks released. */
 const LAST = 0.06
 
-/** Less than 1 when there is less time than the story needs. */
+/** Less than 1 if there is less time than the story needs. */
 const paceOf = ({ seconds }: DemoOptions): number => Math.min(1, (seconds * 1000) / FULL)
 
 class Demo {
@@ -42,7 +42,7 @@ class Demo {
     this.#output = new Output(options.plain)
     this.#pace = paceOf(options)
     const watchdog = Math.round(WATCHDOG * this.#pace)
-    // Two demos on one server must not meet, nor may this one meet anybody's real locks.
+    // Two demos on one server must not meet, nor may a demo meet real locks.
     const run = randomBytes(4).toString('hex')
     const key = (lock: string): string => `holdfast-demo:${run}:${lock}`
     const onLine = this.#output.line.bind(this.#output)
@@ -57,7 +57,7 @@ class Demo {
     const drawing = this.#draw()
     try {
       const code = await this.#show()
-      // A signal has come meanwhile: the guard ends the process, and nobody wants a summary.
+      // A signal came meanwhile: the guard ends the process, and there is no summary.
       return this.#over.signal.aborted ? await new Promise<never>(() => {}) : code
     } catch (error) {
       if (this.#over.signal.aborted) await new Promise<never>(() => {})
@@ -102,9 +102,9 @@ class Demo {
   }
 }
 
-/** The demo; answers with the exit code, 1 when two were ever seen inside one lock. */
+/** Runs the demo. Returns the exit code, 1 if two workers were ever seen inside one lock. */
 export const demo = async (options: DemoOptions): Promise<number> => {
-  // Clients meet on an embedded engine by its name.
+  // Clients meet in an embedded engine by its name.
   const url = options.url === undefined || options.url === 'memory:' ? 'memory:demo' : options.url
   const client = await options.connect({ url, watchdog: Math.round(WATCHDOG * paceOf(options)) })
   return new Demo(options, client, url).run()

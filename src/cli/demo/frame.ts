@@ -1,7 +1,7 @@
 import { short, type Fate, type Holder, type LockView, type Stage, type Tone } from './stage.js'
 import { fill, gap, plainText, type Row, type Span } from './row.js'
 
-/** The stage as a picture of 80 columns and 24 rows. Pure: the same stage and time, the same picture. */
+/** Draws the stage as a picture of 80 columns and 24 rows. A pure function: the same stage and time give the same picture. */
 
 export const WIDTH = 80
 export const HEIGHT = 24
@@ -13,7 +13,7 @@ const COLOUR: Record<Tone, Span['style']> = { plain: 'accent', good: 'good', bad
 const MARK: Record<Fate, string> = { inside: '', crashed: ' ×', lost: ' !' }
 
 export interface Show {
-  /** What the locks live on: shown, so without a password. */
+  /** The server of the locks. It is shown, so it has no password. */
   readonly where: string
   readonly now: number
   readonly end: number
@@ -68,7 +68,7 @@ const waiting = (lock: LockView, now: number): Row => {
     { text: `${index === 0 ? '' : ', '}${worker}` },
     { text: ` ${short(now - since)}`, style: 'dim' },
   ])
-  // In a long line, the names of the waiters are worth more than how long they wait.
+  // If there are many waiters, their names matter more than how long they wait.
   if (plainText(row).length + label.text.length <= INNER) return [label, ...row]
   return [label, { text: lock.waiting.map(({ worker }) => worker).join(', ') }]
 }
@@ -84,7 +84,7 @@ const trail = (lock: LockView): Row => {
   let index = steps.length - 2
   for (; index >= 0; index--) {
     const longer = [...(steps[index] ?? []), arrow, ...shown]
-    // Two columns stay for the dots that say that there was more.
+    // Leaves two columns for the dots that stand for earlier entries.
     if (plainText(longer).length > INNER - label.text.length - 2) break
     shown = longer
   }
@@ -98,7 +98,7 @@ const panel = (lock: LockView, first: boolean, now: number): Row[] => [
   boxed(trail(lock)),
 ]
 
-/** Words to lines of at most `width`, at most `rows` of them. */
+/** Splits words into lines of at most `width` columns, at most `rows` of them. */
 export const wrap = (text: string, width: number, rows: number): string[] => {
   const lines: string[] = []
   for (const word of text.split(' ')) {

@@ -1,4 +1,4 @@
-/** Counts who is inside each lock, knowing nothing of locks: the proof that the locks do their work. */
+/** Counts the workers inside each lock, and knows nothing about locks. It proves that the locks work. */
 export class Inside {
   readonly #inside = new Map<string, Set<string>>()
   checks = 0

@@ -5,7 +5,7 @@ import { Screen } from './screen.js'
 import type { Line, Stage } from './stage.js'
 import { summary } from './summary.js'
 
-/** The live picture while the terminal is large enough, else one line an event. */
+/** Draws the live picture while the terminal is large enough, else writes one line for each event. */
 export class Output {
   readonly #screen = new Screen(process.stdout, WIDTH, HEIGHT)
   readonly #colours = process.stdout.isTTY && !process.env['NO_COLOR']
@@ -15,7 +15,7 @@ export class Output {
     this.#live = !plain && process.stdout.isTTY && process.env['TERM'] !== 'dumb' && this.#screen.fits
   }
 
-  /** At the beginning, and when a stopped process goes on. */
+  /** Called at the beginning, and when a stopped process continues. */
   readonly enter = (): void => {
     if (this.#live) this.#screen.enter()
   }

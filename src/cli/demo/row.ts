@@ -1,6 +1,6 @@
 import { HIDDEN } from '../../plain-text.js'
 
-/** A row of the picture: pieces of text with a style each. Escape codes come in only when it is painted. */
+/** A row of the picture: pieces of text, each with a style. Escape codes are added only when it is painted. */
 
 export type Style = 'strong' | 'dim' | 'good' | 'bad' | 'lost' | 'accent'
 
@@ -11,10 +11,10 @@ export interface Span {
 
 export type Row = readonly Span[]
 
-// Of the sixteen colours the terminal's owner chose, those that are readable on dark and on light; no yellow, no blue.
+// The colours of the terminal's sixteen that are readable on dark and on light backgrounds; no yellow, no blue.
 const CODES: Record<Style, string> = { strong: '1', dim: '2', good: '32', bad: '1;31', lost: '1;35', accent: '36' }
 
-/** Names come from outside: what would move the cursor or change a colour is shown as a question mark. */
+/** Names come from outside: a character that could move the cursor or change a colour is shown as a question mark. */
 export const harmless = (text: string): string => text.replace(HIDDEN, '?')
 
 export const plainText = (row: Row): string => row.map(({ text }) => text).join('')
@@ -40,7 +40,7 @@ export const cut = (row: Row, width: number): Row => {
   return kept
 }
 
-/** Cut or filled up with spaces to exactly `width`. */
+/** Cut or filled with spaces to exactly `width`. */
 export const fill = (row: Row, width: number): Row => {
   const kept = cut(row, width)
   return [...kept, { text: ' '.repeat(width - plainText(kept).length) }]

@@ -1,4 +1,4 @@
-/** What the screen needs of a terminal: `process.stdout` fits. */
+/** What the screen needs from a terminal, such as `process.stdout`. */
 export interface Terminal {
   readonly columns?: number
   readonly rows?: number
@@ -8,11 +8,11 @@ export interface Terminal {
 const ESC = '\x1b['
 const ENTER = `${ESC}?1049h${ESC}?25l${ESC}2J`
 const LEAVE = `${ESC}0m${ESC}?25h${ESC}?1049l`
-// Terminals that know it show the frame at once; the others ignore it.
+// Terminals that know this code show the frame all at once; others ignore it.
 const BEGIN = `${ESC}?2026h`
 const END = `${ESC}?2026l`
 
-/** Draws pictures of a fixed size in the middle of the alternate screen; writes only the lines that changed. */
+/** Draws pictures of a fixed size in the middle of the alternate screen. It writes only the lines that changed. */
 export class Screen {
   readonly #terminal: Terminal
   readonly #width: number
@@ -27,7 +27,7 @@ export class Screen {
     this.#height = height
   }
 
-  /** Whether the terminal is large enough just now. */
+  /** Whether the terminal is large enough now. */
   get fits(): boolean {
     const { columns = 0, rows = 0 } = this.#terminal
     return columns >= this.#width && rows >= this.#height
@@ -59,7 +59,7 @@ export class Screen {
     if (text !== '') this.#terminal.write(BEGIN + text + END)
   }
 
-  /** Puts the terminal back as it was; safe to call twice. */
+  /** Restores the terminal; safe to call twice. */
   leave(): void {
     if (!this.#entered) return
     this.#entered = false

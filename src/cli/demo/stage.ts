@@ -1,6 +1,6 @@
 import { quoted } from '../../plain-text.js'
 
-/** What the audience sees: who holds, who waits, who had it. Only acts change it; it asks no clock and no lock. */
+/** What the audience sees: the holders, the waiters, and the holders before. Only acts change it; it asks no clock and no lock. */
 
 export type Tone = 'plain' | 'good' | 'bad' | 'lost'
 
@@ -19,7 +19,7 @@ export type Act =
   | { readonly kind: 'gives up'; readonly worker: string; readonly lock: string }
   | { readonly kind: 'caption'; readonly text: string; readonly tone: Tone }
 
-/** `crashed` and `lost` stay in the picture until the next one has the lock. */
+/** `crashed` and `lost` stay in the picture until the next worker has the lock. */
 export type Fate = 'inside' | 'crashed' | 'lost'
 
 export interface Holder {
@@ -28,7 +28,7 @@ export interface Holder {
   readonly lease: number
   readonly fixed: boolean
   fate: Fate
-  /** Of the lease, as last sampled. */
+  /** What is left of the lease, as last sampled. */
   left: number
 }
 
@@ -70,7 +70,7 @@ export class Stage {
   readonly lost: Ending[] = []
   caption: { readonly text: string; readonly tone: Tone } = { text: '', tone: 'plain' }
   checks = 0
-  /** How often two were seen inside: the one number that must stay 0. */
+  /** How many times two workers were seen inside: the number that must stay 0. */
   violations = 0
 
   constructor(locks: readonly string[]) {
@@ -91,7 +91,7 @@ export class Stage {
     return found
   }
 
-  /** Time left of the lease, as its holder or the server knows it. */
+  /** Updates the time left of the lease, as its holder or the server knows it. */
   sample(name: string, left: number): void {
     const { holder } = this.lock(name)
     if (holder !== undefined) holder.left = Math.max(0, left)
@@ -107,7 +107,7 @@ export class Stage {
     return total
   }
 
-  /** Plays one act and tells it in words, when there is something to tell. */
+  /** Plays one act, and describes it in a line if there is something to report. */
   play(act: Act, at: number): Line | undefined {
     const line = this.#told(act, at)
     if (line !== undefined) {

@@ -3,12 +3,12 @@ import { duration, short } from './stage.js'
 import type { Victim } from './victim.js'
 import { sleep, type Troupe } from './workers.js'
 
-/** Who does what, and when. The directions are a script; the locks are real, and decide who gets them. */
+/** Who does what, and when. The directions are a script, but the locks are real, and decide who acquires them. */
 
 export const LOCKS = ['orders', 'invoices', 'printer'] as const
 export type LockName = (typeof LOCKS)[number]
 
-/** Lease of a renewed hold at full pace. */
+/** The lease of a renewed hold at full pace, ms. */
 export const WATCHDOG = 2000
 
 interface Part {
@@ -82,7 +82,7 @@ export interface StoryOptions {
   readonly victim: Victim
   /** 1: the whole takes some ten seconds; less: faster. */
   readonly pace: number
-  /** When the curtain falls. */
+  /** When the show ends, ms. */
   readonly length: number
 }
 
@@ -99,7 +99,7 @@ const life = async ({ troupe, pace }: StoryOptions, { worker, start, rest, turns
 const crash = async ({ troupe, inside, victim, pace }: StoryOptions): Promise<void> => {
   const worker = 'cleo'
   const lock = 'orders'
-  // A clear entrance: those who have asked by now go first, the others after her.
+  // A clear entrance: workers that have asked by now go first, the others after her.
   await sleep(550 * pace, troupe.curtain)
   const reopen = troupe.pause(lock)
   await sleep(450 * pace, troupe.curtain)
@@ -136,7 +136,7 @@ const crash = async ({ troupe, inside, victim, pace }: StoryOptions): Promise<vo
   troupe.say(`The lease ran out: ${heir} got 'orders' ${after} after the crash. Nobody had to clean up.`, 'good')
 }
 
-/** finn works as the others do, until he takes 'invoices' for a fixed time and needs longer. */
+/** finn works like the others, until he acquires 'invoices' with a fixed lease and needs longer than that. */
 const dawdle = async ({ troupe, pace }: StoryOptions): Promise<void> => {
   const lock = 'invoices'
   const lease = Math.round(1400 * pace)
@@ -163,7 +163,7 @@ const dawdle = async ({ troupe, pace }: StoryOptions): Promise<void> => {
   if (!troupe.fallen()) troupe.say(`${heir} has 'invoices' now, alone: finn wrote nothing after he was told.`, 'good')
 }
 
-/** Plays the whole story; resolves when the curtain has fallen and everybody has let go. */
+/** Plays the whole story. Resolves when the show has ended and all locks are released. */
 export const story = async (options: StoryOptions): Promise<void> => {
   const { troupe, length } = options
   troupe.say(`Eight workers share three locks. A lock lets one worker in at a time; the others wait in line.`)

@@ -31,7 +31,7 @@ const listed = (name: string, endings: readonly Ending[]): Row[] =>
         index === 0 ? fact(name, `${String(endings.length)}  ${ended(one)}`) : fact('', `   ${ended(one)}`),
       )
 
-/** What stays on the normal screen when the demo is over. */
+/** What stays on the normal screen after the demo. */
 export const summary = (stage: Stage, left: readonly string[]): Row[] => [
   [],
   ...counted(stage),

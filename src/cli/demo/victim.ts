@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Connect } from './workers.js'
 
-/** The worker that crashes: it takes the lock and is gone, without a word to anybody. */
+/** The worker that crashes: it acquires the lock and disappears without a word. */
 export interface Victim {
   take(signal: AbortSignal): Promise<void>
   crash(): Promise<void>
@@ -17,7 +17,7 @@ export interface Job {
   readonly lock: string
 }
 
-/** A client of its own in this process, abandoned: the embedded engine is out of reach for any other process. */
+/** A client of its own in this process, abandoned: no other process can reach the embedded engine. */
 const abandoned = (connect: Connect, { url, watchdog, lock }: Job): Victim => {
   const client = connect({ url, watchdog })
   client.catch(() => undefined)
@@ -32,7 +32,7 @@ const abandoned = (connect: Connect, { url, watchdog, lock }: Job): Victim => {
 
 /** A process of its own, killed. */
 const killed = (job: Job): Victim => {
-  // The address goes by message: it may hold a password, and arguments and environments can be read by others.
+  // The address is sent as a message. It may contain a password, and other users can read arguments and environments.
   const child = fork(fileURLToPath(import.meta.resolve('#src/cli/demo/doomed.js')), [], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

@@ -4,7 +4,7 @@ import type { Lock } from '../../api/lock.js'
 import type { Inside } from './inside.js'
 import type { Act, Line, Stage } from './stage.js'
 
-/** What the demo needs of a client. */
+/** What the demo needs from a client. */
 export interface Connected {
   lock(name: string): Lock
   close(options?: { release?: boolean }): Promise<void>
@@ -13,7 +13,7 @@ export interface Connected {
 export type Connect = (options: { url: string; watchdog: number }) => Promise<Connected>
 
 export interface TurnOptions {
-  /** Fixed, never renewed. Omitted: renewed while the work lasts. */
+  /** A fixed lease, never renewed. If omitted: renewed while the work lasts. */
   readonly lease?: number
   readonly onGets?: () => void
   readonly onLost?: () => void
@@ -30,7 +30,7 @@ export interface TroupeOptions {
 
 const STEP = 20
 
-/** Sleeps, or less when the signal ends it. Never rejects. */
+/** Sleeps until the time is over or the signal aborts. Never rejects. */
 export const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted || ms <= 0) return resolve()
@@ -58,7 +58,7 @@ export class Troupe {
     this.#options = options
   }
 
-  /** Aborts when the show is at its end: nobody asks any more, and those who wait give up. */
+  /** Aborts at the end of the show: no worker asks any more, and waiting ones give up. */
   get curtain(): AbortSignal {
     return this.#curtain.signal
   }
@@ -80,7 +80,7 @@ export class Troupe {
     for (const { resolve } of this.#watchers.splice(0)) resolve(undefined)
   }
 
-  /** Nothing is played any more, not even what closing the client does to the holds. */
+  /** Plays nothing any more, not even what closing the client does to the holds. */
   over(): void {
     this.#over = true
     this.fall()
@@ -100,20 +100,20 @@ export class Troupe {
     this.play({ kind: 'caption', text, tone })
   }
 
-  /** Who gets the lock next; `undefined` when the curtain falls first. */
+  /** The worker that acquires the lock next; `undefined` if the show ends first. */
   next(lock: string): Promise<string | undefined> {
     if (this.#curtain.signal.aborted) return Promise.resolve(undefined)
     return new Promise((resolve) => this.#watchers.push({ lock, resolve }))
   }
 
-  /** From now on nobody asks for the lock until the returned function is called. */
+  /** From now on no worker asks for the lock, until the returned function is called. */
   pause(lock: string): () => void {
     let reopen = (): void => undefined
     this.#pauses.set(lock, new Promise((resolve) => (reopen = resolve)))
     return reopen
   }
 
-  /** Asks, waits, works, lets go. */
+  /** Asks, waits, works, and releases. */
   async turn(worker: string, name: string, work: number, options: TurnOptions = {}): Promise<void> {
     await this.#pauses.get(name)
     if (this.#curtain.signal.aborted) return
@@ -142,7 +142,7 @@ export class Troupe {
     await this.inside(worker, name, work, hold.signal)
     hold.signal.removeEventListener('abort', onLost)
     if (this.#holds.get(name) === hold) this.#holds.delete(name)
-    // Not the signal alone: after a stop of this process other timers may run before the one that fires it.
+    // The signal alone is not enough: after this process was stopped, other timers may run before the one that fires it.
     if (hold.lost || hold.signal.aborted) onLost()
     else {
       inside.leave(name, worker)
@@ -151,7 +151,7 @@ export class Troupe {
     await hold.release()
   }
 
-  /** Works inside the lock, looking around all the time for a second one in there. */
+  /** Works inside the lock, and checks all the time for a second worker in there. */
   async inside(worker: string, name: string, work: number, signal: AbortSignal): Promise<void> {
     const ends = AbortSignal.any([signal, this.#curtain.signal])
     const end = this.now() + work
@@ -161,7 +161,7 @@ export class Troupe {
     }
   }
 
-  /** Refreshes what changes without an act: the time left of every lease, and the checks made. */
+  /** Updates what changes without an act: the time left of every lease, and the checks made. */
   sample(): void {
     const { stage, inside } = this.#options
     stage.checks = inside.checks
@@ -186,7 +186,7 @@ export class Troupe {
     }
   }
 
-  /** A hold of another client is known to the server alone. */
+  /** Only the server knows about a hold of another client. */
   #askServer(name: string): void {
     if (this.#asking.has(name) || this.#over) return
     this.#asking.add(name)

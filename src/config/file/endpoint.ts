@@ -4,7 +4,7 @@ import { natMapIn } from './java.js'
 import { wrong } from './tree.js'
 import type { Values } from './values.js'
 
-/** Where the file leads: the URL that says the same, and what no URL can say. */
+/** Where the file leads: a URL's contents, and what a URL cannot express. */
 export const placeIn = (values: Values): Place => {
   const natMap = natMapIn(values)
   const servers = serversIn(values)
@@ -29,7 +29,7 @@ export const placeIn = (values: Values): Place => {
 }
 
 interface Server {
-  /** As it stands in a URL. */
+  /** As it is written in a URL. */
   readonly host: string
   readonly tls: boolean
   readonly socket: boolean
@@ -55,10 +55,10 @@ const serversIn = (values: Values): { readonly field: string; readonly nodes: re
   return { field, nodes }
 }
 
-/** A password may have one, too. */
+/** A password may contain a comma, too. */
 const COMMA = /,(?=\s*[a-z+]+:\/\/)/
 
-/** Redisson's forms; a port is needed, and an IPv6 address may stand without brackets. */
+/** Redisson's forms: a port is required, and an IPv6 address may be written without brackets. */
 const serverAt = (text: string, at: string, field: string): Server => {
   const match = /^(?:redis|valkey)(?:(s)|(\+uds))?:\/\/(?:(.*)@)?([^@]+)$/.exec(text)
   const [, tls, uds, info, rest = ''] = match ?? []
@@ -78,7 +78,7 @@ const serverAt = (text: string, at: string, field: string): Server => {
 const userOf = (info: string | undefined, at: string, field: string): Pick<Server, 'username' | 'password'> => {
   if (info === undefined) return {}
   try {
-    // The one reader of addresses knows which word is what.
+    // parseUrl knows which part is the user and which the password.
     const place = parseUrl(`redis://${info.replaceAll('/', '%2F')}@host:1`)
     return place.engine === 'redis' ? { username: place.endpoint.username, password: place.endpoint.password } : {}
   } catch {
@@ -101,11 +101,11 @@ const urlOf = (values: Values, nodes: readonly Server[]): string => {
   return `${scheme}+sentinel://${hosts}/${encodeURIComponent(master)}`
 }
 
-/** What stands in an address goes before what stands in a field. */
+/** Credentials in an address have priority over those in fields. */
 const credentialsIn = (values: Values, nodes: readonly Server[]): Partial<Endpoint> => {
   const inFields = { username: values.text('username'), password: values.secret('password') }
   const { username, password } = nodes.find((node) => node.password !== undefined) ?? inFields
-  // A user without a password cannot say who it is.
+  // A user name without a password cannot log in.
   return password === undefined ? {} : { password, ...optional('username', username) }
 }
 
@@ -138,7 +138,7 @@ const socketIn = (values: Values): Partial<Endpoint> => {
   }
 }
 
-/** One alone is a server like any other. */
+/** A single node is treated like any single server. */
 const replicated = ({ address, nodes }: Endpoint, natMap: NatMap | undefined): Partial<Endpoint> => {
   if (nodes.length < 2) return {}
   const mapped = nodes.map((node) => ('path' in node ? node : (natMap?.(`${node.host}:${node.port}`) ?? node)))

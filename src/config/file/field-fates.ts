@@ -1,18 +1,21 @@
 /**
- * Every field that a Redisson since 3.0 knows, and what becomes of it here. The only such list: what reads a file asks it, and
- * the table of docs/configuration.md is made of it.
+ * Every field that any Redisson since 3.0 knows, and what becomes of it here. This is the only such list: the reader of files uses it,
+ * and the table of docs/configuration.md is made from it.
  */
 export interface Field {
   readonly name: string
   readonly where: Where
   readonly fate: 'honoured' | 'ignored' | 'refused'
-  /** What it becomes, or why not. */
+  /** What the field becomes, or why it is not used. */
   readonly note: string
-  /** Honoured where it is this, since that is what is done; else ignored. */
+  /** Honoured only with this value, because holdfast always behaves so; else ignored. */
   readonly only?: string | undefined
 }
 
-/** `any`: in the root since 4.0, in a section before and still. `section`: in all of them. `replicas`: in all but the single server's. */
+/**
+ * `any`: in the root since 4.0, and in a section as before. `section`: in every section. `replicas`: in every section but the single
+ * server's.
+ */
 export type Where = 'root' | 'any' | 'section' | 'replicas' | Mode
 export type Mode = 'single' | 'masterSlave' | 'sentinel' | 'cluster' | 'replicated'
 
@@ -247,7 +250,7 @@ const placesIn = (place: 'root' | Mode): readonly Where[] => {
   return place === 'single' ? ['any', 'section', 'single'] : ['any', 'section', 'replicas', place]
 }
 
-/** Spring writes names as it likes. */
+/** Spring allows several spellings of a name. */
 const loosely = (name: string): string => name.replaceAll('-', '').toLowerCase()
 
 export const fieldOf = (name: string, place: 'root' | Mode, loose: boolean): Field | undefined => {
@@ -258,6 +261,6 @@ export const fieldOf = (name: string, place: 'root' | Mode, loose: boolean): Fie
   )
 }
 
-/** The section of this name. */
+/** The mode of the section with this name. */
 export const modeOf = (name: string, loose: boolean): Mode | undefined =>
   Object.entries(SECTIONS).find(([section]) => section === name || (loose && loosely(section) === loosely(name)))?.[1]

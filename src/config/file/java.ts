@@ -5,7 +5,7 @@ import { type Tree, wrong } from './tree.js'
 import { type Reading, simpleName, type Values } from './values.js'
 import { plainText, quoted } from '../../plain-text.js'
 
-/** What Java's classes are here. */
+/** The codecs that stand for Java's classes. */
 const CODECS: Readonly<Record<string, CodecName>> = {
   StringCodec: 'string',
   LongCodec: 'long',
@@ -15,11 +15,11 @@ const CODECS: Readonly<Record<string, CodecName>> = {
   JsonJackson3Codec: 'jackson',
 }
 
-/** A file may name what every object has, `toString` say. */
+/** A file may use a name that every object has, such as `toString`. */
 const entryOf = <T>(of: Readonly<Record<string, T>>, name: string): T | undefined =>
   name in Object.prototype && !Object.hasOwn(of, name) ? undefined : of[name]
 
-/** Locks need none; so a codec that only Java has is in nobody's way until a value needs it. */
+/** Locks need no codec. So a codec that only Java has causes no error until a value needs it. */
 export const codecIn = (
   values: Values,
   { warn }: Reading,
@@ -38,7 +38,7 @@ export const codecIn = (
   return { encode: () => refuse(), decode: () => refuse() }
 }
 
-/** What Java has by this file, whatever is used here. */
+/** The codec of Java's clients by this file, whatever this client uses. */
 export const javaCodecIn = (values: Values, given: CodecName | Codec | undefined): JavaCodec => {
   const name = values.className('codec')
   const codec = name === undefined ? undefined : CODECS[simpleName(name) ?? '']
@@ -49,7 +49,7 @@ export const javaCodecIn = (values: Values, given: CodecName | Codec | undefined
 
 type Mapper = (name: string) => string
 
-/** Keys would differ without it. */
+/** Without the mapper, the keys would differ. */
 export const nameMapperIn = (
   values: Values,
   registered: Readonly<Record<string, Mapper>>,
@@ -66,7 +66,7 @@ export const nameMapperIn = (
   )
 }
 
-/** From the address that a server tells to the one that it has for us. */
+/** Maps an address that servers report to the address that this client must use. */
 export const natMapIn = (values: Values): NatMap | undefined => {
   const field = values.has('natMapper') ? 'natMapper' : 'natMap'
   const tree = values.tree(field)
@@ -102,5 +102,5 @@ const split = (address: string): [host: string, port: string] => {
 const named = (host: string | undefined, port: string): { host: string; port: number } | null =>
   host === undefined ? null : { host, port: Number(port) }
 
-/** What is no class may be something that slipped. */
+/** A text that is not a class name may be a misplaced secret. */
 const shown = (name: string): string => (/^[\w.$]{1,200}$/.test(name) ? name : 'the class named here')

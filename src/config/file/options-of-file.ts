@@ -8,10 +8,10 @@ import type { Tree } from './tree.js'
 import { type Reading, Values } from './values.js'
 import { plainMessage, plainText } from '../../plain-text.js'
 
-/** What the caller says beside the file, where it bears on how the file is read. */
+/** The caller's options that affect how the file is read. */
 export type Beside = Pick<ClientOptions, 'mapName' | 'nameMappers' | 'codec'>
 
-/** What Redisson's fields come to, as if an URL and options had said it. */
+/** Converts Redisson's fields to the settings that a URL and options would give. */
 export const settingsOf = (documents: readonly Tree[], loose: boolean, file: string, beside: Beside): Filed => {
   const warnings: string[] = []
   const reading: Reading = { loose, warn: (at, what) => void warnings.push(plainMessage(`${at}: ${what}`)) }
@@ -40,7 +40,7 @@ const optionsIn = (values: Values, reading: Reading, beside: Beside): Filed['opt
   }
 }
 
-/** Whoever waits longer for replicas than for an answer would give up before it comes. */
+/** If the time limit for replicas is not below the one for replies, the caller would give up before the reply comes. */
 const replicasIn = (values: Values, reading: Reading, commandTimeout: number): ClientOptions['replicas'] => {
   const timeout = values.ms('slavesSyncTimeout', LONGEST_TIMEOUT)
   const sync = values.flag('checkLockSyncedSlaves')

@@ -1,34 +1,37 @@
-/** A text whose placeholders are filled in, and where each of its characters comes from. */
+/** A text with its placeholders filled in, and where each of its characters comes from. */
 export interface Filled {
   readonly text: string
-  /** From an offset in `text` to that in the text as it was. */
+  /** Maps an offset in `text` to the offset in the original text. */
   origin(offset: number): number
 }
 
-/** Redisson's: `${NAME}` and `${NAME:-default}`, whose default ends at the first brace and holds no `:-`. */
+/** Redisson's form: `${NAME}` and `${NAME:-default}`. The default ends at the first brace and cannot contain `:-`. */
 export const REDISSON = /\$\{([\w.]+)(?::-((?:(?!:-)[^}])*))?\}/g
-/** Spring's have a colon alone; who means Redisson's in there means the same. */
+/** Spring's form has only a colon. Redisson's form is accepted there, too, with the same meaning. */
 export const SPRING = /\$\{([\w.-]+)(?::-?([^}]*))?\}/g
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 interface Piece {
-  /** In the text as it is now. */
+  /** Offsets in the new text. */
   readonly from: number
   readonly to: number
-  /** In the text as it was. */
+  /** Offsets in the original text. */
   readonly begin: number
   readonly end: number
 }
 
-/** Before the file is read as YAML, as Redisson does: a value may be a whole list. What is not set and has no default stays. */
+/**
+ * Runs before the file is parsed as YAML, like in Redisson: a value may be a whole list. A variable that is not set and has no
+ * default stays as it is.
+ */
 export const fill = (source: string, env: Environment, form: RegExp): Filled => {
   const pieces: Piece[] = []
   let text = ''
   let done = 0
   for (const match of source.matchAll(form)) {
     const [whole, name = '', fallback] = match
-    // Whatever an environment is made of: `toString` is no variable.
+    // The environment is an object, but its inherited `toString` is not a variable.
     const value = (Object.hasOwn(env, name) ? env[name] : undefined) ?? fallback
     if (value === undefined) continue
     text += source.slice(done, match.index)
@@ -44,7 +47,7 @@ export const fill = (source: string, env: Environment, form: RegExp): Filled => 
   return { text: text + source.slice(done), origin }
 }
 
-/** Where, in a list that begins with those that are `before`, the others begin. */
+/** In a list that begins with the items that are `before`: the index of the first other item. */
 export const firstAfter = <T>(list: readonly T[], before: (item: T) => boolean): number => {
   let from = 0
   let to = list.length
@@ -56,5 +59,5 @@ export const firstAfter = <T>(list: readonly T[], before: (item: T) => boolean):
   return from
 }
 
-/** A placeholder that nobody filled in. Its name. */
+/** The name of a placeholder that was not filled in. */
 export const leftOver = (text: string): string | undefined => /\$\{([\w.-]+)[^}]*\}/.exec(text)?.[1]

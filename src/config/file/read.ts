@@ -9,13 +9,13 @@ import { Source } from './tree.js'
 import { plainText } from '../../plain-text.js'
 import { codeOf } from '../../thrown.js'
 
-/** Redisson's YAML or JSON, or Spring's application.yml that holds it or names it. */
+/** Reads Redisson's YAML or JSON, or Spring's application.yml that contains it or names its file. */
 export const readConfig = async (file: string, env: Environment, beside: Beside = {}): Promise<Filed> => {
   const path = resolve(file)
   const text = await contentOf(path, file)
   const documents = new Source(file, text, env, REDISSON).documents()
   if (!isSpring(documents)) return settingsOf(documents, false, path, beside)
-  // Placeholders have another form there.
+  // Spring's placeholders have another form.
   const source = new Source(file, text, env, SPRING)
   const spring = springIn(source, source.documents(), path)
   if ('config' in spring) return settingsOf([spring.config], spring.loose, path, beside)

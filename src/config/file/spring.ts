@@ -1,16 +1,19 @@
 import { pathOf } from './tls.js'
 import { type Entry, type Source, type Tree, wrong } from './tree.js'
 
-/** What Spring's application.yml says of Redisson: another file, or all of it. */
+/** What Spring's application.yml says about Redisson: the path of another file, or the whole configuration. */
 export type Spring = { readonly path: string } | { readonly config: Tree; readonly loose: boolean }
 
 const PREFIXES = ['spring.redis.redisson', 'spring.data.redis.redisson']
 
-/** Whether it is Spring's: Redisson has no field of that name. */
+/** Whether the file is Spring's: Redisson has no field with that name. */
 export const isSpring = (documents: readonly Tree[]): boolean =>
   documents.some((one) => one.kind === 'map' && one.entries.some(({ name }) => /^spring(\.|$)/.test(name)))
 
-/** The last that says it, as in Spring; documents for a profile do not count. `file`: beside which `classpath:` is. */
+/**
+ * The last document that configures Redisson counts, as in Spring; documents for a profile do not count. `file`: `classpath:` is
+ * relative to its folder.
+ */
 export const springIn = (source: Source, documents: readonly Tree[], file: string): Spring => {
   const always = documents.filter((one) => !PROFILES.some((profile) => found(one, profile)))
   for (const document of [...always].reverse()) {

@@ -41,7 +41,7 @@ const key = (values: Values, beside: string): FullTlsOptions => {
   if (store === undefined) return {}
   const words = passphrase === undefined ? {} : { passphrase }
   if (isPem(store.data)) return { cert: store.data, key: store.data, ...words }
-  // PKCS#12 is a sequence of ASN.1; JKS has a number of its own.
+  // PKCS#12 starts as an ASN.1 sequence; JKS starts with a number of its own.
   if (store.data[0] === 0x30) return { pfx: store.data, ...words }
   throw wrong(
     values.at('sslKeystore'),
@@ -63,7 +63,7 @@ const storeIn = (values: Values, name: string, beside: string): { readonly data:
   }
 }
 
-/** Redisson has a URL there, Spring its `classpath:`, which means beside the file here. */
+/** Redisson accepts a URL there, and Spring its `classpath:`, which here means the file's folder. */
 export const pathOf = (text: string, beside: string): string => {
   if (text.startsWith('file://')) return fileURLToPath(text)
   const inClasses = /^classpath\*?:\/?(.+)/.exec(text)?.[1]

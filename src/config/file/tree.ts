@@ -2,7 +2,7 @@ import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, 
 import { ConfigError } from '../../errors.js'
 import { type Environment, fill, firstAfter } from './placeholders.js'
 
-/** A value of a file. `at` is where it stands: `file:line:column`. */
+/** A value in a file. `at` is its position: `file:line:column`. */
 export type Tree = { readonly at: string; readonly tag?: string | undefined } & (
   | { readonly kind: 'nothing' }
   | { readonly kind: 'text'; readonly text: string; readonly block?: readonly [from: number, to: number] | undefined }
@@ -16,13 +16,13 @@ export interface Entry {
   readonly value: Tree
 }
 
-/** What is wrong, where, and what to do. Never a value: it may be a password that slipped. */
+/** Says what is wrong, where, and what to do. It never shows a value, because that may be a misplaced password. */
 export const wrong = (at: string, what: string): ConfigError => new ConfigError(`${at}: ${what}`)
 
-/** Deeper than any configuration; a value that holds itself would have no end. */
+/** Deeper than any real configuration; a value that contains itself would never end. */
 const DEEPEST = 30
 
-/** More nodes than aliases make in any configuration. */
+/** More nodes than the aliases of any real configuration make. */
 const MOST_COPIED = 10_000
 
 const PLAIN_TAGS: ReadonlySet<string> = new Set(['str', 'int', 'float', 'bool', 'null', 'map', 'seq', 'merge'])
@@ -49,20 +49,20 @@ export class Source {
     return this.#read(this.#text)
   }
 
-  /** A text within the text that is YAML itself. Blanks stand for what is before it, so that all stays where it is. */
+  /** Parses a text within the text as YAML. Blanks replace everything before it, so that positions stay correct. */
   within([from, to]: readonly [number, number]): Tree[] {
-    // A document begins at the left margin, which is not there.
+    // A document mark must be at the left margin, but this text is indented.
     const text = this.#text.slice(from, to).replace(/^( *)---(?=\s)/gm, '$1   ')
     return this.#read(this.#text.slice(0, from).replace(/[^\n]/g, ' ') + text)
   }
 
   #read(text: string): Tree[] {
-    // Whether a name stands twice is looked at below, in less time.
+    // Duplicate names are checked below, in less time.
     const how = { prettyErrors: false, logLevel: 'silent', merge: true, uniqueKeys: false } as const
     const documents = parseAllDocuments(text, how)
     return [...documents].map((document) => {
       const [error] = document.errors
-      // Its own message may show what stands there.
+      // The parser's own message may show the content.
       if (error !== undefined) throw wrong(this.#at(error.pos[0]), notYaml(error.code))
       return this.#treeOf(document.contents, { aliases: aliasesIn(document), copied: 0, spent: 0 }, 0)
     })
@@ -83,12 +83,12 @@ export class Source {
     if (isScalar(node) && node.value === null && node.anchor !== undefined && !node.source)
       throw wrong(at, 'this is an anchor without a value; a value that begins with & belongs in quotes')
     if (!isScalar(node) || node.value === null) return { kind: 'nothing', at, tag }
-    // What YAML takes for a number may be a password: as it was written.
+    // A value that YAML reads as a number may be a password, so this keeps it as it was written.
     const text = typeof node.value === 'string' ? node.value : (node.source ?? '')
     return { kind: 'text', at, tag, text, block: this.#blockOf(node) }
   }
 
-  /** What an alias stands for. Each is made anew, so that there must be an end to it. */
+  /** The value of an alias. Each use makes a copy, so there must be a limit. */
   #copyOf(alias: Alias, at: string, reading: Aliases, depth: number): Tree {
     const node = reading.aliases.get(alias)
     if (node === undefined)
@@ -103,7 +103,7 @@ export class Source {
     return tree
   }
 
-  /** What stands here goes before what is merged, and of that the first. */
+  /** Fields in the map itself have priority over merged ones, and among those, the first. */
   #mapOf(pairs: readonly Pair[], reading: Aliases, { at, tag, depth }: Place): Tree {
     const found = new Map<string, Entry>()
     const own = new Set<string>()
@@ -120,7 +120,7 @@ export class Source {
       found.set(name, { name, at: place, value: tree })
     }
     const entries = [...found.values()]
-    // As JSON says it.
+    // How JSON names a class.
     const type = entries.find(({ name }) => name === 'class' || name === '@class')
     if (type?.value.kind !== 'text') return { kind: 'map', at, tag, entries }
     return { kind: 'map', at, tag: tag ?? type.value.text, entries: entries.filter((entry) => entry !== type) }
@@ -133,7 +133,7 @@ export class Source {
     return tree.items.flatMap((item) => (item.kind === 'map' ? item.entries : []))
   }
 
-  /** `!<a.b.C>`, `!a.b.C` and `!!a.b.C` name a class; what is no class and none of YAML's own says nothing that is known. */
+  /** `!<a.b.C>`, `!a.b.C` and `!!a.b.C` name a class. A tag that is neither a class nor one of YAML's own has no known meaning. */
   #classOf(tag: string | undefined, at: string): string | undefined {
     const name = tag?.replace(/^(!|tag:yaml\.org,2002:)/, '')
     if (name === undefined || name === '') return undefined
@@ -142,7 +142,7 @@ export class Source {
     throw wrong(at, 'this tag is not known; a value that begins with ! belongs in quotes')
   }
 
-  /** Where a text of several lines stands. */
+  /** The range of a text with several lines. */
   #blockOf({
     type,
     range,
@@ -158,13 +158,13 @@ export class Source {
 
 interface Aliases {
   readonly aliases: ReadonlyMap<Alias, Node>
-  /** How many nodes were made for aliases, while one is being made; else 0. */
+  /** How many nodes have been made for aliases, while an alias is being copied; else 0. */
   copied: number
-  /** And before that one. */
+  /** How many nodes were made for the aliases before. */
   spent: number
 }
 
-/** Each alias, and what it stands for: the last node before it with its name. */
+/** The node of each alias: the last one before it with its name. */
 const aliasesIn = (document: Document): Map<Alias, Node> => {
   const anchors = new Map<string, Node>()
   const aliases = new Map<Alias, Node>()

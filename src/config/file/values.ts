@@ -2,17 +2,17 @@ import { type Field, fieldOf, type Mode, modeOf } from './field-fates.js'
 import { leftOver } from './placeholders.js'
 import { type Entry, type Tree, wrong } from './tree.js'
 
-/** How names are compared, and who is told of what is not used. */
+/** How names are compared, and where to report what is not used. */
 export interface Reading {
   /** Spring's names: `single-server-config`. */
   readonly loose: boolean
   readonly warn: (at: string, what: string) => void
 }
 
-/** What a file says of the fields that are honoured, each looked at by its name. */
+/** The honoured fields of a file, by name. */
 export class Values {
   readonly mode: Mode
-  /** Where it begins. */
+  /** The position where the section begins. */
   readonly section: string
   readonly #found: Map<string, Entry>
   readonly #taken = new Set<string>()
@@ -36,7 +36,7 @@ export class Values {
     const fields = root.entries.filter(({ name }) => modeOf(name, reading.loose) === undefined)
     const found = new Map<string, Entry>()
     if (chosen !== undefined) sort(entriesOf(chosen.entry), chosen.mode, found, reading)
-    // What is said in the root goes before what is said in the section.
+    // Fields in the root have priority over those in the section.
     sort(fields, 'root', found, reading)
     if (chosen === undefined) throw wrong(root.at, NO_SECTION)
     for (const { entry } of sections.filter((one) => one !== chosen)) {
@@ -47,7 +47,7 @@ export class Values {
     return values
   }
 
-  /** It would know the password; only beside one it can be left out. */
+  /** A credentialsResolver would supply the password. It can be left out only if there is one already. */
   #settleAuthentication(): void {
     const resolver = this.#found.get('credentialsResolver')
     if (resolver === undefined) return
@@ -61,7 +61,7 @@ export class Values {
     return this.#found.has(name)
   }
 
-  /** Where it stands. */
+  /** The position of the field. */
   at(name: string): string {
     return this.#found.get(name)?.at ?? ''
   }
@@ -76,13 +76,13 @@ export class Values {
     if (tree === undefined) return undefined
     if (tree.kind !== 'text' || tree.tag !== undefined) throw wrong(tree.at, `${name} must be a text`)
     const missing = leftOver(tree.text)
-    // What looks like a placeholder may be a part of the password.
+    // Text that looks like a placeholder may be part of the password.
     const which = secret ? 'a placeholder in it' : missing
     if (missing !== undefined) this.#reading.warn(tree.at, `${name} stays as it is written: ${which} is not set`)
     return tree.text === '' ? undefined : tree.text
   }
 
-  /** One of Redisson PRO's cannot be read. */
+  /** A secret that Redisson PRO encrypted cannot be read. */
   secret(name: string): string | undefined {
     const text = this.text(name, true)
     if (text?.startsWith('{aes}') !== true) return text
@@ -98,7 +98,7 @@ export class Values {
     throw wrong(this.at(name), `${name} must be ${unit}, ${bounds}`)
   }
 
-  /** As an option of `connect` may be at most. */
+  /** The same maximum applies as for the option of `connect`. */
   ms(name: string, most: number): number | undefined {
     return this.number(name, 1, 'a whole number of milliseconds', most)
   }
@@ -106,7 +106,7 @@ export class Values {
   flag(name: string): boolean | undefined {
     const text = this.text(name)?.trim().toLowerCase()
     if (text === undefined) return undefined
-    // The words of YAML 1.1, which Redisson's reader knows.
+    // The words of YAML 1.1, which Redisson's reader accepts.
     if (['true', 'yes', 'on'].includes(text)) return true
     if (['false', 'no', 'off'].includes(text)) return false
     throw wrong(this.at(name), `${name} must be true or false`)
@@ -119,7 +119,7 @@ export class Values {
     throw wrong(this.at(name), `${name} must be one of ${of.join(', ')}`)
   }
 
-  /** One alone may stand without being a list, several with commas between them. */
+  /** A single value may be written without a list, and several with commas between them. */
   list(name: string, comma: string | RegExp = ','): readonly { readonly at: string; readonly text: string }[] {
     const tree = this.tree(name)
     if (tree === undefined) return []
@@ -131,13 +131,13 @@ export class Values {
     })
   }
 
-  /** The class that it names. */
+  /** The class that the field names. */
   className(name: string): string | undefined {
     const tree = this.tree(name)
     return tree?.tag ?? (tree?.kind === 'text' ? tree.text : undefined)
   }
 
-  /** Honoured elsewhere, but with these others it says nothing. */
+  /** Reports fields that are honoured in general, but have no effect with these others. */
   tellUnused(): void {
     for (const [name, { at }] of this.#found) {
       if (!this.#taken.has(name)) this.#reading.warn(at, `${name} is not used: it says nothing for these addresses`)
@@ -156,7 +156,7 @@ const entriesOf = ({ name, value }: Entry): readonly Entry[] => {
   throw wrong(value.at, `${name} must hold fields, one a line and indented`)
 }
 
-/** Every field has its fate: it is kept, told of, or refused. */
+/** Every field is kept, reported, or refused. */
 const sort = (entries: readonly Entry[], place: 'root' | Mode, found: Map<string, Entry>, reading: Reading): void => {
   for (const entry of entries) {
     if (entry.value.kind === 'nothing' && entry.value.tag === undefined) continue
@@ -180,7 +180,7 @@ const isWhatIsDone = ({ only }: Field, value: Tree): boolean => {
 
 const refusal = ({ name, at }: Entry, note: string): Error => wrong(at, `${name} cannot be used: ${plain(note)}`)
 
-/** Where it belongs, if anywhere. What is no name may be a password that slipped. */
+/** Says where the field belongs, if anywhere. A text that is not a name may be a misplaced password. */
 const unknown = (name: string, place: 'root' | Mode, loose: boolean): string => {
   if (!/^[A-Za-z][A-Za-z-]{0,60}$/.test(name)) return 'this is no field of Redisson: it is not used'
   const elsewhere = place === 'root' ? ORDER.some((mode) => fieldOf(name, mode, loose)) : fieldOf(name, 'root', loose)
@@ -188,7 +188,7 @@ const unknown = (name: string, place: 'root' | Mode, loose: boolean): string => 
   return `${name} belongs ${place === 'root' ? 'into the section of the servers' : 'to the left, beside the section'}: it is not used`
 }
 
-/** Without what is for the page of the docs. */
+/** Without the marks for the docs page. */
 const plain = (note: string): string => note.replaceAll('`', '')
 
 export const simpleName = (className: string | undefined): string | undefined => className?.replace(/^.*\./, '')

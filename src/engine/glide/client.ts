@@ -1,6 +1,6 @@
-/** What is used of a client of Valkey GLIDE (2.3 or newer), for one server. */
+/** The parts of a Valkey GLIDE client (2.3 or newer, for one server) that holdfast uses. */
 export interface GlideClient {
-  /** Private in its types; a second client like it cannot be made without. */
+  /** Private in GLIDE's types, but needed to make a second client like it. */
   readonly config: { readonly inflightRequestsLimit?: number | undefined; readonly databaseId?: number | undefined }
   readonly constructor: { createClient(config: object): Promise<GlideClient> }
   readonly isClosed: boolean

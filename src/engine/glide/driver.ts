@@ -16,44 +16,44 @@ import { errorOf } from '../../thrown.js'
 const NO_SHARDS =
   'a client of Valkey GLIDE for one server cannot subscribe to sharded channels: leave `sharded` out, or pass a client of ioredis or node-redis'
 
-/** As its enumeration says; nothing of it is imported. */
+/** The values of GLIDE's enumerations, because nothing is imported from it. */
 const BYTES = 0
 const TEXT = 1
 const RESP3 = 0
 
-/** How each kind of subscription is begun and ended. */
+/** The methods that begin and end each kind of subscription. */
 const WORDS = {
   plain: ['subscribe', 'unsubscribe'],
   pattern: ['psubscribe', 'punsubscribe'],
 } as const
 
-/** So many requests at once unless its settings say otherwise: it refuses more. A tenth is left to the caller. */
+/** GLIDE's default limit of requests at once; it refuses more. A tenth is left to the caller. */
 const AT_ONCE = 1000
 const OURS = 0.9
 
-/** Until the server has confirmed a subscription. The link waits for less. */
+/** How long the server may take to confirm a subscription, ms. The link waits for less. */
 const CONFIRMED = 10_000
 
 /**
- * A client of Valkey GLIDE that the caller owns, of one server. It takes a callback for messages only where it is made, so
- * a second one is made by its own class and with its own settings: that one is ours.
+ * The caller's Valkey GLIDE client for one server. GLIDE accepts a callback for messages only when a client is made. So the driver
+ * makes a second client for messages, with the same class and settings, and owns that one.
  */
 export class GlideDriver implements Driver {
   readonly address = 'the connection passed in'
   readonly cluster = false
   readonly lent = true
   readonly #client: GlideClient
-  /** Commands without an answer, those included that are not sent yet. */
+  /** Commands without an answer, including those that are not sent yet. */
   readonly #unanswered = new Set<Promise<unknown>>()
-  /** How many are sent, and may be at once; the others stand in a line. */
+  /** How many commands are under way, and how many may be. Further ones wait in the line. */
   #underWay = 0
   readonly #most: number
   readonly #line: (() => void)[] = []
   #messages: GlideClient | undefined
-  /** Which connection of the server's it was when last asked. */
+  /** The server's connection that messages came on, as of the last look. */
   #heardOn: string | undefined
   #events: DriverEvents | undefined
-  /** It connects again by itself and tells nobody: the commands show it. */
+  /** GLIDE reconnects by itself without an event, so the results of commands show it. */
   #cut = false
   #closed = false
 
@@ -86,17 +86,20 @@ export class GlideDriver implements Driver {
     return this.#messages === undefined || !this.isUp ? [] : [this.#look(this.#messages)]
   }
 
-  /** It connects and subscribes again by itself and tells nobody: another connection shows it. */
+  /** GLIDE reconnects and subscribes again without an event. If the server reports another connection, it has done so. */
   async #look(messages: GlideClient): Promise<void> {
     const info = await messages.customCommand(['CLIENT', 'INFO'], { decoder: TEXT })
-    // Ids begin anew with the server.
+    // The server counts ids from 1 again after a restart, so the address is compared, too.
     const [now] = /^id=\d+ addr=\S+/.exec(textOf(info as string)) ?? []
     const before = this.#heardOn
     this.#heardOn = now ?? before
     if (before !== undefined && this.#heardOn !== before && !this.#closed) this.#events?.gap()
   }
 
-  /** Of a database that does not exist it says only that it timed out: so the server itself is asked, without one. */
+  /**
+   * If the database does not exist, GLIDE only reports a timeout. So this asks the server itself, on a connection without a
+   * database.
+   */
   async explain(): Promise<string | undefined> {
     const { constructor: Glide, config } = this.#client
     const { databaseId = 0 } = config
@@ -123,7 +126,7 @@ export class GlideDriver implements Driver {
   }
 
   async send(argv: readonly Arg[], options: SendOptions = {}): Promise<Reply> {
-    // The order in which its commands leave is not promised, and WAIT is about those that left before it.
+    // GLIDE does not promise the order of its commands, and WAIT covers those sent before it.
     if (argv[0] === 'WAIT') await Promise.allSettled(this.#unanswered)
     const exchange = (): Promise<Reply> => this.#exchange(this.#client, argv, options.binary === true)
     const reply =
@@ -165,7 +168,7 @@ export class GlideDriver implements Driver {
     this.#events?.down(reason)
   }
 
-  /** What came before the subscriptions were restored, too, was not heard. */
+  /** Messages from before the subscriptions were restored were missed, too. */
   #restored(): void {
     this.#cut = false
     if (this.#closed) return
@@ -173,7 +176,7 @@ export class GlideDriver implements Driver {
     this.#events?.gap()
   }
 
-  /** The second connection does not stand behind a script of the first. */
+  /** Commands on the second connection do not wait behind a script on the first. */
   everywhere(argv: readonly Arg[], nodes: Nodes): Promise<Reply>[] {
     if (nodes !== 'apart' || this.#messages === undefined) return [this.send(argv)]
     return [this.#exchange(this.#messages, argv, false)]

@@ -7,7 +7,7 @@ export const textOf = (value: string | Uint8Array): string =>
 export const bytesOf = (value: string | Uint8Array): Uint8Array =>
   typeof value === 'string' ? Buffer.from(value) : value
 
-/** As RESP2 has it: GLIDE knows some commands, and makes maps and booleans of their replies. */
+/** Converts a reply to its RESP2 form: for commands that GLIDE knows, it makes maps and booleans. */
 export const replyOf = (value: unknown, binary: boolean): Reply => {
   if (value === null || value === undefined) return null
   if (typeof value === 'boolean') return value ? 1 : 0
@@ -24,7 +24,7 @@ const itemsOf = (item: unknown, binary: boolean): Reply[] =>
 const isEntry = (item: unknown): item is { key: unknown; value: unknown } =>
   typeof item === 'object' && item !== null && 'key' in item && 'value' in item
 
-/** What the first words of the server's errors are called there; it keeps those that it does not know. */
+/** GLIDE's names for the first words of the server's errors. It keeps words that it does not know. */
 const KINDS: Readonly<Record<string, string>> = {
   ResponseError: 'ERR',
   ExecAbortError: 'EXECABORT',
@@ -41,7 +41,7 @@ const KINDS: Readonly<Record<string, string>> = {
   PermissionDenied: 'NOPERM',
 }
 
-/** The server's own words; undefined: they are not the server's. */
+/** The server's own text; undefined: the text is not the server's. */
 export const serverText = (text: string): string | undefined => {
   const [, kind = '', detail = ''] = /^An error was signalled by the server:? - (\w+)(?:: (.*))?$/s.exec(text) ?? []
   if (kind in KINDS) return `${KINDS[kind]} ${detail}`
@@ -53,7 +53,7 @@ export const refuse = (error: unknown): never => {
   throw translated(errorOf(error))
 }
 
-/** Told apart for the link by names and texts, since the classes are those of the caller's copy. */
+/** Recognizes errors by name and text, because their classes belong to the caller's copy of GLIDE. */
 export const translated = ({ name, message }: Error): Error => {
   const said = serverText(message)
   if (said !== undefined) return new Error(said)

@@ -1,7 +1,7 @@
 type Handler = (...args: never[]) => void
 type Word = string | number | Uint8Array
 
-/** What is used of an ioredis client, ours or the caller's, of this major or the one before. */
+/** The parts of an ioredis client that holdfast uses: its own client, or the caller's, of this major version or the one before. */
 export interface IoredisClient {
   readonly status: string
   readonly isCluster?: boolean
@@ -16,9 +16,9 @@ export interface IoredisClient {
     readonly Connector?: unknown
     readonly enableAutoPipelining?: boolean
   }
-  /** Of a cluster, by slot: its master, then its replicas. */
+  /** In a cluster, by slot: its master, then its replicas. */
   readonly slots?: readonly (readonly string[] | undefined)[]
-  /** The socket, while there is one; not of a cluster. */
+  /** The socket, if there is one; not in a cluster. */
   readonly stream?: {
     readonly remoteAddress?: string | undefined
     readonly remotePort?: number | undefined
@@ -32,18 +32,18 @@ export interface IoredisClient {
   duplicate(...overrides: unknown[]): IoredisClient
   call(name: string, ...args: Word[]): Promise<unknown>
   callBuffer(name: string, ...args: Word[]): Promise<unknown>
-  /** `stream` and `node`: of a cluster. */
+  /** `stream` and `node`: only in a cluster. */
   sendCommand(command: unknown, stream?: undefined, node?: { readonly slot?: number }): Promise<unknown>
-  /** Of a cluster. */
+  /** Only in a cluster. */
   nodes?(role: 'master' | 'all'): IoredisClient[]
   readonly subscriber?: { getInstance(): IoredisClient | null }
-  /** Of a cluster: the connections that bring sharded messages, by node. */
+  /** In a cluster: the connections for sharded messages, by node. */
   readonly shardedSubscribers?: {
     readonly shardedSubscribers?: ReadonlyMap<string, { getInstance(): IoredisClient | null }>
   }
-  /** What is to be answered; not of a cluster. */
+  /** The commands without an answer; not in a cluster. */
   readonly commandQueue?: { readonly length: number }
-  /** Not of a cluster: the database that it believes to have selected. */
+  /** The database that ioredis believes it has selected; not in a cluster. */
   readonly condition?: { readonly select?: number } | null
   ping(): Promise<unknown>
   subscribe(...channels: string[]): Promise<unknown>

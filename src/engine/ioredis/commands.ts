@@ -5,10 +5,13 @@ import { redirection, type SendOptions } from '../driver.js'
 import type { IoredisClient } from './client.js'
 import { rethrow, translated } from './errors.js'
 
-/** ioredis looks each command up several times, in lower case. */
+/** In lower case, because ioredis looks each command up several times by that. */
 const EVALSHA = 'evalsha'
 
-/** A script that is called with text alone, as nearly all are: put together here at once, for a third of what ioredis takes for each argument. */
+/**
+ * A script call with only text arguments, as nearly all are. It is encoded here in one go, which takes a third of the time that ioredis needs for
+ * each argument.
+ */
 class TextCommand extends Command {
   readonly #argv: readonly Arg[]
 
@@ -32,7 +35,7 @@ const isText = (argv: readonly Arg[]): boolean => {
   return argv[0] === 'EVALSHA'
 }
 
-/** A command for `sendCommand`, whose errors are the link's. Only where it goes to one node: a cluster looks for the keys among its arguments. */
+/** A command for `sendCommand`, with the link's errors. The fast path is only for one node: a cluster looks for the keys among the arguments. */
 export const commandOf = (argv: readonly Arg[], { binary }: SendOptions, toOneNode = false): Command => {
   const command = toOneNode && binary !== true && isText(argv) ? new TextCommand(argv) : ofWords(argv, binary)
   const { reject } = command
@@ -47,19 +50,19 @@ const ofWords = (argv: readonly Arg[], binary?: boolean): Command => {
   return new Command(name === 'EVALSHA' ? EVALSHA : name, args, { replyEncoding: binary === true ? null : 'utf8' })
 }
 
-/** What options a caller's client has for its commands, only the client knows. */
+/** Only the caller's client knows its options for commands, so this calls its own methods. */
 export const call = (client: IoredisClient, argv: readonly Arg[], { binary }: SendOptions = {}): Promise<Reply> => {
   const [name, args] = wordsOf(argv)
   try {
     const reply = binary === true ? client.callBuffer(name, ...args) : client.call(name, ...args)
     return (reply as Promise<Reply>).catch(rethrow)
   } catch (error) {
-    // It is somebody else's, and may be wrapped.
+    // The client is the caller's, and may be wrapped.
     return Promise.reject(translated(error))
   }
 }
 
-/** ioredis takes bytes for such in a Buffer only. */
+/** ioredis accepts bytes only as a Buffer. */
 const wordsOf = ([name, ...args]: readonly Arg[]): [name: string, args: (string | number | Buffer)[]] => {
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]
@@ -68,7 +71,7 @@ const wordsOf = ([name, ...args]: readonly Arg[]): [name: string, args: (string 
   return [name as string, args as (string | number | Buffer)[]]
 }
 
-/** In a cluster: a command that has no key of its own goes where that of another goes. */
+/** In a cluster: sends a command without a key of its own to the node of another command's key. */
 export const follow = (
   cluster: IoredisClient,
   argv: readonly Arg[],
@@ -78,7 +81,7 @@ export const follow = (
   const command = commandOf(argv, options)
   const slot = route === undefined ? undefined : { slot: slotOf(route) }
   const reply = cluster.sendCommand(command, undefined, slot) as Promise<Reply>
-  // ioredis sends it on from there, and tells nobody.
+  // ioredis follows the redirection itself without an event.
   const reject = command.reject.bind(command)
   command.reject = (error) => {
     const to = redirection(error.message)
@@ -88,9 +91,9 @@ export const follow = (
   return reply
 }
 
-/** Commands without a key that belong where a key is: they follow a command, or one another. */
+/** Commands without a key that must go where a key is: after another command, or in order with each other. */
 const KEYLESS: ReadonlySet<unknown> = new Set(['WAIT', 'PUBLISH'])
 
-/** A script without keys too. */
+/** A script without keys counts, too. */
 export const isKeyless = ([name, , keys]: readonly Arg[]): boolean =>
   KEYLESS.has(name) || (keys === 0 && typeof name === 'string' && name.startsWith('EVAL'))

@@ -2,20 +2,23 @@ import type { IoredisClient } from './client.js'
 import { withoutCommand } from './errors.js'
 import { errorOf } from '../../thrown.js'
 
-/** A server from before Redis 6 knows no users; ioredis goes on as its only one. */
+/** A server before Redis 6 knows no users; there ioredis connects as the only one. */
 export const otherUser = async (client: IoredisClient, username: string): Promise<Error | undefined> => {
   try {
     const user = await client.call('ACL', 'WHOAMI')
-    // No word of who it is, or should be: by URL the user stands beside the password.
+    // The error names neither user, because in a URL the user is next to the password.
     return user === username ? undefined : new Error('ERR connected as another user than the one of the URL')
   } catch (error) {
-    // Who may not ask is a user, all the same.
+    // A user that may not run ACL WHOAMI is logged in, all the same.
     if (!/unknown command/i.test(errorOf(error).message)) return undefined
     return new Error('ERR the server knows no users (Redis 6 does): leave the user out of the URL')
   }
 }
 
-/** A server that has a password by now answers nothing without it, and cuts the connection of whoever sends a long command. */
+/**
+ * If a server has got a password meanwhile, it answers nothing without it, and closes the connection if a client sends a long
+ * command.
+ */
 export const unknownUser = async (client: IoredisClient): Promise<Error | undefined> => {
   try {
     await client.call('PING')
@@ -26,7 +29,7 @@ export const unknownUser = async (client: IoredisClient): Promise<Error | undefi
   }
 }
 
-/** A SELECT that the server refused leaves ioredis in the database that it was in. Who may not ask is believed. */
+/** If the server refused a SELECT, ioredis stays in its former database. If the user may not ask, the check is skipped. */
 export const otherDatabase = async (client: IoredisClient): Promise<Error | undefined> => {
   const wanted = client.condition?.select ?? client.options?.db ?? 0
   if (wanted === 0) return undefined

@@ -23,16 +23,16 @@ import { speaksTls, withoutTls } from './tls-mismatch.js'
 import { WriteBatches } from './write-batches.js'
 import { errorOf } from '../../thrown.js'
 
-/** Until a connection that is not what was asked for is made anew, ms. */
+/** How long an unsuitable connection is kept before it is replaced, ms. */
 const UNFIT = 1000
 
-/** A connection that was made here. */
+/** A connection that the driver made. */
 interface Ours {
   readonly endpoint: Endpoint
   readonly options: ConnectionOptions
 }
 
-/** Either opened here, and closed here, or lent by the caller: then only the connection for messages is ours. */
+/** Uses a client that it opens and closes itself, or one that the caller lends. Of a lent one, it owns only the connection for messages. */
 export class IoredisDriver implements Driver {
   readonly address: string
   readonly cluster: boolean
@@ -40,19 +40,19 @@ export class IoredisDriver implements Driver {
   readonly #commands: IoredisClient
   readonly #ours: Ours | undefined
   readonly #news: SentinelNews | undefined
-  /** Who was said to be the master while another was being connected to. */
+  /** The master that the sentinels named while the client was connecting to another server. */
   #told: [host: string, port: number] | undefined
   /** Messages come on a connection of their own. */
   #messages: IoredisMessages | undefined
   readonly #separate = new SeparateConnections()
   readonly #batches = new WriteBatches()
   readonly #handlers: [event: string, handler: (what: never) => void][] = []
-  /** The connection that stands is what was asked for: its database, its user. */
+  /** The connection is up with the requested database and user. */
   #certain = false
   #wasUp = false
-  /** What went wrong last, since it stood. */
+  /** The last error since the connection was up. */
   #lastError: Error | undefined
-  /** Why its SELECT was refused: ioredis goes on in the database that it is in. */
+  /** Why the server refused its SELECT. ioredis continues in the database that it is in. */
   #denied: Error | undefined
   #closed = false
 
@@ -89,7 +89,7 @@ export class IoredisDriver implements Driver {
 
   #watchErrors(events: DriverEvents): void {
     let sentinel: Error | undefined
-    // What one of them said is more than that none of them helped.
+    // The error of one sentinel says more than "all of them failed".
     this.#listenTo('sentinelError', (error: unknown) => (sentinel = errorOf(error)))
     const strange = (thrown: unknown): void => {
       const error = errorOf(thrown)
@@ -114,7 +114,7 @@ export class IoredisDriver implements Driver {
     })
   }
 
-  /** Resolves when the connection stands for the first time, and is what was asked for. */
+  /** Resolves when the connection is up for the first time, with the requested database and user. */
   #whenReady(events: DriverEvents): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const stand = async (): Promise<void> => {
@@ -153,17 +153,17 @@ export class IoredisDriver implements Driver {
         })
   }
 
-  /** Why the connection is not what was asked for, where that can be known only by asking. */
+  /** Checks what only the server can tell: whether the connection has the requested database and user. */
   #doubts(): Promise<Error | undefined> | undefined {
     if (this.cluster) return undefined
     if (this.#ours === undefined) return otherDatabase(this.#commands)
     const { username } = this.#ours.endpoint
     if (username !== undefined) return otherUser(this.#commands, username)
-    // The first connection is greeted anyway.
+    // The first connection gets a PING anyway.
     return this.#wasUp ? unknownUser(this.#commands) : undefined
   }
 
-  /** Nothing is sent on it. One of ours is made anew, after a while. */
+  /** Nothing is sent on this connection. If it is holdfast's own, it is replaced after a while. */
   #turnAway(unfit: Error, events: DriverEvents): void {
     if (!this.#wasUp) return
     events.error(unfit)
@@ -182,7 +182,7 @@ export class IoredisDriver implements Driver {
     events.up(again)
   }
 
-  /** A failover and a slot that moves are seen by who has the slots, one node that restarts only by its connection. */
+  /** The slot table shows failovers and moved slots. If a single node restarts, only its connection shows it. */
   #watchMasters(events: DriverEvents): void {
     const mastersOf = (): (string | undefined)[] => Array.from(this.#commands.slots ?? [], (nodes) => nodes?.[0])
     let known = mastersOf()
@@ -196,7 +196,10 @@ export class IoredisDriver implements Driver {
     })
   }
 
-  /** Connects again where it is not there. A connection that is being made is looked at when it stands: cut short, it would end for good. */
+  /**
+   * Reconnects if it is connected to another server. A connection under way is checked when it is up: if it were cut now, ioredis would end
+   * it for good.
+   */
   #goTo(host: string, port: number): void {
     const { status, stream } = this.#commands
     this.#told = status === 'ready' ? undefined : [host, port]
@@ -218,7 +221,7 @@ export class IoredisDriver implements Driver {
     if (this.lent) return
     this.#certain = this.cluster
     const commands = this.cluster ? (this.#commands.nodes?.('all') ?? []) : [this.#commands]
-    // What was asked before is answered still.
+    // Commands sent before are still answered.
     for (const client of commands) if (client.status === 'ready') client.disconnect(true)
   }
 
@@ -237,7 +240,7 @@ export class IoredisDriver implements Driver {
       const route = isKeyless(argv) ? options.route : undefined
       if (route !== undefined || options.redirected !== undefined) return follow(client, argv, route, options)
     }
-    // Its own pipelines take what callBuffer is given for the arguments alone.
+    // With auto-pipelining, ioredis takes everything that `callBuffer` is given for arguments, even the name.
     const pipelines = options.binary === true && client.options?.enableAutoPipelining === true
     if (this.lent && !pipelines) return call(client, argv, options)
     return client.sendCommand(commandOf(argv, options, !this.cluster)) as Promise<Reply>
@@ -274,7 +277,7 @@ export class IoredisDriver implements Driver {
     this.#messages?.close()
     this.#separate.close()
     if (this.lent) return Promise.resolve()
-    // Whatever goes wrong on the way out does not matter any more, and must not be thrown.
+    // Errors during the close no longer matter, and must not be thrown.
     this.#commands.on('error', () => undefined)
     this.#commands.disconnect()
     return Promise.resolve()

@@ -1,19 +1,19 @@
 import { NoReply, NotSent, redirection } from '../driver.js'
 import { errorOf, partOf } from '../../thrown.js'
 
-/** ioredis hangs the command on its errors, and AUTH's arguments hold the password. */
+/** ioredis attaches the command to its errors, and the arguments of AUTH contain the password. */
 export const withoutCommand = (error: Error): Error => {
   const last = partOf(error, 'lastNodeError')
   return new Error(wordsOf(last === undefined ? error : errorOf(last)))
 }
 
-/** OpenSSL's own words stand among numbers and paths. */
+/** The text of OpenSSL is surrounded by numbers and paths. */
 interface OpenSslError extends Error {
   readonly code?: string
   readonly reason?: string
 }
 
-/** For people. */
+/** The text to show to people. */
 const wordsOf = (error: OpenSslError): string => {
   const { name, message, code } = error
   const said = typeof error.reason === 'string' ? error.reason : undefined
@@ -26,22 +26,22 @@ const wordsOf = (error: OpenSslError): string => {
   return said ?? (message === '' ? (code ?? name) : message)
 }
 
-/** A SELECT that the server refused, with the database that it asked for; undefined: the error is about something else. */
+/** The error of a SELECT that the server refused, with the requested database; undefined: the error is about something else. */
 export const refusedSelect = (error: Error): Error | undefined => {
   const { command } = error as { command?: { name?: string; args?: unknown[] } }
   if (command?.name?.toLowerCase() !== 'select') return undefined
   return new Error(`${withoutCommand(error).message} (at its SELECT ${String(command.args?.[0])})`)
 }
 
-/** Where ioredis gave up asking on, the server's last answer is within words of its own. */
+/** When ioredis gives up on redirections, it puts the server's last answer into its own text. */
 const GAVE_UP = /^Too many Cluster redirections\. Last error: ReplyError: (.*)$/s
 
-/** Told apart for the link: never sent, sent and unanswered, or answered with an error. */
+/** Sorts errors for the link: never sent, sent but unanswered, or answered with an error. */
 export const translated = (thrown: unknown): Error => {
   const error = errorOf(thrown)
   if (error.name === 'ReplyError') return withoutCommand(error)
   const answer = GAVE_UP.exec(error.message)?.[1]
-  // Nodes that send from one to the other are handing over a slot.
+  // Nodes that redirect to each other are handing over a slot.
   if (answer !== undefined)
     return new Error(redirection(answer) === undefined ? answer : `TRYAGAIN last answer: ${answer}`)
   if (error.message.startsWith("Stream isn't writeable")) return new NotSent(error.message)

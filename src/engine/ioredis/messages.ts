@@ -4,7 +4,7 @@ import { rethrow, withoutCommand } from './errors.js'
 import { GUARDED, isOutOfStep } from './parser-guard.js'
 import { errorOf } from '../../thrown.js'
 
-/** How each kind of subscription is begun and ended. */
+/** The methods that begin and end each kind of subscription. */
 const WORDS = {
   plain: ['subscribe', 'unsubscribe'],
   sharded: ['ssubscribe', 'sunsubscribe'],
@@ -13,7 +13,7 @@ const WORDS = {
 
 const KINDS = ['plain', 'sharded', 'pattern'] as const
 
-/** The connection that brings messages, made when first needed. A cluster of ours keeps it itself. */
+/** The connection for messages, made when it is first needed. A cluster client of holdfast's own manages it itself. */
 export class IoredisMessages {
   readonly #commands: IoredisClient
   readonly #cluster: boolean
@@ -22,15 +22,15 @@ export class IoredisMessages {
   readonly #channels = { plain: new Set<string>(), sharded: new Set<string>(), pattern: new Set<string>() }
   #client: IoredisClient | undefined
   #opened: Promise<unknown> = Promise.resolve()
-  /** Called when the connection is there again, or is closed for good. */
+  /** Called when the connection is back, or is closed for good. */
   #waiting: (() => void)[] = []
-  /** Which connection of a cluster brings the messages that are not sharded. */
+  /** The cluster connection that receives the messages of plain channels and patterns. */
   #watched: IoredisClient | undefined
-  /** Whether the connection for commands has been lost since this one was made: then this one may lead elsewhere. */
+  /** The connection for commands was lost after this one was made, so this one may lead to another server. */
   #stale = false
   #closed = false
 
-  /** `own`: the connection for commands is ours. */
+  /** `own`: the connection for commands is holdfast's. */
   constructor(commands: IoredisClient, own: boolean, events: DriverEvents) {
     this.#commands = commands
     this.#cluster = commands.isCluster === true
@@ -42,7 +42,7 @@ export class IoredisMessages {
     const names = this.#channels[kind]
     names.add(name)
     await this.#open()
-    // What ioredis queued meanwhile would be sent later, whoever had given it up by then.
+    // ioredis would queue the command and send it later, even after its caller has given up.
     while (this.#client !== undefined && this.#client.status !== 'ready' && names.has(name)) await this.#back()
     const client = this.#client
     if (client === undefined) throw new NotSent('closed')
@@ -63,7 +63,10 @@ export class IoredisMessages {
     this.#stale = true
   }
 
-  /** It is there again, and may lead to another server: the one of before may live on, with nobody to tell of releases there. */
+  /**
+   * The connection for commands is back, and may lead to another server. The former server may still run, but no
+   * client publishes its releases there.
+   */
   found(): void {
     if (this.#stale && !this.#shared) this.reconnect()
     this.#stale = false
@@ -92,7 +95,7 @@ export class IoredisMessages {
     return instances.filter((one) => one !== undefined && one !== null)
   }
 
-  /** Those on which something is to be answered. */
+  /** The connections on which a reply is outstanding. */
   owing(): Connection[] {
     return owingOf(this.#connections)
   }
@@ -105,7 +108,7 @@ export class IoredisMessages {
   close(): void {
     this.#closed = true
     this.#wake()
-    // Whatever goes wrong on the way out is no longer of interest, and must not be thrown.
+    // Errors during the close no longer matter, and must not be thrown.
     this.#client?.on('error', () => undefined)
     this.#client?.disconnect()
     this.#client = undefined
@@ -130,7 +133,7 @@ export class IoredisMessages {
       void this.#resubscribe(client)
       this.#wake()
     }
-    // ioredis has begun to subscribe to all of them with the nodes that have the slots by now.
+    // When this event comes, ioredis has begun to connect subscribers to the nodes that have the slots now.
     const follow = (): unknown => client.on('subscribersReady', again)
     if (this.#shared) {
       follow()
@@ -161,12 +164,12 @@ export class IoredisMessages {
       enableOfflineQueue: true,
       autoResubscribe: false,
       maxRetriesPerRequest: null,
-      // Without it one node is asked for all of them, and refuses those of the others.
+      // Without it, ioredis asks one node for all channels, and that node refuses those of the others.
       shardedSubscribers: true,
       ...GUARDED,
     }
     if (this.#cluster) return this.#commands.duplicate(undefined, overrides)
-    // Channels are of no database, and who may not SELECT may listen all the same.
+    // Channels belong to no database, and a user without permission to SELECT may still subscribe.
     return this.#commands.duplicate({ ...overrides, db: 0 })
   }
 
@@ -184,7 +187,7 @@ export class IoredisMessages {
     })
   }
 
-  /** When its connection ends, a cluster's subscriptions go to another node, and nobody says so. */
+  /** When its connection ends, ioredis moves a cluster's subscriptions to another node without an event. */
   #watchSubscriber(): void {
     const client = this.#client
     const subscriber = client?.subscriber?.getInstance()
@@ -206,12 +209,12 @@ export class IoredisMessages {
     }
     if (all.length === 0) return
     this.#watchSubscriber()
-    // If the connection went again, its next 'ready' starts anew.
+    // If the connection was lost again, its next 'ready' starts over.
     await Promise.all(all)
     this.#events.gap()
   }
 }
 
-/** The sockets of those that wait for an answer, or for being let in. */
+/** The sockets with an outstanding reply or login. */
 export const owingOf = (clients: readonly IoredisClient[]): Connection[] =>
   clients.flatMap(({ commandQueue, stream }) => ((commandQueue?.length ?? 0) > 0 && stream ? [stream] : []))

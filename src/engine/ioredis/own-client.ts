@@ -14,7 +14,7 @@ export interface ConnectionOptions {
 
 type Address = Extract<Node, { readonly host: string }>
 
-/** A client that queues nothing while offline and never sends a command twice. */
+/** Makes a client that queues nothing while offline, and never sends a command twice. */
 export const ownClient = (endpoint: Endpoint, connection: ConnectionOptions): IoredisClient => {
   const { username, password, database, tls, clientName, keepAlive, noDelay } = endpoint
   const { connectTimeout, commandTimeout, clock } = connection
@@ -22,7 +22,7 @@ export const ownClient = (endpoint: Endpoint, connection: ConnectionOptions): Io
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(clientName !== undefined && { connectionName: clientName }),
-    // None at all is what ioredis takes for no number.
+    // To ioredis, anything but a number means no keep-alive.
     ...(keepAlive !== undefined && { keepAlive: keepAlive === false ? (null as unknown as number) : keepAlive }),
     ...(noDelay !== undefined && { noDelay }),
     ...(tls && { tls: secured(connection) }),
@@ -42,7 +42,7 @@ export const ownClient = (endpoint: Endpoint, connection: ConnectionOptions): Io
   const select = database !== undefined && { db: database }
   const client = clientOf(endpoint, connection, { ...options, ...select })
   client.on('ready', () => {
-    // A name may lead to another server while one that has vanished is being dialed.
+    // Later, the name may lead to another server while the client still dials one that has vanished.
     if (client.options) client.options.connectTimeout = Math.min(connectTimeout, commandTimeout)
   })
   return client
@@ -54,7 +54,7 @@ const clientOf = (endpoint: Endpoint, connection: ConnectionOptions, options: ob
   return lent(new Redis({ ...options, ...endpoint.nodes[0] }))
 }
 
-/** Its types know of a Buffer only. */
+/** ioredis's types accept only a Buffer. */
 const secured = ({ tls = {} }: ConnectionOptions): Secured => tls as Secured
 type Secured = NonNullable<RedisOptions['tls']>
 
@@ -62,10 +62,10 @@ const pause = (attempt: number): number => Math.min(20 * 2 ** Math.min(attempt, 
 
 const withJitter = (clock: Clock) => (attempt: number) => pause(attempt) * (0.75 + 0.5 * clock.random())
 
-/** What is used of ioredis is written down in one place, for the versions that callers bring too. */
+/** One interface describes what holdfast uses of ioredis, also for the versions that callers bring. */
 const lent = (client: Redis | Cluster): IoredisClient => client as unknown as IoredisClient
 
-/** Who is the master is asked at each connection. */
+/** Each time it connects, it asks the sentinels for the master. */
 const sentinelClient = (
   { nodes, master = '', sentinelUsername, sentinelPassword, sentinelsDiscovery, natMap, tls }: Endpoint,
   connection: ConnectionOptions,
@@ -82,18 +82,18 @@ const sentinelClient = (
     ...(sentinelsDiscovery === false && { updateSentinels: false }),
     ...(natMap !== undefined && { natMap }),
     ...(tls && { sentinelTLS: secured(connection), enableTLSForSentinelMode: true }),
-    // One that accepts and says nothing leaves time to ask the others.
+    // A sentinel that accepts the connection but does not answer must leave time for the others.
     sentinelCommandTimeout: Math.ceil(connectTimeout / (nodes.length + 1)),
-    // Whoever connects is told that none answers; later on they are asked until one does.
+    // The first connect fails if no sentinel answers. Later, the sentinels are asked until one does.
     sentinelRetryStrategy: (attempt: number) => (found ? pause(attempt) : null),
-    // A sentinel that has not heard yet leads to the master of before: its role is looked at,
+    // A sentinel with old news leads to the former master, so the role of the server is checked.
     enableReadyCheck: true,
   })
   client.once('ready', () => (found = true))
   return lent(client)
 }
 
-/** A connection to each of the sentinels, for what they tell. */
+/** A connection to each of the sentinels, for their messages. */
 export const sentinelEars = (
   { nodes, sentinelUsername, sentinelPassword, tls }: Endpoint,
   connection: ConnectionOptions,
@@ -119,11 +119,11 @@ const clusterClient = ({ nodes, natMap }: Endpoint, redisOptions: object): Iored
       redisOptions,
       ...(natMap !== undefined && { natMap }),
       lazyConnect: true,
-      // Only what is meant for a node whose connection is being made waits for it; otherwise ioredis would reject it as cut.
+      // Only commands for a node that is being connected wait in it; without the queue, ioredis would reject them as cut.
       enableOfflineQueue: true,
-      // What was sent and not answered is not sent again to another node.
+      // A command that was sent and not answered is not sent again to another node.
       retryDelayOnFailover: 0,
-      // A cluster that is down says so at once, and whoever asked decides; otherwise ioredis would ask on for it.
+      // If the cluster is down, it says so at once and the caller decides; otherwise ioredis would keep retrying.
       retryDelayOnClusterDown: 0,
       shardedSubscribers: true,
     }),

@@ -1,7 +1,7 @@
 import reading from 'ioredis/built/DataHandler.js'
 import { textOf } from '../../thrown.js'
 
-/** What is used of what ioredis has on each connection to read answers. */
+/** The parts of ioredis's reply reader, one for each connection, that holdfast uses. */
 interface Reader {
   readonly redis: { readonly options: object; emit(event: 'error', error: Error): boolean }
   dispatch?: (this: Reader, step: () => void) => void
@@ -9,19 +9,21 @@ interface Reader {
 
 const LOST_COUNT = 'Command queue state error'
 
-/** On a connection with this option, what ioredis cannot make sense of is an `error` event, and does not end the process. */
+/** On a connection with this option, a reply that ioredis cannot handle causes an `error` event instead of ending the process. */
 export const GUARDED = { guarded: true }
 
-/** An answer came that nobody waits for, or that ioredis cannot read: which answer is whose is not known any more. */
+/**
+ * A reply came that no command waits for, or that ioredis cannot read. It is no longer known which reply belongs to which command.
+ */
 export const isOutOfStep = ({ message }: Error): boolean => message.startsWith(LOST_COUNT)
 
-// Bun unwraps what Node leaves in `default`.
+// Bun unwraps the object that Node leaves in `default`.
 const { prototype: reader } = ((reading as Partial<typeof reading>).default ?? reading) as unknown as {
   prototype: Reader
 }
 const { dispatch } = reader
 
-/** ioredis throws what goes wrong while it reads an answer into the event loop, where nobody can catch it. */
+/** If reading a reply fails, ioredis throws the error into the event loop, where no code can catch it. */
 if (dispatch !== undefined) {
   reader.dispatch = function (step) {
     if (!('guarded' in this.redis.options)) {

@@ -6,7 +6,7 @@ import { errorOf, partOf } from '../../thrown.js'
 
 type Options = Omit<RedisOptions, 'replyMapping'>
 
-/** A connector that leads to whichever of the nodes says that it is the master; all are asked, at each connection. */
+/** A connector to the node that says it is the master. Each time it connects, it asks all nodes. */
 export const connectorTo = (nodes: readonly Node[]): new (options: unknown) => AbstractConnector =>
   class extends AbstractConnector {
     readonly #options: Options
@@ -28,7 +28,7 @@ export const connectorTo = (nodes: readonly Node[]): new (options: unknown) => A
       return stream
     }
 
-    /** It was told to stop meanwhile. */
+    /** It was stopped meanwhile. */
     #isOver(): boolean {
       return !this.connecting
     }
@@ -39,7 +39,7 @@ const masterOf = async (nodes: readonly Node[], options: Options): Promise<Node>
   try {
     return await Promise.any(asked)
   } catch (error) {
-    // What one of them said is more than that none of them is it.
+    // The error of one node says more than "none of them is the master".
     const errors = partOf(error, 'errors') as readonly Error[]
     throw errors.find((one) => one !== NO_MASTER) ?? NO_MASTER
   }
@@ -47,7 +47,7 @@ const masterOf = async (nodes: readonly Node[], options: Options): Promise<Node>
 
 const NO_MASTER = new Error('none of the nodes is a master')
 
-/** As Redisson asks it. */
+/** Asks the same way as Redisson. */
 const isMaster = async (node: Node, options: Options): Promise<boolean> => {
   const bare = { Connector: undefined, db: 0, lazyConnect: true, enableReadyCheck: false, retryStrategy: null }
   const client = new Redis({ ...options, ...bare, ...node, enableOfflineQueue: true })

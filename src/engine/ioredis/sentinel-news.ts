@@ -5,8 +5,8 @@ import { type ConnectionOptions, sentinelEars } from './own-client.js'
 const SWITCHED = '+switch-master'
 
 /**
- * What the sentinels tell of their own accord: another server is the master. The one of before goes on as one until it is
- * told, some 8 s later, and what it is told meanwhile is forgotten.
+ * The sentinels' messages that another server is the master. The former master goes on as one until it is told, some 8 s later,
+ * and whatever is written to it meanwhile is lost.
  */
 export class SentinelNews {
   readonly #endpoint: Endpoint
@@ -18,11 +18,14 @@ export class SentinelNews {
     this.#connection = connection
   }
 
-  /** `switched`: to whom, by each of the sentinels. One that cannot be heard is tried again; one that refuses tells nothing. */
+  /**
+   * `switched` gets the new master, from each sentinel. A sentinel that cannot be reached is tried again; one that refuses is
+   * ignored.
+   */
   listen(switched: (host: string, port: number) => void): void {
     const { master } = this.#endpoint
     this.#ears = sentinelEars(this.#endpoint, this.#connection).map((ear) => {
-      // That it is away does not matter as long as the server is there.
+      // While the server is there, an absent sentinel does not matter.
       ear.on('error', () => undefined)
       ear.on('message', (_channel: string, news: string) => {
         const [name, , , host = '', port] = news.split(' ')

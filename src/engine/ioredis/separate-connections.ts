@@ -2,10 +2,10 @@ import type { Arg, Reply } from '../../lua/values.js'
 import type { IoredisClient } from './client.js'
 import { call } from './commands.js'
 
-/** While a script runs the server takes nothing but what ends it: no SELECT, no INFO. */
+/** While a script runs, the server accepts only commands that end it: no SELECT, no INFO. */
 const BARE = { lazyConnect: true, db: 0, enableReadyCheck: false, disableClientInfo: true, retryStrategy: null }
 
-/** Connections for one command each, which would stand behind a script that does not end. */
+/** Connections for one command each, which would otherwise wait behind a script that does not end. */
 export class SeparateConnections {
   readonly #open = new Set<IoredisClient>()
 

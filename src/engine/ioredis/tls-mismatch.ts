@@ -4,16 +4,16 @@ import { limitAnswers } from '../../base/clock.js'
 import type { Endpoint } from '../endpoint.js'
 import type { ConnectionOptions } from './own-client.js'
 
-/** A server that speaks TLS has shaken hands by then, ms; one that does not waits for the rest of a line. */
+/** A server with TLS has finished its handshake by then, ms; a server without waits for the rest of a line. */
 const SLOW = 1000
 
 interface Watch {
-  /** Rejects when the server turns out to speak no TLS; else it never settles. */
+  /** Rejects if the server turns out not to use TLS; otherwise it never settles. */
   readonly promise: Promise<never>
   end(): void
 }
 
-/** While a connection by TLS is being made: whether the server would rather be spoken to in plain text. */
+/** While a TLS connection is being made: finds out whether the server expects plain text. */
 export const withoutTls = ({ nodes, topology, tls }: Endpoint, { clock }: ConnectionOptions): Watch | undefined => {
   const [node] = nodes
   if (!tls || topology !== 'single' || node === undefined || 'path' in node) return undefined
@@ -42,7 +42,7 @@ export const withoutTls = ({ nodes, topology, tls }: Endpoint, { clock }: Connec
   return { promise, end: () => end() }
 }
 
-/** Whether a server that hung up on plain text would shake hands by TLS; who it is does not matter for that. */
+/** Whether a server that closed a plain-text connection would accept TLS. Its certificate does not matter for that. */
 export const speaksTls = ({ nodes, topology, tls }: Endpoint, { clock }: ConnectionOptions): Promise<boolean> => {
   const [node] = nodes
   if (tls || topology !== 'single' || node === undefined || 'path' in node) return Promise.resolve(false)

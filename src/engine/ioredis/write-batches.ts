@@ -4,11 +4,11 @@ import type { IoredisClient } from './client.js'
 /** How many commands one write takes. */
 const TOGETHER = 16
 
-/** Commands of one tick leave together, but not so many that the server stands idle meanwhile. */
+/** Commands of one tick leave together, but not so many that the server is idle meanwhile. */
 export class WriteBatches {
   #joined = 0
 
-  /** To be called before each command that is written. */
+  /** Must be called before each command that is written. */
   join(stream: NonNullable<IoredisClient['stream']>): void {
     if (this.#joined === 0) {
       nextTick(() => {

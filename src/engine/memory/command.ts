@@ -4,21 +4,21 @@ import type { Bytes, Reply } from './reply.js'
 import type { ScanCursors } from './scan.js'
 import type { ScriptCache } from './script-cache.js'
 
-/** What a handler sees besides its arguments: the key space and who asks. Good for the time of the call only. */
+/** What a handler gets besides its arguments: the key space, and the client that asks. Valid only during the call. */
 export interface CommandContext {
   readonly database: Database
   readonly server: ServerServices
   readonly session: Session
 }
 
-/** What handlers of the server's own affairs need; implemented by MemoryServer. */
+/** Services for commands about the server itself; implemented by MemoryServer. */
 export interface ServerServices {
   readonly pubsub: PubSub
   readonly scripts: ScriptCache
   readonly cursors: ScanCursors
-  /** CONFIG SET and GET: remembered, without any effect. */
+  /** For CONFIG SET and GET: values are stored, but have no effect. */
   readonly config: Map<Bytes, Bytes>
-  /** Whole seconds since the server came to be. */
+  /** Whole seconds since the server started. */
   readonly uptime: number
   /** Uniform in [0, 1). */
   random(): number
@@ -30,19 +30,19 @@ export interface ServerServices {
 /** One client. */
 export interface Session {
   readonly id: number
-  /** Within a script; some commands are refused there. */
+  /** The command runs in a script, where some commands are refused. */
   readonly script: boolean
-  /** CLIENT SETNAME. */
+  /** The name set with CLIENT SETNAME. */
   name?: Bytes
 }
 
 export interface Command {
-  /** As Redis counts: with the command's name; negative is "at least". */
+  /** Counts like Redis: the command's name is included; a negative number means "at least". */
   readonly arity: number
   readonly write?: boolean
   /** Refused inside scripts. */
   readonly noScript?: boolean
-  /** The commands behind a second word; such a command has no arity of its own but -2. */
+  /** The commands named by a second word. Such a command has the arity -2. */
   readonly subcommands?: ReadonlyMap<string, Command>
   /** `argv[0]` is the name. Throws a ReplyError to answer with an error. */
   handle(argv: readonly Bytes[], context: CommandContext): Reply

@@ -17,12 +17,12 @@ export type ValueOf<T extends TypeName> = Extract<Value, { type: T }>
 export const wrongType = (): ReplyError =>
   new ReplyError('WRONGTYPE Operation against a key holding the wrong kind of value')
 
-/** The key space. As in Redis, a key is still there in the millisecond at which it expires, and gone in the next one. */
+/** The key space. As in Redis, a key still exists in the millisecond at which it expires, and is gone in the next one. */
 export class Database {
   readonly #clock: Clock
   readonly #values = new Map<Bytes, Value>()
   readonly #expiry: Expiries
-  /** Within a command time stands still from the first look at the clock, also while the command is a script. */
+  /** During a command, even a script, time stands still from the first look at the clock. */
   #inCommand = false
   #moment: number | undefined
 
@@ -39,7 +39,7 @@ export class Database {
     return now
   }
 
-  /** Else a key could expire between a handler's look at it and its write, and would come back without an expiry. */
+  /** Without this, a key could expire after a handler read it and before it writes it, and would come back without an expiry. */
   beginCommand(): void {
     this.#inCommand = true
   }
@@ -54,7 +54,7 @@ export class Database {
     return this.#values.get(key)
   }
 
-  /** The value of that type, undefined when there is none; throws WRONGTYPE. */
+  /** The value of that type; undefined if there is none. Throws WRONGTYPE for another type. */
   typed<T extends TypeName>(key: Bytes, type: T): ValueOf<T> | undefined {
     const value = this.get(key)
     if (value === undefined) return undefined
@@ -62,7 +62,7 @@ export class Database {
     return value as ValueOf<T>
   }
 
-  /** Stores a value; its expiry stays as it was unless `keepExpiry` is false. */
+  /** Stores a value. Its expiry stays unless `keepExpiry` is false. */
   set(key: Bytes, value: Value, keepExpiry = true): void {
     if (this.#expiry.size > 0) {
       if (keepExpiry) this.#expireIfDue(key)
@@ -79,7 +79,7 @@ export class Database {
     return this.#values.delete(key)
   }
 
-  /** ms since the epoch, or undefined when it does not expire. Beyond what a number holds exactly it is a bigint. */
+  /** ms since the epoch; undefined if the key does not expire. A bigint if a number could not hold it exactly. */
   expiry(key: Bytes): Int | undefined {
     return this.#expiry.get(key)
   }
@@ -89,13 +89,16 @@ export class Database {
     else this.#expiry.set(key, at)
   }
 
-  /** Keys that are there now, in the order in which they came. */
+  /** The keys that exist now, in the order in which they were added. */
   keys(): Bytes[] {
     this.sweep()
     return [...this.#values.keys()]
   }
 
-  /** Keys in the order in which they came; goes on while keys come and go, and may yield one that has expired. */
+  /**
+   * Walks through the keys in the order in which they were added. Keys may be added and removed meanwhile; it may yield an expired
+   * one.
+   */
   walk(): IterableIterator<Bytes> {
     return this.#values.keys()
   }
@@ -119,7 +122,7 @@ export class Database {
     this.#expiry.clear()
   }
 
-  /** Drops what has expired. */
+  /** Removes expired keys. */
   sweep(): void {
     if (this.#expiry.size > 0) this.#expiry.sweep()
   }

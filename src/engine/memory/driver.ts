@@ -6,7 +6,7 @@ import { closeMemoryServer } from './registry.js'
 import { type Bytes, fromBytes, type Reply as Answer, ReplyError, Status, toBytes, toText } from './reply.js'
 import type { MemoryServer } from './server.js'
 
-/** One client of a server in this process. All is done within the call; answers and messages come a microtask later. */
+/** A client of a server in this process. A command is executed within the call; its answer and messages come a microtask later. */
 export class MemoryDriver implements Driver {
   readonly address: string
   readonly cluster = false
@@ -82,7 +82,7 @@ export class MemoryDriver implements Driver {
   }
 }
 
-/** As a real connection has it: an error within an array stays a value, a status is text like any other. */
+/** Like a real connection: an error within an array stays a value, and a status is text like any other. */
 export const decode = (reply: Answer, binary: boolean): Reply => {
   if (typeof reply === 'string') return binary ? fromBytes(reply) : toText(reply)
   if (reply === null || typeof reply === 'number') return reply

@@ -1,6 +1,6 @@
 import { type Bytes, ReplyError } from './reply.js'
 
-/** Texts of Redis 7 that more than one command answers with. */
+/** Error texts of Redis 7 that several commands use. */
 export const syntaxError = (): ReplyError => new ReplyError('ERR syntax error')
 export const notAnInteger = (): ReplyError => new ReplyError('ERR value is not an integer or out of range')
 export const notAFloat = (): ReplyError => new ReplyError('ERR value is not a valid float')
@@ -14,13 +14,13 @@ export const notFinite = (): ReplyError => new ReplyError('ERR increment would p
 export const noScript = (): ReplyError => new ReplyError('NOSCRIPT No matching script. Please use EVAL.')
 export const tooLong = (): ReplyError => new ReplyError('ERR string exceeds maximum allowed size (proto-max-bulk-len)')
 
-/** How the server sees a text that it reads as a C string. */
+/** The text as the server sees it when it reads it as a C string. */
 export const untilNul = (text: Bytes): Bytes => {
   const end = text.indexOf('\0')
   return end < 0 ? text : text.slice(0, end)
 }
 
-/** An error's text is one line. */
+/** The text of an error is one line. */
 const oneLine = (text: string): string => text.replaceAll('\r', ' ').replaceAll('\n', ' ')
 const quoted = (text: Bytes, most: number): string => `'${untilNul(text).slice(0, most)}'`
 
@@ -31,7 +31,7 @@ export const unknownCommand = (argv: readonly Bytes[]): ReplyError => {
   return new ReplyError(oneLine(`ERR unknown command ${name}, with args beginning with: ${args}`))
 }
 
-/** Redis knows it, and this server does not. */
+/** Redis has this command, and this server does not. */
 export const unsupported = (name: string): ReplyError =>
   new ReplyError(`ERR memory: does not support the command '${name}', which Redis has`)
 
@@ -39,6 +39,6 @@ const subcommandError = (what: string, [name = '', subcommand = '']: readonly By
   new ReplyError(oneLine(`ERR ${what} ${quoted(subcommand, 128)}. Try ${name.toUpperCase()} HELP.`))
 
 export const unknownSubcommand = (argv: readonly Bytes[]): ReplyError => subcommandError('unknown subcommand', argv)
-/** Where a subcommand counts its arguments by itself. */
+/** For commands whose subcommands check their own arguments. */
 export const badSubcommand = (argv: readonly Bytes[]): ReplyError =>
   subcommandError('unknown subcommand or wrong number of arguments for', argv)

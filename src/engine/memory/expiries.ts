@@ -6,13 +6,13 @@ const IDLE = 1000
 const BUSY = 20
 const SAMPLE = 500
 const MOST = 10_000
-/** Below this many it is not worth looking between the sweeps. */
+/** With fewer keys than this, looking between the sweeps is not worthwhile. */
 const FEW = 64
 
 /**
- * When keys expire, and what removes those that nobody asks for again. A sweep looks at a sample, where the last one
- * ended, and goes on while many of the sample were due. Each new expiry looks at two others, so that the space stays in
- * bounds also where no timer gets to run.
+ * When keys expire, and the removal of expired keys that no command reads again. A sweep looks at a sample, from where the last one
+ * ended, and continues while many of the sample were due. Each new expiry looks at two others, so that the memory stays bounded
+ * even if no timer can run.
  */
 export class Expiries {
   readonly #clock: Clock
@@ -21,7 +21,7 @@ export class Expiries {
   #cursor: Iterator<Bytes> | undefined
   #timer: Timer | undefined
 
-  /** `drop` removes the key when it is due and says whether it was. */
+  /** `drop` removes the key if it is due, and returns whether it was. */
   constructor(clock: Clock, drop: (key: Bytes) => boolean) {
     this.#clock = clock
     this.#drop = drop
@@ -39,7 +39,7 @@ export class Expiries {
     const before = this.#moments.size
     this.#moments.set(key, at)
     if (this.#timer === undefined) this.#arm(IDLE)
-    // A cursor left where it is would keep alive every table that the Map has outgrown since.
+    // A cursor that is kept would keep alive every old table of a Map that has grown since.
     if (before < FEW) this.#cursor = undefined
     else if (this.#moments.size > before) this.#look(2)
   }
@@ -54,7 +54,7 @@ export class Expiries {
     this.#timer = undefined
   }
 
-  /** Drops all that is due. */
+  /** Removes all keys that are due. */
   sweep(): void {
     for (const key of this.#moments.keys()) this.#drop(key)
   }
@@ -74,7 +74,7 @@ export class Expiries {
     if (this.#moments.size > 0) this.#arm(busy ? BUSY : IDLE)
   }
 
-  /** How many of the next `count` were due. */
+  /** Returns how many of the next `count` keys were due. */
   #look(count: number): number {
     let due = 0
     for (let i = 0; i < count; i++) {

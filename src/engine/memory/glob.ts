@@ -1,8 +1,8 @@
 import type { Bytes } from './reply.js'
 
-/** Whether a text matches a glob-style pattern, as KEYS, SCAN and PSUBSCRIBE understand it. */
+/** Whether a text matches a glob-style pattern, as in KEYS, SCAN and PSUBSCRIBE. */
 export const globMatches = (pattern: Bytes, text: Bytes): boolean => {
-  // Of an empty text Redis says so, whatever stars there are.
+  // In Redis, only an empty pattern matches an empty text, even if the pattern has only stars.
   if (text === '') return pattern === ''
   let at = 0
   let star = -1
@@ -27,7 +27,7 @@ export const globMatches = (pattern: Bytes, text: Bytes): boolean => {
   return at === pattern.length
 }
 
-/** Where the pattern goes on after having matched one char, or -1. */
+/** Where the pattern continues after it has matched one character, or -1. */
 const step = (pattern: Bytes, at: number, char: number): number => {
   const sign = pattern[at]
   if (sign === '?') return at + 1
@@ -51,6 +51,6 @@ const stepClass = (pattern: Bytes, start: number, char: number): number => {
     } else if (pattern.charCodeAt(at) === char) matched = true
   }
   if (matched === not) return -1
-  // A class that nobody closed ends with the pattern.
+  // An unclosed class ends with the pattern.
   return Math.min(at + 1, pattern.length)
 }

@@ -2,8 +2,8 @@ import { notAFloat, notFinite } from './errors.js'
 import type { Bytes } from './reply.js'
 
 /**
- * The sums of INCRBYFLOAT and HINCRBYFLOAT, digit for digit as Redis computes them on x86: numbers with a mantissa of
- * 64 bits, written with 17 decimals. Such a number is `mantissa * 2 ** exponent`.
+ * The sums of INCRBYFLOAT and HINCRBYFLOAT, digit for digit as Redis computes them on x86: numbers with a 64-bit mantissa, written
+ * with 17 decimals. Such a number is `mantissa * 2 ** exponent`.
  */
 interface Finite {
   readonly mantissa: bigint
@@ -16,7 +16,7 @@ const BITS = 64
 const SYNTAX = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?$/i
 const HEXADECIMAL = /^([+-]?)0x(?=\.?[\da-f])([\da-f]*)(?:\.([\da-f]*))?(?:p([+-]?\d+))?$/i
 const INFINITE = /^[+-]?inf(?:inity)?$/i
-/** Beyond, a long double is infinite, which is an error, or 0. */
+/** Beyond this exponent, a long double is infinite, which is an error, or 0. */
 const LARGEST = 4932
 const LARGEST_POWER = 16384
 const DECIMALS = 17n
@@ -59,7 +59,7 @@ const negated = ({ mantissa, exponent }: Finite): Finite => ({ mantissa: -mantis
 
 const length = (value: bigint): number => value.toString(2).length
 
-/** To the nearest mantissa, to the even one of two; `sticky` says that a little more than `value` is meant. */
+/** Rounds to the nearest mantissa; of two, to the even one. `sticky`: the exact value is slightly above `value`. */
 const round = (value: bigint, exponent: number, sticky: boolean): Finite => {
   const excess = length(value) - BITS
   if (excess <= 0) return { mantissa: value, exponent }
@@ -78,7 +78,7 @@ const quotient = (dividend: bigint, divisor: bigint): Finite => {
   return round(value, -shift, value * divisor !== scaled)
 }
 
-/** %.17Lf without the zeros at its end. */
+/** %.17Lf without trailing zeros. */
 const format = ({ mantissa, exponent }: Finite): Bytes => {
   const negative = mantissa < 0n
   const digits = scaledDigits(negative ? -mantissa : mantissa, exponent).padStart(Number(DECIMALS) + 1, '0')
@@ -88,7 +88,7 @@ const format = ({ mantissa, exponent }: Finite): Bytes => {
   return negative && text !== '0' ? `-${text}` : text
 }
 
-/** The value times 10^17 as an integer, to the nearest, to the even one of two. */
+/** The value times 10^17, rounded to the nearest integer; of two, to the even one. */
 const scaledDigits = (mantissa: bigint, exponent: number): string => {
   const scaled = mantissa * 10n ** DECIMALS
   if (exponent >= 0) return (scaled << BigInt(exponent)).toString()

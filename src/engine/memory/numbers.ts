@@ -1,20 +1,20 @@
 import { notAnInteger } from './errors.js'
 import type { Bytes } from './reply.js'
 
-/** A 64-bit integer: a number wherever a number is exact, a bigint beyond. */
+/** A 64-bit integer: a number if a number is exact, else a bigint. */
 export type Int = number | bigint
 
 export const MAX_INT = 2n ** 63n - 1n
 export const MIN_INT = -(2n ** 63n)
 
-/** The shortest form of an exact integer, or undefined when it does not fit into 64 bits. */
+/** The shortest form of an exact integer; undefined if it does not fit into 64 bits. */
 export const toInt = (exact: bigint): Int | undefined => {
   if (exact > MAX_INT || exact < MIN_INT) return undefined
   const value = Number(exact)
   return Number.isSafeInteger(value) ? value : exact
 }
 
-/** As strict as Redis: no sign but a minus, no leading zero, no space. */
+/** As strict as Redis: no sign but a minus, no leading zeros, no spaces. */
 export const readInteger = (text: Bytes): Int | undefined => {
   const negative = text.charCodeAt(0) === 45
   const first = negative ? 1 : 0
@@ -37,10 +37,10 @@ export const integer = (text: Bytes): Int => {
   return value
 }
 
-/** For offsets and counts, where what no number holds exactly is out of every range anyway. */
+/** For offsets and counts: a value that a number cannot hold exactly is out of every range anyway. */
 export const roughInteger = (text: Bytes): number => Number(integer(text))
 
-/** undefined when the sum does not fit into 64 bits. */
+/** undefined if the sum does not fit into 64 bits. */
 export const add = (a: Int, b: Int): Int | undefined => {
   if (typeof a === 'number' && typeof b === 'number') {
     const sum = a + b
@@ -49,7 +49,7 @@ export const add = (a: Int, b: Int): Int | undefined => {
   return toInt(BigInt(a) + BigInt(b))
 }
 
-/** undefined when the product does not fit into 64 bits. */
+/** undefined if the product does not fit into 64 bits. */
 export const multiply = (a: Int, b: Int): Int | undefined => {
   if (typeof a === 'number' && typeof b === 'number') {
     const product = a * b

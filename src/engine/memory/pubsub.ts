@@ -2,7 +2,7 @@ import { globMatches } from './glob.js'
 import type { Bytes } from './reply.js'
 
 export interface Listener {
-  /** `pattern` is what the subscription was for, when it was one for a pattern. */
+  /** `pattern`: the pattern of the subscription, if it has one. */
   message(channel: Bytes, payload: Bytes, pattern?: Bytes): void
 }
 
@@ -15,7 +15,7 @@ interface Delivery {
   readonly pattern: Bytes | undefined
 }
 
-/** Who listens to what. Messages leave in the order of their publication, a microtask later. */
+/** The subscriptions. Messages are delivered in the order of their publication, a microtask later. */
 export class PubSub {
   readonly #listeners: Record<SubscriptionKind, Map<Bytes, Set<Listener>>> = {
     plain: new Map(),
@@ -45,7 +45,7 @@ export class PubSub {
     }
   }
 
-  /** How many were told. */
+  /** Returns how many subscribers receive it. */
   publish(channel: Bytes, payload: Bytes, sharded: boolean): number {
     const { plain, pattern: patterns, sharded: shards } = this.#listeners
     const listeners = (sharded ? shards : plain).get(channel)
@@ -89,7 +89,7 @@ export class PubSub {
         listener.message(channel, payload, pattern)
       }
     } finally {
-      // A listener that throws does not keep the message from the others.
+      // If a listener throws, the others get the message all the same.
       if (next < deliveries.length) queueMicrotask(() => this.#flush(next))
       else this.#deliveries = []
     }

@@ -8,7 +8,7 @@ interface Entry {
 
 const KEY = Symbol.for('holdfast.memory')
 
-/** On the global object, so that two installed copies of the package share their named servers. */
+/** Stored on the global object, so that two installed copies of the package share their named servers. */
 const named = (): Map<string, Entry> => {
   const home = globalThis as { [KEY]?: Map<string, Entry> }
   const known = home[KEY]
@@ -19,9 +19,9 @@ const named = (): Map<string, Entry> => {
 }
 
 /**
- * The server of that name within this thread, or a private one without a name. A named server lives by the clock of
- * whoever opened it first: a client that comes later with another clock shares the first one's time, as clients of one
- * Redis share the server's. Closed with `closeMemoryServer`, as often as it was opened.
+ * The server with that name in this thread, or a private one without a name. A named server uses the clock of the client that
+ * opened it first: a later client with another clock shares that time, as clients of one Redis share the server's. Call
+ * `closeMemoryServer` as many times as this.
  */
 export const openMemoryServer = (name: string | undefined, clock: Clock): MemoryServer => {
   dropIdle()
@@ -43,7 +43,7 @@ export const closeMemoryServer = (server: MemoryServer): void => {
   server.close()
 }
 
-/** Drops the named servers that no client uses and that hold no key any more. */
+/** Drops the named servers that no client uses and that have no keys left. */
 const dropIdle = (): void => {
   const servers = named()
   for (const [name, { server, clients }] of servers) {

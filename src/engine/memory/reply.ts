@@ -1,34 +1,34 @@
 /**
- * Values inside the embedded server. A byte string is a JavaScript string with one char (0–255) per byte,
- * so that keys can be Map keys and nothing is decoded before it leaves the server.
+ * Values inside the embedded server. A byte string is a JavaScript string with one char (0–255) for each byte. So keys can be Map
+ * keys, and nothing is decoded before it leaves the server.
  */
 export type Bytes = string
 
-/** The longest string that JavaScript holds: 24 bytes short of the 512 MB that Redis allows. */
+/** The longest JavaScript string: 24 bytes less than the 512 MB that Redis allows. */
 export const LONGEST = 0x1fffffe8
 
-/** A simple status (`+OK`), apart from a bulk string of the same text. */
+/** A simple status (`+OK`), to distinguish it from a bulk string with the same text. */
 export class Status {
   constructor(readonly text: Bytes) {}
 }
 
-/** An error reply: the text is the server's own, code word first (`ERR …`, `WRONGTYPE …`). */
+/** An error reply. The text is the server's own, with the code word first (`ERR …`, `WRONGTYPE …`). */
 export class ReplyError extends Error {
   override readonly name = 'ReplyError'
 }
 
-/** nil is null, an integer a number, a bulk string Bytes, an array an array. An error within an array is a value. */
+/** null is nil, a number an integer, Bytes a bulk string, an array an array. An error within an array is a value. */
 export type Reply = null | number | Bytes | Status | ReplyError | Reply[]
 
-/** What a script needs of the server that runs it: one command through the ordinary command table. */
+/** What a script needs from its server: to run one command through the ordinary command table. */
 export interface ScriptHost {
-  /** Runs one command as `redis.call` would; an error reply is returned as a ReplyError value, never thrown. */
+  /** Runs one command like `redis.call`. An error reply is returned as a ReplyError, never thrown. */
   call(argv: Bytes[]): Reply
-  /** `redis.log` goes here. */
+  /** Receives the output of `redis.log`. */
   log?(level: number, message: Bytes): void
 }
 
-/** Encodings at the border of the server. */
+/** Conversions at the boundary of the server. */
 export const toBytes = (value: string | number | Uint8Array): Bytes => {
   if (typeof value === 'number') return String(value)
   if (typeof value === 'string') return isAscii(value) ? value : latin1(utf8.encode(value))
@@ -39,7 +39,7 @@ const utf8 = new TextEncoder()
 const decoder = new TextDecoder()
 
 const BEYOND_ASCII = /[\u0080-\uffff]/
-/** From here on the regular expression is faster than the loop. */
+/** From this length on, the regular expression is faster than the loop. */
 const LONG = 16
 
 const isAscii = (text: string): boolean => {

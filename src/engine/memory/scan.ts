@@ -9,10 +9,10 @@ export interface ScanOptions {
   readonly type: Bytes | undefined
 }
 
-/** A cursor is read as C's strtoul reads: a sign is no fault, nothing at all is 0. */
+/** Reads a cursor like C's strtoul: a sign is allowed, and an empty text is 0. */
 const MOST_CURSOR = 2n ** 64n - 1n
 
-/** The cursor of SCAN and its kin; only checked, as most of them answer all at once. */
+/** The cursor of SCAN and similar commands. It is only checked, because most of them answer everything at once. */
 export const scanCursor = (text: Bytes): number => {
   const seen = untilNul(text)
   if (seen === '') return 0
@@ -21,7 +21,7 @@ export const scanCursor = (text: Bytes): number => {
   return Number(seen)
 }
 
-/** What follows the cursor, from `first` on. TYPE is for SCAN alone. */
+/** The options after the cursor, from `first` on. Only SCAN has TYPE. */
 export const scanOptions = (argv: readonly Bytes[], first: number, withType = false): ScanOptions => {
   let count = 10
   let match: Bytes | undefined
@@ -43,7 +43,7 @@ export const scanOptions = (argv: readonly Bytes[], first: number, withType = fa
 export const scanMatches = (match: Bytes | undefined, text: Bytes): boolean =>
   match === undefined || match === '*' || globMatches(match, text)
 
-/** FNV-1a: where a key stands in the order of a scan, whatever comes and goes. Never 0, where a scan begins. */
+/** FNV-1a: a key's place in the order of a scan, which no other key affects. Never 0, where a scan begins. */
 const placeOf = (key: Bytes): number => {
   let hash = 0x811c9dc5
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
@@ -55,7 +55,7 @@ interface Placed {
   readonly key: Bytes
 }
 
-/** The first that stands at `place` or behind it. */
+/** The first key at or after `place`. */
 const firstAt = (keys: readonly Placed[], place: number): number => {
   let from = 0
   let to = keys.length
@@ -68,14 +68,16 @@ const firstAt = (keys: readonly Placed[], place: number): number => {
 }
 
 /**
- * Scans of the key space, of which a cursor says all: the place where it goes on, in the order of the keys' hashes. So any
- * number of scans may be under way, a cursor may be asked for twice, and each scan ends. All share one ordered list, which is
- * made whenever a scan begins: what is there from then on is in it, also in those that are made later.
+ * Scans of the key space. A cursor contains the whole state: the place to continue from, in the order of the keys' hashes. So any
+ * number of scans may be under way, a cursor may be used twice, and each scan ends. All share one sorted list, made when a scan
+ * begins. A key that exists from then on is in it, and in every list made later.
  */
 export class ScanCursors {
   #keys: readonly Placed[] | undefined
 
-  /** Continues a scan, or begins one: `count` keys, and those of the same place; and the cursor for the next ones. */
+  /**
+   * Continues a scan or begins one. Returns `count` keys and any others at the last one's place, and the cursor for the next ones.
+   */
   next(cursor: number, count: number, list: () => Bytes[]): [cursor: number, keys: Bytes[]] {
     if (cursor === 0) this.#keys = undefined
     this.#keys ??= list()
@@ -86,7 +88,7 @@ export class ScanCursors {
     let to = Math.min(from + count, keys.length)
     while (to > from && to < keys.length && keys[to]?.place === keys[to - 1]?.place) to++
     const next = keys[to]?.place ?? 0
-    // Whoever goes on makes it again; whoever gave up keeps no keys.
+    // A scan that continues makes the list again, and an abandoned scan keeps no keys alive.
     if (next === 0) this.#keys = undefined
     return [next, keys.slice(from, to).map(({ key }) => key)]
   }

@@ -5,14 +5,14 @@ import { ScriptRuntime } from './lua/runtime.js'
 import { isReadOnly } from './lua/shebang.js'
 import { type Bytes, type Reply, ReplyError, type ScriptHost } from './reply.js'
 
-/** The script cache, and the running of what is in it. */
+/** Caches scripts by SHA, and runs them. */
 export class ScriptCache {
   readonly #host: ScriptHost
   readonly #texts = new Map<string, Bytes>()
   readonly #shas = new Map<Bytes, string>()
   readonly #clock: Clock
   #started: ScriptRuntime | undefined
-  /** The script that runs may not write. */
+  /** The running script may not write. */
   readOnly = false
 
   constructor(host: ScriptHost, clock: Clock) {
@@ -24,7 +24,7 @@ export class ScriptCache {
     return this.#texts.size
   }
 
-  /** Its SHA, or an error: what does not compile is not kept. */
+  /** Returns its SHA, or an error: a script that does not compile is not cached. */
   load(text: Bytes): string | ReplyError {
     const known = this.#shas.get(text)
     if (known !== undefined) return known

@@ -12,8 +12,8 @@ import { ScriptCache } from './script-cache.js'
 const SCRIPT: Session = { id: 0, script: true }
 
 /**
- * A Redis server inside this process: commands in, replies out, all of it synchronous. It behaves as Redis 7.0 does,
- * down to the texts of its errors, so that what works here works there.
+ * A Redis server inside this process: commands in, replies out, all synchronous. It behaves like Redis 7.0, down to the texts of
+ * its errors. So code that works here works there.
  */
 export class MemoryServer implements ServerServices {
   readonly clock: Clock
@@ -24,7 +24,7 @@ export class MemoryServer implements ServerServices {
   readonly scripts: ScriptCache
   readonly #born: number
   readonly #inScript: CommandContext
-  /** One for all clients: a handler is done with it before the next one starts. */
+  /** Shared by all clients: each handler is done with it before the next one starts. */
   readonly #context: { database: Database; server: ServerServices; session: Session }
   readonly #session: Session
   #sessions = 0
@@ -39,12 +39,12 @@ export class MemoryServer implements ServerServices {
     this.#inScript = { database: this.database, server: this, session: SCRIPT }
   }
 
-  /** A session for one more client. */
+  /** A session for a new client. */
   connect(): Session {
     return { id: (this.#sessions += 1), script: false }
   }
 
-  /** Runs one command of a client. An error is an answer, not a throw. */
+  /** Runs one command of a client. An error is returned, not thrown. */
   execute(argv: readonly Bytes[], session: Session = this.#session): Reply {
     const command = findCommand(argv[0] ?? '')
     if (command === undefined) return missing(argv) ?? unknownCommand(argv)
@@ -78,7 +78,7 @@ export class MemoryServer implements ServerServices {
     return this.pubsub.publish(channel, payload, sharded)
   }
 
-  /** Forgets all, and leaves no timer behind. */
+  /** Forgets everything, and leaves no timer behind. */
   close(): void {
     this.database.clear()
     this.scripts.flush()
@@ -118,7 +118,7 @@ const answer = (command: Command, argv: readonly Bytes[], context: CommandContex
     return command.handle(argv, context)
   } catch (error) {
     if (error instanceof ReplyError) return error
-    // A string longer than any that JavaScript holds.
+    // The string would be longer than JavaScript allows.
     if (error instanceof RangeError && error.message.includes('string length')) return tooLong()
     throw error
   }

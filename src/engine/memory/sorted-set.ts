@@ -23,19 +23,19 @@ export interface LexRange {
   readonly max: LexBound
 }
 
-/** Ranks from `start` up to, without, `end`. */
+/** Ranks from `start` up to, but not including, `end`. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
-/** What the server keeps in its compact form: this many members, of this many bytes each. */
+/** The limits of the server's compact form: this many members, of this many bytes each. */
 const COMPACT_SIZE = 128
 const COMPACT_MEMBER = 64
 
 const empty: Span = { start: 0, end: 0 }
 
-/** -0 equals 0 here, as in the server: such members are in the order of their bytes. */
+/** -0 equals 0, as in the server: such members are sorted by their bytes. */
 const before = (a: Scored, b: Scored): boolean => a.score < b.score || (a.score === b.score && a.member < b.member)
 
 export const compareScored = (a: Scored, b: Scored): number => (before(a, b) ? -1 : 1)
@@ -52,7 +52,10 @@ const isEmptyRange = (min: LexBound, max: LexBound): boolean => {
   return min.member > max.member || (min.member === max.member && (min.exclusive || max.exclusive))
 }
 
-/** Members ordered by score, then by their bytes. An insertion moves the tail of one array: cheap up to some 10,000. */
+/**
+ * Members ordered by score, then by their bytes. An insertion moves the tail of one array, which is cheap up to some 10,000
+ * members.
+ */
 export class SortedSet {
   readonly #entries = new Map<Bytes, Scored>()
   #order: Scored[] = []
@@ -76,7 +79,7 @@ export class SortedSet {
     return copy
   }
 
-  /** Whether the server would still keep it in its compact form, which it gives up once and for all. */
+  /** Whether the server would still use the compact form. Once given up, it does not return. */
   get compact(): boolean {
     return this.#compact
   }
@@ -97,7 +100,7 @@ export class SortedSet {
     return this.#entries.get(member)?.score
   }
 
-  /** Adds the member or moves it to the score; true when it is new. */
+  /** Adds the member or changes its score; true if it is new. */
   add(member: Bytes, score: number): boolean {
     const old = this.#entries.get(member)
     if (old?.score === score) return false
@@ -121,14 +124,14 @@ export class SortedSet {
     return true
   }
 
-  /** Removes the ranks of the span and returns them. */
+  /** Removes the ranks of the span, and returns them. */
   removeSpan(span: Span): Scored[] {
     const removed = this.#order.splice(span.start, span.end - span.start)
     for (const entry of removed) this.#entries.delete(entry.member)
     return removed
   }
 
-  /** The lowest first, or, from the end, the highest first. */
+  /** Removes the lowest members, or with `fromEnd` the highest ones first. */
   pop(count: number, fromEnd = false): Scored[] {
     const amount = Math.min(count, this.size)
     if (!fromEnd) return this.removeSpan({ start: 0, end: amount })
@@ -157,8 +160,8 @@ export class SortedSet {
   }
 
   /**
-   * The ranks whose members are in the range, without the first `skip` of them. It is meant for members of one score;
-   * with different scores this walks as the server walks its small sets, from the end that `fromEnd` names.
+   * The ranks whose members are in the range, without the first `skip` of them. The range makes sense only if all scores are equal.
+   * If they differ, this walks like the server in its small sets, starting at the end that `fromEnd` names.
    */
   lexSpan({ min, max }: LexRange, fromEnd = false, skip = 0): Span {
     const [first, last] = [this.#order[0], this.#order[this.size - 1]]
@@ -176,7 +179,7 @@ export class SortedSet {
     return { start, end: this.#walk(start, 1, (member) => within(member, max)) }
   }
 
-  /** From the gap before rank `from` on in steps of 1 or -1, over all members that pass. */
+  /** Walks over members while they pass, in steps of 1 or -1 from the gap before rank `from`, and returns the gap. */
   #walk(from: number, step: 1 | -1, passes: (member: Bytes) => boolean): number {
     let gap = from
     for (;;) {
@@ -186,12 +189,12 @@ export class SortedSet {
     }
   }
 
-  /** Where the entry is, or would be. */
+  /** The entry's rank, or where it would be. */
   #position(entry: Scored): number {
     return this.#first((other) => !before(other, entry))
   }
 
-  /** The first rank for which the test holds; it holds for all that follow. */
+  /** The first rank for which the test holds. It must hold for all ranks after it, too. */
   #first(test: (entry: Scored) => boolean): number {
     let low = 0
     let high = this.#order.length
@@ -208,7 +211,7 @@ export class SortedSet {
     if (size > COMPACT_SIZE || member.length > COMPACT_MEMBER) this.#compact = false
   }
 
-  /** The compact form knows no -0. */
+  /** The compact form does not have -0. */
   #stored(score: number): number {
     return this.#compact ? score + 0 : score
   }

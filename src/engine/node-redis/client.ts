@@ -1,28 +1,31 @@
 export interface NodeRedisNode {
   readonly address: string
-  /** While it is connected to. */
+  /** Only while the node is connected. */
   readonly client?: NodeRedisClient | undefined
 }
 
-/** What is used of a node-redis client (5 or 6), made by createClient, createSentinel or createCluster. */
+/** The parts of a node-redis client (5 or 6) that holdfast uses, made by createClient, createSentinel or createCluster. */
 export interface NodeRedisClient {
   readonly isOpen: boolean
   readonly isReady?: boolean
   readonly options?: { readonly keyPrefix?: unknown; readonly socket?: object }
-  /** Only by sentinels. */
+  /** Only with sentinels. */
   readonly getSentinelNode?: () => unknown
-  /** Only by sentinels: lends a connection of the pool, all who are there at one time the same. What its commands are made of. */
+  /**
+   * Only with sentinels: lends a connection of the pool; all calls at the same time share it. The client's commands are built on
+   * this.
+   */
   _execute?<T>(readOnly: boolean, use: (master: NodeRedisClient) => Promise<T>): Promise<T>
-  /** Only of a cluster. */
+  /** Only in a cluster. */
   readonly slots?: readonly ({ readonly master: NodeRedisNode } | undefined)[]
   readonly masters?: readonly NodeRedisNode[]
   readonly replicas?: readonly NodeRedisNode[]
   nodeClient?(node: NodeRedisNode): Promise<NodeRedisClient>
-  /** Only of a cluster: asks this node who has which slots. */
+  /** Only in a cluster: asks this node for the slot table. */
   readonly _slots?: { rediscover(ask: NodeRedisClient): Promise<void> }
-  /** Each of the three has a form of its own. */
+  /** The three kinds of client take different arguments. */
   sendCommand(...args: unknown[]): Promise<never>
-  /** Not of a sentinel's of version 5. */
+  /** Missing in a sentinel client of version 5. */
   duplicate?(overrides?: object): NodeRedisClient
   connect(): Promise<unknown>
   destroy(): unknown
@@ -36,7 +39,7 @@ export interface NodeRedisClient {
   off(event: string, handler: (what: unknown) => void): unknown
 }
 
-/** With `bytes`, messages and channels come as they are. */
+/** With `bytes`, messages and channels are passed as bytes. */
 type NodeRedisListen = (
   name: string,
   listener: (payload: Uint8Array, channel: Uint8Array) => void,

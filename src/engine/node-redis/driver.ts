@@ -18,18 +18,18 @@ import { errorOf } from '../../thrown.js'
 
 type Word = string | Buffer
 
-/** What bulk strings, statuses and verbatim strings become; by the first byte of their kind. */
+/** Bulk strings, statuses and verbatim strings become Buffers; by the first byte of their type. */
 const BYTES = { typeMapping: { 36: Buffer, 43: Buffer, 61: Buffer } }
 const TEXT = { typeMapping: {} }
 
-/** While a script runs the server takes nothing but what ends it: no SELECT, no CLIENT. */
+/** While a script runs, the server accepts only commands that end it: no SELECT, no CLIENT. */
 const BARE = {
   ...{ url: undefined, name: undefined, database: 0, disableClientInfo: true },
   ...{ clientSideCache: undefined, emitInvalidate: false, maintNotifications: 'disabled' },
   socket: { reconnectStrategy: false },
 }
 
-/** A connection of node-redis that the caller owns, of one server, by sentinels or of a cluster: those for messages are ours. */
+/** The caller's node-redis client, for one server, sentinels or a cluster. The driver owns only the connections for messages. */
 export class NodeRedisDriver implements Driver {
   readonly address = 'the connection passed in'
   readonly cluster: boolean
@@ -41,9 +41,9 @@ export class NodeRedisDriver implements Driver {
   readonly #apart = new Set<NodeRedisClient>()
   #events: DriverEvents | undefined
   #messages: NodeRedisMessages | undefined
-  /** By sentinels: how many masters there were; what is beside one of before tells nothing any more. */
+  /** With sentinels: how many masters there have been. A message connection to a former master is of no use. */
   #masters = 1
-  /** By sentinels: resolves when the last command has left. */
+  /** With sentinels: resolves when the last command has left. */
   #left: Promise<unknown> = Promise.resolve()
   #closed = false
 
@@ -54,7 +54,7 @@ export class NodeRedisDriver implements Driver {
   }
 
   get isUp(): boolean {
-    // A cluster of version 5 does not say more.
+    // A cluster client of version 5 reveals no more.
     return (this.#client.isReady ?? this.#client.isOpen) && !this.#closed
   }
 
@@ -64,8 +64,8 @@ export class NodeRedisDriver implements Driver {
     this.#messages = messages
     this.#events = events
     let wasUp = this.isUp
-    // Without a listener node-redis throws them; they are told to the owner's, and come to us with the commands. It would go on
-    // connecting to a database that does not exist.
+    // Without a listener, node-redis throws its errors. The owner's listeners get them, and holdfast sees them in its commands.
+    // node-redis would retry a database that does not exist for ever.
     const missing = new Promise<never>((_resolve, reject) => {
       this.#listenTo('error', (error) => {
         const { message } = errorOf(error)
@@ -81,7 +81,7 @@ export class NodeRedisDriver implements Driver {
       this.#listenTo(this.cluster ? 'connect' : 'ready', () => {
         const again = wasUp
         wasUp = true
-        // A cluster, and sentinels, know by themselves who tells of what.
+        // With a cluster or sentinels, it is known which node publishes what.
         if (!this.cluster && !this.#sentinel) messages.found()
         events.up(again)
         resolve()
@@ -99,11 +99,11 @@ export class NodeRedisDriver implements Driver {
       if ((change as { type?: unknown } | undefined)?.type !== 'MASTER_CHANGE') return
       this.#masters++
       cut()
-      // Version 6 says itself when it is ready for the new one.
+      // Version 6 reports by itself when it is ready for the new master.
       if (this.isUp) events.up(true)
       void messages.follow()
     })
-    // Version 5 does not look who has the slots of a node that is gone.
+    // Version 5 does not look up the slots of a node that is gone.
     this.#listenTo('node-reconnecting', (node) => {
       const { host, port } = node as { host?: string; port?: number }
       events.moved()
@@ -130,8 +130,8 @@ export class NodeRedisDriver implements Driver {
   }
 
   /**
-   * What is sent while no command is under way waits for a connection of the pool, and what comes a little later overtakes it
-   * there: so each waits until the one before has left.
+   * A command sent while none is under way waits for a connection of the pool, and a slightly later one would overtake it. So each
+   * command waits until the one before has left.
    */
   #sendInOrder(words: Word[], how: object): Promise<Reply> {
     const before = this.#left
@@ -142,7 +142,7 @@ export class NodeRedisDriver implements Driver {
           this.#beside(async (master) => {
             left()
             if (this.#closed) throw new NotSent('closed')
-            // Asked to send it again: only what the server refused was surely not done.
+            // The pool asks to send it again. Only a command that the server refused surely did not run.
             if (failure !== undefined && !failure.message.startsWith('READONLY')) throw failure
             return master.sendCommand(words, how).catch((error: unknown) => {
               throw (failure = errorOf(error))
@@ -157,13 +157,13 @@ export class NodeRedisDriver implements Driver {
     })
   }
 
-  /** By sentinels: with the caller's connection to the master. */
+  /** With sentinels: runs `use` with the caller's connection to the master. */
   #beside<T>(use: (master: NodeRedisClient) => Promise<T>): Promise<T> {
     const execute = this.#client._execute?.bind(this.#client)
     return execute === undefined ? Promise.reject(new NotSent('no connection to the master')) : execute(false, use)
   }
 
-  /** Straight to the node, so that what is meant for one leaves in its order; the cluster itself knows the way round. */
+  /** Sends straight to the node, so that commands for one node leave in order. The cluster client itself follows redirections. */
   async #sendToNode(words: Word[], how: object, { route = '', node, redirected }: SendOptions): Promise<Reply> {
     const place =
       node === undefined ? this.#nodeOf(route) : this.#client.masters?.find(({ address }) => address === node)
@@ -171,7 +171,7 @@ export class NodeRedisDriver implements Driver {
     try {
       return await client.sendCommand(words, how)
     } catch (error) {
-      // It was not done there.
+      // The command did not run there.
       const to = redirection(errorOf(error).message)
       if (to === undefined || node !== undefined) throw error
       redirected?.(to)
@@ -224,7 +224,7 @@ export class NodeRedisDriver implements Driver {
     }
   }
 
-  /** The one connection there is, or to the master. */
+  /** The only connection, or the one to the master. */
   #anyOf(): Promise<NodeRedisClient> {
     return this.#sentinel ? this.#beside((master) => Promise.resolve(master)) : Promise.resolve(this.#client)
   }
@@ -264,7 +264,7 @@ export class NodeRedisDriver implements Driver {
     }
   }
 
-  /** Of another node than this one, which may be gone. */
+  /** Asks another node than this one, which may be gone. */
   async #relearn(gone: string): Promise<void> {
     const { masters = [], _slots: table } = this.#client
     const live = masters.find(({ address, client }) => address !== gone && client?.isReady === true)?.client
@@ -281,11 +281,11 @@ const refuse = (error: unknown): never => {
   throw translated(error)
 }
 
-/** Told apart for the link by their texts, since the classes are those of the caller's copy. */
+/** Recognizes errors by their texts, because their classes belong to the caller's copy of node-redis. */
 const translated = (thrown: unknown): Error => {
   const error = errorOf(thrown)
   if (error instanceof NotSent) return error
-  // What a server says begins with a word in capitals, what node-redis and the system say does not.
+  // A server's error begins with a word in capitals; errors of node-redis and of the system do not.
   if (/^[A-Z]{2,} /.test(error.message)) return new Error(error.message)
   if (/^The client is (closed|offline)/.test(error.message)) return new NotSent(error.message)
   return new NoReply(error.message)

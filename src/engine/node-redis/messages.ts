@@ -10,11 +10,11 @@ const WORDS = {
 
 /** Where messages come from. */
 export interface Sources {
-  /** Which node tells of this channel, as far as is known. */
+  /** The node that publishes on this channel, as far as is known. */
   sourceOf(name: string, kind: SubscriptionKind): string
   /** A connection to it that the caller owns. */
   beside(source: string): Promise<NodeRedisClient>
-  /** Learns anew which node tells of what; this one does not answer, or has told of a channel that it has no more. */
+  /** Finds out again which node publishes what: this one does not answer, or no longer has a channel. */
   relearn(source: string): Promise<void>
 }
 
@@ -23,33 +23,33 @@ interface Channel {
   readonly kind: SubscriptionKind
   readonly listener: (payload: Uint8Array, channel: Uint8Array) => void
   source: string | undefined
-  /** The latest attempt to have it there. */
+  /** The latest attempt to subscribe there. */
   attaching: Promise<void> | undefined
 }
 
-/** A connection of ours; node-redis does not show its socket, so that answers count instead of bytes. */
+/** A connection made by the driver. node-redis does not show its socket, so this counts answers instead of bytes. */
 interface Open extends Connection {
   readonly client: NodeRedisClient
   bytesRead: number
   /** How many PINGs are unanswered. */
   asked: number
-  /** The caller's connection has been lost since this one was made: this one may lead elsewhere. */
+  /** The caller's connection was lost after this one was made, so this one may lead to another server. */
   stale: boolean
-  /** While it is being made. */
+  /** Called when the connection is back. */
   back: (() => void)[]
-  /** The server has not accepted it yet. */
+  /** The server has not accepted the connection yet. */
   dialing: boolean
-  /** Nobody wants it any more. */
+  /** No longer needed. */
   unwanted: boolean
 }
 
-/** node-redis goes on with a dial that is under way when it is destroyed, and subscribes anew to all of before: then it ends after that. */
+/** If it is destroyed while it dials, node-redis goes on dialing and subscribes to all channels again. So it is ended after that. */
 const end = (open: Open): void => {
   open.unwanted = true
   if (!open.dialing && open.client.isOpen) open.client.destroy()
 }
 
-/** Connections for messages: one beside each connection of the caller's to a node that has some to tell, ours to end. */
+/** The connections for messages: one for each node that publishes on a channel in use, beside the caller's own. The driver ends them. */
 export class NodeRedisMessages {
   readonly #sources: Sources
   readonly #events: DriverEvents
@@ -60,7 +60,7 @@ export class NodeRedisMessages {
   }
   readonly #opening = new Map<string, Promise<NodeRedisClient>>()
   readonly #open = new Map<string, Open>()
-  /** Some have no connection that tells of them. */
+  /** Some channels have no connection. */
   #stray = false
   #closed = false
 
@@ -92,7 +92,7 @@ export class NodeRedisMessages {
     if (channel !== undefined) await this.#detach(channel)
   }
 
-  /** Some channels may be told of by other nodes than before. */
+  /** Some channels may have moved to other nodes. */
   async follow(): Promise<void> {
     const strays = this.#all.filter(({ name, kind, source }) => source !== this.#sources.sourceOf(name, kind))
     this.#stray = false
@@ -119,12 +119,12 @@ export class NodeRedisMessages {
     for (const open of this.#open.values()) open.stale = true
   }
 
-  /** It is there again, perhaps at another server than ours. */
+  /** The caller's connection is back, perhaps to another server. */
   found(): void {
     for (const open of this.#open.values()) if (open.stale) open.destroy(new Error('the server may be another'))
   }
 
-  /** Those that owe an answer, or have not been let in. */
+  /** The connections with an outstanding reply or login. */
   owing(): Connection[] {
     return [...this.#open.values()].filter(({ client, asked }) => asked > 0 || client.isReady !== true)
   }
@@ -142,7 +142,7 @@ export class NodeRedisMessages {
     })
   }
 
-  /** Its channels go on on another connection. */
+  /** Its channels continue on another connection. */
   #replace(source: string, open: Open): void {
     if (this.#closed || this.#open.get(source) !== open) return
     this.#ended(() => true, source)
@@ -167,7 +167,7 @@ export class NodeRedisMessages {
     const source = this.#sources.sourceOf(channel.name, channel.kind)
     const isLatest = (): boolean => channel.attaching === attaching
     const attaching: Promise<void> = this.#bring(channel, source, isLatest).catch((error: unknown) => {
-      // Its connection was replaced meanwhile, and it is attached to the new one.
+      // The connection was replaced meanwhile, and the channel is attached to the new one.
       if (!isLatest()) return channel.attaching
       channel.source = undefined
       throw error
@@ -179,7 +179,7 @@ export class NodeRedisMessages {
 
   async #bring({ name, kind, listener }: Channel, source: string, isLatest: () => boolean): Promise<void> {
     const client = await this.#at(source)
-    // It was unsubscribed, or went to another node, while the connection was being made.
+    // The channel was unsubscribed, or moved to another node, while the connection was being made.
     if (this.#channels[kind].get(name)?.listener === listener && isLatest())
       await client[WORDS[kind][0]](name, listener, true)
   }
@@ -188,7 +188,7 @@ export class NodeRedisMessages {
     await this.#open.get(source)?.client[WORDS[kind][1]](name, listener, true)
   }
 
-  /** A node that has nothing to tell any more may be gone for good. */
+  /** A node without channels may be gone for good. */
   #endIdle(): void {
     const used = new Set(this.#all.map(({ source }) => source))
     for (const [source, open] of this.#open) {
@@ -209,7 +209,7 @@ export class NodeRedisMessages {
     return opening
   }
 
-  /** Nobody would end what is begun after that. */
+  /** Nothing would end a connection that is made after the close. */
   #mustBeOpen(): void {
     if (this.#closed) throw new NotSent('closed')
   }
@@ -232,20 +232,20 @@ export class NodeRedisMessages {
       if (this.#closed && client.isOpen) client.destroy()
       return client
     } catch (error) {
-      // Another may stand in its place.
+      // There may be another one in its place.
       if (open === undefined || this.#open.get(source) === open) this.#forget(source)
       throw new NotSent(errorOf(error).message)
     }
   }
 
-  /** It subscribes again by itself before it is ready again; what was told meanwhile is missed. */
+  /** node-redis subscribes again before it is ready again. Messages from before that are missed. */
   #watch(open: Open, source: string): void {
     const { client } = open
     const dialed = (): void => {
       open.dialing = false
       if (open.unwanted) end(open)
     }
-    // Its greeting stands in its queue by then, and is rejected with the rest.
+    // By then the greeting is in node-redis's queue, and is rejected with the other commands.
     client.on('connect', () => {
       queueMicrotask(dialed)
     })
@@ -267,7 +267,7 @@ export class NodeRedisMessages {
       if (!this.#closed && this.#open.get(source) === open) this.#relearn(source)
     }
     client.on('reconnecting', relearn)
-    // Its subscriptions have ended: of one channel, or, when it wanted to renew them, of all.
+    // Its subscriptions have ended: of one channel, or, after a failed attempt to renew them, of all.
     client.on('sharded-channel-moved', (name) => {
       this.#ended((channel) => channel.kind === 'sharded' && channel.name === String(name), source)
       relearn()

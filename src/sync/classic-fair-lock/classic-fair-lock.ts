@@ -18,8 +18,8 @@ interface Asking {
 }
 
 /**
- * The fair lock by the rules of a Redisson before version 4: whoever frees it calls the next by name, and the next asks.
- * Since 3.11 places are counted on, each an allowance behind the one before it.
+ * The fair lock by the rules of Redisson before version 4: a release wakes up the next waiter by name, and that waiter asks again.
+ * Since 3.11, the deadline of each place is one allowance after that of the place before it.
  */
 export class ClassicFairProtocol extends HashProtocol implements LineProtocol {
   get #counted(): 0 | 1 {
@@ -30,7 +30,7 @@ export class ClassicFairProtocol extends HashProtocol implements LineProtocol {
     return [this.channel, this.runner.publishCommand]
   }
 
-  /** Since 3.11 a waiter that limits its wait may be silent for that long; the server adds up the allowances of all. */
+  /** Since 3.11, a waiter with a limited wait may be silent for that long. The server adds up the allowances of the whole line. */
   #allowance(wait: number): number {
     const limits = this.#counted === 1 && wait > 0 && wait !== Infinity
     return limits ? Math.min(Math.ceil(wait), LONGEST_TIMEOUT) : this.runner.fleet.fairWaiterTimeout
@@ -44,7 +44,10 @@ export class ClassicFairProtocol extends HashProtocol implements LineProtocol {
     return fairCall(this.key, owner)
   }
 
-  /** `takes`: whoever asks goes on with what it took, so the replicas are waited for. Of what a line took, `confirm` waits. */
+  /**
+   * `takes`: the caller continues as soon as it has acquired the lock, so this waits for the replicas. For a lock acquired from the
+   * line, `confirm` waits.
+   */
   async #ask(askers: readonly Asker[], { joins = 0, notAfter, takes = false }: Asking) {
     const words = askers.flatMap(({ owner, lease, wait }) => [owner, String(lease), String(this.#allowance(wait))])
     const args = [String(this.#counted), String(joins), notAfter, ...words] as const
@@ -71,7 +74,7 @@ export class ClassicFairProtocol extends HashProtocol implements LineProtocol {
     return asPlaces(await this.#ask(askers, { notAfter: TOO_LATE }))
   }
 
-  /** Nobody is granted it on trial: who has it has it. */
+  /** There are no trials here: a holder has the lock for good. */
   async confirm(owner: string, lease: number): Promise<number> {
     const left = await this.runner.take(lockSetLevel, [this.key], [owner, 1, lease], (ms) => ms > 0)
     return Math.max(0, left)

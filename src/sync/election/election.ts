@@ -13,7 +13,7 @@ import type { Reign, Times } from './reign.js'
 import { marginOf } from '../../core/hold/margin.js'
 import { quoted } from '../../plain-text.js'
 
-/** What an election needs of its client. */
+/** What an election needs from its client. */
 export interface ElectionHome {
   readonly runtime: Runtime
   readonly topics: Topics
@@ -23,7 +23,7 @@ export interface ElectionHome {
   readonly reigns: Set<Reign>
 }
 
-/** The lease of a leader, and for how long it leads without being renewed. */
+/** Checks the lease of a leader, and how long it leads without a renewal. */
 const checkTimes = (lease: number, renewDeadline = Math.floor((lease * 2) / 3)): Times => {
   checkLease(renewDeadline, 'renewDeadline')
   const least = Math.floor(0.4 * lease)
@@ -40,7 +40,7 @@ const checkLead = <V>(options: LeadOptions<V> | undefined, watchdog: number): Le
   return { ...checked, times: checkTimes(lease, checked.renewDeadline) }
 }
 
-/** One leader at a time, on the fenced lock of its name. */
+/** One leader at a time, on the fenced lock of the same name. */
 export class LockElection<V> implements Election<V> {
   readonly name: string
   readonly #home: ElectionHome
@@ -102,7 +102,7 @@ export class LockElection<V> implements Election<V> {
     return led.length > 0
   }
 
-  /** This code is part of what a leader does. */
+  /** Whether this code runs inside a leader's work. */
   get #isInside(): boolean {
     return enclosing((lock) => this.#lock.isSame(lock)) !== undefined
   }

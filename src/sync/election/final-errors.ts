@@ -3,13 +3,13 @@ import { BusyError, EngineError, LockLostError, ReplicationError } from '../../e
 
 const FINAL: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'NOPERM', 'NOAUTH', 'WRONGPASS', 'CROSSSLOT'])
 
-/** What waiting cannot fix. A server without memory, disk or replicas may have them again, and who answers in words of its own may be a proxy. */
+/** Whether waiting cannot fix this error. A server may get memory, disk or replicas back, and an unknown error may come from a proxy. */
 export const isFinal = (error: unknown): boolean => {
   if (error instanceof EngineError) return FINAL.has(error.code)
   return ![BusyError, LockLostError, ReplicationError].some((passing) => error instanceof passing)
 }
 
-/** Repeats a step until it is answered, or until `until`; not where that cannot help. */
+/** Repeats a step until the server answers, or until `until`. Stops at an error that waiting cannot fix. */
 export const persist = async <T>(
   runtime: Runtime,
   step: () => Promise<T>,

@@ -8,26 +8,26 @@ import { Reign, type Reigning } from './reign.js'
 import { isFinal } from './final-errors.js'
 import { isError, partOf, textOf } from '../../thrown.js'
 
-/** Between two tries to be a candidate at a server that is away, ms. */
+/** The pause between two attempts to be a candidate while the server is away, ms. */
 const PAUSE = 500
 
 export interface LeadLoopOptions<T> extends Reigning {
   readonly lock: NumberedLock
-  /** Each of them ends it. */
+  /** Each of them ends the loop. */
   readonly stops: readonly AbortSignal[]
   readonly work: (term: Term) => Promise<T> | T
-  /** A term begins. Called again when it is over. */
+  /** Called when a term begins. It returns a function to call when the term is over. */
   readonly began: (reign: Reign) => () => void
 }
 
-/** What came of a term: the end of it all, or another has to follow. */
+/** How a term came out: the result of the whole call, or undefined if another term must follow. */
 type Outcome<T> = { readonly result: T | undefined } | undefined
 
 /** One call of `lead`: term after term. */
 export class LeadLoop<T> {
   readonly #options: LeadLoopOptions<T>
   readonly #stop = new AbortController()
-  /** The trouble that was told last. */
+  /** The trouble that was reported last. */
   #trouble: string | undefined
 
   constructor(options: LeadLoopOptions<T>) {
@@ -72,7 +72,7 @@ export class LeadLoop<T> {
     return undefined
   }
 
-  /** Each trouble once, until it leads. */
+  /** Reports each trouble once, until this client leads. */
   #tell(error: unknown): void {
     const trouble = error instanceof HoldfastError ? error.code : textOf(error)
     if (trouble !== this.#trouble) this.#options.runtime.fail(error)
@@ -128,6 +128,6 @@ export class LeadLoop<T> {
   }
 }
 
-/** Whether the work threw because its signal aborted: the reason itself, or an AbortError of whatever it was waiting for. */
+/** Whether the work threw because its signal aborted: the signal's reason, or an AbortError of something the work waited for. */
 const isOf = (error: unknown, reason: unknown): boolean =>
   error === reason || (isError(error) && (partOf(error, 'cause') === reason || partOf(error, 'name') === 'AbortError'))

@@ -8,15 +8,15 @@ import { readWritten, type Written, written } from '../../codecs/written.js'
 import { quoted } from '../../plain-text.js'
 import { textOf } from '../../thrown.js'
 
-/** What a leader says of itself. */
+/** What a leader publishes about itself. */
 export interface Claim extends Written {
   readonly owner: string
   readonly term: bigint
-  /** Each value of a term has a greater one. */
+  /** Grows with each value of a term. */
   readonly revision: number
 }
 
-/** What the server knows of the leader. */
+/** What the server knows about the leader. */
 export interface Reading {
   readonly client: string
   readonly term: bigint
@@ -29,13 +29,13 @@ export interface Reading {
   readonly now: number
 }
 
-/** So many leases what a leader wrote is kept; it counts only as long as the lock is the leader's. */
+/** How many leases the leader's record is kept. It counts only while the lock belongs to the leader. */
 const KEPT = 3
 
 const WHOLE = /^\d{1,19}$/
 const MOMENT = /^\d{1,15}$/
 
-/** Where the server has who leads. */
+/** The leader's record on the server. */
 export class Leadership {
   readonly channel: string
   readonly #key: string
@@ -43,7 +43,7 @@ export class Leadership {
   readonly #runtime: Runtime
   readonly #runner: Runner
   readonly #codec: Codec
-  /** The value that was told to be unreadable. */
+  /** The unreadable value that was reported last. */
   #unreadable: string | undefined
 
   constructor(runtime: Runtime, name: string, key: string) {
@@ -59,7 +59,7 @@ export class Leadership {
     return written(this.#codec, value, 'value')
   }
 
-  /** `false`: the lock is not the owner's any more. */
+  /** `false`: the lock no longer belongs to the owner. */
   async proclaim(claim: Claim, lease: number, isChange: boolean): Promise<boolean> {
     const { owner, term, revision, form, data } = claim
     const keys = [this.#key, this.#leader, this.channel] as const

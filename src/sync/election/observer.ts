@@ -8,13 +8,13 @@ import type { Leadership, Reading } from './leadership.js'
 import { codecOf } from '../../codecs/by-name.js'
 import { abortOf } from '../../base/abort.js'
 
-/** How often it looks when it hears nothing, ms: for a message that was lost. */
+/** How often it looks without a message, ms, in case a message was lost. */
 const LOOK = 5000
-/** How soon it looks again at a server that is away, ms. */
+/** How soon it looks again if the server is away, ms. */
 const AGAIN = 1000
-/** A lock that ends later by more than this, ms, was renewed: clocks tell whole ms. */
+/** If a lock ends later than before by more than this, ms, it was renewed: clocks count in whole ms. */
 const RENEWED = 20
-/** After the lease of a leader: then it is surely over. */
+/** How long after the end of a lease it looks, ms: by then the lease is surely over. */
 const AFTER = 2
 
 const DONE = { done: true, value: undefined } as const
@@ -34,29 +34,29 @@ export interface ObserverOptions<V> {
   readonly shown: (reading: Reading) => Promise<Leader<V>>
 }
 
-/** After a failover a term may come twice, of two leaders. */
+/** After a failover, two leaders may have the same term. */
 const isSame = (one: Reading | undefined, other: Reading | undefined): boolean => {
   if (one === undefined || other === undefined) return one === other
   return (['term', 'revision', 'client', 'since'] as const).every((what) => one[what] === other[what])
 }
 
-/** Who leads, again and again. A message says only that it is worth a look: what is seen is always what the server says. */
+/** Shows who leads, again and again. A message only causes a look; what observers see always comes from the server. */
 export class Observer<V> implements Leaders<V> {
   readonly #options: ObserverOptions<V>
   readonly #pace = new MessageBrake()
   #listening: Promise<Listening | undefined> | undefined
   #waiting: Waiting<V>[] = []
-  /** What was not taken yet. */
+  /** The news that no call has received yet. */
   #news: { leader: Leader<V> | undefined } | undefined
-  /** The last that was seen; `undefined` before the first look. */
+  /** The last reading; `undefined` before the first look. */
   #last: { reading: Reading | undefined } | undefined
-  /** The newest leader that was ever seen. */
+  /** The newest leader seen so far. */
   #newest: Reading | undefined
-  /** What was older than that in the last look. */
+  /** An older leader that the last look found. */
   #old: Reading | undefined
   #looking = false
   #again = false
-  /** It is due to look for a message. */
+  /** A look is due because of a message. */
   #owed = false
   #timer: Timer | undefined
   #due = Infinity
@@ -109,13 +109,13 @@ export class Observer<V> implements Leaders<V> {
     }
   }
 
-  /** Many messages before a look cost that one look. */
+  /** Several messages before a look cause only one look. */
   #heard(): void {
     if (this.#looking) this.#again = true
     else if (!this.#owed) this.#lookIn(this.#owe())
   }
 
-  /** In how many ms it is to look for a message. */
+  /** Returns in how many ms to look because of a message. */
   #owe(): number {
     this.#owed = true
     return this.#pace.delay(this.#options.topics.runtime.options.clock.monotonic())
@@ -149,7 +149,7 @@ export class Observer<V> implements Leaders<V> {
     })
   }
 
-  /** In how many ms it is to look again. */
+  /** Looks, and returns in how many ms to look again. */
   async #ask(): Promise<number> {
     const { leadership } = this.#options
     try {
@@ -166,14 +166,17 @@ export class Observer<V> implements Leaders<V> {
     }
   }
 
-  /** After a failover the server may know less than it did. A leader since a time to come was forged, or the clock was ahead: nobody is older than that. */
+  /**
+   * After a failover, the server may have lost its newest data. If the newest leader began in the future, it was forged, or a clock was ahead: then no
+   * leader counts as older.
+   */
   #isOld({ term, since, now }: Reading): boolean {
     const newest = this.#newest
     if (newest === undefined || newest.since > now) return false
     return term < newest.term && since <= newest.since
   }
 
-  /** It leads: what is older for good shows that the newest was forged, or is lost. */
+  /** An older leader that renews its lock does lead: the newest one was forged, or its data was lost. */
   #isRenewed(reading: Reading): boolean {
     const old = isSame(this.#old, reading) ? this.#old : undefined
     this.#old = old ?? reading

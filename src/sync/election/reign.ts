@@ -9,13 +9,13 @@ import { isFinal, persist } from './final-errors.js'
 import { marginOf } from '../../core/hold/margin.js'
 import { quoted } from '../../plain-text.js'
 
-/** The three numbers of a leader, ms. */
+/** A leader's lease and renewal deadline, ms. */
 export interface Times {
   readonly lease: number
   readonly renewDeadline: number
 }
 
-/** What all terms of one candidate have in common. */
+/** What all terms of a candidate share. */
 export interface Reigning {
   readonly runtime: Runtime
   readonly leadership: Leadership
@@ -26,13 +26,13 @@ export interface Reigning {
 /** Why a term is over. */
 export type End = 'lost' | 'resigned' | 'stopped'
 
-/** One term of this client, from the grant of the lock until it was given back. */
+/** One term of this client, from the grant of the lock to its release. */
 export class Reign {
   readonly hold: TenureHold
   readonly term: bigint
-  /** Resolves when the lock was given back. */
+  /** Resolves when the lock was released. */
   readonly settled: Promise<void>
-  /** Its work runs, also when the term is over. */
+  /** The work runs, perhaps even after the end of the term. */
   busy = false
   readonly #runtime: Runtime
   readonly #leadership: Leadership
@@ -64,18 +64,18 @@ export class Reign {
     return this.#abort.signal
   }
 
-  /** Computed from the clock when read, as the state of a hold. */
+  /** Computed from the clock on each call, like the state of a hold. */
   ended(): End | undefined {
     this.#look()
     return this.#ended
   }
 
-  /** Its work leads. */
+  /** The work runs, and the term is not over. */
   get working(): boolean {
     return this.busy && this.ended() === undefined
   }
 
-  /** Its work goes on although another may lead, or could soon; or nobody can for as long as it goes on. */
+  /** The work continues although another client may lead now, or soon; or the work keeps every client from leading. */
   get overdue(): boolean {
     const ended = this.ended()
     if (!this.busy || ended === undefined) return false
@@ -98,7 +98,7 @@ export class Reign {
     else if (left <= this.#rest) this.end('lost', this.#lost(`not renewed for ${this.#times.renewDeadline} ms`))
   }
 
-  /** What is left of the certain time when the deadline is over. */
+  /** How much of the time for which the hold is certain is left when the deadline passes. */
   get #rest(): number {
     const { lease, renewDeadline } = this.#times
     return lease - marginOf(lease) - renewDeadline
@@ -108,7 +108,7 @@ export class Reign {
     return new LockLostError(this.hold.name, why, { cause })
   }
 
-  /** Again whenever the deadline would be over, had the lease not been renewed meanwhile; and what observers see is kept for longer. */
+  /** Looks again when the deadline would have passed without a renewal. Also makes the server keep the record for observers longer. */
   #watch(): void {
     const due = (): void => {
       if (this.ended() !== undefined) return
@@ -124,7 +124,7 @@ export class Reign {
     return this.#leadership.proclaim(this.#claim, this.#times.lease, isChange)
   }
 
-  /** Tells the observers, once that is done. Rejects when the term is over, or the server refuses. */
+  /** Writes the record, and notifies the observers after that. Rejects if the term is over, or if the server refuses. */
   async proclaim(value?: Written): Promise<void> {
     if (value !== undefined) this.#claim = { ...this.#claim, ...value, revision: this.#claim.revision + 1 }
     const step = async (): Promise<boolean> => this.ended() === undefined && this.#write(true)
@@ -137,14 +137,14 @@ export class Reign {
     if (!outcome.answer) throw this.#lost('before it was proclaimed')
   }
 
-  /** Gives the lock back: the next one leads. */
+  /** Releases the lock, so that the next candidate leads. */
   async over(): Promise<void> {
     this.busy = false
     const { hold } = this
-    // What the work has left behind hears of it, too.
+    // Code that the work left running learns about the end, too.
     this.end('resigned', new DOMException(`${quoted(hold.name)}: the term is over`, 'AbortError'))
     hold.signal.removeEventListener('abort', this.#look)
-    // One behind the other on the connection: no trip more until the next one leads.
+    // Both commands go out one after the other, so the next leader does not wait for another round trip.
     const withdrawn = this.#leadership.withdraw(this.#claim.owner).catch(() => undefined)
     this.#runtime.background.track(withdrawn)
     await hold.release()

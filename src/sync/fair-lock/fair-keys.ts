@@ -5,12 +5,12 @@ import { fairLockInspect } from '../../lua/scripts.gen.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import { holdersOf } from '../lock/holders.js'
 
-/** The hash of a plain lock, a list of those who wait, and their deadlines. */
+/** The hash of a plain lock, the list of the waiters, and their deadlines. */
 export type LineKeys = readonly [lock: string, queue: string, deadlines: string]
 
 export const fairKeys = (key: string): LineKeys => [key, fairQueue(key), fairDeadlines(key)]
 
-/** With the newest token, where the lock has a counter. `briefly`: without those who wait. */
+/** Returns the newest token, too, if the lock has a counter. `briefly`: without the waiters. */
 export const inspectLine = async (
   runner: Runner,
   keys: readonly [...LineKeys, ...counter: string[]],
@@ -22,7 +22,10 @@ export const inspectLine = async (
   return [{ ttl, holders: holdersOf(fields), ...line }, token]
 }
 
-/** From owners, each with its deadline, those of the first part of the line, and what `next` brings of it, where it is longer. */
+/**
+ * Reads the waiters from the first part of the line, owners with their deadlines, and further parts from `next` if the line is
+ * longer.
+ */
 export const waitersInParts = async (
   queue: readonly string[],
   next: (first: number) => Promise<readonly string[]>,
@@ -37,7 +40,7 @@ export const waitersInParts = async (
     places += WAITERS_PART
     part = await next(places)
   }
-  // Who holds it already stands there without a name.
+  // A holder on trial is still in the line; the script returns it without a name.
   waiting.delete('')
   const shown = [...waiting].map(([owner, deadline]) => ({ owner, deadline }))
   return { waiting: shown, ...(part.length > 0 && { more: true }) }

@@ -17,7 +17,7 @@ import type { LockKind } from '../../core/gate/lock-kind.js'
 const JOINED: readonly JoinState[] = ['behind ours', 'held', 'behind others', 'late']
 const PLACES: readonly PlaceState[] = ['behind ours', 'held', 'behind others', 'gone']
 
-/** Redisson's RFairLock, which we grant directly among our own. */
+/** Redisson's RFairLock. The server grants it directly to holdfast's clients. */
 class FairLockProtocol extends HashProtocol implements LineProtocol {
   readonly #keys = fairKeys(this.key)
   readonly #voices = [this.channel, grantChannel(this.key), this.runner.publishCommand] as const
@@ -26,7 +26,7 @@ class FairLockProtocol extends HashProtocol implements LineProtocol {
     return this.runner.fleet.fairWaiterTimeout
   }
 
-  /** What the next holder is taken to want, where that is not known. */
+  /** What the next holder is assumed to want, if that is unknown. */
   get #guess(): [lease: number, allowance: number] {
     return [this.runner.fleet.watchdog, this.#allowance]
   }
@@ -61,7 +61,7 @@ class FairLockProtocol extends HashProtocol implements LineProtocol {
   }
 
   async release(owner: string, served: readonly string[] = []): Promise<number> {
-    // Who only stood in the line had lost it while it was on trial.
+    // An owner that was still in the line lost the lock while it was on trial.
     return (await this.#leave(owner, served)) === 1 ? 1 : NOT_HELD
   }
 

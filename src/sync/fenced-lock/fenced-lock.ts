@@ -17,12 +17,12 @@ const tokenOf = (text: string): bigint => {
   throw serverError('WRONGKIND a fencing counter that is no number')
 }
 
-/** Redisson's RFencedLock: a plain lock, and a counter without expiry that every hold and every further level raises. */
+/** Redisson's RFencedLock: a plain lock with a counter that never expires. Each hold and each further level raises it. */
 class FencedLockProtocol extends HashLineProtocol {
-  /** By owner, from the reply that brought it to whoever asked; few at a time. */
+  /** By owner: tokens that a reply brought, until the caller takes them. There are only a few at a time. */
   readonly #tokens = new Map<string, bigint>()
   protected override readonly counter = [fencingCounter(this.key)] as const
-  /** What comes next is above it, also when the counter was deleted meanwhile. */
+  /** The next token is above this one, even if the counter was deleted meanwhile. */
   protected override newest = 0n
 
   get #keys(): [lock: string, counter: string] {
@@ -65,7 +65,7 @@ class FencedLockProtocol extends HashLineProtocol {
   }
 
   override release(owner: string, served?: readonly string[], visits?: number): Promise<number> {
-    // Of a grant that came too late for whoever asked.
+    // The token of a grant that came too late for its caller.
     this.#tokens.delete(owner)
     return super.release(owner, served, visits)
   }
@@ -73,7 +73,7 @@ class FencedLockProtocol extends HashLineProtocol {
   override async pass(from: string, to: string, lease: number): Promise<boolean> {
     const args = [from, to, lease, this.#known] as const
     const token = await this.runner.take(fencedLockPass, this.#keys, args, (reply) => reply !== null)
-    // Of a late answer about what has been held for long.
+    // The token of a late answer about an older hold.
     this.#tokens.delete(from)
     if (token !== null) this.brought(to, token)
     return token !== null
@@ -84,7 +84,7 @@ class FencedLockProtocol extends HashLineProtocol {
   }
 }
 
-/** A fenced lock in Redisson's vocabulary. */
+/** A fenced lock with Redisson's method names. */
 class FencedThreadLock extends ThreadLock implements OwnedFencedLock {
   async lockAndGetToken(lease?: number, options?: OwnedLockOptions): Promise<bigint> {
     return (await this.take(lease, options)).token as bigint
@@ -107,7 +107,7 @@ export class NumberedLock extends GatedLock {
   }
 }
 
-/** A family of its own, although its hash is a plain lock's: a plain lock's gate would give no tokens. */
+/** It has the hash of a plain lock, but a family of its own: the gate of a plain lock would return no tokens. */
 export const fencedLock: LockKind = {
   name: 'fencedLock',
   family: 'fencedLock',

@@ -14,9 +14,9 @@ import type { Ended } from './message.js'
 import type { Outcome } from './outcome.js'
 import type { FlightRecord } from './record.js'
 
-/** How long it is tried to claim a key, or to keep how its computation has ended, ms. */
+/** How long it tries to claim a key, or to store how its computation ended, ms. */
 const PATIENCE = 60_000
-/** How often a call computes although it loses the lock each time. */
+/** How many times a call computes, if it loses the lock each time. */
 const TIMES = 5
 
 export type Work = (run: FlightRun) => unknown
@@ -29,13 +29,13 @@ export interface ComputationOptions {
   readonly codec: Codec
   readonly work: Work
   readonly lease: number | undefined
-  /** How long its end is kept, ms. */
+  /** How long the outcome is kept, ms. */
   readonly kept: number
-  /** There is an older value, which a failure must not take the place of. */
+  /** An older value exists, and a failure must not replace it. */
   readonly refreshes: boolean
 }
 
-/** The work of one call, done for all who want the same. */
+/** Runs the work of one call, for all callers that want the same result. */
 export class Computation {
   readonly #options: ComputationOptions
   #lost = 0
@@ -44,7 +44,10 @@ export class Computation {
     this.#options = options
   }
 
-  /** `undefined`: another process computes, or has computed since `after`. `began`: the work is about to run. `left`: nobody wants it any more. */
+  /**
+   * `undefined`: another process computes, or has computed since `after`. `began` is called just before the work runs. `left` aborts when no
+   * caller wants the result any more.
+   */
   async run(after: bigint, began: () => void, left: AbortSignal): Promise<Outcome | undefined> {
     const { lock, lease, runtime } = this.#options
     const hold = await lock.tryAcquire(lease === undefined ? undefined : { lease, renew: true })
@@ -55,12 +58,12 @@ export class Computation {
       began()
       return await this.#compute(hold, token)
     } finally {
-      // Nobody waits for it.
+      // No caller waits for the release.
       runtime.background.track(hold.release())
     }
   }
 
-  /** Asked for again while the lock is certain. */
+  /** Retries while the lock is certain. */
   async #claim(hold: TenureHold, after: bigint, left: AbortSignal): Promise<bigint | undefined> {
     const { runtime, record } = this.#options
     const { clock } = runtime.options
@@ -76,15 +79,15 @@ export class Computation {
     const [outcome, ended] = await this.#work(hold, token)
     const failed = 'error' in outcome
     if (failed && refreshes && !hold.signal.aborted) return outcome
-    // What was stopped in the middle has not failed.
+    // Work that was stopped midway has not failed.
     if (!failed || !hold.signal.aborted) {
       const until = runtime.options.clock.monotonic() + PATIENCE
       const told = await persist(runtime, () => record.finish(hold.tenure.wire, ended, kept), until)
       if ('error' in told) runtime.fail(told.error)
-      // Where it could not be told, the others compute for themselves; here it is known, and nobody else can have had the lock.
+      // If it could not be stored, other processes compute for themselves. This process knows the outcome, and it had the lock all the time.
       if ('error' in told ? !hold.signal.aborted : told.answer) return outcome
     }
-    // Another process computes the same, or it was forgotten: what comes of that is newer.
+    // Another process computes the same key, or the key was forgotten: that outcome is newer.
     this.#lost++
     if (this.#lost === TIMES) throw new LockLostError(hold.name, `its work outlived it ${TIMES} times`)
     return undefined
@@ -114,7 +117,7 @@ export class Computation {
   }
 }
 
-/** For other processes: the name of what was thrown, and why, with a blank between. */
+/** For other processes: the name of the error and its message, separated by a space. */
 const failure = (error: unknown): string => {
   const name = partOf(error, 'name')
   return `${(typeof name === 'string' && name.replace(/[^\w.]/g, '').slice(0, 80)) || 'Error'} ${textOf(error)}`

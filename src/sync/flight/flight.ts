@@ -26,16 +26,16 @@ import { LocalFlight } from './local-flight.js'
 import { type Outcome, outcomeOf } from './outcome.js'
 import { ANY_TOKEN, FlightRecord, type Look } from './record.js'
 
-/** How long it is kept at least how a computation has ended, ms: for those who waited for it and lost the message. */
+/** How long an outcome is kept at least, ms: for waiters that lost the message. */
 const LINGER = 10_000
 
-/** What flights need of their client. */
+/** What flights need from their client. */
 export interface FlightsHome extends LockHome {
   readonly topics: Topics
   readonly newest: NewestTokens
-  /** What this process computes or waits for now, by the key of its record. */
+  /** What this process computes or waits for now, by the key of the record. */
   readonly flights: Map<string, LocalFlight>
-  /** What it asks the server now. */
+  /** The looks at the server that are under way. */
   readonly looks: Map<string, Promise<Look>>
 }
 
@@ -64,11 +64,11 @@ const checkRun = (options: FlightRunOptions | undefined): Asked => {
   return { ttl, stale, retries: failure === 'retry', wait, lease, signal }
 }
 
-/** What was seen when it began. */
+/** What the server said when the flight began. */
 interface From {
   readonly after: bigint
   readonly held: boolean
-  /** There is an older value. */
+  /** An older value exists. */
   readonly refreshes: boolean
 }
 
@@ -115,7 +115,7 @@ export class SharedFlight implements Flight {
 
   async forget(key: string): Promise<boolean> {
     const { lock, record } = this.#place(checkName(key, 'key'))
-    // Whoever calls from now on does not want what is computed now.
+    // Calls from now on do not want what is computed now.
     this.#home.flights.delete(record.record)
     const stopped = await lock.forceRelease()
     const forgotten = await this.#home.runtime.untilClosed(() => record.forget(), this.name)
@@ -152,7 +152,7 @@ export class SharedFlight implements Flight {
       const flight = known ?? this.#start(place, { after, held, refreshes: false }, asked, work)
       const works = known === undefined
       const join = (): Promise<Outcome> => flight.join({ until, wait: asked.wait, signal: asked.signal, works })
-      // Its own work comes to its end, whatever else closes.
+      // Its own work runs to its end, even if the client closes.
       const outcome = await (works ? join() : this.#home.runtime.untilClosed(join, this.name))
       if ('value' in outcome) return { value: outcome.value as T, shared: !works || !outcome.own, age: outcome.age }
       // Its own work is not repeated.
@@ -161,7 +161,7 @@ export class SharedFlight implements Flight {
     }
   }
 
-  /** Calls that come while one is on its way share it. */
+  /** Calls that come during a look share it. */
   #look({ record }: Place, { ttl, stale }: Asked): Promise<Look> {
     const { runtime, looks } = this.#home
     const what = `${ttl + stale} ${record.record}`
@@ -174,7 +174,7 @@ export class SharedFlight implements Flight {
     return look
   }
 
-  /** A value that is fresh enough; what cannot be read is computed anew. */
+  /** A value that is fresh enough. A value that cannot be read is computed again. */
   #kept({ title }: Place, { ended, age }: Look): Extract<Outcome, { value: unknown }> | undefined {
     if (ended === undefined) return undefined
     try {
@@ -208,7 +208,7 @@ export class SharedFlight implements Flight {
     return flight
   }
 
-  /** Behind the caller's back, once for all of this process. */
+  /** Computes in the background, once for this whole process. */
   #refresh(place: Place, { token, holder }: Look, asked: Asked, work: WorkOf<unknown>): void {
     const { runtime, flights } = this.#home
     if (holder !== undefined || flights.has(place.record.record)) return

@@ -10,7 +10,7 @@ import { type Ended, endedOf, LONGEST_MESSAGE } from './message.js'
 import { type Outcome, outcomeOf } from './outcome.js'
 import type { FlightRecord } from './record.js'
 
-/** Messages as text; what is longer than any of ours is not even read. */
+/** Reads messages as text, and ignores any that is longer than holdfast's own. */
 const SHORT: Codec = {
   encode: (value) => value as string,
   decode: (data) => (data.length > LONGEST_MESSAGE ? '' : Buffer.from(data).toString()),
@@ -22,24 +22,24 @@ export interface FollowerOptions {
   readonly topics: Topics
   readonly record: FlightRecord
   readonly codec: Codec
-  /** What ended under another token than this counts. */
+  /** An outcome counts if its token differs from this one. */
   readonly after: bigint
   /** Aborts when no call waits any more. */
   readonly signal: AbortSignal
 }
 
-/** Waits for what another process computes: its message tells how that has ended, and a look each second finds what a lost message would have told. */
+/** Waits for the computation of another process. A message reports how it ended; a look each second finds what a lost message would have reported. */
 export class Follower {
   readonly #options: FollowerOptions
   readonly #brake = new MessageBrake()
   #listening: Promise<Listening | undefined> | undefined
-  /** Whoever computes, as the last look has seen. */
+  /** The process that computes, as of the last look. */
   #holder: string | undefined
   #wake: ((ended?: Ended) => void) | undefined
-  /** Something was heard while nobody listened to it. */
+  /** A message came while nothing waited for one. */
   #missed = false
   #soon: Timer | undefined
-  /** That it cannot subscribe is said once; it is tried again with each look. */
+  /** If it cannot subscribe, it warns once, and tries again with each look. */
   #warned = false
   #closed: { readonly error: unknown } | undefined
 
@@ -48,7 +48,7 @@ export class Follower {
     options.signal.addEventListener('abort', () => this.#wake?.(), { once: true })
   }
 
-  /** `undefined`: nobody computes. */
+  /** `undefined`: no process computes. */
   async follow(): Promise<Outcome | undefined> {
     const { record, after, signal } = this.#options
     for (;;) {
@@ -64,7 +64,7 @@ export class Follower {
     }
   }
 
-  /** Nobody waits for it. */
+  /** No caller waits for this. */
   end(): void {
     this.#soon?.cancel()
     const left = this.#listening?.then((listening) => listening?.unsubscribe())
@@ -76,7 +76,7 @@ export class Follower {
     return outcomeOf(ended, age, codec, title)
   }
 
-  /** Beside the looks: where nobody can subscribe, these alone must do. */
+  /** Messages come in addition to the looks. Without permission to subscribe, the looks alone must do. */
   #listen(): void {
     if (this.#listening !== undefined) return
     const { title, runtime, topics, record, signal } = this.#options
@@ -90,7 +90,7 @@ export class Follower {
     this.#listening = topics.listen(place, hear, signal, ended).then(
       (listening) => {
         listening.on('gap', () => this.#look())
-        // It may have ended before it could be heard.
+        // The computation may have ended before the subscription was there.
         this.#look()
         return listening
       },

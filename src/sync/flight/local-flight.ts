@@ -8,17 +8,17 @@ import type { Computation } from './computation.js'
 import type { Follower } from './follower.js'
 import type { Outcome } from './outcome.js'
 
-/** After a round in which somebody began and ended between two questions, ms; twice as long after each more. */
+/** The pause after a round in which another process began and ended between two questions, ms. It doubles with each round. */
 const BETWEEN = 5
 
-/** Which of the calls of this process. */
+/** One of the calls of this process. */
 export interface Caller {
-  /** Until when, on the monotonic clock. */
+  /** When its wait ends, on the monotonic clock. */
   readonly until: number
-  /** How long that was at first, ms. 0: it waits for nobody. */
+  /** How long the wait was at first, ms. 0: the call does not wait. */
   readonly wait: number
   readonly signal: AbortSignal | undefined
-  /** It is this call's work that is done where this process computes. */
+  /** If this process computes, it runs the work of this call. */
   readonly works: boolean
 }
 
@@ -29,22 +29,22 @@ interface Waiting extends Caller {
 export interface LocalFlightOptions {
   readonly title: string
   readonly runtime: Runtime
-  /** What ended under another token counts. */
+  /** An outcome counts if its token differs from this one. */
   readonly after: bigint
-  /** Another process computed when this one looked. */
+  /** Another process was computing when this one looked. */
   readonly held: boolean
-  /** Nobody can join any more. */
+  /** Called when no further call can join. */
   readonly over: () => void
 }
 
-/** All calls of one process for one key: they compute once, or wait once for the process that does. */
+/** All calls of one process for one key. They compute once, or wait together for the process that computes. */
 export class LocalFlight {
   readonly outcome: Promise<Outcome>
   readonly #options: LocalFlightOptions
   readonly #callers = new Set<Waiting>()
   readonly #left = new AbortController()
   #phase: 'asking' | 'computing' | 'following' = 'asking'
-  /** Why it takes so long. */
+  /** The trouble that delays the outcome. */
   #trouble: unknown
 
   constructor(options: LocalFlightOptions, computation: Computation, follow: (signal: AbortSignal) => Follower) {
@@ -63,7 +63,7 @@ export class LocalFlight {
     let unlisten: (() => void) | undefined
     let timer: Timer | undefined
     try {
-      // First of all: a signal of a class of the caller's own may throw.
+      // This comes first, because a signal of the caller's own class may throw.
       unlisten = signal && onAbort(signal, () => reject(reasonOf(signal)))
       if (signal?.aborted === true) throw reasonOf(signal)
       this.#callers.add(me)
@@ -75,7 +75,7 @@ export class LocalFlight {
       timer?.cancel()
       unlisten?.()
       this.#callers.delete(me)
-      // What is computed may be wanted elsewhere; who only waits for it is not needed any more.
+      // Other processes may want a result that is being computed. If this one only follows, it can stop.
       if (this.#phase !== 'computing') this.#leaveIfAlone()
     }
   }
@@ -86,7 +86,7 @@ export class LocalFlight {
     this.#left.abort(new DOMException('nobody waits any more', 'AbortError'))
   }
 
-  /** The time of its own work does not count. */
+  /** The time that a caller's own work takes does not count. */
   #late(caller: Waiting): void {
     if (caller.works && this.#phase === 'computing') return
     const { title } = this.#options
@@ -123,7 +123,7 @@ export class LocalFlight {
       if (caller.wait === 0 ? phase !== 'asking' : caller.until <= now) this.#late(caller)
   }
 
-  /** A server that is away for a while is waited for. */
+  /** Waits while the server is away. */
   async #waitedOut(step: Promise<Outcome | undefined>): Promise<Outcome | undefined | 'again'> {
     try {
       return await step

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isForm, type Written } from '../../codecs/written.js'
 
-/** How a computation has ended: its value, or the name of what was thrown and why, with a blank between. */
+/** How a computation ended: its value, or the name and the message of the error, separated by a space. */
 export interface Ended extends Written {
   readonly state: 'value' | 'failed'
   readonly token: bigint
@@ -9,22 +9,25 @@ export interface Ended extends Written {
 
 const PROOF = 64
 const MESSAGE = /^([1-9]\d{0,18}) value (none|text|base64) /
-/** What is longer is read from the server. */
+/** A longer outcome is read from the server. */
 const LONGEST = 16_384
-/** No message has more bytes. */
+/** No message has more bytes than this. */
 export const LONGEST_MESSAGE = PROOF + 3 * LONGEST
 
-/** Only those who can read the lock know the holder's whole name. It is hashed twice: otherwise whoever has heard a proof could extend its text. */
+/**
+ * Proves that the message comes from the holder, whose whole name only clients that can read the lock know. The text is hashed twice, or a listener
+ * could extend the text of a proof it received.
+ */
 const proofOf = (holder: string, text: string): string =>
   hash('sha256', `${holder} ${hash('sha256', `${holder} ${text}`, 'hex')}`, 'hex')
 
 export const messageOf = (holder: string, { token, state, form, data }: Ended): string => {
   const text = `${token} ${state} ${form} ${data}`
-  // Whoever may subscribe hears it: why something failed is read by those who may read the key.
+  // Every subscriber can read a message, so the reason of a failure stays in the key, with its own permissions.
   return text.length > LONGEST || state === 'failed' ? '' : proofOf(holder, text) + text
 }
 
-/** Undefined: it says nothing that can be believed, and is worth a look. */
+/** Undefined: the message proves nothing, and only causes a look. */
 export const endedOf = (payload: string, holder: string | undefined): Ended | undefined => {
   if (holder === undefined || holder === '' || payload.length > PROOF + LONGEST) return undefined
   const text = payload.slice(PROOF)

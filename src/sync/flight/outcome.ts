@@ -3,12 +3,12 @@ import { readWritten } from '../../codecs/written.js'
 import { FlightError } from '../../errors.js'
 import type { Ended } from './message.js'
 
-/** How a computation has ended for the calls of this process. `own`: it was done here. */
+/** How a computation ended for the calls of this process. `own`: this process ran it. */
 export type Outcome =
   | { readonly value: unknown; readonly age: number; readonly token: bigint; readonly own: boolean }
   | { readonly error: unknown; readonly token: bigint; readonly own: boolean }
 
-/** What another process computed, or why it failed. */
+/** The value that another process computed, or the error why it failed. */
 export const outcomeOf = (ended: Ended, age: number, codec: Codec, title: string): Outcome => {
   const { state, token, data } = ended
   if (state === 'value') return { value: readWritten(codec, ended), age, token, own: false }

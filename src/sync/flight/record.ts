@@ -5,20 +5,20 @@ import { flightClaim, flightFinish, flightForget, flightLook } from '../../lua/s
 import { type NewestTokens, newestOf, remember } from '../slots/newest-tokens.js'
 import { type Ended, messageOf } from './message.js'
 
-/** What the server knows of a key. */
+/** What the server knows about a key. */
 export interface Look {
-  /** How its newest computation ended, if the caller can use that. */
+  /** The outcome of the newest computation, if the caller can use it. */
   readonly ended: Ended | undefined
-  /** How that, or what the caller cannot use, ended, and how long ago, ms. */
+  /** How the newest computation ended, even if the caller cannot use that, and how many ms ago. */
   readonly state: Ended['state'] | undefined
   readonly age: number
-  /** The newest token whose computation ended; 0 when none is known. */
+  /** The token of the newest computation that ended; 0 if none is known. */
   readonly token: bigint
-  /** The wire name of the hold under which somebody computes now. */
+  /** The wire name of the hold under which a process computes now. */
   readonly holder: string | undefined
 }
 
-/** Only the age says whether a value can be used. */
+/** With this, only the age decides whether a value can be used. */
 export const ANY_TOKEN = -1n
 
 const isState = (state: unknown): state is Ended['state'] => state === 'value' || state === 'failed'
@@ -41,7 +41,7 @@ export class FlightRecord {
     this.#counter = flightsToken(name)
   }
 
-  /** What ended under another token than `after` can be used, and values that are less than `fresh` ms old. */
+  /** Returns an outcome if its token is not `after`, or if its value is less than `fresh` ms old. */
   async look(after: bigint, fresh: number): Promise<Look> {
     const reply = await this.#runner.run(flightLook, [this.record, this.lock], [Number(after), fresh])
     const [state, number, age, form, value, holder] = reply
@@ -51,7 +51,7 @@ export class FlightRecord {
     return { ended, state: known, age, token, holder: holder ?? undefined }
   }
 
-  /** `undefined`: somebody has ended meanwhile, or the lock is not this owner's any more. */
+  /** `undefined`: another computation ended meanwhile, or the lock no longer belongs to this owner. */
   async claim(owner: string, after: bigint): Promise<bigint | undefined> {
     const keys = [this.record, this.lock, this.#counter] as const
     const args = [owner, Number(after), String(newestOf(this.#newest, this.#counter))] as const
@@ -62,7 +62,7 @@ export class FlightRecord {
     return token
   }
 
-  /** `false`: the lock is not this owner's any more, and nobody sees it. */
+  /** `false`: the lock no longer belongs to this owner, so no call ever sees the outcome. */
   async finish(owner: string, ended: Ended, kept: number): Promise<boolean> {
     const { token, state, form, data } = ended
     const keys = [this.record, this.lock, this.channel] as const

@@ -1,13 +1,13 @@
 /**
- * HighwayHash of 128 bits, by its authors' description (github.com/google/highwayhash): what Redisson names keys by. Numbers
- * of 64 bits are two words of 32 here, the lower one first: no bigint is made, of which a hash would take hundreds.
+ * HighwayHash with 128 bits, as its authors describe it (github.com/google/highwayhash). Redisson names keys by it. A 64-bit number
+ * is two 32-bit words here, the lower one first, to avoid the hundreds of bigints that each hash would need.
  */
 const V0 = 0
 const V1 = 8
 const MUL0 = 16
 const MUL1 = 24
 
-/** Of π, four lanes each. */
+/** Digits of π, four lanes each. */
 const INIT0 = [0xfe4cce2f, 0xdbe6d5d5, 0x299f31d0, 0xa4093822, 0x03707344, 0x13198a2e, 0x85a308d3, 0x243f6a88]
 const INIT1 = [0xcb0ef593, 0x3bd39e10, 0xb5f18a8c, 0xc0acf169, 0x34e90c6c, 0xbe5466cf, 0x38d01377, 0x452821e6]
 
@@ -23,7 +23,7 @@ class State {
       words[MUL0 + i] = INIT0[i] as number
       words[MUL1 + i] = INIT1[i] as number
       words[V0 + i] = this.#at(MUL0 + i) ^ (key[i] as number)
-      // The halves of the key change places.
+      // The halves of the key are swapped.
       words[V1 + i] = this.#at(MUL1 + i) ^ (key[i ^ 1] as number)
     }
   }
@@ -48,7 +48,7 @@ class State {
     this.#words[place + 1] = this.#at(place + 1) ^ (b * d + Math.floor(middle / 0x10000) + Math.floor(cross / 0x10000))
   }
 
-  /** The bytes of two lanes at `from` are zipped and added to two at `to`. */
+  /** Zips the bytes of two lanes at `from`, and adds them to two lanes at `to`. */
   #zip(from: number, to: number): void {
     const [low, high, nextLow, nextHigh] = [this.#at(from), this.#at(from + 1), this.#at(from + 2), this.#at(from + 3)]
     this.#add(
@@ -77,7 +77,7 @@ class State {
     this.#zip(V0 + 4, V1 + 4)
   }
 
-  /** The last bytes, fewer than 32. */
+  /** Adds the last bytes, fewer than 32. */
   finish(rest: Uint8Array): void {
     const { length } = rest
     for (let i = 0; i < 8; i += 2) this.#add(V0 + i, length, length)
@@ -94,10 +94,10 @@ class State {
     this.update(new Uint32Array(packet.buffer))
   }
 
-  /** Each lane as two words of the result. */
+  /** Returns each lane as two words. */
   result(): Uint8Array {
     for (let i = 0; i < 6; i++) {
-      // Lanes and their halves change places.
+      // Swaps lanes, and their halves.
       this.update(Uint32Array.from([5, 4, 7, 6, 1, 0, 3, 2], (place) => this.#at(V0 + place)))
     }
     for (const i of [0, 2]) {
@@ -111,7 +111,7 @@ class State {
   }
 }
 
-/** Two numbers of 64 bits, the higher bytes first. `key`: four of them as words, the lower word of each first. */
+/** Returns two 64-bit numbers, the higher bytes first. `key`: four 64-bit numbers as words, the lower word of each first. */
 export const highwayHash128 = (data: Uint8Array, key: readonly number[]): Uint8Array => {
   const state = new State(key)
   const whole = data.length & ~31

@@ -7,21 +7,21 @@ import type { Tenure } from '../../core/hold/tenure.js'
 import { DeadlockError } from '../../errors.js'
 
 /**
- * What a protocol asks of its gate: whether its first waiter is to take what is free, although somebody before it wants it. That one may
- * be waiting, over whatever others, for the waiter's own code.
+ * Lets a protocol ask its gate whether the first waiter should take free keys that a waiter before it also wants. The earlier waiter
+ * may, through other waiters, be waiting for this waiter's own code.
  */
 export interface Impatient {
   passes?: () => boolean
 }
 
-/** So long it waits first, ms: where this client holds other keys of the group, and where it does not. */
+/** How long the waiter waits first, ms: if this client holds other keys of the group, and if it does not. */
 const NESTED = 900
 const LONG = 5000
 
-/** The gates at which an owner has something or has asked for it, as long as they are in use. */
+/** The gates where an owner has or wants keys, for as long as they are in use. */
 const gatesOf = new WeakMap<UnitOfWork, readonly KeyedGate[]>()
 
-/** The gate of one set of keys. Sets that overlap have gates of their own, and exclude one another on the server. */
+/** The gate of one set of keys. Sets that overlap have separate gates, and exclude each other on the server. */
 export class KeyedGate extends ExclusiveGate {
   constructor(...made: ConstructorParameters<typeof ExclusiveGate>) {
     super(...made)
@@ -53,13 +53,13 @@ export class KeyedGate extends ExclusiveGate {
     return (request.explicit ? this.#inAnotherSet(request.owner) : undefined) ?? super.hopeless(request)
   }
 
-  /** Each hold has a name of its own on the server: its owner would wait for itself. */
+  /** Each hold has its own name on the server, so the owner would wait for itself. */
   #inAnotherSet(owner: UnitOfWork): DeadlockError | undefined {
     if (!this.#overlapping(owner).some((gate) => gate.tenureOf(owner) !== undefined)) return undefined
     return new DeadlockError(this.name, 'its owner holds some of these keys in another set: take all of them at once')
   }
 
-  /** What its owner waits for in sets that overlap it would wait for in vain. */
+  /** From now on, the owner's waits for overlapping sets are in vain. */
   given(_tenure: Tenure, owner: UnitOfWork): void {
     this.#note(owner)
     for (const gate of this.#overlapping(owner)) gate.reconsider(owner)

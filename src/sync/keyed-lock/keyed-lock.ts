@@ -20,7 +20,7 @@ import { KeyedGate, type Impatient } from './keyed-gate.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 
-/** Keys, a field for each, all of these in one text, and what the channel of its grants is named by. */
+/** The keys; the field of each; all fields as one text; and the part of a channel's name that stands for the set. */
 interface KeySet {
   readonly keys: readonly string[]
   readonly fields: readonly string[]
@@ -28,13 +28,13 @@ interface KeySet {
   readonly mark: string
 }
 
-/** So much of the hash of a set names the channel where its grants are told. */
+/** How many characters of the hash of a set name the channel of its grants. */
 const MARK = 16
 
 /**
  * Redisson's RedissonFasterMultiLock: one hash for a group, with three fields for each key that is held: `h`, the owner;
- * `h:<owner>:expire_time`, until when, in ms since the epoch; `h:<owner>:lock_count`, how often. Ours go by the server's clock.
- * Those of ours who wait stand in one line for the group, each process once for each set of keys.
+ * `h:<owner>:expire_time`, until when, in ms since the epoch; `h:<owner>:lock_count`, how many times. Holdfast's clients use the
+ * server's clock. Their waiters wait in one line for the group, each process once for each set of keys.
  */
 class KeyedLockProtocol extends LinedProtocol implements Impatient {
   passes: () => boolean = () => false
@@ -87,7 +87,7 @@ class KeyedLockProtocol extends LinedProtocol implements Impatient {
     return this.orOfOneKey(take, () => this.runner.take(keyedLockAcquire, [group], args, isHeld))
   }
 
-  /** A process stands in the line once for this set: there is hardly ever more than one who asks. */
+  /** A process has one place in the line for this set, so there is hardly ever more than one asker. */
   protected override async ask({ askers, joins, notAfter, news, how }: Question): Promise<Answer<number>> {
     const answers: Answer<number>[] = []
     for (const words of askers.map((asker) => wordsOf([asker]) as [owner: string, lease: string])) {
@@ -143,7 +143,7 @@ class KeyedLockProtocol extends LinedProtocol implements Impatient {
     return briefly === true ? state : { ...state, ...(await this.#waiting(held, line, ask)) }
   }
 
-  /** Those in the line who want one of these keys, and do not hold it already. */
+  /** The waiters that want one of these keys and do not hold it already. */
   async #waiting(
     holders: ReadonlyMap<string, unknown>,
     first: Waiting,
@@ -170,21 +170,21 @@ class KeyedLockProtocol extends LinedProtocol implements Impatient {
   }
 }
 
-/** Owners, each with its deadline; and what each wants. */
+/** Owners, each with its deadline; and what each one wants. */
 type Waiting = readonly [pairs: readonly string[], wants: readonly string[]]
 
 const FAMILY = 'keyedLock'
 
-/** What a key becomes before it is hashed. */
+/** Encodes a key before it is hashed. */
 type KeyEncoder = (key: string) => string | Uint8Array
 
-/** These keys of a group; a kind for each set of them. */
+/** The lock of these keys of a group. Each set of keys is a kind of its own. */
 export const keyedLock = (keys: readonly string[], encode: KeyEncoder): LockKind => {
   const part = [...new Set(keys)].sort()
   const fields = part.map((key) => fieldOf(encode(key)))
   const set = fields.join(' ')
   const keySet: KeySet = { keys: part, fields, set, mark: hash('sha1', set, 'hex').slice(0, MARK) }
-  // A queue for each set.
+  // A gate for each set.
   const family = `${FAMILY} ${JSON.stringify(part)}`
   const kind: LockKind = {
     name: FAMILY,

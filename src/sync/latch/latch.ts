@@ -8,7 +8,7 @@ import type { CountDownLatch } from '../../api/latch.js'
 import type { WaitOptions } from '../../api/wait-options.js'
 import type { Waiter } from '../../core/waiting/waiter.js'
 
-/** Redisson's RCountDownLatch: one key with the count, which is gone when the latch is open. */
+/** Redisson's RCountDownLatch: one key with the count. The key is deleted when the latch opens. */
 export class Latch extends SharedObject implements CountDownLatch, Passage<Patience, true> {
   readonly kind = { name: 'countDownLatch' }
 
@@ -31,7 +31,7 @@ export class Latch extends SharedObject implements CountDownLatch, Passage<Patie
   }
 
   override async count(): Promise<number> {
-    // Redisson's own can have counted below none.
+    // Redisson's own clients can count below zero.
     return Math.max(0, await super.count())
   }
 
@@ -51,9 +51,9 @@ export class Latch extends SharedObject implements CountDownLatch, Passage<Patie
     return deleted === 1
   }
 
-  // ---- as those see it who wait --------------------------------------------------------------------------------------
+  // ---- for waiters ----------------------------------------------------------------------------------------------------
 
-  /** One look is for all. */
+  /** One look serves all waiters. */
   weight(): number {
     return 0
   }
@@ -64,6 +64,6 @@ export class Latch extends SharedObject implements CountDownLatch, Passage<Patie
   }
 
   async giveBack(): Promise<void> {
-    // Who goes through an open latch takes nothing.
+    // A caller that passes an open latch takes nothing.
   }
 }

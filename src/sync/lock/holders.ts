@@ -1,4 +1,4 @@
-/** From owners, each with how often it holds. */
+/** Reads the holders from owners, each with its count. */
 export const holdersOf = (fields: readonly string[]): { owner: string; count: number }[] => {
   const holders = []
   for (let i = 0; i + 1 < fields.length; i += 2) {

@@ -26,13 +26,13 @@ import { inspectLine } from '../fair-lock/fair-keys.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 
-/** Who has no place asks in vain. */
+/** With this limit, an asker without a place is not let in. */
 export const TOO_LATE = 0
 export const NEVER_TOO_LATE = Number.MAX_SAFE_INTEGER
 const JOINED: readonly JoinState[] = ['behind others', 'held', 'late', 'behind ours', 'next']
 const PLACES: readonly PlaceState[] = ['behind others', 'held', 'gone', 'behind ours', 'next']
 
-/** What the numbers of an `ask.lua` say to those who joined, and to those who stand in the line. */
+/** What the numbers of `ask.lua` mean for askers that join, and for those already in the line. */
 export const asJoined = ({ states, ...told }: Answer<number>): Answer<JoinState> => ({
   ...told,
   states: states.map((state) => JOINED[state] ?? 'late'),
@@ -42,7 +42,7 @@ export const asPlaces = ({ states, ...told }: Answer<number>): Answer<PlaceState
   states: states.map((state) => PLACES[state] ?? 'gone'),
 })
 
-/** One hash, whose field is the owner and whose value is how often it holds: what is so for all kinds that have it. */
+/** One hash, whose fields are owners and whose values are counts: the base of all kinds that use it. */
 export abstract class HashProtocol implements LockProtocol {
   readonly key: string
   readonly channel: string
@@ -63,7 +63,7 @@ export abstract class HashProtocol implements LockProtocol {
   abstract forceRelease(): Promise<boolean>
   abstract inspect(briefly?: boolean, owner?: string): Promise<ServerState>
 
-  /** While a slot of a cluster moves, no node runs what has several keys, one of which is not there. */
+  /** While a cluster slot moves, no node runs a command with several keys of which one is missing. */
   protected orOfOneKey<T>(step: Promise<T>, alone: () => Promise<T>): Promise<T> {
     return step.catch((trouble: unknown) => {
       if (!isMoving(trouble)) throw trouble
@@ -81,7 +81,7 @@ export abstract class HashProtocol implements LockProtocol {
   }
 }
 
-/** Who asks; whether they join the line, until when, and whether one of them may come to have the lock by it. */
+/** The askers; whether they join the line, and until when; whether the script may let one of them acquire the lock (`take`). */
 export interface Question {
   readonly askers: readonly Asker[]
   readonly joins: 0 | 1
@@ -96,17 +96,20 @@ export const wordsOf = (askers: readonly Asker[]): string[] => {
   return words
 }
 
-/** A lock whose waiters of ours stand in a line beside Redisson's keys: its `ask.lua` serves those who join and those who stand there. */
+/**
+ * A lock whose waiters in holdfast's clients wait in a line beside Redisson's keys. Its `ask.lua` serves both new askers and those in the
+ * line.
+ */
 export abstract class LinedProtocol extends HashProtocol implements LineProtocol {
-  /** The script that takes a free lock; -2: it is free, and others may come first. */
+  /** Runs the script that acquires a free lock; -2: it is free, but others may come first. */
   protected abstract takeFree(owner: string, lease: number): Promise<Attempt>
   protected abstract ask(question: Question): Promise<Answer<number>>
-  /** Gives back what it holds, or its place; 1: it held it. */
+  /** Releases the hold, or leaves the place; 1: it was a hold. */
   protected abstract giveBack(owner: string, served: readonly string[], visits: number): Promise<number>
   abstract grants(client: string): string
   abstract confirm(owner: string, lease: number): Promise<number>
 
-  /** For `readCounts` of the scripts. */
+  /** The argument of `readCounts` in the scripts. */
   protected counts(visits: number): number {
     return 4 * visits + (this.runner.countsAll ? 2 : 0) + (this.runner.mayBeCounted(this.channel) ? 1 : 0)
   }
@@ -129,7 +132,7 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
   }
 
   release(owner: string, served: readonly string[] = [], visits = 1): Promise<number> {
-    // Who only stood in the line had lost it while it was on trial.
+    // An owner that was still in the line lost the lock while it was on trial.
     return this.giveBack(owner, served, visits).then((freed) => (freed === 1 ? 1 : NOT_HELD))
   }
 
@@ -140,20 +143,20 @@ export abstract class LinedProtocol extends HashProtocol implements LineProtocol
 
 type LineKeys = readonly [lock: string, queue: string, deadlines: string, turn: string]
 
-/** Of a plain lock's hash: each process stands in the line once. */
+/** For the hash of a plain lock, where each process has one place in the line. */
 export abstract class HashLineProtocol extends LinedProtocol {
   readonly standsOnce = true
   protected readonly keys: LineKeys = [this.key, lineQueue(this.key), lineDeadlines(this.key), lineTurn(this.key)]
-  /** Where its tokens are counted, if it has some, and the newest that is known. */
+  /** The key that counts tokens, if the lock has them, and the newest token that is known. */
   protected readonly counter: readonly string[] = []
   protected readonly newest: bigint = 0n
 
-  /** A reply brought its token. */
+  /** Called with the token that a reply brought. */
   protected brought(_owner: string, _token: string | null): void {
     // A plain lock has none.
   }
 
-  /** What `inspect` tells of it. */
+  /** What `inspect` returns besides. */
   protected counted(_token: string | null): Pick<ServerState, 'token'> {
     return {}
   }

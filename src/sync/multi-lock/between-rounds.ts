@@ -7,12 +7,12 @@ import type { MemberFailure } from '../../errors.js'
 import { type Several, errorOf, tooFewWithout } from './outcomes.js'
 import { SeveralHolds } from './several-holds.js'
 
-/** A random pause of up to so many ms parts two calls that were in each other's way. */
+/** A random pause of up to this many ms separates two calls that got in each other's way. */
 const APART = 64
-/** After trouble the next round comes so many ms later at most. */
+/** After trouble, the next round starts at most this many ms later. */
 const TROUBLED = 1000
 
-/** What a caller wants of all members. */
+/** What a call wants from all members. */
 export interface Wanted extends AcquireOptions {
   readonly owner: UnitOfWork
   readonly wait: number
@@ -20,32 +20,32 @@ export interface Wanted extends AcquireOptions {
   readonly since: number
 }
 
-/** What a round brought that did not bring the lock. */
+/** The result of a round that did not acquire the lock. */
 export interface Missed {
   readonly failures: readonly MemberFailure[]
-  /** The places of those that said yes or no. */
+  /** The indices of the members that said yes or no. */
   readonly answered: readonly number[]
-  /** The place of the one to wait for. */
+  /** The index of the member to wait for. */
   readonly next: number
-  /** Members had less time than they need, as the wait was nearly over. */
+  /** Members had less time than they need, because the wait was nearly over. */
   readonly cut?: boolean
 }
 
 /** Several locks that are tried in rounds. */
 export interface Rounds extends Several<Lock> {
   readonly runtime: Runtime
-  /** One round: takes all of it, or gives everything back. `last`: what the round before brought. */
+  /** One round: acquires everything, or releases everything. `last`: the result of the round before. */
   attempt(wanted: Wanted, last: Missed | undefined): Promise<SeveralHolds | Missed>
-  /** Called when the call begins to wait; throws where it must not. What it returns is called when it waits no more. */
+  /** Called when the call begins to wait; throws if it must not wait. The function it returns is called when the wait is over. */
   waits(wanted: Wanted): () => void
   /** How much of the wait is left, ms. */
   left(wanted: Wanted): number
 }
 
-/** All of it, or what the last round met. */
+/** Returns the holds, or the result of the last round. */
 export const inRounds = async (locks: Rounds, wanted: Wanted): Promise<SeveralHolds | Missed> => {
   const { wait, signal } = wanted
-  /** Members that have answered this call: from then on their trouble is waited out. */
+  /** Members that have answered this call: their later trouble is waited out. */
   const known = new Set<number>()
   let last: Missed | undefined
   let troubles = 0
@@ -56,7 +56,7 @@ export const inRounds = async (locks: Rounds, wanted: Wanted): Promise<SeveralHo
       if (outcome instanceof SeveralHolds) return outcome
       const before = last
       const { failures, answered } = (last = outcome)
-      // Cut short by the end of the wait, a round says nothing about the servers: the one before it does.
+      // A round that was cut short by the end of the wait says nothing about the servers; the round before it does.
       const cut = outcome.cut === true
       const over = cut || locks.left(wanted) === 0
       if (wait > 0 && over && failures.every(({ error }) => isTransient(error)))
@@ -77,7 +77,7 @@ export const inRounds = async (locks: Rounds, wanted: Wanted): Promise<SeveralHo
   }
 }
 
-/** A pause, which an abort of the call ends. */
+/** Pauses, unless the call is aborted. */
 const pause = async ({ runtime }: Rounds, ms: number, signal: AbortSignal | undefined): Promise<void> => {
   if (signal?.aborted === true) return
   const over = runtime.background.pause(ms)
@@ -90,7 +90,7 @@ const pause = async ({ runtime }: Rounds, ms: number, signal: AbortSignal | unde
   stop?.()
 }
 
-/** Trouble that passes rejects a call that the server has never answered, and is waited out by one that waits already. */
+/** If the server has never answered this call, passing trouble rejects it. A call that waits already waits the trouble out. */
 const mustGoOn = (
   locks: Rounds,
   failures: readonly MemberFailure[],
@@ -98,7 +98,7 @@ const mustGoOn = (
   wanted: Wanted,
 ): void => {
   const { name, clock, runtime } = locks
-  // A connection that is just being made again is no reason to give up at once.
+  // A connection that is just being restored is no reason to give up at once.
   const young = clock.monotonic() - wanted.since < runtime.options.commandTimeout
   const fatal = failures.filter(({ index, error }) => {
     const goesOn = wanted.wait > 0 && young && isAway(error)

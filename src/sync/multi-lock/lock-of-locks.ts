@@ -20,10 +20,10 @@ import { released, SeveralHolds } from './several-holds.js'
 import { limitedStep, type LATE } from '../../core/waiting/limited-step.js'
 import { quoted } from '../../plain-text.js'
 
-/** For how long a round waits for what it gives back, ms. */
+/** How long a round waits for its releases, ms. */
 const GIVING_BACK = 1000
 
-/** Several locks as one, of whatever kinds and clients. How many it takes, and what a round of tries is, the subclass says. */
+/** Several locks as one, of any kinds and clients. The subclass defines how many it needs, and how a round tries them. */
 export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
   readonly name: string
   readonly members: readonly Lock[]
@@ -44,17 +44,17 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     return this.runtime.options.clock
   }
 
-  /** How many members it takes. */
+  /** How many members it needs. */
   abstract get needed(): number
-  /** How far the servers' clocks may part in the course of a lease, ms. */
+  /** How far the servers' clocks may drift apart during a lease, ms. */
   protected abstract drift(lease: number): number
 
   waits(_wanted: Wanted): () => void {
-    // Whoever waits for one of its members is counted there.
+    // A call that waits for a member is counted by that member.
     return () => undefined
   }
 
-  /** Why this owner cannot have as many as it takes before this very code has ended. */
+  /** Why this owner cannot acquire enough members before this very code has ended. */
   inVain(owner: UnitOfWork | undefined, signal: AbortSignal | undefined, limited: boolean): DeadlockError | undefined {
     const vain = this.members.map((member) => blocked(member)?.inVain(owner, signal, limited))
     const first = vain.find((error) => error !== undefined)
@@ -80,7 +80,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     const had = await inRounds(this, wanted)
     if (had instanceof SeveralHolds) return had
     const { failures, cut } = had
-    // In a wait that is shorter than an answer may take, silence says nothing.
+    // If the wait is shorter than an answer may take, silence means nothing.
     if (wanted.wait > 0 && cut !== true && tooFewWithout(this, failures)) throw errorOf(this.name, failures)
     return undefined
   }
@@ -91,7 +91,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
   ): Promise<T> {
     const [options, work] = usingArgs<AcquireOptions, (hold: MultiHold) => Promise<T> | T>(first, second)
     const hold = await this.acquire(options)
-    // Who takes a member in there re-enters, too.
+    // Code inside that acquires a member re-enters it, too.
     const inside = this.members.reduceRight<() => Promise<T>>(
       (inner, member, index) => () => within(member, hold.scope(index), inner),
       async () => work(hold),
@@ -99,13 +99,13 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     return whileHeld(this.runtime, hold, () => within(this, hold, inside))
   }
 
-  /** Whether it could not be acquired now. */
+  /** Whether an attempt would fail now. */
   async isLocked(): Promise<boolean> {
     const taken = await this.each((member) => member.isLocked())
     return taken.filter((one) => !one).length < this.needed
   }
 
-  /** Until it could be acquired. */
+  /** How long until it could be acquired, ms. */
   async remaining(): Promise<number | undefined> {
     return this.#untilFree(await this.each((member) => member.remaining()))
   }
@@ -127,12 +127,12 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
 
   #untilFree(left: readonly (number | undefined)[]): number | undefined {
     const sorted = left.map((ms) => ms ?? 0).sort((one, other) => one - other)
-    // As many as are needed are free when this one is.
+    // When this member is free, as many as needed are free.
     const last = sorted[this.needed - 1] ?? 0
     return last === 0 ? undefined : last
   }
 
-  /** Takes every member from whoever holds it. */
+  /** Releases every member by force. */
   async forceRelease(): Promise<boolean> {
     return (await this.each((member) => member.forceRelease())).includes(true)
   }
@@ -142,12 +142,12 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     return new OwnedLocks(this, owner as UnitOfWork)
   }
 
-  /** Of those that answered, which are enough. */
+  /** The results of the members that answered, if there are enough. */
   each<T>(step: (member: Lock) => Promise<T>): Promise<T[]> {
     return outcomes(this, step)
   }
 
-  /** The same locks in the same order, whichever objects stand for them. */
+  /** Whether it has the same locks in the same order, even as other objects. */
   isSame(lock: object): boolean {
     if (!(lock instanceof LockOfLocks) || lock.constructor !== this.constructor) return false
     return (
@@ -165,13 +165,13 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     return { ...checked, owner: owner ?? new UnitOfWork(), wait: checked.wait ?? wait, since }
   }
 
-  // ---- what rounds are made of ---------------------------------------------------------------------------------------
+  // ---- the parts of a round -----------------------------------------------------------------------------------------
 
   left({ wait, since }: Wanted): number {
     return Math.max(0, wait - (this.clock.monotonic() - since))
   }
 
-  /** Tries one member, for a limited time; what it brings after that is given back, unless somebody has a use for it. */
+  /** Tries one member, for a limited time. A hold that comes later is released, unless `late` uses it. */
   protected async try(
     index: number,
     { lease, renew, signal, owner }: Wanted,
@@ -182,7 +182,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     return limitedStep(trying, { signal, wait: limit }, this.clock, async (hold) => hold && late(hold))
   }
 
-  /** What was taken, as one hold; never one that is over already. */
+  /** Combines the holds into one. It never returns a hold that is already over. */
   protected async together(holds: (Hold | undefined)[], wanted: Wanted): Promise<SeveralHolds> {
     const { lease = this.runtime.options.watchdog, owner, signal } = wanted
     const { name, needed } = this
@@ -195,7 +195,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     throw hold.closed ?? lateError(name, lease)
   }
 
-  /** Nobody waits for a server that is silent beyond its limit, nor does an aborted call; the releases go on. */
+  /** The call does not wait for a server that is silent beyond its limit, nor if it is aborted; the releases go on. */
   protected async giveBack(holds: readonly (Hold | undefined)[], wanted: Wanted): Promise<void> {
     const had = holds.filter((hold) => hold !== undefined)
     const all = Promise.all(had.map((hold) => released(this.runtime, hold)))
@@ -214,7 +214,7 @@ const areSame = (one: object, other: object): boolean => {
 
 const leavesOf = (lock: Lock): Lock[] => (lock instanceof LockOfLocks ? lock.members.flatMap(leavesOf) : [lock])
 
-/** Two members that exclude one another could never be held together. */
+/** Two members that exclude each other could never be held together. */
 const mustDiffer = (members: readonly Lock[]): void => {
   const leaves = members.map(leavesOf)
   leaves.forEach((mine, index) => {
@@ -227,13 +227,13 @@ const mustDiffer = (members: readonly Lock[]): void => {
   })
 }
 
-/** Of the clients whose locks these are. */
+/** The clients that these locks belong to. */
 const runtimesOf = (lock: Lock): Runtime[] => {
   if (lock instanceof GatedLock) return [lock.runtime]
   return lock instanceof LockOfLocks ? lock.members.flatMap(runtimesOf) : []
 }
 
-/** Locks of this library know whom they wait for. */
+/** Only holdfast's locks know who they wait for. */
 const blocked = (lock: Lock): GatedLock | LockOfLocks | undefined =>
   lock instanceof GatedLock || lock instanceof LockOfLocks ? lock : undefined
 

@@ -7,8 +7,8 @@ import type { SeveralHolds } from './several-holds.js'
 import { LATE } from '../../core/waiting/limited-step.js'
 
 /**
- * All of several locks, of whatever kinds and clients. It waits for one lock at a time and only while it holds none: so two
- * that want the same in opposite orders never wait for each other.
+ * Acquires all of several locks, of any kinds and clients. It waits for one lock at a time, and only while it holds none. So two
+ * calls that want the same locks in opposite orders never wait for each other.
  */
 export class MultiLock extends LockOfLocks {
   get needed(): number {
@@ -19,7 +19,7 @@ export class MultiLock extends LockOfLocks {
     return 0
   }
 
-  /** Waits only for one, which it takes before all others. */
+  /** Waits for one lock only, and acquires it before all others. */
   async attempt(wanted: Wanted, last: Missed | undefined): Promise<SeveralHolds | Missed> {
     const { lease, renew, owner, signal, wait } = wanted
     const first = last?.next ?? 0
@@ -29,7 +29,7 @@ export class MultiLock extends LockOfLocks {
     ])
     const [had] = settled
     if (had?.status === 'fulfilled' && had.value !== undefined) {
-      // A single try has no limit but that of a reply.
+      // A single attempt is limited only by the time limit for a reply.
       const limit = wait === 0 ? 0 : Math.max(1, this.left(wanted))
       settled.push(...(await Promise.allSettled(order.slice(1).map((index) => this.try(index, wanted, limit)))))
     }
@@ -43,7 +43,7 @@ export class MultiLock extends LockOfLocks {
     if (!holds.includes(undefined)) return this.together(holds, wanted)
     await this.giveBack(holds, wanted)
     signal?.throwIfAborted()
-    // The lock that could not be acquired is the one to wait for, before anything else is taken.
+    // The next round first waits for the lock that could not be acquired.
     const next = settled.length === 1 ? first : holds.indexOf(undefined)
     return { failures: failuresOf(settled, this.members, order), answered, next }
   }

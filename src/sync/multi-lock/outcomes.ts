@@ -18,7 +18,10 @@ export const failuresOf = (
     return [{ index, name: members[index]?.name ?? '', error: result.reason as unknown }]
   })
 
-/** The failures of members as one error: where all say the same of the whole, that; its cause tells which they were. */
+/**
+ * Combines the failures of members into one error. If all mean the same for the whole, it is that error, and its cause lists the
+ * members.
+ */
 export const errorOf = (target: string, failures: readonly MemberFailure[]): unknown => {
   const errors = failures.map(({ error }) => error)
   const [first] = errors
@@ -32,14 +35,14 @@ export const errorOf = (target: string, failures: readonly MemberFailure[]): unk
   return cause
 }
 
-/** Several, of whom it takes so many. */
+/** Several members, of which it needs a number. */
 export interface Several<M extends Named> extends Named {
   readonly members: readonly (M | undefined)[]
   readonly needed: number
   readonly clock: Clock
 }
 
-/** Settles when all have, or a moment after enough went well: nobody waits for the others then, which stay undefined. */
+/** Settles when all steps have settled, or a moment after enough went well. The others are not awaited, and stay undefined. */
 export const enough = <T>(
   steps: readonly Promise<T>[],
   { needed, clock }: Pick<Several<Named>, 'needed' | 'clock'>,
@@ -62,7 +65,7 @@ export const enough = <T>(
     void Promise.all(all).then(end)
   })
 
-/** The same step with each that is there; what came of it where it was done, which is with enough of them, else it rejects. */
+/** Runs the same step with each member that is there, and returns the results. Rejects if too few succeeded. */
 export const outcomes = async <M extends Named, T>(
   several: Several<M>,
   step: (member: M) => Promise<T>,
@@ -75,17 +78,17 @@ export const outcomes = async <M extends Named, T>(
   )
   const settled = results.filter((result) => result !== undefined)
   const done = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-  // Where too few are done, all are settled.
+  // If too few succeeded, all have settled.
   if (done.length < needed) throw errorOf(name, failuresOf(settled, members, indices))
   return done
 }
 
-/** Whether fewer are left than it takes, where these have failed. */
+/** Whether, without the failed members, fewer are left than needed. */
 export const tooFewWithout = (
   { members, needed }: Pick<Several<Named>, 'members' | 'needed'>,
   failed: readonly MemberFailure[],
 ): boolean => members.length - failed.length < needed
 
-/** Where so many are needed: the one of these numbers that decides for how long, or how often, they are had. */
+/** The number that decides for how long, or how many times, as many as `needed` are held. */
 export const decisive = (numbers: readonly number[], needed: number): number =>
   [...numbers].sort((one, other) => other - one)[needed - 1] ?? 0

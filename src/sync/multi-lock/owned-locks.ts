@@ -5,20 +5,20 @@ import type { Lock } from '../../api/lock.js'
 
 /** Several locks as one. */
 interface Several extends Lock {
-  /** How many members it takes. */
+  /** How many members it needs. */
   readonly needed: number
   each<T>(step: (member: Lock) => Promise<T>): Promise<readonly T[]>
 }
 
-/** Redisson's vocabulary over several locks. Nothing is kept here: each member knows what its owner holds. */
+/** Redisson's method names for several locks. It keeps no state: each member knows what its owner holds. */
 export class OwnedLocks extends OwnedView<Several> {
   async unlock(): Promise<void> {
-    // Asked before, so that nothing changes where too few are held.
+    // Checked first, so that nothing changes if too few are held.
     if (!(await this.isHeld())) throw new NotOwnerError(this.name, String(this.owner))
     await this.target.each((member) => member.for(this.owner).unlock())
   }
 
-  /** How often it holds as many of them as it takes. */
+  /** How many times the owner holds as many members as needed. */
   async holdCount(): Promise<number> {
     const counts = await this.target.each((member) => member.for(this.owner).holdCount())
     return decisive(counts, this.target.needed)

@@ -17,24 +17,27 @@ import type { Hold, HoldState, MultiHold } from '../../api/hold.js'
 import { decisive, enough, outcomes } from './outcomes.js'
 import { quoted } from '../../plain-text.js'
 
-/** When it is lost the holder has this long to stop before the members that are left are given back, ms. */
+/** After a loss, the holder has this long to stop before the remaining members are released, ms. */
 const MARGIN = 500
 
-/** What a hold of several is made of. */
+/** What a hold of several locks consists of. */
 export interface Parts {
   readonly name: string
   readonly owner: UnitOfWork
-  /** By the place of its lock; undefined where that was not acquired. */
+  /** By the index of the lock; undefined if that lock was not acquired. */
   readonly holds: (Hold | undefined)[]
   /** How many must be certain. */
   readonly needed: number
-  /** By how much the servers' clocks may differ in the course of a lease, ms. */
+  /** How far the servers' clocks may drift apart during a lease, ms. */
   readonly drift: number
 }
 
 const isLive = ({ state }: Hold): boolean => state === 'held' || state === 'uncertain'
 
-/** Where nobody waits for it. A member may be an object of the caller's own: what its release throws is an `error` event. */
+/**
+ * Releases a hold that no call waits for. A member may be the caller's own object: if its release throws, the client emits an
+ * `error` event.
+ */
 export const released = async (runtime: Runtime, hold: Hold): Promise<void> => {
   try {
     await hold.release()
@@ -43,7 +46,7 @@ export const released = async (runtime: Runtime, hold: Hold): Promise<void> => {
   }
 }
 
-/** Several holds as one, which lasts while as many of them as are needed are certain. */
+/** Several holds as one. It lasts as long as enough of them are certain. */
 export class SeveralHolds implements MultiHold, UsedHold {
   readonly name: string
   readonly owner: UnitOfWork
@@ -54,7 +57,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
   #end: 'released' | 'lost' | undefined
   #closed: ClosedError | undefined
   #released: Promise<boolean> | undefined
-  /** Where clocks may differ the signal fires before the members' own. */
+  /** If clocks may differ, the signal fires before the members' own signals. */
   #watch: Timer | undefined
 
   constructor(runtime: Runtime, parts: Parts) {
@@ -76,12 +79,12 @@ export class SeveralHolds implements MultiHold, UsedHold {
     return this.#parts.holds.filter((hold) => hold !== undefined)
   }
 
-  /** The hold of the lock at this place. */
+  /** The hold of the lock at this index. */
   part(index: number): Hold | undefined {
     return this.#parts.holds[index]
   }
 
-  /** What it is to who takes the lock at this place inside of it, which may be had only later. */
+  /** The scope for code inside that acquires the lock at this index. Its hold may come later. */
   scope(index: number): Scoped {
     const signal = (): AbortSignal => (this.part(index) ?? this).signal
     return {
@@ -92,7 +95,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
     }
   }
 
-  /** One more that was asked for and came late. */
+  /** Adds a hold that was requested earlier and came late. */
   join(hold: Hold, index: number): void {
     if (!this.#live) {
       void released(this.#runtime, hold)
@@ -144,7 +147,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
     return this.#end ?? this.#together(states)
   }
 
-  /** What it finds to be over ends in the same tick: a member says so by itself. */
+  /** A hold that this finds to be over ends in the same tick; members report their own end. */
   #look(): readonly HoldState[] {
     const states = this.members.map(({ state }) => state)
     const live = states.filter((state) => state === 'held' || state === 'uncertain').length
@@ -155,7 +158,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
   #together(states: readonly HoldState[]): HoldState {
     const held = states.filter((state) => state === 'held').length
     const live = held + states.filter((state) => state === 'uncertain').length
-    // Given back or detached by themselves.
+    // The members were released or detached on their own.
     if (live < this.#parts.needed) return 'released'
     return held >= this.#parts.needed ? 'held' : 'uncertain'
   }
@@ -168,14 +171,14 @@ export class SeveralHolds implements MultiHold, UsedHold {
     return this.#closed
   }
 
-  /** By the word of the servers too few were left. */
+  /** Whether the servers reported that too few holds were left. */
   get taken(): boolean {
     const members = this.members as readonly (Hold & { readonly taken?: boolean })[]
     return members.filter(({ taken }) => taken !== true).length < this.#parts.needed
   }
 
   get signal(): AbortSignal {
-    // In case that it is over by now.
+    // It may be over by now.
     this.remaining()
     return this.#controller.signal
   }

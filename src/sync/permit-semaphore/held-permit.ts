@@ -16,7 +16,7 @@ const never = (): never => {
   throw new Error('a permit is neither taken again nor passed on')
 }
 
-/** The steps of one permit, in the words of a lock: its id is the owner, and it is held once. */
+/** The steps of one permit in the terms of a lock: its id is the owner, and it has one level. */
 const stepsOf = ({ timeouts, runner }: IdentifiedPermits): HeldProtocol => ({
   key: timeouts,
   renewal: permitSemaphoreRenew,
@@ -26,13 +26,13 @@ const stepsOf = ({ timeouts, runner }: IdentifiedPermits): HeldProtocol => ({
   },
 })
 
-/** Looks after the tenure of one permit: nobody else here waits for it. */
+/** Looks after the tenure of one permit. It has no waiters in this process. */
 class PermitHost implements TenureHost {
   readonly protocol: HeldProtocol
   readonly #permits: IdentifiedPermits
   readonly #id: string
   readonly #ended: () => void
-  /** Whether a shorter lease was asked for and nobody said that the server has it. */
+  /** A shorter lease was requested, and the server has not confirmed it. */
   unsure = false
 
   constructor(permits: IdentifiedPermits, id: string, ended: () => void) {
@@ -65,7 +65,7 @@ class PermitHost implements TenureHost {
 
   #release(until?: number): Promise<boolean | undefined> {
     const step = (note: string): Promise<boolean> => this.#permits.release([this.#id], note)
-    // An id is given back once, however often that is asked for.
+    // An id is released only once, however many times it is requested.
     return this.runtime.steps.surely(this.#permits.key, step, until === undefined ? {} : { until })
   }
 
@@ -75,7 +75,10 @@ class PermitHost implements TenureHost {
     if (ours && (tenure.watched || this.unsure)) this.runtime.background.track(this.#cleanUp(tenure))
   }
 
-  /** What was never answered may have kept it, or not shortened it. Not before its end: the holder has that time to stop. */
+  /**
+   * A command without an answer may have renewed the permit, or not shortened its lease. It waits until the margin is over, because
+   * the holder has that time to stop.
+   */
   async #cleanUp(tenure: Tenure): Promise<void> {
     await this.runtime.background.pause(marginOf(tenure.lease))
     await this.#release()
@@ -90,7 +93,7 @@ class PermitHost implements TenureHost {
   }
 }
 
-/** One permit in the hands of the caller. Its trust and its renewal are those of a lock's hold. */
+/** A permit that the caller holds. Its certainty and renewal are those of a lock's hold. */
 export class HeldPermit implements Permit {
   readonly id: string
   readonly #permits: IdentifiedPermits
@@ -98,7 +101,7 @@ export class HeldPermit implements Permit {
   readonly #terms: Terms
   readonly #tenure: Tenure
   readonly #hold: TenureHold
-  /** It ended here since it was given back by its id, and nobody has said that it is. */
+  /** The permit ended here because it was released by its id, and the server has not confirmed that. */
   #unanswered = false
   readonly #closing = (release: boolean): Promise<void> => this.#close(release)
 
@@ -115,7 +118,7 @@ export class HeldPermit implements Permit {
     heldOf(permits).set(id, this)
   }
 
-  /** Where it is on the server, and as what. */
+  /** The key on the server that has it; `wire` is its name there. */
   get timeouts(): string {
     return this.#permits.timeouts
   }
@@ -124,7 +127,7 @@ export class HeldPermit implements Permit {
     return this.#tenure.wire
   }
 
-  /** As a lock's: the simulator asks it more than callers may. */
+  /** The hold of a lock. The simulator asks it for more than callers may. */
   get hold(): TenureHold {
     return this.#hold
   }
@@ -158,13 +161,13 @@ export class HeldPermit implements Permit {
     await this.release()
   }
 
-  /** Its lease is changed by its id, also to a shorter one. What was asked for before is answered first: the later word counts. */
+  /** Changes the lease by the permit's id, also to a shorter one. Earlier requests are answered first, so the latest one counts. */
   async lasts(lease: number, step: () => Promise<boolean>): Promise<boolean> {
     if (this.#terms.watched && !this.#tenure.over)
       throw new RangeError(`extend(${lease}): the permit ${this.id} is renewed; only a fixed lease can be changed`)
     return this.#tenure.inOrder(async () => {
       const sent = this.#tenure.now()
-      // It may be as short before there is an answer, or without one.
+      // The lease may already be that short before the answer comes, or without one.
       if (lease < this.remaining()) {
         this.#host.unsure = true
         this.#lastsOnly(lease, sent)
@@ -176,7 +179,7 @@ export class HeldPermit implements Permit {
     })
   }
 
-  /** The server was asked about what never expires: ms left, -1 when that is so still, -2 when it is gone. */
+  /** The server's answer about a permit that never expires: ms left, -1 if it still never expires, -2 if it is gone. */
   found(left: number, sent: Moment): void {
     if (this.#tenure.over || this.remaining() !== Infinity) return
     if (left === -2) this.#tenure.lose('somebody else gave it back, or its key was deleted', false)
@@ -199,7 +202,7 @@ export class HeldPermit implements Permit {
     else runtime.watchdog.moved(this.#tenure)
   }
 
-  /** It is about to be given back by its id, and ends here. Unless that is answered closing gives it back. */
+  /** The permit is about to be released by its id, and ends here. If that is not answered, closing the client releases it. */
   end(): void {
     if (this.#tenure.over) return
     this.#unanswered = true
@@ -207,7 +210,7 @@ export class HeldPermit implements Permit {
     this.#hold.end('released')
   }
 
-  /** By its id; or it was not there. */
+  /** It was released by its id, or it did not exist. */
   givenBack(): void {
     this.end()
     this.#forget()
@@ -234,7 +237,7 @@ export class HeldPermit implements Permit {
   }
 }
 
-/** What this client has of this semaphore by that id: whatever gives a permit back by its id ends it here too. */
+/** The permit with this id that this client holds. A release by the id must end it here, too. */
 export const heldBy = (permits: IdentifiedPermits, id: string): HeldPermit | undefined => {
   const held = heldOf(permits).get(id)
   return held?.timeouts === permits.timeouts ? held : undefined

@@ -30,13 +30,13 @@ import { quoted } from '../../plain-text.js'
 
 export interface PermitsRequest extends Patience {
   readonly count: number
-  /** An infinite lease is one for ever. */
+  /** An infinite lease never ends. */
   readonly terms: Terms
-  /** It has been checked once against how many there are in all: they may be added one by one while it waits. */
+  /** Its count was compared once with the number of all permits. Permits may be added one by one while it waits. */
   asked?: true
 }
 
-/** Permits of one call, and when they were asked for. */
+/** The permits of one call, and when they were requested. */
 export interface Grant {
   readonly ids: readonly string[]
   readonly sent: Moment
@@ -44,23 +44,23 @@ export interface Grant {
 
 type PermitsWaiter = Waiter<PermitsRequest, Grant>
 
-/** What a script says of one question. */
+/** A script's answer to one question. */
 interface Served {
-  /** How many calls have theirs; -1: no permits are set. */
+  /** How many calls got their permits; -1: no permits are set. */
   readonly calls: number
-  /** For the first in the line: in how many ms a permit lapses. */
+  /** In how many ms a permit expires, for the first in the line. */
   readonly left: number
-  /** How many there are, those taken included. */
+  /** The number of all permits, including those in use. */
   readonly all: number
 }
 
-/** As many ids weigh as much as a call. */
+/** This many ids count as much as one call. */
 const IDS_OF_A_CALL = 20
 
-/** 16 random bytes, as Redisson shows them. */
+/** 16 random bytes in hex, like Redisson's ids. */
 const newId = (clock: Clock): string => Buffer.from(clock.randomBytes(16)).toString('hex')
 
-/** Permits of which each has an id. */
+/** Permits that each have an id. */
 export class IdentifiedPermits extends PermitsInLine<PermitsRequest, Grant> {
   readonly kind = { name: 'permitSemaphore' }
   readonly timeouts: string
@@ -76,7 +76,7 @@ export class IdentifiedPermits extends PermitsInLine<PermitsRequest, Grant> {
     this.timeouts = permitTimeouts(key)
   }
 
-  /** As scripts take an id. Redisson up to 3.16 keeps its text; see `member-of.lua`. */
+  /** The form in which scripts expect an id. Redisson up to 3.16 stores its text; see `member-of.lua`. */
   marked(id: string): string {
     const { redisson } = this.runner.fleet
     return redisson === '3.8' || redisson === '3.16' ? `=${id}` : id
@@ -86,12 +86,12 @@ export class IdentifiedPermits extends PermitsInLine<PermitsRequest, Grant> {
     return Math.max(1, count / IDS_OF_A_CALL)
   }
 
-  /** The keys of a step along the line. */
+  /** The keys of a step that uses the line. */
   #keys(note: string) {
     return [this.key, note, ...this.place.line, this.timeouts] as const
   }
 
-  /** New ids for those who wait, and what scripts are told of each. */
+  /** New ids for the waiters, and the arguments of the scripts for each. */
   #calls(waiters: readonly PermitsWaiter[]): { grants: Grant[]; calls: (string | number)[] } {
     const { clock } = this.runtime.options
     const sent = momentOf(clock)
@@ -106,7 +106,7 @@ export class IdentifiedPermits extends PermitsInLine<PermitsRequest, Grant> {
     return { grants, calls }
   }
 
-  /** What a question without an answer took goes back, and a copy of it that comes late takes nothing. */
+  /** Releases whatever an unanswered question acquired, and stops a late copy of it from acquiring anything. */
   #undo(error: unknown, note: string, waiters: readonly PermitsWaiter[], grants: readonly Grant[]): void {
     const { runtime } = this
     const ids = grants.flatMap((grant) => grant.ids.map((id) => this.marked(id)))
@@ -131,7 +131,7 @@ export class IdentifiedPermits extends PermitsInLine<PermitsRequest, Grant> {
     }
   }
 
-  /** Of what nobody in the line comes for first. */
+  /** Acquires permits that no place in the line comes first for. */
   async #take(note: string, calls: readonly (string | number)[]): Promise<Served> {
     const [permits, , queue, deadlines, , turn, timeouts] = this.#keys(note)
     const keys = [permits, note, queue, deadlines, turn, timeouts] as const
@@ -141,7 +141,9 @@ export class IdentifiedPermits extends PermitsInLine<PermitsRequest, Grant> {
     return served === -2 ? this.#joinLine(note, calls, undefined) : { calls: served, left: -1, all }
   }
 
-  /** `patient`: who waits in the line if it has to; nobody does: it may stand there all the same. */
+  /**
+   * `patient`: the waiter that joins the line if it has to wait. Undefined: none joins, but the process may have a place already.
+   */
   async #joinLine(
     note: string,
     calls: readonly (string | number)[],
@@ -157,7 +159,7 @@ export class IdentifiedPermits extends PermitsInLine<PermitsRequest, Grant> {
     return { calls: served, left: left < 0 || restless < 0 ? Math.max(left, restless) : Math.min(left, restless), all }
   }
 
-  /** None in all may well be set by who adds some later. */
+  /** With no permits at all there is no error: they may be added later. */
   #tooMany(request: PermitsRequest, all: number): Error | undefined {
     const { count, needsSetup, asked } = request
     request.asked = true
@@ -201,7 +203,7 @@ export class IdentifiedPermits extends PermitsInLine<PermitsRequest, Grant> {
     return count
   }
 
-  /** All or none. Within the pass time waiters of this process get them, with ids of their own. */
+  /** Releases all or none. Within the pass time, waiters of this process get them, with new ids. */
   async release(ids: readonly string[], note: string): Promise<boolean> {
     const here = this.turnstiles.at<PermitsRequest, Grant>(this)
     let gone: boolean | undefined

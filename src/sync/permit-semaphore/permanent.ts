@@ -4,25 +4,25 @@ import { slotOf } from '../../keys.js'
 import { permitSemaphoreRenew } from '../../lua/scripts.gen.js'
 import type { HoldState } from '../../api/hold.js'
 
-/** So many are asked about at once. */
+/** How many permits one question covers. */
 const BATCH = 250
-/** What is in doubt is asked about again so soon, ms. */
+/** How soon it asks again about permits in doubt, ms. */
 const AGAIN = 1000
 
 /** A permit that never expires. */
 interface Permanent {
-  /** Where its id is on the server. */
+  /** The key on the server that has its id. */
   readonly timeouts: string
   readonly wire: string
   readonly state: HoldState
   question(now: Moment, cause: unknown): void
-  /** For so many ms it is there still, -1 for ever, -2 not. */
+  /** The permit exists for this many ms; -1: for ever; -2: it does not exist. */
   found(left: number, sent: Moment): void
 }
 
 /**
- * What this client holds and never expires. Nobody tells when such a permit is given back by its id elsewhere; so the server
- * is asked as often as a lease would end, and those that are gone are let go.
+ * The permits of this client that never expire. No message reports that another client released one of them by its id. So this
+ * client asks the server as often as a lease would end, and ends the permits that are gone.
  */
 export class PermanentPermits {
   readonly #runtime: Runtime
@@ -73,7 +73,7 @@ export class PermanentPermits {
       batches.set(slot, open)
       if ((open.at(-1) as Permanent[]).push(permit) === BATCH) open.push([])
     }
-    // What is not answered now is asked again next time.
+    // A batch without an answer is asked about again next time.
     for (const batch of [...batches.values()].flat()) await this.#ask(batch).catch(() => undefined)
     if (this.#held.size === 0) return
     const doubtful = [...this.#held].some(({ state }) => state === 'uncertain')

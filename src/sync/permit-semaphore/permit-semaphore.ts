@@ -19,13 +19,13 @@ import { IdentifiedPermits, type PermitsRequest } from './identified-permits.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 import { plainText } from '../../plain-text.js'
 
-/** So many at a time: one script takes them all, and others wait for it. */
+/** The most permits at a time: one script takes them all, and other clients wait for it. */
 const MOST = 10_000
 
-/** What may be an id at all. */
+/** The form of an id. */
 const ID = /^[0-9a-f]{32}$/
 
-/** Redisson's RPermitExpirableSemaphore: how many are left, and when each that is taken expires. */
+/** Redisson's RPermitExpirableSemaphore: how many permits are left, and when each one in use expires. */
 export class ExpirablePermits extends SharedObject implements PermitSemaphore {
   readonly #permits: IdentifiedPermits
 
@@ -146,7 +146,7 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
     return typeof ids === 'string' ? released !== undefined : (released ?? 0)
   }
 
-  /** How many; undefined: one of them is not there, so none. */
+  /** Returns how many were released; undefined: one of them does not exist, so none was. */
   async #release(given: string | readonly string[]): Promise<number | undefined> {
     const ids = [...new Set(typeof given === 'string' ? [given] : checkIds(given))]
     for (const id of ids) checkText(id, 'id')
@@ -157,7 +157,7 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
     const end = (): void => {
       for (const permit of held) permit.end()
     }
-    // Others may have it before there is an answer. Of several none goes where one of them is not there: then they stay.
+    // Another client may have it before the answer comes. Of several, none is released if one does not exist; then they stay held.
     if (ids.length === 1) end()
     const released = await this.once(async (note) => {
       try {
@@ -177,7 +177,7 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
     this.checkUsable()
     if (!ID.test(id)) return false
     const { timeouts } = this.#permits
-    // A copy that comes late would set a lease that nobody wants any more.
+    // Without `once`, a late copy would set an outdated lease.
     const step = (): Promise<boolean> =>
       this.once(async (note) => {
         const args = [this.#permits.marked(id), lease] as const

@@ -11,17 +11,17 @@ import { type Grant, Window, type WindowRequest } from './window.js'
 import { limitedStep, LATE } from '../../core/waiting/limited-step.js'
 import { quoted } from '../../plain-text.js'
 
-/** As Redisson counts the kinds. */
+/** In the order of Redisson's numbers. */
 const SCOPES = ['overall', 'client'] as const
 
 const FIELD = either(text, nil)
 const FIELDS = tuple(FIELD, FIELD, FIELD, FIELD)
 
-/** What the scripts take for a rate. */
+/** The arguments of the scripts for a rate. */
 const argsOf = ({ permits, interval, scope = 'overall', keepAlive = 0 }: Rate) =>
   [permits, interval, SCOPES.indexOf(scope), keepAlive] as const
 
-/** Redisson's RRateLimiter: one key with the rate, one with what is left of it, one with the grants in the window. */
+/** Redisson's RRateLimiter: one key with the rate, one with the permits left, one with the grants in the window. */
 export class WindowLimiter extends SharedObject implements RateLimiter {
   readonly #window: Window
 
@@ -73,7 +73,7 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
     const set = await this.once((note) =>
       runner.run(rateLimiterSetRate, [...keys, note, channel, ...line], [...args, ...voices]),
     )
-    // Nobody gets any before all are counted. Whoever asks next goes on with it, should this fail.
+    // The scripts grant no permits before all are counted. If this fails, the next request continues the count.
     if (set === 2) await this.query(() => this.#window.available(1)).catch(() => undefined)
     return set > 0
   }
@@ -103,7 +103,7 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
     const { runner, channel } = this
     if (permits === 0) return
     const { keys, line, voices } = this.#window
-    // One script looks at some thousands of grants.
+    // One script looks at a few thousand grants.
     for (let rest = permits; rest > 0;) {
       const asked = rest
       const done = await this.once((note) =>
@@ -167,7 +167,7 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
     }
   }
 
-  /** Who does not need to know whether it was this call that set it has no need to ask again. */
+  /** Sets the rate without finding out whether it was this call that set it, so it does not need to ask again. */
   async #setOnce(rate: Rate, { signal }: WindowRequest): Promise<void> {
     const { steps, link } = this.runtime
     const { line, voices } = this.#window
@@ -177,7 +177,7 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
     steps.forget(note)
   }
 
-  /** Nobody here waits before it: it asks by itself, so that it has no others to wait for. */
+  /** A single attempt asks at once by itself, so that it does not wait for other calls. */
   async #try(request: WindowRequest): Promise<Grant | undefined> {
     const { lockEvents, options } = this.runtime
     this.checkUsable()

@@ -22,28 +22,28 @@ import { quoted } from '../../plain-text.js'
 
 export interface WindowRequest extends Patience {
   readonly permits: number
-  /** Set where there is none. */
+  /** The rate to set if there is none. */
   readonly rate?: Rate | undefined
-  /** Nothing is taken back for it. */
+  /** Its permits are never returned, even if its answer comes late or not at all. */
   readonly late?: 'counts' | undefined
-  /** What the server said when it last refused it; `free`: when there will be enough, on the monotonic clock. */
+  /** What the server said at the last refusal; `free`: when there will be enough, on the monotonic clock. */
   refused?: { readonly remaining: number; readonly free: number }
 }
 
-/** What one call has got: the bytes that stand for it among the grants, and how many permits there still were. */
+/** The grant of one call: the bytes that stand for it among the grants, and how many permits were left. */
 export interface Grant {
   readonly call: Uint8Array
   readonly remaining: number
 }
 
 const RANDOM = 16
-/** A script looks at a thousand grants; for what it has not come to, one call asks so often and no more. */
+/** A script looks at a thousand grants. A call asks at most this many times until all have been looked at. */
 const RUNS = 1000
 
-/** Whom nobody tells anything polls. */
+/** Without a place in the line there are no messages, so it polls. */
 const unlined = (ms: number): number => Math.min(ms, POLL)
 
-/** As Redisson keeps a grant: a length, so many random bytes, how many permits. Up to 3.16 the length has eight bytes. */
+/** A grant in Redisson's format: a length, that many random bytes, the number of permits. Up to 3.16 the length has eight bytes. */
 const newCall = (clock: Clock, redisson: RedissonVersion, permits: number): Uint8Array => {
   const start = redisson === '3.16' ? 8 : 1
   const call = Buffer.alloc(start + RANDOM + 4)
@@ -56,33 +56,36 @@ const newCall = (clock: Clock, redisson: RedissonVersion, permits: number): Uint
 interface Question {
   readonly note: string
   readonly calls: readonly Uint8Array[]
-  /** A digit for each call: 1 where it waits in the line. */
+  /** A digit for each call: 1 if it waits in the line. */
   readonly patient: string
   readonly signal: AbortSignal | undefined
 }
 
-/** What a question brought: how many have theirs, how many permits are left, when the next one can have its own, when to ask again. */
+/**
+ * The answer to a question: how many calls got permits, how many permits are left, in how many ms the next call can have its own, and
+ * when to ask again.
+ */
 type Taken = readonly [served: number, remaining: number, left: number, pause: number]
 
 /**
- * The window of a rate limiter, as those see it who take permits. Those of one process who wait stand in a line on the server once, for
- * as many permits as the first of them wants; when it is first there, it is told when they are due.
+ * The window of a rate limiter, for calls that take permits. The waiters of a process have one place in the line on the server, for as
+ * many permits as the first of them wants. When that place is first, the server tells the process when the permits are due.
  */
 export class Window implements Passage<WindowRequest, Grant> {
   readonly name: string
   readonly kind = { name: 'rateLimiter' }
   readonly key: string
   readonly longest = LONGEST_PAUSE
-  /** Where the process is told to ask. */
+  /** The channel on which the process is woken up. */
   readonly channel: string
-  /** Where versions of ours that know of no line hear that permits came back. */
+  /** The channel on which old versions of holdfast without a line learn about returned permits. */
   readonly told: string
   /** In the order of Redisson's scripts. */
   readonly keys: readonly [string, string, string, string, string]
   readonly line: readonly [order: string, places: string]
   readonly #runtime: Runtime
   readonly #runner: Runner
-  /** By what name the process stands in the line; whether it may do so. */
+  /** The wire name of this process's place in the line, and whether it may be in the line. */
   #owner: string | undefined
   #stands = false
 
@@ -98,7 +101,7 @@ export class Window implements Passage<WindowRequest, Grant> {
     this.line = [limiterOrder(key), limiterPlaces(key)]
   }
 
-  /** With what the scripts tell others. */
+  /** What the scripts need to publish messages. */
   get voices(): [publish: string, counted: string, grants: string] {
     return [this.#runner.publishCommand, this.#runner.countsAll ? '1' : '0', limiterGrants(this.key)]
   }
@@ -110,7 +113,7 @@ export class Window implements Passage<WindowRequest, Grant> {
     )
   }
 
-  /** `joins`: those who wait do so in the line, even where permits are free. `signal`: aborted, it is not sent any more. */
+  /** `joins`: waiters join the line, even if permits are free. `signal`: once it has aborted, nothing more is sent. */
   async take(
     requests: readonly WindowRequest[],
     { joins = false, signal }: { joins?: boolean; signal?: AbortSignal | undefined } = {},
@@ -121,12 +124,12 @@ export class Window implements Passage<WindowRequest, Grant> {
     const patient = requests.map(({ wait }) => (joins && wait > 0 ? '1' : '0')).join('')
     const send = (): Promise<Taken> => this.#send({ note, calls, patient, signal }, requests)
     let [served, remaining, left, pause] = await send()
-    // Nobody has got any, so there is nothing to lose by asking again.
+    // No call has got permits yet, so nothing is lost by asking again.
     for (let runs = 1; served === 0 && left === 0 && runs < RUNS && signal?.aborted !== true; runs++)
       [served, remaining, left, pause] = await send()
     if (served === -1) return { granted: [], left: POLL, vain: unlessSetUp(this.name, 'rate is') }
     if (served === -2) return { granted: [], left: 1, vain: (request) => this.#tooMany(request, remaining) }
-    // It is not known for how long it stays so.
+    // How long this stays true is not known.
     const refused = { remaining, free: clock.monotonic() + Math.max(1, left) }
     for (const request of requests.slice(served)) request.refused = refused
     return { granted: calls.slice(0, served).map((call) => ({ call, remaining })), left: Math.max(1, pause) }
@@ -154,7 +157,7 @@ export class Window implements Passage<WindowRequest, Grant> {
   }
 
   async #joinLine({ note, calls, patient, signal }: Question): Promise<Taken> {
-    // A single try stands nowhere.
+    // A single attempt has no place in the line.
     const joins = patient.includes('1')
     const owner = joins ? (this.#owner ??= this.#runtime.nextWire()) : this.#runtime.nextWire()
     this.#stands ||= joins
@@ -181,7 +184,7 @@ export class Window implements Passage<WindowRequest, Grant> {
 
   leaveLine(): Promise<unknown> | undefined {
     const [owner, stands] = [this.#owner, this.#stands]
-    // Whoever comes now has another.
+    // A later waiter gets a new name.
     this.#owner = undefined
     this.#stands = false
     if (owner === undefined || !stands) return undefined
@@ -194,7 +197,7 @@ export class Window implements Passage<WindowRequest, Grant> {
     return left
   }
 
-  /** All there are, or at least so many. */
+  /** The number of available permits, or at least `enough` if there are more. */
   async available(enough: number): Promise<number> {
     for (let runs = 1; ; runs++) {
       const [available, behind] = await this.#runner.run(rateLimiterAvailable, this.keys, [enough])

@@ -31,19 +31,19 @@ import { LinedProtocol, type Question, wordsOf } from '../lock/lock.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 
-/** How many parts are looked at where it is only asked whether anybody reads. */
+/** How many parts to look at if the question is only whether there is a reader. */
 const BRIEF = 2
-/** And how many where all readers are asked for: those who died, and fields of other programs, are looked at as well. */
+/** How many parts to look at for all readers, including dead ones and fields of other programs. */
 const LOOKS = 40
-/** Redisson's mark of a writer, behind its owner. */
+/** Redisson's mark of a writer, after its owner. */
 export const WRITE = ':write'
 
 const MESSAGES = { read: '0', write: '1' } as const
 
 /**
- * Redisson's RReadWriteLock: a hash with the mode, a field for each reader and one for the writer. Each read has keys of
- * its own, which end with it. Those of ours who wait stand in one line, readers and writers, beside Redisson's keys: each
- * reader, and each writer or, unless it is fair, each process that writes.
+ * Redisson's RReadWriteLock: a hash with the mode, a field for each reader and one for the writer. Each read has its own keys,
+ * which expire with it. The waiters of holdfast's clients, readers and writers, are in one line beside Redisson's keys: each
+ * reader; and each writer if the lock is fair, else each process that writes.
  */
 abstract class Side extends LinedProtocol {
   protected abstract readonly mode: 'read' | 'write'
@@ -117,8 +117,8 @@ abstract class Side extends LinedProtocol {
 type Part = Pick<ServerState, 'ttl' | 'holders'> & { readonly next: string }
 
 /**
- * No script goes through thousands of readers: each call shows some of them. `briefly`: one who lives is enough, and as many
- * dead ones as a few calls show count as one.
+ * No script goes through thousands of readers: each call returns some of them. `briefly`: one live reader is enough. If a few calls
+ * show only dead ones, they count as one reader.
  */
 const holdersInParts = async (
   briefly: boolean | undefined,
@@ -139,7 +139,7 @@ const holdersInParts = async (
   }
 }
 
-/** From the fields of the hash, each with its value, and for how long each field's read goes on. */
+/** Reads the holders from the fields of the hash with their values, and from the time that each field's read has left. */
 const readersAndWriter = (fields: readonly string[], times: readonly number[]): ServerState['holders'] => {
   if (fields.length !== 2 * times.length) {
     throw new EngineError('BAD_REPLY', `the server answered with ${times.length} times for ${fields.length / 2} fields`)
@@ -148,7 +148,7 @@ const readersAndWriter = (fields: readonly string[], times: readonly number[]): 
     const owner = fields[2 * i] as string
     const count = Number(fields[2 * i + 1])
     if (owner.endsWith(WRITE)) return [{ owner, count, mode: 'write' }]
-    // Who died while reading is not there any more, though its field is.
+    // A reader that died is left out, although its field is still there.
     return time > 0 ? [{ owner, count, mode: 'read' }] : []
   })
 }
@@ -157,7 +157,7 @@ class ReadSide extends Side implements ReadProtocol {
   protected readonly mode = 'read'
   readonly shared = true
 
-  /** Each reader stands in the line for itself: those who stand together are let in together. */
+  /** Each reader has its own place in the line. Readers next to each other are let in together. */
   constructor(runner: Runner, key: string) {
     super(runner, key, false)
   }
@@ -166,7 +166,7 @@ class ReadSide extends Side implements ReadProtocol {
     return readWriteLockReadRenew
   }
 
-  /** Each level has a key of its own. */
+  /** Each level has its own key. */
   weight(level: number): number {
     return Math.max(level, 1)
   }
@@ -205,7 +205,7 @@ class WriteSide extends Side {
   }
 }
 
-/** Both sides of a read-write lock of this name. `fair`: each writer stands in the line for itself. */
+/** Both sides of the read-write lock of this name. `fair`: each writer has its own place in the line. */
 const sides = (name: string, fair: boolean): { readonly read: LockKind; readonly write: LockKind } => {
   const read: LockKind = {
     name: `${name}.read`,

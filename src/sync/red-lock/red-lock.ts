@@ -6,30 +6,30 @@ import type { Missed, Wanted } from '../multi-lock/between-rounds.js'
 import { released, type SeveralHolds } from '../multi-lock/several-holds.js'
 import { LATE } from '../../core/waiting/limited-step.js'
 
-/** A member that has not answered within a tenth of the lease counts as down; or within these, ms. */
+/** A member counts as down if it has not answered within a tenth of the lease, but within these limits, ms. */
 const LEAST = 250
 const MOST = 1000
 
 /**
- * A majority of locks of independent servers, which is what Redisson's RedissonRedLock is for. All are asked at once, a
- * minority that is down or silent keeps nobody waiting, and the hold knows until when a majority is certain.
+ * A majority of locks on independent servers, like Redisson's RedissonRedLock. It asks all of them at once. It does not wait for a
+ * minority that is down or silent, and the hold knows until when a majority is certain.
  */
 export class RedLock extends LockOfLocks {
   get needed(): number {
     return Math.floor(this.members.length / 2) + 1
   }
 
-  /** As Redlock has it: a hundredth, and what servers count in. */
+  /** As in Redlock: a hundredth of the lease, plus 2 ms for the precision with which servers count. */
   protected drift(lease: number): number {
     return lease / 100 + 2
   }
 
-  /** It only ever tries its members, so none of them sees that it waits. */
+  /** It only tries its members and never waits for them, so it counts its wait itself. */
   override waits({ owner, wait, signal }: Wanted): () => void {
     const { runtime, name } = this
     const { maxWaiters } = runtime.options
     const around = enclosing((lock) => this.isSame(lock))
-    // Any signal but that of the hold itself, which fires when it is lost only, is a limit.
+    // Any signal is a limit, except that of the enclosing hold: it fires only if the hold is lost.
     const limited = wait < Infinity || (signal !== undefined && signal !== around?.signal)
     if (around !== undefined && around.owner !== owner && !limited) {
       throw new DeadlockError(name, 'the enclosing using() of another owner holds it until this code has ended')
@@ -52,7 +52,7 @@ export class RedLock extends LockOfLocks {
     const round: Round = new Round(this, share, tries)
     if (await round.won) {
       const together = this.together(round.holds, wanted)
-      // Who grants it after that is one more, however late.
+      // A grant that comes after this adds a member, however late it is.
       round.close((late, index) => {
         void together.then(
           (hold) => hold.join(late, index),
@@ -68,12 +68,12 @@ export class RedLock extends LockOfLocks {
   }
 }
 
-/** All members asked at once. It is over when enough have granted, or when too few are left that could. */
+/** Asks all members at once. It is over when enough have granted, or when too few are left that could. */
 class Round {
   readonly holds: (Hold | undefined)[]
   readonly failures: MemberFailure[] = []
   readonly answered: number[] = []
-  /** Whether there was one whose time was over. */
+  /** Whether a member did not answer in time. */
   overdue = false
   /** Whether enough have granted. */
   readonly won: Promise<boolean>
@@ -120,13 +120,13 @@ class Round {
     this.holds[index] = hold
   }
 
-  /** Granted after its time: of use only to a round that was won without it. */
+  /** A grant that came too late. Only a round that was won without it can use it. */
   async late(hold: Hold, index: number): Promise<void> {
     if (this.#late === undefined) await hold.release()
     else this.#late(hold, index)
   }
 
-  /** From here on what is granted goes elsewhere. */
+  /** From now on, `late` receives the grants. */
   close(late: (hold: Hold, index: number) => void): void {
     this.#late = late
   }

@@ -19,7 +19,7 @@ const value = (reply: Reply, codec: Codec): unknown => {
   return isError(reply) ? serverError(reply.message) : reply
 }
 
-/** A status comes as bytes, too, and is no value of the codec: `redis.status_reply('OK')`, or what SET says. */
+/** A status such as `redis.status_reply('OK')`, or the reply of SET, also comes as bytes, but is not a value of the codec. */
 const decoded = (data: Uint8Array, codec: Codec): unknown => {
   try {
     return decodeWith(codec, data)
@@ -29,7 +29,7 @@ const decoded = (data: Uint8Array, codec: Codec): unknown => {
   }
 }
 
-/** What a script answered, asked for in binary: all text comes as bytes. */
+/** Readers of a script's answer, by kind. The reply is binary, so all text comes as bytes. */
 export const readers: Readers = {
   value,
   boolean: (reply) => reply === 1 || (reply instanceof Uint8Array && utf8(reply) === 'OK'),

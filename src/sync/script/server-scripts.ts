@@ -46,7 +46,7 @@ export class ServerScripts implements Scripts {
     await this.#everywhere(['FLUSH'], just('OK'))
   }
 
-  /** Where one of the nodes had one to end, what the others say does not matter; else why it could not be ended. */
+  /** If a script was ended on one node, the answers of the others do not matter. Otherwise it throws why none could be ended. */
   async kill(): Promise<void> {
     const outcomes = await this.#ask(['KILL'], just('OK'), 'apart')
     if (outcomes.some(({ status }) => status === 'fulfilled')) return

@@ -15,17 +15,17 @@ import type { Arg, Reply } from '../../lua/values.js'
 type Call = ScriptInput & { readonly returns?: keyof Returns | undefined }
 type Send = (keys: readonly string[], args: readonly Arg[], options: SendOptions) => Promise<Reply>
 
-/** How one client runs the scripts of its user. */
+/** How a client runs its user's scripts. */
 export class Scripting {
   readonly runtime: Runtime
-  /** Until a server before Redis 7 says that it has no such commands. */
+  /** False when a server before Redis 7 has said that it has no such commands. */
   #readOnly = true
 
   constructor(runtime: Runtime) {
     this.runtime = runtime
   }
 
-  /** Where `send` answers for the script: what of the call goes to it, and how its answer is read. */
+  /** Checks and encodes the call, sends it with `send`, and reads the answer. */
   async run(call: Call | undefined, { codec, readOnly, options }: Manner, send: Send): Promise<unknown> {
     const { keys = [], args = [], returns = 'value', route } = checkOptions(call, options)
     const read = readers[checkReturns(returns)]
@@ -38,7 +38,7 @@ export class Scripting {
     return read(await sent, codec)
   }
 
-  /** Redisson maps the names of a script's keys too. */
+  /** Redisson, too, maps the names of a script's keys. */
   #mapped(keys: readonly string[]): string[] {
     const mapped = keys.map((key, i) => this.runtime.keyOf(checkName(key, `keys[${i}]`)))
     const stray = this.runtime.link.cluster
@@ -62,15 +62,15 @@ export class Scripting {
   }
 }
 
-/** What a script was made with. */
+/** The options with which a script was made. */
 export interface Manner {
   readonly codec: Codec
   readonly readOnly: boolean
-  /** What its calls may say. */
+  /** The options that its calls accept. */
   readonly options: readonly string[]
 }
 
-/** `known`: what may be said beside the manner, in the same object. */
+/** `known`: all options that the same object may have. */
 export const mannerOf = (options: ScriptOptions | undefined, known: readonly string[] = OPTIONS.script): Manner => {
   const { codec = 'string', readOnly = false } = checkOptions(options, known)
   checkFlag(readOnly, 'readOnly')
@@ -83,7 +83,7 @@ const checkList = <T>(list: readonly T[], what: string): readonly T[] => {
   throw new TypeError(`${what} must be an array, not ${show(list)}`)
 }
 
-/** Lua of the user's. */
+/** A Lua script of the user. */
 export class UserScript implements Script {
   readonly #scripting: Scripting
   readonly #manner: Manner

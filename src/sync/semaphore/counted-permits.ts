@@ -20,7 +20,7 @@ export interface PermitsRequest extends Patience {
 
 type PermitsWaiter = Waiter<PermitsRequest, number>
 
-/** Permits that are nothing but an amount. */
+/** Permits without ids: only their number counts. */
 export class CountedPermits extends PermitsInLine<PermitsRequest, number> {
   readonly kind = { name: 'semaphore' }
 
@@ -34,7 +34,7 @@ export class CountedPermits extends PermitsInLine<PermitsRequest, number> {
     })
   }
 
-  /** The keys of a step along the line. */
+  /** The keys of a step that uses the line. */
   #keys(note: string) {
     return [this.key, note, ...this.place.line] as const
   }
@@ -58,7 +58,7 @@ export class CountedPermits extends PermitsInLine<PermitsRequest, number> {
     }
   }
 
-  /** Of what nobody in the line comes for first. */
+  /** Acquires permits that no place in the line comes first for. */
   async #take(note: string, wanted: readonly number[]): Promise<number> {
     const { queue, deadlines, turn } = this.place.keys
     const keys = [this.key, note, queue, deadlines, turn] as const
@@ -67,7 +67,9 @@ export class CountedPermits extends PermitsInLine<PermitsRequest, number> {
     return calls === -2 ? this.#joinLine(note, wanted, undefined) : calls
   }
 
-  /** `patient`: who waits in the line if it has to; nobody does: it may stand there all the same. */
+  /**
+   * `patient`: the waiter that joins the line if it has to wait. Undefined: none joins, but the process may have a place already.
+   */
   async #joinLine(note: string, wanted: readonly number[], patient: PermitsWaiter | undefined): Promise<number> {
     const owner = this.place.asks(patient !== undefined)
     const { own, news, voices } = this.place
@@ -88,12 +90,12 @@ export class CountedPermits extends PermitsInLine<PermitsRequest, number> {
     return permits
   }
 
-  /** Those who wait here have them, without the server. False: they do not. */
+  /** Passes the permits to waiters of this process, without the server. False: it did not. */
   pass(permits: number): boolean {
     return this.turnstiles.at(this)?.passing.pass(permits) === true
   }
 
-  /** What is taken now shall be seen by the server when it is given back. */
+  /** Permits granted until now are returned to the server, not passed on. */
   endPassing(): void {
     this.turnstiles.at(this)?.passing.end()
   }
@@ -104,7 +106,7 @@ export class CountedPermits extends PermitsInLine<PermitsRequest, number> {
     return (await this.runner.run(semaphoreTrySetPermits, this.#keys(note), args)) === 1
   }
 
-  /** False: there is no such semaphore, and it is not to be made. */
+  /** False: the semaphore does not exist, and must not be created. */
   add(amount: number, always: boolean, note: string): Promise<boolean> {
     const step = (owner: string, visits: number): Promise<number> => {
       const { own, voices } = this.place

@@ -9,16 +9,16 @@ import type { Waiter } from '../../core/waiting/waiter.js'
 import { semaphoreChannel } from '../../keys.js'
 
 /**
- * The permits of a semaphore of either kind, as those see them who take some. Those of one process who wait stand in the line on the
- * server once, for as many permits as the first of them wants.
+ * The permits of a semaphore of either kind, for calls that acquire some. The waiters of a process have one place in the line on the server, for as many
+ * permits as the first of them wants.
  */
 export abstract class PermitsInLine<Q extends Patience, G> implements Passage<Q, G> {
   abstract readonly kind: { readonly name: string }
   readonly name: string
   readonly key: string
-  /** Where the process hears that it was granted permits. */
+  /** The channel on which the process learns that it was granted permits. */
   readonly channel: string
-  /** Where Redisson tells of releases. */
+  /** The channel on which Redisson publishes releases. */
   readonly told: string
   readonly turnstiles: Turnstiles
   readonly runtime: Runtime
@@ -43,7 +43,7 @@ export abstract class PermitsInLine<Q extends Patience, G> implements Passage<Q,
   /** Takes this place out of the line. */
   protected abstract leave(owner: string): Promise<unknown>
 
-  /** For whom this question is to join the line, if it has to wait. */
+  /** The waiter for which this question joins the line, if it has to wait. */
   protected patient(waiters: readonly Waiter<Q, G>[], hears: boolean): Waiter<Q, G> | undefined {
     return hears || this.place.stands ? waiters.find(({ request }) => request.wait > 0) : undefined
   }
@@ -57,7 +57,10 @@ export abstract class PermitsInLine<Q extends Patience, G> implements Passage<Q,
     return owner === undefined ? undefined : this.leave(owner)
   }
 
-  /** A step that gives some back takes the place along that nobody here needs any more; `took`: whether it did. False: there was nothing to give back to. */
+  /**
+   * A step that releases permits also gives up the place in the line, if this process no longer needs it; `took`: whether the step did so. False: there was
+   * nothing to release to.
+   */
   protected async back(
     step: (owner: string, visits: number) => Promise<number>,
     took: (answer: number) => boolean,
@@ -70,7 +73,7 @@ export abstract class PermitsInLine<Q extends Patience, G> implements Passage<Q,
       answer = await step(place ?? this.runtime.options.id, visits)
       return answer !== -1
     } finally {
-      // Asked again, it knows of no place; and where nothing is given back it leaves none.
+      // A repeated step does not know the place, and a step that released nothing keeps it.
       if (!took(answer) && place !== undefined) void this.leave(place)
     }
   }

@@ -8,7 +8,7 @@ import { CountedPermits, type PermitsRequest } from './counted-permits.js'
 import type { SemaphoreOptions } from '../../api/semaphore.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 
-/** Redisson's RSemaphore: one key with how many permits there are now. */
+/** Redisson's RSemaphore: one key with the number of available permits. */
 export class CountedSemaphore extends SharedObject implements Semaphore {
   readonly #permits: CountedPermits
 
@@ -83,7 +83,7 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
     const request = this.#patient(options)
     const { turnstiles } = this
     let given: Promise<void> | undefined
-    // Also when the client closes meanwhile: no lease would end what nobody gives back.
+    // Called even if the client closes meanwhile, because these permits have no lease that would end.
     const giveBack = (): Promise<void> => (given ??= this.#permits.giveBack(request.permits))
     await this.#acquire(request, () => turnstiles.hold(giveBack))
     let result: T
@@ -94,7 +94,7 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
     } finally {
       this.runtime.working--
       const given = giveBack().then(() => turnstiles.letGo(giveBack))
-      // Without an answer it goes on behind.
+      // Without an answer, the release goes on in the background.
       await this.runtime.releases.within(given, undefined)
     }
     if (this.runtime.closed) throw new ClosedError(this.name)

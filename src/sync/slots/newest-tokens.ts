@@ -1,7 +1,7 @@
-/** The newest token that a client has had, by key: what comes next is above it, also when the counter was deleted. */
+/** The newest token that a client has received, by key. The next token is above it, even if the counter was deleted. */
 export type NewestTokens = Map<string, bigint>
 
-/** Of so many names the newest tokens are known: those used last. */
+/** The newest tokens of this many names are kept: those used last. */
 const NAMES = 1000
 
 export const newestOf = (newest: NewestTokens, key: string): bigint => newest.get(key) ?? 0n

@@ -4,26 +4,26 @@ import type { Runner } from '../../core/protocol/runner.js'
 import { type NewestTokens, newestOf, remember } from './newest-tokens.js'
 
 export interface RecordOptions {
-  /** Of all slots of the name. */
+  /** The key that all slots of the name share. */
   readonly key: string
   readonly slot: string
   readonly due: number | undefined
-  /** Never used again: whoever claims the slot writes it down. */
+  /** A name that is never used again. Claiming the slot writes it down. */
   readonly run: string
   readonly kept: number
   readonly newest: NewestTokens
 }
 
-/** What the server knows of a slot. */
+/** What the server knows about a slot. */
 export interface Look {
-  /** `undefined`: nobody has claimed it. */
+  /** `undefined`: no process has claimed it. */
   readonly state: 'running' | 'ran' | 'failed' | 'crashed' | 'skipped' | undefined
   readonly client: string
   readonly attempt: number
   readonly token: bigint | undefined
   readonly began: number | undefined
   readonly ended: number | undefined
-  /** Somebody holds its lock. */
+  /** Its lock is held. */
   readonly running: boolean
   readonly now: number
 }
@@ -72,7 +72,7 @@ export class SlotRecord {
     }
   }
 
-  /** `undefined`: it has ended, was tried too often, or the lock is not this owner's any more. */
+  /** `undefined`: the slot has ended, was tried too many times, or the lock no longer belongs to this owner. */
   async claim(owner: string, most: number): Promise<Claimed | undefined> {
     const { key, run, kept, newest } = this.#options
     const keys = [this.#record, this.lock, slotsToken(key), slotsLast(key)] as const
@@ -84,13 +84,13 @@ export class SlotRecord {
     return { token, attempt: reply[1] }
   }
 
-  /** `false`: another has it. */
+  /** `false`: another process has the slot. */
   async finish(state: 'ran' | 'failed', { attempt, token }: Claimed): Promise<boolean> {
     const { run, kept } = this.#options
     return (await this.#runner.run(slotsFinish, [this.#record], [run, state, kept, attempt, String(token)])) === 1
   }
 
-  /** What was claimed, if anything, never began. */
+  /** A claimed slot, if it was claimed, did not start. */
   giveBack(): Promise<number> {
     const { run, kept } = this.#options
     return this.#runner.run(slotsFinish, [this.#record], [run, '', kept, 0, ''])
@@ -103,7 +103,7 @@ export class SlotRecord {
   }
 }
 
-/** Whoever wrote something else there has claimed it as well. */
+/** Any other text in the record means that the slot was claimed, too. */
 const stateOf = (state: string | null, running: boolean): Look['state'] => {
   if (state === null) return undefined
   if (ENDS.includes(state)) return state as 'ran' | 'failed' | 'skipped'

@@ -26,10 +26,10 @@ import { type Claimed, type Look, SlotRecord } from './record.js'
 
 /** A week, ms. */
 const RETENTION = 604_800_000
-/** How long it is tried to claim a slot, or to write how its run has ended, ms. */
+/** How long it tries to claim a slot, or to write down how its run ended, ms. */
 const PATIENCE = 60_000
 
-/** What slots need of their client. */
+/** What slots need from their client. */
 export interface SlotsHome extends LockHome {
   readonly newest: NewestTokens
 }
@@ -164,7 +164,7 @@ export class ClaimedSlots implements Slots {
     return most > 1 ? lock.acquire(options) : lock.tryAcquire(options)
   }
 
-  /** Why it is not to be run here, as far as is known before its lock is held. */
+  /** Why this process must not run the slot, as far as that is known without its lock. */
   #skipped(look: Look, due: number | undefined, { most, grace }: Asked): Skipped | undefined {
     const { state, attempt, running, now } = look
     const late = due === undefined ? {} : { late: now - due }
@@ -178,7 +178,7 @@ export class ClaimedSlots implements Slots {
     return { reason: state, ...late }
   }
 
-  /** Somebody else had its lock, or its record, in the meantime. `ours`: the lock is ours, so whoever ran it does so no more. */
+  /** Another process had the lock or the record meanwhile. `ours`: this process has the lock, so a run by another process is over. */
   async #late<T>(record: SlotRecord, ours = false): Promise<SlotResult<T>> {
     const look = await this.#home.runtime.untilClosed(() => record.look(), this.name)
     const { state = 'running' } = look
@@ -190,7 +190,9 @@ export class ClaimedSlots implements Slots {
     return { outcome: 'skipped', ...skipped, ...by }
   }
 
-  /** Asked for again while the lock is certain. Whoever does not know whether it has the slot, or may not begin it any more, leaves it to others. */
+  /**
+   * Retries while the lock is certain. If it is unclear whether the slot was claimed, or if it may no longer start, it is left to other processes.
+   */
   async #claim(record: SlotRecord, hold: TenureHold, { most, signal }: Asked): Promise<Claimed | undefined> {
     const { runtime } = this.#home
     const { clock } = runtime.options
@@ -218,7 +220,7 @@ export class ClaimedSlots implements Slots {
     } finally {
       runtime.working--
     }
-    // Work that was stopped in the middle has not ended: as if its process had died, another may take over.
+    // Work that was stopped midway has not ended: another process may take over, as if this one had died.
     const { outcome } = result
     if (outcome === 'failed' && hold.signal.aborted) return result
     const until = runtime.options.clock.monotonic() + PATIENCE

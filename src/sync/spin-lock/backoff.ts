@@ -2,10 +2,10 @@ import { checkBackoff } from '../../check-options.js'
 import type { SpinBackoff } from '../../api/lock.js'
 import type { Backoff } from '../../core/waiting/request.js'
 
-/** So many ms are added at random at most, to part those who began together. */
+/** Up to this many random ms are added, to separate calls that began together. */
 const JITTER = 16
 
-/** Redisson's two: always the same pause, or one that grows to a bound. */
+/** Redisson's two strategies: a constant pause, or one that grows up to a limit. */
 export const backoffOf = (options: SpinBackoff | undefined): Backoff => {
   const checked = checkBackoff(options) ?? {}
   if ('delay' in checked) return () => checked.delay

@@ -6,7 +6,7 @@ import { backoffOf } from './backoff.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 import { holdersOf } from '../lock/holders.js'
 
-/** Redisson's RedissonSpinLock: the hash of a plain lock, without its messages. */
+/** Redisson's RedissonSpinLock: the hash of a plain lock, without messages. */
 class SpinLockProtocol extends HashProtocol {
   acquire(owner: string, lease: number): Promise<Attempt> {
     return this.runner.take(spinLockAcquire, [this.key], [owner, lease], isHeld)

@@ -12,9 +12,9 @@ import type { Codec } from '../../api/codec.js'
 import { quoted } from '../../plain-text.js'
 import { tell, textOf } from '../../thrown.js'
 
-/** What can be subscribed to. */
+/** What a client can subscribe to. */
 export interface Place {
-  /** As the user calls it. */
+  /** The user's name for it. */
   readonly title: string
   readonly kind: SubscriptionKind
   /** The channel or the pattern, as the server knows it. */
@@ -26,13 +26,13 @@ export type Receive = (message: unknown, channel: string) => unknown
 
 interface Concerned {
   readonly receive: Receive
-  /** The client was closed. */
+  /** Called if the client was closed. */
   readonly ended?: ((error: Error) => void) | undefined
-  /** Nothing comes any more. */
+  /** Called when no more messages come. */
   readonly over: () => void
 }
 
-/** One who listens to a topic. All of a client share one subscription of the server's. */
+/** A listener of a topic. All listeners of a client share one subscription on the server. */
 export class Listening implements Subscription {
   readonly #runtime: Runtime
   readonly #place: Place
@@ -40,7 +40,7 @@ export class Listening implements Subscription {
   readonly #gaps: Emitter<{ gap: [] }>
   readonly #ear: Attendance
   #atEnd: (() => void)[]
-  /** While it is not confirmed. */
+  /** Rejects `opened` while the subscription is not confirmed. */
   #refuse: ((reason: unknown) => void) | undefined
   #over: Promise<void> | undefined
 
@@ -58,7 +58,7 @@ export class Listening implements Subscription {
     this.#ear = runtime.subscriptions.attend(place.kind, place.name, inScope(hear))
   }
 
-  /** Resolves when the server has confirmed; rejects when it has not, or the signal aborts before. */
+  /** Resolves when the server has confirmed the subscription. Rejects if it does not, or if the signal aborts first. */
   async opened(signal: AbortSignal | undefined): Promise<void> {
     const { ready } = this.#ear
     if (ready === undefined) return
@@ -81,7 +81,7 @@ export class Listening implements Subscription {
     return this
   }
 
-  /** Called when it is over. */
+  /** The function is called when the subscription is over. */
   atEnd(end: () => void): void {
     if (this.#over === undefined) this.#atEnd.push(end)
     else end()
@@ -112,7 +112,7 @@ export class Listening implements Subscription {
     return this.unsubscribe()
   }
 
-  /** Whoever sent what cannot be read, or whatever a listener throws, must not keep messages from the others. */
+  /** An unreadable message, or a listener that throws, must not keep messages from the other listeners. */
   #hear({ payload, channel }: Message): void {
     const failed = (error: unknown): void => this.#runtime.fail(error)
     let message: unknown

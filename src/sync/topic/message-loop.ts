@@ -12,7 +12,7 @@ interface Waiting<T> {
 const BUFFER = 1000
 const DONE = { done: true, value: undefined } as const
 
-/** The messages of a topic one after the other, for who takes them at a pace of its own. */
+/** The messages of a topic one after the other, for a reader at its own pace. */
 export class MessageLoop<T> implements Messages<T> {
   readonly #topics: Topics
   readonly #place: Place
@@ -20,11 +20,11 @@ export class MessageLoop<T> implements Messages<T> {
   readonly #shape: (message: unknown, channel: string) => T
   readonly #gaps: Emitter<{ gap: [] }>
   readonly #buffer: T[] = []
-  /** Some were left out, and the loop has not made room since. */
+  /** Messages were dropped, and the loop has not made room since. */
   #full = false
   #waiting: Waiting<T>[] = []
   #listening: Promise<Listening | undefined> | undefined
-  /** It is over: with this error, once. */
+  /** The loop is over. If it ended with an error, the reader gets it once. */
   #end: { error?: unknown } | undefined
 
   constructor(topics: Topics, place: Place, options: MessagesOptions, shape: (message: unknown, channel: string) => T) {
@@ -83,7 +83,7 @@ export class MessageLoop<T> implements Messages<T> {
         failed,
       )
       listening.on('gap', () => this.#gaps.emit('gap'))
-      // All subscriptions of the topic were ended, or the signal did it.
+      // All subscriptions of the topic were ended, or the signal aborted.
       listening.atEnd(() => this.#over(abortOf(signal) ?? {}))
       if (this.#end !== undefined) await listening.unsubscribe()
       return listening

@@ -26,7 +26,7 @@ import type { Topics } from './topics.js'
 import { codecOf, encodeWith } from '../../codecs/by-name.js'
 import type { Place, Receive } from './listening.js'
 
-/** What a topic and a pattern have in common. */
+/** What topics and patterns have in common. */
 abstract class Listened<M> {
   protected readonly topics: Topics
   protected readonly place: Place
@@ -62,7 +62,7 @@ abstract class Listened<M> {
 const codecFor = (topics: Topics, codec: TopicOptions['codec']): Codec =>
   codec === undefined ? topics.runtime.options.codec : codecOf(codec)
 
-/** Redisson's RTopic, and its RShardedTopic. */
+/** Redisson's RTopic and RShardedTopic. */
 export class NamedTopic<M> extends Listened<M> implements Topic<M> {
   readonly name: string
 
@@ -85,7 +85,7 @@ export class NamedTopic<M> extends Listened<M> implements Topic<M> {
     runtime.checkOpen(this.name)
     this.topics.published(this.place)
     const command = [kind === 'sharded' ? 'SPUBLISH' : 'PUBLISH', name, payload]
-    // Always over the same connection, so that messages of one publisher keep their order.
+    // Always the same connection, so that the messages of a publisher keep their order.
     const options = { route: name, target: this.name }
     return runtime.untilClosed(() => runtime.link.command(command, integer, options), this.name)
   }

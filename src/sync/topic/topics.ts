@@ -5,7 +5,7 @@ import { EngineError } from '../../errors.js'
 import { Listening, type Place, type Receive } from './listening.js'
 import { quoted } from '../../plain-text.js'
 
-/** Who listens to the topics of one client. */
+/** The listeners of one client's topics. */
 export class Topics {
   readonly runtime: Runtime
   readonly #places = new Map<string, Set<Listening>>()
@@ -15,7 +15,7 @@ export class Topics {
     this.runtime = runtime
   }
 
-  /** One warning does for a client. */
+  /** Warns once per client if Java's listeners could not read such messages. */
   published({ title, codec }: Place): void {
     if (this.#warned) return
     const why = unreadable(codec, this.runtime.options.javaCodec)
@@ -26,7 +26,7 @@ export class Topics {
     )
   }
 
-  /** Resolves when the subscription stands. `ended`: the client was closed. */
+  /** Resolves when the server has confirmed the subscription. `ended` is called if the client was closed. */
   async listen(
     place: Place,
     receive: Receive,

@@ -12,7 +12,7 @@ const bitOffset = (text: Bytes): number => {
   throw new ReplyError('ERR bit offset is not an integer or out of range')
 }
 
-/** Bits count from the highest of a byte. */
+/** Bit 0 is the highest bit of a byte. */
 const mask = (bit: number): number => 0x80 >> (bit % 8)
 
 const byteAt = (text: Bytes, index: number): number => (index < text.length ? text.charCodeAt(index) : 0)
@@ -46,13 +46,13 @@ const ones = (byte: number): number => {
   return count
 }
 
-/** First and last bit that count, by the last words of the command. */
+/** The first and last bit to look at, from the last arguments of the command. */
 const bitRange = (argv: readonly Bytes[], length: number): [first: number, last: number] => {
   if (argv.length === 2) return [0, length * 8 - 1]
   if (argv.length !== 4 && argv.length !== 5) throw syntaxError()
   let start = roughInteger(argv[2] as Bytes)
   let end = roughInteger(argv[3] as Bytes)
-  // Redis finds such a range empty before it reads the unit.
+  // Redis treats such a range as empty before it reads the unit.
   if (start < 0 && end < 0 && start > end) return [0, -1]
   const unit = argv[4]?.toUpperCase() ?? 'BYTE'
   if (unit !== 'BYTE' && unit !== 'BIT') throw syntaxError()

@@ -1,4 +1,4 @@
-/** `amount` different ones, or all in their order when there are no more. */
+/** Chooses `amount` different items; all of them, in their order, if there are no more. */
 export const chooseDistinct = <T>(from: readonly T[], amount: number, random: () => number): T[] => {
   if (amount >= from.length) return [...from]
   const rest = [...from]

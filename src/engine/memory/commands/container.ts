@@ -1,7 +1,7 @@
 import type { Command, CommandTable } from '../command.js'
 import { unknownSubcommand } from '../errors.js'
 
-/** A command whose second word says what to do. */
+/** A command with subcommands. */
 export const container = (table: CommandTable): Command => ({
   arity: -2,
   subcommands: new Map(Object.entries(table)),

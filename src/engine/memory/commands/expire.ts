@@ -26,7 +26,7 @@ const readConditions = (argv: readonly Bytes[]): Conditions => {
   return found
 }
 
-/** No expiry counts as one that never comes. */
+/** A key without an expiry counts as one that expires infinitely late. */
 const allowed = ({ nx, xx, gt, lt }: Conditions, at: Int, current: Int | undefined): boolean => {
   if (nx && current !== undefined) return false
   if (xx && current === undefined) return false
@@ -47,7 +47,7 @@ const expire =
     return 1
   }
 
-/** -2 without the key, -1 without an expiry. */
+/** Answers -2 if there is no key, and -1 if it has no expiry. */
 const expiryOf =
   (read: (at: Int, now: number) => Int) =>
   (argv: readonly Bytes[], { database }: CommandContext): Reply => {

@@ -3,7 +3,7 @@ import { invalidExpire } from '../errors.js'
 import { add, type Int, integer, multiply } from '../numbers.js'
 import type { Bytes } from '../reply.js'
 
-/** How an expiry is given: in seconds or in ms, from now on or as a moment. */
+/** How an expiry is given: in seconds or ms, relative to now or as a point in time. */
 export interface ExpiryUnit {
   readonly factor: 1 | 1000
   readonly relative: boolean
@@ -16,7 +16,7 @@ export const EXPIRY_UNITS: Readonly<Record<string, ExpiryUnit>> = {
   PXAT: { factor: 1, relative: false },
 }
 
-/** The moment that an option of SET or GETEX means; only what lies ahead of 0 is allowed there. */
+/** The point in time that an option of SET or GETEX means; only positive numbers are allowed there. */
 export const optionMoment = (database: Database, text: Bytes, unit: ExpiryUnit, command: string): Int => {
   const value = integer(text)
   if (value <= 0) throw invalidExpire(command)
@@ -30,5 +30,8 @@ export const moment = (database: Database, value: Int, unit: ExpiryUnit, command
   return at
 }
 
-/** A command that sets an expiry of this very millisecond removes the key, though one set before is still there in it. */
+/**
+ * A command that sets an expiry of the current millisecond removes the key at once. A key whose expiry was set earlier still exists
+ * in that millisecond.
+ */
 export const hasPassed = (database: Database, at: Int): boolean => at <= database.now()

@@ -4,7 +4,7 @@ import { type Bytes, type Reply, ReplyError } from '../reply.js'
 import { chooseDistinct, chooseWithRepeats } from './choice.js'
 import { signedCount } from './operands.js'
 
-/** HRANDFIELD: a negative count allows the same field more than once. */
+/** HRANDFIELD: with a negative count, the same field may come more than once. */
 export const randomFields = (
   argv: readonly Bytes[],
   find: () => ReadonlyMap<Bytes, Bytes> | undefined,

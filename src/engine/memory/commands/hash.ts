@@ -20,7 +20,7 @@ const fieldsToWrite = (database: Database, key: Bytes): Fields => {
   return fields
 }
 
-/** How many fields are new. */
+/** Returns how many fields are new. */
 const setAll = (name: string, argv: readonly Bytes[], database: Database): number => {
   if (argv.length % 2 === 1) throw wrongArity(name)
   const fields = fieldsToWrite(database, argv[1] as Bytes)

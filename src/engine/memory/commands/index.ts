@@ -13,7 +13,7 @@ import { setCommands } from './set.js'
 import { stringCommands } from './string.js'
 import { zsetCommands } from './zset.js'
 
-/** By both spellings that are in use; all others take the slower way. */
+/** By the two common spellings, in capitals and in small letters; other spellings take the slower path. */
 const commands = new Map<string, Command>()
 
 const tables: readonly CommandTable[] = [
@@ -38,7 +38,7 @@ for (const table of tables) {
   }
 }
 
-/** All of them, those of two words by the first. */
+/** All commands; subcommands only by the name of their command. */
 export const commandNames = (): string[] => tables.flatMap((table) => Object.keys(table)).sort()
 
 export const findCommand = (name: Bytes): Command | undefined => commands.get(name) ?? commands.get(name.toLowerCase())

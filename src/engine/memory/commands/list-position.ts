@@ -4,11 +4,11 @@ import type { Bytes, Reply } from '../reply.js'
 import { failure, integerFrom, isWord, signedCount } from './operands.js'
 
 interface Search {
-  /** From 1 on; negative from the end. */
+  /** Counts from 1; a negative rank counts from the end. */
   rank: number
-  /** Undefined for one position in place of a list of them, 0 for all. */
+  /** Undefined: reply with one position instead of a list. 0: all positions. */
   count: number | undefined
-  /** How many items to look at, 0 for all. */
+  /** How many items to look at; 0: all. */
   limit: number
 }
 

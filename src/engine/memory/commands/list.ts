@@ -134,7 +134,7 @@ const move = (context: CommandContext, argv: readonly Bytes[], from: Side, to: S
   if (source === undefined) return null
   const target = database.get(at(argv, 2))
   if (target !== undefined && target.type !== 'list') throw wrongType()
-  // A list of one that moves onto itself must not vanish on the way, or its expiry would.
+  // If a list of one item moves onto itself, it must not disappear in between, or it would lose its expiry.
   const values = [(from === 'left' ? source.items.shift() : source.items.pop()) ?? '']
   pushTo(database, at(argv, 2), to, values)
   dropWhenEmpty(database, keyOf(argv), source)

@@ -2,10 +2,10 @@ import { syntaxError } from '../errors.js'
 import { MIN_INT, readInteger, roughInteger } from '../numbers.js'
 import { type Bytes, ReplyError } from '../reply.js'
 
-/** What the commands of collections read from their arguments, with the server's own errors. */
+/** Readers for the arguments of collection commands, with the server's own errors. */
 export const failure = (text: string): ReplyError => new ReplyError(`ERR ${text}`)
 
-/** At least `min`; every other number, and what is none, is answered with `message`. */
+/** An integer of at least `min`. Anything else is answered with the error `message`. */
 export const integerFrom = (min: number, text: Bytes, message: string): number => {
   const value = readInteger(text)
   if (value === undefined || value < min) throw failure(message)
@@ -14,7 +14,7 @@ export const integerFrom = (min: number, text: Bytes, message: string): number =
 
 export const count = (text: Bytes): number => integerFrom(0, text, 'value is out of range, must be positive')
 
-/** Any integer but the lowest one, which has no positive twin. */
+/** Any integer except the lowest one, which has no positive counterpart. */
 export const signedCount = (text: Bytes): number => {
   if (text !== MIN_INT.toString()) return roughInteger(text)
   throw failure('value is out of range, value must between -9223372036854775807 and 9223372036854775807')
@@ -25,7 +25,7 @@ const DECIMAL = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?$/i
 const HEXADECIMAL = /^([+-]?)0x(?=\.?[0-9a-f])([0-9a-f]*)(?:\.([0-9a-f]*))?(?:p([+-]?[0-9]+))?$/i
 const INFINITE = /^([+-]?)inf(?:inity)?$/i
 
-/** C's strtod over the whole text; undefined when a part of it is no number. */
+/** C's strtod over the whole text; undefined if a part of it is not a number. */
 export const parseDouble = (text: Bytes): number | undefined => {
   if (DECIMAL.test(text)) return Number(text)
   const infinite = INFINITE.exec(text)
@@ -37,7 +37,7 @@ export const parseDouble = (text: Bytes): number | undefined => {
   return (sign === '-' ? -1 : 1) * digits * 2 ** (Number(power) - 4 * fraction.length)
 }
 
-/** Too large for a double, or too small: the server refuses both. */
+/** Too large or too small for a double: the server refuses both. */
 const outOfRange = (text: Bytes, value: number): boolean =>
   Math.abs(value) === Infinity ? !INFINITE.test(text) : value === 0 && /^[^e]*[1-9]/i.test(text)
 
@@ -47,7 +47,7 @@ export const double = (text: Bytes, message = 'value is not a valid float'): num
   return value
 }
 
-/** A bound reads as C strings do: spaces may lead, nothing is 0, and what follows a NUL is not seen. */
+/** Reads a bound like a C string: leading spaces are allowed, an empty text is 0, and a NUL ends the text. */
 export const parseBound = (text: Bytes): number | undefined => {
   const end = text.indexOf('\0')
   const seen = end < 0 ? text : text.slice(0, end)
@@ -59,7 +59,7 @@ export interface Slice {
   readonly end: number
 }
 
-/** Redis's inclusive, possibly negative ranks as a half-open span within a length. */
+/** Converts Redis's inclusive, possibly negative ranks to a half-open span within a length. */
 export const spanOf = (from: number, to: number, length: number): Slice => {
   const start = Math.max(from < 0 ? from + length : from, 0)
   const end = Math.min(to < 0 ? to + length : to, length - 1) + 1
@@ -68,7 +68,7 @@ export const spanOf = (from: number, to: number, length: number): Slice => {
 
 export const isWord = (text: Bytes | undefined, word: string): boolean => text?.toLowerCase() === word
 
-/** The keys behind a count of keys at `at`, and the index of what follows them. */
+/** Reads the keys after a count of keys at `at`, and the index of the next argument. */
 export const countedKeys = (argv: readonly Bytes[], at: number): { keys: readonly Bytes[]; next: number } => {
   const amount = integerFrom(1, argv[at] ?? '', 'numkeys should be greater than 0')
   const next = at + 1 + amount

@@ -22,7 +22,7 @@ const counts =
     argv.slice(2).flatMap((channel) => [channel, pubsub.count(channel, sharded)])
 
 export const pubsubCommands: CommandTable = {
-  // Redis counts publishing among the writes that a read-only script may not do.
+  // Redis counts PUBLISH as a write, which a read-only script may not do.
   publish: { arity: 3, write: true, handle: publish(false) },
   spublish: { arity: 3, write: true, handle: publish(true) },
   pubsub: container({

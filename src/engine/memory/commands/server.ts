@@ -19,7 +19,7 @@ const time = (_argv: readonly Bytes[], { server }: CommandContext): Reply => {
   return [String(Math.floor(now / 1e6)), String(now % 1e6)]
 }
 
-/** No replica will ever confirm anything, so that it makes no sense to wait for one. */
+/** There are no replicas that could confirm anything, so waiting makes no sense. */
 const wait = (argv: readonly Bytes[]): Reply => {
   const timeout: Int | undefined = readInteger(argv[2] as Bytes)
   if (timeout === undefined) throw new ReplyError('ERR timeout is not an integer or out of range')

@@ -1,10 +1,10 @@
 import { readInteger } from '../numbers.js'
 import type { Bytes } from '../reply.js'
 
-/** Beyond this many the server gives up the compact form of its sets of integers. */
+/** With more members than this, the server gives up the compact form for a set of integers. */
 const COMPACT = 512
 
-/** The members as the server lists them: few integers in their order, others in no order at all. */
+/** The members in the server's order: a few integers are sorted, all others have no order. */
 export const listed = (members: ReadonlySet<Bytes>): Bytes[] => {
   const list = [...members]
   if (list.length > COMPACT || list.some((member) => readInteger(member) === undefined)) return list

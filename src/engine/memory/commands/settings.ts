@@ -5,7 +5,7 @@ import { type Bytes, type Reply, ReplyError } from '../reply.js'
 import { container } from './container.js'
 import { OK } from './string.js'
 
-/** Only what a client may want to know of a lock server; what is set has no effect. */
+/** Only the settings that a client of a lock server may ask for. Setting them has no effect. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   maxmemory: '0',
   'maxmemory-policy': 'noeviction',

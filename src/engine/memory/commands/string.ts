@@ -10,10 +10,10 @@ export const OK = new Status('OK')
 
 export const textOf = (database: Database, key: Bytes): Bytes | undefined => database.typed(key, 'string')?.text
 
-/** As SET does: whatever was there goes, with its expiry. */
+/** Like SET: removes any old value, and its expiry. */
 const store = (database: Database, key: Bytes, text: Bytes): void => database.set(key, { type: 'string', text }, false)
 
-/** Changes the text of a key, or makes it; the expiry stays. */
+/** Changes the text of a key, or creates it; the expiry stays. */
 export const putText = (database: Database, key: Bytes, text: Bytes): void => {
   const value = database.typed(key, 'string')
   if (value === undefined) database.set(key, { type: 'string', text })
@@ -29,7 +29,7 @@ interface SetOptions {
   readonly amount: Bytes
 }
 
-/** The options of SET, or of GETEX, which has only those of expiry. */
+/** The options of SET, or those of GETEX, which only concern the expiry. */
 const readOptions = (argv: readonly Bytes[], first: number, isSet: boolean): SetOptions => {
   let only: SetOptions['only']
   let get = false

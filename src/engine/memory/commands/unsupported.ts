@@ -1,6 +1,6 @@
 import type { Bytes } from '../reply.js'
 
-/** What Redis 7.0 knows and `memory:` does not, by group; `!` marks what no script may call there. */
+/** The commands of Redis 7.0 that `memory:` does not have, by group; `!` marks those that scripts may not call in Redis. */
 const GROUPS: Readonly<Record<string, string>> = {
   streams: `xack xadd xautoclaim xclaim xdel xgroup xinfo xlen xpending xrange xread xreadgroup xrevrange xsetid xtrim`,
   HyperLogLog: `pfadd pfcount pfdebug pfmerge pfselftest`,
@@ -33,7 +33,7 @@ const allowed = new Map(
   ),
 )
 
-/** The name by which a command is known that Redis has and `memory:` has not; undefined where Redis has none either. */
+/** The name of a command that Redis has and `memory:` does not; undefined if Redis does not have it either. */
 export const unsupportedName = (argv: readonly Bytes[]): string | undefined => {
   const name = (argv[0] ?? '').toLowerCase()
   const inner = `${name}|${(argv[1] ?? '').toLowerCase()}`

@@ -40,7 +40,7 @@ const parse = (argv: readonly Bytes[], ...preset: (typeof WORDS)[number][]): Add
   return { flags, pairs }
 }
 
-/** The member's new score; undefined when the flags leave it as it is. */
+/** The member's new score; undefined if the flags leave it unchanged. */
 const target = (sorted: SortedSet, member: Bytes, given: number, flags: Flags): number | undefined => {
   const current = sorted.score(member)
   if (current === undefined) return flags.has('xx') ? undefined : given
@@ -83,7 +83,7 @@ export const zsetAddCommands = {
   zincrby: {
     arity: 4,
     write: true,
-    // The server takes an increment that reads as an option for one.
+    // If the increment looks like an option, the server takes it for one.
     handle: (argv, context) => apply(context, argv[1] as Bytes, parse(argv, 'incr')),
   },
 } satisfies Record<string, Command>

@@ -51,7 +51,7 @@ const aggregateOf = (word: Bytes): Query['aggregate'] => {
   throw syntaxError()
 }
 
-/** Reads the option at `at` and returns where the next one is. */
+/** Reads the option at `at`, and returns the index of the next one. */
 const readOption = (options: readonly Bytes[], at: number, query: Query, { operation, form }: Kind): number => {
   const option = options[at]
   const values = options.slice(at + 1)
@@ -83,7 +83,7 @@ const parse = (context: CommandContext, argv: readonly Bytes[], kind: Kind): Que
   return query
 }
 
-/** The smallest first, as the server adds up: the order of additions shows in the last digits. */
+/** The smallest first, like the server: the order of additions affects the last digits. */
 const bySize = (sources: readonly Source[]): Source[] => [...sources].sort((a, b) => a.scores.size - b.scores.size)
 
 const union = ({ sources, aggregate }: Query): Map<Bytes, number> => {

@@ -3,12 +3,12 @@ import type { Bytes } from '../reply.js'
 import type { LexBound, LexRange, Scored, ScoreRange } from '../sorted-set.js'
 import { failure, parseBound } from './operands.js'
 
-/** A score as the server prints it: all digits that tell it from its neighbours, though not the fewest. */
+/** A score as the server prints it: with enough digits to identify it, but not the fewest possible. */
 export const scoreText = (score: number): Bytes => formatGeneral(score, 17)
 
 const LARGEST_COMPACT = 2 ** 62
 
-/** The compact form prints large integers with all their digits where a scan shows them. */
+/** In scans, the compact form prints large integers with all their digits. */
 export const scannedScoreText = (score: number, compact: boolean): Bytes =>
   compact && Number.isInteger(score) && Math.abs(score) <= LARGEST_COMPACT ? String(BigInt(score)) : scoreText(score)
 

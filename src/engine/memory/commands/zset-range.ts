@@ -8,7 +8,7 @@ import { flat, lexRange, scoreRange } from './zset-operands.js'
 
 type Kind = 'rank' | 'score' | 'lex'
 
-/** What the command's name has settled already; the rest is for the options to say. */
+/** What the command's name already decides; the options decide the rest. */
 interface Preset {
   readonly kind?: Kind
   readonly reverse?: boolean
@@ -31,7 +31,7 @@ interface Options {
   limit: number
 }
 
-/** Reads the option at `at` and returns where the next one is. */
+/** Reads the option at `at`, and returns the index of the next one. */
 const readOption = (options: readonly Bytes[], at: number, into: Options, preset: Preset): number => {
   const option = options[at]
   const [offset, limit] = options.slice(at + 1, at + 3)
@@ -60,7 +60,7 @@ const parse = (options: readonly Bytes[], preset: Preset): Query => {
   return { kind, reverse, withScores, offset: kind === 'rank' ? 0 : offset, limit }
 }
 
-/** Where the bounds lead, once there is a sorted set. Bad bounds are an error also when there is none. */
+/** Finds the span between the bounds, once there is a sorted set. Invalid bounds are an error even if there is none. */
 const spanFinder = (query: Query, from: Bytes, to: Bytes): ((sorted: SortedSet) => Span) => {
   const [min, max] = query.reverse ? [to, from] : [from, to]
   if (query.kind === 'score') {
@@ -97,7 +97,7 @@ const range = (preset: Preset): Command => ({
   },
 })
 
-/** Stores it under the key, or removes the key when it is empty. */
+/** Stores the set under the key, or removes the key if the set is empty. */
 export const storeSorted = ({ database }: CommandContext, key: Bytes, sorted: SortedSet): number => {
   if (sorted.size === 0) database.delete(key)
   else database.set(key, { type: 'zset', sorted }, false)
@@ -110,7 +110,7 @@ const zrangestore: Command = {
   handle: (argv, context) => {
     const [, target = '', key = '', from = '', to = '', ...options] = argv
     const sorted = new SortedSet()
-    // One after the other, as the server does: what comes before a long member may still take the compact form.
+    // Added one by one, like the server: members before a long one may still be stored in the compact form.
     for (const { member, score } of select(context, key, parse(options, { store: true }), [from, to])) {
       sorted.add(member, score)
     }

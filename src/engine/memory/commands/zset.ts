@@ -12,7 +12,7 @@ import { flat, lexRange, scannedScoreText, scoreRange, scoreText } from './zset-
 import { zsetRangeCommands } from './zset-range.js'
 
 type Handler = (argv: readonly Bytes[], context: CommandContext) => Reply
-/** Reads two bounds, and finds what is between them. */
+/** Reads two bounds, and finds the members between them. */
 type Between = (from: Bytes, to: Bytes) => (sorted: SortedSet) => Span
 
 const reads = (arity: number, handle: Handler): Command => ({ arity, handle })
@@ -22,7 +22,7 @@ const at = (argv: readonly Bytes[], index: number): Bytes => argv[index] as Byte
 const sortedAt = ({ database }: CommandContext, key: Bytes): SortedSet | undefined =>
   database.typed(key, 'zset')?.sorted
 
-/** Runs what removes members, and removes the key with the last one. */
+/** Runs a change that removes members, and removes the key if no member is left. */
 const shrink = <T>({ database }: CommandContext, key: Bytes, sorted: SortedSet, change: () => T): T => {
   const result = change()
   if (sorted.size === 0) database.delete(key)
@@ -99,7 +99,7 @@ const zmpop: Handler = (argv, context) => {
   return null
 }
 
-/** A reply twice as long must still be countable. */
+/** The reply has twice as many items, and its length must be a valid count, too. */
 const MOST_PAIRS = 2 ** 62
 
 const withScoresOf = (argv: readonly Bytes[], amount: number): boolean => {

@@ -1,7 +1,7 @@
 const addresses = new WeakMap<object, string>()
 let last = 0x7f0000000000
 
-/** What a script sees of an object's identity; no two objects share one. */
+/** The address that a script sees of an object; no two objects share one. */
 export const addressOf = (value: object | null): string => {
   if (value === null) return '(nil)'
   let address = addresses.get(value)

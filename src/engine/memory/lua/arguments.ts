@@ -2,22 +2,22 @@ import { calledAs, numberToString, raise, spend, stringToNumber, Table, takeText
 import { LONGEST } from '../reply.js'
 import type { LuaValue, Thread } from './vm.gen.js'
 
-/** A native function that returns nothing, which in Lua differs from returning nil. */
+/** The result of a native function that returns nothing, which in Lua is not the same as nil. */
 export const NOTHING: LuaValue[] = []
 
 /** luaL_error: the message starts with the place in the script that called the native function. */
 export const fail = (L: Thread, message: string): never => raise(L, where(L, 1) + message)
 
-/** What it costs to go through a text once, or to make it. */
+/** The cost of reading or making a text once. */
 export const spendText = (L: Thread, text: string): void => {
   if (text.length > 256) spend(L, text.length >> 5)
 }
 
-/** Joins two texts, unless nothing could hold the result. */
+/** Joins two texts, unless the result would be too long for any string. */
 export const joined = (L: Thread, a: string, b: string): string =>
   a.length + b.length > LONGEST ? fail(L, 'not enough memory') : a + b
 
-/** A text that a native function made. */
+/** Accounts for a text that a native function made. */
 export const made = (L: Thread, text: string): string => {
   spendText(L, text)
   takeText(text)
@@ -61,7 +61,7 @@ export const optionalNumber = (L: Thread, args: readonly LuaValue[], at: number,
 
 const TWO_63 = 2 ** 63
 
-/** C's cast from double to a 64-bit integer, as x86 does it: what does not fit is the lowest one. */
+/** C's cast from double to a 64-bit integer on x86: a value that does not fit becomes the lowest one. */
 export const toInt64 = (value: number): number => (value >= -TWO_63 && value < TWO_63 ? Math.trunc(value) + 0 : -TWO_63)
 
 /** C's cast from double to int by way of a 64-bit integer. */

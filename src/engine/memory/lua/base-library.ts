@@ -21,7 +21,7 @@ const tostring: NativeBody = (L, args) => toText(L, checkAny(L, args, 1))
 
 const DIGITS = /^[ \t\n\v\f\r]*([+-]?)([0-9a-zA-Z]+)[ \t\n\v\f\r]*$/
 
-/** strtoul in a base, which wraps at 64 bits no more here than any script does. */
+/** strtoul in a base. A value beyond 64 bits does not wrap; it becomes the highest one. */
 const parseInBase = (text: string, base: number): LuaValue => {
   const zero = text.indexOf('\0')
   const match = DIGITS.exec(zero < 0 ? text : text.slice(0, zero))
@@ -60,7 +60,7 @@ const assert: NativeBody = (L, args) => {
   return args
 }
 
-/** Redis' own pcall: an error that is a table with an `err` text comes back as that text. */
+/** Redis's own pcall: an error that is a table with an `err` text is returned as that text. */
 const pcall: NativeBody = (L, args) => {
   if (args.length === 0) return [false, 'attempt to call a boolean value']
   const result = vm.protectedCall(L, args[0], args.slice(1))
@@ -83,7 +83,7 @@ const select: NativeBody = (L, args) => {
   return args.slice(from)
 }
 
-/** LUAI_MAXCSTACK, less the slots a call has already taken. */
+/** LUAI_MAXCSTACK, minus the slots that a call already uses. */
 const MOST_RESULTS = 8000
 
 const unpack: NativeBody = (L, args) => {
@@ -159,7 +159,7 @@ const loadstring =
     return compiled(L, source, optionalString(L, args, 2, source), globals)
   }
 
-/** load: the pieces that a function returns until it returns nil or nothing. */
+/** load: reads the pieces that a function returns, until it returns nil or nothing. */
 const load =
   (globals: Table): NativeBody =>
   (L, args) => {

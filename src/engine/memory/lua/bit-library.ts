@@ -4,7 +4,7 @@ import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
 const double = new Float64Array(1)
 const words = new Int32Array(double.buffer)
 
-/** 2^52 + 2^51: a number plus this has its integer value, rounded, in its low bits. */
+/** 2^52 + 2^51: adding this to a number puts its rounded integer value into the low bits. */
 const MAGIC = 6755399441055744
 const LOW = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1
 
@@ -18,7 +18,7 @@ const fold =
   (combine: (a: number, b: number) => number): NativeBody =>
   (L, args) => {
     let bits = toBits(L, args, 1)
-    // The server reads the rest from the last on, which shows in whose fault an error is.
+    // The server reads the other arguments from the last one on, which affects the argument that an error names.
     for (let at = args.length; at > 1; at--) bits = combine(bits, toBits(L, args, at))
     return bits
   }

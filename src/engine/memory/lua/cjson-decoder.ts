@@ -193,7 +193,7 @@ export class CjsonDecoder {
     return /^[0-9a-fA-F]{4}$/.test(digits) ? Number.parseInt(digits, 16) : -1
   }
 
-  /** The code point of a \u escape or a pair of them; -1 when it is none. */
+  /** The code point of a \u escape, or of a pair of them; -1 if it is invalid. */
   #unicodeEscape(): number {
     const code = this.#hex4(this.#at + 2)
     if (code < 0) return -1

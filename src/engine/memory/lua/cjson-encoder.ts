@@ -70,14 +70,14 @@ export class CjsonEncoder {
     return `{${items.join(',')}}`
   }
 
-  /** The highest index when every key is one; -1 for anything that must become an object. */
+  /** The highest index if all keys are indices; -1 if the table must become an object. */
   #arrayLength(table: Table): number {
     let highest = 0
     let items = 0
     for (let pair = next(this.#L, table, undefined); pair; pair = next(this.#L, table, pair[0])) {
       const key = pair[0]
       if (typeof key !== 'number' || !(key > 0) || Math.floor(key) !== key) return -1
-      // The server keeps it in an int, where what is too large becomes the lowest one.
+      // The server keeps the index in an int, where a value that is too large becomes the lowest one.
       if (key > highest) highest = key > INT_MAX ? -INT_MAX - 1 : key
       items++
     }

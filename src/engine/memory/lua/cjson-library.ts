@@ -28,7 +28,7 @@ const functions = (): Record<string, NativeBody> => {
 
 const constants: Record<string, LuaValue> = { null: null, _NAME: 'cjson', _VERSION: '2.1.0' }
 
-/** A cjson module with settings of its own. */
+/** A cjson module with its own settings. */
 export const newCjson = (L: Thread): Table => {
   const table = newTable(L)
   for (const [name, body] of Object.entries(functions())) rawSet(L, table, name, native(body))

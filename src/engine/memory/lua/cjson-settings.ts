@@ -1,7 +1,7 @@
 import { argumentError, checkInteger, checkString } from './arguments.js'
 import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
 
-/** What a script may set on cjson; like the server's, it holds until it is set again. */
+/** The settings of cjson that a script can change. As on the server, a change stays until the next one. */
 export interface CjsonSettings {
   encodeMaxDepth: number
   decodeMaxDepth: number

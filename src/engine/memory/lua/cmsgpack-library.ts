@@ -40,7 +40,7 @@ const number = (n: number): string => {
     return `\xca${viewBytes(4)}`
   }
   view.setFloat64(0, n)
-  // The processor's own NaN has its sign set.
+  // The processor's NaN has its sign bit set.
   if (n !== n) view.setUint8(0, 0xff)
   return `\xcb${viewBytes(8)}`
 }
@@ -85,7 +85,7 @@ const encodeTable = (L: Thread, table: Table, depth: number): string => {
   return text
 }
 
-/** What has no form of its own, and what is nested too deep, is nil. */
+/** A value without a form in MessagePack, or nested too deeply, becomes nil. */
 const encode = (L: Thread, value: LuaValue, depth: number): string => {
   spend(L, 1)
   if (typeof value === 'string') return string(value)
@@ -182,7 +182,7 @@ class Reader {
 
   #unsigned(size: number): number {
     const bytes = this.#numeric(size)
-    // The server casts to its signed integer.
+    // The server casts it to a signed integer.
     if (size === 8) return Number(bytes.getBigInt64(0))
     return size === 1 ? bytes.getUint8(0) : size === 2 ? bytes.getUint16(0) : bytes.getUint32(0)
   }

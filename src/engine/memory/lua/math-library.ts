@@ -10,7 +10,7 @@ const unary =
 const binary =
   (compute: (x: number, y: number) => number): NativeBody =>
   (L, args) => {
-    // The server's compiler has the second argument checked first.
+    // As compiled, the server checks the second argument first.
     const second = checkNumber(L, args, 2)
     return compute(checkNumber(L, args, 1), second)
   }
@@ -20,7 +20,7 @@ const power = (x: number, y: number): number =>
 
 const modulo = (x: number, y: number): number => x % y
 
-/** A mantissa within [0.5, 1) and a power of two. */
+/** Splits a number into a mantissa in [0.5, 1) and a power of two. */
 const frexp: NativeBody = (L, args) => {
   const x = checkNumber(L, args, 1)
   if (x === 0 || !Number.isFinite(x)) return [x, 0]

@@ -8,7 +8,7 @@ const special = (value: number): string | undefined => {
 
 const negativeZero = (value: number): string => (Object.is(value, -0) ? '-' : '')
 
-/** C writes at least two digits of exponent. */
+/** C writes at least two digits for the exponent. */
 const exponentForm = (value: number, digits: number): string => {
   const text = exponential(value, Math.min(digits, 100))
   const at = text.indexOf('e')
@@ -19,7 +19,7 @@ const exponentForm = (value: number, digits: number): string => {
 /** "%.<digits>e" */
 export const formatExponent = (value: number, digits: number): string => special(value) ?? exponentForm(value, digits)
 
-/** toFixed, but what lies exactly between two results becomes the even one, as in C. */
+/** Like toFixed, but a value exactly between two results becomes the even one, as in C. */
 const fixed = (value: number, digits: number): string => {
   const text = value.toFixed(digits)
   if (digits >= 60) return text
@@ -40,7 +40,7 @@ export const formatFixed = (value: number, digits: number): string => {
 
 const withoutTrailingZeros = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
 
-/** "%.<digits>g", or "%#.<digits>g" when zeros stay. */
+/** "%.<digits>g", or "%#.<digits>g" if zeros stay. */
 export const formatGeneral = (value: number, digits: number, keepZeros = false): string => {
   const named = special(value)
   if (named !== undefined) return named

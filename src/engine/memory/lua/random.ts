@@ -2,7 +2,7 @@ const MULTIPLIER = 0x5deece66dn
 const INCREMENT = 0xbn
 const MASK = (1n << 48n) - 1n
 
-/** The server's own lrand48. It starts the same in every process and runs on from script to script. */
+/** The server's own lrand48. It starts with the same seed in every process, and continues from script to script. */
 export class Random {
   #state = 0x1234abcd330en
 

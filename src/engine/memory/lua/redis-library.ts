@@ -9,12 +9,12 @@ import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
 const VERSION = '7.0.15'
 const VERSION_NUMBER = 0x0007000f
 
-/** What a command costs, in steps of a loop. */
+/** The cost of a command, in loop steps. */
 const COMMAND = 50
 
 const raiseText = (L: Thread, text: string): never => raise(L, errorTable(L, text))
 
-/** Strings stay, integers print in full; anything else makes the call invalid. */
+/** Keeps strings, and prints integers in full; any other value makes the call invalid. */
 const commandArguments = (args: readonly LuaValue[]): string[] | undefined => {
   const argv = new Array<string>(args.length)
   for (let i = 0; i < args.length; i++) {
@@ -95,7 +95,7 @@ const setRepl: NativeBody = (L, args) => {
   return NOTHING
 }
 
-/** There are no users to restrict here, so any command that exists may be called. */
+/** This server has no users with restricted permissions, so any existing command may be called. */
 const aclCheckCommand =
   (host: ScriptHost): NativeBody =>
   (L, args) => {

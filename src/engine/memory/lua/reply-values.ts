@@ -12,7 +12,7 @@ const cString = (text: string): string => {
   return end < 0 ? text : text.slice(0, end)
 }
 
-/** "-CODE text", "-text" or "text" as the table {err = 'CODE text'} that Redis makes of it. */
+/** Makes the table {err = 'CODE text'} from "-CODE text", "-text" or "text", like Redis. */
 export const errorTable = (L: Thread, raw: string): Table => {
   const text = cString(raw)
   const table = newTable(L)
@@ -26,7 +26,7 @@ export const errorTable = (L: Thread, raw: string): Table => {
   return table
 }
 
-/** A server's reply as a Lua value. */
+/** Converts a server's reply to a Lua value. */
 export const replyToLua = (L: Thread, reply: Reply): LuaValue => {
   if (reply === null) return false
   if (typeof reply !== 'object') return reply
@@ -50,7 +50,7 @@ const pairsOf = (L: Thread, table: Table): [LuaValue, LuaValue][] => {
 
 const doubleText = (value: number): string => formatGeneral(value, 17)
 
-/** The tables that stand for RESP3 types; a RESP2 client sees their flat forms. */
+/** Converts tables that stand for RESP3 types to their flat forms, which a RESP2 client sees. */
 const typedTable = (L: Thread, table: Table): Reply | undefined => {
   const double = rawGet(L, table, 'double')
   if (typeof double === 'number') return doubleText(double)
@@ -83,13 +83,13 @@ const tableToReply = (L: Thread, table: Table): Reply => {
   }
 }
 
-/** An error's text on one line, as it goes over the wire. */
+/** The text of an error on one line, as it is sent. */
 export const errorText = (text: string): string =>
   cString(text)
     .replace(/[\r\n]+$/, '')
     .replace(/[\r\n]/g, ' ')
 
-/** A script's result as a reply. */
+/** Converts a script's result to a reply. */
 export const luaToReply = (L: Thread, value: LuaValue): Reply => {
   spend(L, 1)
   switch (typeof value) {

@@ -22,31 +22,31 @@ import type { Bytes, Reply, ScriptHost } from '../reply.js'
 const CHUNK_NAME = '@user_script'
 
 /**
- * What a script may do: some seconds' work, counted so that a run can be repeated: calls, jumps back, and what else takes
- * time in such steps. A slow machine ends it after the time that is Redis's own default for a script that keeps all waiting.
+ * How much a script may do: a few seconds' work, counted in steps so that runs are repeatable: calls, jumps back, and other work in
+ * units of these. A slow machine stops the script after 5 s, Redis's own default for a script that blocks all clients.
  */
 const STEPS = 50_000_000
 const MOST_MS = 5_000
-/** After so many steps it is looked at. */
+/** The limits are checked after this many steps. */
 const STRIDE = 500
-/** Bytes, of all that it makes but short strings. */
+/** The most bytes that a script may allocate; short strings do not count. */
 const MEMORY = 512 * 1024 * 1024
 
-/** Where all is one thread, nobody else could end it. Nothing within the script can catch it. */
+/** In a single thread, no other client could stop the script. A script cannot catch this error. */
 class Stopped extends Error {}
 const endless = () => new Stopped('BUSY Script did not end and was stopped; what it wrote stays.')
 const tooLarge = (): never => {
   throw new Stopped('ERR Script took too much memory and was stopped; what it wrote stays.')
 }
 
-/** Runs Redis Lua scripts; one interpreter per server, its compiled scripts cached by text. */
+/** Runs Redis Lua scripts. Each server has one interpreter, which caches compiled scripts by their text. */
 export class ScriptRuntime {
   readonly #L: Thread
   readonly #globals: Table
   readonly #chunks = new Map<Bytes, LuaFunction>()
   readonly #random = new Random()
   readonly #clock: Clock
-  /** How many steps are left to the script that runs. */
+  /** How many steps the running script has left. */
   #left = STEPS
   #began = 0
 
@@ -65,16 +65,13 @@ export class ScriptRuntime {
     this.#protectGlobals()
   }
 
-  /** Compiles a script, if it is none that is known; an error is returned. */
+  /** Compiles a script unless it is known. An error is returned. */
   check(source: Bytes): ReplyError | undefined {
     const chunk = this.#chunks.get(source) ?? this.#compile(source)
     return chunk instanceof ReplyError ? chunk : undefined
   }
 
-  /**
-   * Runs a script as EVAL does and converts its result as Redis does.
-   * An error is returned as a ReplyError with the text that Redis 7 gives.
-   */
+  /** Runs a script like EVAL, and converts its result like Redis. An error is returned as a ReplyError with the text of Redis 7. */
   run(source: Bytes, sha: string, keys: readonly Bytes[], argv: readonly Bytes[]): Reply {
     const chunk = this.#chunks.get(source) ?? this.#compile(source)
     if (chunk instanceof ReplyError) return chunk
@@ -89,7 +86,7 @@ export class ScriptRuntime {
     } catch (error) {
       vm.resetState(this.#L)
       if (error instanceof Stopped) return new ReplyError(error.message)
-      // Only a script can fill JavaScript's own stack, with a pattern say; it must not take the server along.
+      // A script can overflow JavaScript's own stack, for example with a pattern. That must not crash the server.
       if (error instanceof RangeError) {
         const what = error.message.includes('stack') ? 'stack overflow' : 'not enough memory'
         return new ReplyError(`ERR ${what} script: ${sha}, on @user_script:0.`)

@@ -10,7 +10,7 @@ interface Place {
   readonly line: number
 }
 
-/** Where an error was raised: the function itself, or its caller when it is a native one. */
+/** The place where an error was raised: in the function itself, or in its caller if it is a native function. */
 const placeOfError = (L: Thread): Place | undefined => {
   let frame = vm.frameAt(L, 1)
   if (frame !== null && vm.frameInfo(frame).what === 'C') frame = vm.frameAt(L, 2)
@@ -25,7 +25,7 @@ const asTable = (L: Thread, value: LuaValue): Table => {
   return table
 }
 
-/** The message handler under every script: whatever was raised becomes a table that says what and where. */
+/** The message handler of every script. It turns any error into a table that says what was raised, and where. */
 export const errorHandler = vm.native((L, args) => {
   const place = placeOfError(L)
   const table = asTable(L, args[0])
@@ -46,11 +46,11 @@ const untilZero = (text: string): string => {
   return end < 0 ? text : text.slice(0, end)
 }
 
-/** The reply to a script that failed with what the handler made of its error. */
+/** The reply to a failed script, from the error that the handler returned. */
 export const scriptError = (L: Thread, value: LuaValue, sha: string): ReplyError => {
   if (!(value instanceof Table))
     return new ReplyError(errorText(`ERR Error running script ${sha}, ${textOf(value) ?? ''}`))
-  // The server itself crashes when there is no text.
+  // Without a text, the server itself crashes.
   const message = untilZero(textOf(vm.rawGet(L, value, 'err')) ?? 'ERR unknown error')
   const source = textOf(vm.rawGet(L, value, 'source'))
   const line = textOf(vm.rawGet(L, value, 'line'))

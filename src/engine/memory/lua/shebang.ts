@@ -10,14 +10,14 @@ const checkOption = (option: string): ReplyError | undefined => {
   return unknown === undefined ? undefined : new ReplyError(`ERR Unexpected flag in script shebang: ${unknown}`)
 }
 
-/** What a script's flags say of its writes; undefined where it has no shebang. */
+/** Whether a script's flags forbid writes; undefined if it has no shebang. */
 export const isReadOnly = (source: Bytes): boolean | undefined => {
   if (!source.startsWith('#!')) return undefined
   const options = (source.split('\n', 1)[0] ?? '').split(' ')
   return options.some((option) => option.startsWith('flags=') && option.slice(6).split(',').includes('no-writes'))
 }
 
-/** Checks and takes off a script's first line when it is a shebang; its newline stays, so lines keep their numbers. */
+/** Checks and removes a script's shebang line. The newline stays, so that the line numbers do not change. */
 export const withoutShebang = (source: Bytes): Bytes | ReplyError => {
   if (!source.startsWith('#!')) return source
   const end = source.indexOf('\n')

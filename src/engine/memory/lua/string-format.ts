@@ -13,7 +13,7 @@ const FLAGS = '-+ #0'
 
 const isDigit = (c: string | undefined): boolean => c !== undefined && c >= '0' && c <= '9'
 
-/** Reads what follows a '%', with 5.1's limits: two digits of width, two of precision. */
+/** Reads a conversion after '%', with the limits of Lua 5.1: two digits for the width, two for the precision. */
 const parse = (L: Thread, format: string, from: number): { specification: Specification; end: number } => {
   let p = from
   while (p < format.length && FLAGS.includes(format.charAt(p))) p++
@@ -56,7 +56,7 @@ const decimal = (value: number, specification: Specification): string => {
   return pad(signed((integer < 0n ? '-' : '') + digits, specification.flags), specification, precision === undefined)
 }
 
-/** C's cast to unsigned on x86: what is negative wraps, what is too large is 0. */
+/** C's cast to unsigned on x86: a negative value wraps, and one that is too large becomes 0. */
 const toUint64 = (value: number): bigint => {
   if (value >= 2 ** 64) return 0n
   return value >= 2 ** 63 ? BigInt(value) : BigInt.asUintN(64, BigInt(toInt64(value)))
@@ -89,7 +89,7 @@ const floating = (value: number, specification: Specification): string => {
   return pad(signed(shown, flags), specification, Number.isFinite(value))
 }
 
-/** C's %s stops at a zero byte; a long string without a precision goes in whole. */
+/** C's %s stops at a zero byte. A long string without a precision is inserted whole. */
 const text = (value: string, specification: Specification): string => {
   if (specification.precision === undefined && value.length >= 100) return value
   const zero = value.indexOf('\0')
@@ -104,9 +104,9 @@ const quoted = (value: string): string => `"${value.replace(/["\\\n\r\0]/g, (c) 
 const convert = (L: Thread, args: readonly LuaValue[], at: number, specification: Specification): string => {
   switch (specification.letter) {
     case 'c': {
-      // What sprintf made is taken up to its first zero byte plus itself, so "%c" of 0 gives nothing beyond it.
+      // Only the text before the first zero byte of sprintf's output counts, so "%c" with 0 inserts nothing.
       const code = checkNumber(L, args, at)
-      // A number that is none of 32 bits becomes the least of those, on x86.
+      // On x86, a number outside 32 bits becomes the lowest one.
       const byte = code > -(2 ** 31) - 1 && code < 2 ** 31 ? code & 255 : 0
       const padded = pad(String.fromCharCode(byte), specification, false)
       const zero = padded.indexOf('\0')

@@ -16,7 +16,7 @@ import { call, index, LuaFunction, native, numberToString, spend, Table, typeNam
 import { LONGEST } from '../reply.js'
 import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
 
-/** A position counted from the end when negative; never below 0. */
+/** A position; a negative one counts from the end. Never below 0. */
 const position = (value: number, length: number): number => Math.max(0, value < 0 ? value + length + 1 : value)
 
 const sub: NativeBody = (L, args) => {
@@ -65,7 +65,7 @@ const reverse = (text: string): string => {
 
 const SPECIALS = /[\^$*+?.([%-]/
 
-/** string.find and string.match share all but what they return. */
+/** string.find and string.match differ only in their results. */
 const search = (L: Thread, args: LuaValue[], find: boolean): LuaValue | LuaValue[] => {
   const text = checkString(L, args, 1)
   const pattern = checkString(L, args, 2)
@@ -106,7 +106,7 @@ const gmatch: NativeBody = (L, args) => {
   })
 }
 
-/** The replacement text, in which %0–%9 are captures. */
+/** The replacement text, with captures for %0–%9. */
 const expand = (match: PatternMatch, template: string, start: number, end: number): string =>
   template.replace(/%([^])?/g, (_, c: string | undefined) => {
     if (c === undefined) return '\0'

@@ -38,7 +38,7 @@ const inClass = (c: number, letter: number): boolean => {
   return name === name.toLowerCase() ? test(c) : !test(c)
 }
 
-/** One match of a Lua 5.1 pattern; a zero byte ends the pattern, as it does in C. */
+/** One match of a Lua 5.1 pattern; a zero byte ends the pattern, as in C. */
 export class PatternMatch {
   readonly captures: Capture[] = []
 
@@ -100,7 +100,7 @@ export class PatternMatch {
     }
   }
 
-  /** The value of capture `i`; the whole match when there is none at all. */
+  /** The value of capture `i`; the whole match if the pattern has no captures. */
   capture(i: number, start: number, end: number): LuaValue {
     const capture = this.captures[i]
     if (!capture) return i === 0 ? this.text.slice(start, end) : fail(this.L, 'invalid capture index')
@@ -110,7 +110,7 @@ export class PatternMatch {
       : this.text.slice(capture.start, capture.start + capture.length)
   }
 
-  /** All captures; the whole match stands in for none when `whole` says so. */
+  /** All captures. If there are none and `whole` is set, the whole match. */
   all(start: number, end: number, whole: boolean): LuaValue[] {
     const count = this.captures.length === 0 && whole ? 1 : this.captures.length
     return Array.from({ length: count }, (_, i) => this.capture(i, start, end))

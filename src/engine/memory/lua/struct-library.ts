@@ -7,7 +7,7 @@ const NATIVE_ALIGNMENT = 8
 
 const isDigit = (c: string | undefined): boolean => c !== undefined && c >= '0' && c <= '9'
 
-/** Reads a format one option at a time, keeping byte order and alignment. */
+/** Reads a format, one option at a time, and keeps track of byte order and alignment. */
 class FormatReader {
   little = true
   alignment = 1
@@ -21,7 +21,7 @@ class FormatReader {
     this.#format = zero < 0 ? format : format.slice(0, zero)
   }
 
-  /** The next option and the size its value has; undefined at the end. */
+  /** The next option and the size of its value; undefined at the end. */
   next(): { option: string; size: number } | undefined {
     const option = this.#format[this.#at++]
     return option === undefined ? undefined : { option, size: this.#size(option) }
@@ -33,7 +33,7 @@ class FormatReader {
     return (size - (length & (size - 1))) & (size - 1)
   }
 
-  /** Everything that is no value: byte order, alignment and blanks. */
+  /** Handles options without a value: byte order, alignment and blanks. */
   control(option: string): void {
     if (option === ' ') return
     if (option === '>') this.little = false
@@ -129,7 +129,7 @@ const floatFrom = (data: string, at: number, size: number, little: boolean): num
 }
 
 const pack: NativeBody = (L, given) => {
-  // The server keeps a nil after the arguments, so that is what a missing one is.
+  // The server has a nil after the arguments, so a missing argument is nil.
   const args = [...given, undefined]
   const reader = new FormatReader(L, checkString(L, given, 1))
   let result = ''
@@ -171,7 +171,7 @@ const unpack: NativeBody = (L, args) => {
       if (size === 0) {
         const length = toNumber(values.pop())
         if (length === undefined) return fail(L, "format 'c0' needs a previous size")
-        // As C's cast to size_t: too large is 0, negative is far too large.
+        // Like C's cast to size_t: a value that is too large becomes 0, and a negative one becomes huge.
         const whole = Math.trunc(length)
         size = whole < 0 || length !== length ? Infinity : whole >= 2 ** 64 ? 0 : whole
         need(size)

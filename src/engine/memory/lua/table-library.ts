@@ -95,7 +95,7 @@ const foreachi: NativeBody = (L, args) => {
   return NOTHING
 }
 
-/** Lua 5.1's quicksort, step by step: an inconsistent order function must fail as it does there. */
+/** Lua 5.1's quicksort, step by step: with an inconsistent order function it must fail in the same way. */
 class Sorter {
   readonly #L: Thread
   readonly #table: Table
