@@ -16,7 +16,7 @@ import { keyEncoder } from './codecs/java-codec.js'
 import type { Settings } from './config/settings.js'
 import { newClientId } from './core/client/client-id.js'
 import { healthOf } from './core/client/health.js'
-import { PresenceLabel } from './core/client/presence-label.js'
+import { defaultLabel, PresenceLabel } from './core/client/presence-label.js'
 import { Runtime } from './core/client/runtime.js'
 import { GatedLock, type LockHome } from './core/gate/gated-lock.js'
 import { Gates } from './core/gate/gates.js'
@@ -294,9 +294,4 @@ export const start = async (settings: Settings, driver: Driver, limits?: Connect
   for (const warning of [...settings.warnings, ...facts.warnings]) runtime.warn(warning)
   if (untold !== undefined) runtime.warn(refused(['CLUSTER', 'SLOTS'], untold, 'no replicas are waited for'))
   return new ConnectedClient(runtime, facts, presence)
-}
-
-const defaultLabel = async (): Promise<string> => {
-  const { hostname } = await import('node:os')
-  return `${hostname()}:${process.pid}`
 }

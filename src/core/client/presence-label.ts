@@ -68,6 +68,12 @@ export class PresenceLabel {
   }
 }
 
+/** The host and the process. */
+export const defaultLabel = async (): Promise<string> => {
+  const { hostname } = await import('node:os')
+  return `${hostname()}:${process.pid}`
+}
+
 const labelOf = (text: unknown): string | undefined => {
   if (typeof text !== 'string') return undefined
   try {
