@@ -9,8 +9,8 @@ import { rethrow, translated } from './errors.js'
 const EVALSHA = 'evalsha'
 
 /**
- * A script call with only text arguments, as nearly all are. It is encoded here in one go, which takes a third of the time that ioredis needs for
- * each argument.
+ * A script call with only text arguments, as nearly all are. It is encoded here in one go, which saves about a third of what the client spends on
+ * a command.
  */
 class TextCommand extends Command {
   readonly #argv: readonly Arg[]
