@@ -6,7 +6,7 @@ local function restoreDeadlines(line)
   end
   local some = fieldsAt(line.amounts, '0', 200)
   for i = 1, math.min(#some, 1000), 2 do
-    if #some[i] < 100 and not redis.call('ZSCORE', line.deadlines, some[i]) then
+    if #some[i] < LONGEST_NAME and not redis.call('ZSCORE', line.deadlines, some[i]) then
       redis.call('ZADD', line.deadlines, line.now + TRIAL, some[i])
     end
   end
