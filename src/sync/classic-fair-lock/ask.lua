@@ -23,7 +23,7 @@ local function take(owner, lease, allowance, holds)
     end
     redis.call('LPOP', queue)
     redis.call('ZREM', deadlines, owner)
-    local waiting = counted and redis.call('ZRANGE', deadlines, 0, 1999, 'WITHSCORES') or {}
+    local waiting = counted and membersAt(deadlines, 0, 2000) or {}
     for i = 1, #waiting, 2 do waiting[i], waiting[i + 1] = waiting[i + 1] - allowance, waiting[i] end
     addScores(deadlines, waiting)
     takeHold(lock, owner, lease)

@@ -5,16 +5,15 @@
 -- ARGV owner, allowance (ms), counted, channel, publish
 -- returns integer 1 freed, 0 only waited, -1 neither held nor waited
 
-local waiting = placesAt(queue, 0, 2000)
-local wasHead = waiting[1] == owner
+local wasHead = redis.call('LINDEX', queue, 0) == owner
 local held = redis.pcall('HEXISTS', lock, owner) == 1
 local waited = false
 if held then
   redis.call('UNLINK', lock)
 else
-  if counted ~= '1' then
-    waiting = wasHead and redis.call('ZRANGE', deadlines, 0, 1999) or {}
-  end
+  local waiting = counted == '1' and placesAt(queue, 0, 2000) or {}
+  local some = counted ~= '1' and wasHead and membersAt(deadlines, 0, 2000) or {}
+  for i = 1, #some, 2 do waiting[#waiting + 1] = some[i] end
   local moves = wasHead
   for _, other in ipairs(waiting) do
     if other == owner then
@@ -37,7 +36,7 @@ end
 -- Where it was its turn, Redisson's own leave without a word, and the next finds out when its time is over.
 if (wasHead or not waited) and redis.call('EXISTS', lock) == 0 then
   local head = redis.call('LINDEX', queue, 0)
-  if head then
+  if head and #head < LONGEST_NAME then
     -- Freed is freed, also where telling it is refused.
     redis.pcall(publish, channel .. ':' .. head, '0')
   end

@@ -24,12 +24,12 @@ local latest = tail and deadlineOf(line, tail) or 0
 -- first of ours who waits, for `limitDeadlines` puts right those of Redisson's before it. It and all who are due later are due earlier by
 -- what it has more than it needs and six allowances, so that all keep their distances; when that is as much as all have added.
 if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * length + 6) * allowance then
-  local first, after = redis.call('ZRANGE', deadlines, 0, 63, 'WITHSCORES'), line.now + math.max(left, TRIAL)
+  local first, after = membersAt(deadlines, 0, 64), line.now + math.max(left, TRIAL)
   for i = 1, #first, 2 do
     local deadline = tonumber(first[i + 1])
     local off = isOurs(first[i]) and deadline % 1 == 0 and math.floor(deadline - after - 6 * allowance)
     if off then
-      local late = off >= length * allowance and redis.call('ZRANGEBYSCORE', deadlines, deadline, '+inf', 'WITHSCORES', 'LIMIT', 0, LINE_REMOVED) or {}
+      local late = off >= length * allowance and membersAt(deadlines, redis.call('ZCOUNT', deadlines, '-inf', '(' .. first[i + 1]), LINE_REMOVED) or {}
       for place = 1, #late, 2 do late[place], late[place + 1] = late[place + 1] - off, late[place] end
       addScores(deadlines, late)
       break

@@ -13,7 +13,7 @@ local line = {
 local function limitBehind(owner, longest)
   local behind = redis.call('LINDEX', queue, 1)
   if behind and not isOurs(behind) then
-    limitDeadlines(line, owner, placesAt(queue, 0, 65), 2, longest)
+    limitDeadlines(line, owner, {}, 2, longest)
   end
 end
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.

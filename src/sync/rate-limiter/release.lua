@@ -26,7 +26,7 @@ amount = math.min(amount, it.rate)
 local looked, vain = 0, 0
 local later = count and count.grants > 0 and redis.call('ZCOUNT', it.permits, '(' .. count.latest, '+inf')
 while amount > 0 and vain < 1000 and looked < 2000 do
-  local youngest, gone, rest = redis.call('ZREVRANGE', it.permits, 0, math.min(amount, 1000) - 1), 0, nil
+  local youngest, gone, rest = redis.call('ZREVRANGE', it.permits, 0, math.min(amount, 4) - 1), 0, nil
   while gone < #youngest and amount > 0 do
     gone, looked = gone + 1, looked + 1
     local grant = youngest[gone]
@@ -37,7 +37,7 @@ while amount > 0 and vain < 1000 and looked < 2000 do
     if some > amount then
       rest = { redis.call('ZSCORE', it.permits, grant), string.sub(grant, 1, -5) .. struct.pack('<I4', some - amount) }
     end
-    amount, vain = math.max(0, amount - some), vain + (some == 0 and 1 or 0)
+    amount, vain = math.max(0, amount - some), vain + (some == 0 and 1 + math.floor(#grant / 1000) or 0)
   end
   if gone == 0 then break end
   redis.call('ZREMRANGEBYRANK', it.permits, -gone, -1)

@@ -4,10 +4,11 @@ local function removeOverdue(queue, deadlines, now)
   local function isOverdue(owner)
     return owner and tonumber(redis.call('ZSCORE', deadlines, owner) or 0) <= now
   end
-  if not isOverdue(redis.call('LINDEX', queue, 0)) then
+  local head = redis.call('LINDEX', queue, 0)
+  if not isOverdue(head) then
     return
   end
-  local some, gone = placesAt(queue, 0, 1000), 1
+  local some, gone = #head < LONGEST_NAME and placesAt(queue, 0, 1000) or { head }, 1
   while isOverdue(some[gone + 1]) do gone = gone + 1 end
   redis.call('ZREM', deadlines, unpack(some, 1, gone))
   redis.call('LTRIM', queue, gone, -1)

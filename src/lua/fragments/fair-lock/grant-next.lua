@@ -2,14 +2,13 @@
 -- one has it at once. Another of ours has it on trial, is told, and stays in the line until it confirms; one of Redisson's is woken.
 -- Whose client nobody hears is passed over, and has as long as a trial to be heard again. Returns who of `mine` has it.
 local function grantNext(line, mine)
-  local waiting, deaf = placesAt(line.queue, 0, 64), line.dead
+  local waiting, deaf = {}, line.dead
   local trial = line.now + TRIAL + markNow(line.now)
-  for place, owner in ipairs(waiting) do
+  -- After so many whom nobody hears the next script goes on, when somebody asks.
+  for place = 1, line.rest and 64 or 384 do
+    local owner = placeAt(line.queue, waiting, place)
+    if not owner then break end
     local client = string.sub(owner, 1, 36)
-    -- Nobody has heard so far: the next 64, up to 384. After so many the next script goes on, when somebody asks.
-    if place % 64 == 0 and place < 384 and not line.rest then
-      for _, behind in ipairs(placesAt(line.queue, place, 64)) do waiting[#waiting + 1] = behind end
-    end
     if mine[owner] then
       limitDeadlines(line, owner, waiting, place + 1, mine[owner])
       removeWaiter(line, owner, true)
@@ -22,9 +21,11 @@ local function grantNext(line, mine)
     local words = { owner, line.stamp }
     -- Those of its client right behind it, whom it may pass the lock to, and a + where another's follow. Who was passed over may come
     -- back in between.
-    for i = 2, place == 1 and #waiting or 0 do
-      local same = string.sub(waiting[i], 1, 36) == client and #waiting[i] < LONGEST_NAME
-      words[#words + 1] = same and waiting[i] or '+'
+    for i = 2, place == 1 and 64 or 0 do
+      local behind = placeAt(line.queue, waiting, i)
+      if not behind then break end
+      local same = string.sub(behind, 1, 36) == client and #behind < LONGEST_NAME
+      words[#words + 1] = same and behind or '+'
       if not same then break end
     end
     local function write()

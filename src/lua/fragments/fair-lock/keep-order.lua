@@ -2,7 +2,7 @@
 -- Else the last could be overdue while the first is not, and a Redisson's that comes behind it, after it was dropped, reads
 -- from the difference how long to sleep: for ever.
 local function keepOrder(line, waiting, first, latest)
-  local behind = waiting[first]
+  local behind = placeAt(line.queue, waiting, first)
   if not behind or (deadlineOf(line, behind) or latest) >= latest then
     return
   end

@@ -4,14 +4,16 @@
 local function limitDeadlines(line, ahead, waiting, first, lease)
   local before = deadlineOf(line, ahead) or 0
   local latest, least = line.now + lease, line.now + lease
-  for i = first, #waiting do
-    local deadline = not isOurs(waiting[i]) and deadlineOf(line, waiting[i])
+  for i = first, first + 63 do
+    local owner = placeAt(line.queue, waiting, i)
+    if not owner then return end
+    local deadline = not isOurs(owner) and deadlineOf(line, owner)
     if not deadline then
       return i > first and keepOrder(line, waiting, i, least)
     end
     -- Its allowance is what Redisson added to the deadline before it; behind a mark of ours that is not known.
     local own = before % 1 == 0 and math.max(deadline - before, line.allowance) or line.allowance
     latest, least, before = latest + math.min(own, 3600000), least + line.allowance, math.floor(deadline)
-    redis.call('ZADD', line.deadlines, math.max(least, math.min(latest, deadline)), waiting[i])
+    redis.call('ZADD', line.deadlines, math.max(least, math.min(latest, deadline)), owner)
   end
 end

@@ -12,7 +12,7 @@ local function wakeRedisson(line, waiting, place, trial)
       redis.call('ZADD', line.deadlines, line.now + TRIAL + line.allowance + mark, waiting[i])
     end
     keepOrder(line, waiting, place + 1, trial + line.allowance)
-  elseif waiting[2] then
+  elseif placeAt(line.queue, waiting, 2) then
     -- Where those ahead of it were dropped it may be due much later. Alone it is left so: who joins counts from it.
     local known = deadlineOf(line, owner) or 0
     redis.call('ZADD', line.deadlines, math.min(known, line.now + line.allowance), owner)

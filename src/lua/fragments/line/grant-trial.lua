@@ -1,13 +1,15 @@
 -- Lets an owner in on trial where its client hears it; whether that is so. A writer is told, too, which writers of its client
--- stand right behind it in this part of the line, and a + where others follow. `line.deaf`: where nobody listened a moment
+-- stand right behind it, and a + where others follow. `line.deaf`: where nobody listened a moment
 -- ago.
-local function grantTrial(line, owner, wants, deadline, some, place)
+local function grantTrial(line, owner, wants, deadline, place)
   local channel, trial = grantChannel(line, owner), line.now + TRIAL_MARKED
   local words = { owner, line.stamp }
   -- Who was passed over may come back in between.
-  for i = place + 1, wants == 'write' and not next(line.deaf) and #some or 0 do
-    local same = #some[i] < LONGEST_NAME and grantChannel(line, some[i]) == channel
-    words[#words + 1] = same and some[i] or '+'
+  for i = place + 1, wants == 'write' and not next(line.deaf) and place + 64 or 0 do
+    local behind = line.placeAt(i)
+    if not behind then break end
+    local same = grantChannel(line, behind) == channel
+    words[#words + 1] = same and behind or '+'
     if not same then break end
   end
   local function write()

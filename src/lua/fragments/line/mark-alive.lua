@@ -1,21 +1,17 @@
 -- Those who ask, each with its lease from `first` on: who is in leaves the line, who stands there is marked as alive, and so is why its client
 -- cannot be counted among those who listen, where that was found out (`isHeard`). Returns the leases by owner.
 local function markAlive(line, owners, first)
-  -- Where one of the two keys was evicted all who live join anew; of what stands in the other, so much goes in one step.
-  local evicted = redis.call('EXISTS', line.queue) == 0
-  if evicted then redis.call('ZREMRANGEBYRANK', line.deadlines, 0, 1999) end
+  -- Where one of the two keys was evicted all who live join anew.
+  if redis.call('EXISTS', line.queue) == 0 then redis.call('UNLINK', line.deadlines) end
   local mine, living = {}, false
   for i = first, #owners, 2 do
     local owner, lease = owners[i], tonumber(owners[i + 1])
-    if evicted then redis.call('ZREM', line.deadlines, owner) end
     local deadline = confirm(line, owner, lease) == 0 and redis.call('ZSCORE', line.deadlines, owner)
     mine[owner] = lease
     if deadline then
       local due, mark = math.max(math.floor(deadline), line.now + ALLOWANCE), deadline % 1
       redis.call('ZADD', line.deadlines, due + (not line.hearsNothing and (mark == GRANTED or mark == UNCOUNTED) and UNCOUNTED or 0), owner)
-      if line.hearsNothing and firstOf(line) == owner then
-        redis.call('ZADD', line.deadlines, due + HEARS_NOTHING, owner)
-      end
+      if line.hearsNothing and firstOf(line) == owner then redis.call('ZADD', line.deadlines, due + HEARS_NOTHING, owner) end
       living = true
     end
   end

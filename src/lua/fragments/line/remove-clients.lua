@@ -2,7 +2,7 @@
 -- what they have among the first `most`. Whoever comes to stand at the head meanwhile is shown to `look`, which may add its
 -- client. How many it has looked at.
 local function removeClients(line, most, look)
-  local some, gone, stay, last, ahead = placesAt(line.queue, 0, most), {}, {}, 0, 0
+  local gone, stay, last, ahead, some, size = {}, {}, 0, 0, placesAt(line.queue, 0, most)
   for place, owner in ipairs(some) do
     local client = string.sub(owner, 1, 36)
     if look and #stay == 0 and not line.dead[client] then look(owner) end
@@ -27,5 +27,5 @@ local function removeClients(line, most, look)
     ahead = ahead - #back
   end
   extendLine(line)
-  return #some
+  return math.max(#some, size)
 end

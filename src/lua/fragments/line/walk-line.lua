@@ -6,22 +6,26 @@ local function walkLine(line, mine)
   local mode = modeOf(line)
   -- Channels on which nobody listened a moment ago; clients that let a trial pass.
   line.deaf, line.dead = {}, {}
-  -- A part of the line, the place in it, and where in the line the part ends; how many places may still be read.
-  local some, size, place, till, steps, moved = {}, 0, 0, 0, line.amounts and 768 or 512, false
-  while true do
-    if place == #some then
-      -- So many in one step are enough: the others come in when those behind them ask again.
-      if steps <= 0 then mode = 'write' break end
-      some, size = placesAt(line.queue, till, 64)
+  -- Those of the line that were read, the place among them, and where in the line they end; how many places may still be read.
+  local some, place, till, steps, moved = {}, 0, 0, line.amounts and 768 or 512, false
+  -- It reads on as far as the walk comes.
+  line.placeAt = function(i)
+    while not some[i] and steps > 0 do
+      local few, size = placesAt(line.queue, till, till > 0 and 4 or 2)
       -- What is no wire name is read once, and not by each who asks.
-      for i = size > #some and #some or 0, 1, -1 do
-        if #some[i] >= LONGEST_NAME then redis.call('LREM', line.queue, 1, table.remove(some, i)) end
+      for _, owner in ipairs(few) do
+        if #owner < LONGEST_NAME then some[#some + 1], till = owner, till + 1 else redis.call('LREM', line.queue, 1, owner) end
       end
-      till, place, steps = till + #some, 0, steps - math.max(64, size)
-      if #some == 0 then break end
+      steps = steps - math.max(#few, size)
+      if #few == 0 then break end
     end
+    return some[i]
+  end
+  while true do
     place = place + 1
-    local owner = some[place]
+    local owner = line.placeAt(place)
+    -- So many in one step are enough: the others come in when those behind them ask again.
+    if not owner then mode = steps <= 0 and 'write' or mode break end
     local client = string.sub(owner, 1, 36)
     -- Who is dead is not looked up; what is too long for a wire name, or has no deadline, is overdue.
     local deadline = not line.dead[client] and tonumber(#owner < LONGEST_NAME and redis.call('ZSCORE', line.deadlines, owner) or 0)
@@ -40,10 +44,7 @@ local function walkLine(line, mine)
       if wants == 'wait' or mode == 'write' or mode and wants == 'write' then
         if mode == 'read' then markSilent(line, owner, deadline) end
         -- Those behind it wait as well, unless each place wants keys of its own.
-        if wants ~= 'wait' then
-          mode = 'write'
-          break
-        end
+        if wants ~= 'wait' then mode = 'write' break end
       else
         if mine[owner] then
           grant(line, owner, mine[owner])
@@ -51,7 +52,7 @@ local function walkLine(line, mine)
           till = till - 1
         end
         -- Where nobody hears that the next one is tried.
-        if mine[owner] or grantTrial(line, owner, wants, deadline, some, place) then
+        if mine[owner] or grantTrial(line, owner, wants, deadline, place) then
           -- That takes several times as much as to pass by.
           mode, steps, moved = wants, steps - 5, true
         elseif line.amounts then

@@ -8,7 +8,9 @@ local function reclaimExpired(permits, timeouts, now, asked)
   if counts and not countWith(counts, reaped) then
     return over, 0
   end
-  local gone = counts and redis.call('ZRANGE', timeouts, 0, reaped - 1, 'WITHSCORES')
+  local gone = reaped > 0 and membersAt(timeouts, 0, reaped) or {}
+  -- Where they are too long for ids, less.
+  reaped = #gone / 2
   if reaped > 0 then redis.call('ZREMRANGEBYRANK', timeouts, 0, reaped - 1) end
   if counts then
     -- Where the count may not be changed they stay, to be taken back later.

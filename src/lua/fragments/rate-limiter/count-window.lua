@@ -5,11 +5,12 @@ local function countWindow(limiter, horizon, sum)
   local permits, count = limiter.permits, limiter.count or { grants = 0, permits = 0 }
   limiter.count, limiter.left, limiter.behind = count, 0, true
   -- First what has left the window goes.
-  local gone = redis.call('ZCOUNT', permits, '-inf', horizon)
-  if gone > 0 then
-    redis.call('ZREMRANGEBYRANK', permits, 0, math.min(gone, 1000) - 1)
+  local gone, long = membersAt(permits, 0, 1000, horizon)
+  if #gone > 0 then
+    redis.call('ZREMRANGEBYRANK', permits, 0, #gone / 2 - 1)
   end
-  if gone > 1000 then
+  limiter.long = limiter.long or long
+  if #gone == 2000 or limiter.long then
     return
   end
   -- How many of the grants were there when it began: as many as are not younger.
@@ -24,15 +25,20 @@ local function countWindow(limiter, horizon, sum)
   if known > 0 then
     -- The next thousand, behind those that are counted.
     local last = known - count.grants - 1
-    local grants = last < 0 and {} or redis.call('ZRANGE', permits, math.max(0, last - 999), last)
+    local grants = last < 0 and {} or grantsAt(limiter, math.max(0, last - 999), math.min(1000, last + 1))
+    if not grants then
+      return
+    end
     count.grants, count.permits = count.grants + #grants, count.permits + sum(grants)
     -- More than the rate cannot be in the window: what is beyond was written by another program.
     if last > 999 and count.grants < limiter.rate + 1000 then
       return
     end
     -- Redisson may have credited some meanwhile, and granted them.
-    later = redis.call('ZRANGEBYSCORE', permits, '(' .. count.latest, '+inf', 'LIMIT', 0, 1000)
-    if #later == 1000 then
+    later = grantsAt(limiter, known, 1000)
+    if not later then
+      return
+    elseif #later == 1000 then
       count.grants = 0
       return
     end

@@ -22,7 +22,7 @@ local function headOf(line, owner, walk)
     end
   end
   if walk.kept == 0 and not walk.ends then
-    redis.call('ZREMRANGEBYRANK', line.order, 0, 999)
+    redis.call('ZREMRANGEBYRANK', line.order, 0, #membersAt(line.order, 0, 1000) / 2)
   end
   return nil
 end

@@ -7,7 +7,7 @@ local function joinLine(line, owner, again)
     end
     if last() > line.stamp + 60000000 then
       -- Nobody has come yet who came then.
-      redis.call('ZREMRANGEBYRANK', line.order, -1000, -1)
+      redis.call('ZREMRANGEBYRANK', line.order, -16, -1)
     end
     score = string.format('%.0f', math.max(line.stamp, last() + 1))
     orUndo(function()

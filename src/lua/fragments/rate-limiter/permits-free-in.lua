@@ -5,13 +5,11 @@
 local function permitsFreeIn(limiter, permits, now)
   local rounds = math.floor((permits - 1) / limiter.rate)
   local missing = permits - rounds * limiter.rate - math.max(0, limiter.left)
-  local freed = limiter.freed or { permits = {}, times = {}, sum = 0, part = 4 }
+  local freed = limiter.freed or { permits = {}, times = {}, sum = 0, ends = limiter.long }
   limiter.freed = freed
   while freed.sum < missing and #freed.times < 1000 and not freed.ends do
     local from, long = #freed.times, {}
-    local till = from + math.min(math.max(missing - freed.sum, 4), freed.part) - 1
-    local oldest = redis.call('ZRANGE', limiter.permits, from, till, 'WITHSCORES')
-    freed.part = math.min(4 * freed.part, 100)
+    local oldest = redis.call('ZRANGE', limiter.permits, from, from + 3, 'WITHSCORES')
     for i = 1, #oldest, 2 do
       if #oldest[i] > LONGEST_GRANT then
         long[#long + 1] = oldest[i]

@@ -1,8 +1,14 @@
 -- A part of the line, in its order: whose each place is, how many permits it wants, and when it asks next; and how many were looked at. One of
--- which that is not known, or cannot be so, is no place, and goes: what another program has written is read once. Whoever asks stays.
+-- which that is not known, or cannot be so, is no place, and goes: what another program has written is read once, and where that
+-- was very long a script reads no more. Whoever asks stays.
 local function placesIn(line, from, till, owner)
-  local owners, places, unknown = redis.call('ZRANGE', line.order, from, till), {}, {}
-  for _, one in ipairs(owners) do
+  if line.long then
+    return {}, 0
+  end
+  local owners, places, unknown = nil, {}, {}
+  owners, line.long = membersAt(line.order, from, till - from + 1)
+  for i = 1, #owners, 2 do
+    local one = owners[i]
     -- Two numbers are short.
     local short = #one < LONGEST_NAME and redis.call('HSTRLEN', line.places, one) < 40
     local wants, asks = string.match(short and redis.call('HGET', line.places, one) or '', '^(%d+) (%d+)$')
@@ -19,5 +25,5 @@ local function placesIn(line, from, till, owner)
     redis.call('ZREM', line.order, unpack(unknown))
     redis.call('HDEL', line.places, unpack(unknown))
   end
-  return places, #owners
+  return places, #owners / 2
 end

@@ -5,8 +5,10 @@ local function joinLine(line, owner, joins, push, own, news, undo)
   local mark, open = own == 1 and LISTENS or 0, 0
   local done, refusal = pcall(function()
     -- Where the list was evicted all who wait come anew.
-    local some, anew, places = redis.call('EXISTS', line.queue) == 0 and redis.call('ZRANGE', line.deadlines, 0, 999, 'WITHSCORES') or {}, {}, {}
-    for i = 1, #some, 2 do places[#places + 1] = some[i] end
+    local some, long, anew, places = {}, false, {}, {}
+    if redis.call('EXISTS', line.queue) == 0 then some, long = membersAt(line.deadlines, 0, 1000) end
+    if long then redis.call('ZREMRANGEBYRANK', line.deadlines, 0, #some / 2 - 1) end
+    for i = 1, long and 0 or #some, 2 do places[#places + 1] = some[i] end
     local amounts = #places > 0 and redis.call('HMGET', line.amounts, unpack(places))
     for i, other in ipairs(places) do
       if grantsIn(amounts[i], some[2 * i]) == 0 then anew[#anew + 1] = other end
