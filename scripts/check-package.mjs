@@ -44,6 +44,7 @@ const FRAMEWORKS = {
 }
 const TOOLS = join(root, 'node_modules/.cache/holdfast/tools')
 const NODE_TYPES = DEVELOPMENT['@types/node']
+const JEST = '30.5.2'
 
 const RESOLUTIONS = [
   { module: 'node16', moduleResolution: 'node16' },
@@ -121,7 +122,7 @@ class Tarball {
     cpSync(join(root, 'test/tools/package/smoke.mjs'), join(this.consumer, 'smoke.mjs'))
     answer(process.execPath, ['smoke.mjs'], this.consumer)
     answer(process.execPath, ['-e', CONNECTS], this.consumer)
-    // As Jest has it, and whatever else cannot load modules by `require`: all of it in CommonJS.
+    // For whatever cannot load modules by `require`: all of it in CommonJS.
     cpSync(join(root, 'test/tools/package/smoke.cjs'), join(this.consumer, 'smoke.cjs'))
     for (const flags of [[], ['--no-experimental-require-module']])
       answer(process.execPath, [...flags, 'smoke.cjs'], this.consumer)
@@ -131,6 +132,19 @@ class Tarball {
     if (said !== version) throw new Error(`holdfast --version says '${said}', not ${version}`)
     if (!/\bdemo\b/.test(answer(bin, ['--help'], this.consumer)))
       throw new Error('holdfast --help does not tell of the demo')
+  }
+
+  /** With Jest's own settings: no transform for packages, no flag for ES modules. */
+  jest() {
+    installTools()
+    cpSync(join(root, 'test/tools/package/smoke.jest.cjs'), join(this.consumer, 'smoke.jest.cjs'))
+    const settings = JSON.stringify({ rootDir: this.consumer, testMatch: ['**/*.jest.cjs'] })
+    const said = answer(
+      process.execPath,
+      [join(TOOLS, 'node_modules/jest/bin/jest.js'), '--config', settings],
+      this.consumer,
+    )
+    if (!/^Tests: +3 passed, 3 total$/m.test(said)) throw new Error(said)
   }
 
   /** As docs/guide.md says. A bundle runs where there are no packages. */
@@ -192,11 +206,11 @@ const sizeOf = (folder) =>
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
 
-/** The compilers, kept between runs. */
+/** The compilers and Jest, kept between runs. */
 const installTools = () => {
   const wanted = JSON.stringify({
     private: true,
-    dependencies: { ...COMPILERS, ...FRAMEWORKS, '@types/node': NODE_TYPES },
+    dependencies: { ...COMPILERS, ...FRAMEWORKS, '@types/node': NODE_TYPES, jest: JEST },
   })
   const stamp = join(TOOLS, 'installed.json')
   if (statSync(stamp, { throwIfNoEntry: false }) && readFileSync(stamp, 'utf8') === wanted) return
@@ -242,6 +256,7 @@ export const packageParts = () => {
     },
     { name: 'package: installed', run: () => tarball.install() },
     { name: 'package: run', run: () => tarball.run() },
+    { name: 'package: run by Jest', run: () => tarball.jest() },
     { name: 'package: bundled', run: () => tarball.bundle() },
     { name: 'package: types, oldest compiler', run: () => tarball.compile('typescript-oldest') },
     { name: 'package: types, newest compiler', run: () => tarball.compile('typescript-newest') },

@@ -199,6 +199,37 @@ void describe('a hold that was released by force and goes from hand to hand', ()
     })
   }
 
+  for (const kind of ['fairLock', 'nonReentrantFairLock', 'fencedLock', 'read', 'fair write'] as const) {
+    void test(`${kind}: never passed on without the server → the next caller waits until the other holder has gone`, async () => {
+      const clock = virtualClock()
+      const [one, two] = [
+        await connect({ url: `memory:no trust ${kind}`, clock }),
+        await connect({ url: `memory:no trust ${kind}`, clock }),
+      ]
+      const lockOf = (client: Client) =>
+        kind === 'read'
+          ? client.readWriteLock('a').read
+          : kind === 'fair write'
+            ? client.readWriteLock('a', { fair: true }).write
+            : client[kind]('a')
+      const first = await lockOf(one).acquire()
+      await clock.advance(10)
+      assert.equal(await lockOf(two).forceRelease(), true)
+      const theirs = await (kind === 'read' ? two.readWriteLock('a').write : lockOf(two)).acquire()
+      let granted = false
+      const next = lockOf(one).acquire()
+      void next.then(() => (granted = true))
+      assert.equal(await first.release(), false)
+      await clock.advance(100)
+      assert.equal(granted, false)
+      assert.equal(theirs.state, 'held')
+      await theirs.release()
+      await clock.advance(2000)
+      assert.equal((await next).state, 'held')
+      for (const client of [one, two]) await client.close()
+    })
+  }
+
   void test('many hands in one turn → one question, when it is over', async () => {
     const { clock, driver, client, run } = await stage()
     const lock = client.lock('turns')
