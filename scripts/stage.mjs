@@ -43,9 +43,9 @@ const bothWays = ({ types, default: module }) => ({
   default: module,
 })
 
-/** @satisfies {import('esbuild').BuildOptions} */
-/** \`import()\` of a package, as esbuild writes it with \`require\`. */
+/** `import()` of a package, as esbuild writes it with `require`. */
 const OPTIONAL = /Promise\.resolve\(\)\.then\(\(\) => (__toESM\(require\("[a-z]+"\), 1\))\)/g
+/** @satisfies {import('esbuild').BuildOptions} */
 const COMMON = { bundle: true, packages: 'external', platform: 'node', target: 'node20', logLevel: 'warning' }
 
 /** @param {string} folder @param {string} path @param {string} text */
