@@ -45,7 +45,7 @@ export class IoredisDriver implements Driver {
   /** Messages come on a connection of their own. */
   #messages: IoredisMessages | undefined
   readonly #separate = new SeparateConnections()
-  readonly #batches = new WriteBatches()
+  #batches: WriteBatches | undefined
   readonly #handlers: [event: string, handler: (what: never) => void][] = []
   /** The connection is up with the requested database and user. */
   #certain = false
@@ -234,7 +234,8 @@ export class IoredisDriver implements Driver {
     if (!this.isUp) return Promise.reject(new NotSent('not connected'))
     const client = this.#commands
     const { stream } = client
-    if (!this.lent && stream !== undefined && stream !== null) this.#batches.join(stream)
+    if (!this.lent && stream !== undefined && stream !== null)
+      (this.#batches = WriteBatches.of(stream, this.#batches)).join()
     if (this.cluster) {
       if (options.node !== undefined) return this.#sendTo(options.node, argv)
       const route = isKeyless(argv) ? options.route : undefined
