@@ -99,7 +99,7 @@ export class HoldfastError extends Error {
 export class AcquireTimeoutError extends HoldfastError {
   static override readonly brand = 'AcquireTimeoutError'
   constructor(target: string, wait: number, cause?: unknown) {
-    super('ACQUIRE_TIMEOUT', `${quoted(target)} could not be acquired within ${wait} ms`, { target, cause })
+    super('ACQUIRE_TIMEOUT', `could not acquire ${quoted(target)} within ${wait} ms`, { target, cause })
   }
 }
 
@@ -126,7 +126,11 @@ export class NotOwnerError extends HoldfastError {
 export class NotInitializedError extends HoldfastError {
   static override readonly brand = 'NotInitializedError'
   constructor(target: string, what: 'rate is' | 'permits are' = 'rate is') {
-    super('NOT_INITIALIZED', `no ${what} set for ${quoted(target)}`, { target })
+    super(
+      'NOT_INITIALIZED',
+      `the ${what} not set for ${quoted(target)}: call ${what === 'rate is' ? 'trySetRate' : 'trySetPermits'} first`,
+      { target },
+    )
   }
 }
 
@@ -144,10 +148,14 @@ export class BusyError extends HoldfastError {
   /** How many calls may wait: the option of the client. */
   readonly maxWaiters: number
   constructor(target: string, maxWaiters: number, cause?: unknown) {
-    super('BUSY_CLIENT', `${quoted(target)}: ${maxWaiters} calls wait in this client already (maxWaiters)`, {
-      target,
-      cause,
-    })
+    super(
+      'BUSY_CLIENT',
+      `cannot wait for ${quoted(target)}: ${maxWaiters} calls already wait in this client (maxWaiters)`,
+      {
+        target,
+        cause,
+      },
+    )
     this.maxWaiters = maxWaiters
   }
 }
@@ -175,7 +183,7 @@ export class MembersError extends HoldfastError {
     const told = errors
       .map(({ index, name, error }) => `[${index}] ${quoted(name)}: ${plainText(textOf(error), 200)}`)
       .join('; ')
-    super('MEMBERS', `${quoted(target)} failed in ${told}`, { target, cause: errors[0]?.error })
+    super('MEMBERS', `members of ${quoted(target)} failed: ${told}`, { target, cause: errors[0]?.error })
     this.errors = errors
   }
 }
@@ -184,8 +192,8 @@ export class MembersError extends HoldfastError {
 export class ReplicationError extends HoldfastError {
   static override readonly brand = 'ReplicationError'
   constructor(target: string, replicas: number, timeout: number, cause?: unknown) {
-    const all = replicas === 1 ? 'the replica' : `any of the ${replicas} replicas`
-    super('REPLICATION', `${quoted(target)} did not reach ${all} within ${timeout} ms, and was given back`, {
+    const none = replicas === 1 ? 'the replica did not confirm' : `none of the ${replicas} replicas confirmed`
+    super('REPLICATION', `${none} ${quoted(target)} within ${timeout} ms, so it was released`, {
       target,
       cause,
     })

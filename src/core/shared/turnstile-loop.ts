@@ -152,7 +152,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
         this.#deaf = true
         ear.close()
         const { passage, runtime } = this.contest
-        runtime.options.logger.warn(`cannot subscribe for ${quoted(passage.name)}: waiting by polling`, error)
+        runtime.options.logger.warn(`could not subscribe for ${quoted(passage.name)}, so its waiters poll`, error)
         return isNews
       },
     )
