@@ -85,7 +85,7 @@ export class HoldfastError extends Error {
   static override [Symbol.hasInstance](this: Branded, value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return false
     try {
-      // A subclass of the user's own has no brand of its own and is told apart as any class is.
+      // A subclass of the user's own has no brand of its own and is recognized as any class is.
       if (!Object.hasOwn(this, 'brand')) return Object.prototype.isPrototypeOf.call(this.prototype, value)
       return BRANDS in value && (value[BRANDS] as readonly string[]).includes(this.brand)
     } catch {
@@ -188,7 +188,7 @@ export class MembersError extends HoldfastError {
   }
 }
 
-/** It was acquired, but none of the server's replicas confirmed in time that it has it, so it was given back. */
+/** It was acquired, but none of the server's replicas confirmed that in time, so it was released. */
 export class ReplicationError extends HoldfastError {
   static override readonly brand = 'ReplicationError'
   constructor(target: string, replicas: number, timeout: number, cause?: unknown) {
@@ -267,7 +267,7 @@ const OTHER_WORDS: readonly (readonly [words: RegExp, code: EngineErrorCode])[] 
   // A key that it has declared has gone to another node meanwhile.
   [/^ERR Script attempted to access a non local key/, 'TRYAGAIN'],
   [/^ERR Script attempted to execute a (?:write )?command while the cluster is down/, 'CLUSTERDOWN'],
-  // Whoever has not said who it is may send no long command: the connection is cut.
+  // A client that is not logged in may not send a long command: the connection is cut.
   [/^ERR Protocol error: unauthenticated (?:multi)?bulk length/, 'NOAUTH'],
 ]
 

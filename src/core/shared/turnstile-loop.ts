@@ -47,7 +47,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
     if (!this.#pauses) this.interrupt()
   }
 
-  /** Messages can be heard, or cannot be had at all: so a message that wakes up this process is not lost. */
+  /** Messages can be heard, or there can be none at all: so a message that wakes up this process is not lost. */
   get listens(): boolean {
     return this.#deaf || (this.#ear !== undefined && this.#hears)
   }
