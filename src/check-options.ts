@@ -26,9 +26,8 @@ const LONE = /\p{Surrogate}/u
 export const checkWire = (value: string, what: string): string => {
   // A UTF-16 unit takes at most three bytes.
   const bytes = value.length * 3 <= LONGEST ? 0 : new TextEncoder().encode(value).length
-  if (bytes > LONGEST) throw new TypeError(`${what} must have ${LONGEST} bytes at most, not ${bytes}: ${show(value)}`)
-  if (LONE.test(value))
-    throw new TypeError(`${what} must be whole characters, not half a surrogate pair: ${show(value)}`)
+  if (bytes > LONGEST) throw new TypeError(`${what} must have at most ${LONGEST} bytes, not ${bytes}: ${show(value)}`)
+  if (LONE.test(value)) throw new TypeError(`${what} must not contain half a surrogate pair: ${show(value)}`)
   return value
 }
 
@@ -49,7 +48,7 @@ export const checkLabel = (label: unknown, what = 'label'): string => {
 
 export const checkKeys = (keys: unknown): readonly string[] => {
   if (!Array.isArray(keys)) throw new TypeError(`keys must be an array of strings, not ${show(keys)}`)
-  if (keys.length === 0) throw new RangeError('keys must be one at least, not 0')
+  if (keys.length === 0) throw new RangeError('keys must contain at least one key')
   return Array.from(keys as unknown[], (key, index) => {
     if (typeof key !== 'string') throw new TypeError(`keys[${index}] must be a string, not ${show(key)}`)
     return checkWire(key, `keys[${index}]`)
@@ -152,7 +151,7 @@ export const checkKnown = (options: object, known: readonly string[]): void => {
     if (known.includes(key)) continue
     const meant = alike(key, known)
     const hint = meant === undefined ? '' : ` (did you mean '${meant}'?)`
-    throw new TypeError(`there is no option ${quoted(key)}${hint}; there are ${known.join(', ')}`)
+    throw new TypeError(`there is no option ${quoted(key)}${hint}; the options are ${known.join(', ')}`)
   }
 }
 
@@ -160,7 +159,7 @@ export const checkOptions = <O extends object>(options: O | undefined, known: re
   if (options === undefined) return {}
   if (typeof options !== 'object' || (options as unknown) === null)
     throw new TypeError(`options must be an object, not ${show(options)}`)
-  if (isSignal(options)) throw new TypeError('options must be an object such as { signal }, not the signal itself')
+  if (isSignal(options)) throw new TypeError('options must be an object, such as { signal }, not the signal itself')
   checkKnown(options, known)
   return readOnce(options, known)
 }
@@ -174,7 +173,7 @@ export const checkNoMore = (more: readonly unknown[]): void => {
   const [first] = more
   if (first === undefined) return
   const which = typeof first === 'object' && first !== null ? Object.keys(first)[0] : undefined
-  throw new TypeError(`there are no options here, not even ${which === undefined ? show(first) : quoted(which)}`)
+  throw new TypeError(`this call takes no options, but got ${which === undefined ? show(first) : quoted(which)}`)
 }
 
 /** `using(work)` or `using(options, work)`. */
@@ -214,7 +213,7 @@ export const checkRate = (rate: RateOptions, known: readonly string[]): RateOpti
   if (!([undefined, 'overall', 'client'] as unknown[]).includes(scope))
     throw new TypeError(`scope must be 'overall' or 'client', not ${show(scope)}`)
   if (keepAlive !== undefined && checkLease(keepAlive, 'keepAlive') < interval)
-    throw new RangeError(`keepAlive must be at least the interval, ${interval}, not ${show(keepAlive)}`)
+    throw new RangeError(`keepAlive must be at least the interval (${interval}), not ${show(keepAlive)}`)
   if (keepState !== undefined) checkFlag(keepState, 'keepState')
   return read
 }
@@ -230,7 +229,7 @@ export const checkBackoff = (backoff: SpinBackoff | undefined): SpinBackoff | un
     if (value === undefined) continue
     if (typeof value !== 'number') throw new TypeError(`backoff.${part} must be a number, not ${show(value)}`)
     if (!(value >= 1 && value < Infinity))
-      throw new RangeError(`backoff.${part} must be a number from 1 on, not ${show(value)}`)
+      throw new RangeError(`backoff.${part} must be a number of at least 1, not ${show(value)}`)
   }
   return read
 }
@@ -253,7 +252,7 @@ export const checkAcquire = (options: AcquireOptions | undefined): AcquireOption
   if (checked.owner !== undefined) checkOwner(checked.owner)
   if (checked.renew !== undefined) checkFlag(checked.renew, 'renew')
   if (checked.renew === false && checked.lease === undefined)
-    throw new TypeError('renew must not be false without a lease: how long would it last?')
+    throw new TypeError('renew: false needs a lease, because the hold must end at some time')
   return checked
 }
 
@@ -276,14 +275,14 @@ export const checkFlag = (value: unknown, what: string, may = 'true or false'): 
 export const checkMethods = (value: unknown, what: string, methods: readonly string[]): void => {
   const object = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   const missing = methods.find((method) => typeof object[method] !== 'function')
-  if (missing !== undefined) throw new TypeError(`${what} must have a method ${missing}(): ${show(value)} has none`)
+  if (missing !== undefined) throw new TypeError(`${what} must have a method ${missing}(), not ${show(value)}`)
 }
 
 export const checkClose = (options: CloseOptions | undefined): CloseOptions => {
   const checked = checkOptions(options, OPTIONS.close)
   if (checked.release !== undefined) checkFlag(checked.release, 'release')
   if (checked.drain !== undefined && checkWait(checked.drain, 'drain') === Infinity)
-    throw new RangeError('drain must be a number of milliseconds, not Infinity: somebody waits for the process to end')
+    throw new RangeError('drain must be a number of milliseconds, not Infinity: the process has to end')
   return checked
 }
 

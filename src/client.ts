@@ -231,12 +231,12 @@ class ConnectedClient implements Client {
   async adopt(ticket: string): Promise<Hold> {
     const { kind: called, keys, name, wire, lease, watched } = readTicket(ticket)
     const kind = keys === undefined ? KINDS.find((each) => each.name === called) : this.#keyed(called, keys)
-    if (kind === undefined) throw badTicket('there is no such kind of lock')
-    if (!isWireOwner(wire, kind.mark)) throw badTicket('its owner is none of holdfast')
+    if (kind === undefined) throw badTicket('it names an unknown kind of lock')
+    if (!isWireOwner(wire, kind.mark)) throw badTicket('its owner is not one of holdfast')
     this.#runtime.checkTakes(name)
     const gate = this.#gates.at(kind, name, this.#runtime.keyOf(name))
     const hold = await gate.adopt(wire, new UnitOfWork(), watched ? this.#runtime.watched : { lease, watched })
-    if (hold === undefined) throw new LockLostError(name, 'it was adopted already, or its lease ran out')
+    if (hold === undefined) throw new LockLostError(name, 'it was already adopted, or its lease ended')
     return hold
   }
 
@@ -292,6 +292,6 @@ export const start = async (settings: Settings, driver: Driver, limits?: Connect
   runtime.sharded = facts.sharded
   const untold = await runtime.replicas.begin(facts.replicas)
   for (const warning of [...settings.warnings, ...facts.warnings]) runtime.warn(warning)
-  if (untold !== undefined) runtime.warn(refused(['CLUSTER', 'SLOTS'], untold, 'no replicas are waited for'))
+  if (untold !== undefined) runtime.warn(refused(['CLUSTER', 'SLOTS'], untold, 'holdfast does not wait for replicas'))
   return new ConnectedClient(runtime, facts, presence)
 }

@@ -85,7 +85,7 @@ export class HoldfastError extends Error {
   static override [Symbol.hasInstance](this: Branded, value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return false
     try {
-      // A subclass of the user's own has no brand of its own and is told apart as any class is.
+      // A subclass of the user's own has no brand of its own and is recognized as any class is.
       if (!Object.hasOwn(this, 'brand')) return Object.prototype.isPrototypeOf.call(this.prototype, value)
       return BRANDS in value && (value[BRANDS] as readonly string[]).includes(this.brand)
     } catch {
@@ -99,7 +99,7 @@ export class HoldfastError extends Error {
 export class AcquireTimeoutError extends HoldfastError {
   static override readonly brand = 'AcquireTimeoutError'
   constructor(target: string, wait: number, cause?: unknown) {
-    super('ACQUIRE_TIMEOUT', `${quoted(target)} could not be acquired within ${wait} ms`, { target, cause })
+    super('ACQUIRE_TIMEOUT', `could not acquire ${quoted(target)} within ${wait} ms`, { target, cause })
   }
 }
 
@@ -126,7 +126,11 @@ export class NotOwnerError extends HoldfastError {
 export class NotInitializedError extends HoldfastError {
   static override readonly brand = 'NotInitializedError'
   constructor(target: string, what: 'rate is' | 'permits are' = 'rate is') {
-    super('NOT_INITIALIZED', `no ${what} set for ${quoted(target)}`, { target })
+    super(
+      'NOT_INITIALIZED',
+      `the ${what} not set for ${quoted(target)}: call ${what === 'rate is' ? 'trySetRate' : 'trySetPermits'} first`,
+      { target },
+    )
   }
 }
 
@@ -144,10 +148,14 @@ export class BusyError extends HoldfastError {
   /** How many calls may wait: the option of the client. */
   readonly maxWaiters: number
   constructor(target: string, maxWaiters: number, cause?: unknown) {
-    super('BUSY_CLIENT', `${quoted(target)}: ${maxWaiters} calls wait in this client already (maxWaiters)`, {
-      target,
-      cause,
-    })
+    super(
+      'BUSY_CLIENT',
+      `cannot wait for ${quoted(target)}: ${maxWaiters} calls already wait in this client (maxWaiters)`,
+      {
+        target,
+        cause,
+      },
+    )
     this.maxWaiters = maxWaiters
   }
 }
@@ -175,17 +183,17 @@ export class MembersError extends HoldfastError {
     const told = errors
       .map(({ index, name, error }) => `[${index}] ${quoted(name)}: ${plainText(textOf(error), 200)}`)
       .join('; ')
-    super('MEMBERS', `${quoted(target)} failed in ${told}`, { target, cause: errors[0]?.error })
+    super('MEMBERS', `members of ${quoted(target)} failed: ${told}`, { target, cause: errors[0]?.error })
     this.errors = errors
   }
 }
 
-/** It was acquired, but none of the server's replicas confirmed in time that it has it, so it was given back. */
+/** It was acquired, but none of the server's replicas confirmed that in time, so it was released. */
 export class ReplicationError extends HoldfastError {
   static override readonly brand = 'ReplicationError'
   constructor(target: string, replicas: number, timeout: number, cause?: unknown) {
-    const all = replicas === 1 ? 'the replica' : `any of the ${replicas} replicas`
-    super('REPLICATION', `${quoted(target)} did not reach ${all} within ${timeout} ms, and was given back`, {
+    const none = replicas === 1 ? 'the replica did not confirm' : `none of the ${replicas} replicas confirmed`
+    super('REPLICATION', `${none} ${quoted(target)} within ${timeout} ms, so it was released`, {
       target,
       cause,
     })
@@ -259,7 +267,7 @@ const OTHER_WORDS: readonly (readonly [words: RegExp, code: EngineErrorCode])[] 
   // A key that it has declared has gone to another node meanwhile.
   [/^ERR Script attempted to access a non local key/, 'TRYAGAIN'],
   [/^ERR Script attempted to execute a (?:write )?command while the cluster is down/, 'CLUSTERDOWN'],
-  // Whoever has not said who it is may send no long command: the connection is cut.
+  // A client that is not logged in may not send a long command: the connection is cut.
   [/^ERR Protocol error: unauthenticated (?:multi)?bulk length/, 'NOAUTH'],
 ]
 

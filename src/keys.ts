@@ -162,6 +162,6 @@ export const slotOf = (key: string): number => {
 export const mustShareSlot = ({ key, channel }: { readonly key: string; readonly channel: string }): void => {
   if (slotOf(key) === slotOf(channel)) return
   throw new RangeError(
-    `the name ${quoted(key)} cannot be used for this object in a cluster: ${quoted(channel)}, which belongs to it, hashes to another slot because of the braces in the name`,
+    `the name ${quoted(key)} cannot be used for this object in a cluster: its ${quoted(channel)} hashes to another slot because of the braces in the name`,
   )
 }

@@ -28,11 +28,12 @@ const UNHEARD: readonly string[] = ['SIGKILL', 'SIGSTOP']
 
 const checkSignals = (signals: readonly string[]): void => {
   const isList: boolean = Array.isArray(signals)
-  if (!isList) throw new TypeError(`signals must be an array such as ['SIGTERM', 'SIGINT'], not ${show(signals)}`)
+  if (!isList) throw new TypeError(`signals must be an array, such as ['SIGTERM', 'SIGINT'], not ${show(signals)}`)
   const stranger = signals.find((signal) => !Object.hasOwn(constants.signals, signal))
   if (stranger !== undefined) throw new TypeError(`signals must be names such as 'SIGTERM', not ${show(stranger)}`)
   const unheard = signals.find((signal) => UNHEARD.includes(signal))
-  if (unheard !== undefined) throw new TypeError(`signals must not have ${show(unheard)}: no process can listen to it`)
+  if (unheard !== undefined)
+    throw new TypeError(`signals must not contain ${show(unheard)}, because no process can listen to it`)
 }
 
 /**

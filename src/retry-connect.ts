@@ -31,7 +31,7 @@ export const retryConnect = async <T>(
       const message = textOf(error)
       const left = until - clock.monotonic()
       if (left < SOON || !isTransient(error) || FOR_GOOD.test(message)) throw error
-      if (message !== told) logger.warn(`${message}; trying again`)
+      if (message !== told) logger.warn(`${message}; retrying`)
       told = message
       // The last attempts come closer together, so that there is one just before the end.
       await sleep(clock, Math.min(pause * (0.75 + 0.5 * clock.random()), left / 2), signal)

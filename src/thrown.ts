@@ -41,7 +41,7 @@ export const kindOf = (value: object): string => {
   try {
     return plainText(Object.prototype.toString.call(value))
   } catch {
-    return 'an object that cannot be looked at'
+    return 'an object that cannot be read'
   }
 }
 

@@ -94,10 +94,7 @@ void describe('names that would write a line of their own', () => {
         const { target } = error as { target?: string }
         assert.ok(target === undefined || target === name)
       }
-      assert.match(
-        errorsOf('x'.repeat(65_536))[1]?.message ?? '',
-        /x… \(65536 characters\)' could not be acquired within 5 ms$/,
-      )
+      assert.match(errorsOf('x'.repeat(65_536))[1]?.message ?? '', /x… \(65536 characters\)' within 5 ms$/)
     })
 
     test(`name ${i}: in checks, log lines, warnings and the demo's lines → plain`, () => {

@@ -25,7 +25,7 @@ export interface RateTryOptions extends SemaphoreOptions {
   /** Set first, in the same call, if the limiter has no rate, so that the call does not reject with a `NotInitializedError`. */
   rate?: Rate | undefined
   /**
-   * What happens to the permits if the answer comes too late, after an abort, or not at all. Default: they are given back, which may take many attempts. With
+   * What happens to the permits if the answer comes too late, after an abort, or not at all. Default: they are released, which may take many attempts. With
    * `'counts'`, they count as used, and nothing more is sent for the call.
    */
   late?: 'counts' | undefined
@@ -64,6 +64,6 @@ export interface RateLimiter extends Kept {
   tryAcquire(options?: RateTryOptions): Promise<RateDecision>
   /** How many permits are left at this moment. */
   available(): Promise<number>
-  /** Gives back permits that you did not use. A waiter may get them at once. */
+  /** Releases permits that you did not use. A waiter may get them at once. */
   release(permits?: number): Promise<void>
 }

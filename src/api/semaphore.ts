@@ -8,7 +8,7 @@ export interface SemaphoreOptions extends WaitOptions {
 }
 
 /**
- * Permits without an owner. Your code gives back as many as it acquired; if a process dies, the permits that it had acquired stay taken. Waiters of one process are
+ * Permits without an owner. Your code releases as many as it acquired; if a process dies, the permits that it had acquired stay acquired. Waiters of one process are
  * served in order. A step that changes the count is done once, even if its answer is lost: the client asks for it again, and rejects with `NO_REPLY` only after a
  * minute. In Redisson: RSemaphore.
  */
@@ -67,7 +67,7 @@ export interface Permit extends AsyncDisposable {
 
 /**
  * Permits that each have an id and a lease, by the server's clock. A permit that expires is free again. A step that changes the count is done once, even if its
- * answer is lost. When you close the client, it gives back every permit that it acquired, unless you tell it not to. In Redisson: RPermitExpirableSemaphore.
+ * answer is lost. When you close the client, it releases every permit that it acquired, unless you tell it not to. In Redisson: RPermitExpirableSemaphore.
  */
 export interface PermitSemaphore extends Kept {
   /** Creates the semaphore. `false`: it exists already, and stays as it is. */
@@ -94,7 +94,7 @@ export interface PermitSemaphore extends Kept {
   /** Acquires `count` permits, or resolves to an empty array if it could not acquire all of them within `wait` (default 0). */
   tryAcquireMany(count: number, options?: PermitOptions): Promise<Permit[]>
   /**
-   * Gives permits back, 10,000 at most. Rejects with `NotOwnerError` if one of them is unknown, expired or already given back; then nothing is changed.
+   * Releases at most 10,000 permits. Rejects with `NotOwnerError` if one of them is unknown, expired or already released; then nothing is changed.
    *
    * If this client holds the permit of a single id, its `Permit` is `'released'` from the call on, whatever the answer. Those of several ids are `'released'`
    * when the answer comes, or when it is lost. If the call rejects for another reason, the permits may still be taken on the server: call it again, or call
@@ -103,14 +103,14 @@ export interface PermitSemaphore extends Kept {
   release(ids: string | readonly string[]): Promise<void>
   /** Like `release`, but resolves to `false` instead of rejecting with `NotOwnerError`. */
   tryRelease(id: string): Promise<boolean>
-  /** Like `release`, but resolves to how many were given back: 0 instead of rejecting with `NotOwnerError`. */
+  /** Like `release`, but resolves to how many were released: 0 instead of rejecting with `NotOwnerError`. */
   tryRelease(ids: readonly string[]): Promise<number>
   /**
    * Sets the lease from now on, also to a shorter one. `false`: the permit does not exist. This is done once, even if the answer is lost, and after earlier calls
    * about the same `Permit`.
    *
    * If the lease gets shorter, a `Permit` of this client counts the shorter one as soon as the call is sent, even if the call rejects. If that lease ends without
-   * an answer, the permit is given back.
+   * an answer, the permit is released.
    */
   extend(id: string, lease: number): Promise<boolean>
   /** How many ms are left; Infinity if the permit never expires. Rejects with `NotOwnerError` if it does not exist. */

@@ -15,8 +15,8 @@ const help = (): string => {
     '',
     ...commands.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`),
     '',
-    '  --help, -h     this text; holdfast COMMAND --help tells more',
-    '  --version, -v  the version',
+    '  --help, -h     print this help; holdfast COMMAND --help prints more',
+    '  --version, -v  print the version',
     '',
   ].join('\n')
 }

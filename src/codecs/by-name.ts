@@ -10,7 +10,7 @@ const string: Codec = {
   encode(value) {
     if (typeof value === 'string' || value instanceof Uint8Array) return value
     if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
-    throw new TypeError(`the string codec takes text, numbers, true, false and bytes, not ${show(value)}`)
+    throw new TypeError(`the string codec takes only text, numbers, true, false and bytes, not ${show(value)}`)
   },
   decode: utf8,
 }
@@ -18,7 +18,7 @@ const string: Codec = {
 const json: Codec = {
   encode(value) {
     const text = JSON.stringify(value) as string | undefined
-    if (text === undefined) throw new TypeError(`there is no JSON of ${show(value)}`)
+    if (text === undefined) throw new TypeError(`JSON cannot represent ${show(value)}`)
     return text
   },
   decode(data): unknown {
@@ -39,12 +39,12 @@ const LONGEST = 20
 const long: Codec = {
   encode(value) {
     const fits = typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value)
-    if (!fits) throw new TypeError(`the long codec takes whole numbers of 64 bits, not ${show(value)}`)
+    if (!fits) throw new TypeError(`the long codec takes only whole numbers of 64 bits, not ${show(value)}`)
     return String(value)
   },
   decode(data) {
     const text = utf8(data.subarray(0, LONGEST + 1))
-    if (!INTEGER.test(text)) throw new TypeError(`no whole number: ${show(text)}`)
+    if (!INTEGER.test(text)) throw new TypeError(`not a whole number: ${show(text)}`)
     const number = Number(text)
     return Number.isSafeInteger(number) ? number : BigInt(text)
   },
@@ -54,7 +54,7 @@ const long: Codec = {
 const bytes: Codec = {
   encode(value) {
     if (value instanceof Uint8Array) return value
-    throw new TypeError(`the bytes codec takes a Uint8Array, not ${show(value)}`)
+    throw new TypeError(`the bytes codec takes only a Uint8Array, not ${show(value)}`)
   },
   // A copy, because the bytes received share their memory with other replies.
   decode: (data) => new Uint8Array(data),
@@ -84,13 +84,13 @@ export const codecOf = (wanted: unknown, what = 'codec'): Codec => {
 export const encodeWith = (codec: Codec, value: unknown, what: string): string | Uint8Array => {
   const data: unknown = codec.encode(value)
   if (typeof data === 'string' || isA(data, Uint8Array)) return data
-  if (isPromise(data)) throw new TypeError(`codec.encode() must give text or bytes for ${what}, not a promise`)
-  throw new TypeError(`codec.encode() must give text or bytes for ${what}, not ${show(data)}`)
+  if (isPromise(data)) throw new TypeError(`codec.encode() must return text or bytes for ${what}, not a promise`)
+  throw new TypeError(`codec.encode() must return text or bytes for ${what}, not ${show(data)}`)
 }
 
 /** Decodes the bytes with the codec. */
 export const decodeWith = (codec: Codec, data: Uint8Array): unknown => {
   const value = codec.decode(data)
-  if (isPromise(value)) throw new TypeError('codec.decode() must give the value, not a promise')
+  if (isPromise(value)) throw new TypeError('codec.decode() must return the value, not a promise')
   return value
 }

@@ -65,7 +65,7 @@ export class JacksonReader {
   }
 
   #wrong(): SyntaxError {
-    return new SyntaxError(`no JSON: something unexpected at ${this.#at} of ${this.#text.length}`)
+    return new SyntaxError(`not JSON: unexpected text at position ${this.#at} of ${this.#text.length}`)
   }
 
   #space(): void {
@@ -145,12 +145,12 @@ export class JacksonReader {
     NUMBER.lastIndex = this.#at
     if (!NUMBER.test(this.#text)) throw this.#wrong()
     const digits = this.#text.slice(this.#at, NUMBER.lastIndex)
-    if (digits.length > MOST_DIGITS) throw new RangeError(`a number may have ${MOST_DIGITS} digits at most`)
+    if (digits.length > MOST_DIGITS) throw new RangeError(`a number may have at most ${MOST_DIGITS} digits`)
     this.#at = NUMBER.lastIndex
     this.#digits = digits
     const value = digits.length > EXACT && /^-?\d+$/.test(digits) ? integer(digits) : Number(digits)
     if (typeof value === 'bigint') this.#written = { type: null, value }
-    else if (!Number.isFinite(value)) throw new RangeError(`${digits} is more than a number can hold`)
+    else if (!Number.isFinite(value)) throw new RangeError(`${digits} is too large for a number`)
     return value
   }
 
@@ -208,7 +208,7 @@ export class JacksonReader {
       return value
     }
     if (type === 'java.util.Date') {
-      if (digits === undefined) throw new TypeError('a java.util.Date is no number')
+      if (digits === undefined) throw new TypeError('a java.util.Date is not a number')
       // eslint-disable-next-line no-restricted-globals -- the sender's value, not the time
       return new Date(Number(digits))
     }

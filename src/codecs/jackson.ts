@@ -12,7 +12,7 @@ import { MOST_LEVELS, contentOf, tooDeep } from './limits.js'
 export const jackson: Codec = {
   encode(value) {
     const text = write(value, new Set())
-    if (text === undefined) throw new TypeError(`there is no JSON of ${show(value)}`)
+    if (text === undefined) throw new TypeError(`JSON cannot represent ${show(value)}`)
     return text
   },
   decode: (data) => new JacksonReader(contentOf(data)).read(),
@@ -32,7 +32,7 @@ const write = (value: unknown, within: Within, written?: Written): string | unde
       return typeof written?.value === typeof value ? typed(written?.type ?? null, text) : text
     }
     case 'number':
-      if (!Number.isFinite(value)) throw new TypeError(`there is no JSON of ${value}`)
+      if (!Number.isFinite(value)) throw new TypeError(`JSON cannot represent ${value}`)
       return writeNumber(value, written) ?? JSON.stringify(value)
     case 'bigint': {
       const type = BigInt.asIntN(64, value) === value ? 'java.lang.Long' : 'java.math.BigInteger'
@@ -56,7 +56,7 @@ const writeNumber = (value: number | bigint, written: Written | undefined): stri
 }
 
 const nested = (value: object, within: Within): string | undefined => {
-  if (within.has(value)) throw new TypeError('there is no JSON of an object that contains itself')
+  if (within.has(value)) throw new TypeError('JSON cannot represent an object that contains itself')
   if (within.size >= MOST_LEVELS) throw tooDeep()
   within.add(value)
   const text = writeObject(value, within)
@@ -82,7 +82,7 @@ const writeObject = (value: object, within: Within): string | undefined => {
 const MAP = 'java.util.HashMap'
 
 const checkDate = (time: number): number => {
-  if (Number.isNaN(time)) throw new TypeError('there is no JSON of an invalid date')
+  if (Number.isNaN(time)) throw new TypeError('JSON cannot represent an invalid date')
   return time
 }
 

@@ -22,14 +22,14 @@ export const keyEncoder =
   (key: string): string | Uint8Array => {
     if (java !== undefined && java.codec === undefined && !java.replaced) {
       throw new ConfigError(
-        `keyedLock would not exclude Java’s, whose keys are written by ${plainText(java.title)}: name a StringCodec or JsonJacksonCodec in the file, or pass a codec to connect`,
+        `keyedLock would not exclude Java clients, which write keys with ${plainText(java.title)}: name a StringCodec or JsonJacksonCodec in the file, or pass a codec to connect`,
       )
     }
     if (keepsText(codec)) return key
     const [data, again] = [encodeWith(codec, key, 'a key'), encodeWith(codec, key, 'a key')]
     if (Buffer.from(data as Uint8Array).equals(Buffer.from(again as Uint8Array))) return data
     throw new ConfigError(
-      `keyedLock needs a codec that writes the same key alike each time, or nobody excludes anybody`,
+      `keyedLock needs a codec that always writes the same bytes for the same key: pass another codec to connect`,
     )
   }
 

@@ -5,12 +5,12 @@ export const MOST_BYTES = 64 * 1024 * 1024
 export const MOST_LEVELS = 1000
 export const MOST_DIGITS = 1000
 
-export const tooDeep = (): RangeError => new RangeError(`JSON may be nested ${MOST_LEVELS} levels deep at most`)
+export const tooDeep = (): RangeError => new RangeError(`JSON may be nested at most ${MOST_LEVELS} levels deep`)
 
 /** Decodes a message, unless it is too large. */
 export const contentOf = (data: Uint8Array): string => {
   if (data.length > MOST_BYTES)
-    throw new RangeError(`a message of JSON may have ${MOST_BYTES} bytes at most, not ${data.length}`)
+    throw new RangeError(`a JSON message may have at most ${MOST_BYTES} bytes, not ${data.length}`)
   return utf8(data)
 }
 

@@ -23,7 +23,7 @@ interface Changed {
 
 /** Recognizes clients by their methods, so that none of their libraries is loaded here. */
 export const borrowed = (connection: object, url: string | undefined): Borrowed => {
-  if (url !== undefined) throw new ConfigError('either a url or a connection, not both')
+  if (url !== undefined) throw new ConfigError('pass either a url or a connection, not both')
   const has = (...methods: string[]): boolean =>
     methods.every((method) => typeof (connection as Record<string, unknown> | null)?.[method] === 'function')
   if (has('callBuffer', 'duplicate')) return { engine: 'ioredis', connection: plain(connection) as IoredisClient }
@@ -48,10 +48,10 @@ const plain = (connection: object): object => {
     )
   }
   if (all.some((some) => some?.stringNumbers === true)) {
-    throw new ConfigError('the connection has stringNumbers, which makes text of numbers: connect without it')
+    throw new ConfigError('the connection has stringNumbers, which turns numbers into text: connect without it')
   }
   if (mode === 'subscriber' || mode === 'monitor') {
-    throw new ConfigError(`the connection is in ${mode} mode, where no commands can be sent: pass another one`)
+    throw new ConfigError(`the connection is in ${mode} mode and cannot send commands: pass another one`)
   }
   return connection
 }
@@ -63,7 +63,7 @@ const glide = (connection: object, has: (...methods: string[]) => boolean): Glid
   const { config, constructor } = connection as Partial<Pick<GlideClient, 'config' | 'constructor'>>
   if (!has('subscribe', 'psubscribe') || config === undefined || typeof constructor?.createClient !== 'function') {
     throw new ConfigError(
-      'this client of Valkey GLIDE cannot subscribe once it is made, so nobody would be woken: use version 2.3 or newer',
+      'this Valkey GLIDE client cannot subscribe after it is created, so waiters would not be woken: use version 2.3 or newer',
     )
   }
   return connection as GlideClient

@@ -88,7 +88,7 @@ export const readSettings = async (from: From, env: Environment): Promise<Settin
   if (file === undefined) return settle(options, env)
   checkText(file, 'file')
   if (options.url !== undefined || options.connection !== undefined)
-    throw new ConfigError('one of a file, a url and a connection, not two')
+    throw new ConfigError('pass only one of file, url and connection')
   const { readConfig } = await import('./file/read.js')
   const filed = await readConfig(file, env, { ...options, nameMappers })
   return settle({ ...given(filed.options), ...given(options) }, env, filed)
@@ -100,7 +100,7 @@ const given = (options: ClientOptions): ClientOptions =>
 
 const mappersOf = (mappers: unknown): NonNullable<ClientOptions['nameMappers']> => {
   if (typeof mappers !== 'object' || mappers === null)
-    throw new TypeError(`nameMappers must be functions by the names of classes, not ${show(mappers)}`)
+    throw new TypeError(`nameMappers must be functions by the names of Java classes, not ${show(mappers)}`)
   const read = Object.entries(mappers as NonNullable<ClientOptions['nameMappers']>)
   for (const [name, mapper] of read) checkFunction(mapper, `nameMappers[${quoted(name)}]`)
   return Object.fromEntries(read)

@@ -17,9 +17,7 @@ export const tlsOf = (wanted: unknown, place: Place | undefined): TlsOptions => 
   const unknown = Object.keys(wanted).find((key) => !(KNOWN as readonly string[]).includes(key))
   if (unknown !== undefined) throw new TypeError(`tls has no ${quoted(unknown)}; it has ${KNOWN.join(', ')}`)
   if (place?.engine !== 'redis' || !place.endpoint.tls) {
-    throw new ConfigError(
-      'tls is for URLs that begin with rediss:, valkeys: or rediss+…: the one given is not encrypted',
-    )
+    throw new ConfigError('tls needs a URL that begins with rediss:, valkeys: or rediss+…; this URL is not encrypted')
   }
   const read = readOnce(wanted as TlsOptions, KNOWN)
   // Each item of a list is read only once, too.
@@ -29,7 +27,7 @@ export const tlsOf = (wanted: unknown, place: Place | undefined): TlsOptions => 
   checkPem(cert, 'tls.cert')
   checkPem(key, 'tls.key')
   if ((cert === undefined) !== (key === undefined)) {
-    throw new ConfigError('tls.cert and tls.key belong together: the certificate of this client, and its key')
+    throw new ConfigError("pass tls.cert (the client's certificate) and tls.key (its key) together")
   }
   if (passphrase !== undefined && typeof passphrase !== 'string') throw new TypeError('tls.passphrase must be a string')
   if (servername !== undefined) checkText(servername, 'tls.servername')
@@ -41,5 +39,5 @@ const checkPem = (value: unknown, what: string): void => {
   if (value === undefined || value instanceof Uint8Array) return
   if (typeof value !== 'string') throw new TypeError(`${what} must be text or bytes in PEM, not ${typeof value}`)
   // With a path, OpenSSL would throw an error that names nothing.
-  if (!value.includes('-----BEGIN ')) throw new TypeError(`${what} must be what is in the PEM file, not where it is`)
+  if (!value.includes('-----BEGIN ')) throw new TypeError(`${what} must be the content of the PEM file, not its path`)
 }

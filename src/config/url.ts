@@ -47,7 +47,7 @@ const mustBeEncoded = (rest: string, scheme: string): void => {
   const [text = ''] = rest.replace(/^\/\//, '').split('?sentinelPassword=')
   if (!/\/.*@/s.test(text)) return
   throw new ConfigError(
-    `the ${scheme} URL has a '/' before an '@': percent-encode it in the user and the password (%2F), and an '@' elsewhere (%40)`,
+    `the ${scheme} URL has a '/' before an '@': percent-encode it in the user and the password (%2F), and an '@' anywhere else (%40)`,
   )
 }
 
@@ -55,7 +55,7 @@ const mustBeEncoded = (rest: string, scheme: string): void => {
 const mustStandFirst = (rest: string, scheme: string): void => {
   if (!/^[^/?#]*,[^/?#]*@/.test(rest.replace(/^\/\//, ''))) return
   throw new ConfigError(
-    `the ${scheme} URL has a ',' before an '@': the user and the password stand once, before the first host (${scheme}//user:pass@h1:p1,h2:p2), ` +
+    `the ${scheme} URL has a ',' before an '@': write the user and the password once, before the first host (${scheme}//user:pass@h1:p1,h2:p2), ` +
       "for all hosts; percent-encode a ',' in them (%2C)",
   )
 }
@@ -82,7 +82,7 @@ const memoryName = (url: string): string | undefined => {
 
 const netEndpoint = (rest: string, scheme: string, defaultPort = 6379): Omit<Endpoint, 'topology' | 'tls'> => {
   const match = /^\/\/(?:([^/]*)@)?([^/?#]+)(\/[^?#]*)?$/.exec(rest)
-  if (match === null) throw new ConfigError(`the ${scheme} URL is not of the form ${FORMS}`)
+  if (match === null) throw new ConfigError(`the ${scheme} URL has none of these forms: ${FORMS}`)
   const [, info, hosts = '', path] = match
   const nodes = hosts.split(',').map((host) => netNode(host, scheme, defaultPort))
   const shown = nodes.map((node) => ('path' in node ? node.path : `${node.host}:${node.port}`)).join(',')
@@ -95,7 +95,7 @@ const sentinelEndpoint = (rest: string, scheme: string): Omit<Endpoint, 'topolog
   const match = /^(\/\/[^/?#]+)\/([^/?#]+)(\/[^/?#]*)?(?:\?sentinelPassword=([^&#]*))?$/.exec(rest)
   const [, servers, master, path = '', password] = match ?? []
   if (servers === undefined || master === undefined) {
-    throw new ConfigError(`a ${scheme} URL has the form ${scheme}//h1:p1,h2:p2/MASTER[/db][?sentinelPassword=…]`)
+    throw new ConfigError(`a ${scheme} URL must have the form ${scheme}//h1:p1,h2:p2/MASTER[/db][?sentinelPassword=…]`)
   }
   const endpoint = netEndpoint(servers + path, scheme, 26_379)
   return {
@@ -109,8 +109,7 @@ const sentinelEndpoint = (rest: string, scheme: string): Omit<Endpoint, 'topolog
 const netNode = (text: string, scheme: string, defaultPort: number): { host: string; port: number } => {
   const match = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(text.trim())
   const port = match?.[2] === undefined ? defaultPort : Number(match[2])
-  if (match?.[1] === undefined || port > 65_535)
-    throw new ConfigError(`the ${scheme} URL has a host or port that cannot be read`)
+  if (match?.[1] === undefined || port > 65_535) throw new ConfigError(`the ${scheme} URL has an invalid host or port`)
   return { host: match[1].replace(/^\[|\]$/g, ''), port }
 }
 
@@ -118,9 +117,7 @@ const databaseOf = (path: string, scheme: string): number | undefined => {
   const text = path.replace(/^\//, '')
   if (text === '') return undefined
   if (!/^\d+$/.test(text))
-    throw new ConfigError(
-      `the ${scheme} URL has a database that is no number (or a password with a '/' in it: write %2F)`,
-    )
+    throw new ConfigError(`the ${scheme} URL has a database that is not a number (or a '/' in the password: write %2F)`)
   return Number(text)
 }
 
@@ -136,14 +133,15 @@ const decode = (text: string): string => {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new ConfigError('a user, password or name in the URL is not percent-encoded as it should be')
+    throw new ConfigError('a user, password or name in the URL is not percent-encoded correctly')
   }
 }
 
 const unixEndpoint = (url: string): Endpoint => {
   const match = /^redis\+unix:\/\/(?:([^/]*)@)?(\/[^?#]+)(?:\?db=(\d+))?$/i.exec(url)
   const [, info, path, database] = match ?? []
-  if (path === undefined) throw new ConfigError('a redis+unix: URL has the form redis+unix:///path/to/socket[?db=N]')
+  if (path === undefined)
+    throw new ConfigError('a redis+unix: URL must have the form redis+unix:///path/to/socket[?db=N]')
   const nodes: Node[] = [{ path: decode(path) }]
   return {
     address: `redis+unix://${path}`,

@@ -45,7 +45,7 @@ export class ConnectionReplacement {
       const judge = (): void => {
         this.#suspects.delete(connection)
         if (connection.bytesRead === bytesRead && this.#owing().includes(connection))
-          connection.destroy(new Error('the server said nothing for too long'))
+          connection.destroy(new Error('the server sent nothing for too long'))
       }
       const ms = MARGIN + SPREAD * clock.random()
       this.#suspects.set(connection, limitAnswers(clock, judge, ms, { background: true }))
@@ -111,5 +111,5 @@ export class ConnectionReplacement {
 const onlyTheOwner = ({ code, message }: EngineError): EngineError =>
   new EngineError(
     code,
-    `the connection passed in leads to a replica, and only its owner can connect it anew (see docs/connections.md): ${message}`,
+    `your connection leads to a replica, and only you can reconnect it (see docs/connections.md): ${message}`,
   )

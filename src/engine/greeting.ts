@@ -44,7 +44,7 @@ export class Greeting {
 const unusable = (reply: Reply): string | undefined => {
   if (isQueued(reply)) return 'it is inside an open MULTI'
   // node-redis unwraps the list of such an answer.
-  if (Array.isArray(reply) || reply === 'pong') return 'it is in subscriber mode, where no commands can be sent'
+  if (Array.isArray(reply) || reply === 'pong') return 'it is in subscriber mode and cannot send commands'
   return reply === 'PONG' ? undefined : `it answered PING with ${shown(reply)}`
 }
 

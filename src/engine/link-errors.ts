@@ -12,7 +12,7 @@ export const offline = (address: string, target?: string): EngineError =>
 
 /** The command was answered, but its effect is as unknown as without an answer. */
 export const badReply = (address: string, what: string, reply: unknown, target?: string): EngineError => {
-  const why = isQueued(reply) ? ': the connection is inside an open MULTI' : ', which is no reply of its kind'
+  const why = isQueued(reply) ? ': the connection is inside an open MULTI' : ', which is not a valid reply to it'
   return new EngineError('BAD_REPLY', `${address} answered ${what} with ${shown(reply)}${why}`, { target })
 }
 

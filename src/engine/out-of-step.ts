@@ -31,7 +31,7 @@ export class OutOfStep {
   found(error: EngineError): EngineError {
     const { address, lent } = this.#driver
     if (lent !== true && this.#driver.reconnect !== undefined)
-      this.#replies.failAll((target) => noReply(address, 'that is surely its own', target))
+      this.#replies.failAll((target) => noReply(address, 'that can be trusted', target))
     this.#replacement.outOfStep(error)
     return error
   }

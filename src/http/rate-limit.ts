@@ -48,7 +48,7 @@ const check = <R>(options: RateLimitOptions<R>): RateLimitOptions<R> => {
   checkAmount(permits, 'permits', 1)
   checkLease(interval, 'interval')
   if (name !== undefined && !/^[\w.-]+$/.test(name))
-    throw new TypeError(`name must be of letters, digits, '-', '_' and '.', not ${show(name)}`)
+    throw new TypeError(`name may contain only letters, digits, '-', '_' and '.', not ${show(name)}`)
   if (key !== undefined) checkFunction(key, 'key')
   if (!([undefined, 'open', 'closed'] as unknown[]).includes(whenAway))
     throw new TypeError(`whenAway must be 'open' or 'closed', not ${show(whenAway)}`)
@@ -91,7 +91,7 @@ const keyOf = async <R>(
   const whose = isPromise(given) ? await settledIn(given, name, ms) : given
   if (typeof whose === 'string' && whose !== '') return whose
   throw new TypeError(
-    `rate limit ${quoted(name)}: key() must give text that is not empty for each request, not ${show(whose)}`,
+    `rate limit ${quoted(name)}: key() must return a non-empty text for each request, not ${show(whose)}`,
   )
 }
 

@@ -15,7 +15,7 @@ const load = async (): Promise<typeof Croner> => {
   try {
     return await import('croner')
   } catch (cause) {
-    throw new Error("holdfast/schedule reads patterns with croner: run 'npm install croner'", { cause })
+    throw new Error("holdfast/schedule needs the package croner: run 'npm install croner'", { cause })
   }
 }
 
@@ -26,9 +26,9 @@ export const cronOf = async (pattern: string, timezone: string): Promise<Cron> =
   try {
     found = new Pattern(pattern, { timezone, paused: true, fixedTimeRule: 'no-wildcard' })
     // croner checks the time zone only when it computes a date.
-    if (found.nextRun(dateAt(0)) === null) throw new Error('no date matches it')
+    if (found.nextRun(dateAt(0)) === null) throw new Error('no date matches the pattern')
   } catch (cause) {
-    const what = `no slots of ${quoted(pattern)} in ${quoted(timezone)} can be found`
+    const what = `cannot compute slots for ${quoted(pattern)} in ${quoted(timezone)}`
     throw new TypeError(`${what}: ${textOf(cause)}`, { cause })
   }
   return {

@@ -223,7 +223,7 @@ export class Rounds {
     const { onMissed } = this.#it.options
     if (missed.length > 0 && onMissed !== undefined) this.#tell(() => onMissed(missed))
     else if (missed.length > 0)
-      this.#warn(`missed ${missed.length} slots, the last of them ${missed.at(-1)?.toISOString()}`)
+      this.#warn(`missed ${missed.length} slots, most recently ${missed.at(-1)?.toISOString()}`)
   }
 
   /** Looks at a slot once. `look` returns in how many ms to look again, or `undefined` if the result is final. */
@@ -266,9 +266,9 @@ export class Rounds {
   #tellResult(result: SlotResult<unknown>, due: Date): void {
     const { onResult } = this.#it.options
     if (onResult !== undefined) this.#tell(() => onResult(result, due))
-    else if (result.outcome === 'failed') this.#warn(`the slot of ${due.toISOString()} has failed`, result.error)
+    else if (result.outcome === 'failed') this.#warn(`the slot of ${due.toISOString()} failed`, result.error)
     else if (result.outcome === 'skipped' && result.reason === 'crashed')
-      this.#warn(`the process that ran the slot of ${due.toISOString()} has died`)
+      this.#warn(`the process that ran the slot of ${due.toISOString()} died`)
   }
 
   /** Reports each trouble once, until it is over, and returns what was reported last. A server that is away is not reported. */

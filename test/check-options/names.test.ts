@@ -41,7 +41,7 @@ void describe('a name', () => {
         assert.throws(
           () => make(client, long),
           (error) =>
-            error instanceof TypeError && error.message.includes('65536 bytes at most') && error.message.length < 300,
+            error instanceof TypeError && error.message.includes('at most 65536 bytes') && error.message.length < 300,
           what,
         )
       }

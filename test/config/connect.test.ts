@@ -233,9 +233,12 @@ void describe('a file with TLS', { concurrency: 1 }, () => {
     const jks = written('store.jks', Buffer.from('feedfeed00000002', 'hex'))
     await assert.rejects(
       works('localhost', trust(), `sslKeystore: ${jks}`),
-      /:4:1: sslKeystore must be PKCS#12 or PEM: keytool/,
+      /:4:1: sslKeystore must be PKCS#12 or PEM; to convert it: keytool/,
     )
-    await assert.rejects(works('localhost', `sslTruststore: ${jks}`), /:3:1: sslTruststore must be PEM: keytool/)
+    await assert.rejects(
+      works('localhost', `sslTruststore: ${jks}`),
+      /:3:1: sslTruststore must be PEM; to convert it: keytool/,
+    )
   })
 })
 

@@ -41,7 +41,7 @@ void describe('a client that comes before its server', { concurrency: 4 }, () =>
     const client = await connecting
     await client.lock('a').using(() => undefined)
     assert.equal((await client.health()).state, 'up')
-    assert.equal(said.filter((text) => /^cannot connect to .*; trying again$/.test(text)).length, 1, said.join('\n'))
+    assert.equal(said.filter((text) => /^cannot connect to .*; retrying$/.test(text)).length, 1, said.join('\n'))
     await client.close()
     await server.stop()
   })

@@ -71,7 +71,7 @@ describe('options that there are not', () => {
     test(`'${name}' → TypeError that names it`, () => {
       assert.throws(() => settle({ url: 'redis://h:1', [name]: 1 }, {}), {
         name: 'TypeError',
-        message: new RegExp(`^there is no option '${name}'.*; there are url, `),
+        message: new RegExp(`^there is no option '${name}'.*; the options are url, `),
       })
     })
 })

@@ -349,7 +349,7 @@ void describe('rate limit for all frameworks', () => {
         [{ timeOut: 100 }, /^TypeError: .*did you mean 'timeout'/],
         [
           { nonsense: undefined },
-          /^TypeError: there is no option 'nonsense'; there are client, permits, interval, name/,
+          /^TypeError: there is no option 'nonsense'; the options are client, permits, interval, name/,
         ],
       ] as const)
         assert.throws(() => rateLimit({ ...good, ...bad } as never), message)
@@ -404,7 +404,7 @@ void describe('rate limit for all frameworks', () => {
       { client, permits: 1, interval: 1000, name: 'api', timeout: 50, key: (of) => of() as string },
       () => undefined,
     )
-    const text = /^TypeError: rate limit 'api': key\(\) must give text that is not empty for each request, not /
+    const text = /^TypeError: rate limit 'api': key\(\) must return a non-empty text for each request, not /
     for (const nothing of [undefined, null, '', 7, {}, ['a']]) {
       await assert.rejects(
         judged(() => nothing),

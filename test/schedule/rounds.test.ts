@@ -373,7 +373,7 @@ describe('the open slots of a schedule', () => {
     const { closing, open } = await stage({})
     closing.abort()
     await assert.rejects(open(), ClosedError)
-    await assert.rejects((await stage({}, { cron: '0 0 31 2 *' })).open(), /no slots of '0 0 31 2 \*'/)
+    await assert.rejects((await stage({}, { cron: '0 0 31 2 *' })).open(), /cannot compute slots for '0 0 31 2 \*'/)
     await assert.rejects((await stage({}, { grace: MINUTE, retention: MINUTE })).open(), RangeError)
     await assert.rejects((await stage({}, { grace: Infinity })).open(), RangeError)
   })

@@ -250,7 +250,7 @@ describe('a schedule', () => {
     const { client } = places[0]!
     const refuse = (options: object, error: object): Promise<void> =>
       assert.rejects(run(schedule(client, 'jobs', options as ScheduleOptions, () => 1)), error as Error)
-    await refuse({ cron: '0 25 * * *' }, /no slots of '0 25 \* \* \*'/)
+    await refuse({ cron: '0 25 * * *' }, /cannot compute slots for '0 25 \* \* \*'/)
     await refuse({ cron: '0 2 * * *', timezone: 'Europe/Nowhere' }, /Europe\/Nowhere/)
     await refuse({}, TypeError)
     await refuse({ cron: '0 2 * * *', catchUp: 'all' }, /'none' or 'latest'/)

@@ -7,15 +7,15 @@ import { plainJson, plainMessage } from '../../plain-text.js'
 
 const HELP = `Usage: holdfast config check FILE [--json] [--strict]
 
-Reads Redisson's configuration (YAML, JSON, or Spring's application.yml) as
-connect({ file }) does, without connecting: what would be used, what of the file is
-not used, and what is unsafe. Secrets are not shown.
+Reads a Redisson configuration (YAML, JSON, or Spring's application.yml) as
+connect({ file }) does, but does not connect. Prints which settings holdfast would
+use, which it would not, and what is unsafe. Secrets are not shown.
 
-  --json    the same as JSON
-  --strict  the exit code is 1 also when something is unsafe
+  --json    print the report as JSON
+  --strict  exit with 1 also if something is unsafe
 
-The exit code is 0 when the file can be used, 1 when it cannot, 2 when the command
-was wrong.
+The exit code is 0 if the file can be used, 1 if it cannot, and 2 if the command
+is wrong.
 `
 
 interface Report {
@@ -40,7 +40,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
   }
   const [word, file, ...more] = positionals
   if (word !== 'check' || file === undefined || more.length > 0) {
-    throw new UsageError('it is holdfast config check FILE; try holdfast config --help')
+    throw new UsageError('usage: holdfast config check FILE; try holdfast config --help')
   }
   const report = await check(file)
   process.stdout.write(values.json ? `${plainJson(report)}\n` : page(file, report))
@@ -61,7 +61,7 @@ const check = async (file: string): Promise<Report> => {
   const used = {
     ...usedOf(settings, endpoint),
     codec: typeof options['codec'] === 'string' ? options['codec'] : 'json',
-    ...(mappers.length > 0 && { nameMapper: `${mappers.join()}, of nameMappers in the program` }),
+    ...(mappers.length > 0 && { nameMapper: `${mappers.join()}, from nameMappers in the program` }),
   }
   return { used, unused: filed.warnings, unsafe: await unsafeOf(settings, endpoint, file) }
 }
@@ -90,8 +90,8 @@ const MASK = '••••••'
 
 const verification = ({ tls: { rejectUnauthorized, checkServerIdentity, cert, pfx } }: Settings): string => {
   const server =
-    rejectUnauthorized === false ? 'not checked' : checkServerIdentity ? 'checked but for its name' : 'checked'
-  return `the server is ${server}${(cert ?? pfx) ? ', with a certificate of our own' : ''}`
+    rejectUnauthorized === false ? 'not checked' : checkServerIdentity ? 'checked, except for its name' : 'checked'
+  return `the server is ${server}${(cert ?? pfx) ? ', and the client sends a certificate' : ''}`
 }
 
 const unsafeOf = async (settings: Settings, endpoint: Endpoint, file: string): Promise<string[]> => {
@@ -104,15 +104,21 @@ const unsafeOf = async (settings: Settings, endpoint: Endpoint, file: string): P
   )
   const everybodys = ((await stat(file)).mode & 0o004) !== 0
   const dangers: readonly (readonly [boolean, string])[] = [
-    [far && !tls, 'whoever is on the way can read and change what is sent, a password too: rediss:// is TLS'],
-    [far && password === undefined, 'there is no password: whoever reaches the server can take and free any lock'],
-    [rejectUnauthorized === false, 'sslVerificationMode NONE: whoever is on the way can pretend to be the server'],
+    [
+      far && !tls,
+      'no TLS: anybody on the network path can read and change all traffic, including a password; use rediss://',
+    ],
+    [far && password === undefined, 'no password: anybody who can reach the server can acquire and release any lock'],
+    [
+      rejectUnauthorized === false,
+      'sslVerificationMode NONE: anybody on the network path can pretend to be the server',
+    ],
     [
       checkServerIdentity !== undefined,
-      'sslVerificationMode CA_ONLY: any server with a certificate of that authority is believed',
+      'sslVerificationMode CA_ONLY: any server with a certificate from that authority is trusted',
     ],
-    [!settings.replicas.sync, 'checkLockSyncedSlaves false: a failover may give a lock to two'],
-    [written && everybodys, `${file} holds a password, and every user of this machine can read it`],
+    [!settings.replicas.sync, 'checkLockSyncedSlaves false: after a failover, two clients may hold the same lock'],
+    [written && everybodys, `${file} contains a password, and every user of this machine can read it`],
   ]
   return dangers.filter(([is]) => is).map(([, what]) => what)
 }
@@ -122,7 +128,7 @@ const page = (file: string, { used, unused, unsafe }: Report): string => {
   const lines = Object.entries(used).map(([name, value]) => `${name.padEnd(width)}  ${plainMessage(String(value))}`)
   const parts = [
     section(`${plainMessage(file)} can be used:`, lines),
-    section('Not used, or not as it stands there:', unused.map(plainMessage)),
+    section('Not used, or not used as written:', unused.map(plainMessage)),
     section('Unsafe:', unsafe.map(plainMessage)),
   ]
   return parts.filter((part) => part !== '').join('\n')

@@ -6,20 +6,20 @@ import { plainText } from '../../plain-text.js'
 const HELP = `Usage: holdfast demo [--seconds N] [--plain] [--url URL]
 
 Eight workers share three locks. One crashes while it holds a lock, and one loses
-its hold and notices. Every state shown is that of real locks.
+its hold and notices. The demo shows the state of real locks.
 
-  --seconds N  how long, 3 to 600 (default 10)
-  --plain      a line an event instead of the live picture (also when the output is
-               not a terminal, or smaller than 80x24)
-  --url URL    on this server (default: the engine embedded in this process)
+  --seconds N  how long the demo runs, 3 to 600 (default 10)
+  --plain      print a line for each event, without the live picture (this is also
+               the case if the output is not a terminal, or smaller than 80x24)
+  --url URL    use this server (default: the engine embedded in this process)
 
-NO_COLOR in the environment takes the colours away. Ctrl-C ends it.
+Set NO_COLOR in the environment to turn off colours. Press Ctrl-C to stop.
 `
 
 const seconds = (text: string): number => {
   const value = text.trim() === '' ? NaN : Number(text)
   if (value >= 3 && value <= 600) return value
-  throw new UsageError(`--seconds takes a number from 3 to 600, not "${plainText(text)}"`)
+  throw new UsageError(`--seconds must be a number from 3 to 600, not "${plainText(text)}"`)
 }
 
 export const run = async (args: readonly string[]): Promise<number> => {

@@ -15,13 +15,13 @@ export const commands: readonly Entry[] = [
   {
     name: 'demo',
     usage: 'demo [--seconds N] [--plain] [--url URL]',
-    summary: 'eight workers, three locks, one crash: live',
+    summary: 'watch eight workers share three locks, and one crash',
     load: () => import('./demo.js'),
   },
   {
     name: 'config',
     usage: 'config check FILE [--json] [--strict]',
-    summary: 'what a redisson.yml would come to, and what is unsafe',
+    summary: 'check a redisson.yml: which settings are used, and what is unsafe',
     load: () => import('./config.js'),
   },
 ]

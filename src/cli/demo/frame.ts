@@ -51,7 +51,7 @@ const STATUS: Record<Fate, (holder: Holder, now: number) => Row> = {
     { text: 'crashed', style: 'bad' },
     { text: ', not renewed', style: 'dim' },
   ],
-  lost: () => [{ text: '  lost', style: 'lost' }, { text: ': told in time, stopped' }],
+  lost: () => [{ text: '  lost', style: 'lost' }, { text: ': noticed in time, stopped' }],
 }
 
 const holding = ({ holder }: LockView, now: number): Row => {

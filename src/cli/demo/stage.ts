@@ -87,7 +87,7 @@ export class Stage {
 
   lock(name: string): LockView {
     const found = this.locks.find((lock) => lock.name === name)
-    if (found === undefined) throw new RangeError(`no lock ${quoted(name)} on this stage`)
+    if (found === undefined) throw new RangeError(`the demo has no lock ${quoted(name)}`)
     return found
   }
 
@@ -138,14 +138,14 @@ export class Stage {
       case 'frees': {
         const held = at - (lock.holder?.since ?? at)
         this.#leaves(lock, act.worker)
-        return tell(`lets go after ${duration(held)}`)
+        return tell(`releases it after ${duration(held)}`)
       }
       case 'crashes':
         this.#ends(lock, act.worker, 'crashed', at)
         return tell('crashes while holding it', 'bad')
       case 'loses':
         this.#ends(lock, act.worker, 'lost', at)
-        return tell('is told that the hold is lost, and stops', 'lost')
+        return tell('notices that the hold is lost, and stops', 'lost')
       case 'gives up':
         this.#stopsWaiting(lock, act.worker)
         return tell('gives up waiting')
@@ -160,7 +160,7 @@ export class Stage {
     lock.holder = { worker: act.worker, since: at, lease: act.lease, fixed: act.fixed, fate: 'inside', left: act.lease }
     lock.trail.push({ worker: act.worker, fate: 'inside' })
     if (lock.trail.length > LONGEST_TRAIL) lock.trail.shift()
-    const text = waited < 5 ? 'gets it at once' : `gets it after ${duration(waited)}`
+    const text = waited < 5 ? 'acquires it at once' : `acquires it after ${duration(waited)}`
     if (before === undefined || before.worker === act.worker) return text
     lock.handOvers++
     for (const ending of [...this.crashed, ...this.lost])

@@ -127,13 +127,13 @@ const crash = async ({ troupe, inside, victim, pace }: StoryOptions): Promise<vo
   troupe.play({ kind: 'crashes', worker, lock })
   const left = (await troupe.lock(lock).remaining()) ?? 0
   troupe.say(
-    `cleo crashes while holding 'orders': its lease runs out in ${short(left)}. Until then nobody gets in.`,
+    `cleo crashes while holding 'orders': its lease ends in ${short(left)}. Until then no worker can acquire it.`,
     'bad',
   )
   const heir = await next
   if (heir === undefined) return
   const after = duration(troupe.now() - crashed)
-  troupe.say(`The lease ran out: ${heir} got 'orders' ${after} after the crash. Nobody had to clean up.`, 'good')
+  troupe.say(`The lease ended: ${heir} acquired 'orders' ${after} after the crash. No cleanup was needed.`, 'good')
 }
 
 /** finn works like the others, until he acquires 'invoices' with a fixed lease and needs longer than that. */
@@ -148,10 +148,10 @@ const dawdle = async ({ troupe, pace }: StoryOptions): Promise<void> => {
   }
   let next: Promise<string | undefined> = Promise.resolve(undefined)
   const onGets = (): void =>
-    troupe.say(`finn took 'invoices' for a fixed ${short(lease)} and dawdles: his work needs ${short(need)}.`)
+    troupe.say(`finn acquired 'invoices' for a fixed ${short(lease)}, but is slow: his work takes ${short(need)}.`)
   const onLost = (): void => {
     troupe.say(
-      `finn's hold of 'invoices' is lost: hold.signal tells him before anybody else can have it, and he stops.`,
+      `finn lost his hold of 'invoices'. hold.signal aborts before another worker can acquire it, and he stops.`,
       'lost',
     )
     next = troupe.next(lock)
@@ -160,7 +160,7 @@ const dawdle = async ({ troupe, pace }: StoryOptions): Promise<void> => {
   const heir = await next
   if (heir === undefined) return
   await sleep(900 * pace, troupe.curtain)
-  if (!troupe.fallen()) troupe.say(`${heir} has 'invoices' now, alone: finn wrote nothing after he was told.`, 'good')
+  if (!troupe.fallen()) troupe.say(`${heir} alone holds 'invoices' now: finn wrote nothing after the signal.`, 'good')
 }
 
 /** Plays the whole story. Resolves when the show has ended and all locks are released. */
@@ -169,7 +169,7 @@ export const story = async (options: StoryOptions): Promise<void> => {
   troupe.say(`Eight workers share three locks. A lock lets one worker in at a time; the others wait in line.`)
   const ends = sleep(length, troupe.curtain).then(() => {
     if (troupe.fallen()) return
-    troupe.say('Closing time: those inside let go, those who wait give up and leave nothing behind.')
+    troupe.say('Closing time: lock holders release their locks, and waiters give up and leave nothing behind.')
     troupe.fall()
   })
   await Promise.all([ends, crash(options), dawdle(options), ...CREW.map((part) => life(options, part))])

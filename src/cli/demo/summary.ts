@@ -21,8 +21,8 @@ const fact = (name: string, value: string, style?: 'good' | 'bad' | 'lost'): Row
 
 const ended = ({ worker, lock, next }: Ending): string =>
   next === undefined
-    ? `${worker}, holding '${lock}'; nobody has had it since`
-    : `${worker}, holding '${lock}'; ${next.worker} had it ${next.after < 5 ? 'at once' : `${duration(next.after)} later`}`
+    ? `${worker}, holding '${lock}'; no worker has acquired it since`
+    : `${worker}, holding '${lock}'; ${next.worker} acquired it ${next.after < 5 ? 'at once' : `${duration(next.after)} later`}`
 
 const listed = (name: string, endings: readonly Ending[]): Row[] =>
   endings.length === 0
@@ -51,6 +51,6 @@ export const summary = (stage: Stage, left: readonly string[]): Row[] => [
   [
     { text: '  Then: the ten-line example in ' },
     { text: 'README.md', style: 'strong' },
-    { text: ' is yours to copy.' },
+    { text: ' is ready to copy.' },
   ],
 ]

@@ -43,7 +43,7 @@ const killed = (job: Job): Victim => {
   process.once('exit', kill)
   const gone = once(child, 'exit')
   const ended = gone.then((): never => {
-    throw new Error('the process that was to crash ended before it had the lock')
+    throw new Error('the process that should crash ended before it acquired the lock')
   })
   ended.catch(() => undefined)
   const end = async (): Promise<void> => {

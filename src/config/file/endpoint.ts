@@ -11,7 +11,7 @@ export const placeIn = (values: Values): Place => {
   const [first] = servers.nodes
   if (first === undefined) throw wrong(values.at(servers.field), `${servers.field} must name a server`)
   if (servers.nodes.some(({ tls }) => tls !== first.tls)) {
-    throw wrong(values.at(servers.field), `${servers.field} must have TLS for all (rediss:) or for none`)
+    throw wrong(values.at(servers.field), `${servers.field} must use TLS (rediss:) for all servers or for none`)
   }
   const place = parseUrl(urlOf(values, servers.nodes))
   if (place.engine !== 'redis') return place
@@ -50,7 +50,7 @@ const serversIn = (values: Values): { readonly field: string; readonly nodes: re
   if (!values.has(field)) throw wrong(values.section, `${field} is missing: redis://host:port`)
   const nodes = values.list(field, COMMA).map(({ at, text }) => serverAt(text, at, field))
   if (nodes.length > 1 && (values.mode === 'single' || values.mode === 'masterSlave')) {
-    throw wrong(values.at(field), `${field} must be one server`)
+    throw wrong(values.at(field), `${field} must name exactly one server`)
   }
   return { field, nodes }
 }
@@ -82,7 +82,7 @@ const userOf = (info: string | undefined, at: string, field: string): Pick<Serve
     const place = parseUrl(`redis://${info.replaceAll('/', '%2F')}@host:1`)
     return place.engine === 'redis' ? { username: place.endpoint.username, password: place.endpoint.password } : {}
   } catch {
-    throw wrong(at, `the user or password of ${field} is not percent-encoded as it should be`)
+    throw wrong(at, `the user or password of ${field} is not percent-encoded correctly`)
   }
 }
 
@@ -90,14 +90,15 @@ const urlOf = (values: Values, nodes: readonly Server[]): string => {
   const [first] = nodes
   if (first?.socket === true) {
     if (nodes.length === 1 && values.mode === 'single') return `redis+unix://${first.host}`
-    throw wrong(values.at(FIELD[values.mode]), 'a socket can be the address of a single server alone')
+    throw wrong(values.at(FIELD[values.mode]), 'only a single server can have a socket as its address')
   }
   const hosts = nodes.map(({ host }) => host).join(',')
   const scheme = first?.tls === true ? 'rediss' : 'redis'
   if (values.mode === 'cluster') return `${scheme}+cluster://${hosts}`
   if (values.mode !== 'sentinel') return `${scheme}://${hosts}`
   const master = values.text('masterName')
-  if (master === undefined) throw wrong(values.section, 'masterName is missing: what the sentinels call the servers')
+  if (master === undefined)
+    throw wrong(values.section, 'masterName is missing: set the name that the sentinels know the master by')
   return `${scheme}+sentinel://${hosts}/${encodeURIComponent(master)}`
 }
 
@@ -113,7 +114,7 @@ const databaseIn = (values: Values): Partial<Endpoint> => {
   const database = values.number('database', 0)
   if (values.mode !== 'cluster') return optional('database', database)
   if (database === undefined || database === 0) return {}
-  throw wrong(values.at('database'), 'a cluster has database 0 alone: tell programs apart by nameMapper')
+  throw wrong(values.at('database'), 'a cluster has only database 0: separate programs with nameMapper')
 }
 
 const sentinelsIn = (values: Values): Partial<Endpoint> => {

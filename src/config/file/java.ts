@@ -30,7 +30,7 @@ export const codecIn = (
   const known = entryOf(CODECS, simpleName(name) ?? '')
   if (known !== undefined) return known
   const at = values.at('codec')
-  const why = `${shown(name)} is read and written by Java alone: pass a codec to connect where topics, scripts or keyed locks need one`
+  const why = `only Java can read and write ${shown(name)}: pass a codec to connect if you use topics, keyed locks, or scripts that need one`
   warn(at, `codec: ${why}`)
   const refuse = (): never => {
     throw wrong(at, `codec: ${why}`)
@@ -43,7 +43,7 @@ export const javaCodecIn = (values: Values, given: CodecName | Codec | undefined
   const name = values.className('codec')
   const codec = name === undefined ? undefined : CODECS[simpleName(name) ?? '']
   const where = name === undefined ? '' : `${values.at('codec')}: `
-  const title = name === undefined ? 'Redisson’s default, Kryo, as the file names no codec' : shown(name)
+  const title = name === undefined ? 'Redisson’s default, Kryo (the file names no codec)' : shown(name)
   return { codec, title: `${where}${title}`, replaced: given !== undefined }
 }
 
@@ -62,7 +62,7 @@ export const nameMapperIn = (
   const own = shown(name)
   throw wrong(
     values.at('nameMapper'),
-    `nameMapper ${plainText(own)} is Java code: pass connect the function that does the same, nameMappers: { ${quoted(own)}: (name) => … }`,
+    `nameMapper ${plainText(own)} is Java code: pass a function that does the same to connect, nameMappers: { ${quoted(own)}: (name) => … }`,
   )
 }
 

@@ -45,7 +45,7 @@ const replicasIn = (values: Values, reading: Reading, commandTimeout: number): C
   const timeout = values.ms('slavesSyncTimeout', LONGEST_TIMEOUT)
   const sync = values.flag('checkLockSyncedSlaves')
   if (timeout === undefined || timeout < commandTimeout) return { sync, timeout }
-  reading.warn(values.at('slavesSyncTimeout'), 'slavesSyncTimeout is not used: it is not below timeout')
+  reading.warn(values.at('slavesSyncTimeout'), 'slavesSyncTimeout is not used, because it is not below timeout')
   return { sync }
 }
 

@@ -27,7 +27,7 @@ export const springIn = (source: Source, documents: readonly Tree[], file: strin
   const [first] = always
   throw wrong(
     first?.at ?? file,
-    'spring.redis.redisson.file or spring.redis.redisson.config (or spring.data.redis.redisson…) must be there: Redisson’s own settings are read, Spring’s are not',
+    'spring.redis.redisson.file or spring.redis.redisson.config (or spring.data.redis.redisson…) is missing: holdfast reads Redisson’s own settings, not Spring’s',
   )
 }
 
@@ -57,5 +57,5 @@ const inline = (source: Source, tree: Tree): Spring => {
   if (tree.kind === 'map') return { config: tree, loose: true }
   const config = tree.kind === 'text' && tree.block !== undefined ? source.within(tree.block)[0] : undefined
   if (config !== undefined) return { config, loose: false }
-  throw wrong(tree.at, 'the configuration must stand here as a block: config: | and the lines below it, indented')
+  throw wrong(tree.at, 'the configuration must be a block: config: | and indented lines below it')
 }

@@ -31,7 +31,7 @@ const trust = (values: Values, beside: string): FullTlsOptions => {
   if (isPem(store.data)) return { ca: store.data }
   throw wrong(
     values.at('sslTruststore'),
-    `sslTruststore must be PEM: keytool -list -rfc -keystore FILE > truststore.pem`,
+    `sslTruststore must be PEM; to convert it: keytool -list -rfc -keystore FILE > truststore.pem`,
   )
 }
 
@@ -45,7 +45,7 @@ const key = (values: Values, beside: string): FullTlsOptions => {
   if (store.data[0] === 0x30) return { pfx: store.data, ...words }
   throw wrong(
     values.at('sslKeystore'),
-    'sslKeystore must be PKCS#12 or PEM: keytool -importkeystore -srckeystore FILE -destkeystore keystore.p12 -deststoretype pkcs12',
+    'sslKeystore must be PKCS#12 or PEM; to convert it: keytool -importkeystore -srckeystore FILE -destkeystore keystore.p12 -deststoretype pkcs12',
   )
 }
 
@@ -56,10 +56,7 @@ const storeIn = (values: Values, name: string, beside: string): { readonly data:
     return { data: readFileSync(pathOf(text, beside)) }
   } catch (error) {
     const code = codeOf(error) ?? 'no such file'
-    throw wrong(
-      values.at(name),
-      `the file of ${name} cannot be read (${code}); a path is taken from where this file is`,
-    )
+    throw wrong(values.at(name), `the file of ${name} cannot be read (${code}); its path is relative to this file`)
   }
 }
 
@@ -75,7 +72,7 @@ const isPem = (data: Buffer): boolean => data.includes('-----BEGIN ')
 const versions = (values: Values): FullTlsOptions => {
   const names = values.list('sslProtocols').map(({ at, text }) => {
     const version = VERSIONS.indexOf(text as (typeof VERSIONS)[number])
-    if (version === -1) throw wrong(at, `sslProtocols must be of ${VERSIONS.join(', ')}`)
+    if (version === -1) throw wrong(at, `sslProtocols may contain only ${VERSIONS.join(', ')}`)
     return version
   })
   if (names.length === 0) return {}
@@ -91,7 +88,10 @@ const ciphers = (values: Values): FullTlsOptions => {
       .map(({ at, text }) => {
         const name = [text, opensslName(text)].find((one) => known.has(one.toLowerCase()))
         if (name === undefined)
-          throw wrong(at, 'a cipher of sslCiphers is not known here: node -p "tls.getCiphers()" tells which are')
+          throw wrong(
+            at,
+            'sslCiphers has a cipher that Node.js does not know: node -p "tls.getCiphers()" lists those it knows',
+          )
         return name
       })
       .join(':'),

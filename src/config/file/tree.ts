@@ -70,9 +70,8 @@ export class Source {
 
   #treeOf(node: Node | null, reading: Aliases, depth: number): Tree {
     const at = this.#at(node?.range?.[0] ?? 0)
-    if (depth > DEEPEST) throw wrong(at, 'this holds itself, or is too deep')
-    if (reading.copied > 0 && (reading.copied += 1) > MOST_COPIED)
-      throw wrong(at, 'too much is repeated by aliases (*name)')
+    if (depth > DEEPEST) throw wrong(at, 'this contains itself, or is nested too deeply')
+    if (reading.copied > 0 && (reading.copied += 1) > MOST_COPIED) throw wrong(at, 'aliases (*name) repeat too much')
     if (isAlias(node)) return this.#copyOf(node, at, reading, depth)
     const tag = this.#classOf(node?.tag, at)
     if (isMap(node)) return this.#mapOf(node.items as readonly Pair[], reading, { at, tag, depth })
@@ -81,7 +80,7 @@ export class Source {
       return { kind: 'list', at, tag, items }
     }
     if (isScalar(node) && node.value === null && node.anchor !== undefined && !node.source)
-      throw wrong(at, 'this is an anchor without a value; a value that begins with & belongs in quotes')
+      throw wrong(at, 'this is an anchor without a value; put a value that begins with & in quotes')
     if (!isScalar(node) || node.value === null) return { kind: 'nothing', at, tag }
     // A value that YAML reads as a number may be a password, so this keeps it as it was written.
     const text = typeof node.value === 'string' ? node.value : (node.source ?? '')
@@ -92,7 +91,7 @@ export class Source {
   #copyOf(alias: Alias, at: string, reading: Aliases, depth: number): Tree {
     const node = reading.aliases.get(alias)
     if (node === undefined)
-      throw wrong(at, 'this names an anchor (&name) that is not there; a value that begins with * belongs in quotes')
+      throw wrong(at, 'this names an anchor (&name) that does not exist; put a value that begins with * in quotes')
     const outermost = reading.copied === 0
     if (outermost) reading.copied = reading.spent + 1
     const tree = this.#treeOf(node, reading, depth + 1)
@@ -129,7 +128,7 @@ export class Source {
   #merged(tree: Tree, at: string): readonly Entry[] {
     if (tree.kind === 'map') return tree.entries
     if (tree.kind !== 'list' || tree.items.some(({ kind }) => kind !== 'map'))
-      throw wrong(at, 'what is merged by << must be fields, or a list of such')
+      throw wrong(at, '<< can merge only fields, or a list of fields')
     return tree.items.flatMap((item) => (item.kind === 'map' ? item.entries : []))
   }
 
@@ -139,7 +138,7 @@ export class Source {
     if (name === undefined || name === '') return undefined
     if (/^[A-Za-z_$][\w$]*(\.[\w$]+)+$/.test(name)) return name
     if (tag?.startsWith('tag:') === true && PLAIN_TAGS.has(name)) return undefined
-    throw wrong(at, 'this tag is not known; a value that begins with ! belongs in quotes')
+    throw wrong(at, 'this tag is unknown; put a value that begins with ! in quotes')
   }
 
   /** The range of a text with several lines. */
@@ -194,4 +193,4 @@ interface Place {
 }
 
 const notYaml = (code: string): string =>
-  `this is not YAML (${code.toLowerCase().replaceAll('_', ' ')}); a value with special characters belongs in quotes`
+  `this is not YAML (${code.toLowerCase().replaceAll('_', ' ')}); put a value with special characters in quotes`

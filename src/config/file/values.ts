@@ -26,7 +26,8 @@ export class Values {
   }
 
   static of(root: Tree, reading: Reading): Values {
-    if (root.kind !== 'map') throw wrong(root.at, `fields are expected here, as singleServerConfig: with an address`)
+    if (root.kind !== 'map')
+      throw wrong(root.at, `fields are expected here, such as singleServerConfig: with an address`)
     const sections = root.entries.flatMap((entry) => {
       const mode = modeOf(entry.name, reading.loose)
       return mode === undefined || entry.value.kind === 'nothing' ? [] : [{ mode, entry }]
@@ -40,7 +41,7 @@ export class Values {
     sort(fields, 'root', found, reading)
     if (chosen === undefined) throw wrong(root.at, NO_SECTION)
     for (const { entry } of sections.filter((one) => one !== chosen)) {
-      reading.warn(entry.at, `${entry.name} is not used: ${chosen.entry.name} goes before it`)
+      reading.warn(entry.at, `${entry.name} is not used: ${chosen.entry.name} takes precedence`)
     }
     const values = new Values(chosen.mode, chosen.entry.at, found, reading)
     values.#settleAuthentication()
@@ -74,11 +75,11 @@ export class Values {
   text(name: string, secret = false): string | undefined {
     const tree = this.tree(name)
     if (tree === undefined) return undefined
-    if (tree.kind !== 'text' || tree.tag !== undefined) throw wrong(tree.at, `${name} must be a text`)
+    if (tree.kind !== 'text' || tree.tag !== undefined) throw wrong(tree.at, `${name} must be text`)
     const missing = leftOver(tree.text)
     // Text that looks like a placeholder may be part of the password.
     const which = secret ? 'a placeholder in it' : missing
-    if (missing !== undefined) this.#reading.warn(tree.at, `${name} stays as it is written: ${which} is not set`)
+    if (missing !== undefined) this.#reading.warn(tree.at, `${name} is used as written: ${which} is not set`)
     return tree.text === '' ? undefined : tree.text
   }
 
@@ -86,7 +87,10 @@ export class Values {
   secret(name: string): string | undefined {
     const text = this.text(name, true)
     if (text?.startsWith('{aes}') !== true) return text
-    throw wrong(this.at(name), `${name} is encrypted by Redisson PRO: take it from the environment, as \${NAME}`)
+    throw wrong(
+      this.at(name),
+      `${name} is encrypted by Redisson PRO, which holdfast cannot decrypt: take it from the environment, as \${NAME}`,
+    )
   }
 
   number(name: string, least: number, unit = 'a whole number', most = Infinity): number | undefined {
@@ -125,7 +129,7 @@ export class Values {
     if (tree === undefined) return []
     const items = tree.kind === 'list' ? tree.items : [tree]
     return items.flatMap((item) => {
-      if (item.kind !== 'text') throw wrong(item.at, `${name} must be a text, or a list of them`)
+      if (item.kind !== 'text') throw wrong(item.at, `${name} must be text, or a list of texts`)
       const parts = tree.kind === 'list' ? [item.text] : item.text.split(comma)
       return parts.map((part) => ({ at: item.at, text: part.trim() }))
     })
@@ -140,7 +144,7 @@ export class Values {
   /** Reports fields that are honoured in general, but have no effect with these others. */
   tellUnused(): void {
     for (const [name, { at }] of this.#found) {
-      if (!this.#taken.has(name)) this.#reading.warn(at, `${name} is not used: it says nothing for these addresses`)
+      if (!this.#taken.has(name)) this.#reading.warn(at, `${name} is not used: it has no effect for these addresses`)
     }
   }
 }
@@ -148,12 +152,12 @@ export class Values {
 const ORDER: readonly Mode[] = ['masterSlave', 'single', 'sentinel', 'cluster', 'replicated']
 
 const NO_SECTION =
-  'no servers are named: one of singleServerConfig, sentinelServersConfig, clusterServersConfig, replicatedServersConfig, ' +
-  'masterSlaveServersConfig must be there'
+  'no servers are named: set one of singleServerConfig, sentinelServersConfig, clusterServersConfig, replicatedServersConfig ' +
+  'or masterSlaveServersConfig'
 
 const entriesOf = ({ name, value }: Entry): readonly Entry[] => {
   if (value.kind === 'map') return value.entries
-  throw wrong(value.at, `${name} must hold fields, one a line and indented`)
+  throw wrong(value.at, `${name} must contain fields, one on each line and indented`)
 }
 
 /** Every field is kept, reported, or refused. */
@@ -182,10 +186,10 @@ const refusal = ({ name, at }: Entry, note: string): Error => wrong(at, `${name}
 
 /** Says where the field belongs, if anywhere. A text that is not a name may be a misplaced password. */
 const unknown = (name: string, place: 'root' | Mode, loose: boolean): string => {
-  if (!/^[A-Za-z][A-Za-z-]{0,60}$/.test(name)) return 'this is no field of Redisson: it is not used'
+  if (!/^[A-Za-z][A-Za-z-]{0,60}$/.test(name)) return 'this is not a field of Redisson: it is not used'
   const elsewhere = place === 'root' ? ORDER.some((mode) => fieldOf(name, mode, loose)) : fieldOf(name, 'root', loose)
-  if (!elsewhere) return `${name} is no field that Redisson knows here: it is not used`
-  return `${name} belongs ${place === 'root' ? 'into the section of the servers' : 'to the left, beside the section'}: it is not used`
+  if (!elsewhere) return `${name} is not a field that Redisson knows here: it is not used`
+  return `${name} is not used: it belongs ${place === 'root' ? 'in the section of the servers' : 'at the top level, beside the section'}`
 }
 
 /** Without the marks for the docs page. */

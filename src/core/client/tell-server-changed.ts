@@ -67,7 +67,7 @@ export class TellServerChanged {
   }
 
   #question(): void {
-    const cause = new EngineError('OFFLINE', 'another server may have the keys by now')
+    const cause = new EngineError('OFFLINE', 'the keys may be on another server now')
     this.#concerned.watchdog.question(cause)
     for (const ask of this.#concerned.questions) ask(cause)
   }

@@ -142,7 +142,7 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
 
   /** Undefined: the tenure has ended. */
   async #enter(tenure: Tenure, request: Request): Promise<TenureHold | typeof LATE | undefined> {
-    if (!request.reentrant) throw new DeadlockError(this.name, 'its owner holds it already, and it is not re-entrant')
+    if (!request.reentrant) throw new DeadlockError(this.name, 'its owner already holds it, and it is not reentrant')
     request.signal?.throwIfAborted()
     const since = this.clock.monotonic()
     const entering = tenure.enter(request.owner, request.terms)

@@ -190,7 +190,7 @@ export class GatedLock implements Lock<TenureHold> {
       // A signal limits the wait, except that of the enclosing hold: it fires only if that hold is lost.
       const unlimited = signal === undefined || signal === around?.signal
       if (around !== undefined && around.owner !== owner && unlimited)
-        return new DeadlockError(this.name, 'the enclosing using() of another owner holds it until this code has ended')
+        return new DeadlockError(this.name, 'the enclosing using() of another owner holds it until this code ends')
     }
     return owner && this.gates.inVain(this.key, this.kind, this.name, owner)
   }

@@ -62,7 +62,7 @@ export class Gates implements GateHome {
     const held = this.beside(key, kind).find((gate) => gate.tenureOf(owner) !== undefined)
     if (held === undefined) return undefined
     const { name: other } = held.kind
-    return new DeadlockError(name, `its owner holds it already as another kind, ${other}`)
+    return new DeadlockError(name, `its owner already holds it as another kind, ${other}`)
   }
 
   /** The gate of a lock that a call here holds or waits for. */

@@ -105,7 +105,7 @@ export class ReadGate extends GateBase<ReadProtocol> implements LineHost {
     try {
       const left = await this.protocol.readUnder(writer.wire, wire, terms.lease)
       if (left !== null) {
-        writer.lose('somebody else released it, or its key was deleted', false)
+        writer.lose('it was released elsewhere, or its key was deleted', false)
         return undefined
       }
       if (this.runtime.closed) throw new ClosedError(this.name)

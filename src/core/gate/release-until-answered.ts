@@ -76,8 +76,8 @@ const gaveUp = (gate: Releasing, tenure: Tenure, cause: unknown): void => {
 
 const notReleased = (name: string, cause: unknown, left: number): EngineError => {
   const code = cause instanceof EngineError ? cause.code : 'NO_REPLY'
-  const until = `the server keeps it until its lease ends, in ${Math.max(0, Math.ceil(left))} ms at most`
-  return new EngineError(code, `${quoted(name)} could not be released; ${until}: ${textOf(cause)}`, {
+  const until = `the server keeps it until its lease ends, in at most ${Math.max(0, Math.ceil(left))} ms`
+  return new EngineError(code, `could not release ${quoted(name)}; ${until}: ${textOf(cause)}`, {
     target: name,
     cause,
   })

@@ -29,7 +29,7 @@ export class WriteGate extends ExclusiveGate {
   protected override hopeless(request: Request): DeadlockError | undefined {
     const { owner, explicit } = request
     if (!explicit || this.#reading?.tenureOf(owner) === undefined) return super.hopeless(request)
-    return new DeadlockError(this.name, 'its owner reads it, and would wait for its own read to end')
+    return new DeadlockError(this.name, 'its owner holds the read lock, and would wait for its own read to end')
   }
 
   /** Its owner writes now: calls of the owner that wait to read can read under this write. */

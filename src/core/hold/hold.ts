@@ -181,11 +181,11 @@ export class TenureHold implements Hold {
   /** Why the hold cannot be extended or detached: it was lost, or another call has ended it in the meantime. */
   over(verb: 'extended' | 'detached'): Error {
     if (this.#end === undefined || this.#end === 'lost') return this.#gone()
-    return this.closed ?? new NotOwnerError(this.name, `this hold, which was ${this.#end} and cannot be ${verb}`)
+    return this.closed ?? new NotOwnerError(this.name, `this hold: it was ${this.#end}, so it cannot be ${verb}`)
   }
 
   #gone(): LockLostError {
-    return new LockLostError(this.name, 'it is not held any more')
+    return new LockLostError(this.name, 'it is no longer held')
   }
 
   #mustBeLive(verb: 'extended' | 'detached'): void {

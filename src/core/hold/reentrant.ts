@@ -123,9 +123,7 @@ export abstract class Reentrant implements HoldHost {
       // Earlier changes may have passed it on to another owner.
       if (this.status() === 'lost' || this.passes !== passes) return undefined
       if (this.level >= MOST_LEVELS) {
-        throw new RangeError(
-          `${quoted(this.name)} is held ${MOST_LEVELS} times by its owner, which is as often as it can be`,
-        )
+        throw new RangeError(`${quoted(this.name)} is held ${MOST_LEVELS} times by its owner, which is the maximum`)
       }
       const sent = this.now()
       if (!(await this.setLevel(this.holds.length + 1, terms.lease))) return undefined
@@ -178,11 +176,11 @@ export abstract class Reentrant implements HoldHost {
     if (this.over || !this.holds.includes(hold)) return
     // The last level stays on the server until its lease ends there, so that the holder has time to stop.
     if (this.holds.length === 1) {
-      this.lose('its lease ran out', true)
+      this.lose('its lease ended', true)
       return
     }
     this.holds = this.holds.filter((other) => other !== hold)
-    const error = new LockLostError(this.name, 'its lease ran out')
+    const error = new LockLostError(this.name, 'its lease ended')
     hold.end('lost', error)
     this.host.runtime.lockEvents.lost(this.host, this.wire, error)
     void this.inOrder(() => this.#left())

@@ -134,7 +134,7 @@ export class Tenure extends Reentrant implements Due {
     if (this.ended !== undefined) return 'lost'
     const status = this.#deadline.status(this.#clock, this.terms, this.trial)
     if (status === 'lost') {
-      this.lose(this.watched ? 'it could not be renewed before its lease ran out' : 'its lease ran out', true)
+      this.lose(this.watched ? 'it could not be renewed before its lease ended' : 'its lease ended', true)
     }
     return status
   }
@@ -177,7 +177,7 @@ export class Tenure extends Reentrant implements Due {
   /** It lasts for `left` ms from `sent`; 0: it was gone. */
   confirmed(left: number, sent: Moment): void {
     this.trial = false
-    if (left === 0) this.lose('somebody else released it, or its key was deleted', false)
+    if (left === 0) this.lose('it was released elsewhere, or its key was deleted', false)
     // A change of level in progress may have proven more by now.
     else if (sent.mono >= this.provenAt) this.proved(sent, left)
     this.moved()
@@ -223,7 +223,7 @@ export class Tenure extends Reentrant implements Due {
     const left = await this.protocol.setLevel(this.wire, level, lease)
     this.token = this.protocol.takeToken?.(this.wire) ?? this.token
     if (left === undefined) {
-      this.lose('somebody else released it, or its key was deleted', false)
+      this.lose('it was released elsewhere, or its key was deleted', false)
       return false
     }
     // Even if it has ended meanwhile, it had this level.
@@ -239,7 +239,7 @@ export class Tenure extends Reentrant implements Due {
     const left = await this.host.runtime.watchdog.leftOf(this)
     if (this.over) return
     if (left === -2) {
-      this.lose('somebody else released it, or its key was deleted', false)
+      this.lose('it was released elsewhere, or its key was deleted', false)
       return
     }
     // It can be read, but not written: failed renewals count, not this answer.

@@ -24,7 +24,7 @@ const WITH_KEYS = /^\["\w+ \[\\"/
 
 /** What is wrong with a ticket. Never tells the owner, because that is all that a forger needs to know. */
 export const badTicket = (why: string): TypeError =>
-  new TypeError(`ticket must be the text that hold.detach() gave: ${why}`)
+  new TypeError(`ticket must be the text that hold.detach() returned: ${why}`)
 
 /** Throws if `readTicket` would refuse the result. */
 export const makeTicket = ({ kind, keys, name, wire, lease, watched }: Ticket): string => {
@@ -35,12 +35,12 @@ export const makeTicket = ({ kind, keys, name, wire, lease, watched }: Ticket): 
 
 /** Anybody may have written the text: the result is within all bounds, except that the kind and the owner are not checked. */
 export const readTicket = (text: unknown): Ticket => {
-  if (typeof text !== 'string' || !text.startsWith(MARK)) throw badTicket('it is none')
+  if (typeof text !== 'string' || !text.startsWith(MARK)) throw badTicket('this is not a ticket')
   const beginning = Buffer.from(text.slice(MARK.length, MARK.length + 64), 'base64url').toString()
   if (text.length > (WITH_KEYS.test(beginning) ? LONGEST : LONGEST_WITHOUT_KEYS)) throw badTicket('it is too long')
   const content = Buffer.from(text.slice(MARK.length), 'base64url').toString()
   const parts = encode(content) === text.slice(MARK.length) ? flatArray(content, TICKET, 64) : undefined
-  if (parts === undefined) throw badTicket('it was changed, or is not whole')
+  if (parts === undefined) throw badTicket('it was changed or is incomplete')
   const [what, name, wire, lease, watched] = parts as [string, string, string, number, boolean]
   const end = what.includes(' ') ? what.indexOf(' ') : what.length
   const keys = end === what.length ? undefined : keysIn(what.slice(end + 1))
@@ -53,7 +53,7 @@ const encode = (text: string): string => Buffer.from(text).toString('base64url')
 
 const keysIn = (text: string): readonly string[] => {
   const keys = flatArray(text, TEXTS, 6 * MOST_KEYS) as readonly string[] | undefined
-  if (keys === undefined) throw badTicket('its keys are no texts, or too many')
+  if (keys === undefined) throw badTicket('its keys are not texts, or there are too many')
   checkBounds(keys)
   return keys
 }
@@ -62,7 +62,7 @@ const checkBounds = (keys: readonly string[]): void => {
   const characters = keys.reduce((sum, key) => sum + key.length, 0)
   if (keys.length > MOST_KEYS || characters > MOST_CHARACTERS) {
     throw new RangeError(
-      `a ticket must be of ${MOST_KEYS} keys and ${MOST_CHARACTERS} characters at most, not ${keys.length} and ${characters}`,
+      `a ticket may have at most ${MOST_KEYS} keys and ${MOST_CHARACTERS} characters, not ${keys.length} and ${characters}`,
     )
   }
   for (const key of keys) checkWire(key, 'each key in a ticket')

@@ -11,7 +11,7 @@ export interface UsedHold extends Hold {
 /** Runs the work of a `using`. It never starts without the lock, and is always followed by a release; an error of the work takes precedence. */
 export const whileHeld = async <T>(client: { working: number }, hold: UsedHold, work: () => Promise<T>): Promise<T> => {
   // The event loop may have stood still between the grant and this tick.
-  if (hold.remaining() === 0) throw new LockLostError(hold.name, 'it was over before the work began')
+  if (hold.remaining() === 0) throw new LockLostError(hold.name, 'it ended before the work began')
   let result: T
   client.working++
   try {
@@ -27,7 +27,7 @@ export const whileHeld = async <T>(client: { working: number }, hold: UsedHold, 
   const freed = await hold.release()
   // If the work ended while the hold was certain, it was safe, even if the server does not answer the release.
   if (!freed && (state === 'lost' || ((state === 'held' || state === 'uncertain') && hold.taken))) {
-    throw new LockLostError(hold.name, 'before its work had ended', { cause: hold.signal.reason, result })
+    throw new LockLostError(hold.name, 'it ended before the work did', { cause: hold.signal.reason, result })
   }
   return result
 }

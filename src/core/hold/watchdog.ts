@@ -267,7 +267,7 @@ export class Watchdog {
   #answered(tenure: Tenure, sent: Moment, left: number): void {
     if (tenure.over) return
     if (left === -2) {
-      tenure.lose('somebody else released it, or its key was deleted', false)
+      tenure.lose('it was released elsewhere, or its key was deleted', false)
       return
     }
     tenure.failures = 0

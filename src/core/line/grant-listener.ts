@@ -27,7 +27,7 @@ export class GrantListener {
     try {
       if (!this.listens()) await this.#ear?.ready
     } catch (error) {
-      options.logger.warn(`cannot subscribe for ${quoted(this.#host.name)}: waiting by polling`, error)
+      options.logger.warn(`could not subscribe for ${quoted(this.#host.name)}, so its waiters poll`, error)
     }
   }
 

@@ -241,6 +241,6 @@ const notGivenBack = (cause: unknown): Error => {
   if (!(cause instanceof EngineError)) return errorOf(cause ?? 'no answer for a minute')
   const { code, target, message } = cause
   const whose = target === undefined ? '' : `${quoted(target)}: `
-  const text = `${whose}what nobody has any more may not have been given back: ${message}`
+  const text = `${whose}could not complete a release; what it should free may still be held on the server: ${message}`
   return new EngineError(code, text, { target, cause })
 }

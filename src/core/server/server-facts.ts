@@ -30,13 +30,14 @@ export const readFacts = async (link: Link, clock: Clock, sharded?: boolean): Pr
     })
   const [info, time, shards] = await Promise.all([
     ask(['INFO'], text, UNSEEN),
-    ask(['TIME'], tuple(digits, digits), 'nobody looks whether its clock is off'),
+    ask(['TIME'], tuple(digits, digits), 'holdfast cannot check whether its clock is wrong'),
     link.cluster && sharded === undefined ? ask(['PUBSUB', 'SHARDNUMSUB'], list, UNCOUNTED) : null,
   ])
   const fields = readInfo(info ?? '')
   const policy = fields.get('maxmemory_policy')
   if (policy !== undefined && policy !== 'noeviction') warnings.push(evicting(policy))
-  if (fields.get('role') === 'slave') warnings.push('the server is a replica: it refuses every lock (READONLY)')
+  if (fields.get('role') === 'slave')
+    warnings.push('the server is a replica, which refuses every lock (READONLY): connect to its master')
   if (fields.get('redis_mode') === 'cluster' && !link.cluster) warnings.push(ONE_NODE)
   if (link.cluster && sharded === false) warnings.push(UNCOUNTED)
   const off = clockOff(time, before, clock.now())
@@ -52,31 +53,33 @@ export const readFacts = async (link: Link, clock: Clock, sharded?: boolean): Pr
 }
 
 const UNSEEN =
-  'nobody looks whether it evicts keys, keeps what it has, or is a replica or the node of a cluster, and no replicas are waited for'
+  'holdfast cannot check whether it evicts keys, persists them, is a replica or belongs to a cluster, and does not wait for replicas'
 const ONE_NODE =
-  'the server is a node of a cluster, connected to as if it were alone: it refuses the names of other nodes (MOVED); ' +
-  'connect by redis+cluster:'
+  'the server is a node of a cluster, but the client connected to it as a single server: it refuses names that belong to other ' +
+  'nodes (MOVED); use a redis+cluster: URL'
 const UNCOUNTED =
-  'sharded pub/sub is not used: a release knows only of those who listen at its own node, and others may wait for a poll'
+  'sharded pub/sub is not used: a release knows only of listeners at its own node, and other waiters may wait for their next poll'
 
 /** The warning if a question is refused. Nothing else follows from a refusal. */
 export const refused = (argv: readonly string[], error: unknown, consequence: string): string =>
-  `${argv.join(' ')} is not to be had, so ${consequence}: ${textOf(error)}`
+  `${argv.join(' ')} failed, so ${consequence}: ${textOf(error)}`
 
 const evicting = (policy: string): string =>
   policy.startsWith('volatile')
-    ? `maxmemory-policy is ${policy}: when memory is short the server evicts keys that expire, and locks are such keys`
-    : `maxmemory-policy is ${policy}: when memory is short the server evicts any key, locks among them`
+    ? `maxmemory-policy is ${policy}: when memory is short, the server evicts keys that expire, such as locks; use noeviction`
+    : `maxmemory-policy is ${policy}: when memory is short, the server evicts any key, including locks; use noeviction`
 
 /** The counter of a fenced lock never expires. It can be lost by eviction of any key, or by a restart. */
 const rewinding = (fields: ReadonlyMap<string, string>): string[] => {
   const policy = fields.get('maxmemory_policy') ?? ''
   const evicted = policy.startsWith('allkeys')
-    ? [`maxmemory-policy is ${policy}: a fencing counter that the server evicts begins at 1 again`]
+    ? [`maxmemory-policy is ${policy}: if the server evicts a fencing counter, it starts at 1 again`]
     : []
   const forgotten =
     fields.get('aof_enabled') === '0'
-      ? ['the server keeps no append-only file: when it restarts, fencing tokens go back to its last snapshot, or to 1']
+      ? [
+          'the server has no append-only file: after a restart, fencing tokens continue from its last snapshot, or from 1',
+        ]
       : []
   return [...evicted, ...forgotten]
 }

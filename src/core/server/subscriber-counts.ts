@@ -5,8 +5,8 @@ const MANY = 10
 const LONG = 3000
 
 const UNCOUNTED =
-  'the server does not count who hears its messages (there is a proxy, or this user may not run pubsub|numsub): a fair lock is not ' +
-  'granted to its next waiter, which is told to ask instead: one trip more for each hand-over, and not always in order'
+  'the server does not count the subscribers of its messages (there is a proxy, or this user may not run pubsub|numsub): it wakes ' +
+  'the next waiter of a fair lock instead of granting the lock: one more round trip for each hand-over, and not always in order'
 
 /** Notices if waiters are woken up, but never granted the lock: then the server does not count its subscribers. */
 export class SubscriberCounts {

@@ -22,7 +22,7 @@ export interface Passage<Q extends Patience, G> extends Reported {
   readonly channel: string
   /** How much of one question a call takes up. Default: 1. */
   weight?(request: Q): number
-  /** How much a call wants, if it wants nothing but an amount: then what is given back may be passed on within the process. */
+  /** How much a call wants, if it wants nothing but an amount: then what is released may be passed on within the process. */
   amount?(request: Q): number
   /** One question for all. If it rejects, whatever it did is being undone. `hears`: messages arrive, as far as they can. */
   ask(waiters: readonly Waiter<Q, G>[], hears: boolean): Promise<Answer<Q, G>>

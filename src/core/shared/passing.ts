@@ -4,7 +4,7 @@ import type { Waiter } from '../waiting/waiter.js'
 import { PermitPassLimit } from './permit-pass-limit.js'
 import type { Passage } from './passage.js'
 
-/** Grants to each of the takers, by one step on the server, what is given back. Undefined: the step was not done. */
+/** Grants to each of the takers, by one step on the server, what is released. Undefined: the step was not done. */
 export type PassStep<Q extends Patience, G> = (takers: readonly Waiter<Q, G>[]) => Promise<readonly G[] | undefined>
 
 /** The waiters of this process at a passage. */
@@ -20,11 +20,11 @@ export interface Takers<Q extends Patience, G> {
   ask(): void
 }
 
-/** Passes what is given back in this process to its first waiters, if it is exactly what they want and was granted lately. */
+/** Passes what is released in this process to its first waiters, if it is exactly what they want and was granted lately. */
 export class Passing<Q extends Patience, G> {
   readonly #takers: Takers<Q, G>
   readonly #allowance = new PermitPassLimit()
-  /** The waiters for which a step is in progress that gives them what is given back here. */
+  /** The waiters for which a step is in progress that gives them what is released here. */
   readonly #coming = new Map<Waiter<Q, G>, Promise<unknown>>()
   #passes = 0
 
@@ -39,7 +39,7 @@ export class Passing<Q extends Patience, G> {
     if (amount > 0) this.#allowance.begin(amount, clock.monotonic())
   }
 
-  /** From now on, what was granted before goes to the server when it is given back. */
+  /** From now on, what was granted before goes to the server when it is released. */
   end(): void {
     this.#allowance.clear()
   }
@@ -54,7 +54,7 @@ export class Passing<Q extends Patience, G> {
     return this.#coming.size === 0 ? undefined : Promise.all(this.#coming.values())
   }
 
-  /** How many waiters have had it, one after the other, since this was last asked. What is given back to the server now is that of one of them. */
+  /** How many waiters have had it, one after the other, since this was last asked. What is released to the server now is that of one of them. */
   visits(): number {
     const visits = this.#passes + 1
     this.#passes = 0
@@ -91,7 +91,7 @@ export class Passing<Q extends Patience, G> {
     }
   }
 
-  /** Resolves when the grants of callers that have left were given back. */
+  /** Resolves when the grants of callers that have left were released. */
   #deal(takers: readonly Waiter<Q, G>[], granted: readonly G[], sent: number): Promise<unknown> {
     this.#passed(takers, sent)
     const back: G[] = []

@@ -4,14 +4,14 @@ const PASSES = 4096
 
 interface Batch {
   readonly since: number
-  /** How much of this grant has not been given back to the server. */
+  /** How much of this grant has not been released to the server. */
   left: number
   passes: number
 }
 
 /**
  * Limits what one process may pass on of its permits. No permit differs from another, so as much may go from one call to the next
- * as was granted lately. What was granted first counts as given back first.
+ * as was granted lately. What was granted first counts as released first.
  */
 export class PermitPassLimit {
   /** The oldest first. */
@@ -25,7 +25,7 @@ export class PermitPassLimit {
     this.#left += amount
   }
 
-  /** `amount` is given back, and would go to `takers` calls here. False: it must go to the server, and is no longer counted. */
+  /** `amount` is released, and would go to `takers` calls here. False: it must go to the server, and is no longer counted. */
   pass(amount: number, takers: number, now: number): boolean {
     this.#end(now)
     const [oldest] = this.#batches
@@ -37,7 +37,7 @@ export class PermitPassLimit {
     return false
   }
 
-  /** From now on, everything that is given back goes to the server. */
+  /** From now on, everything that is released goes to the server. */
   clear(): void {
     this.#batches.length = this.#left = this.#over = 0
   }

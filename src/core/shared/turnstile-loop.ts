@@ -47,7 +47,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
     if (!this.#pauses) this.interrupt()
   }
 
-  /** Messages can be heard, or cannot be had at all: so a message that wakes up this process is not lost. */
+  /** Messages can be heard, or there can be none at all: so a message that wakes up this process is not lost. */
   get listens(): boolean {
     return this.#deaf || (this.#ear !== undefined && this.#hears)
   }
@@ -152,7 +152,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
         this.#deaf = true
         ear.close()
         const { passage, runtime } = this.contest
-        runtime.options.logger.warn(`cannot subscribe for ${quoted(passage.name)}: waiting by polling`, error)
+        runtime.options.logger.warn(`could not subscribe for ${quoted(passage.name)}, so its waiters poll`, error)
         return isNews
       },
     )

@@ -24,7 +24,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
   readonly #rested: () => void
   /** The waiters for which a question is in progress, in order. */
   #asked: readonly Waiter<Q, G>[] = []
-  /** Callbacks of those that have left meanwhile: called when their grants have been given back. */
+  /** Callbacks of those that have left meanwhile: called when their grants have been released. */
   #leaving: (() => void)[] = []
   #answeredAt = -Infinity
   /** There are new waiters that are not counted as waiting: they may be served at once. */
@@ -64,7 +64,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     if (!waiter.counted && this.#room.admit(waiter)) this.runtime.lockEvents.waits(this.passage)
   }
 
-  /** Resolves when what an answer in progress brings for this waiter has been given back. */
+  /** Resolves when what an answer in progress brings for this waiter has been released. */
   #left(waiter: Waiter<Q, G>): Promise<unknown> | undefined {
     const asked = this.#asked.includes(waiter)
     const left = asked
@@ -140,7 +140,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     } finally {
       this.#asked = []
       const leaving = this.#leaving.splice(0)
-      // Other waiters do not wait until that is given back.
+      // Other waiters do not wait until that is released.
       const left = leaving.length > 0 && !this.#waits ? this.passage.leaveLine?.() : undefined
       void Promise.all([back, left]).then(() => {
         for (const settle of leaving) settle()
@@ -148,7 +148,7 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     }
   }
 
-  /** Resolves when the grants of callers that have left were given back. */
+  /** Resolves when the grants of callers that have left were released. */
   #deal(asked: readonly Waiter<Q, G>[], { granted, vain }: Answer<Q, G>): Promise<unknown> {
     const back: G[] = []
     for (const [place, waiter] of asked.entries()) {

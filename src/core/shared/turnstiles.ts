@@ -13,7 +13,7 @@ type AnyPassage = Pick<Passage<never, never>, 'kind' | 'key'>
 
 const placeOf = ({ kind, key }: AnyPassage): string => `${kind.name} ${key}`
 
-/** The turnstiles that one client uses; and what its calls got that only closing the client would give back. */
+/** The turnstiles that one client uses; and what its calls got that only closing the client would release. */
 export class Turnstiles {
   readonly runtime: Runtime
   /** By kind and key. */
@@ -52,7 +52,7 @@ export class Turnstiles {
     return this.#open.get(placeOf(passage)) as AnyTurnstile<Q, G> | undefined
   }
 
-  /** `end` is called when the client closes, unless it is let go before. */
+  /** `end` is called when the client closes, unless it is released before. */
   hold(end: (release: boolean) => Promise<unknown>): void {
     this.#holding.add(end)
   }
@@ -61,7 +61,7 @@ export class Turnstiles {
     this.#holding.delete(end)
   }
 
-  /** How many of those closing would give back. */
+  /** How many of those closing would release. */
   get held(): number {
     return this.#holding.size
   }

@@ -20,7 +20,7 @@ export class MessageBrake {
     return Math.max(0, paid + EVERY - now)
   }
 
-  /** A question had success: the brake starts anew. */
+  /** A question had success: the brake starts again. */
   served(): void {
     this.#paid = -Infinity
   }

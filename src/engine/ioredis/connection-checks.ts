@@ -7,11 +7,13 @@ export const otherUser = async (client: IoredisClient, username: string): Promis
   try {
     const user = await client.call('ACL', 'WHOAMI')
     // The error names neither user, because in a URL the user is next to the password.
-    return user === username ? undefined : new Error('ERR connected as another user than the one of the URL')
+    return user === username
+      ? undefined
+      : new Error('ERR the connection is logged in as another user than the one in the URL')
   } catch (error) {
     // A user that may not run ACL WHOAMI is logged in, all the same.
     if (!/unknown command/i.test(errorOf(error).message)) return undefined
-    return new Error('ERR the server knows no users (Redis 6 does): leave the user out of the URL')
+    return new Error('ERR the server has no users (Redis 6 and later do): leave the user out of the URL')
   }
 }
 

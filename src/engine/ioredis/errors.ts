@@ -18,10 +18,10 @@ const wordsOf = (error: OpenSslError): string => {
   const { name, message, code } = error
   const said = typeof error.reason === 'string' ? error.reason : undefined
   if (said?.includes('certificate required') === true) {
-    return 'the server wants a certificate of this client: pass tls: { cert, key }'
+    return 'the server requires a client certificate: pass tls: { cert, key }'
   }
   if (said !== undefined && /unknown ca|bad certificate|certificate (unknown|expired|revoked)/.test(said)) {
-    return `the server does not accept the certificate of this client (${said})`
+    return `the server does not accept the client certificate (${said})`
   }
   return said ?? (message === '' ? (code ?? name) : message)
 }

@@ -5,7 +5,7 @@ import { type ConnectionOptions, sentinelEars } from './own-client.js'
 const SWITCHED = '+switch-master'
 
 /**
- * The sentinels' messages that another server is the master. The former master goes on as one until it is told, some 8 s later,
+ * The sentinels' messages that another server is the master. The former master goes on as one until it learns of it, some 8 s later,
  * and whatever is written to it meanwhile is lost.
  */
 export class SentinelNews {

@@ -211,7 +211,7 @@ export class NodeRedisDriver implements Driver {
     const beside = node === undefined ? await this.#anyOf() : await this.#clientOf(node)
     const { socket } = beside.options ?? {}
     const client = beside.duplicate?.({ ...BARE, socket: { ...socket, ...BARE.socket } })
-    if (client === undefined) throw new NotSent('no second connection can be made')
+    if (client === undefined) throw new NotSent('cannot open a second connection')
     client.on('error', () => undefined)
     this.#apart.add(client)
     try {

@@ -121,7 +121,8 @@ export class NodeRedisMessages {
 
   /** The caller's connection is back, perhaps to another server. */
   found(): void {
-    for (const open of this.#open.values()) if (open.stale) open.destroy(new Error('the server may be another'))
+    for (const open of this.#open.values())
+      if (open.stale) open.destroy(new Error('the connection may lead to another server now'))
   }
 
   /** The connections with an outstanding reply or login. */
@@ -220,7 +221,7 @@ export class NodeRedisMessages {
       const beside = await this.#sources.beside(source)
       this.#mustBeOpen()
       const client = beside.duplicate?.({ clientSideCache: undefined })
-      if (client === undefined) throw new NotSent('no second connection can be made')
+      if (client === undefined) throw new NotSent('cannot open a second connection')
       const made: Open = {
         ...{ client, bytesRead: 0, asked: 0, stale: false, back: [], dialing: true, unwanted: false },
         destroy: () => this.#replace(source, made),

@@ -29,8 +29,8 @@ const checkTimes = (lease: number, renewDeadline = Math.floor((lease * 2) / 3)):
   const least = Math.floor(0.4 * lease)
   const most = Math.ceil(lease - marginOf(lease)) - 1
   if (renewDeadline > least && renewDeadline <= most) return { lease, renewDeadline }
-  const why = `with a lease of ${lease}, which is renewed each third of it, it must be from ${least + 1} to ${most}`
-  throw new RangeError(`renewDeadline must not be ${renewDeadline}: ${why}`)
+  const why = `with a lease of ${lease}, which is renewed after a third, it must be from ${least + 1} to ${most}`
+  throw new RangeError(`renewDeadline cannot be ${renewDeadline}: ${why}`)
 }
 
 const checkLead = <V>(options: LeadOptions<V> | undefined, watchdog: number): LeadOptions<V> & { times: Times } => {
@@ -62,7 +62,7 @@ export class LockElection<V> implements Election<V> {
     const { runtime, closing, reigns } = this.#home
     const { value, signal, times } = checkLead(options, runtime.watched.lease)
     if (closing.aborted) throw new ClosedError(this.name)
-    if (this.#isInside) throw new DeadlockError(this.name, 'the enclosing work leads it until this code has ended')
+    if (this.#isInside) throw new DeadlockError(this.name, 'the enclosing work leads it until this code ends')
     return new LeadLoop<T>({
       ...{ runtime, lock: this.#lock, leadership: this.#leadership, times, work },
       value: this.#leadership.write(value),
@@ -90,7 +90,7 @@ export class LockElection<V> implements Election<V> {
 
   async proclaim(value: V): Promise<void> {
     const reign = this.#reigns.find((one) => one.working)
-    if (reign === undefined) throw new NotOwnerError(this.name, 'this client: it does not lead')
+    if (reign === undefined) throw new NotOwnerError(this.name, 'this client, which does not lead')
     await reign.proclaim(this.#leadership.write(value))
   }
 

@@ -94,8 +94,8 @@ export class Reign {
     if (this.#ended !== undefined) return
     const { hold } = this
     const left = hold.remaining()
-    if (left === 0) this.end('lost', hold.signal.reason ?? this.#lost('its lease is over'))
-    else if (left <= this.#rest) this.end('lost', this.#lost(`not renewed for ${this.#times.renewDeadline} ms`))
+    if (left === 0) this.end('lost', hold.signal.reason ?? this.#lost('its lease ended'))
+    else if (left <= this.#rest) this.end('lost', this.#lost(`it was not renewed for ${this.#times.renewDeadline} ms`))
   }
 
   /** How much of the time for which the hold is certain is left when the deadline passes. */
@@ -133,8 +133,8 @@ export class Reign {
     const until = (): number => Math.min(last, clock.monotonic() + this.hold.remaining())
     const outcome = await persist(this.#runtime, step, until)
     if ('error' in outcome && isFinal(outcome.error)) throw outcome.error
-    if ('error' in outcome) throw this.#lost('before it was proclaimed', outcome.error)
-    if (!outcome.answer) throw this.#lost('before it was proclaimed')
+    if ('error' in outcome) throw this.#lost('it ended before the leader was proclaimed', outcome.error)
+    if (!outcome.answer) throw this.#lost('it ended before the leader was proclaimed')
   }
 
   /** Releases the lock, so that the next candidate leads. */

@@ -89,7 +89,7 @@ export class Computation {
     }
     // Another process computes the same key, or the key was forgotten: that outcome is newer.
     this.#lost++
-    if (this.#lost === TIMES) throw new LockLostError(hold.name, `its work outlived it ${TIMES} times`)
+    if (this.#lost === TIMES) throw new LockLostError(hold.name, `its lease ended before its work did, ${TIMES} times`)
     return undefined
   }
 
@@ -101,7 +101,7 @@ export class Computation {
       const text = written(codec, value, 'value')
       const bytes = Buffer.byteLength(text.data)
       if (bytes > LONGEST_FLIGHT_VALUE)
-        throw new RangeError(`the value of ${quoted(lock.name)} is too long to be shared: ${bytes} bytes as text`)
+        throw new RangeError(`the value of ${quoted(lock.name)} is too long to share: it has ${bytes} bytes as text`)
       return [
         { value, age: 0, token, own: true },
         { state: 'value', token, ...text },

@@ -96,7 +96,7 @@ export class Follower {
       },
       (error: unknown) => {
         if (!signal.aborted && !this.#warned)
-          runtime.options.logger.warn(`cannot subscribe for ${quoted(title)}: waiting by polling`, error)
+          runtime.options.logger.warn(`could not subscribe for ${quoted(title)}, so its waiters poll`, error)
         this.#warned = true
         this.#listening = undefined
         return undefined

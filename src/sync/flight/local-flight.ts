@@ -83,7 +83,7 @@ export class LocalFlight {
   #leaveIfAlone(): void {
     if (this.#callers.size > 0) return
     this.#options.over()
-    this.#left.abort(new DOMException('nobody waits any more', 'AbortError'))
+    this.#left.abort(new DOMException('no call waits any more', 'AbortError'))
   }
 
   /** The time that a caller's own work takes does not count. */

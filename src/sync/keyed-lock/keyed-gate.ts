@@ -56,7 +56,10 @@ export class KeyedGate extends ExclusiveGate {
   /** Each hold has its own name on the server, so the owner would wait for itself. */
   #inAnotherSet(owner: UnitOfWork): DeadlockError | undefined {
     if (!this.#overlapping(owner).some((gate) => gate.tenureOf(owner) !== undefined)) return undefined
-    return new DeadlockError(this.name, 'its owner holds some of these keys in another set: take all of them at once')
+    return new DeadlockError(
+      this.name,
+      'its owner holds some of these keys in another set: acquire all of them at once',
+    )
   }
 
   /** From now on, the owner's waits for overlapping sets are in vain. */

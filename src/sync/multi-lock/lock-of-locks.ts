@@ -30,7 +30,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
   readonly runtime: Runtime
 
   constructor(runtime: Runtime, members: readonly Lock[]) {
-    if (members.length === 0) throw new RangeError('locks must be one at least, not 0')
+    if (members.length === 0) throw new RangeError('locks must contain at least one lock')
     members.forEach((member, index) =>
       checkMethods(member, `locks[${index}]`, ['tryAcquire', 'inspect', 'forceRelease', 'for']),
     )
@@ -222,7 +222,7 @@ const mustDiffer = (members: readonly Lock[]): void => {
       const met = mine.find((lock) => leaves[other]?.some((one) => one === lock || meets(one, lock)))
       if (met === undefined) continue
       const place = `locks[${other}] and locks[${index}]`
-      throw new TypeError(`${place} exclude one another, both are ${quoted(met.name)}: a set has each lock once`)
+      throw new TypeError(`${place} are the same lock, ${quoted(met.name)}: pass each lock once`)
     }
   })
 }

@@ -118,7 +118,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
     const live = this.members.filter(isLive).length
     if (this.#end !== undefined || live >= this.#parts.needed) return
     if (error instanceof ClosedError) this.#closed = error
-    this.#over(`${quoted(name)}, its member ${index}, was lost`)
+    this.#over(`its member ${index}, ${quoted(name)}, was lost`)
   }
 
   #over(why: string): void {
@@ -200,9 +200,9 @@ export class SeveralHolds implements MultiHold, UsedHold {
 
   async extend(lease?: number): Promise<void> {
     if (lease !== undefined) checkLease(lease)
-    if (this.lost) throw new LockLostError(this.name, 'it is not held any more')
+    if (this.lost) throw new LockLostError(this.name, 'it is no longer held')
     if (!this.#live)
-      throw this.#closed ?? new NotOwnerError(this.name, 'this hold, which was released and cannot be extended')
+      throw this.#closed ?? new NotOwnerError(this.name, 'this hold: it was released, so it cannot be extended')
     const { holds, needed } = this.#parts
     const live = holds.map((hold) => (hold !== undefined && isLive(hold) ? hold : undefined))
     const { name, clock } = this
@@ -226,7 +226,7 @@ export class SeveralHolds implements MultiHold, UsedHold {
   }
 
   detach(): Promise<string> {
-    const message = `${quoted(this.name)} is several locks, perhaps of several servers, and has no ticket: detach each of hold.members`
+    const message = `${quoted(this.name)} consists of several locks, perhaps on several servers, and has no ticket: detach each of hold.members`
     return Promise.reject(new HoldfastError('UNSUPPORTED', message, { target: this.name }))
   }
 

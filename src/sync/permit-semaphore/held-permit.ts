@@ -13,7 +13,7 @@ import type { IdentifiedPermits } from './identified-permits.js'
 import { marginOf } from '../../core/hold/margin.js'
 
 const never = (): never => {
-  throw new Error('a permit is neither taken again nor passed on')
+  throw new Error('a permit can be neither reentered nor passed on')
 }
 
 /** The steps of one permit in the terms of a lock: its id is the owner, and it has one level. */
@@ -182,7 +182,7 @@ export class HeldPermit implements Permit {
   /** The server's answer about a permit that never expires: ms left, -1 if it still never expires, -2 if it is gone. */
   found(left: number, sent: Moment): void {
     if (this.#tenure.over || this.remaining() !== Infinity) return
-    if (left === -2) this.#tenure.lose('somebody else gave it back, or its key was deleted', false)
+    if (left === -2) this.#tenure.lose('it was released elsewhere, or its key was deleted', false)
     else if (left >= 0) this.#lastsOnly(left, sent)
     else this.#tenure.proved(sent, left)
   }

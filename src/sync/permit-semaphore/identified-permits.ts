@@ -164,9 +164,7 @@ export class IdentifiedPermits extends PermitsInLine<PermitsRequest, Grant> {
     const { count, needsSetup, asked } = request
     request.asked = true
     if (asked === true || needsSetup !== true || all < 1 || count <= all) return undefined
-    return new RangeError(
-      `count must be at most the permits that ${quoted(this.name)} has in all, ${all}, not ${count}`,
-    )
+    return new RangeError(`count must be at most ${all}, all permits of ${quoted(this.name)}, not ${count}`)
   }
 
   protected leave(owner: string): Promise<unknown> {

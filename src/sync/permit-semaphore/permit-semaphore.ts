@@ -135,7 +135,7 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
   async release(ids: string | readonly string[]): Promise<void> {
     if ((await this.#release(ids)) === undefined) {
       const which = typeof ids === 'string' ? ids : ids.join(', ')
-      throw new NotOwnerError(this.name, `permit ${plainText(which)}: unknown, expired or given back`)
+      throw new NotOwnerError(this.name, `permit ${plainText(which)}, which is unknown, expired or released`)
     }
   }
 
@@ -194,13 +194,14 @@ export class ExpirablePermits extends SharedObject implements PermitSemaphore {
     const left = ID.test(id)
       ? await this.query((runner) => runner.run(permitSemaphoreLeaseTime, [timeouts], [this.#permits.marked(id)]))
       : -2
-    if (left === -2) throw new NotOwnerError(this.name, `permit ${plainText(id)}: unknown, expired or given back`)
+    if (left === -2)
+      throw new NotOwnerError(this.name, `permit ${plainText(id)}, which is unknown, expired or released`)
     return left === -1 ? Infinity : left
   }
 }
 
 const checkIds = (ids: unknown): readonly string[] => {
   if (!Array.isArray(ids)) throw new TypeError(`ids must be an id or an array of ids, not ${show(ids)}`)
-  if (ids.length > MOST) throw new RangeError(`ids must be at most ${MOST}, not ${ids.length}`)
+  if (ids.length > MOST) throw new RangeError(`ids must have at most ${MOST} ids, not ${ids.length}`)
   return ids as readonly string[]
 }

@@ -29,7 +29,7 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
     super(turnstiles, name)
     if (this.runtime.options.redisson === '3.8') {
       throw new ConfigError(
-        `${quoted(name)}: a Redisson of 3.8 counts in another way, no rate limiter can be shared with it`,
+        `${quoted(name)}: Redisson 3.8 counts differently, so a rate limiter cannot be shared with it`,
       )
     }
     this.#window = new Window(this.runtime, name, this.key)

@@ -137,7 +137,7 @@ export class Window implements Passage<WindowRequest, Grant> {
 
   #tooMany({ permits }: WindowRequest, rate: number): Error | undefined {
     if (permits <= rate) return undefined
-    return new RangeError(`permits must be at most the rate of ${quoted(this.name)}, ${rate}, not ${permits}`)
+    return new RangeError(`permits must be at most ${rate}, the rate of ${quoted(this.name)}, not ${permits}`)
   }
 
   async #send(question: Question, requests: readonly WindowRequest[]): Promise<Taken> {

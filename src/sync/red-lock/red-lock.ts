@@ -32,7 +32,7 @@ export class RedLock extends LockOfLocks {
     // Any signal is a limit, except that of the enclosing hold: it fires only if the hold is lost.
     const limited = wait < Infinity || (signal !== undefined && signal !== around?.signal)
     if (around !== undefined && around.owner !== owner && !limited) {
-      throw new DeadlockError(name, 'the enclosing using() of another owner holds it until this code has ended')
+      throw new DeadlockError(name, 'the enclosing using() of another owner holds it until this code ends')
     }
     const vain = this.inVain(owner, signal, wait < Infinity)
     if (vain !== undefined) throw vain

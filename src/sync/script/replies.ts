@@ -10,7 +10,9 @@ import { isError } from '../../thrown.js'
 type Readers = { readonly [R in keyof Returns]: (reply: Reply, codec: Codec) => Returns[R] }
 
 const not = (what: keyof Returns, reply: Reply): TypeError =>
-  new TypeError(`the script answered no ${what} but ${show(reply instanceof Uint8Array ? utf8(reply) : reply)}`)
+  new TypeError(
+    `the script must return a value for returns: '${what}', not ${show(reply instanceof Uint8Array ? utf8(reply) : reply)}`,
+  )
 
 const value = (reply: Reply, codec: Codec): unknown => {
   if (reply === null) return undefined

@@ -46,7 +46,7 @@ export class Scripting {
       : undefined
     if (stray === undefined) return mapped
     throw new RangeError(
-      `on a cluster all keys of a script must be of one slot, as {tags} make them: ${show(mapped[0])} and ${show(stray)} are not`,
+      `in a cluster, all keys of a script must be in one slot (use {tags}): ${show(mapped[0])} and ${show(stray)} are not`,
     )
   }
 

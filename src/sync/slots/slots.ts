@@ -48,7 +48,7 @@ const checkRun = (options: SlotOptions | undefined, isDue: boolean): Asked => {
   checkAmount(retry, 'retry', 0, 1000)
   if (grace !== undefined) checkWait(grace, 'grace')
   if (grace !== undefined && !isDue)
-    throw new TypeError('grace is for slots that are a Date: nobody knows when another is due')
+    throw new TypeError('grace needs a slot that is a Date: the due time of any other slot is unknown')
   if (lease !== undefined) checkLease(lease)
   if (signal !== undefined) checkSignal(signal, 'signal')
   return { most: retry + 1, grace: grace ?? Infinity, lease, signal }
@@ -227,7 +227,7 @@ export class ClaimedSlots implements Slots {
     const written = await persist(runtime, () => record.finish(outcome, run), until)
     if ('error' in written) runtime.fail(written.error)
     if (outcome === 'failed' || !('answer' in written) || written.answer) return result
-    const error = new LockLostError(lock.name, 'another has taken it over', { result: result.value })
+    const error = new LockLostError(lock.name, 'another process took over the slot', { result: result.value })
     return { outcome: 'failed', error, token, attempt }
   }
 }

@@ -22,7 +22,7 @@ export class Topics {
     if (why === undefined) return
     this.#warned = true
     this.runtime.warn(
-      `topic ${quoted(title)}: a listener of Java’s that reads by ${why} cannot read this message, and such messages delay the waiters of its locks for up to half a minute: use the same codec on both sides`,
+      `topic ${quoted(title)}: a Java listener that reads with ${why} cannot read this message, and such messages delay the waiters of its locks for up to half a minute: use the same codec on both sides`,
     )
   }
 

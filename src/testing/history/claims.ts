@@ -26,7 +26,7 @@ export const claimsOf = (lock: LockRecord, report: Report): Claim[] => {
     const again = over === -1 ? undefined : call.said.slice(over).find(trusts)
     if (again === undefined) continue
     const first = (call.said[over] as Seen).event
-    const why = 'The hold said that its time was over, and later that it is held.'
+    const why = 'The hold said that it was over, and later that it is held.'
     report({ rule: 'trust', name: lock.name, first, second: again.event, why })
   }
   return claims.sort((a, b) => a.start.rank - b.start.rank)

@@ -36,15 +36,15 @@ const conflict = (earlier: Claim, later: Claim, word: CallEvent): Finding => {
 const whyNot = (earlier: Claim, later: Claim, word: CallEvent): string => {
   const { at } = later.start.event
   const who = `call ${earlier.call.id} of ${earlier.call.process}`
-  if (word.at > at) return `Call ${later.call.id} had the lock since ${who} took it, which says that it holds it still.`
+  if (word.at > at) return `Call ${later.call.id} acquired the lock after ${who}, which says that it still holds it.`
   const until = word.until === undefined ? 'without end' : `for ${(word.until - at).toFixed(3)} ms more`
-  const given = earlier.end === undefined ? 'never gave it up' : `gave it up ${late(earlier.end.event.at - at)} later`
+  const given = earlier.end === undefined ? 'never released it' : `released it ${late(earlier.end.event.at - at)} later`
   return `Call ${later.call.id} was granted while ${who} trusted its hold ${until}; it ${given}.`
 }
 
 const late = (ms: number): string => `${ms.toFixed(3)} ms`
 
-/** Tokens grow in the order of holding; a loss of data begins anew. */
+/** Tokens grow in the order of holding; after a loss of data they begin again. */
 export const checkFencing = (lock: LockRecord, claims: readonly Claim[], world: World, report: Report): void => {
   let highest: { readonly claim: Claim; readonly token: bigint } | undefined
   for (const claim of claims) {
@@ -59,7 +59,7 @@ export const checkFencing = (lock: LockRecord, claims: readonly Claim[], world: 
     }
     const mine = before.claim.call.owner === claim.call.owner && before.token === token
     if (mine || world.excusedUntil(lock.name, before.claim, claim) !== undefined) continue
-    const why = `Token ${text} was granted after token ${before.token}: who keeps the greater one refuses this holder.`
+    const why = `Token ${text} was granted after token ${before.token}: a resource that checks tokens would reject this holder.`
     const [first, second] = [before.claim.start.event, claim.start.event]
     if (!report({ rule: 'fencing', name: lock.name, first, second, why })) return
   }

@@ -51,7 +51,7 @@ export const checkFairness = (lock: LockRecord, world: World, report: Report): v
     for (const queue of call.shared ? [exclusive] : [exclusive, shared]) {
       const waiting = queue.first(over)
       if (waiting?.queued === undefined || waiting.queued.rank > call.invoke.rank) continue
-      const why = `Call ${waiting.id} stood in the queue before call ${call.id} was made, which was granted first.`
+      const why = `Call ${waiting.id} was in the queue before call ${call.id} was made, but call ${call.id} was granted first.`
       const [first, second] = [waiting.queued.event, seen.event]
       if (!report({ rule: 'fairness', name: lock.name, first, second, why })) return
       queue.leave()

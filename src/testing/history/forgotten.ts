@@ -8,7 +8,7 @@ export const checkEnds = (lock: LockRecord, last: CallEvent, report: Report): vo
   for (const call of lock.calls) {
     if (call.end !== undefined) continue
     const latest = (call.releasing ?? call.said.at(-1) ?? call.queued ?? call.invoke).event
-    const why = `Nothing more is known of call ${call.id} of ${call.process}, which was '${latest.what}'.`
+    const why = `Call ${call.id} of ${call.process} never ended: it was last '${latest.what}'.`
     if (!report({ rule: 'endless', name: lock.name, first: latest, second: last, why })) return
   }
 }
@@ -26,7 +26,7 @@ export const checkForgotten = (lock: LockRecord, world: World, after: number, re
       const idle = longestWithout(world.troubles(call.process), waited)
       if (idle.to - idle.from <= after) continue
       const first = gap.from > from ? openerOf(lock, gap) : call.invoke.event
-      const why = `Call ${call.id} waited ${(idle.to - idle.from).toFixed(0)} ms for what nobody held, and nothing was in its way.`
+      const why = `Call ${call.id} waited ${(idle.to - idle.from).toFixed(0)} ms for a free lock, although its process was in no trouble.`
       if (!report({ rule: 'forgotten', name: lock.name, first, second: ended, why })) return
     }
   }

@@ -44,9 +44,9 @@ void describe('holdfast config check', () => {
     assert.match(out, /^check\.yml can be used:\n {2}server +redis\+sentinel:\/\/10\.0\.0\.1:26379\/main\n/)
     for (const line of [/ {2}database +2\n/, / {2}username +app\n/, / {2}password +•+\n/, / {2}sentinelPassword +•+\n/])
       assert.match(out, line)
-    assert.match(out, / {2}nameMapper +com\.example\.AppNames, of nameMappers in the program\n/)
+    assert.match(out, / {2}nameMapper +com\.example\.AppNames, from nameMappers in the program\n/)
     assert.match(out, /check\.yml:8:1: threads is not used/)
-    assert.match(out, /Unsafe:\n {2}whoever is on the way can read and change what is sent/)
+    assert.match(out, /Unsafe:\n {2}no TLS: anybody on the network path can read and change all traffic/)
   })
 
   test('the word for a key → masked; told where it is written in a file that everybody can read', async () => {
@@ -54,12 +54,18 @@ void describe('holdfast config check', () => {
     const content = (word: string): string =>
       `singleServerConfig: {address: "rediss://127.0.0.1:1"}\nsslKeystore: ${pem}\nsslKeystorePassword: "${word}"\n`
     const { out } = await holdfast('config', 'check', written('key.yml', content('${SECRET}')))
-    assert.match(out, / {2}tls +the server is checked, with a certificate of our own\n {2}sslKeystorePassword +•+\n/)
+    assert.match(
+      out,
+      / {2}tls +the server is checked, and the client sends a certificate\n {2}sslKeystorePassword +•+\n/,
+    )
     assert.doesNotMatch(out, /Unsafe/)
     const open = written('key.yml', content(SECRET))
     chmodSync(open, 0o644)
     for (const form of [[], ['--json']])
-      assert.match((await holdfast('config', 'check', open, ...form)).out, /key\.yml holds a password, and every user/)
+      assert.match(
+        (await holdfast('config', 'check', open, ...form)).out,
+        /key\.yml contains a password, and every user/,
+      )
   })
 
   test('--json → the same for programs; --strict → 1 where something is unsafe', async () => {
@@ -77,17 +83,17 @@ void describe('holdfast config check', () => {
     const dangers: [string, RegExp][] = [
       [
         'singleServerConfig: {address: "rediss://h:1"}\nsslVerificationMode: NONE',
-        /NONE: whoever is on the way can pretend/,
+        /NONE: anybody on the network path can pretend/,
       ],
       ['singleServerConfig: {address: "rediss://h:1"}\nsslVerificationMode: CA_ONLY', /CA_ONLY: any server/],
-      ['singleServerConfig: {address: "redis://h:1"}', /there is no password/],
+      ['singleServerConfig: {address: "redis://h:1"}', /no password: /],
       [
         'singleServerConfig: {address: "redis://127.0.0.1:1"}\ncheckLockSyncedSlaves: false',
-        /a failover may give a lock to two/,
+        /after a failover, two clients may hold the same lock/,
       ],
       [
         `singleServerConfig: {address: "redis://127.0.0.1:1", password: "${SECRET}"}`,
-        /danger\.yml holds a password, and every user/,
+        /danger\.yml contains a password, and every user/,
       ],
     ]
     for (const [content, expected] of dangers) {

@@ -82,14 +82,14 @@ const pidOf = async (running: Running): Promise<number> =>
 const tells = (text: string): void => {
   assert.match(text, /cleo crashes while holding/)
   assert.match(text, /\(cleo -> \w+\)/, 'the lock of the crashed one went on')
-  assert.match(text, /finn is told that the hold is lost, and stops/)
+  assert.match(text, /finn notices that the hold is lost, and stops/)
   assert.match(text, /\(finn -> \w+\)/, 'the lost lock went on')
   assert.match(text, /never two inside +checked \d{2,} times/)
 }
 
 const summarized = (text: string): void => {
-  assert.match(text, /crashed +1 {2}cleo, holding 'orders'; \w+ had it \d\.\d\d s later/)
-  assert.match(text, /lost and noticed +[1-9][^]* finn, holding 'invoices'; \w+ had it/)
+  assert.match(text, /crashed +1 {2}cleo, holding 'orders'; \w+ acquired it \d\.\d\d s later/)
+  assert.match(text, /lost and noticed +[1-9][^]* finn, holding 'invoices'; \w+ acquired it/)
   assert.match(text, /left behind +nothing/)
   assert.match(text, /npm test[^]*README\.md/)
 }
@@ -110,7 +110,7 @@ for (const [signal, expected] of [
 ] as const)
   test(`${signal} ends a plain demo with ${String(expected)}`, async () => {
     const running = holdfast('demo', '--plain')
-    await running.seen('gets it')
+    await running.seen('acquires it')
     running.child.kill(signal)
     const { code, err } = await running.ended
     assert.equal(code, expected)
@@ -167,14 +167,14 @@ test('NO_COLOR takes the colours away, not the picture', { skip: noPty }, async 
 test('a small terminal gets the plain log', { skip: noPty }, async () => {
   const running = inTerminal('demo', { columns: 79 })
   const pid = await pidOf(running)
-  await running.seen('gets it')
+  await running.seen('acquires it')
   process.kill(pid, 'SIGTERM')
   assert.ok(!(await running.ended).out.includes('\x1b'))
 })
 
 test('a reader that goes away ends it quietly', async () => {
   const running = holdfast('demo', '--plain')
-  await running.seen('gets it')
+  await running.seen('acquires it')
   running.child.stdout?.destroy()
   const { code, err } = await running.ended
   assert.equal(code, 0)
@@ -195,7 +195,7 @@ test('a wrong command line is told on stderr, with exit code 2', async () => {
     [['dmeo'], /unknown command "dmeo"/],
     [['--nonsense'], /unknown command "--nonsense"/],
     [['demo', '--nonsense'], /--nonsense/],
-    [['demo', '--seconds', 'soon'], /--seconds takes a number from 3 to 600, not "soon"/],
+    [['demo', '--seconds', 'soon'], /--seconds must be a number from 3 to 600, not "soon"/],
     [['demo', '--seconds', '1'], /from 3 to 600/],
     [['demo', 'extra'], /extra/],
   ]

@@ -98,7 +98,7 @@ test('a lost hold is shown as lost', () => {
   const stage = new Stage(LOCKS)
   gets(stage, 'finn', 'invoices', 0)
   stage.play({ kind: 'loses', worker: 'finn', lock: 'invoices' }, 900)
-  assert.match(row(stage, 950, 'invoices', 'held by'), /finn .*lost: told in time, stopped/)
+  assert.match(row(stage, 950, 'invoices', 'held by'), /finn .*lost: noticed in time, stopped/)
   gets(stage, 'eve', 'invoices', 1000)
   assert.match(row(stage, 1000, 'invoices', 'trail'), /finn ! → eve/)
 })
@@ -146,7 +146,7 @@ test('the summary names what happened, and what is left', () => {
   stage.checks = 7
   const text = summary(stage, []).map(plainText).join('\n')
   assert.match(text, /orders +2 +1 +0\.00 s/)
-  assert.match(text, /crashed +1 {2}cleo, holding 'orders'; dan had it 1\.50 s later/)
+  assert.match(text, /crashed +1 {2}cleo, holding 'orders'; dan acquired it 1\.50 s later/)
   assert.match(text, /lost and noticed +0/)
   assert.match(text, /never two inside +checked 7 times/)
   assert.match(text, /nothing: every lock is free/)

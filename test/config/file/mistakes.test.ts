@@ -8,8 +8,8 @@ const single = (more: string): string => `singleServerConfig:\n  address: redis:
 const MISTAKES: readonly (readonly [name: string, text: string, expected: RegExp])[] = [
   ['an empty file', '', /redisson\.yml is empty/],
   ['no map', '- a\n- b\n', /:1:1: fields are expected here/],
-  ['no section', 'threads: 1\n', /:1:1: no servers are named: one of singleServerConfig/],
-  ['a section without fields', 'singleServerConfig: yes\n', /:1:21: singleServerConfig must hold fields/],
+  ['no section', 'threads: 1\n', /:1:1: no servers are named: set one of singleServerConfig/],
+  ['a section without fields', 'singleServerConfig: yes\n', /:1:21: singleServerConfig must contain fields/],
   ['no address', 'singleServerConfig:\n  timeout: 1\n', /:1:1: address is missing: redis:\/\/host:port/],
   [
     'an address without a port',
@@ -25,20 +25,24 @@ const MISTAKES: readonly (readonly [name: string, text: string, expected: RegExp
   [
     'several addresses for one server',
     'singleServerConfig:\n  address: [redis://a:1, redis://b:1]\n',
-    /:2:3: address must be one server/,
+    /:2:3: address must name exactly one server/,
   ],
   [
     'TLS for some',
     'clusterServersConfig:\n  nodeAddresses: [redis://a:1, rediss://b:1]\n',
-    /:2:3: nodeAddresses must have TLS for all/,
+    /:2:3: nodeAddresses must use TLS \(rediss:\) for all/,
   ],
-  ['a socket of a cluster', 'clusterServersConfig:\n  nodeAddresses: [redis+uds:///a]\n', /:2:3: a socket can be/],
+  [
+    'a socket of a cluster',
+    'clusterServersConfig:\n  nodeAddresses: [redis+uds:///a]\n',
+    /:2:3: only a single server can have a socket/,
+  ],
   ['no addresses', 'clusterServersConfig:\n  nodeAddresses: []\n', /:2:3: nodeAddresses must name a server/],
   ['no master', 'sentinelServersConfig:\n  sentinelAddresses: [redis://a:1]\n', /:1:1: masterName is missing/],
   [
     'a database of a cluster',
     'clusterServersConfig:\n  nodeAddresses: [redis://a:1]\n  database: 1\n',
-    /:3:3: a cluster has database 0 alone/,
+    /:3:3: a cluster has only database 0/,
   ],
   [
     'a number that is none',
@@ -52,7 +56,7 @@ const MISTAKES: readonly (readonly [name: string, text: string, expected: RegExp
     single('checkLockSyncedSlaves: maybe\n'),
     /:3:1: checkLockSyncedSlaves must be true or false/,
   ],
-  ['a list for a text', single('  clientName: [a]\n'), /:3:15: clientName must be a text/],
+  ['a list for a text', single('  clientName: [a]\n'), /:3:15: clientName must be text/],
   [
     'a word of another set',
     'singleServerConfig:\n  address: rediss://h:1\nsslVerificationMode: SOME\n',
@@ -61,7 +65,7 @@ const MISTAKES: readonly (readonly [name: string, text: string, expected: RegExp
   [
     'an encrypted password',
     single('  password: "{aes}AuWm"\n'),
-    /:3:3: password is encrypted by Redisson PRO: take it from the environment/,
+    /:3:3: password is encrypted by Redisson PRO, which holdfast cannot decrypt: take it from the environment/,
   ],
   [
     'a resolver of credentials alone',
@@ -71,7 +75,7 @@ const MISTAKES: readonly (readonly [name: string, text: string, expected: RegExp
   ['not YAML', 'singleServerConfig:\n  address: redis://h:1\n password: @x\n', /:3:1: this is not YAML/],
   ['a field that is there twice', single('  timeout: 1\n  timeout: 2\n'), /:4:3: this is not YAML \(duplicate key\)/],
   ['JSON cut off', '{"singleServerConfig": {"address": "redis://h:1"', /this is not YAML/],
-  ['what holds itself', 'singleServerConfig: &a\n  address: redis://h:1\n  natMap: *a\n', /this holds itself/],
+  ['what holds itself', 'singleServerConfig: &a\n  address: redis://h:1\n  natMap: *a\n', /this contains itself/],
   [
     'a file of TLS that is not there',
     'singleServerConfig:\n  address: rediss://h:1\nsslTruststore: file:none.pem\n',
@@ -80,12 +84,12 @@ const MISTAKES: readonly (readonly [name: string, text: string, expected: RegExp
   [
     'a version of TLS that is none',
     'singleServerConfig:\n  address: rediss://h:1\nsslProtocols: [TLSv9]\n',
-    /:3:16: sslProtocols must be of TLSv1,/,
+    /:3:16: sslProtocols may contain only TLSv1,/,
   ],
   [
     'a cipher that is none',
     'singleServerConfig:\n  address: rediss://h:1\nsslCiphers: [ROT13]\n',
-    /:3:14: a cipher of sslCiphers is not known/,
+    /:3:14: sslCiphers has a cipher that Node\.js does not know/,
   ],
 ]
 
@@ -100,14 +104,14 @@ void describe('a field that is told', () => {
 
   test('unknown', async () => {
     assert.deepEqual(await telling('bogus: 1\n'), [
-      'redisson.yml:3:1: bogus is no field that Redisson knows here: it is not used',
+      'redisson.yml:3:1: bogus is not a field that Redisson knows here: it is not used',
     ])
   })
 
   test('in the wrong place, which may be a matter of indentation', async () => {
     assert.deepEqual(await telling('  threads: 1\ntimeout: 1\n'), [
-      'redisson.yml:3:3: threads belongs to the left, beside the section: it is not used',
-      'redisson.yml:4:1: timeout belongs into the section of the servers: it is not used',
+      'redisson.yml:3:3: threads is not used: it belongs at the top level, beside the section',
+      'redisson.yml:4:1: timeout is not used: it belongs in the section of the servers',
     ])
   })
 

@@ -58,7 +58,7 @@ void describe('what a file says', () => {
     const filed = await read(single('redis://h:1', '  timeout: 1000\nslavesSyncTimeout: 1000\n'))
     assert.equal(filed.options.replicas?.timeout, undefined)
     assert.deepEqual(filed.warnings.map(told), [
-      'redisson.yml:4:1: slavesSyncTimeout is not used: it is not below timeout',
+      'redisson.yml:4:1: slavesSyncTimeout is not used, because it is not below timeout',
     ])
   })
 
@@ -89,7 +89,7 @@ void describe('what a file says', () => {
     const text = 'clusterServersConfig: {nodeAddresses: ["redis://c:1"]}\nsingleServerConfig: {address: "redis://s:1"}'
     const filed = await read(text)
     assert.deepEqual(endpointOf(filed).nodes, [{ host: 's', port: 1 }])
-    assert.match(filed.warnings.join(), /1:1: clusterServersConfig is not used: singleServerConfig goes before it/)
+    assert.match(filed.warnings.join(), /1:1: clusterServersConfig is not used: singleServerConfig takes precedence/)
   })
 
   test('a topology each', async () => {
@@ -146,10 +146,7 @@ void describe('what a file says', () => {
   test('a codec that only Java has → told, and an error where a value needs it; not when another is passed', async () => {
     const text = single('redis://h:1', 'codec: !<org.redisson.codec.Kryo5Codec> {}\n')
     const filed = await read(text)
-    assert.match(
-      filed.warnings.join(),
-      /3:1: codec: org\.redisson\.codec\.Kryo5Codec is read and written by Java alone/,
-    )
+    assert.match(filed.warnings.join(), /3:1: codec: only Java can read and write org\.redisson\.codec\.Kryo5Codec/)
     const { codec } = filed.options
     assert.ok(typeof codec === 'object')
     assert.throws(() => codec.encode(1), /Kryo5Codec.*pass a codec/)
@@ -227,9 +224,7 @@ void describe('placeholders', () => {
   test('not set, and no default → stays as it is written, and is told', async () => {
     const filed = await read(single('redis://h:1', '  clientName: ${NONE}\n'), { env })
     assert.equal(endpointOf(filed).clientName, '${NONE}')
-    assert.deepEqual(filed.warnings.map(told), [
-      'redisson.yml:3:15: clientName stays as it is written: NONE is not set',
-    ])
+    assert.deepEqual(filed.warnings.map(told), ['redisson.yml:3:15: clientName is used as written: NONE is not set'])
   })
 
   test('lines and columns are those of the file as it was', async () => {
@@ -287,7 +282,7 @@ void describe('Spring’s application.yml', () => {
   test('says nothing of Redisson → an error that says what is read', async () => {
     await assert.rejects(
       read('spring:\n  redis:\n    host: h\n', { name: 'application.yml' }),
-      /spring\.redis\.redisson\.file or .* must be there/,
+      /spring\.redis\.redisson\.file or .* is missing/,
     )
     await assert.rejects(
       read('spring.redis.redisson.file: classpath:none.yml\n', { name: 'application.yml' }),
@@ -298,7 +293,7 @@ void describe('Spring’s application.yml', () => {
 
 void describe('connect', () => {
   test('a file beside a url or a connection, or no text, or mappers that are none → refused', async () => {
-    await assert.rejects(readSettings({ file: 'x', url: 'memory:' }, {}), /one of a file, a url and a connection/)
+    await assert.rejects(readSettings({ file: 'x', url: 'memory:' }, {}), /pass only one of file, url and connection/)
     await assert.rejects(readSettings({ file: 1 as unknown as string }, {}), {
       name: 'TypeError',
       message: /file must be a string/,

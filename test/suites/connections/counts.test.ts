@@ -56,7 +56,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 }
 
 const said = ({ warnings }: Client): number =>
-  warnings.filter((text) => text.includes('does not count who hears')).length
+  warnings.filter((text) => text.includes('does not count the subscribers')).length
 
 /** For that long, ms: longer than calls without a grant are thought to be an accident. */
 const LONG = 4000

@@ -278,7 +278,7 @@ const PLACES: Readonly<Record<string, Place>> = {
       { cron: '* * * * * *', onResult: theirs, onMissed: theirs, onError: theirs },
       () => 1,
     )
-    await until(() => ['has failed', 'a listener threw'].every((what) => String(warned).includes(what)), 8000)
+    await until(() => [' failed', 'a listener threw'].every((what) => String(warned).includes(what)), 8000)
     await plain.stop()
     await listening.stop()
     process.off('warning', note)

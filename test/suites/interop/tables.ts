@@ -47,8 +47,8 @@ const wakeUps = (): Promise<string> =>
       console.log(cells.join(', '))
     }
     return [
-      `Medians in ms, beside Redisson ${NEWEST}, from the release until the other one has it. Where Java takes part they hold the way to its`,
-      'driver and back, a fraction of a millisecond, and what its machine needs to wake a thread.',
+      `Each number is a median in ms, measured beside Redisson ${NEWEST}: from the release until the waiter holds the lock. If Java takes part, it includes`,
+      'the way to the Java driver and back, a fraction of a millisecond, and the time in which the Java virtual machine wakes a thread.',
       '',
       table(['what is waited for', ...DIRECTIONS.map(([frees, waits]) => `${frees} → ${waits}`)], rows),
     ].join('\n')

@@ -203,7 +203,7 @@ export const permits = (scenario: Scenario): void => {
       const [first] = await w.run(p.acquireMany(2))
       const { value, ms } = await timed(w, () => rejection(p.acquireMany(4)))
       assert.ok(value instanceof RangeError, String(value))
-      assert.match(value.message, /count must be at most the permits that '.*' has in all, 3, not 4/)
+      assert.match(value.message, /count must be at most 3, all permits of '.*', not 4/)
       lasted(w, ms, 0)
       assert.deepEqual(await w.run(p.tryAcquireMany(4)), [])
       const waiting = p.acquireMany(4, { waitForSetup: true })

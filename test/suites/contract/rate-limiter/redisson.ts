@@ -101,7 +101,7 @@ export const redissonLines = (scenario: Scenario): void => {
   scenario('RL09: more than the rate → RangeError; a try of one is had', async (w) => {
     const r = (await w.connect()).rateLimiter(w.id)
     await r.trySetRate({ permits: 1, interval: 60_000, scope: 'client' })
-    const exceeds = { name: 'RangeError', message: `permits must be at most the rate of '${w.id}', 1, not 20` }
+    const exceeds = { name: 'RangeError', message: `permits must be at most 1, the rate of '${w.id}', not 20` }
     await assert.rejects(w.run(r.tryAcquire({ permits: 20 })), exceeds)
     await assert.rejects(w.run(r.acquire({ permits: 20 })), exceeds)
     await assert.rejects(w.run(r.tryAcquire({ permits: 20, wait: 1000 })), exceeds)
@@ -252,7 +252,7 @@ export const redissonLines = (scenario: Scenario): void => {
     for (const call of [() => r.trySetRate(rate), () => r.setRate(rate), () => r.updateRate(rate)]) {
       await assert.rejects(call, {
         name: 'RangeError',
-        message: 'keepAlive must be at least the interval, 5000, not 1000',
+        message: 'keepAlive must be at least the interval (5000), not 1000',
       })
     }
     assert.equal(await r.rate(), undefined)

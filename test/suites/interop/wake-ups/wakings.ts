@@ -55,7 +55,7 @@ export const WAKINGS: readonly Waking[] = [
   behind('reader behind a writer', 'write', 'read'),
   behind('writer behind a writer', 'write', 'write'),
   {
-    title: 'semaphore: given back',
+    title: 'semaphore: released',
     both: SEMAPHORE,
     ...{ before: ['trySetPermits 1', 'acquire 1'], wakes: 'release 1', waits: 'acquire 1', after: ['delete'] },
   },

@@ -304,8 +304,8 @@ void describe('trouble at the server', { concurrency: 4 }, () => {
       await redis.call('ACL', 'SETUSER', 'narrow', 'on', '>pass', '~*', '&*', '+@all', '-info', '-time')
       const client = await open({ url: server.url.replace('//', '//narrow:pass@') })
       assert.equal(client.warnings.length, 2, client.warnings.join('\n'))
-      assert.match(client.warnings.join('\n'), /INFO .*evicts keys.*no replicas are waited for: NOPERM/)
-      assert.match(client.warnings.join('\n'), /TIME .*clock is off: NOPERM/)
+      assert.match(client.warnings.join('\n'), /INFO .*evicts keys.*does not wait for replicas: NOPERM/)
+      assert.match(client.warnings.join('\n'), /TIME .*clock is wrong: NOPERM/)
       assert.equal(await client.lock('a').using(() => 'done'), 'done')
     },
   )
