@@ -59,7 +59,7 @@ export const schedule = async (
   const slots = client.slots(name, { retention })
   const rounds = new Rounds({ name, slots, cron, clock, options, retention, work })
   const stop = (): Promise<void> => rounds.stop()
-  // The user's signal first: if its getters throw, nothing of ours is left at `client.closing`.
+  // The user's signal first: if its getters throw, no listener is left at `client.closing`.
   const signals = [...(options.signal === undefined ? [] : [options.signal]), client.closing]
   for (const signal of signals) {
     if (signal.aborted) void stop()
