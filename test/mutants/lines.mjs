@@ -363,9 +363,17 @@ export const lines = [
     suites: ['sync/lock/wire', 'suites/contract/locks#forced'],
   },
   {
+    name: 'fenced-renewal-forgets-the-token',
+    breaks: 'a counter that was deleted goes on from its holder’s token at the next renewal',
+    file: 'src/sync/fenced-lock/renew.lua',
+    from: '  raiseCounter(locks[2 * i - 2], token)',
+    to: '',
+    suites: ['sync/fenced-lock/tokens'],
+  },
+  {
     name: 'lua-renewal-shortens',
     breaks: 'a renewal never shortens',
-    file: 'src/sync/lock/renew.lua',
+    file: 'src/lua/fragments/lock/renew-hold.lua',
     from: 'if lease > 0 and left < lease then',
     to: 'if lease > 0 then',
     suites: ['sync/lock/wire', 'suites/contract/locks#extend', 'core/hold/renewal'],

@@ -1,10 +1,10 @@
 import { GatedLock } from '../../core/gate/gated-lock.js'
 import { ThreadLock } from '../../core/gate/owned-lock.js'
 import type { UnitOfWork } from '../../base/owner.js'
-import type { Attempt, ServerState } from '../../core/protocol/protocol.js'
+import type { Attempt, RenewScript, ServerState } from '../../core/protocol/protocol.js'
 import { serverError } from '../../errors.js'
 import { fencingCounter } from '../../keys.js'
-import { fencedLockAcquire, fencedLockPass, fencedLockSetLevel } from '../../lua/scripts.gen.js'
+import { fencedLockAcquire, fencedLockPass, fencedLockRenew, fencedLockSetLevel } from '../../lua/scripts.gen.js'
 import { checkOwner } from '../../check-options.js'
 import type { Owner } from '../../api/hold.js'
 import type { OwnedFencedLock, OwnedLockOptions } from '../../api/owned-lock.js'
@@ -25,12 +25,24 @@ class FencedLockProtocol extends HashLineProtocol {
   /** The next token is above this one, even if the counter was deleted meanwhile. */
   protected override newest = 0n
 
+  override get renewal(): RenewScript {
+    return fencedLockRenew
+  }
+
   get #keys(): [lock: string, counter: string] {
     return [this.key, ...this.counter]
   }
 
   get #known(): string {
     return String(this.newest)
+  }
+
+  renewalKeys(): readonly string[] {
+    return this.#keys
+  }
+
+  renewalWords(owner: string): string {
+    return `${this.#known} ${owner}`
   }
 
   protected override brought(owner: string, text: string | null): void {

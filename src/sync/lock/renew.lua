@@ -8,18 +8,10 @@
 
 local renewed = {}
 for i, lock in ipairs(locks) do
-  local found = redis.pcall('HEXISTS', lock, owners[i + 1])
-  if found == 1 then
-    local left = leftOf(lock)
-    if lease > 0 and left < lease then
-      redis.call('PEXPIRE', lock, lease)
-      left = lease
-    end
-    renewed[i] = left
-  elseif type(found) == 'table' and not string.find(found.err, 'WRONGTYPE', 1, true) then
-    return found
-  else
-    renewed[i] = -2
+  local left = renewHold(lock, owners[i + 1], lease)
+  if type(left) == 'table' then
+    return left
   end
+  renewed[i] = left
 end
 return renewed

@@ -132,6 +132,25 @@ for (const engine of engines) {
       },
     )
 
+    for (const how of ['renewed', 'with a lease of its own'] as const) {
+      scenario(
+        `the counter is deleted while a hold is ${how}, which then ends without it → tokens grow on`,
+        async (w) => {
+          const [one, two] = [await w.connect(), await w.connect()]
+          await w.raw('SET', counterOf(w.id), '41')
+          const hold = await one.fencedLock(w.id).acquire({ lease: 1500, renew: how === 'renewed' })
+          assert.equal(hold.token, 42n)
+          await w.raw('DEL', counterOf(w.id))
+          await w.eventually(() => exists(w, counterOf(w.id)))
+          assert.equal((await two.fencedLock(w.id).inspect()).token, 42n)
+          await two.fencedLock(w.id).forceRelease()
+          const next = await two.fencedLock(w.id).acquire()
+          assert.equal(next.token, 43n)
+          await w.run(next.release())
+        },
+      )
+    }
+
     scenario('G-20: beyond 2^53 → exact; at the very end → refused, and nothing is held', async (w) => {
       const lock = (await w.connect()).fencedLock(w.id)
       await w.raw('SET', counterOf(w.id), '9223372036854775805')
