@@ -38,22 +38,28 @@ describe('P, with three processes', () => {
 
   const rowsOf = (one: Trial, ...who: string[]): Promise<Row[]> => measured(bench, one, { who, seconds: 1 })
 
-  it('marks who does not exclude, and sees who is starved by one that does', async () => {
-    const rows = await rowsOf(LOCK, leaky.name, greedy.name, holdfast.name)
+  it('marks who does not exclude', async () => {
+    // It lets one of a hundred in, and on a busy machine a process has fewer visits than that in a second.
+    const marks: (string | undefined)[] = []
+    while (marks.length < 8 && marks.at(-1) === undefined) marks.push((await rowsOf(LOCK, leaky.name))[0]!.note)
+    assert.equal(marks.at(-1), 'VIOLATED')
+  })
+
+  it('sees who is starved by one that excludes', async () => {
+    const rows = await rowsOf(LOCK, greedy.name, holdfast.name)
     assert.deepEqual(
       rows.map(({ participant, note }) => [participant, note]),
       [
-        [`lock, 3 clients, 1 ms: ${leaky.name}`, 'VIOLATED'],
         [`lock, 3 clients, 1 ms: ${greedy.name}`, undefined],
         ['lock, 3 clients, 1 ms: holdfast', undefined],
       ],
     )
-    const unfair = rows[1]!.cells
+    const unfair = rows[0]!.cells
     assert.equal(unfair['least'], 0)
     assert.ok(unfair['most']! > 20 && unfair['share']! < 0.1, 'one of them had it all the time')
     assert.ok(unfair['longest']! >= 1000, 'who was never served in the counted time waited for all of it')
     assert.ok(unfair['late']! > 10)
-    const ours = rows[2]!.cells
+    const ours = rows[1]!.cells
     for (const key of ['rate', 'ratio', 'scripts', 'requests', 'commands', 'serverCpu', 'clientCpu', 'p50', 'p99']) {
       assert.ok(ours[key]! > 0, key)
     }
