@@ -1183,7 +1183,7 @@ export const lines = [
   {
     name: 'http-no-error-goes-on',
     breaks: 'whatever `key` throws, the request is not let through',
-    file: 'src/http/rate-limit.ts',
+    file: 'src/http/user-functions.ts',
     from: '  errorOf(\n    thrown,',
     to: '  !thrown ? (thrown as never) : errorOf(\n    thrown,',
     suites: ['http/rate-limit#not an Error'],
