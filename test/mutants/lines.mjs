@@ -1165,6 +1165,38 @@ export const lines = [
   },
   // ---- http -------------------------------------------------------------------------------------------------------------
   {
+    name: 'idempotency-any-user',
+    breaks: 'a key of one user never gets the answer to another user',
+    file: 'src/http/idempotency/judge.ts',
+    from: 'hashOf(scope, key)',
+    to: "hashOf('', key)",
+    suites: ['http/idempotency/contract#another user'],
+  },
+  {
+    name: 'idempotency-any-body',
+    breaks: 'another request with the same key gets 422',
+    file: 'src/http/idempotency/judge.ts',
+    from: 'kept.fingerprint !== fingerprint',
+    to: "kept.fingerprint === ''",
+    suites: ['http/idempotency/contract#another user'],
+  },
+  {
+    name: 'idempotency-any-field',
+    breaks: 'no text on the server can break a response',
+    file: 'src/http/idempotency/answer.ts',
+    from: 'VALUE.test(value)',
+    to: "value !== ''",
+    suites: ['http/idempotency/trouble#forged'],
+  },
+  {
+    name: 'idempotency-runs-again',
+    breaks: 'a request runs its handler once, whatever becomes of its claim',
+    file: 'src/http/idempotency/claim.ts',
+    from: 'if (begun || signal.aborted)',
+    to: 'if (signal.aborted)',
+    suites: ['http/idempotency/contract#nobody takes over'],
+  },
+  {
     name: 'http-open-when-closed',
     breaks: '`whenAway: closed` refuses while the server is away',
     file: 'src/http/rate-limit.ts',

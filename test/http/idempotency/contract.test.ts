@@ -241,6 +241,32 @@ for (const engine of ['memory', 'redis'] as const) {
       assert.ok(tokens[1]! > tokens[0]!)
     })
 
+    test('the claim is lost, and nobody takes over → the handler runs once; a retry runs it again', async ({
+      name,
+      other,
+      serve,
+    }) => {
+      const { opened, open } = gate()
+      let calls = 0
+      let lost: AbortSignal | undefined
+      const ask = await serve({ lease: 1000 }, async ({ run }) => {
+        lost ??= run?.signal
+        if (++calls === 1) await opened
+        return { body: `answer ${calls}` }
+      })
+      const late = ask()
+      await until(() => calls === 1)
+      const { flight, hash } = placeOf(name, 'k1')
+      await other.flight(flight).forget(hash)
+      await until(() => lost?.aborted === true)
+      open()
+      assert.equal((await late).body.toString(), 'answer 1')
+      await sleep(100)
+      assert.equal(calls, 1)
+      await until(async () => (await ask()).status === 200)
+      assert.deepEqual([calls, (await ask()).body.toString()], [2, 'answer 2'])
+    })
+
     test('a handler that never answers → the key is free after maxRun', async ({ serve }) => {
       let calls = 0
       const { opened, open } = gate()

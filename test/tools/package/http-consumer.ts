@@ -108,9 +108,13 @@ old.post('/pay', expressIdempotency({ ...keys, scope: (r) => String(r.headers['x
   r.json({ token: String(idempotencyRun(q)?.token) })
 })
 old.use(expressIdempotency({ ...keys, scope: (r: express4.Request) => r.hostname }))
-server.post('/pay', { preHandler: fastifyIdempotency({ ...keys, scope: (r) => String(r.headers['x-user']) }) }, (q) => ({
-  token: String(idempotencyRun(q)?.token),
-}))
+server.post(
+  '/pay',
+  { preHandler: fastifyIdempotency({ ...keys, scope: (r) => String(r.headers['x-user']) }) },
+  (q) => ({
+    token: String(idempotencyRun(q)?.token),
+  }),
+)
 server.post<{ Body: { amount: number } }>(
   '/paid',
   { preHandler: [fastifyIdempotency({ ...keys, scope: (r: FastifyRequest) => r.ip })] },
