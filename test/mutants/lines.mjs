@@ -1189,12 +1189,12 @@ export const lines = [
     suites: ['http/idempotency/trouble#forged'],
   },
   {
-    name: 'idempotency-runs-again',
-    breaks: 'a request runs its handler once, whatever becomes of its claim',
-    file: 'src/http/idempotency/claim.ts',
-    from: 'if (begun || signal.aborted)',
-    to: 'if (signal.aborted)',
-    suites: ['http/idempotency/contract#nobody takes over'],
+    name: 'idempotency-failures-kept',
+    breaks: 'after an answer of 5xx, the next request runs again',
+    file: 'src/http/idempotency/recording.ts',
+    from: 'status >= 500 ||',
+    to: 'status >= 600 ||',
+    suites: ['http/idempotency/contract#a failure'],
   },
   {
     name: 'http-open-when-closed',

@@ -30,7 +30,7 @@ export const claim = (flight: Flight, key: string, { ttl, lease, signal }: Claim
   new Promise((resolve, reject) => {
     let begun = false
     const work = (token: bigint, lost: AbortSignal): Promise<Kept> => {
-      // A flight whose lock is lost would run its work again. A request runs its handler once.
+      // A request runs its handler once, whatever becomes of its flight.
       if (begun || signal.aborted) throw new NotKept('the request has ended')
       begun = true
       return new Promise((keep, drop) => {

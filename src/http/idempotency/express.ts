@@ -14,7 +14,13 @@ export interface ExpressRequest {
   readonly body?: unknown
 }
 
-type Middleware<R> = (request: R, response: NodeResponse, next: (error?: unknown) => void) => void
+/** It is Node's. */
+interface Response {
+  statusCode: number
+  readonly headersSent: boolean
+}
+
+type Middleware<R> = (request: R, response: Response, next: (error?: unknown) => void) => void
 
 const reader: Reader<ExpressRequest> = {
   method: ({ method }) => method,
@@ -45,7 +51,8 @@ export function expressIdempotency(options: IdempotencyOptions<ExpressRequest>):
 export function expressIdempotency<R extends ExpressRequest>(options: IdempotencyOptions<R>): Middleware<R>
 export function expressIdempotency<R extends ExpressRequest>(options: IdempotencyOptions<R>): Middleware<R> {
   const judge = new Judge<R>(options, reader)
-  return (request, response, next) => {
+  return (request, given, next) => {
+    const response = given as NodeResponse
     judge
       .judge(request)
       .then((verdict) => {
