@@ -100,10 +100,10 @@ void test('after its end, a response takes no more: neither fields nor another e
 /** As compression does: it changes the fields when they are sent, and the bytes. */
 const reversing: Handler = (_, response) => {
   const { writeHead, end } = response
-  response.writeHead = ((status: number) => {
+  response.writeHead = (status: number) => {
     response.setHeader('x-encoding', 'reversed')
     return writeHead.call(response, status)
-  })
+  }
   response.end = ((chunk: Buffer) => {
     if (!response.headersSent) response.writeHead(response.statusCode)
     return end.call(response, Buffer.from(chunk).reverse(), 'utf8')
