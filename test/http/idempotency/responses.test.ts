@@ -28,7 +28,7 @@ const serving = async (
   const server = createServer((request, response) => {
     outer(request, response)
     const asked = Object.assign(request, { originalUrl: request.url ?? '', method: 'POST', body: 'parsed' })
-    middleware(asked, response as never, (error) => {
+    middleware(asked, response, (error) => {
       if (error === undefined) handler(request, response)
       else response.writeHead(500).end(error instanceof Error ? error.message : 'not an Error')
     })
