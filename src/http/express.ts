@@ -1,4 +1,5 @@
-import { type RateLimitOptions, asError, beside, judge } from './rate-limit.js'
+import { type RateLimitOptions, beside, judge } from './rate-limit.js'
+import { asError } from './user-functions.js'
 
 export { networkOf } from './address.js'
 export type { RateLimitOptions } from './rate-limit.js'

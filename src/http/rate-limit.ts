@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Client } from '../api/client.js'
-import { systemClock } from '../base/clock.js'
 import { checkAmount, checkFunction, checkLease, checkOptions, show } from '../check-options.js'
 import type { Rate, RateDecision } from '../api/rate-limiter.js'
 import { networkOf } from './address.js'
 import { Guard } from './guard.js'
-import { errorOf, isError, isPromise, settled } from '../thrown.js'
 import { quoted } from '../plain-text.js'
+import { asError, given } from './user-functions.js'
 
 /** Options of `rateLimit`. */
 export interface RateLimitOptions<R> {
@@ -73,39 +72,19 @@ const partOf = (key: string): string => {
   return `${shown}~${createHash('sha256').update(part).digest('hex')}`
 }
 
-/** An Error that no framework misunderstands: with `undefined`, Express goes on with the request, and with 'route', it leaves the route. */
-export const asError = (thrown: unknown, who: string): Error =>
-  errorOf(
-    thrown,
-    `${who} threw ${isError(thrown) ? 'an Error that cannot be read' : `${show(thrown)}, which is not an Error`}`,
-  )
-
-/** What `key` returns. If its promise never settled, the request would wait forever. */
+/** What `key` returns. */
 const keyOf = async <R>(
   key: NonNullable<RateLimitOptions<R>['key']>,
   request: R,
   name: string,
   ms: number,
 ): Promise<string> => {
-  const given: unknown = key(request)
-  const whose = isPromise(given) ? await settledIn(given, name, ms) : given
+  const whose = await given(key(request), `rate limit ${quoted(name)}: key()`, ms)
   if (typeof whose === 'string' && whose !== '') return whose
   throw new TypeError(
     `rate limit ${quoted(name)}: key() must return a non-empty text for each request, not ${show(whose)}`,
   )
 }
-
-const settledIn = (given: unknown, name: string, ms: number): Promise<unknown> =>
-  new Promise((resolve, reject) => {
-    const timer = systemClock.setTimer(() => {
-      reject(new Error(`rate limit ${quoted(name)}: the promise of key() did not settle within ${ms} ms`))
-    }, ms)
-    void settled(given)
-      .then(resolve, reject)
-      .finally(() => {
-        timer.cancel()
-      })
-  })
 
 /** Decides about requests, for any framework. */
 export const judge = <R>(

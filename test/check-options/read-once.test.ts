@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { rateLimit } from '#src/http/hono.js'
+import { honoIdempotency } from '#src/http/idempotency/index.js'
 import { connect } from '#src/index.js'
 import { schedule } from '#src/schedule/index.js'
 import { readSettings } from '#src/config/settings.js'
@@ -106,6 +107,13 @@ void describe('an option that gives another value when it is read again', () => 
       'http rateLimit': [
         { client, permits: 5, interval: 1000, name: 'web', key: () => 'a', whenAway: 'open', timeout: 500 },
         (it) => rateLimit(it),
+      ],
+      'http idempotency': [
+        {
+          ...{ client, scope: () => 'a', name: 'web', required: true, methods: ['POST'], fingerprint: () => 'a' },
+          ...{ ttl: 1000, lease: 1000, maxRun: 1000, maxBytes: 1000, whenAway: 'open', timeout: 500 },
+        },
+        (it) => honoIdempotency(it),
       ],
       close: [{ release: true, drain: 10 }, (it) => client.close(it)],
     }

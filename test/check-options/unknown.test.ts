@@ -5,6 +5,7 @@ import { type Client, connect } from 'holdfast'
 import { rateLimit as forExpress } from 'holdfast/express'
 import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
+import { expressIdempotency, fastifyIdempotency, honoIdempotency } from 'holdfast/idempotency'
 import { shutdownOn } from 'holdfast/node'
 import { schedule } from 'holdfast/schedule'
 import ts from 'typescript'
@@ -89,6 +90,12 @@ const CALLS: Readonly<Record<string, Call>> = {
   'holdfast/express, rateLimit': (client, options) => forExpress(limit(client, options) as never),
   'holdfast/fastify, rateLimit': (client, options) => forFastify(limit(client, options) as never),
   'holdfast/hono, rateLimit': (client, options) => forHono(limit(client, options) as never),
+  ...Object.fromEntries(
+    Object.entries({ expressIdempotency, fastifyIdempotency, honoIdempotency }).map(([made, make]): [string, Call] => [
+      `holdfast/idempotency, ${made}`,
+      (client, options: object) => (make as (options: object) => unknown)({ client, scope: () => 'all', ...options }),
+    ]),
+  ),
   'holdfast/node, shutdownOn': (client, options) => shutdownOn(client, ['SIGTERM'], options),
   'holdfast/schedule, schedule': (client, options: object) =>
     schedule(client, 'x', { cron: '0 2 * * *', ...options }, work),
@@ -162,7 +169,10 @@ void test('every other entry point whose functions take options is among those c
   }
   assert.deepEqual(
     functions.filter((name) => !Object.hasOwn(CALLS, name)),
-    ['holdfast/express, networkOf', 'holdfast/fastify, networkOf', 'holdfast/hono, networkOf'],
+    [
+      ...['holdfast/express, networkOf', 'holdfast/fastify, networkOf', 'holdfast/hono, networkOf'],
+      'holdfast/idempotency, idempotencyRun',
+    ],
   )
 })
 

@@ -1173,6 +1173,38 @@ export const lines = [
   },
   // ---- http -------------------------------------------------------------------------------------------------------------
   {
+    name: 'idempotency-any-user',
+    breaks: 'a key of one user never gets the answer to another user',
+    file: 'src/http/idempotency/judge.ts',
+    from: 'hashOf(scope, key)',
+    to: "hashOf('', key)",
+    suites: ['http/idempotency/contract#another user'],
+  },
+  {
+    name: 'idempotency-any-body',
+    breaks: 'another request with the same key gets 422',
+    file: 'src/http/idempotency/judge.ts',
+    from: 'kept.fingerprint !== fingerprint',
+    to: "kept.fingerprint === ''",
+    suites: ['http/idempotency/contract#another user'],
+  },
+  {
+    name: 'idempotency-any-field',
+    breaks: 'no text on the server can break a response',
+    file: 'src/http/idempotency/answer.ts',
+    from: 'VALUE.test(value)',
+    to: "value !== ''",
+    suites: ['http/idempotency/trouble#forged'],
+  },
+  {
+    name: 'idempotency-failures-kept',
+    breaks: 'after an answer of 5xx, the next request runs again',
+    file: 'src/http/idempotency/recording.ts',
+    from: 'status >= 500 ||',
+    to: 'status >= 600 ||',
+    suites: ['http/idempotency/contract#a failure'],
+  },
+  {
     name: 'http-open-when-closed',
     breaks: '`whenAway: closed` refuses while the server is away',
     file: 'src/http/rate-limit.ts',
@@ -1191,7 +1223,7 @@ export const lines = [
   {
     name: 'http-no-error-goes-on',
     breaks: 'whatever `key` throws, the request is not let through',
-    file: 'src/http/rate-limit.ts',
+    file: 'src/http/user-functions.ts',
     from: '  errorOf(\n    thrown,',
     to: '  !thrown ? (thrown as never) : errorOf(\n    thrown,',
     suites: ['http/rate-limit#not an Error'],

@@ -15,7 +15,7 @@ import {
 import { codecOf } from '../../codecs/by-name.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
-import { DeadlockError } from '../../errors.js'
+import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
 import { clientOf } from '../../keys.js'
 import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
 import type { NewestTokens } from '../slots/newest-tokens.js'
@@ -147,6 +147,8 @@ export class SharedFlight implements Flight {
       if (kept.age > asked.ttl) this.#refresh(place, look, asked, work)
       return { value: kept.value as T, shared: true, age: kept.age }
     }
+    // A call that does not wait needs no subscription.
+    if (asked.wait === 0 && look.holder !== undefined) throw new AcquireTimeoutError(place.title, 0)
     for (let [after, held] = [look.token, look.holder !== undefined]; ; held = false) {
       const known = this.#home.flights.get(place.record.record)
       const flight = known ?? this.#start(place, { after, held, refreshes: false }, asked, work)

@@ -7,6 +7,13 @@ import { connect } from 'holdfast'
 import { networkOf, rateLimit as forExpress } from 'holdfast/express'
 import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
+import {
+  expressIdempotency,
+  fastifyIdempotency,
+  honoIdempotency,
+  type IdempotencyRun,
+  idempotencyRun,
+} from 'holdfast/idempotency'
 import { schedule, type Schedule } from 'holdfast/schedule'
 
 const client = await connect('memory:')
@@ -88,3 +95,34 @@ hono.get('/b', forHono({ ...limit, key: (c: Context<Env>) => c.var.user }), (c) 
 hono.get('/c/:id', forHono({ ...limit, key: () => 'all' }), (c) => c.text(c.req.param('id')))
 new Hono().use(forHono({ ...limit, key: (c) => c.req.header('x') ?? 'nobody' }))
 new Hono().use(forHono({ ...limit, key: (c: Context) => c.req.path }))
+
+const keys = { client, ttl: 60_000, required: true }
+const pay: express.RequestHandler = (q, r) => {
+  const run: IdempotencyRun | undefined = idempotencyRun(q)
+  r.json({ token: String(run?.token) })
+}
+app.post('/pay', express.json(), expressIdempotency({ ...keys, scope: (r) => String(r.headers['x-user']) }), pay)
+app.post('/pay/:id', expressIdempotency({ ...keys, scope: (r: express.Request) => r.get('x-user') ?? 'nobody' }), pay)
+app.use(expressIdempotency({ ...keys, scope: async () => 'all', fingerprint: (r) => String(r.headers['digest']) }))
+old.post('/pay', expressIdempotency({ ...keys, scope: (r) => String(r.headers['x-user']) }), (q, r) => {
+  r.json({ token: String(idempotencyRun(q)?.token) })
+})
+old.use(expressIdempotency({ ...keys, scope: (r: express4.Request) => r.hostname }))
+server.post(
+  '/pay',
+  { preHandler: fastifyIdempotency({ ...keys, scope: (r) => String(r.headers['x-user']) }) },
+  (q) => ({
+    token: String(idempotencyRun(q)?.token),
+  }),
+)
+server.post<{ Body: { amount: number } }>(
+  '/paid',
+  { preHandler: [fastifyIdempotency({ ...keys, scope: (r: FastifyRequest) => r.ip })] },
+  (q) => q.body.amount,
+)
+server.addHook('preHandler', fastifyIdempotency({ ...keys, scope: () => 'all' }))
+hono.post('/pay', honoIdempotency({ ...keys, scope: (c: Context<Env>) => c.get('user') }), (c) =>
+  c.json({ token: String(idempotencyRun(c)?.token) }),
+)
+hono.use(honoIdempotency({ ...keys, scope: (c) => c.req.header('x-user') ?? 'nobody' }))
+new Hono().use(honoIdempotency({ ...keys, scope: (c: Context) => c.req.path }))

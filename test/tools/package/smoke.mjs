@@ -3,6 +3,7 @@ import { connect, LockLostError } from 'holdfast'
 import { rateLimit as forExpress } from 'holdfast/express'
 import { rateLimit as forFastify } from 'holdfast/fastify'
 import { rateLimit as forHono } from 'holdfast/hono'
+import { expressIdempotency, fastifyIdempotency, honoIdempotency } from 'holdfast/idempotency'
 import { schedule } from 'holdfast/schedule'
 import { virtualClock } from 'holdfast/testing'
 
@@ -15,6 +16,8 @@ assert.equal(await hold.release(), true)
 assert.equal(await lock.using(() => 'done'), 'done')
 for (const rateLimit of [forExpress, forFastify, forHono])
   rateLimit({ client, permits: 1, interval: 1, key: () => 'all' })
+for (const idempotency of [expressIdempotency, fastifyIdempotency, honoIdempotency])
+  idempotency({ client, scope: () => 'all' })
 // croner is not installed here: an entry that is not used needs nothing.
 await assert.rejects(
   schedule(client, 'smoke', { cron: '* * * * *' }, () => 1),

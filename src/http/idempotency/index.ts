@@ -1,0 +1,6 @@
+export { expressIdempotency } from './express.js'
+export { fastifyIdempotency } from './fastify.js'
+export { honoIdempotency } from './hono.js'
+export type { IdempotencyOptions } from './options.js'
+export { idempotencyRun } from './run.js'
+export type { IdempotencyRun } from './run.js'

@@ -1,0 +1,81 @@
+import { systemClock } from '../../base/clock.js'
+import type { Kept } from './answer.js'
+import type { Begun } from './claim.js'
+import { type Fields, Recording } from './recording.js'
+
+/** What a handler can know of its request. */
+export interface IdempotencyRun {
+  /** The key of the request, as its sender chose it. */
+  readonly key: string
+  /** A fencing token: if the handler runs again, after a crash for example, its token is greater. */
+  readonly token: bigint
+  /** Aborts when a retry may run the handler again. */
+  readonly signal: AbortSignal
+}
+
+export interface RunOptions {
+  readonly fingerprint: string
+  readonly maxBytes: number
+  readonly maxRun: number
+  readonly timeout: number
+}
+
+/** A request whose handler runs: from its claim to its answer. */
+export class Run {
+  readonly #begun: Begun
+  readonly #options: RunOptions
+  readonly #timer
+  #recording: Recording | undefined
+
+  constructor(begun: Begun, options: RunOptions) {
+    this.#begun = begun
+    this.#options = options
+    this.#timer = systemClock.setTimer(() => void this.#end(false), options.maxRun, { background: true })
+  }
+
+  /** Records the answer. `before`: the header fields that the response has already. */
+  record(before: Fields): Recording {
+    this.#recording = new Recording(this.#options.maxBytes, before)
+    return this.#recording
+  }
+
+  /** The answer is whole. Resolves when it is kept, or when the requester has waited long enough. It must not have all of it before. */
+  async finish(): Promise<void> {
+    const { signal } = this.#begun
+    const kept = this.#end(true)
+    if (signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const timer = systemClock.setTimer(resolve, this.#options.timeout)
+      void kept.then(() => {
+        timer.cancel()
+        resolve()
+      })
+    })
+  }
+
+  /** There will be no answer: a retry runs the handler. */
+  fail(): void {
+    this.#timer.cancel()
+    void this.#begun.end(undefined)
+  }
+
+  #end(isWhole: boolean): Promise<void> {
+    this.#timer.cancel()
+    return this.#begun.end(this.#keptOf(isWhole))
+  }
+
+  #keptOf(isWhole: boolean): Kept | undefined {
+    const outcome = this.#recording === undefined ? 'retry' : this.#recording.outcome(isWhole)
+    return outcome === 'retry' ? undefined : { fingerprint: this.#options.fingerprint, answer: outcome }
+  }
+}
+
+const runs = new WeakMap<object, IdempotencyRun>()
+
+export const remember = (request: object, run: IdempotencyRun): void => void runs.set(request, run)
+
+/**
+ * What a handler can know of its request: its key, a token and a signal. Pass it the request of Express or Fastify, or Hono's context. Undefined for a request that
+ * is not protected: its method is not, it has no key, or the server is away and `whenAway` is `open`.
+ */
+export const idempotencyRun = (request: object): IdempotencyRun | undefined => runs.get(request)

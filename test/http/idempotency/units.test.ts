@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { randomBytes } from 'node:crypto'
+import { connect } from 'holdfast'
+import { expressIdempotency } from 'holdfast/idempotency'
+import { type Answer, answers } from '#src/http/idempotency/answer.js'
+import { parsedBody } from '#src/http/idempotency/body.js'
+import { hashOf, keyIn } from '#src/http/idempotency/key.js'
+import { Recording } from '#src/http/idempotency/recording.js'
+
+void test('keys: in quotes as in the draft, or bare', () => {
+  const keys: [string, string | undefined][] = [
+    ['"a b"', 'a b'],
+    ['"a"', 'a'],
+    [' a ', 'a'],
+    [String.raw`"a\"b\\"`, String.raw`a"b\ `.trim()],
+    ['8e03978e-40d5-43e8-bc93-6894a57f9324', '8e03978e-40d5-43e8-bc93-6894a57f9324'],
+    ...['', '""', '"', 'a"b', '"a"b"', '"a";x=1', String.raw`"a\b"`, 'a\tb', 'é', 'a b', 'x'.repeat(256)].map(
+      (field): [string, undefined] => [field, undefined],
+    ),
+  ]
+  for (const [field, key] of keys) assert.equal(keyIn(field), key, field)
+})
+
+void test('a hash says where its parts end', () => {
+  assert.notEqual(hashOf('ab', 'c'), hashOf('a', 'bc'))
+  assert.notEqual(hashOf('a', ''), hashOf('a'))
+})
+
+void test('an answer is read as it was written; random bytes are no answer', () => {
+  for (const body of [Buffer.alloc(0), Buffer.from('text ü \n \0'), randomBytes(5000)]) {
+    const answer: Answer = { status: 201, fields: [['set-cookie', 'a=\u00fc']], body }
+    const data = answers.encode({ fingerprint: 'f', answer })
+    const read = answers.decode(typeof data === 'string' ? Buffer.from(data) : data) as { answer: Answer }
+    assert.deepEqual({ ...read.answer, body: Buffer.from(read.answer.body) }, answer)
+  }
+  const none = answers.encode({ fingerprint: 'f', answer: undefined })
+  assert.deepEqual(answers.decode(Buffer.from(none)), { fingerprint: 'f', answer: undefined })
+  for (let round = 0; round < 500; round++) assert.equal(answers.decode(randomBytes(round)), undefined)
+})
+
+void test('a body that nobody has parsed → an error that says what to do', () => {
+  const asked = (body: unknown, headers = {}) => ({ body, headers: { 'content-length': '9', ...headers } })
+  const multipart = { 'content-type': 'multipart/form-data; boundary=x' }
+  for (const [request, marks] of [
+    [asked(undefined), true],
+    [asked(undefined), false],
+    [asked({}), true],
+    [asked({ pipe: () => 1 }), false],
+    [asked({ a: 1 }, multipart), true],
+  ] as const)
+    assert.throws(() => parsedBody(request, marks), /not parsed: .*parser.*fingerprint/)
+  assert.equal(parsedBody({ ...asked({}), _body: true } as never, true), '{}')
+  assert.equal(parsedBody(asked({ a: [1] }), true), '{"a":[1]}')
+  assert.equal(parsedBody(asked('text'), false), 'text')
+  assert.equal(parsedBody({ headers: {} }, true), '')
+})
+
+void test('what is kept: the fields of the handler, and no answer that asks to come again', () => {
+  const before = new Map([
+    ['x-a', ['1']],
+    ['set-cookie', ['s=1']],
+  ])
+  const recording = new Recording(100, before)
+  const fields = new Map([
+    ...[...before].map(([name, values]): [string, string[]] => [name, [...values, 'c=2']]),
+    ['x-b', ['2']] as [string, string[]],
+  ])
+  recording.begin(200, fields)
+  const { fields: kept } = recording.outcome(true) as Answer
+  assert.deepEqual(kept, [
+    ['x-a', '1'],
+    ['x-a', 'c=2'],
+    ['set-cookie', 'c=2'],
+    ['x-b', '2'],
+  ])
+  for (const status of [401, 408, 425, 429, 500, 503]) {
+    const retried = new Recording(100, new Map())
+    retried.begin(status, new Map())
+    assert.equal(retried.outcome(true), 'retry')
+  }
+  assert.equal(new Recording(100, before).outcome(true), 'retry')
+})
+
+void test('options that make no sense → an error that names them', async () => {
+  const client = await connect('memory:')
+  const good = { client, scope: () => 'a' }
+  for (const [name, bad] of Object.entries({
+    ...{ client: {}, scope: 'a', name: '', required: 1, methods: ['GET'], fingerprint: 1, ttl: 0 },
+    ...{ lease: -1, maxRun: 0, maxBytes: 2e7, whenAway: 'pass', timeout: 0 },
+  }))
+    assert.throws(() => expressIdempotency({ ...good, [name]: bad }), new RegExp(name))
+  assert.throws(() => expressIdempotency({ client } as never), /scope/)
+  assert.throws(() => expressIdempotency({ ...good, methods: [] }), /methods/)
+  await client.close()
+})
