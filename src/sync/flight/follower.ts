@@ -10,10 +10,10 @@ import { type Ended, endedOf, LONGEST_MESSAGE } from './message.js'
 import { type Outcome, readableOutcome, type Unreadable } from './outcome.js'
 import type { FlightRecord } from './record.js'
 
-/** Reads messages as text, and ignores any that is longer than holdfast's own. */
+/** Reads messages as text: undefined is one that is longer than any of holdfast's own. */
 const SHORT: Codec = {
   encode: (value) => value as string,
-  decode: (data) => (data.length > LONGEST_MESSAGE ? '' : Buffer.from(data).toString()),
+  decode: (data) => (data.length > LONGEST_MESSAGE ? undefined : Buffer.from(data).toString()),
 }
 
 export interface FollowerOptions {
@@ -87,7 +87,9 @@ export class Follower {
       this.#closed = { error }
       this.#wake?.()
     }
-    const hear = (message: unknown): void => this.#hear(message as string)
+    const hear = (message: unknown): void => {
+      if (message !== undefined) this.#hear(message as string)
+    }
     this.#listening = topics.listen(place, hear, signal, ended).then(
       (listening) => {
         listening.on('gap', () => this.#look())
