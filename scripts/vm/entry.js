@@ -119,6 +119,7 @@ export const newState = (onBudget) => {
 /** Says what an operation costs, in steps such as a loop's; ends the script that has none left. */
 export const spend = lvm.spend
 export const takeText = ltable.taketext
+export const takeBytes = ltable.take
 /** How many bytes all scripts together may still take; `full` raises an error when there are none left. */
 export const limitMemory = (room, full) => {
   ltable.meter.room = room

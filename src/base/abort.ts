@@ -1,3 +1,5 @@
+import { isPromise, tell } from '../thrown.js'
+
 /** All callbacks of one signal, behind one listener: thousands of calls may share a signal, and Node warns at the eleventh listener. */
 class Abortion {
   readonly #callbacks = new Set<() => void>()
@@ -9,7 +11,9 @@ class Abortion {
 
   constructor(signal: AbortSignal) {
     this.#signal = signal
-    signal.addEventListener('abort', this.#aborted, { once: true })
+    // The signal may be of a class of the user's, whose method is async: then a rejection says nothing of use.
+    const theirs = signal as unknown as { addEventListener(...args: readonly unknown[]): unknown }
+    isPromise(theirs.addEventListener('abort', this.#aborted, { once: true }))
   }
 
   add(callback: () => void): void {
@@ -20,12 +24,12 @@ class Abortion {
     this.#callbacks.delete(callback)
     if (this.#callbacks.size > 0 || abortions.get(this.#signal) !== this) return
     abortions.delete(this.#signal)
-    // The signal may be of a class of the user's: if it throws here, its caller must still get the hold.
-    try {
-      this.#signal.removeEventListener('abort', this.#aborted)
-    } catch {
-      // The listener may be called once more. It finds no callbacks then.
-    }
+    // If a signal of a user's class throws or rejects here, its caller must still get the hold. The listener may then be called once more:
+    // it finds no callbacks.
+    tell(
+      () => this.#signal.removeEventListener('abort', this.#aborted),
+      () => undefined,
+    )
   }
 }
 

@@ -42,7 +42,7 @@ const KEPT = 1000
 const AGAIN = 1000
 
 /** Bytes. No message between locks and synchronizers is longer: if one is, a stranger has sent it, and it is not even read. */
-const LONGEST_MESSAGE = 1200
+export const LONGEST_MESSAGE = 1200
 
 const utf8 = new TextDecoder()
 

@@ -114,7 +114,8 @@ export abstract class SharedObject implements Kept {
   /** The number that is its value; 0 if there is none. */
   protected async count(): Promise<number> {
     const kept = await this.command(['GET', this.key], either(text, nil))
-    const count = /^-?\d{1,16}$/.test(kept ?? '0') ? Number(kept) : NaN
+    // As the scripts read it, and Redis's INCR: '-0' and '007' are no counts.
+    const count = /^(?:0|-?[1-9]\d{0,15})$/.test(kept ?? '0') ? Number(kept) : NaN
     if (Number.isSafeInteger(count)) return count
     const problem = `the key of ${quoted(this.name)} holds a text that is no count: ${show(kept)}`
     throw new EngineError('WRONG_KIND', problem, { target: this.name })

@@ -1,9 +1,16 @@
 import type { Bytes } from './reply.js'
+import { charge } from './work.js'
+
+/** So many comparisons are the cost of any command. */
+const FEW = 4096
 
 /** Whether a text matches a glob-style pattern, as in KEYS, SCAN and PSUBSCRIBE. */
 export const globMatches = (pattern: Bytes, text: Bytes): boolean => {
   // In Redis, only an empty pattern matches an empty text, even if the pattern has only stars.
   if (text === '') return pattern === ''
+  // A pattern with a star may be tried at each place of the text.
+  const most = pattern.length * text.length
+  if (most > FEW) charge(Math.ceil(most / 32))
   let at = 0
   let star = -1
   let tried = 0

@@ -20,8 +20,11 @@ const INFINITE = /^[+-]?inf(?:inity)?$/i
 const LARGEST = 4932
 const LARGEST_POWER = 16384
 const DECIMALS = 17n
+/** Redis reads no number of so many characters. */
+const TOO_LONG = 5 * 1024
 
 export const readLongDouble = (text: Bytes): LongDouble => {
+  if (text.length >= TOO_LONG) throw notAFloat()
   const match = SYNTAX.exec(text)
   if (match === null) return INFINITE.test(text) ? 'infinite' : readHexadecimal(text)
   const [, sign, whole = '', part = '', bare = '', power = '0'] = match

@@ -16,7 +16,8 @@ const MOST_CURSOR = 2n ** 64n - 1n
 export const scanCursor = (text: Bytes): number => {
   const seen = untilNul(text)
   if (seen === '') return 0
-  if (!/^[+-]?\d+$/.test(seen) || BigInt(seen.replace(/^[+-]/, '')) > MOST_CURSOR)
+  // More digits than any cursor has: reading them as one number would take very long.
+  if (!/^[+-]?0*\d{1,20}$/.test(seen) || BigInt(seen.replace(/^[+-]/, '')) > MOST_CURSOR)
     throw new ReplyError('ERR invalid cursor')
   return Number(seen)
 }

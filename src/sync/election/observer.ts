@@ -5,7 +5,8 @@ import type { Leader, Leaders } from '../../api/election.js'
 import type { Listening } from '../topic/listening.js'
 import type { Topics } from '../topic/topics.js'
 import type { Leadership, Reading } from './leadership.js'
-import { codecOf } from '../../codecs/by-name.js'
+import { LONGEST_MESSAGE } from '../../core/server/subscriptions.js'
+import type { Codec } from '../../api/codec.js'
 import { abortOf } from '../../base/abort.js'
 
 /** How often it looks without a message, ms, in case a message was lost. */
@@ -16,6 +17,9 @@ const AGAIN = 1000
 const RENEWED = 20
 /** How long after the end of a lease it looks, ms: by then the lease is surely over. */
 const AFTER = 2
+
+/** Reads only whether a message can be one of ours: what it says does not count. */
+const IS_SHORT: Codec = { encode: String, decode: (data) => data.length <= LONGEST_MESSAGE }
 
 const DONE = { done: true, value: undefined } as const
 
@@ -95,10 +99,13 @@ export class Observer<V> implements Leaders<V> {
   async #listen(): Promise<Listening | undefined> {
     const { name, topics, leadership, signal } = this.#options
     const kind = topics.runtime.sharded ? 'sharded' : 'plain'
-    const place = { title: name, kind, name: leadership.channel, codec: codecOf('bytes') } as const
+    const place = { title: name, kind, name: leadership.channel, codec: IS_SHORT } as const
     const failed = (error: unknown): void => this.#stop({ error })
+    const hear = (short: unknown): void => {
+      if (short === true) this.#heard()
+    }
     try {
-      const listening = await topics.listen(place, () => this.#heard(), signal, failed)
+      const listening = await topics.listen(place, hear, signal, failed)
       listening.on('gap', () => this.#lookIn(0))
       listening.atEnd(() => this.#stop(abortOf(signal) ?? {}))
       this.#lookIn(0)

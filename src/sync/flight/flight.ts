@@ -23,7 +23,7 @@ import type { Topics } from '../topic/topics.js'
 import { Computation } from './computation.js'
 import { Follower } from './follower.js'
 import { LocalFlight } from './local-flight.js'
-import { type Outcome, outcomeOf } from './outcome.js'
+import { type Outcome, readableOutcome } from './outcome.js'
 import { ANY_TOKEN, FlightRecord, type Look } from './record.js'
 
 /** How long an outcome is kept at least, ms: for waiters that lost the message. */
@@ -179,13 +179,9 @@ export class SharedFlight implements Flight {
   /** A value that is fresh enough. A value that cannot be read is computed again. */
   #kept({ title }: Place, { ended, age }: Look): Extract<Outcome, { value: unknown }> | undefined {
     if (ended === undefined) return undefined
-    try {
-      const outcome = outcomeOf(ended, age, this.#codec, title)
-      return 'value' in outcome ? outcome : undefined
-    } catch (error) {
-      this.#home.runtime.fail(error)
-      return undefined
-    }
+    const fail = (error: unknown): void => this.#home.runtime.fail(error)
+    const outcome = readableOutcome(ended, age, { codec: this.#codec, title, fail })
+    return 'value' in outcome ? outcome : undefined
   }
 
   #start(place: Place, from: From, asked: Asked, work: WorkOf<unknown>): LocalFlight {
@@ -204,7 +200,7 @@ export class SharedFlight implements Flight {
     const flight: LocalFlight = new LocalFlight(
       { title, runtime, over, ...from },
       computation,
-      (signal) => new Follower({ title, runtime, topics, record, codec, after: from.after, signal }),
+      (signal) => new Follower({ title, runtime, topics, record, codec, signal }),
     )
     flights.set(record.record, flight)
     return flight

@@ -7,13 +7,13 @@ import { MessageBrake } from '../../core/waiting/message-brake.js'
 import type { Listening } from '../topic/listening.js'
 import type { Topics } from '../topic/topics.js'
 import { type Ended, endedOf, LONGEST_MESSAGE } from './message.js'
-import { type Outcome, outcomeOf } from './outcome.js'
+import { type Outcome, readableOutcome, type Unreadable } from './outcome.js'
 import type { FlightRecord } from './record.js'
 
-/** Reads messages as text, and ignores any that is longer than holdfast's own. */
+/** Reads messages as text: undefined is one that is longer than any of holdfast's own. */
 const SHORT: Codec = {
   encode: (value) => value as string,
-  decode: (data) => (data.length > LONGEST_MESSAGE ? '' : Buffer.from(data).toString()),
+  decode: (data) => (data.length > LONGEST_MESSAGE ? undefined : Buffer.from(data).toString()),
 }
 
 export interface FollowerOptions {
@@ -22,8 +22,6 @@ export interface FollowerOptions {
   readonly topics: Topics
   readonly record: FlightRecord
   readonly codec: Codec
-  /** An outcome counts if its token differs from this one. */
-  readonly after: bigint
   /** Aborts when no call waits any more. */
   readonly signal: AbortSignal
 }
@@ -33,6 +31,8 @@ export class Follower {
   readonly #options: FollowerOptions
   readonly #brake = new MessageBrake()
   #listening: Promise<Listening | undefined> | undefined
+  /** An outcome counts if its token differs from this one. */
+  #after = 0n
   /** The process that computes, as of the last look. */
   #holder: string | undefined
   #wake: ((ended?: Ended) => void) | undefined
@@ -48,9 +48,10 @@ export class Follower {
     options.signal.addEventListener('abort', () => this.#wake?.(), { once: true })
   }
 
-  /** `undefined`: no process computes. */
-  async follow(): Promise<Outcome | undefined> {
-    const { record, after, signal } = this.#options
+  /** `undefined`: no process computes. An outcome counts if its token is not `after`. */
+  async follow(after: bigint): Promise<Outcome | Unreadable | undefined> {
+    const { record, signal } = this.#options
+    this.#after = after
     for (;;) {
       this.#listen()
       const look = await record.look(after, 0)
@@ -71,9 +72,9 @@ export class Follower {
     if (left !== undefined) this.#options.runtime.background.track(left.catch(() => undefined))
   }
 
-  #outcome(ended: Ended, age: number): Outcome {
-    const { title, codec } = this.#options
-    return outcomeOf(ended, age, codec, title)
+  #outcome(ended: Ended, age: number): Outcome | Unreadable {
+    const { title, codec, runtime } = this.#options
+    return readableOutcome(ended, age, { codec, title, fail: (error) => runtime.fail(error) })
   }
 
   /** Messages come in addition to the looks. Without permission to subscribe, the looks alone must do. */
@@ -86,7 +87,9 @@ export class Follower {
       this.#closed = { error }
       this.#wake?.()
     }
-    const hear = (message: unknown): void => this.#hear(message as string)
+    const hear = (message: unknown): void => {
+      if (message !== undefined) this.#hear(message as string)
+    }
     this.#listening = topics.listen(place, hear, signal, ended).then(
       (listening) => {
         listening.on('gap', () => this.#look())
@@ -106,7 +109,7 @@ export class Follower {
 
   #hear(payload: string): void {
     const ended = endedOf(payload, this.#holder)
-    if (ended !== undefined && ended.token !== this.#options.after && this.#wake !== undefined) {
+    if (ended !== undefined && ended.token !== this.#after && this.#wake !== undefined) {
       this.#wake(ended)
       return
     }

@@ -94,15 +94,17 @@ export class LocalFlight {
   }
 
   async #fly(computation: Computation, follower: Follower): Promise<Outcome> {
-    const { after, held } = this.#options
+    const { after: first, held } = this.#options
     try {
-      for (let [follows, rounds] = [held, 0]; ;) {
+      for (let [after, follows, rounds] = [first, held, 0]; ;) {
         this.#enter(follows ? 'following' : 'asking')
         const began = (): void => this.#enter('computing')
+        const seen = after
         const outcome = await this.#waitedOut(
-          follows ? follower.follow() : computation.run(after, began, this.#left.signal),
+          follows ? follower.follow(seen) : computation.run(seen, began, this.#left.signal),
         )
-        if (outcome !== undefined && outcome !== 'again') return outcome
+        if (typeof outcome === 'object' && !('unreadable' in outcome)) return outcome
+        if (typeof outcome === 'object') after = outcome.unreadable
         this.#phase = 'asking'
         this.#leaveIfAlone()
         if (outcome === 'again') continue
@@ -124,7 +126,7 @@ export class LocalFlight {
   }
 
   /** Waits while the server is away. */
-  async #waitedOut(step: Promise<Outcome | undefined>): Promise<Outcome | undefined | 'again'> {
+  async #waitedOut<T>(step: Promise<T>): Promise<T | 'again'> {
     try {
       return await step
     } catch (error) {

@@ -8,8 +8,27 @@ export type Outcome =
   | { readonly value: unknown; readonly age: number; readonly token: bigint; readonly own: boolean }
   | { readonly error: unknown; readonly token: bigint; readonly own: boolean }
 
+/** The value of another process cannot be read: it was written with another codec, or by another program. */
+export interface Unreadable {
+  readonly unreadable: bigint
+}
+
+/** Like `outcomeOf`, but a value that cannot be read is reported to `fail`: the caller computes again. */
+export const readableOutcome = (
+  ended: Ended,
+  age: number,
+  { codec, title, fail }: { codec: Codec; title: string; fail: (error: unknown) => void },
+): Outcome | Unreadable => {
+  try {
+    return outcomeOf(ended, age, codec, title)
+  } catch (error) {
+    fail(error)
+    return { unreadable: ended.token }
+  }
+}
+
 /** The value that another process computed, or the error why it failed. */
-export const outcomeOf = (ended: Ended, age: number, codec: Codec, title: string): Outcome => {
+const outcomeOf = (ended: Ended, age: number, codec: Codec, title: string): Outcome => {
   const { state, token, data } = ended
   if (state === 'value') return { value: readWritten(codec, ended), age, token, own: false }
   const [thrown = ''] = data.split(' ', 1)

@@ -79,7 +79,8 @@ export const mannerOf = (options: ScriptOptions | undefined, known: readonly str
 
 const checkList = <T>(list: readonly T[], what: string): readonly T[] => {
   const isList: boolean = Array.isArray(list)
-  if (isList) return list
+  // A hole is a value that is missing, like undefined, and `map` would skip it.
+  if (isList) return Array.from(list)
   throw new TypeError(`${what} must be an array, not ${show(list)}`)
 }
 

@@ -304,6 +304,41 @@ onServer('a flood of messages of 1 MB → none is read, and nobody asks for them
 })
 
 onServer(
+  'a flood of messages longer than any of ours, to who waits for a flight or observes an election → nobody asks for them',
+  async (broken) => {
+    const [one, two] = [await broken.open(), await broken.open()]
+    const ending = new AbortController()
+    const { signal } = ending
+    const finish: (() => void)[] = []
+    const computing = one.flight('f').run('k', () => new Promise<void>((resolve) => finish.push(resolve)))
+    await broken.until(() => Promise.resolve(finish.length === 1))
+    const following = two.flight('f').run('k', { signal }, () => undefined)
+    const leaders = two.election('e').observe({ signal })
+    await leaders.next()
+    const channels = async (): Promise<string[]> =>
+      ((await broken.redis.pubsub('CHANNELS', '*')) as string[]).filter((name) =>
+        /flight|\{?e\}?$|election|leader/.test(name),
+      )
+    await broken.until(async () => (await channels()).length === 2)
+    await sleep(1200)
+    const flood = async (payload: string): Promise<number> => {
+      const before = await scriptsRun(broken)
+      for (let n = 0; n < 20; n++) {
+        for (const channel of await channels()) await broken.redis.publish(channel, payload)
+        await sleep(10)
+      }
+      return (await scriptsRun(broken)) - before
+    }
+    const run = await flood('x'.repeat(50_000))
+    assert.ok(run < 8, String(run))
+    assert.ok((await flood('x'.repeat(1200))) >= 20, 'what may be one of ours is heard')
+    finish[0]?.()
+    await Promise.all([computing, following])
+    await leaders.return?.()
+  },
+)
+
+onServer(
   'fair lock behind one of Redisson’s: grants with the right proof, again and again → one script for each at most',
   async (broken) => {
     const client = await broken.open()

@@ -43,7 +43,64 @@ const LONG: Readonly<Record<string, string>> = {
     while true do redis.call('SINTERSTORE', 'd', 's', 's') end`,
 }
 
+const STOPPED = /^(BUSY Script did not end|ERR Script took too much memory) and was stopped/
+
+/** One command that would take long by itself: it must be refused before it begins. */
+const HUGE: Readonly<Record<string, string>> = {
+  'random fields': "redis.call('HSET', 'k', 'a', 1) return #redis.call('HRANDFIELD', 'k', -30000000)",
+  'random fields with values':
+    "redis.call('HSET', 'k', 'a', 1) return #redis.call('HRANDFIELD', 'k', -30000000, 'WITHVALUES')",
+  'random members': "redis.call('SADD', 'k', 'a') return #redis.call('SRANDMEMBER', 'k', -30000000)",
+  'random sorted members': "redis.call('ZADD', 'k', 1, 'a') return #redis.call('ZRANDMEMBER', 'k', -30000000)",
+  'random sorted members with scores':
+    "redis.call('ZADD', 'k', 1, 'a') return #redis.call('ZRANDMEMBER', 'k', -5000000, 'WITHSCORES')",
+  'a long set in a pattern for a key':
+    "redis.call('SET', ('a'):rep(1e5), 1) return redis.call('KEYS', '*[' .. ('b'):rep(1e5) .. ']x')",
+  'a pattern for a key': "redis.call('SET', ('a'):rep(1e6), 1) return redis.call('KEYS', '*' .. ('a'):rep(5e5) .. 'b')",
+}
+
+/** What commands make counts as well as what the script makes itself. */
+const MADE: Readonly<Record<string, string>> = {
+  SETRANGE: "for i = 1, 100 do redis.call('SETRANGE', i, 100000000, 'x') end",
+  SETBIT: "for i = 1, 100 do redis.call('SETBIT', i, 800000000, 1) end",
+  APPEND: "local s = ('x'):rep(60000) for i = 1, 20000 do redis.call('APPEND', i % 100, s) end",
+  COPY: `for i = 1, 10000 do redis.call('SADD', 's', i) end
+    for i = 1, 10000 do redis.call('COPY', 's', i) end`,
+  SUNIONSTORE: `for i = 1, 10000 do redis.call('SADD', 's', i) end
+    for i = 1, 10000 do redis.call('SUNIONSTORE', i, 's') end`,
+  ZUNIONSTORE: `for i = 1, 10000 do redis.call('ZADD', 's', i, i) end
+    for i = 1, 10000 do redis.call('ZUNIONSTORE', i, 1, 's') end`,
+  ZRANGESTORE: `for i = 1, 10000 do redis.call('ZADD', 's', i, i) end
+    for i = 1, 10000 do redis.call('ZRANGESTORE', i, 's', 0, -1) end`,
+}
+
 describe('what a script on memory: may take', () => {
+  for (const [what, script] of Object.entries(HUGE)) {
+    it(`one command: ${what}`, () => {
+      const began = performance.now()
+      assert.match(run(script), STOPPED)
+      const took = performance.now() - began
+      assert.ok(took < 2000, `${took} ms`)
+    })
+  }
+
+  for (const [what, script] of Object.entries(MADE)) {
+    it(`memory: ${what}`, () => {
+      assert.match(run(script), STOPPED)
+    })
+  }
+
+  it('the time is looked at after each command', () => {
+    const script = "for i = 1, 7 do redis.call('PING') end return 1"
+    assert.match(run(script, new RacingClock()), /^BUSY Script did not end and was stopped/)
+  })
+
+  it('commands that look at much cost more than others', () => {
+    const script = `redis.call('SETBIT', 'k', 80000000, 1)
+      for i = 1, 1000 do redis.call('BITCOUNT', 'k') end`
+    assert.match(run(script), /^BUSY Script did not end and was stopped/)
+  })
+
   for (const [what, script] of Object.entries(LONG)) {
     it(`time: ${what}`, () => {
       assert.match(run(script, new RacingClock()), /^BUSY Script did not end and was stopped/)

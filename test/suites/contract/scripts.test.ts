@@ -213,6 +213,8 @@ const arguments_ = (scenario: Scenario): void => {
       [{ args: 'a' }, 'args', 'a'],
       [{ returns: 'LONG' }, 'returns', 'LONG'],
       [{ args: [undefined] }, 'string codec', undefined],
+      [{ args: new Array(3) }, 'string codec', undefined],
+      [{ keys: new Array(1) }, 'keys[0]', undefined],
       [{ args: [null] }, 'string codec', null],
       [{ args: [{}] }, 'string codec', {}],
       [7, 'options', 7],

@@ -219,6 +219,35 @@ void describe('a signal of a class of the user’s', { concurrency: 4 }, () => {
     }
   }
 
+  for (const [how, reject] of [
+    ['are async and reject', () => Promise.reject(new Error('theirs'))],
+    [
+      'answer with something like a promise, which rejects',
+      () => ({ then: (_: unknown, no: (e: Error) => void) => no(new Error('theirs')) }),
+    ],
+  ] as const)
+    test(`whose methods ${how} → no rejection is left unhandled`, () =>
+      onEmbedded(async (open) => {
+        const unhandled: unknown[] = []
+        const note = (error: unknown): number => unhandled.push(error)
+        process.on('unhandledRejection', note)
+        try {
+          const [client, other] = [await open(), await open()]
+          const hold = await other.lock('a').acquire()
+          const { signal } = new AbortController()
+          for (const method of ['addEventListener', 'removeEventListener'])
+            Object.defineProperty(signal, method, { value: reject })
+          const calling = client.lock('a').acquire({ signal, wait: 20_000 })
+          await sleep(50)
+          await hold.release()
+          assert.equal(await (await calling).release(), true)
+          await sleep(50)
+          assert.deepEqual(unhandled, [])
+        } finally {
+          process.off('unhandledRejection', note)
+        }
+      }))
+
   test('whose aborted throws when it aborts → the loops end with what was thrown, and nothing else does', () =>
     onEmbedded(async (open) => {
       const client = await open()

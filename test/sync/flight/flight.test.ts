@@ -332,6 +332,32 @@ for (const engine of engines)
       }
     })
 
+    scenario(
+      'a value that cannot be read, found while waiting → an error event, and the waiter computes',
+      async (world) => {
+        world.leavesKeys = true
+        const [one, two] = [await world.connect(), await world.connect()]
+        const errors: unknown[] = []
+        two.on('error', (error) => errors.push(error))
+        const { end, call: first } = await underWay<string>(world, one)
+        const second = two.flight(name(world)).run('a', () => 'mine')
+        await world.pass(100)
+        const [seconds] = (await world.raw('TIME')) as [string]
+        const record = ['state', 'value', 'token', '5', 'ended', `${seconds}000`, 'form', 'text', 'value', '{bad']
+        await world.raw('HSET', recordOf(world, 'a'), ...record)
+        await world.raw('DEL', lockOf(world, 'a'))
+        await world.raw('PUBLISH', channelOf(world, 'a'), '')
+        const { value, shared } = await world.run(second)
+        assert.deepEqual([value, shared], ['mine', false])
+        assert.deepEqual(
+          errors.map((error) => error instanceof SyntaxError),
+          [true],
+        )
+        end.open('first')
+        await world.run(Promise.allSettled([first]))
+      },
+    )
+
     scenario('what another program wrote is not believed', async (world) => {
       world.leavesKeys = true
       const one = await world.connect()

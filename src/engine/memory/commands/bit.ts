@@ -2,7 +2,8 @@ import type { CommandContext, CommandTable } from '../command.js'
 import { syntaxError, tooLong } from '../errors.js'
 import { readInteger, roughInteger } from '../numbers.js'
 import { type Bytes, LONGEST, type Reply, ReplyError } from '../reply.js'
-import { putText, textOf } from './string.js'
+import { chargeText } from '../work.js'
+import { chargeGrowth, putText, textOf } from './string.js'
 
 const LAST_BIT = 2 ** 32 - 1
 
@@ -28,6 +29,7 @@ const setBit = (argv: readonly Bytes[], { database }: CommandContext): Reply => 
   const byte = byteAt(text, index)
   const changed = on === '1' ? byte | mask(bit) : byte & ~mask(bit)
   if (changed !== byte || index >= text.length) {
+    chargeGrowth(text, index + 1)
     const head = text.slice(0, index).padEnd(index, '\0')
     putText(database, key, head + String.fromCharCode(changed) + text.slice(index + 1))
   }
@@ -40,11 +42,8 @@ const getBit = (argv: readonly Bytes[], { database }: CommandContext): Reply => 
   return (byteAt(text, Math.floor(bit / 8)) & mask(bit)) === 0 ? 0 : 1
 }
 
-const ones = (byte: number): number => {
-  let count = 0
-  for (let left = byte; left > 0; left &= left - 1) count++
-  return count
-}
+/** How many bits are set, by the value of a byte. */
+const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length)
 
 /** The first and last bit to look at, from the last arguments of the command. */
 const bitRange = (argv: readonly Bytes[], length: number): [first: number, last: number] => {
@@ -69,11 +68,12 @@ const bitCount = (argv: readonly Bytes[], { database }: CommandContext): Reply =
   const [first, last] = bitRange(argv, text.length)
   let count = 0
   const lastByte = Math.floor(last / 8)
+  chargeText(lastByte - Math.floor(first / 8))
   for (let i = Math.floor(first / 8); i <= lastByte && first <= last; i++) {
     let byte = text.charCodeAt(i)
     if (i * 8 < first) byte &= 0xff >> (first % 8)
     if (i === lastByte) byte &= 0xff << (7 - (last % 8))
-    count += ones(byte & 0xff)
+    count += ONES[byte & 0xff] as number
   }
   return count
 }

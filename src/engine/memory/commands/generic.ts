@@ -4,6 +4,7 @@ import { noSuchKey, syntaxError } from '../errors.js'
 import { roughInteger } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError, Status } from '../reply.js'
 import { scanCursor, scanMatches, scanOptions } from '../scan.js'
+import { charge, chargeCopies, chargeItems } from '../work.js'
 import { OK } from './string.js'
 
 const remove = (argv: readonly Bytes[], { database }: CommandContext): Reply => {
@@ -35,7 +36,23 @@ const rename =
     return onlyNew ? 1 : OK
   }
 
+const sizeOf = (value: Value): number => {
+  switch (value.type) {
+    case 'string':
+      return 0
+    case 'hash':
+      return value.fields.size
+    case 'list':
+      return value.items.length
+    case 'set':
+      return value.members.size
+    case 'zset':
+      return value.sorted.size
+  }
+}
+
 const copyOf = (value: Value): Value => {
+  chargeCopies(sizeOf(value))
   switch (value.type) {
     case 'string':
       return { type: 'string', text: value.text }
@@ -74,13 +91,18 @@ const copy = (argv: readonly Bytes[], { database }: CommandContext): Reply => {
 
 const keys = (argv: readonly Bytes[], { database }: CommandContext): Reply => {
   const pattern = argv[1] as Bytes
+  chargeItems(database.size * 2)
   return database.keys().filter((key) => scanMatches(pattern, key))
 }
 
 const scan = (argv: readonly Bytes[], { database, server: { cursors } }: CommandContext): Reply => {
   const cursor = scanCursor(argv[1] as Bytes)
   const { count, match, type } = scanOptions(argv, 2, true)
-  const [next, keys] = cursors.next(cursor, count, () => database.keys())
+  const [next, keys] = cursors.next(cursor, count, () => {
+    // They are hashed, and sorted.
+    charge(database.size)
+    return database.keys()
+  })
   const found: Bytes[] = []
   for (const key of keys) {
     const value = database.get(key)
@@ -91,6 +113,7 @@ const scan = (argv: readonly Bytes[], { database, server: { cursors } }: Command
 }
 
 const randomKey = (_argv: readonly Bytes[], { database, server }: CommandContext): Reply => {
+  chargeItems(database.size)
   let skip = Math.floor(server.random() * database.size)
   for (const key of database.walk()) if (skip-- === 0) return key
   return null

@@ -5,6 +5,7 @@ import { addLongDoubles, type LongDouble, readLongDouble } from '../long-double.
 import { add, integer, readInteger } from '../numbers.js'
 import { type Bytes, type Reply, ReplyError } from '../reply.js'
 import { scanCursor, scanMatches, scanOptions } from '../scan.js'
+import { chargeItems } from '../work.js'
 import { randomFields } from './hash-random.js'
 import { OK } from './string.js'
 
@@ -94,6 +95,7 @@ const scan = (argv: readonly Bytes[], { database }: CommandContext): Reply => {
   const fields = fieldsOf(database, argv[1] as Bytes)
   if (fields === undefined) return ['0', []]
   const { match } = scanOptions(argv, 3)
+  chargeItems(fields.size * 2)
   const found: Bytes[] = []
   for (const [field, text] of fields) if (scanMatches(match, field)) found.push(field, text)
   return ['0', found]

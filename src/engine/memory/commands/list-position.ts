@@ -1,6 +1,7 @@
 import type { CommandContext } from '../command.js'
 import { syntaxError } from '../errors.js'
 import type { Bytes, Reply } from '../reply.js'
+import { chargeItems } from '../work.js'
 import { failure, integerFrom, isWord, signedCount } from './operands.js'
 
 interface Search {
@@ -34,6 +35,7 @@ const find = (items: readonly Bytes[], wanted: Bytes, { rank, count = 1, limit }
   const found: number[] = []
   const most = count === 0 ? Infinity : count
   const looked = limit === 0 ? items.length : Math.min(limit, items.length)
+  chargeItems(looked)
   let skip = Math.abs(rank) - 1
   for (let i = 0; i < looked && found.length < most; i++) {
     const index = rank > 0 ? i : items.length - 1 - i

@@ -3,6 +3,7 @@ import { type Database, type ValueOf, wrongType } from '../database.js'
 import { type Bytes, type Reply, Status } from '../reply.js'
 import { noSuchKey, syntaxError, wrongArity } from '../errors.js'
 import { roughInteger } from '../numbers.js'
+import { chargeItems } from '../work.js'
 import { listPosition } from './list-position.js'
 import { count, countedKeys, failure, isWord, spanOf, trailingCount } from './operands.js'
 
@@ -26,6 +27,7 @@ const dropWhenEmpty = (database: Database, key: Bytes, list: List): void => {
 const pushTo = (database: Database, key: Bytes, side: Side, values: readonly Bytes[]): number => {
   let list = database.typed(key, 'list')
   if (list === undefined) database.set(key, (list = { type: 'list', items: [] }))
+  if (side === 'left') chargeItems(values.length * (list.items.length >> 5))
   for (const value of values) {
     if (side === 'left') list.items.unshift(value)
     else list.items.push(value)
@@ -37,6 +39,7 @@ const take = (database: Database, key: Bytes, side: Side, amount: number): Bytes
   const list = database.typed(key, 'list')
   if (list === undefined) return []
   const { items } = list
+  chargeItems(side === 'left' ? items.length : Math.min(amount, items.length))
   const taken =
     side === 'left'
       ? items.splice(0, Math.min(amount, items.length))
@@ -83,6 +86,7 @@ const linsert: Handler = (argv, context) => {
   if (!after && !isWord(argv[2], 'before')) throw syntaxError()
   const list = listAt(context, argv)
   if (list === undefined) return 0
+  chargeItems(list.items.length)
   const pivot = list.items.indexOf(at(argv, 3))
   if (pivot < 0) return -1
   list.items.splice(after ? pivot + 1 : pivot, 0, at(argv, 4))
@@ -93,6 +97,7 @@ const lrem: Handler = (argv, context) => {
   const limit = integerAt(argv, 2)
   const list = listAt(context, argv)
   if (list === undefined) return 0
+  chargeItems(list.items.length * 2)
   const fromEnd = limit < 0
   const items = fromEnd ? list.items.reverse() : list.items
   let left = limit === 0 ? Infinity : Math.abs(limit)
@@ -108,6 +113,7 @@ const lrange: Handler = (argv, context) => {
   const list = listAt(context, argv)
   if (list === undefined) return []
   const { start, end } = spanOf(from, to, list.items.length)
+  chargeItems(end - start)
   return list.items.slice(start, end)
 }
 
@@ -116,6 +122,7 @@ const ltrim: Handler = (argv, context) => {
   const list = listAt(context, argv)
   if (list !== undefined) {
     const { start, end } = spanOf(from, to, list.items.length)
+    chargeItems(end - start)
     list.items = list.items.slice(start, end)
     dropWhenEmpty(context.database, keyOf(argv), list)
   }

@@ -2,6 +2,7 @@ import type { Command, CommandContext } from '../command.js'
 import { syntaxError } from '../errors.js'
 import type { Bytes } from '../reply.js'
 import { failure, integerFrom, isWord } from './operands.js'
+import { chargeCopies, chargeItems } from '../work.js'
 import { listed } from './set-order.js'
 
 type Operation = (sets: readonly ReadonlySet<Bytes>[]) => Set<Bytes>
@@ -11,20 +12,27 @@ const nothing: ReadonlySet<Bytes> = new Set()
 const setsAt = ({ database }: CommandContext, keys: readonly Bytes[]): ReadonlySet<Bytes>[] =>
   keys.map((key) => database.typed(key, 'set')?.members ?? nothing)
 
+const sizeOf = (sets: readonly ReadonlySet<Bytes>[]): number => sets.reduce((sum, { size }) => sum + size, 0)
+
 const intersection: Operation = (sets) => {
   const [smallest = nothing, ...others] = [...sets].sort((a, b) => a.size - b.size)
+  chargeItems(smallest.size * sets.length * 2)
+  chargeCopies(smallest.size)
   const common = new Set<Bytes>()
   for (const member of smallest) if (others.every((other) => other.has(member))) common.add(member)
   return common
 }
 
 const union: Operation = (sets) => {
+  chargeCopies(sizeOf(sets))
   const all = new Set<Bytes>()
   for (const set of sets) for (const member of set) all.add(member)
   return all
 }
 
 const difference: Operation = ([first = nothing, ...others]) => {
+  chargeItems(first.size * others.length * 2)
+  chargeCopies(first.size)
   const left = new Set<Bytes>()
   for (const member of first) if (!others.some((other) => other.has(member))) left.add(member)
   return left

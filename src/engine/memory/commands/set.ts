@@ -5,6 +5,7 @@ import type { Bytes, Reply } from '../reply.js'
 import { scanCursor, scanMatches, scanOptions } from '../scan.js'
 import { count, signedCount } from './operands.js'
 import { chooseDistinct, chooseWithRepeats } from './choice.js'
+import { chargeItems } from '../work.js'
 import { setAlgebraCommands } from './set-algebra.js'
 import { listed } from './set-order.js'
 
@@ -62,6 +63,7 @@ const srandmember: Handler = (argv, context) => {
   const set = setAt(context, at(argv, 1))
   if (set === undefined) return amount === undefined ? null : []
   const random = (): number => context.server.random()
+  chargeItems(set.members.size)
   if (amount === undefined) return chooseWithRepeats([...set.members], 1, random)[0] ?? null
   if (amount < 0) return chooseWithRepeats([...set.members], -amount, random)
   return chooseDistinct(listed(set.members), amount, random)

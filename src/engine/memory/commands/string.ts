@@ -4,6 +4,7 @@ import { syntaxError, tooLong, wrongArity } from '../errors.js'
 import type { Int } from '../numbers.js'
 import { roughInteger } from '../numbers.js'
 import { type Bytes, LONGEST, type Reply, ReplyError, Status } from '../reply.js'
+import { charge, chargeText } from '../work.js'
 import { EXPIRY_UNITS, type ExpiryUnit, hasPassed, optionMoment } from './expiry-units.js'
 
 export const OK = new Status('OK')
@@ -19,6 +20,16 @@ export const putText = (database: Database, key: Bytes, text: Bytes): void => {
   if (value === undefined) database.set(key, { type: 'string', text })
   else value.text = text
 }
+
+/** A text is written again, and may become longer. */
+export const chargeGrowth = (before: Bytes, bytes: number): void => {
+  chargeText(before.length >> 4)
+  const more = Math.max(0, bytes - before.length)
+  if (more > LONG) charge(more >> 5, more)
+}
+
+/** Shorter texts do not count as memory. */
+const LONG = 1024
 
 interface SetOptions {
   readonly only: 'NX' | 'XX' | undefined
@@ -107,6 +118,7 @@ const append = (argv: readonly Bytes[], { database }: CommandContext): Reply => 
   const before = textOf(database, key) ?? ''
   const piece = argv[2] as Bytes
   if (before.length + piece.length > LONGEST) throw tooLong()
+  chargeGrowth(before, before.length + piece.length)
   const text = before + piece
   putText(database, key, text)
   return text.length
@@ -130,6 +142,7 @@ const setRange = (argv: readonly Bytes[], { database }: CommandContext): Reply =
   const text = textOf(database, key) ?? ''
   if (piece === '') return text.length
   if (offset + piece.length > LONGEST) throw tooLong()
+  chargeGrowth(text, offset + piece.length)
   putText(database, key, text.slice(0, offset).padEnd(offset, '\0') + piece + text.slice(offset + piece.length))
   return Math.max(text.length, offset + piece.length)
 }

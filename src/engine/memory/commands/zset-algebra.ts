@@ -5,6 +5,7 @@ import { roughInteger } from '../numbers.js'
 import type { Bytes, Reply } from '../reply.js'
 import { compareScored, type Scored, SortedSet } from '../sorted-set.js'
 import { double, failure, integerFrom, isWord } from './operands.js'
+import { chargeCopies, chargeItems } from '../work.js'
 import { flat } from './zset-operands.js'
 import { storeSorted } from './zset-range.js'
 
@@ -38,6 +39,7 @@ const greater = (a: number, b: number): number => (b > a ? b : a)
 const sourceAt = ({ database }: CommandContext, key: Bytes): Source => {
   const value = database.get(key)
   const scores = new Map<Bytes, number>()
+  chargeCopies(value?.type === 'zset' ? value.sorted.size : value?.type === 'set' ? value.members.size : 0)
   if (value?.type === 'zset') for (const { member, score } of value.sorted) scores.set(member, score)
   else if (value?.type === 'set') for (const member of value.members) scores.set(member, 1)
   else if (value !== undefined) throw wrongType()
@@ -126,6 +128,8 @@ const command = (operation: Operation, form: Form): Command => {
   const first = form === 'store' ? 2 : 1
   const handle = (argv: readonly Bytes[], context: CommandContext): Reply => {
     const query = parse(context, argv.slice(first), { name, operation, form })
+    // They are joined, and sorted.
+    chargeItems(query.sources.reduce((sum, { scores }) => sum + scores.size, 0) * 8)
     const result = compute[operation](query)
     if (form === 'card') return query.limit === 0 ? result.size : Math.min(result.size, query.limit)
     const entries: Scored[] = [...result].map(([member, score]) => ({ member, score })).sort(compareScored)

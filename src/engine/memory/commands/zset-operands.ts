@@ -1,6 +1,7 @@
 import { formatGeneral } from '../lua/number-format.js'
 import type { Bytes } from '../reply.js'
 import type { LexBound, LexRange, Scored, ScoreRange } from '../sorted-set.js'
+import { chargeItems } from '../work.js'
 import { failure, parseBound } from './operands.js'
 
 /** A score as the server prints it: with enough digits to identify it, but not the fewest possible. */
@@ -12,8 +13,12 @@ const LARGEST_COMPACT = 2 ** 62
 export const scannedScoreText = (score: number, compact: boolean): Bytes =>
   compact && Number.isInteger(score) && Math.abs(score) <= LARGEST_COMPACT ? String(BigInt(score)) : scoreText(score)
 
-export const flat = (entries: readonly Scored[], withScores: boolean): Bytes[] =>
-  withScores ? entries.flatMap(({ member, score }) => [member, scoreText(score)]) : entries.map(({ member }) => member)
+export const flat = (entries: readonly Scored[], withScores: boolean): Bytes[] => {
+  if (!withScores) return entries.map(({ member }) => member)
+  // Writing a number takes long.
+  chargeItems(entries.length * 64)
+  return entries.flatMap(({ member, score }) => [member, scoreText(score)])
+}
 
 const scoreBound = (text: Bytes): { value: number; exclusive: boolean } => {
   const exclusive = text.startsWith('(')

@@ -3,6 +3,7 @@ import { syntaxError } from '../errors.js'
 import { roughInteger } from '../numbers.js'
 import type { Bytes, Reply } from '../reply.js'
 import { type Scored, SortedSet, type Span } from '../sorted-set.js'
+import { chargeCopies, chargeItems } from '../work.js'
 import { failure, isWord, spanOf } from './operands.js'
 import { flat, lexRange, scoreRange } from './zset-operands.js'
 
@@ -82,7 +83,9 @@ const select = (context: CommandContext, key: Bytes, query: Query, bounds: reado
   const find = spanFinder(query, ...bounds)
   const sorted = context.database.typed(key, 'zset')?.sorted
   if (sorted === undefined || query.offset < 0) return []
-  const entries = sorted.slice(find(sorted))
+  const span = find(sorted)
+  chargeItems((span.end - span.start) * 2)
+  const entries = sorted.slice(span)
   if (query.reverse) entries.reverse()
   const skipped = query.kind === 'score' ? query.offset : 0
   return entries.slice(skipped, query.limit < 0 ? undefined : skipped + query.limit)
@@ -109,11 +112,12 @@ const zrangestore: Command = {
   write: true,
   handle: (argv, context) => {
     const [, target = '', key = '', from = '', to = '', ...options] = argv
+    const found = select(context, key, parse(options, { store: true }), [from, to])
+    // Each is looked up in what is stored so far.
+    chargeCopies(found.length * 4)
     const sorted = new SortedSet()
     // Added one by one, like the server: members before a long one may still be stored in the compact form.
-    for (const { member, score } of select(context, key, parse(options, { store: true }), [from, to])) {
-      sorted.add(member, score)
-    }
+    for (const { member, score } of found) sorted.add(member, score)
     return storeSorted(context, target, sorted)
   },
 }

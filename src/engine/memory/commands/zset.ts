@@ -6,6 +6,7 @@ import { scanCursor, scanMatches, scanOptions } from '../scan.js'
 import type { Scored, SortedSet, Span } from '../sorted-set.js'
 import { chooseDistinct, chooseWithRepeats } from './choice.js'
 import { count, countedKeys, failure, isWord, signedCount, spanOf, trailingCount } from './operands.js'
+import { chargeItems } from '../work.js'
 import { zsetAddCommands } from './zset-add.js'
 import { zsetAlgebraCommands } from './zset-algebra.js'
 import { flat, lexRange, scannedScoreText, scoreRange, scoreText } from './zset-operands.js'
@@ -114,6 +115,7 @@ const zrandmember: Handler = (argv, context) => {
   const amount = argv.length > 2 ? signedCount(at(argv, 2)) : undefined
   const withScores = amount !== undefined && withScoresOf(argv, amount)
   const sorted = sortedAt(context, at(argv, 1))
+  chargeItems(sorted?.size ?? 0)
   const entries: Scored[] = sorted === undefined ? [] : [...sorted]
   if (amount === undefined) return chooseWithRepeats(entries, 1, random)[0]?.member ?? null
   const chosen = amount < 0 ? chooseWithRepeats(entries, -amount, random) : chooseDistinct(entries, amount, random)
@@ -125,6 +127,7 @@ const zscan: Handler = (argv, context) => {
   const sorted = sortedAt(context, at(argv, 1))
   if (sorted === undefined) return ['0', []]
   const { match } = scanOptions(argv, 3)
+  chargeItems(sorted.size * 2)
   const found = [...sorted].filter(({ member }) => scanMatches(match, member))
   return ['0', found.flatMap(({ member, score }) => [member, scannedScoreText(score, sorted.compact)])]
 }

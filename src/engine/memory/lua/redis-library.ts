@@ -1,8 +1,9 @@
+import { atExpense, type Charge } from '../work.js'
 import { NOTHING, spendText, toNumber } from './arguments.js'
 import { errorTable, replyToLua } from './reply-values.js'
 import { formatGeneral } from './number-format.js'
 import { sha1 } from './sha1.js'
-import { numberToString, raise, rawSet, newTable, spend } from './vm.gen.js'
+import { numberToString, raise, rawSet, newTable, spend, takeBytes } from './vm.gen.js'
 import type { ScriptHost } from '../reply.js'
 import type { LuaValue, NativeBody, Thread } from './vm.gen.js'
 
@@ -27,23 +28,31 @@ const commandArguments = (args: readonly LuaValue[]): string[] | undefined => {
   return argv
 }
 
-const call =
-  (host: ScriptHost, raises: boolean): NativeBody =>
-  (L, args) => {
+/** `checkTime` throws when the script's time is over: no count of steps says how long a command takes on this machine. */
+const call = (host: ScriptHost, checkTime: () => void, raises: boolean): NativeBody => {
+  let caller: Thread
+  const charge: Charge = (steps, bytes) => {
+    if (bytes > 0) takeBytes(bytes)
+    spend(caller, steps)
+  }
+  return (L, args) => {
     const argv = commandArguments(args)
     let result: LuaValue
     if (args.length === 0) result = errorTable(L, 'Please specify at least one argument for this redis lib call')
     else if (!argv) result = errorTable(L, 'Lua redis lib command arguments must be strings or integers')
     else {
       for (const word of argv) spendText(L, word)
-      spend(L, COMMAND)
-      const reply = host.call(argv)
+      spend(L, COMMAND + argv.length)
+      caller = L
+      const reply = atExpense(charge, () => host.call(argv))
+      checkTime()
       if (typeof reply === 'number' || typeof reply === 'string') return reply
       result = replyToLua(L, reply)
       if (!(reply instanceof Error)) return result
     }
     return raises ? raise(L, result) : result
   }
+}
 
 const errorReply: NativeBody = (L, args) => {
   const text = args[0]
@@ -113,9 +122,9 @@ export const redisConstants: Record<string, LuaValue> = {
   REDIS_VERSION: VERSION, REDIS_VERSION_NUM: VERSION_NUMBER,
 } // prettier-ignore
 
-export const redisLibrary = (host: ScriptHost): Record<string, NativeBody> => ({
-  call: call(host, true),
-  pcall: call(host, false),
+export const redisLibrary = (host: ScriptHost, checkTime: () => void): Record<string, NativeBody> => ({
+  call: call(host, checkTime, true),
+  pcall: call(host, checkTime, false),
   error_reply: errorReply,
   status_reply: statusReply,
   sha1hex,

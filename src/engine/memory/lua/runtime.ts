@@ -27,7 +27,7 @@ const CHUNK_NAME = '@user_script'
  */
 const STEPS = 50_000_000
 const MOST_MS = 5_000
-/** The limits are checked after this many steps. */
+/** The limits are checked after this many steps, and the time also after each command. */
 const STRIDE = 500
 /** The most bytes that a script may allocate; short strings do not count. */
 const MEMORY = 512 * 1024 * 1024
@@ -57,7 +57,8 @@ export class ScriptRuntime {
     this.#clock = clock
     this.#L = vm.newState((beyond) => {
       this.#left -= STRIDE + beyond
-      if (this.#left < 0 || this.#clock.monotonic() - this.#began > MOST_MS) throw endless()
+      if (this.#left < 0) throw endless()
+      this.#checkTime()
       return STRIDE
     })
     this.#globals = vm.newTable(this.#L)
@@ -95,6 +96,10 @@ export class ScriptRuntime {
     } finally {
       vm.limitMemory(Infinity)
     }
+  }
+
+  #checkTime(): void {
+    if (this.#clock.monotonic() - this.#began > MOST_MS) throw endless()
   }
 
   #compile(source: Bytes): LuaFunction | ReplyError {
@@ -138,7 +143,11 @@ export class ScriptRuntime {
     const cjson = newCjson(this.#L)
     cjson.readonly = true
     this.#setGlobal('cjson', cjson)
-    this.#library('redis', redisLibrary(this.host), redisConstants)
+    this.#library(
+      'redis',
+      redisLibrary(this.host, () => this.#checkTime()),
+      redisConstants,
+    )
   }
 
   #library(name: string, bodies: Record<string, NativeBody>, values: Record<string, LuaValue> = {}): Table {

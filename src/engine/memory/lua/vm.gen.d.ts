@@ -28,6 +28,7 @@ export const native: (body: NativeBody) => NativeFunction
 export const newState: (onBudget?: (deficit: number) => number) => Thread
 export const spend: (L: Thread, steps: number) => void
 export const takeText: (text: string) => void
+export const takeBytes: (bytes: number) => void
 export const limitMemory: (room: number, full?: () => never) => void
 export const resetState: (L: Thread) => void
 export const setStringMetatable: (L: Thread, table: Table) => void

@@ -343,6 +343,11 @@ export const waiting = (scenario: Scenario): void => {
         assert.ok(text instanceof EngineError && text.message.includes('that is no count'), String(text))
       }
       assert.equal(await w.raw('GET', w.id), 'text')
+      for (const text of ['-0', '007', '-01']) {
+        await w.raw('SET', w.id, text)
+        for (const call of [() => hash.available(), () => hash.tryAcquire(), () => latch.count(), () => p.available()])
+          assert.equal(((await w.run(rejection(call()))) as EngineError).code, 'WRONG_KIND', text)
+      }
       await w.raw('DEL', w.id)
     },
   )
