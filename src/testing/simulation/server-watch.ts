@@ -6,6 +6,7 @@ import type { Held } from './process.js'
 import type { Scene, Verdict } from './verdict.js'
 import type { SimKind } from './kind.js'
 import type { Reply } from '../../lua/values.js'
+import { fencingCounter } from '../../keys.js'
 
 /** Replies that take longer are given up by whoever waits for them. */
 const LONGEST_TRIP = 1500
@@ -86,7 +87,7 @@ export class ServerWatch {
   }
 
   executing(flight: Flight): void {
-    this.#keysBefore = this.#scene.server.redis.database.size
+    if (flight.op.endsWith('renew')) this.#keysBefore = this.#keys()
     const name = this.#nameOf(flight)
     if (name === undefined) return
     this.#ownersBefore = this.#owners(name)
@@ -95,6 +96,13 @@ export class ServerWatch {
     if (flight.op.endsWith('/force-release')) this.disturb(name)
     const frees = /\/(read-|write-)?(release|leave)$/.test(flight.op)
     if (frees && this.#scene.probing) this.#releasing(String(flight.args[0]))
+  }
+
+  /** How many keys there are, apart from the counters of tokens: a holder puts those back. */
+  #keys(): number {
+    const { database } = this.#scene.server.redis
+    const counters = this.#scene.locks.filter((name) => database.get(fencingCounter(name)) !== undefined)
+    return database.size - counters.length
   }
 
   #nameOf({ keys }: Flight): string | undefined {
@@ -109,7 +117,7 @@ export class ServerWatch {
       this.#asked.add(wire)
     }
     if (flight.op.endsWith('renew')) {
-      if (server.redis.database.size > this.#keysBefore) this.#verdict.violation('renewal', 'a renewal created a key')
+      if (this.#keys() > this.#keysBefore) this.#verdict.violation('renewal', 'a renewal created a key')
       return
     }
     const name = this.#nameOf(flight)
