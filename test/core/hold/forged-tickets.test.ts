@@ -321,6 +321,27 @@ for (const engine of engines) {
       assert.equal(await w.run(more.release()), true)
     })
 
+    scenario(
+      'a forged ticket of very many keys → LockLostError, and no more than the first keys are hashed',
+      async (w) => {
+        let encoded = 0
+        const codec = { encode: (value: unknown) => (encoded++, String(value)), decode: String }
+        const client = await w.connect({ codec })
+        const keys = times(10_000, (i) => `k${i}`)
+        const owner = `${client.id}:2969291851`
+        encoded = 0
+        const ticket = encode([`keyedLock ${JSON.stringify(keys)}`, w.id, owner, LEASE, true])
+        assert.ok((await rejection(client.adopt(ticket))) instanceof LockLostError)
+        assert.ok(encoded <= 200, `${encoded} keys were encoded`)
+        const some = keys.slice(0, 300)
+        const hold = await client.keyedLock(w.id, some).acquire({ lease: LEASE })
+        const adopted = await client.adopt(await hold.detach())
+        assert.equal(await client.keyedLock(w.id, some.slice(-1)).isLocked(), true)
+        assert.equal(await adopted.release(), true)
+        assert.equal(await client.keyedLock(w.id, some).isLocked(), false)
+      },
+    )
+
     scenario('adopted while the client drains → ClosedError, and the ticket is good', async (w) => {
       const [one, two] = [await w.connect(), await w.connect()]
       const ticket = await (await one.lock(w.id).acquire({ lease: LEASE })).detach()
