@@ -309,17 +309,22 @@ for (const engine of engines) {
       },
     )
 
-    scenario('more keys than a ticket may have → not detached, and still held', async (w) => {
-      const client = await w.connect()
-      const most = times(10_000, (i) => `\u0001"\\é${i}`)
-      const hold = await w.run(client.keyedLock(w.id, most).acquire({ lease: LEASE }))
-      const adopted = await w.run(client.adopt(await w.run(hold.detach())))
-      assert.equal(await w.run(adopted.release()), true)
-      const more = await w.run(client.keyedLock(w.id, [...most, 'one more']).acquire({ lease: LEASE }))
-      assert.ok((await rejection(w.run(more.detach()))) instanceof RangeError)
-      assert.equal(more.state, 'held')
-      assert.equal(await w.run(more.release()), true)
-    })
+    scenario(
+      'more keys than a lock may have → RangeError; longer ones than a ticket may have → not detached, and still held',
+      async (w) => {
+        const client = await w.connect()
+        const most = times(10_000, (i) => `\u0001"\\é${i}`)
+        const hold = await w.run(client.keyedLock(w.id, most).acquire({ lease: LEASE }))
+        const adopted = await w.run(client.adopt(await w.run(hold.detach())))
+        assert.equal(await w.run(adopted.release()), true)
+        assert.throws(() => client.keyedLock(w.id, [...most, 'one more']), RangeError)
+        const long = times(17, (i) => `${i}${'k'.repeat(64_000)}`)
+        const more = await w.run(client.keyedLock(w.id, long).acquire({ lease: LEASE }))
+        assert.ok((await rejection(w.run(more.detach()))) instanceof RangeError)
+        assert.equal(more.state, 'held')
+        assert.equal(await w.run(more.release()), true)
+      },
+    )
 
     scenario(
       'a forged ticket of very many keys → LockLostError, and no more than the first keys are hashed',
