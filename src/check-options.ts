@@ -18,9 +18,10 @@ export const show = (value: unknown): string => {
 
 /** The most bytes of names, keys and labels, so that everything sent about them fits into a command. */
 const LONGEST = 65_536
-
 /** Half of a surrogate pair: programs do not agree on its bytes. */
 const LONE = /\p{Surrogate}/u
+/** The most keys of one keyed lock, and of a ticket: each costs the server some microseconds in each script, beside which nothing else runs. */
+export const MOST_KEYS = 10_000
 
 /** For text that goes to the server and comes back unchanged. */
 export const checkWire = (value: string, what: string): string => {
@@ -42,13 +43,14 @@ export const checkName = (name: unknown, what = 'name'): string => checkWire(che
 
 /** For text that people read. */
 export const checkLabel = (label: unknown, what = 'label'): string => {
-  if (typeof label !== 'string') throw new TypeError(`${what} must be a string, not ${show(label)}`)
-  return checkWire(label, what)
+  checkText(label, what)
+  return checkWire(label as string, what)
 }
 
 export const checkKeys = (keys: unknown): readonly string[] => {
   if (!Array.isArray(keys)) throw new TypeError(`keys must be an array of strings, not ${show(keys)}`)
   if (keys.length === 0) throw new RangeError('keys must contain at least one key')
+  if (keys.length > MOST_KEYS) throw new RangeError(`keys must contain at most ${MOST_KEYS} keys, not ${keys.length}`)
   return Array.from(keys as unknown[], (key, index) => {
     if (typeof key !== 'string') throw new TypeError(`keys[${index}] must be a string, not ${show(key)}`)
     return checkWire(key, `keys[${index}]`)
@@ -62,7 +64,6 @@ const checkNumber = (value: unknown, what: string): number => {
 
 /** The longest lease, ms: added to the server's clock, it is still a whole number in Lua. */
 export const LONGEST_LEASE = 2 ** 52
-
 /** A lease is a positive whole number of ms. */
 export const checkLease = (value: unknown, what = 'lease'): number => {
   const lease = checkNumber(value, what)
@@ -104,7 +105,6 @@ export const checkCount = (value: unknown, what: string): number => {
 
 /** The largest number that Redisson's clients can read. */
 const MOST = 2_147_483_647
-
 /** A number of permits, or the count of a latch. */
 export const checkAmount = (value: unknown, what: string, least: number, most = MOST): number => {
   if (typeof value !== 'number') throw new TypeError(`${what} must be a number, not ${show(value)}`)

@@ -66,6 +66,9 @@ const KINDS: readonly LockKind[] = [
   ...[readLock, writeLock, fairReadLock, fairWriteLock],
 ]
 
+/** A ticket of more keys may be forged, and hashing them takes long: first, the server is asked about this many. */
+const [FIRST_ASKED, GONE] = [100, 'it was adopted already, or its lease ran out'] as const
+
 /** An event without data calls its listeners without an argument, so they receive `undefined`. */
 const told = <E extends keyof ClientEvents>(listener: ClientListener<E>) =>
   listener as unknown as (...args: ClientEvents[E]) => void
@@ -160,12 +163,6 @@ class ConnectedClient implements Client {
     return new LockOfMost(this.#runtime, locks)
   }
 
-  /** The kind that a ticket belongs to. */
-  #keyed(called: string, keys: readonly string[]): LockKind | undefined {
-    const kind = keyedLock(keys, this.#encodeKey)
-    return kind.name === called ? kind : undefined
-  }
-
   #lock(kind: LockKind, name: string): GatedLock {
     return new GatedLock(this.#home, kind, name)
   }
@@ -230,14 +227,20 @@ class ConnectedClient implements Client {
 
   async adopt(ticket: string): Promise<Hold> {
     const { kind: called, keys, name, wire, lease, watched } = readTicket(ticket)
-    const kind = keys === undefined ? KINDS.find((each) => each.name === called) : this.#keyed(called, keys)
-    if (kind === undefined) throw badTicket('it names an unknown kind of lock')
+    const few = keys?.slice(0, FIRST_ASKED)
+    let kind = few === undefined ? KINDS.find((each) => each.name === called) : keyedLock(few, this.#encodeKey)
+    if (kind?.name !== called) throw badTicket('it names an unknown kind of lock')
     if (!isWireOwner(wire, kind.mark)) throw badTicket('its owner is not one of holdfast')
     this.#runtime.checkTakes(name)
+    if (keys !== undefined && keys.length > FIRST_ASKED) {
+      const { holders } = await this.#lock(kind, name).serverState(true)
+      if (holders[0]?.owner !== wire) throw new LockLostError(name, GONE)
+      kind = keyedLock(keys, this.#encodeKey)
+    }
     const gate = this.#gates.at(kind, name, this.#runtime.keyOf(name))
     const hold = await gate.adopt(wire, new UnitOfWork(), watched ? this.#runtime.watched : { lease, watched })
-    if (hold === undefined) throw new LockLostError(name, 'it was already adopted, or its lease ended')
-    return hold
+    if (hold !== undefined) return hold
+    throw new LockLostError(name, GONE)
   }
 
   // ---- the client itself ---------------------------------------------------------------------------------------------

@@ -58,6 +58,13 @@ const check = <R>(options: RateLimitOptions<R>): RateLimitOptions<R> => {
 /** Braces choose the node of a name in a cluster. The sender of a request must not choose that. */
 const BRACES = /[{}%]/g
 
+/**
+ * Where `mapName` adds braces, the keys beside a limiter's are its own and `:value` or `:permits`. A sender's key that could end like one of them ends with
+ * a mark, which none of them has, so that no sender chooses a key of another's limiter. What has no colon, and an address, cannot end like that.
+ */
+const HARMLESS = /^(?:[^:]*|[\da-f:./]*)$/i
+const MARK = '~'
+
 /** The sender of a request must not choose how much the server keeps of it. */
 const LONGEST_KEY = 100
 const SHOWN = 60
@@ -67,7 +74,7 @@ const SHOWN = 60
  */
 const partOf = (key: string): string => {
   const part = key.replace(BRACES, encodeURIComponent)
-  if (part.length <= LONGEST_KEY) return part
+  if (part.length <= LONGEST_KEY) return HARMLESS.test(part) ? part : `${part}${MARK}`
   const shown = part.slice(0, SHOWN).replace(/[\ud800-\udbff]$/, '')
   return `${shown}~${createHash('sha256').update(part).digest('hex')}`
 }

@@ -1256,9 +1256,17 @@ export const lines = [
     name: 'http-long-keys',
     breaks: 'a long key costs the server no more than a short one',
     file: 'src/http/rate-limit.ts',
-    from: 'if (part.length <= LONGEST_KEY) return part',
-    to: 'if (part.length > 0) return part',
+    from: 'if (part.length <= LONGEST_KEY) return',
+    to: 'if (part.length > 0) return',
     suites: ['http/long-keys'],
+  },
+  {
+    name: 'http-key-beside-anothers',
+    breaks: 'whoever sends a request cannot choose a key of another limiter',
+    file: 'src/http/rate-limit.ts',
+    from: "const MARK = '~'",
+    to: "const MARK = ''",
+    suites: ['http/companions'],
   },
   // ---- several locks ----------------------------------------------------------------------------------------------------
   {

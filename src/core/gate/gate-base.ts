@@ -183,7 +183,7 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
 
   ticketOf({ wire }: Tenure, terms: Terms): string {
     const { name, kind } = this
-    return makeTicket({ kind: kind.name, keys: kind.part, name, wire, ...terms })
+    return makeTicket({ kind: kind.name, keys: kind.keys, name, wire, ...terms })
   }
 
   detach(tenure: Tenure): void {

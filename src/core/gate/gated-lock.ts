@@ -14,7 +14,7 @@ import type { Runtime } from '../client/runtime.js'
 import { enclosing, within } from '../../base/scope.js'
 import { leftOf } from '../hold/terms.js'
 import { whileHeld } from '../hold/using.js'
-import { excludeEachOther, type LockKind, type OpenGate } from './lock-kind.js'
+import { excludeEachOther, type LockKind, type OpenGate, overlap } from './lock-kind.js'
 import type { Tenure } from '../hold/tenure.js'
 
 /** Reads the labels of the clients with these ids. */
@@ -214,6 +214,3 @@ export class GatedLock implements Lock<TenureHold> {
     return (kind.name === this.kind.name && kind.family === this.kind.family) || kind === this.kind.rival
   }
 }
-
-const overlap = ({ part: one }: LockKind, { part: other }: LockKind): boolean =>
-  one === undefined || other === undefined || one.some((field) => other.includes(field))

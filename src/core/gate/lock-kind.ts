@@ -14,8 +14,10 @@ export interface LockKind {
   readonly name: string
   /** Kinds of one family share keys and channels, so they share one gate, too. */
   readonly family: string
-  /** Which parts of its key the lock covers; if undefined, all. Locks that share no part do not exclude each other. */
-  readonly part?: readonly string[]
+  /** Which parts of its key the lock covers, as the server names them; if undefined, all. Locks that share no part do not exclude each other. */
+  readonly part?: ReadonlySet<string>
+  /** The parts as the caller names them, for tickets. */
+  readonly keys?: readonly string[]
   /** Whether an owner that holds the lock may acquire it again. */
   readonly reentrant: boolean
   /** The pauses between attempts, if releases are not published. */
@@ -75,3 +77,10 @@ export const excludeEachOther = (one: LockKind, other: LockKind): boolean =>
   one.rival?.family !== other.family &&
   (one.mode !== 'read' || other.mode !== 'read') &&
   (one.part === undefined || other.part === undefined)
+
+/** Whether two kinds on one key cover a part in common. */
+export const overlap = ({ part: one }: LockKind, { part: other }: LockKind): boolean => {
+  if (one === undefined || other === undefined) return true
+  for (const part of one) if (other.has(part)) return true
+  return false
+}

@@ -1,4 +1,4 @@
-import { checkLease, checkName, checkWire } from '../../check-options.js'
+import { checkLease, checkName, checkWire, MOST_KEYS } from '../../check-options.js'
 import type { Terms } from './terms.js'
 
 /** What a client needs to adopt a detached hold. */
@@ -12,8 +12,7 @@ export interface Ticket extends Terms {
 }
 
 const MARK = 'holdfast1.'
-/** How many keys a ticket may have, and how many characters in all of them. */
-const MOST_KEYS = 10_000
+/** How many characters all keys of a ticket may have. */
 const MOST_CHARACTERS = 1_048_576
 /** No ticket is longer: a character takes at most seven bytes of it. */
 const LONGEST = 12_000_000

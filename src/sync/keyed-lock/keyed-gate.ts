@@ -1,4 +1,5 @@
 import { ExclusiveGate } from '../../core/gate/exclusive-gate.js'
+import { overlap } from '../../core/gate/lock-kind.js'
 import type { TenureHold } from '../../core/hold/hold.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { LockProtocol } from '../../core/protocol/protocol.js'
@@ -81,8 +82,7 @@ export class KeyedGate extends ExclusiveGate {
     return gatesOf.get(owner)?.filter((gate) => gate !== this && gate.#inUse && gate.#sharesKeysOf(this)) ?? []
   }
 
-  #sharesKeysOf({ runtime, protocol, kind: { part = [] } }: KeyedGate): boolean {
-    if (this.runtime !== runtime || this.protocol.key !== protocol.key) return false
-    return this.kind.part?.some((key) => part.includes(key)) === true
+  #sharesKeysOf({ runtime, protocol, kind }: KeyedGate): boolean {
+    return this.runtime === runtime && this.protocol.key === protocol.key && overlap(this.kind, kind)
   }
 }

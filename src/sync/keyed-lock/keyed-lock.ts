@@ -180,16 +180,21 @@ type KeyEncoder = (key: string) => string | Uint8Array
 
 /** The lock of these keys of a group. Each set of keys is a kind of its own. */
 export const keyedLock = (keys: readonly string[], encode: KeyEncoder): LockKind => {
-  const part = [...new Set(keys)].sort()
-  const fields = part.map((key) => fieldOf(encode(key)))
+  // A codec may write two keys alike: they are one key on the server, which counts each field of a set once.
+  const keyOf = new Map<string, string>()
+  for (const key of [...new Set(keys)].sort()) {
+    const field = fieldOf(encode(key))
+    if (!keyOf.has(field)) keyOf.set(field, key)
+  }
+  const [fields, named] = [[...keyOf.keys()], [...keyOf.values()]]
   const set = fields.join(' ')
-  const keySet: KeySet = { keys: part, fields, set, mark: hash('sha1', set, 'hex').slice(0, MARK) }
-  // A gate for each set.
-  const family = `${FAMILY} ${JSON.stringify(part)}`
+  const keySet: KeySet = { keys: named, fields, set, mark: hash('sha1', set, 'hex').slice(0, MARK) }
   const kind: LockKind = {
     name: FAMILY,
-    family,
-    part,
+    // A gate for each set.
+    family: `${FAMILY} ${set}`,
+    part: new Set(fields),
+    keys: named,
     reentrant: true,
     protocol: (runner, group) => new KeyedLockProtocol(runner, group, keySet),
     gate: (home, name, key) => new KeyedGate(home, kind, name, key),

@@ -309,17 +309,43 @@ for (const engine of engines) {
       },
     )
 
-    scenario('more keys than a ticket may have → not detached, and still held', async (w) => {
-      const client = await w.connect()
-      const most = times(10_000, (i) => `\u0001"\\é${i}`)
-      const hold = await w.run(client.keyedLock(w.id, most).acquire({ lease: LEASE }))
-      const adopted = await w.run(client.adopt(await w.run(hold.detach())))
-      assert.equal(await w.run(adopted.release()), true)
-      const more = await w.run(client.keyedLock(w.id, [...most, 'one more']).acquire({ lease: LEASE }))
-      assert.ok((await rejection(w.run(more.detach()))) instanceof RangeError)
-      assert.equal(more.state, 'held')
-      assert.equal(await w.run(more.release()), true)
-    })
+    scenario(
+      'more keys than a lock may have → RangeError; longer ones than a ticket may have → not detached, and still held',
+      async (w) => {
+        const client = await w.connect()
+        const most = times(10_000, (i) => `\u0001"\\é${i}`)
+        const hold = await w.run(client.keyedLock(w.id, most).acquire({ lease: LEASE }))
+        const adopted = await w.run(client.adopt(await w.run(hold.detach())))
+        assert.equal(await w.run(adopted.release()), true)
+        assert.throws(() => client.keyedLock(w.id, [...most, 'one more']), RangeError)
+        const long = times(17, (i) => `${i}${'k'.repeat(64_000)}`)
+        const more = await w.run(client.keyedLock(w.id, long).acquire({ lease: LEASE }))
+        assert.ok((await rejection(w.run(more.detach()))) instanceof RangeError)
+        assert.equal(more.state, 'held')
+        assert.equal(await w.run(more.release()), true)
+      },
+    )
+
+    scenario(
+      'a forged ticket of very many keys → LockLostError, and no more than the first keys are hashed',
+      async (w) => {
+        let encoded = 0
+        const codec = { encode: (value: unknown) => (encoded++, String(value)), decode: String }
+        const client = await w.connect({ codec })
+        const keys = times(10_000, (i) => `k${i}`)
+        const owner = `${client.id}:2969291851`
+        encoded = 0
+        const ticket = encode([`keyedLock ${JSON.stringify(keys)}`, w.id, owner, LEASE, true])
+        assert.ok((await rejection(client.adopt(ticket))) instanceof LockLostError)
+        assert.ok(encoded <= 200, `${encoded} keys were encoded`)
+        const some = keys.slice(0, 300)
+        const hold = await client.keyedLock(w.id, some).acquire({ lease: LEASE })
+        const adopted = await client.adopt(await hold.detach())
+        assert.equal(await client.keyedLock(w.id, some.slice(-1)).isLocked(), true)
+        assert.equal(await adopted.release(), true)
+        assert.equal(await client.keyedLock(w.id, some).isLocked(), false)
+      },
+    )
 
     scenario('adopted while the client drains → ClosedError, and the ticket is good', async (w) => {
       const [one, two] = [await w.connect(), await w.connect()]

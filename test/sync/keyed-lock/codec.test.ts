@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type Codec, type CodecName, ConfigError, connect } from 'holdfast'
+import { type Codec, type CodecName, ConfigError, connect, DeadlockError } from 'holdfast'
 import { fieldOf } from '#src/sync/keyed-lock/field-of-key.js'
 import { type RedisServer, startRedis } from '../../support/redis-server.js'
 
@@ -46,6 +46,30 @@ void test('keys of a group → hashed as the codec writes them, so that Java’s
 void test('a codec that writes no key twice alike → ConfigError', async () => {
   let count = 0
   await assert.rejects(fieldsOf({ encode: (value) => `${count++}${String(value)}`, decode: String }, 'a'), ConfigError)
+})
+
+void test('a codec that writes two keys alike → they are one key, in one set and in two', async () => {
+  const codec: Codec = { encode: (value) => String(value).toLowerCase(), decode: String }
+  const client = await connect({ url: `memory:keyed-alike-${Math.random()}`, codec })
+  try {
+    const lock = client.keyedLock('g', ['a', 'A', 'b'])
+    assert.equal(await lock.using(() => Promise.resolve('done')), 'done')
+    const hold = await lock.acquire({ lease: 5000 })
+    const [holder] = (await client.keyedLock('g', ['a', 'c']).inspect()).holders
+    assert.deepEqual([holder?.keys, holder?.count], [['a'], 1])
+    await hold.extend(6000)
+    const adopted = await client.adopt(await hold.detach())
+    assert.equal(await adopted.release(), true)
+    assert.equal(await lock.isLocked(), false)
+    const owner = client.owner()
+    await using one = await client.keyedLock('g', ['a']).acquire({ owner })
+    assert.equal(one.state, 'held')
+    await assert.rejects(client.keyedLock('g', ['A', 'x']).acquire({ owner, wait: 1000 }), DeadlockError)
+    await using again = await client.keyedLock('g', ['A']).acquire({ owner, wait: 1000 })
+    assert.equal(again.state, 'held')
+  } finally {
+    await client.close()
+  }
 })
 
 const filed = async (codec: string, given?: CodecName | Codec): ReturnType<typeof connect> => {
