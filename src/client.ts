@@ -21,7 +21,7 @@ import { Runtime } from './core/client/runtime.js'
 import { GatedLock, type LockHome } from './core/gate/gated-lock.js'
 import { Gates } from './core/gate/gates.js'
 import type { LockKind } from './core/gate/lock-kind.js'
-import { badTicket, readTicket } from './core/hold/ticket.js'
+import { badTicket, FIRST_ASKED, readTicket } from './core/hold/ticket.js'
 import { type ServerFacts, readFacts, refused } from './core/server/server-facts.js'
 import { Turnstiles } from './core/shared/turnstiles.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
@@ -66,8 +66,7 @@ const KINDS: readonly LockKind[] = [
   ...[readLock, writeLock, fairReadLock, fairWriteLock],
 ]
 
-/** A ticket of more keys may be forged, and hashing them takes long: first, the server is asked about this many. */
-const [FIRST_ASKED, GONE] = [100, 'it was adopted already, or its lease ran out'] as const
+const GONE = 'it was already adopted, or its lease ended'
 
 /** An event without data calls its listeners without an argument, so they receive `undefined`. */
 const told = <E extends keyof ClientEvents>(listener: ClientListener<E>) =>

@@ -32,6 +32,9 @@ export const makeTicket = ({ kind, keys, name, wire, lease, watched }: Ticket): 
   return MARK + encode(JSON.stringify([what, name, wire, lease, watched]))
 }
 
+/** A ticket of more keys may be forged, and hashing them takes long: first, the server is asked about this many. */
+export const FIRST_ASKED = 100
+
 /** Anybody may have written the text: the result is within all bounds, except that the kind and the owner are not checked. */
 export const readTicket = (text: unknown): Ticket => {
   if (typeof text !== 'string' || !text.startsWith(MARK)) throw badTicket('this is not a ticket')

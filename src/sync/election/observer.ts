@@ -18,7 +18,7 @@ const RENEWED = 20
 /** How long after the end of a lease it looks, ms: by then the lease is surely over. */
 const AFTER = 2
 
-/** Reads only whether a message can be one of ours: what it says does not count. */
+/** Reads only whether a message can be one that holdfast sends: what it says does not count. */
 const IS_SHORT: Codec = { encode: String, decode: (data) => data.length <= LONGEST_MESSAGE }
 
 const DONE = { done: true, value: undefined } as const

@@ -110,7 +110,6 @@ export class ServerWatch {
   }
 
   executed(process: Party, flight: Flight, reply: Reply | Error): void {
-    const { server } = this.#scene
     if (flight.op === 'lock/acquire' && !(reply instanceof Error)) {
       const wire = String(flight.args[0])
       if (this.#asked.has(wire)) this.#verdict.violation('once', `${process.name} asked twice as …${wire.slice(-6)}`)
