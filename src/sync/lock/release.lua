@@ -6,7 +6,7 @@
 
 -- Where something else stands at the lock by now, whoever waits leaves the line all the same.
 local freed = redis.pcall('HDEL', lock, owner)
-if counter[5] and type(freed) == 'number' then
+if counter[5] and freed == 1 then
   --functions
   raiseCounter(counter[5], known[6])
 end
