@@ -3,32 +3,32 @@
 -- KEYS groups[1..]
 -- ARGV lease (ms), holds[2..]
 --   lease: 0 as they have
+--   holds: an owner and the fields that it has, with blanks between them
 -- returns integer[holds] ms left, -2 lost, in the order of the groups
 
 local now = serverNow()
 local renewed = {}
 for i, group in ipairs(groups) do
-  -- The owner, and the fields that it has.
-  local words = {}
+  local owner, fields = nil, {}
   for word in string.gmatch(holds[i + 1], '%S+') do
-    words[#words + 1] = word
+    if owner then fields[#fields + 1] = word end
+    owner = owner or word
   end
-  local whole = redis.call('TYPE', group).ok == 'hash'
-  local least = math.huge
-  for f = 2, whole and #words or 0 do
-    least = math.min(least, keyLeft(group, words[f], words[1], now))
-    whole = least > 0
-  end
-  for f = 2, whole and #words or 0 do
-    local own = words[f] .. ':' .. words[1]
-    local ends = tonumber(redis.call('HGET', group, own .. ':expire_time'))
-    if ends < now + lease then
-      redis.call('HSET', group, own .. ':expire_time', now + lease)
+  local ends = redis.call('TYPE', group).ok == 'hash' and endsOf(group, fields, owner) or {}
+  local least, short = math.huge, {}
+  for f, field in ipairs(fields) do
+    local till = ends[f] or 0
+    least = math.min(least, till - now)
+    if till < now + lease then
+      short[#short + 1], short[#short + 2] = field .. ':' .. owner .. ':expire_time', now + lease
     end
   end
-  if whole then
+  if least > 0 then
+    for first = 1, #short, 1000 do
+      redis.call('HSET', group, unpack(short, first, math.min(first + 999, #short)))
+    end
     extendExpiry(group, lease)
   end
-  renewed[i] = whole and math.max(lease, least) or -2
+  renewed[i] = least > 0 and math.max(lease, least) or -2
 end
 return renewed

@@ -9,7 +9,7 @@ local function isHolder(line, owner)
   line.work = line.work - math.max(#fields, #set / FIELD_AND_BLANK)
   local ends = endsOf(line.lock, fields, owner)
   for i = 1, #fields do
-    if ends[i] <= line.now then return false end
+    if (ends[i] or 0) <= line.now then return false end
   end
   return true
 end
