@@ -96,7 +96,7 @@ export const LONGEST_FLIGHT_VALUE = 22_369_624
 export const LEVEL_COUNT = '^[1-9]%d?%d?%d?$'
 /** A name of this length or more in a line was written by another program. */
 export const LONGEST_NAME = 100
-/** If members of a sorted set come to more bytes than this, a script reads no more of them. */
+/** If members of a sorted set or places of a line come to more bytes than this, a script reads no more of them. */
 export const LONGEST_READ = 500_000
 /** A grant of a rate limiter: one byte with the length of its id, the id, and four bytes for the number of permits. */
 export const LONGEST_GRANT = 1 + 255 + 4

@@ -3,6 +3,7 @@ import { slotOf } from '../../keys.js'
 import { type Clock, type Moment, momentOf, steadyMoment, type Timer } from '../../base/clock.js'
 import type { RenewScript } from '../protocol/protocol.js'
 import type { Runner } from '../protocol/runner.js'
+import { isMoving } from '../server/error-kinds.js'
 import { DueHeap } from './due-heap.js'
 import type { Tenure } from './tenure.js'
 
@@ -80,7 +81,7 @@ export class Watchdog {
     this.#arm()
   }
 
-  /** How many ms the tenure has left on the server, -2 if it is lost. Changes nothing there. */
+  /** How many ms the tenure has left on the server, -2 if it is lost. Makes no hold longer. */
   async leftOf(tenure: Tenure): Promise<number> {
     const [left = -2] = await this.#run([tenure], 0)
     return left
@@ -258,10 +259,15 @@ export class Watchdog {
 
   /** For each hold, the ms left; -2: lost. */
   #run(batch: readonly Tenure[], given: number): Promise<readonly number[]> {
-    const { renewal } = (batch[0] as Tenure).protocol
+    const first = batch[0] as Tenure
     const keys = batch.flatMap(({ protocol, wire }) => protocol.renewalKeys?.(wire) ?? protocol.key)
     const owners = batch.map(({ protocol, wire }) => protocol.renewalWords?.(wire) ?? wire)
-    return this.#options.runner.run(renewal, keys, [given, ...owners])
+    const run = this.#options.runner.run(first.protocol.renewal, keys, [given, ...owners])
+    if (batch.length > 1 || first.protocol.renewAlone === undefined) return run
+    return run.catch((trouble: unknown) => {
+      if (!isMoving(trouble)) throw trouble
+      return first.protocol.renewAlone?.(first.wire, given) ?? []
+    })
   }
 
   #answered(tenure: Tenure, sent: Moment, left: number): void {

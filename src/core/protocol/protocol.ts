@@ -41,6 +41,8 @@ export interface HeldProtocol {
   renewalKeys?(owner: string): readonly string[]
   /** The argument for the renewal of this owner's hold. Default: the owner. */
   renewalWords?(owner: string): string
+  /** Renews the hold by the lock's key alone: while a cluster slot moves, no node runs a script with several keys of which one is missing. */
+  renewAlone?(owner: string, lease: number): Promise<readonly number[]>
   /** A hold may be lost in part: what is left of it must be released. */
   readonly divisible?: boolean
   /** How much work it is to renew a hold with this many levels. A plain lock is 1. */

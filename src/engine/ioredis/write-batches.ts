@@ -3,6 +3,8 @@ import type { IoredisClient } from './client.js'
 
 /** How many commands one write takes. */
 const TOGETHER = 16
+/** Longer ones are not joined: what waits for a slow server may come to more than the longest string. */
+const LONGEST_TEXT = 1_048_576
 
 type Stream = NonNullable<IoredisClient['stream']>
 
@@ -24,7 +26,7 @@ const joinTexts = (stream: Stream): void => {
   sink._writev = (chunks, done) => {
     let text = ''
     for (const { chunk, encoding } of chunks) {
-      if (typeof chunk !== 'string' || encoding !== 'utf8') return writev(chunks, done)
+      if (typeof chunk !== 'string' || encoding !== 'utf8' || text.length > LONGEST_TEXT) return writev(chunks, done)
       text += chunk
     }
     sink._write(text, 'utf8', done)

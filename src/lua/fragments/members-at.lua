@@ -2,14 +2,12 @@
 -- they come to half a megabyte, for another program may have written megabytes there. Whether they do.
 local function membersAt(key, first, most, till)
   local some, bytes = {}, 0
-  repeat
-    local from, part, few = first + #some / 2, math.min(some[1] and 4 or 2, most - #some / 2), nil
-    if till then
-      few = redis.call('ZRANGEBYSCORE', key, '-inf', till, 'WITHSCORES', 'LIMIT', from, part)
-    else
-      few = redis.call('ZRANGE', key, from, from + part - 1, 'WITHSCORES')
-    end
+  if till then most = math.min(most, redis.call('ZCOUNT', key, '-inf', till) - first) end
+  while #some < 2 * most and bytes <= LONGEST_READ do
+    local from = first + #some / 2
+    local few = redis.call('ZRANGE', key, from, from + math.min(some[1] and 4 or 2, most - #some / 2) - 1, 'WITHSCORES')
+    if #few == 0 then break end
     for i = 1, #few, 2 do some[#some + 1], some[#some + 2], bytes = few[i], few[i + 1], bytes + #few[i] end
-  until #few < 2 * part or #some >= 2 * most or bytes > LONGEST_READ
+  end
   return some, bytes > LONGEST_READ
 end

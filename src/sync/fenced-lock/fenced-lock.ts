@@ -4,7 +4,13 @@ import type { UnitOfWork } from '../../base/owner.js'
 import type { Attempt, RenewScript, ServerState } from '../../core/protocol/protocol.js'
 import { serverError } from '../../errors.js'
 import { fencingCounter } from '../../keys.js'
-import { fencedLockAcquire, fencedLockPass, fencedLockRenew, fencedLockSetLevel } from '../../lua/scripts.gen.js'
+import {
+  fencedLockAcquire,
+  fencedLockPass,
+  fencedLockRenew,
+  fencedLockSetLevel,
+  lockRenew,
+} from '../../lua/scripts.gen.js'
 import { checkOwner } from '../../check-options.js'
 import type { Owner } from '../../api/hold.js'
 import type { OwnedFencedLock, OwnedLockOptions } from '../../api/owned-lock.js'
@@ -43,6 +49,10 @@ class FencedLockProtocol extends HashLineProtocol {
 
   renewalWords(owner: string): string {
     return `${this.#known} ${owner}`
+  }
+
+  renewAlone(owner: string, lease: number): Promise<readonly number[]> {
+    return this.runner.run(lockRenew, [this.key], [lease, owner])
   }
 
   protected override brought(owner: string, text: string | null): void {

@@ -6,7 +6,8 @@ import { settle } from '#src/config/settings.js'
 import { type DriverEvents, NoReply } from '#src/engine/driver.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
-import { lockRenew } from '#src/lua/scripts.gen.js'
+import { serverError } from '#src/errors.js'
+import { fencedLockRenew, lockRenew } from '#src/lua/scripts.gen.js'
 import type { Arg, Reply } from '#src/lua/values.js'
 
 const WATCHDOG = 3000
@@ -15,6 +16,8 @@ const WATCHDOG = 3000
 class FickleDriver extends MemoryDriver {
   renewals = 0
   unanswered = 0
+  /** Whether a slot moves, and no node has all keys of a script. */
+  moving = false
   #away = false
   #events: DriverEvents | undefined
 
@@ -28,6 +31,8 @@ class FickleDriver extends MemoryDriver {
   }
 
   override send(argv: readonly Arg[]): Promise<Reply> {
+    if (this.moving && (argv[1] === fencedLockRenew.sha || argv[1] === fencedLockRenew.text))
+      return Promise.reject(serverError('TRYAGAIN Multiple keys request during rehashing of slot'))
     if (!this.isUp || (argv[1] !== lockRenew.sha && argv[1] !== lockRenew.text)) return super.send(argv)
     this.renewals++
     return this.unanswered-- > 0 ? Promise.reject(new NoReply('lost')) : super.send(argv)
@@ -73,5 +78,21 @@ void test('the connection is away for longer than a hold lasts → no renewal wa
   await clock.advance(500)
   assert.equal(driver.renewals, 0)
   assert.equal(await client.lock('a').isLocked(), false)
+  await client.close()
+})
+
+void test('a slot moves for longer than a fenced hold lasts → it is renewed by the key of the lock alone', async () => {
+  const { clock, driver, client } = await stage()
+  const holds = await Promise.all(['a', 'b'].map((name) => client.fencedLock(name).acquire()))
+  driver.moving = true
+  await clock.advance(4 * WATCHDOG)
+  assert.deepEqual(
+    holds.map(({ state }) => state),
+    ['held', 'held'],
+  )
+  assert.ok(driver.renewals >= 8)
+  driver.moving = false
+  await clock.advance(WATCHDOG)
+  for (const hold of holds) assert.equal(await hold.release(), true)
   await client.close()
 })

@@ -39,7 +39,9 @@ const take = (database: Database, key: Bytes, side: Side, amount: number): Bytes
   const list = database.typed(key, 'list')
   if (list === undefined) return []
   const { items } = list
-  chargeItems(side === 'left' ? items.length : Math.min(amount, items.length))
+  chargeItems(
+    side === 'left' ? Math.max(Math.min(amount, items.length), items.length >> 5) : Math.min(amount, items.length),
+  )
   const taken =
     side === 'left'
       ? items.splice(0, Math.min(amount, items.length))

@@ -79,16 +79,24 @@ const spanFinder = (query: Query, from: Bytes, to: Bytes): ((sorted: SortedSet) 
   }
 }
 
+/** The part of the span that LIMIT leaves. */
+const limited = ({ start, end }: Span, { kind, offset, limit, reverse }: Query): Span => {
+  const skipped = kind === 'score' ? offset : 0
+  const most = Math.max(0, limit < 0 ? end - start - skipped : Math.min(limit, end - start - skipped))
+  return reverse
+    ? { start: Math.max(start, end - skipped - most), end: Math.max(start, end - skipped) }
+    : { start: Math.min(end, start + skipped), end: Math.min(end, start + skipped + most) }
+}
+
 const select = (context: CommandContext, key: Bytes, query: Query, bounds: readonly [Bytes, Bytes]): Scored[] => {
   const find = spanFinder(query, ...bounds)
   const sorted = context.database.typed(key, 'zset')?.sorted
   if (sorted === undefined || query.offset < 0) return []
-  const span = find(sorted)
+  const span = limited(find(sorted), query)
   chargeItems((span.end - span.start) * 2)
   const entries = sorted.slice(span)
   if (query.reverse) entries.reverse()
-  const skipped = query.kind === 'score' ? query.offset : 0
-  return entries.slice(skipped, query.limit < 0 ? undefined : skipped + query.limit)
+  return entries
 }
 
 const range = (preset: Preset): Command => ({

@@ -1,7 +1,9 @@
 -- Who of the line hears those who know of no line: the first there who is not on trial.
 local function firstOf(line)
-  local some = placesAt(line.queue, 0, 64)
-  for _, owner in ipairs(some) do
+  local some = {}
+  for i = 1, 64 do
+    local owner = placeAt(line.queue, some, i)
+    if not owner then break end
     if tonumber(redis.call('ZSCORE', line.deadlines, owner) or GRANTED) % 1 ~= GRANTED then return owner end
   end
   return some[1]

@@ -7,5 +7,5 @@ local function placesAt(queue, first, most)
     local few = redis.call('LRANGE', queue, first + #some, first + #some + part - 1)
     for _, owner in ipairs(few) do some[#some + 1], bytes = owner, bytes + #owner end
   until #few < part or #some >= most or bytes > LONGEST_READ
-  return some, bytes / LONGEST_NAME
+  return some, math.floor(bytes / LONGEST_NAME)
 end

@@ -22,7 +22,8 @@ local function headOf(line, owner, walk)
     end
   end
   if walk.kept == 0 and not walk.ends then
-    redis.call('ZREMRANGEBYRANK', line.order, 0, #membersAt(line.order, 0, 1000) / 2)
+    local read = #membersAt(line.order, 0, 1000) / 2
+    if read > 0 then redis.call('ZREMRANGEBYRANK', line.order, 0, read - 1) end
   end
   return nil
 end
