@@ -1,14 +1,14 @@
--- Gives the holds that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
--- A key that holds something else by now counts as lost and does not stop the others.
+-- Extends the holds that are still their owners' to at least a full lease. Never creates a hold, never shortens one, and touches no other
+-- owner's. A key that holds something else by now counts as lost and does not stop the others.
 -- KEYS groups[1..]
 -- ARGV lease (ms), holds[2..]
---   lease: 0 as they have
+--   lease: 0 leaves it as it is
 -- returns integer[holds] ms left, -2 lost, in the order of the groups
 
 local now = serverNow()
 local renewed = {}
 for i, group in ipairs(groups) do
-  -- The owner, and the fields that it has.
+  -- The owner, and the fields that it holds.
   local words = {}
   for word in string.gmatch(holds[i + 1], '%S+') do
     words[#words + 1] = word
