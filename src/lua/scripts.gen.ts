@@ -106,8 +106,8 @@ export const electionWithdraw: Script<
 )
 
 /**
- * Confirms a grant: the owner leaves the line and gets its lease. Never creates a hold, and never shortens one, if the owner acquired again
- * meanwhile or confirmed before.
+ * Confirms a grant: the owner leaves the line and gets its lease. Never creates a hold. If the owner acquired again meanwhile, or
+ * confirmed before, never shortens it.
  * Returns integer ms that this owner holds it, 0 if it does not any more
  */
 export const fairLockConfirm: Script<
@@ -826,9 +826,9 @@ export const permitSemaphoreLeave: Script<
 
 /**
  * Releases permits by their ids, all or none, and in the same step gives them to calls of the same process that want just as many. No other
- * process is passed by this, because the turn of this one goes on. If asked again under the same note, does it only once. A second note
- * says that the calls were given up meanwhile.
- * Returns integer 1 done; 0: the ids were released before; -1: one of them is unknown, expired or released; -2: they must be released, because there are too few permits, or the calls do not want just these, or were given up
+ * process is passed over, because the turn of this one goes on. If asked again under the same note, does it only once. A second note says
+ * that the calls were given up meanwhile.
+ * Returns integer 1 done; 0: the ids were released before; -1: one of them is unknown, expired or released; -2: they must be released, because there are too few permits, or the calls want another number, or were given up
  */
 export const permitSemaphorePass: Script<
   readonly [permits: string, note: string, timeouts: string, voided: string],
@@ -928,7 +928,7 @@ export const permitSemaphoreTrySetPermits: Script<
 )
 
 /**
- * Releases what an acquire whose answer was lost acquired, if anything, and voids a late copy of it.
+ * Undoes an acquire whose answer was lost: releases its permits, if it acquired any, and voids a late copy of it.
  * Returns integer permits released
  */
 export const permitSemaphoreUndo: Script<
@@ -1015,7 +1015,7 @@ export const rateLimiterRelease: Script<
 /**
  * Sets another rate. What was granted still counts, or not (`keepState`). If asked again under the same note, does it only once;
  * what was refused stays refused.
- * Returns integer 1 set, 2 set and the grants are not all counted yet, 0 if there is no limiter and it must not be created
+ * Returns integer 1 set, 2 set and the grants are not all counted yet, 0 if there is no limiter and it was not to be created
  */
 export const rateLimiterSetRate: Script<
   readonly [limiter: string, value: string, ownValue: string, permits: string, ownPermits: string, note: string, channel: string, order: string, places: string],
@@ -1064,7 +1064,7 @@ export const rateLimiterTrySetRate: Script<
 )
 
 /**
- * Releases what calls that were given up acquired, if anything, and voids a late copy of their request.
+ * Undoes calls that were given up: releases their permits, if they acquired any, and voids a late copy of their request.
  * Returns integer permits released
  */
 export const rateLimiterUndo: Script<
@@ -1265,8 +1265,8 @@ export const readWriteLockWritePass: Script<
 
 /**
  * Acquires permits for the calls of one process, in their order, for as many calls as there are permits for, if nobody stands in the line
- * and no permits are left to outsiders. The note says what was acquired to a call that asks again, and keeps a late copy from acquiring
- * more. It lasts for as long as the permits may have to be released by it.
+ * and no permits are left to outsiders. If asked again, the note says what was acquired; it also keeps a late copy from acquiring more. It
+ * lasts for as long as the permits may have to be released by it.
  * Returns integer how many of the calls have theirs, -1 if no permits are set, -2 if it may be another's turn
  */
 export const semaphoreAcquire: Script<
@@ -1284,7 +1284,7 @@ export const semaphoreAcquire: Script<
 /**
  * Adds permits, or removes some, and keeps the expiry. New permits go to the line, or to outsiders, who wait for a message. If asked again
  * under the same note, does it only once; what was refused stays refused. The note lasts for as long as a release may be repeated.
- * Returns integer 1 done, -1 if there is no such semaphore and it must not be created
+ * Returns integer 1 done, -1 if there is no such semaphore and it was not to be created
  */
 export const semaphoreAdd: Script<
   readonly [permits: string, note: string, queue: string, deadlines: string, amounts: string, turn: string],
@@ -1301,8 +1301,8 @@ export const semaphoreAdd: Script<
 /**
  * Calls of one process ask for permits, in their order: as many have theirs as there are permits for that nobody ahead in the line wants.
  * If there are none for the first call, the process stands in the line for as many as it waits for. If it stands there already, it is
- * marked as alive, and what it was granted meanwhile is its own. The note says what was acquired to a call that asks again, and keeps a
- * late copy from acquiring more, or from joining.
+ * marked as alive, and what it was granted meanwhile is its own. If asked again, the note says what was acquired; it also keeps a late copy
+ * from acquiring more, or from joining.
  * Returns [integer calls, integer first, integer open, integer share] how many of the calls have theirs, -1 if no permits are set; 1 if it is the first in the line, 2 if outsiders were seen, too; for how many ms at most permits are left to them, and for how many releases
  */
 export const semaphoreAsk: Script<
@@ -1366,7 +1366,7 @@ export const semaphoreTrySetPermits: Script<
 )
 
 /**
- * Releases what an acquire whose answer was lost acquired, if anything, and voids a late copy of it.
+ * Undoes an acquire whose answer was lost: releases its permits, if it acquired any, and voids a late copy of it.
  * Returns integer permits released
  */
 export const semaphoreUndo: Script<

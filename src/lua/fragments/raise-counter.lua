@@ -1,5 +1,5 @@
 -- Raises a counter that is below a token that a client is known to have, for example because the key was deleted. Compares as text,
--- because Lua's numbers are exact only up to 2^53. An error is ignored here: the next command that counts on meets it, and reports it.
+-- because Lua's numbers are exact only up to 2^53. An error is ignored here: the command that counts up next fails with it, too.
 -- Returns the value of the counter now.
 local function raiseCounter(counter, least)
   local count = redis.pcall('GET', counter) or '0'

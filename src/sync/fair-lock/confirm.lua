@@ -1,5 +1,5 @@
--- Confirms a grant: the owner leaves the line and gets its lease. Never creates a hold, and never shortens one, if the owner acquired again
--- meanwhile or confirmed before.
+-- Confirms a grant: the owner leaves the line and gets its lease. Never creates a hold. If the owner acquired again meanwhile, or
+-- confirmed before, never shortens it.
 -- KEYS lock, queue, deadlines
 -- ARGV owner, lease (ms)
 -- returns integer ms that this owner holds it, 0 if it does not any more

@@ -23,7 +23,8 @@ if gone > 0 then
     for holder in pairs(had) do removeWaiter(line, holder) end
     walkLine(line, {})
   end)
-  -- A call that waits here for a hold of its own process asks what became of it. The keys are free even if the server refuses the message.
+  -- On this message, calls that wait for a hold of their own process ask what became of it. The keys are free
+  -- even if the server refuses it.
   redis.pcall(publish, channel, '0')
 end
 return held

@@ -21,6 +21,6 @@ pcall(function()
   removeWaiter(line, holder)
   walkLine(line, {})
 end)
--- A call that waits here for a hold of its own process asks what became of it. The lock is free even if the server refuses the message.
+-- On this message, calls that wait for a hold of their own process ask what became of it. The lock is free even if the server refuses it.
 redis.pcall(publish, channel, '0')
 return 1

@@ -1,4 +1,4 @@
--- Releases what an acquire whose answer was lost acquired, if anything, and voids a late copy of it.
+-- Undoes an acquire whose answer was lost: releases its permits, if it acquired any, and voids a late copy of it.
 -- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
 -- ARGV client, own (count), channel, grants, publish, ids[6..]
 -- returns integer permits released

@@ -2,7 +2,7 @@
 -- what was refused stays refused.
 -- KEYS limiter, value, ownValue, permits, ownPermits, note, channel, order, places
 -- ARGV rate (count text), interval (ms text), scope (count text), keepAlive (ms), keepState (count text), always (count text), publish, counted, grants
--- returns integer 1 set, 2 set and the grants are not all counted yet, 0 if there is no limiter and it must not be created
+-- returns integer 1 set, 2 set and the grants are not all counted yet, 0 if there is no limiter and it was not to be created
 
 local done = textOf(note)
 if done then

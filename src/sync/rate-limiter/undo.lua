@@ -1,4 +1,4 @@
--- Releases what calls that were given up acquired, if anything, and voids a late copy of their request.
+-- Undoes calls that were given up: releases their permits, if they acquired any, and voids a late copy of their request.
 -- KEYS limiter, value, ownValue, permits, ownPermits, note, channel, order, places
 -- ARGV publish, counted, grants, calls[4..] (bytes)
 -- returns integer permits released

@@ -19,7 +19,7 @@ redis.call('HSET', lock, to, 1)
 keepLevel(taken .. ':1', lease)
 local left = leftOf(lock)
 if left > lease then
-  -- The read had longer: the lock must last as long as the reads that go on, and no longer.
+  -- The read had a longer lease: the lock must last as long as the remaining reads, and no longer.
   redis.call('PEXPIRE', lock, lockLeft(lock, companion, left, left, math.huge, { looks = READS_LOOKED_AT }))
 elseif left >= 0 then
   redis.call('PEXPIRE', lock, lease)

@@ -1,6 +1,6 @@
 -- Acquires permits for the calls of one process, in their order, for as many calls as there are permits for, if nobody stands in the line
--- and no permits are left to outsiders. The note says what was acquired to a call that asks again, and keeps a late copy from acquiring
--- more. It lasts for as long as the permits may have to be released by it.
+-- and no permits are left to outsiders. If asked again, the note says what was acquired; it also keeps a late copy from acquiring more. It
+-- lasts for as long as the permits may have to be released by it.
 -- KEYS permits, note, queue, deadlines, turn
 -- ARGV wanted[1..] (count)
 -- returns integer how many of the calls have theirs, -1 if no permits are set, -2 if it may be another's turn

@@ -3,7 +3,7 @@
 -- KEYS permits, note, queue, deadlines, amounts, turn
 -- ARGV amount (integer text), always (count text), client, own (count), visits (count), channel, grants, publish
 --   client: its id, or its place in the line, which no call there needs any more
--- returns integer 1 done, -1 if there is no such semaphore and it must not be created
+-- returns integer 1 done, -1 if there is no such semaphore and it was not to be created
 
 -- This write needs no memory. After it, a server short of memory accepts the others.
 if redis.call('PEXPIRE', note, math.max(leftOf(note), 1)) == 1 then

@@ -1,7 +1,7 @@
 -- Calls of one process ask for permits, in their order: as many have theirs as there are permits for that nobody ahead in the line wants.
 -- If there are none for the first call, the process stands in the line for as many as it waits for. If it stands there already, it is
--- marked as alive, and what it was granted meanwhile is its own. The note says what was acquired to a call that asks again, and keeps a
--- late copy from acquiring more, or from joining.
+-- marked as alive, and what it was granted meanwhile is its own. If asked again, the note says what was acquired; it also keeps a late copy
+-- from acquiring more, or from joining.
 -- KEYS permits, note, queue, deadlines, amounts, turn
 -- ARGV owner, joins (count), news (count), own (count), channel, grants, publish, wanted[8..] (count)
 --   joins: for how many permits it stands in the line if it has to wait; 0 it does not join

@@ -17,7 +17,7 @@ if expiry > 0 then
 else
   redis.call('SET', permits, amount)
 end
--- Permits granted from an earlier semaphore have no owner, and do not come back to this one.
+-- Permits granted from an earlier semaphore are void: they do not come back to this one.
 pcall(function()
   local some = fieldsAt(amounts, '0', 500)
   for i = 1, math.min(#some, 1000), 2 do

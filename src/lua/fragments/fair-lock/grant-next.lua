@@ -1,5 +1,5 @@
 -- The lock is free: grants it to the first in the line that can be reached. `mine`: the owners that ask, with their leases; such an
--- owner holds the lock at once. Another of our owners gets it on trial and a message, and stays in the line until it confirms. A
+-- owner holds the lock at once. Another of our owners gets it on trial, with a message, and stays in the line until it confirms. A
 -- Redisson owner is woken up. A place whose client does not listen is skipped, and has the time of a trial to ask. Returns the owner in
 -- `mine` that holds the lock now.
 local function grantNext(line, mine)

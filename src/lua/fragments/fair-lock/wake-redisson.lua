@@ -14,7 +14,7 @@ local function wakeRedisson(line, waiting, place, trial)
     end
     keepOrder(line, waiting, place + 1, trial + line.allowance)
   elseif placeAt(line.queue, waiting, 2) then
-    -- If those ahead of it were dropped, it may be due much later. If it is alone, its deadline stays, because a newcomer counts from it.
+    -- If those ahead of it were dropped, it may be due much later. If it is alone, its deadline stays, because newcomers count from it.
     local known = deadlineOf(line, owner) or 0
     redis.call('ZADD', line.deadlines, math.min(known, line.now + line.allowance), owner)
   end

@@ -4,7 +4,7 @@ local function keyLeft(group, field, owner, now)
     return 0
   end
   local own = field .. ':' .. owner .. ':expire_time'
-  -- No time is written longer than this.
+  -- A time has fewer digits than this.
   local ends = redis.call('HSTRLEN', group, own) < 20 and redis.call('HGET', group, own)
   return math.max(0, (whole(ends) or 0) - now)
 end

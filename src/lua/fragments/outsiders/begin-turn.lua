@@ -1,6 +1,6 @@
--- The lock is free: whether it is left to outsiders now, who wait for a message and know of no line. It is once our clients have had a
--- whole turn, until outsiders have had as many visits. Asks who listens on Redisson's channel, and writes the turn and its end. The first
--- in the line gets a message, so that it listens there and asks when they are through.
+-- The lock is free: returns whether it is left to outsiders now, who wait for a message and know of no line. That is so once our clients
+-- have had a whole turn, and until outsiders have had as many visits. Asks who listens on Redisson's channel, and writes the turn and its
+-- end. The first in the line gets a message, so that it listens there and asks when they are through.
 local function beginTurn(line)
   local known = redis.pcall('HMGET', line.turn, 'since', 'came', 'after', 'visits')
   local visits, ours = math.min(whole(known[4]) or 0, 1000000) + line.visits, line.now - (whole(known[1]) or 0)
@@ -25,7 +25,7 @@ local function beginTurn(line)
   -- was seen, theirs lasts as long as one of our turns, or 10 ms if none of our clients waits.
   local till = line.now + (comes and 4 * math.max(PASS_TIME, ours <= 250 and ours or 0) or head and PASS_TIME or 10)
   local opened = redis.pcall('HSET', line.turn, 'till', till, 'share', visits, 'after', line.now + 1000)
-  -- That is longer than it may matter. If the server refuses the expiry, the key does not stay without one.
+  -- The key is kept longer than it may matter, but not without an expiry, even if the server refuses to set one.
   local ends = redis.pcall('PEXPIRE', line.turn, TURN_TIME) == 1
   if not ends then
     redis.pcall('UNLINK', line.turn)

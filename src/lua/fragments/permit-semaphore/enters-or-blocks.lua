@@ -1,5 +1,5 @@
 -- 'read': there are as many permits as this place wants; 'write': it has to wait, and so do all behind it. `line.asks`: it waits only
--- because one step grants no more than that, and it must ask again. `isHolder`, which was called just before, has read its amount.
+-- because one step grants a limited number, and must ask again. `isHolder`, which was called just before, has read its amount.
 local function entersOrBlocks(owner, line)
   local wants = -(whole(line.amount) or 0)
   line.wants = wants

@@ -23,7 +23,8 @@ local function moveWindow(limiter, now, enough)
     until not limiter.behind or left >= enough or looks >= 10
   end
   limiter.left = left
-  -- If the two do not add up, the grants are counted: Redisson released permits, another rate was set, or one of the keys was lost.
+  -- If that number and the grants do not add up, the grants count: Redisson released permits, another rate was
+  -- set, or one of the keys was lost.
   if limiter.count or not left or left > limiter.rate or left < enough and redis.call('EXISTS', permits) == 0 then
     countWindow(limiter, horizon, sum)
   end

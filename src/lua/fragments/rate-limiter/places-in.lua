@@ -9,7 +9,7 @@ local function placesIn(line, from, till, owner)
   owners, line.long = membersAt(line.order, from, till - from + 1)
   for i = 1, #owners, 2 do
     local one = owners[i]
-    -- Two numbers are short.
+    -- Two numbers are shorter than this.
     local short = #one < LONGEST_NAME and redis.call('HSTRLEN', line.places, one) < 40
     local wants, asks = string.match(short and redis.call('HGET', line.places, one) or '', '^(%d+) (%d+)$')
     wants, asks = whole(wants), whole(asks)

@@ -5,7 +5,7 @@ local function walkForPermits(line, mine)
   restoreDeadlines(line)
   local overdue, long = membersAt(line.deadlines, 0, 64, line.now)
   for i = 1, long and 0 or #overdue, 2 do leaveLine(line, overdue[i]) end
-  -- Another program's are among them: megabytes are removed, and that is all that is done for them.
+  -- Entries of another program are among them: megabytes are just removed, and nothing else is done for them.
   if long then redis.call('ZREMRANGEBYRANK', line.deadlines, 0, #overdue / 2 - 1) end
   line.granted = {}
   walkLine(line, mine)
@@ -22,13 +22,14 @@ local function walkForPermits(line, mine)
     redis.pcall('HDEL', line.turn, 'value')
     redis.pcall('HSET', line.turn, 'since', line.now, 'visits', 0)
   end
-  -- The first in the line asked, and was granted permits although no client of the line released any: there are outsiders that do.
+  -- The first in the line asked, and was granted permits although none of our clients released any: there are outsiders that do.
   local found = not wasOpen and not line.lapsed and mine[line.first] and line.granted[line.first]
   if found then
     redis.pcall('HSET', line.turn, 'gave', line.now)
     redis.pcall('PEXPIRE', line.turn, GAVE_TIME)
   end
-  -- To ask for more than one step grants. Or to listen to outsiders, if there are any, or if those before it left without permits.
+  -- The head must ask for itself, because one step cannot grant as many as it wants. Or it must listen to outsiders, if there are any, or
+  -- if those before it left without permits.
   if head and (line.asks or head ~= line.first and not mine[head] and (line.others or found or #line.granted == 0)) then
     redis.pcall(line.publish, grantChannel(line, head), '0')
   end
