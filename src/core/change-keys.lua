@@ -1,5 +1,5 @@
--- Deletes all keys of an object, gives them an expiry, or takes that away: where its first key is one of its kind, a limiter's
--- rate or a count, and not a lock or what another program has there.
+-- Deletes all keys of an object, sets an expiry on them, or removes their expiry. Does so only if the first key is one of the object's
+-- kind, a limiter's rate or a count, and not a lock or something that another program wrote.
 -- KEYS keys[1..]
 -- ARGV limits, command, change
 -- returns integer how many of them it changed

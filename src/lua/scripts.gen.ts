@@ -4,11 +4,11 @@ import { type Script, script } from './script.js'
 import { digits, either, integer, many, nil, oneFor, pairs, text, tuple } from './shape.js'
 
 /**
- * Each owner asks for the lock, as a Redisson before version 4 does: it takes the lock where that is free and it is its turn,
- * else it stands in the queue. Where places are counted on (since 3.11), each stands its allowance behind the one before it,
- * and all move up when somebody takes the lock; before that, everybody stands an allowance behind the head, and asking again
- * renews it. Server time counts, not the client's.
- * Returns [digits stamp, integer left, integer[asked/3] states] server time in µs; ms until one of them should ask again, negative when none can say; of each owner: 1 held, 0 waits, 2 has no place, and joins not, or asked too late
+ * Each owner asks for the lock as a Redisson client before version 4 does: it acquires the lock if that is free and it is its turn,
+ * otherwise it stands in the queue. Since 3.11, places count: each stands its allowance behind the one before it, and all move up
+ * when one acquires the lock. Before that, everybody stands an allowance behind the head, and asking again renews that. The time is
+ * the server's, not the client's.
+ * Returns [digits stamp, integer left, integer[asked/3] states] server time in µs; ms until one of them should ask again, negative if that is not known; for each owner: 1 held, 0 waits, 2 has no place, and does not join, or asked too late
  */
 export const classicFairLockAsk: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -23,8 +23,8 @@ export const classicFairLockAsk: Script<
 )
 
 /**
- * Takes the lock from whoever holds it; the next in the queue is told.
- * Returns integer 1 when it was held, 0 when it was free
+ * Releases the lock by force, and wakes up the next in the queue.
+ * Returns integer 1 if it was held, 0 if it was free
  */
 export const classicFairLockForceRelease: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -39,10 +39,10 @@ export const classicFairLockForceRelease: Script<
 )
 
 /**
- * Frees the lock of its owner, whatever the count, or takes a waiter out of the queue, as a Redisson before version 4 does:
- * those behind move up, where places are counted on (since 3.11); before that all do, when it was the head. What is free
- * then is told to the next.
- * Returns integer 1 freed, 0 only waited, -1 neither held nor waited
+ * Releases the lock of its owner, whatever the count, or takes a waiter out of the queue, as a Redisson client before version 4
+ * does. Since 3.11, places count, and those behind move up; before that, all do if it was the head. If the lock is free then, the
+ * next in the queue is woken up.
+ * Returns integer 1 released, 0 only waited, -1 neither held nor waited
  */
 export const classicFairLockLeave: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -57,7 +57,7 @@ export const classicFairLockLeave: Script<
 )
 
 /**
- * Who leads: what the leader wrote, as long as the lock is its own.
+ * Who leads: what the leader wrote, as long as it holds the lock.
  * Returns [string owner, string | nil term, string | nil revision, string | nil since, string | nil form, string | nil value, integer left, integer now] | nil nobody leads
  */
 export const electionLeader: Script<
@@ -73,9 +73,9 @@ export const electionLeader: Script<
 )
 
 /**
- * Writes who leads, and with which value, where the lock is still this owner's, and tells the observers of a change. A copy that comes late changes
- * nothing: each value of a term has a number.
- * Returns integer 1 written, 0 the lock is not this owner's
+ * Writes who leads, and with which value, if this owner still holds the lock, and notifies the observers of a change. A late copy changes
+ * nothing, because each value of a term has a number.
+ * Returns integer 1 written, 0 this owner does not hold the lock
  */
 export const electionProclaim: Script<
   readonly [lock: string, leader: string, channel: string],
@@ -90,8 +90,8 @@ export const electionProclaim: Script<
 )
 
 /**
- * Deletes what a leader wrote whose term is over, and tells the observers.
- * Returns integer 1 deleted, 0 it was another's, or gone
+ * Deletes what a leader wrote whose term is over, and notifies the observers.
+ * Returns integer 1 deleted, 0 it was written by another leader, or is gone
  */
 export const electionWithdraw: Script<
   readonly [leader: string, channel: string],
@@ -106,9 +106,9 @@ export const electionWithdraw: Script<
 )
 
 /**
- * Who was granted the lock says that it goes on: it leaves the line and has its lease. Never creates; where it has been taken
- * again meanwhile, or was confirmed before, it never shortens.
- * Returns integer ms that it is this owner's, 0 when it is not any more
+ * Confirms a grant: the owner leaves the line and gets its lease. Never creates a hold. If the owner acquired again meanwhile, or
+ * confirmed before, never shortens it.
+ * Returns integer ms that this owner holds it, 0 if it does not any more
  */
 export const fairLockConfirm: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -123,9 +123,9 @@ export const fairLockConfirm: Script<
 )
 
 /**
- * Each owner of one client takes the lock when it is free and nobody waits, else it joins the line at its end. Asked again (a
- * reply was lost), they find out how they stand. Server time counts, not the client's.
- * Returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that the lock stays another's, -1 without expiry, -2 when it is free; of each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 asked too late
+ * Each owner of one client acquires the lock if it is free and nobody waits, otherwise it joins the end of the line. If asked again (a
+ * reply was lost), returns how they stand. The time is the server's, not the client's.
+ * Returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that another owner keeps the lock, -1 without expiry, -2 if it is free; for each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 asked too late
  */
 export const fairLockEnqueue: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -140,8 +140,8 @@ export const fairLockEnqueue: Script<
 )
 
 /**
- * Takes the lock from whoever holds it; it goes to the next in the line.
- * Returns integer 1 when it was held, 0 when it was free
+ * Releases the lock by force; it goes to the next in the line.
+ * Returns integer 1 if it was held, 0 if it was free
  */
 export const fairLockForceRelease: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -156,8 +156,8 @@ export const fairLockForceRelease: Script<
 )
 
 /**
- * The holder of the lock, how often and for how long it holds it, and the waiters in their order; some at a time where there are many.
- * Returns [integer ttl, string[pairs] owners and counts in turn, string[pairs] waiting owners and deadlines in turn, digits token | nil] ttl in ms, -1 without expiry, -2 when free; deadlines in ms since the epoch, by the server's clock; the newest token, where the lock has a counter
+ * The holder of the lock, how often and for how long it holds it, and the waiters in their order; if there are many, some at a time.
+ * Returns [integer ttl, string[pairs] owners and counts in turn, string[pairs] waiting owners and deadlines in turn, digits token | nil] ttl in ms, -1 without expiry, -2 if free; deadlines in ms since the epoch, by the server's clock; the newest token, if the lock has a counter
  */
 export const fairLockInspect: Script<
   readonly [lock: string, queue: string, deadlines: string, ...counter: string[]],
@@ -172,9 +172,9 @@ export const fairLockInspect: Script<
 )
 
 /**
- * Frees the lock of its owner, whatever the count, or takes a waiter out of the line; what is free then goes to the next.
- * Those who stood right behind it and have had their turn in its process meanwhile leave with it.
- * Returns integer 1 freed, 0 only waited, -1 neither held nor waited
+ * Releases the lock of its owner, whatever the count, or takes a waiter out of the line. If the lock is free then, it goes to the next.
+ * Owners that stood right behind it and have had their turn in its process meanwhile leave with it (`served`).
+ * Returns integer 1 released, 0 only waited, -1 neither held nor waited
  */
 export const fairLockLeave: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -189,9 +189,9 @@ export const fairLockLeave: Script<
 )
 
 /**
- * How those of one client who wait stand. Who has been granted the lock meanwhile has it for good; the others are marked as
- * alive, and where the lock is free the first of the line is granted it. Never creates a waiter.
- * Returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that the lock stays another's, -1 without expiry, -2 when it is free; of each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 is not there
+ * How the waiters of one client stand. One that was granted the lock meanwhile holds it for good. The others are marked as alive, and if
+ * the lock is free, it is granted to the first in the line. Never creates a waiter.
+ * Returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that another owner keeps the lock, -1 without expiry, -2 if it is free; for each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 is not there
  */
 export const fairLockPoll: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -206,8 +206,8 @@ export const fairLockPoll: Script<
 )
 
 /**
- * Takes the lock when it is free and nobody waits for it. Never joins the line.
- * Returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is another's turn
+ * Acquires the lock if it is free and nobody waits for it. Never joins the line.
+ * Returns nil held | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it is another's turn
  */
 export const fairLockTry: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -222,9 +222,9 @@ export const fairLockTry: Script<
 )
 
 /**
- * Takes the lock when it is free, nobody waits for it in the line and it is not left to others, with a token above all before it.
- * Asked again by the owner that has it (a reply was lost), it is still one hold, with the same token.
- * Returns digits token of the hold | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
+ * Acquires the lock, with a token higher than all before it, if the lock is free, nobody waits for it in the line and it is not left to
+ * outsiders. If its holder asks again (a reply was lost), it is still one hold, with the same token.
+ * Returns digits token of the hold | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it may be another's turn
  */
 export const fencedLockAcquire: Script<
   readonly [lock: string, queue: string, turn: string, counter: string],
@@ -239,9 +239,9 @@ export const fencedLockAcquire: Script<
 )
 
 /**
- * Passes a hold on to another owner with a token of its own: to the next waiter of this process, or to whoever adopts a
- * ticket. Asked again by the new owner (a reply was lost), it is still one hold, with the same token.
- * Returns digits token of the hold | nil it was neither's, or no such lock
+ * Passes a hold to another owner, with a token of its own: to the next waiter of this process, or to the call that adopts a ticket. If the
+ * new owner asks again (a reply was lost), it is still one hold, with the same token.
+ * Returns digits token of the hold | nil neither owner holds it, or there is no such lock
  */
 export const fencedLockPass: Script<
   readonly [lock: string, counter: string],
@@ -256,7 +256,7 @@ export const fencedLockPass: Script<
 )
 
 /**
- * Renews holds as a plain lock's script does. A counter that was deleted goes on from its holder's token, whatever became of the lock.
+ * Renews holds as a plain lock's script does. A counter that was deleted continues from its holder's token, whatever became of the lock.
  * Returns integer[holds] ms left, -1 without expiry, -2 lost, in the order of the locks
  */
 export const fencedLockRenew: Script<
@@ -272,8 +272,8 @@ export const fencedLockRenew: Script<
 )
 
 /**
- * Sets how often its owner holds the lock: one more, with a new token, one less, or as often as before to make the lease
- * longer. Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
+ * Sets how often an owner holds the lock: once more, with a new token, once less, or as often as before to extend the lease. The level is
+ * absolute, so a repeated or late copy does no harm. Never creates a hold, never shortens one.
  * Returns [integer left, digits token | nil] ms left, -1 without expiry, and the newest token | nil not this owner's
  */
 export const fencedLockSetLevel: Script<
@@ -289,7 +289,7 @@ export const fencedLockSetLevel: Script<
 )
 
 /**
- * A token for whoever is to compute: it must hold the lock, and nobody must have ended since the caller looked.
+ * A token for the caller that is to compute: it must hold the lock, and no computation may have ended since it looked.
  * Returns digits token | nil look again
  */
 export const flightClaim: Script<
@@ -305,8 +305,9 @@ export const flightClaim: Script<
 )
 
 /**
- * Keeps how a computation has ended and tells those that wait; only while the lock is still its owner's, so that nothing late is ever seen.
- * Returns integer 1 kept, 0 the lock is not this owner's
+ * Stores how a computation ended, and notifies those that wait. Does so only while its owner holds the lock, so that
+ * no call ever sees a late result.
+ * Returns integer 1 stored, 0 this owner does not hold the lock
  */
 export const flightFinish: Script<
   readonly [record: string, lock: string, channel: string],
@@ -321,7 +322,7 @@ export const flightFinish: Script<
 )
 
 /**
- * Forgets how the newest computation of a key has ended, and lets those that wait look.
+ * Forgets how the newest computation of a key ended, and makes those that wait look again.
  * Returns integer 1 forgotten, 0 there was nothing
  */
 export const flightForget: Script<
@@ -337,7 +338,7 @@ export const flightForget: Script<
 )
 
 /**
- * How the newest computation of a key has ended, with its value where the caller can use it, and who computes now.
+ * How the newest computation of a key ended, with its value if the caller can use it, and who computes now.
  * Returns [string | nil state, integer token, integer age, string | nil form, string | nil value, string | nil holder]
  */
 export const flightLook: Script<
@@ -353,9 +354,9 @@ export const flightLook: Script<
 )
 
 /**
- * Takes all of these keys of a group when none is another's, nobody in the line wants one, and the group is not left to others.
- * Asked again by the owner that has them (a reply was lost), it is still one hold. With one key: whatever the line may be.
- * Returns nil held | integer ms that one of them stays another's, -2 when it may be another's turn
+ * Acquires all of these keys of a group if no other owner has one, nobody in the line wants one, and the group is not left to outsiders. If
+ * their holder asks again (a reply was lost), it is still one hold. If only the group is given, ignores the line.
+ * Returns nil held | integer ms that another owner keeps one of them, -2 if it may be another's turn
  */
 export const keyedLockAcquire: Script<
   readonly [group: string, ...keys: string[]],
@@ -370,10 +371,10 @@ export const keyedLockAcquire: Script<
 )
 
 /**
- * Those of one client ask for these keys of a group. Who may have them has them; who stands in the line is marked as alive, and says
- * again what it wants; others join the line at its end, or are refused. Asked again (a reply was lost), they find out how they
- * stand. Server time counts, not the client's.
- * Returns [digits stamp, integer left, integer open, integer share, integer[asker/2] states] server time in µs; ms that one of the keys stays another's, -2 when that is not known; for how many ms the group is left to those who know of no line at most, and for how many visits of theirs; 1 held, 0 those are to be heard, or refused, 3 behind ours, 4 first behind ours, 2 has no place, and asked too late for one
+ * An owner asks for these keys of a group. If it may have them, it acquires them. If it stands in the line, it is marked as alive, and says
+ * again what it wants. Otherwise it joins the end of the line, or is refused. If asked again (a reply was lost), returns how it stands. The
+ * time is the server's, not the client's.
+ * Returns [digits stamp, integer left, integer open, integer share, integer[asker/2] states] server time in µs; ms that another owner keeps one of the keys, -2 if that is not known; for how many ms at most the group is left to outsiders, and for how many of their visits; 1 held, 0 must listen to outsiders, or refused, 3 behind our clients, 4 first behind our clients, 2 has no place, and asked too late for one
  */
 export const keyedLockAsk: Script<
   readonly [group: string, queue: string, turn: string, sets: string, deadlines: string],
@@ -388,8 +389,8 @@ export const keyedLockAsk: Script<
 )
 
 /**
- * Who was granted these keys says that it goes on: it leaves the line and has its lease. Never creates.
- * Returns integer ms that they are this owner's, 0 when they are not all any more
+ * Confirms a grant of these keys: the owner leaves the line and gets its lease. Never creates a hold.
+ * Returns integer ms that this owner holds them, 0 if it does not hold all of them any more
  */
 export const keyedLockConfirm: Script<
   readonly [group: string, queue: string, deadlines: string, sets: string],
@@ -404,8 +405,8 @@ export const keyedLockConfirm: Script<
 )
 
 /**
- * Takes these keys from whoever holds them; they go to those in the line who want them.
- * Returns integer 1 when one of them was held, 0 when all were free
+ * Releases these keys by force; they go to those in the line that want them.
+ * Returns integer 1 if one of them was held, 0 if all were free
  */
 export const keyedLockForceRelease: Script<
   readonly [group: string, queue: string, deadlines: string, sets: string],
@@ -420,8 +421,9 @@ export const keyedLockForceRelease: Script<
 )
 
 /**
- * Who holds each of these keys, for how long, and how often; who waits in the line of the group, and for what. Some at a time.
- * Returns [string[fields] owners, integer[fields] left (ms), integer[fields] counts, string[pairs] waiting owners and deadlines in turn, string[] wants] in the order of the fields; an empty owner: it is free. Of each who waits, the fields that it wants, with blanks between them; empty where that is not known
+ * Who holds each of these keys, for how long, and how often; and the waiters in the line of the group, with the keys
+ * that they want. Some at a time.
+ * Returns [string[fields] owners, integer[fields] left (ms), integer[fields] counts, string[pairs] waiting owners and deadlines in turn, string[] wants] in the order of the fields; an empty owner: it is free. For each waiter, the fields that it wants, with blanks between them; empty if that is not known
  */
 export const keyedLockInspect: Script<
   readonly [group: string, queue: string, deadlines: string, sets: string],
@@ -436,9 +438,9 @@ export const keyedLockInspect: Script<
 )
 
 /**
- * Passes a hold of these keys on to another owner: to the next waiter of this process, or to whoever adopts a ticket.
- * Asked again by the new owner (a reply was lost), it is still one hold.
- * Returns integer 1 passed, 0 when they were not all one of theirs
+ * Passes a hold of these keys to another owner: to the next waiter of this process, or to the call that adopts a ticket. If the new owner
+ * asks again (a reply was lost), it is still one hold.
+ * Returns integer 1 passed, 0 if neither owner holds one of them
  */
 export const keyedLockPass: Script<
   readonly [group: string],
@@ -453,9 +455,9 @@ export const keyedLockPass: Script<
 )
 
 /**
- * Frees what its owner has of these keys, however often, or takes who waits out of the line; what is free then goes to those there
- * who want it, or to those who wait for a message. With one key: whatever the line may be.
- * Returns integer 1 freed, 0 only waited, -1 when not all of them were this owner's still
+ * Releases what its owner holds of these keys, however often, or takes a waiter out of the line. What is free then goes to those in the
+ * line that want it, or is announced to those that wait for a message. If only the group is given, ignores the line.
+ * Returns integer 1 released, 0 only waited, -1 if this owner did not hold all of them any more
  */
 export const keyedLockRelease: Script<
   readonly [group: string, ...keys: string[]],
@@ -470,8 +472,8 @@ export const keyedLockRelease: Script<
 )
 
 /**
- * Gives the holds that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
- * A key that holds something else by now counts as lost and does not stop the others.
+ * Extends the holds that are still their owners' to at least a full lease. Never creates a hold, never shortens one, and touches no other
+ * owner's. A key that holds something else by now counts as lost and does not stop the others.
  * Returns integer[holds] ms left, -2 lost, in the order of the groups
  */
 export const keyedLockRenew: Script<
@@ -487,9 +489,9 @@ export const keyedLockRenew: Script<
 )
 
 /**
- * Sets how often its owner holds these keys: one more, one less, or as often as before to make the lease longer.
- * Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
- * Returns integer ms left, -2 not all of them are this owner's
+ * Sets how often an owner holds these keys: once more, once less, or as often as before to extend the lease. The level is absolute, so a
+ * repeated or late copy does no harm. Never creates a hold, never shortens one.
+ * Returns integer ms left, -2 if this owner does not hold all of them
  */
 export const keyedLockSetLevel: Script<
   readonly [group: string],
@@ -504,8 +506,8 @@ export const keyedLockSetLevel: Script<
 )
 
 /**
- * One less to wait for; at none, it opens and all who wait are told. Asked again under the same note, it counts once.
- * Returns integer how many are left
+ * Counts the latch down by one; at zero, it opens and wakes up all waiters. If asked again under the same note, counts only once.
+ * Returns integer the count that is left
  */
 export const latchCountDown: Script<
   readonly [latch: string, channel: string, note: string],
@@ -520,8 +522,8 @@ export const latchCountDown: Script<
 )
 
 /**
- * Deletes the latch and frees all waiters. Redisson's own delete says 1, on which its waiters wait on; after a 0 they look.
- * Returns integer 1 deleted, 0 when it was not there
+ * Deletes the latch and frees all waiters. Redisson's own delete publishes 1, and its waiters go on waiting; after a 0, they look again.
+ * Returns integer 1 deleted, 0 if it was not there
  */
 export const latchDelete: Script<
   readonly [latch: string, channel: string],
@@ -536,9 +538,8 @@ export const latchDelete: Script<
 )
 
 /**
- * Closes the latch until it has been counted down so often, where it is open. Asked again under the same note, it tells again
- * whether it did.
- * Returns integer 1 closed, 0 when it was
+ * Closes an open latch until it has been counted down this many times. If asked again under the same note, returns the same answer.
+ * Returns integer 1 closed, 0 if it was closed before
  */
 export const latchTrySetCount: Script<
   readonly [latch: string, channel: string, note: string],
@@ -553,9 +554,9 @@ export const latchTrySetCount: Script<
 )
 
 /**
- * Takes the lock when it is free, nobody waits for it in the line and it is not left to others. Asked again by the owner that has
- * it (a reply was lost), it is still one hold.
- * Returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
+ * Acquires the lock if it is free, nobody waits for it in the line and it is not left to outsiders. If its holder asks again (a reply
+ * was lost), it is still one hold.
+ * Returns nil held | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it may be another's turn
  */
 export const lockAcquire: Script<
   readonly [lock: string, queue: string, turn: string],
@@ -570,10 +571,10 @@ export const lockAcquire: Script<
 )
 
 /**
- * Those of one client ask for the lock. Who may have it has it; who stands in the line is marked as alive; others join it at its
- * end, or are refused. Asked again (a reply was lost), they find out how they stand. Server time counts, not the client's. Where
- * the lock has a counter, the first of those who ask has a token when it has the lock, above all before it.
- * Returns [digits stamp, integer left, integer open, integer share, digits token | nil, integer[owners/2] states] server time in µs; ms that the lock stays another's, -1 without expiry, -2 when it is free; for how many ms it is left to those who know of no line at most, and for how many visits of theirs; the token; of each owner: 1 held, 0 first in the line, behind one that cannot grant, or refused, 3 behind ours, 4 first behind ours, 2 has no place, and asked too late for one
+ * Owners of one client ask for the lock. One that may have it acquires it, one that stands in the line is marked as alive, and the others
+ * join the end of the line, or are refused. If asked again (a reply was lost), returns how they stand. The time is the server's, not the
+ * client's. If the lock has a counter, the first of these owners gets a token with the lock, higher than all before it.
+ * Returns [digits stamp, integer left, integer open, integer share, digits token | nil, integer[owners/2] states] server time in µs; ms that another owner keeps the lock, -1 without expiry, -2 if it is free; for how many ms at most it is left to outsiders, and for how many of their visits; the token; for each owner: 1 held, 0 first in the line, behind one that cannot grant, or refused, 3 behind our clients, 4 first behind our clients, 2 has no place, and asked too late for one
  */
 export const lockAsk: Script<
   readonly [lock: string, queue: string, deadlines: string, turn: string, ...counter: string[]],
@@ -588,9 +589,8 @@ export const lockAsk: Script<
 )
 
 /**
- * Who was granted the lock says that it goes on: it leaves the line and has its lease, and a token where the lock has a counter.
- * Never creates.
- * Returns [integer left, digits token | nil] ms that it is this owner's, 0 when it is not any more; its token
+ * Confirms a grant: the owner leaves the line and gets its lease, and a token if the lock has a counter. Never creates a hold.
+ * Returns [integer left, digits token | nil] ms that this owner holds it, 0 if it does not any more; its token
  */
 export const lockConfirm: Script<
   readonly [lock: string, queue: string, deadlines: string, ...counter: string[]],
@@ -605,8 +605,8 @@ export const lockConfirm: Script<
 )
 
 /**
- * Takes the lock from whoever holds it; it goes to the next in the line.
- * Returns integer 1 when it was held, 0 when it was free
+ * Releases the lock by force; it goes to the next in the line.
+ * Returns integer 1 if it was held, 0 if it was free
  */
 export const lockForceRelease: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -621,9 +621,9 @@ export const lockForceRelease: Script<
 )
 
 /**
- * Frees the lock of its owner, whatever the count, and tells those who wait for a message. It has one key: while a slot of a cluster
- * moves, no node runs what has several, one of which is not there. Who stands in the line finds out by asking.
- * Returns integer 1 freed, -1 when it was not this owner's
+ * Releases the lock of its owner, whatever the count, and wakes up those that wait for a message. It has one key: while a slot of a cluster
+ * moves, no node runs a script with several keys if one of them is not there. Waiters in the line find out by asking.
+ * Returns integer 1 released, -1 if this owner did not hold it
  */
 export const lockFree: Script<
   readonly [lock: string],
@@ -638,9 +638,9 @@ export const lockFree: Script<
 )
 
 /**
- * Passes a hold on to another owner: to the next waiter of this process, or to whoever adopts a ticket.
- * Asked again by the new owner (a reply was lost), it is still one hold.
- * Returns integer 1 passed, 0 when it was neither's, or no such lock
+ * Passes a hold to another owner: to the next waiter of this process, or to the call that adopts a ticket. If the new owner asks again (a
+ * reply was lost), it is still one hold.
+ * Returns integer 1 passed, 0 if neither owner holds it, or there is no such lock
  */
 export const lockPass: Script<
   readonly [lock: string],
@@ -655,9 +655,9 @@ export const lockPass: Script<
 )
 
 /**
- * Frees the lock of its owner, whatever the count, or takes who waits out of the line; what is free then goes to the next there,
- * or to those who wait for a message.
- * Returns integer 1 freed, 0 only waited, -1 neither held nor waited
+ * Releases the lock of its owner, whatever the count, or takes a waiter out of the line. If the lock is free then, it goes to the next
+ * there, or is announced to those that wait for a message.
+ * Returns integer 1 released, 0 only waited, -1 neither held nor waited
  */
 export const lockRelease: Script<
   readonly [lock: string, queue: string, deadlines: string, turn: string, ...counter: string[]],
@@ -672,9 +672,9 @@ export const lockRelease: Script<
 )
 
 /**
- * Gives the locks that are still their owners' at least a full lease, also where somebody took the expiry away. Never creates,
- * never shortens; touches nobody else's.
- * A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
+ * Extends the holds that are still their owners' to at least a full lease, even if somebody removed the expiry. Never creates a hold, never
+ * shortens one, and touches no other owner's. A key that holds something else by now counts as lost and does not stop the others. Any other
+ * error is the reply, because it says nothing about the holds.
  * Returns integer[owners] ms left, -1 without expiry, -2 lost, in the order of the locks
  */
 export const lockRenew: Script<
@@ -690,9 +690,9 @@ export const lockRenew: Script<
 )
 
 /**
- * Sets how often its owner holds the lock: one more, one less, or as often as before to make the lease longer.
- * Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
- * Returns integer ms left, -1 without expiry, -2 not this owner's
+ * Sets how often an owner holds the lock: once more, once less, or as often as before to extend the lease. The level is absolute, so a
+ * repeated or late copy does no harm. Never creates a hold, never shortens one.
+ * Returns integer ms left, -1 without expiry, -2 if this owner does not hold it
  */
 export const lockSetLevel: Script<
   readonly [lock: string],
@@ -707,10 +707,10 @@ export const lockSetLevel: Script<
 )
 
 /**
- * Takes permits for the calls of one process, in their order: for as many of them as there are permits for, where nobody stands in
- * the line and none are left to others. Each permit has an id, by which a call that is asked for again finds that it has been
- * served; a note says that it was given up meanwhile.
- * Returns [integer calls, integer all] how many of the calls have theirs, -1 when no permits are set, -2 when it may be another's turn; where not all, how many permits there are, those taken included. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
+ * Acquires permits for the calls of one process, in their order, for as many calls as there are permits for, if nobody stands in the line
+ * and no permits are left to outsiders. Each permit has an id, so a call that is repeated finds that it was served. A note says that the
+ * calls were given up meanwhile.
+ * Returns [integer calls, integer all] how many of the calls have theirs, -1 if no permits are set, -2 if it may be another's turn; if not all have, how many permits there are, those that are acquired included. Each of the calls: a lease in ms, 0 for no end; how many permits; that many ids
  */
 export const permitSemaphoreAcquire: Script<
   readonly [permits: string, note: string, queue: string, deadlines: string, turn: string, timeouts: string],
@@ -725,8 +725,8 @@ export const permitSemaphoreAcquire: Script<
 )
 
 /**
- * Adds permits, or takes some away, keeping the expiry. They go to those in the line, or to others, who wait for a message. Asked again
- * under the same note, it is done once; what was refused stays refused.
+ * Adds permits, or removes some, and keeps the expiry. New permits go to the line, or to outsiders, who wait for a message. If asked again
+ * under the same note, does it only once; what was refused stays refused.
  * Returns integer how many are available now
  */
 export const permitSemaphoreAdd: Script<
@@ -742,11 +742,11 @@ export const permitSemaphoreAdd: Script<
 )
 
 /**
- * Those of one process ask for permits, in their order: as many of them have theirs as there are permits for that nobody in the
- * line comes for first. If there are none for the first, the process stands in the line for as many as it waits for; who stands
- * there is shown to be alive, and what it was granted meanwhile is its own: its ids take the place of those of its trial. A note says
- * that the question was given up meanwhile.
- * Returns [integer calls, integer first, integer open, integer share, integer left, integer all] how many of the calls have theirs, -1 when no permits are set; 1 when it is the first in the line, 2 when others were seen who know of none; for how many ms permits are left to those at most, and for how many releases; for the first, ms until a permit is given back by its expiry, -1 when none will be; how many permits there are, those taken included. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
+ * Calls of one process ask for permits, in their order: as many have theirs as there are permits for that nobody ahead in the line wants.
+ * If there are none for the first call, the process stands in the line for as many as it waits for. If it stands there already, it is
+ * marked as alive, and what it was granted meanwhile is its own: the ids of its calls replace those of its trial. A note says that the
+ * calls were given up meanwhile.
+ * Returns [integer calls, integer first, integer open, integer share, integer left, integer all] how many of the calls have theirs, -1 if no permits are set; 1 if it is the first in the line, 2 if outsiders were seen, too; for how many ms at most permits are left to them, and for how many releases; for the first, ms until a permit expires and comes back, -1 if none will; how many permits there are, those that are acquired included. Each of the calls: a lease in ms, 0 for no end; how many permits; that many ids
  */
 export const permitSemaphoreAsk: Script<
   readonly [permits: string, note: string, queue: string, deadlines: string, amounts: string, turn: string, timeouts: string],
@@ -761,8 +761,8 @@ export const permitSemaphoreAsk: Script<
 )
 
 /**
- * How many permits there are; those whose time is over are given back, as Redisson does, and whoever is first in the line is called.
- * Returns [integer exists, integer available, integer acquired] exists: 1 when there is such a semaphore
+ * How many permits there are. Expired permits are reclaimed, as Redisson does, and then the first in the line is woken up.
+ * Returns [integer exists, integer available, integer acquired] exists: 1 if there is such a semaphore
  */
 export const permitSemaphoreCount: Script<
   readonly [permits: string, timeouts: string, queue: string],
@@ -777,8 +777,8 @@ export const permitSemaphoreCount: Script<
 )
 
 /**
- * Lets a permit last at least so long from now on. Never shortens, and never takes anew what is over.
- * Returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
+ * Makes a permit last at least this long from now on. Never shortens it, and never acquires again what has expired.
+ * Returns integer ms left, -1 if it never expires, -2 if it is unknown, expired or released
  */
 export const permitSemaphoreExtend: Script<
   readonly [timeouts: string],
@@ -794,7 +794,7 @@ export const permitSemaphoreExtend: Script<
 
 /**
  * How long a permit lasts.
- * Returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
+ * Returns integer ms left, -1 if it never expires, -2 if it is unknown, expired or released
  */
 export const permitSemaphoreLeaseTime: Script<
   readonly [timeouts: string],
@@ -809,8 +809,8 @@ export const permitSemaphoreLeaseTime: Script<
 )
 
 /**
- * Nobody of this process waits any more: it leaves the line, and what it had been granted there goes to the next.
- * Returns integer permits given back
+ * No call of this process waits any more: the process leaves the line, and what it had been granted there goes to the next.
+ * Returns integer permits that it had been granted
  */
 export const permitSemaphoreLeave: Script<
   readonly [permits: string, queue: string, deadlines: string, amounts: string, turn: string, timeouts: string],
@@ -825,10 +825,10 @@ export const permitSemaphoreLeave: Script<
 )
 
 /**
- * Gives permits back by their ids, all or none, and in the same step to calls of the same process that want just as many: nobody else is
- * passed, since its turn goes on. Asked again under the same note, it is done once; a second note says that the calls were given up
- * meanwhile.
- * Returns integer 1 done; 0: the ids were given back before; -1: one of them is unknown, expired or given back; -2: they are to be given back, there are too few
+ * Releases permits by their ids, all or none, and in the same step gives them to calls of the same process that want just as many. No other
+ * process is passed over, because the turn of this one goes on. If asked again under the same note, does it only once. A second note says
+ * that the calls were given up meanwhile.
+ * Returns integer 1 done; 0: the ids were released before; -1: one of them is unknown, expired or released; -2: they must be released, because there are too few permits, or the calls want another number, or were given up
  */
 export const permitSemaphorePass: Script<
   readonly [permits: string, note: string, timeouts: string, voided: string],
@@ -843,9 +843,9 @@ export const permitSemaphorePass: Script<
 )
 
 /**
- * Gives permits back by their ids: all, or none when one of them is unknown, expired or given back. They go to those in the line, or
- * to others, who wait for a message. Asked again under the same note, it tells again that it did.
- * Returns integer 1 done, -1 when nothing was given back
+ * Releases permits by their ids: all, or none if one of them is unknown, expired or released. They go to the line, or to outsiders, who
+ * wait for a message. If asked again under the same note, says again that it did.
+ * Returns integer 1 done, -1 if nothing was released
  */
 export const permitSemaphoreRelease: Script<
   readonly [permits: string, note: string, queue: string, deadlines: string, amounts: string, turn: string, timeouts: string],
@@ -860,9 +860,10 @@ export const permitSemaphoreRelease: Script<
 )
 
 /**
- * Gives permits that are still there at least a full lease, each of the semaphore at its place. Never creates, never
- * shortens. A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
- * Returns integer[ids] ms left, -1 when it never expires, -2 lost, in the order of the keys
+ * Extends permits that are still there to at least a full lease; each id belongs to the semaphore in the same position. Never creates a
+ * permit, never shortens one. A key that holds something else by now counts as lost and does not stop the others. Any other error is the
+ * reply, because it says nothing about the permits.
+ * Returns integer[ids] ms left, -1 if it never expires, -2 lost, in the order of the keys
  */
 export const permitSemaphoreRenew: Script<
   readonly [...timeouts: string[]],
@@ -877,9 +878,9 @@ export const permitSemaphoreRenew: Script<
 )
 
 /**
- * Sets how long a permit lasts from now on, also when that is shorter. Never takes anew what is over. Asked again under the same note,
- * it is done once: the lease may have been set anew since.
- * Returns integer 1 done, 0 when it is unknown, expired or given back
+ * Sets how long a permit lasts from now on, even if that is shorter. Never acquires again what has expired. If asked again under the same
+ * note, does it only once: the lease may have been set again since.
+ * Returns integer 1 done, 0 if it is unknown, expired or released
  */
 export const permitSemaphoreSetLease: Script<
   readonly [timeouts: string, note: string],
@@ -894,8 +895,8 @@ export const permitSemaphoreSetLease: Script<
 )
 
 /**
- * Makes it so that there are so many permits in all, those that are taken included. Asked again under the same note, it is
- * done once: others may have set it anew.
+ * Sets how many permits there are in all, those that are acquired included. If asked again under the same note, does it only once: others
+ * may have set the number again since.
  * Returns integer how many more there are now, negative for fewer
  */
 export const permitSemaphoreSetPermits: Script<
@@ -911,8 +912,8 @@ export const permitSemaphoreSetPermits: Script<
 )
 
 /**
- * Makes the semaphore where there is none. Asked again under the same note, it tells again whether it did.
- * Returns integer 1 made, 0 when it was there
+ * Creates the semaphore if there is none. If asked again under the same note, returns the same answer.
+ * Returns integer 1 created, 0 if it was there
  */
 export const permitSemaphoreTrySetPermits: Script<
   readonly [permits: string, note: string, queue: string, deadlines: string, amounts: string, turn: string, timeouts: string],
@@ -927,8 +928,8 @@ export const permitSemaphoreTrySetPermits: Script<
 )
 
 /**
- * Gives back what an acquire took whose answer was lost, if it took anything, and voids a copy of it that comes late.
- * Returns integer permits given back
+ * Undoes an acquire whose answer was lost: releases its permits, if it acquired any, and voids a late copy of it.
+ * Returns integer permits released
  */
 export const permitSemaphoreUndo: Script<
   readonly [permits: string, note: string, queue: string, deadlines: string, amounts: string, turn: string, timeouts: string],
@@ -943,11 +944,11 @@ export const permitSemaphoreUndo: Script<
 )
 
 /**
- * Those of one process ask for permits, in their order, where others wait, too. Who is first in the line has its turn: one call is
- * served, and more where there are permits for all processes in the line. If a call has to wait the process stands in the line, once:
- * behind the others after its turn. Whoever is first now learns when its permits are due. A call is known by its bytes, the last four
- * of which say how many it wants; a note says that it was given up meanwhile.
- * Returns [integer served, integer remaining, integer left, integer pause, integer stands] as of a take; ms until it asks again if nobody tells it to before; 1 where it stands in the line
+ * Calls of one process ask for permits, in their order, while other processes wait, too. The first process in the line has its turn: one
+ * call is served, and more if there are permits for all processes in the line. If a call has to wait, the process stands in the line, once;
+ * after its turn, behind the others. The new first learns when its permits are due. A call is known by its bytes, the last four of which
+ * say how many permits it wants. A note says that the calls were given up meanwhile.
+ * Returns [integer served, integer remaining, integer left, integer pause, integer stands] as of a take; ms until it asks again if no message makes it ask before; 1 if it stands in the line
  */
 export const rateLimiterAsk: Script<
   readonly [limiter: string, value: string, ownValue: string, permits: string, ownPermits: string, note: string, order: string, places: string],
@@ -963,7 +964,7 @@ export const rateLimiterAsk: Script<
 
 /**
  * How many permits there are.
- * Returns [integer permits, integer behind] how many, or at least enough of them, -1 before a rate is set; 1 where there may be more than was looked at
+ * Returns [integer permits, integer behind] how many, or at least enough of them, -1 before a rate is set; 1 if there may be more than was looked at
  */
 export const rateLimiterAvailable: Script<
   readonly [limiter: string, value: string, ownValue: string, permits: string, ownPermits: string],
@@ -978,8 +979,8 @@ export const rateLimiterAvailable: Script<
 )
 
 /**
- * Nobody of this process waits any more: it leaves the line.
- * Returns integer 1 where it stood there
+ * No call of this process waits any more: it leaves the line.
+ * Returns integer 1 if it stood there
  */
 export const rateLimiterLeave: Script<
   readonly [order: string, places: string],
@@ -994,10 +995,10 @@ export const rateLimiterLeave: Script<
 )
 
 /**
- * Gives permits back. As many of the youngest grants leave the window with them, so that they do not come back once more when
- * those would have left it: so many of them in one script, and the caller asks again for the rest. Asked again under the same note, it is
- * done once; what was refused stays refused.
- * Returns integer 1 done, -1 before a rate is set; below that, one more than the permits that are still to be given back, negative
+ * Releases permits. As many of the newest grants leave the window with them; otherwise, those permits would come back a second time. One
+ * script removes only a limited number of grants, and the caller asks again for the rest. If asked again under the same note, does it only
+ * once; what was refused stays refused.
+ * Returns integer 1 done, -1 before a rate is set; below that, one more than the permits that are still to be released, negative
  */
 export const rateLimiterRelease: Script<
   readonly [limiter: string, value: string, ownValue: string, permits: string, ownPermits: string, note: string, channel: string, order: string, places: string],
@@ -1012,9 +1013,9 @@ export const rateLimiterRelease: Script<
 )
 
 /**
- * Sets another rate. What was granted goes on counting, or not. Asked again under the same note, it is done once; what was refused
- * stays refused.
- * Returns integer 1 set, 2 set and the grants are not all counted yet, 0 when there is no limiter and it need not be made
+ * Sets another rate. What was granted still counts, or not (`keepState`). If asked again under the same note, does it only once;
+ * what was refused stays refused.
+ * Returns integer 1 set, 2 set and the grants are not all counted yet, 0 if there is no limiter and it was not to be created
  */
 export const rateLimiterSetRate: Script<
   readonly [limiter: string, value: string, ownValue: string, permits: string, ownPermits: string, note: string, channel: string, order: string, places: string],
@@ -1029,10 +1030,10 @@ export const rateLimiterSetRate: Script<
 )
 
 /**
- * Takes permits for the calls of one process, in their order: for as many of them as there is room for in the window. A call
- * is known by its bytes, the last four of which say how many it wants: when it is asked for again it finds what it has. A note
- * says that it was given up meanwhile.
- * Returns [integer served, integer remaining, integer left] how many of the calls have theirs, -1 before a rate is set, -2 when the first wants more than the rate, -3 where others may stand in a line for them; how many permits there are still; ms until the next call could have its own, 0 where that is not known before it asks again, which it may at once
+ * Acquires permits for the calls of one process, in their order, for as many calls as there is room for in the window. A call is known
+ * by its bytes, the last four of which say how many permits it wants; if it is repeated, it finds what it has. A note says that the
+ * calls were given up meanwhile.
+ * Returns [integer served, integer remaining, integer left] how many of the calls have theirs, -1 before a rate is set, -2 if the first wants more than the rate, -3 if others may stand in a line for them; how many permits are left; ms until the next call could have its own, 0 if that is known only when it asks again, which it may do at once
  */
 export const rateLimiterTake: Script<
   readonly [limiter: string, value: string, ownValue: string, permits: string, ownPermits: string, note: string, order: string],
@@ -1047,8 +1048,8 @@ export const rateLimiterTake: Script<
 )
 
 /**
- * Sets a rate where there is none, and tells those who wait for one. Asked again under the same note, it tells again whether it did.
- * Returns integer 1 set, 0 when one was
+ * Sets a rate if there is none, and notifies those that wait for one. If asked again under the same note, returns the same answer.
+ * Returns integer 1 set, 0 if there was one
  */
 export const rateLimiterTrySetRate: Script<
   readonly [limiter: string, note: string, channel: string, order: string, places: string],
@@ -1063,8 +1064,8 @@ export const rateLimiterTrySetRate: Script<
 )
 
 /**
- * Gives back what calls took that were given up, if they took anything, and voids a copy of their request that comes late.
- * Returns integer permits given back
+ * Undoes calls that were given up: releases their permits, if they acquired any, and voids a late copy of their request.
+ * Returns integer permits released
  */
 export const rateLimiterUndo: Script<
   readonly [limiter: string, value: string, ownValue: string, permits: string, ownPermits: string, note: string, channel: string, order: string, places: string],
@@ -1079,9 +1080,9 @@ export const rateLimiterUndo: Script<
 )
 
 /**
- * Reads where nobody writes, or writes where nobody has it; and where nobody waits in the line and it is not left to others.
- * Asked again by the owner that has it (a reply was lost), it is still one hold.
- * Returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
+ * Reads if nobody writes, or writes if nobody holds the lock; and only if nobody waits in the line and the lock is not left to outsiders.
+ * If its holder asks again (a reply was lost), it is still one hold.
+ * Returns nil held | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it may be another's turn
  */
 export const readWriteLockAcquire: Script<
   readonly [lock: string, queue: string, turn: string],
@@ -1096,9 +1097,10 @@ export const readWriteLockAcquire: Script<
 )
 
 /**
- * Those of one client ask to read or to write. Who may is in; who stands in the line is marked as alive; others join it at its
- * end, or are refused. Asked again (a reply was lost), they find out how they stand. Server time counts, not the client's.
- * Returns [digits stamp, integer left, integer open, integer share, integer[owners/2] states] server time in µs; ms that the lock stays somebody's, -1 without expiry, -2 when it is free; for how many ms it is left to those who know of no line at most, and for how many visits of theirs; of each owner: 1 in, 0 first in the line behind one that cannot let it in, or refused, 3 behind ours, 4 first behind ours, 2 has no place, and asked too late for one
+ * Owners of one client ask to read or to write. One that may is let in, one that stands in the line is marked as alive, and
+ * the others join the end of the line, or are refused. If asked again (a reply was lost), returns how they stand. The time is
+ * the server's, not the client's.
+ * Returns [digits stamp, integer left, integer open, integer share, integer[owners/2] states] server time in µs; ms that the lock stays held, -1 without expiry, -2 if it is free; for how many ms at most it is left to outsiders, and for how many of their visits; for each owner: 1 in, 0 first in the line behind one that cannot let it in, or refused, 3 behind our clients, 4 first behind our clients, 2 has no place, and asked too late for one
  */
 export const readWriteLockAsk: Script<
   readonly [lock: string, queue: string, deadlines: string, turn: string],
@@ -1113,8 +1115,8 @@ export const readWriteLockAsk: Script<
 )
 
 /**
- * Who was let in says that it goes on: it leaves the line and has its lease. Never lets in.
- * Returns integer ms that it has it, 0 when it does not any more
+ * Confirms a grant: the owner leaves the line and gets its lease. Never lets an owner in.
+ * Returns integer ms that it holds the lock, 0 if it does not any more
  */
 export const readWriteLockConfirm: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -1129,8 +1131,8 @@ export const readWriteLockConfirm: Script<
 )
 
 /**
- * Takes the lock from all who read, or from who writes and the reads of its own; who is next enters.
- * Returns integer 1 when it was held so, 0 when not
+ * Releases the lock by force: all reads, or the write and the reads of its own owner. The next in the line enters.
+ * Returns integer 1 if it was held in this mode, 0 if not
  */
 export const readWriteLockForceRelease: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -1145,9 +1147,8 @@ export const readWriteLockForceRelease: Script<
 )
 
 /**
- * Who holds the lock, in which mode, how often, for how long, and the waiters in their order. Where there are many, some of
- * them at a time.
- * Returns [integer ttl, string next, string[pairs] fields and values in turn, integer[] left, string[pairs] waiting owners and deadlines in turn] ttl in ms, -1 without expiry, -2 when free; where to go on, 0 when that is all; for how many ms each field's read goes on, 0 when it died or is none; deadlines in ms since the epoch, by the server's clock
+ * Who holds the lock, in which mode, how often, for how long, and the waiters in their order. If there are many, some at a time.
+ * Returns [integer ttl, string next, string[pairs] fields and values in turn, integer[] left, string[pairs] waiting owners and deadlines in turn] ttl in ms, -1 without expiry, -2 if free; where to continue, 0 if that is all; for how many ms each field's read goes on, 0 if it is dead or is not a read; deadlines in ms since the epoch, by the server's clock
  */
 export const readWriteLockInspect: Script<
   readonly [lock: string, queue: string, deadlines: string],
@@ -1162,8 +1163,8 @@ export const readWriteLockInspect: Script<
 )
 
 /**
- * Passes a read on to another owner: to whoever adopts a ticket. Asked again by the new owner, it is still one hold.
- * Returns integer 1 passed, 0 when it was neither's, or no read
+ * Passes a read to another owner: the call that adopts a ticket. If the new owner asks again, it is still one hold.
+ * Returns integer 1 passed, 0 if neither owner holds it, or it is not a read
  */
 export const readWriteLockReadPass: Script<
   readonly [lock: string, given: string, taken: string],
@@ -1178,9 +1179,9 @@ export const readWriteLockReadPass: Script<
 )
 
 /**
- * Gives the reads that are still their owners' at least a full lease, and the locks as much as their reads have: a renewal
- * of Redisson's makes that shorter. Never creates, never shortens; touches nobody else's.
- * A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
+ * Extends the reads that are still their owners' to at least a full lease, and the locks to at least as much, because a renewal by Redisson
+ * may shorten them. Never creates a hold, never shortens one, and touches no other owner's. A key that holds something else by now counts
+ * as lost and does not stop the others. Any other error is the reply, because it says nothing about the reads.
  * Returns integer[owners] ms left, -2 lost, in the order of the owners
  */
 export const readWriteLockReadRenew: Script<
@@ -1196,9 +1197,9 @@ export const readWriteLockReadRenew: Script<
 )
 
 /**
- * Sets how often a reader holds the lock: one more, one less, or as often as before to make the lease longer.
- * Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
- * Returns integer ms left, -2 not this owner's
+ * Sets how often a reader holds the lock: once more, once less, or as often as before to extend the lease. The level is absolute, so a
+ * repeated or late copy does no harm. Never creates a hold, never shortens one.
+ * Returns integer ms left, -2 if this owner does not hold it
  */
 export const readWriteLockReadSetLevel: Script<
   readonly [lock: string, levels: string],
@@ -1213,8 +1214,8 @@ export const readWriteLockReadSetLevel: Script<
 )
 
 /**
- * Reads under a write of its own, whoever waits.
- * Returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is free
+ * Reads under the owner's own write, even if others wait.
+ * Returns nil held | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it is free
  */
 export const readWriteLockReadUnder: Script<
   readonly [lock: string, levels: string],
@@ -1229,8 +1230,8 @@ export const readWriteLockReadUnder: Script<
 )
 
 /**
- * Ends a read or a write, whatever its count, or takes a waiter out of the line; who is next there enters, or those who wait for
- * a message. Those who stood right behind a writer and have had their turn in its process meanwhile leave with it.
+ * Ends a read or a write, whatever its count, or takes a waiter out of the line. The next in the line enters, or those that wait for a
+ * message are woken up. Owners that stood right behind a writer and have had their turn in its process meanwhile leave with it (`served`).
  * Returns integer 1 ended, 0 only waited, -1 neither
  */
 export const readWriteLockRelease: Script<
@@ -1246,9 +1247,9 @@ export const readWriteLockRelease: Script<
 )
 
 /**
- * Passes a write on to another owner: to the next waiter of this process, or to whoever adopts a ticket. A read under it that
- * came late does not outlast the lock. Asked again by the new owner, it is still one hold.
- * Returns integer 1 passed, 0 when it was neither's, or no write
+ * Passes a write to another owner: to the next waiter of this process, or to the call that adopts a ticket. The lock lasts at least as long
+ * as a read that has come under it meanwhile. If the new owner asks again, it is still one hold.
+ * Returns integer 1 passed, 0 if neither owner holds it, or it is not a write
  */
 export const readWriteLockWritePass: Script<
   readonly [lock: string],
@@ -1263,10 +1264,10 @@ export const readWriteLockWritePass: Script<
 )
 
 /**
- * Takes permits for the calls of one process, in their order: for as many of them as there are permits for, where nobody stands in
- * the line and none are left to others. The note tells what was taken to whoever asks again, and keeps a copy that comes late from
- * taking more. It lasts for as long as the permits may have to be given back by it.
- * Returns integer how many of the calls have theirs, -1 when no permits are set, -2 when it may be another's turn
+ * Acquires permits for the calls of one process, in their order, for as many calls as there are permits for, if nobody stands in the line
+ * and no permits are left to outsiders. If asked again, the note says what was acquired; it also keeps a late copy from acquiring more. It
+ * lasts for as long as the permits may have to be released by it.
+ * Returns integer how many of the calls have theirs, -1 if no permits are set, -2 if it may be another's turn
  */
 export const semaphoreAcquire: Script<
   readonly [permits: string, note: string, queue: string, deadlines: string, turn: string],
@@ -1281,9 +1282,9 @@ export const semaphoreAcquire: Script<
 )
 
 /**
- * Adds permits, or takes some away, keeping the expiry. They go to those in the line, or to others, who wait for a message. Asked again
- * under the same note, it is done once; what was refused stays refused. The note lasts for as long as who gives back may ask again.
- * Returns integer 1 done, -1 when there is no such semaphore and it need not be made
+ * Adds permits, or removes some, and keeps the expiry. New permits go to the line, or to outsiders, who wait for a message. If asked again
+ * under the same note, does it only once; what was refused stays refused. The note lasts for as long as a release may be repeated.
+ * Returns integer 1 done, -1 if there is no such semaphore and it was not to be created
  */
 export const semaphoreAdd: Script<
   readonly [permits: string, note: string, queue: string, deadlines: string, amounts: string, turn: string],
@@ -1298,11 +1299,11 @@ export const semaphoreAdd: Script<
 )
 
 /**
- * Those of one process ask for permits, in their order: as many of them have theirs as there are permits for that nobody in the
- * line comes for first. If there are none for the first, the process stands in the line for as many as it waits for; who stands
- * there is shown to be alive, and what it was granted meanwhile is its own. The note tells what was taken to whoever asks again,
- * and keeps a copy that comes late from taking more, or from joining.
- * Returns [integer calls, integer first, integer open, integer share] how many of the calls have theirs, -1 when no permits are set; 1 when it is the first in the line, 2 when others were seen who know of none; for how many ms permits are left to those at most, and for how many releases
+ * Calls of one process ask for permits, in their order: as many have theirs as there are permits for that nobody ahead in the line wants.
+ * If there are none for the first call, the process stands in the line for as many as it waits for. If it stands there already, it is
+ * marked as alive, and what it was granted meanwhile is its own. If asked again, the note says what was acquired; it also keeps a late copy
+ * from acquiring more, or from joining.
+ * Returns [integer calls, integer first, integer open, integer share] how many of the calls have theirs, -1 if no permits are set; 1 if it is the first in the line, 2 if outsiders were seen, too; for how many ms at most permits are left to them, and for how many releases
  */
 export const semaphoreAsk: Script<
   readonly [permits: string, note: string, queue: string, deadlines: string, amounts: string, turn: string],
@@ -1317,8 +1318,8 @@ export const semaphoreAsk: Script<
 )
 
 /**
- * Takes all permits there are; a debt is made good. Keeps the expiry. Asked again under the same note, it tells what it took.
- * Returns integer permits taken, negative when there was a debt
+ * Acquires all permits there are, or makes good a debt. Keeps the expiry. If asked again under the same note, returns the same answer.
+ * Returns integer permits acquired, negative if there was a debt
  */
 export const semaphoreDrain: Script<
   readonly [permits: string, note: string],
@@ -1333,8 +1334,8 @@ export const semaphoreDrain: Script<
 )
 
 /**
- * Nobody of this process waits any more: it leaves the line, and what it had been granted there goes to the next.
- * Returns integer permits given back
+ * No call of this process waits any more: the process leaves the line, and what it had been granted there goes to the next.
+ * Returns integer permits that it had been granted
  */
 export const semaphoreLeave: Script<
   readonly [permits: string, queue: string, deadlines: string, amounts: string, turn: string],
@@ -1349,8 +1350,8 @@ export const semaphoreLeave: Script<
 )
 
 /**
- * Makes the semaphore where there is none. Asked again under the same note, it tells again whether it did.
- * Returns integer 1 made, 0 when it was there
+ * Creates the semaphore if there is none. If asked again under the same note, returns the same answer.
+ * Returns integer 1 created, 0 if it was there
  */
 export const semaphoreTrySetPermits: Script<
   readonly [permits: string, note: string, queue: string, deadlines: string, amounts: string, turn: string],
@@ -1365,8 +1366,8 @@ export const semaphoreTrySetPermits: Script<
 )
 
 /**
- * Gives back what an acquire took whose answer was lost, if it took anything, and voids a copy of it that comes late.
- * Returns integer permits given back
+ * Undoes an acquire whose answer was lost: releases its permits, if it acquired any, and voids a late copy of it.
+ * Returns integer permits released
  */
 export const semaphoreUndo: Script<
   readonly [permits: string, note: string, queue: string, deadlines: string, amounts: string, turn: string],
@@ -1381,8 +1382,8 @@ export const semaphoreUndo: Script<
 )
 
 /**
- * Claims a slot for this run: one that nobody has claimed yet, or one whose run has died, up to so many times. Only whoever holds its lock may. Asked again
- * by the same run (a reply was lost), it answers the same.
+ * Claims a slot for this run: one that nobody has claimed yet, or one whose run has died, up to `most` attempts. Only the holder of its
+ * lock may claim it. If the same run asks again (a reply was lost), returns the same answer.
  * Returns [digits token, integer attempt] | nil ended, run by another, or tried too often
  */
 export const slotsClaim: Script<
@@ -1398,8 +1399,9 @@ export const slotsClaim: Script<
 )
 
 /**
- * Writes how a run of a slot has ended, if the slot is still that run's, or nobody's: work may take longer than a record is kept.
- * Returns integer 1 written, 0 it is another's, or gone
+ * Writes how a run of a slot has ended, if the slot still belongs to that run, or its record is gone: work may
+ * take longer than a record is kept.
+ * Returns integer 1 written, 0 it belongs to another run, or is gone
  */
 export const slotsFinish: Script<
   readonly [slot: string],
@@ -1414,7 +1416,7 @@ export const slotsFinish: Script<
 )
 
 /**
- * What is known of a slot, whether somebody runs it now, and what time it is.
+ * What is known of a slot, whether a process runs it now, and the server's time.
  * Returns [string | nil state, string | nil run, string | nil attempt, string | nil token, string | nil began, string | nil ended, integer running, integer now]
  */
 export const slotsLook: Script<
@@ -1430,8 +1432,8 @@ export const slotsLook: Script<
 )
 
 /**
- * Claims a slot that nobody has claimed yet, for no run: nobody runs it any more.
- * Returns integer 1 nobody had claimed it, 0 somebody had
+ * Claims a slot that nobody has claimed yet, for no run, because none will run it any more.
+ * Returns integer 1 nobody had claimed it, 0 another run had
  */
 export const slotsSkip: Script<
   readonly [slot: string, last: string],
@@ -1446,8 +1448,8 @@ export const slotsSkip: Script<
 )
 
 /**
- * Takes the lock when it is free. Asked again by the owner that has it (a reply was lost), it is still one hold.
- * Returns nil held | integer ms that it stays another's, -1 when it has no expiry
+ * Acquires the lock if it is free. If its holder asks again (a reply was lost), it is still one hold.
+ * Returns nil held | integer ms that another owner keeps it, -1 if it has no expiry
  */
 export const spinLockAcquire: Script<
   readonly [lock: string],
@@ -1462,8 +1464,8 @@ export const spinLockAcquire: Script<
 )
 
 /**
- * Takes the lock from whoever holds it, and tells nobody.
- * Returns integer 1 when it was held, 0 when it was free
+ * Releases the lock by force, without a message.
+ * Returns integer 1 if it was held, 0 if it was free
  */
 export const spinLockForceRelease: Script<
   readonly [lock: string],
@@ -1479,7 +1481,7 @@ export const spinLockForceRelease: Script<
 
 /**
  * Who holds the lock, how often, and for how long.
- * Returns [integer ttl, string[pairs] owners and counts in turn] ttl in ms, -1 without expiry, -2 when free
+ * Returns [integer ttl, string[pairs] owners and counts in turn] ttl in ms, -1 without expiry, -2 if free
  */
 export const spinLockInspect: Script<
   readonly [lock: string],
@@ -1494,8 +1496,8 @@ export const spinLockInspect: Script<
 )
 
 /**
- * Frees the lock of its owner, whatever the count, and tells nobody.
- * Returns integer 1 freed, 0 when it was not this owner's
+ * Releases the lock of its owner, whatever the count, without a message.
+ * Returns integer 1 released, 0 if this owner did not hold it
  */
 export const spinLockRelease: Script<
   readonly [lock: string],
@@ -1510,8 +1512,8 @@ export const spinLockRelease: Script<
 )
 
 /**
- * Deletes all keys of an object, gives them an expiry, or takes that away: where its first key is one of its kind, a limiter's
- * rate or a count, and not a lock or what another program has there.
+ * Deletes all keys of an object, sets an expiry on them, or removes their expiry. Does so only if the first key is one of the object's
+ * kind, a limiter's rate or a count, and not a lock or something that another program wrote.
  * Returns integer how many of them it changed
  */
 export const coreChangeKeys: Script<

@@ -1,5 +1,5 @@
--- Fields of a hash and their values, in turn, from a cursor on: about `most` fields, or less where they are longer than wire names, for another
--- program may have written megabytes there. And where to go on, '0' where that is all.
+-- Fields of a hash and their values, in turn, from a cursor on: about `most` fields, or fewer if they are longer than wire names, because
+-- another program may have written megabytes there. Also returns the cursor to continue from, '0' if that is all.
 local function fieldsAt(key, from, most)
   local some, bytes, part = {}, 0, 1
   repeat

@@ -1,5 +1,5 @@
--- Who holds a lock that one owner has at a time; false when it is free, nil when what stands there is no such lock: an owner,
--- and how often it holds, which comes second.
+-- The holder of a lock that one owner has at a time, and how often it holds it. False if the lock is free; nil if what is
+-- stored there is not such a lock.
 local function holderOf(lock)
   local fields = redis.call('HLEN', lock)
   local held = fields == 1 and redis.call('HGETALL', lock)

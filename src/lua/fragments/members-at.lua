@@ -1,5 +1,6 @@
--- Members of a sorted set and their scores, in turn, from a rank on: `most` of them, and none above the score `till`. Few at a time, and less where
--- they come to half a megabyte, for another program may have written megabytes there. Whether they do.
+-- Members of a sorted set and their scores, in turn, from a rank on: `most` of them, and none above the score `till`.
+-- Reads a few at a time, and stops after half a megabyte, because another program may have written megabytes there. Also
+-- returns whether it stopped for that.
 local function membersAt(key, first, most, till)
   local some, bytes = {}, 0
   if till then most = math.min(most, redis.call('ZCOUNT', key, '-inf', till) - first) end

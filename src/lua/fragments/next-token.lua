@@ -1,5 +1,5 @@
--- The token of whoever has the lock now, above all before it. Asked again it is another: of a line that was evicted nobody knows who
--- has had one. Where none is to be had, who is new there does not have the lock either.
+-- The token of the current holder, higher than all before it. If asked again, it is another one: if the line was evicted, nothing says who
+-- has had a token. If no token can be counted, a new holder loses the lock again.
 local function nextToken(lock, owner, counter, known, isNew)
   local token
   raiseCounter(counter, known)
@@ -7,7 +7,7 @@ local function nextToken(lock, owner, counter, known, isNew)
     if isNew then redis.call('HDEL', lock, owner) end
   end, function()
     redis.call('INCR', counter)
-    -- As text: a number of Lua's is exact up to 2^53 only.
+    -- As text, because Lua's numbers are exact only up to 2^53.
     token = redis.call('GET', counter)
   end)
   return token

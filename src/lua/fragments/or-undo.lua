@@ -1,5 +1,5 @@
--- Runs a step. Redis does not roll back a script whose command it refuses: then `undo` runs first, and the step fails again, with
--- the server's own words.
+-- Runs a step. Redis does not roll back a script if it refuses one of its commands. In that case `undo` runs, and then the step fails
+-- again, with the server's own error.
 local function orUndo(undo, step, ...)
   if not pcall(step, ...) then
     undo()

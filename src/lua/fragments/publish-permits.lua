@@ -1,5 +1,5 @@
--- Tells waiters how many permits there are now; returns how many processes heard it. Redisson's listeners take a count from 1 to
--- 2^31 - 1. What was done is done, also where telling it is refused.
+-- Publishes how many permits there are now, and returns how many processes heard it. Redisson's listeners accept a count from 1 to
+-- 2147483647. If the server refuses the message, what was done stays done.
 local function publishPermits(channel, publish, available)
   if available <= 0 then
     return 0

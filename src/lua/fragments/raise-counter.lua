@@ -1,8 +1,9 @@
--- The counter is never below what somebody is known to have had, also where its key was deleted. Compared as text: a number
--- of Lua's is exact up to 2^53 only. What goes wrong here is met, and told, by whoever counts on. Returns what it is now.
+-- Raises a counter that is below a token that a client is known to have, for example because the key was deleted. Compares as text,
+-- because Lua's numbers are exact only up to 2^53. An error is ignored here: the command that counts up next fails with it, too.
+-- Returns the value of the counter now.
 local function raiseCounter(counter, least)
   local count = redis.pcall('GET', counter) or '0'
-  -- Below zero is below all.
+  -- A value below zero is lower than any token.
   local below = type(count) == 'string' and (#count < #least or #count == #least and count < least or string.sub(count, 1, 1) == '-')
   if below and redis.pcall('SET', counter, least).ok then
     return least

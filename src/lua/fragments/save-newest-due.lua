@@ -1,6 +1,6 @@
--- Remembers the newest slot by when it was due, for those who ask which ones were missed: without an expiry, since slots may lie further
--- apart than they are kept. One that is not due yet is none, nor is one that was written so: a clock was ahead. Where it cannot be written
--- nothing else changes.
+-- Remembers when the newest slot was due, for calls that ask which slots were missed. It has no expiry, because slots may lie further apart
+-- than they are kept. A slot that is not due yet does not count, nor does a time in the future that was written before: a clock was ahead.
+-- If this cannot be written, nothing else changes.
 local function saveNewestDue(last, due)
   local now = serverNow()
   local newest = due ~= '' and tonumber(due) <= now and redis.pcall('GETRANGE', last, 0, 31)

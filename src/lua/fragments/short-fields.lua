@@ -1,4 +1,5 @@
--- Fields of a hash, as HMGET says them, but empty where one is longer than any of ours: another program may have left megabytes there.
+-- Fields of a hash, as HMGET returns them, but empty if one is longer than any that holdfast writes: another program
+-- may have left megabytes there.
 local function shortFields(key, ...)
   local fields = {}
   for i, field in ipairs({ ... }) do

@@ -1,5 +1,5 @@
--- What is told to whoever finds another layout under the name: what that is, as far as a few fields show it, of what may be long one. Looked at only
--- where nothing has been written yet.
+-- The error for a client that finds another layout under the name: what that is, as far as a few fields show; just one, if fields may be
+-- long. Only looked at if nothing has been written yet.
 local function wrongKind(key)
   local found, some = 'a hash of another program', redis.call('HSCAN', key, '0', 'COUNT', 1)[2]
   -- Nothing long is read, or searched.

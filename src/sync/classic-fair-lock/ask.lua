@@ -1,12 +1,12 @@
--- Each owner asks for the lock, as a Redisson before version 4 does: it takes the lock where that is free and it is its turn,
--- else it stands in the queue. Where places are counted on (since 3.11), each stands its allowance behind the one before it,
--- and all move up when somebody takes the lock; before that, everybody stands an allowance behind the head, and asking again
--- renews it. Server time counts, not the client's.
+-- Each owner asks for the lock as a Redisson client before version 4 does: it acquires the lock if that is free and it is its turn,
+-- otherwise it stands in the queue. Since 3.11, places count: each stands its allowance behind the one before it, and all move up
+-- when one acquires the lock. Before that, everybody stands an allowance behind the head, and asking again renews that. The time is
+-- the server's, not the client's.
 -- KEYS lock, queue, deadlines
 -- ARGV counted, joins, notAfter (ms), asked[4..]
---   asked: owners, their leases and their allowances in turn
--- returns [digits stamp, integer left, integer[asked/3] states] server time in µs; ms until one of them should ask again, negative
--- when none can say; of each owner: 1 held, 0 waits, 2 has no place, and joins not, or asked too late
+--   asked: owners, their leases and their allowances, in turn
+-- returns [digits stamp, integer left, integer[asked/3] states] server time in µs; ms until one of them should ask again, negative if that
+-- is not known; for each owner: 1 held, 0 waits, 2 has no place, and does not join, or asked too late
 
 if holderOf(lock) == nil then
   return wrongKind(lock)
@@ -28,13 +28,13 @@ local function take(owner, lease, allowance, holds)
     addScores(deadlines, waiting)
     takeHold(lock, owner, lease)
   else
-    -- What it has had longer, since it has taken the lock again, is not made shorter.
+    -- A longer lease, because the owner acquired again, is not shortened.
     redis.call('PEXPIRE', lock, math.max(lease, leftOf(lock)))
   end
   return true
 end
 
--- For how long it is told to wait: until the one that it stands behind counts as gone.
+-- Puts an owner in the queue. Returns for how many ms it should wait: until the place before it counts as gone.
 local function stand(owner, allowance, deadline)
   if deadline and counted then
     return deadline - allowance - now
@@ -54,7 +54,7 @@ removeOverdue(queue, deadlines, now)
 local soonest, states = nil, {}
 for i = 4, #asked, 3 do
   local owner, allowance, state = asked[i], tonumber(asked[i + 2]), 2
-  -- Who has it already asks again because a reply was lost.
+  -- A holder asks again because a reply was lost.
   local holds = redis.call('HEXISTS', lock, owner) == 1
   local deadline = redis.call('ZSCORE', deadlines, owner)
   if holds or deadline or now <= notAfter then

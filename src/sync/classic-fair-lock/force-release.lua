@@ -1,7 +1,7 @@
--- Takes the lock from whoever holds it; the next in the queue is told.
+-- Releases the lock by force, and wakes up the next in the queue.
 -- KEYS lock, queue, deadlines
 -- ARGV channel, publish
--- returns integer 1 when it was held, 0 when it was free
+-- returns integer 1 if it was held, 0 if it was free
 
 if holderOf(lock) == nil then
   return wrongKind(lock)
@@ -13,7 +13,7 @@ if redis.call('UNLINK', lock) == 0 then
 end
 local head = redis.call('LINDEX', queue, 0)
 if head then
-  -- Freed is freed, also where telling it is refused.
+  -- The lock is free even if the server refuses the message.
   redis.pcall(publish, channel .. ':' .. head, '0')
 end
 return 1

@@ -1,9 +1,9 @@
--- Frees the lock of its owner, whatever the count, or takes a waiter out of the queue, as a Redisson before version 4 does:
--- those behind move up, where places are counted on (since 3.11); before that all do, when it was the head. What is free
--- then is told to the next.
+-- Releases the lock of its owner, whatever the count, or takes a waiter out of the queue, as a Redisson client before version 4
+-- does. Since 3.11, places count, and those behind move up; before that, all do if it was the head. If the lock is free then, the
+-- next in the queue is woken up.
 -- KEYS lock, queue, deadlines
 -- ARGV owner, allowance (ms), counted, channel, publish
--- returns integer 1 freed, 0 only waited, -1 neither held nor waited
+-- returns integer 1 released, 0 only waited, -1 neither held nor waited
 
 local wasHead = redis.call('LINDEX', queue, 0) == owner
 local held = redis.pcall('HEXISTS', lock, owner) == 1
@@ -25,7 +25,7 @@ else
   if redis.call('LLEN', queue) <= LINE_SEARCHED then
     waited = redis.call('ZREM', deadlines, owner) + redis.call('LREM', queue, 0, owner) > 0
   else
-    -- Such a line is not searched: long overdue, it goes when it is at the head.
+    -- Such a line is not searched: the place becomes long overdue, and is removed once it is at the head.
     waited = redis.call('ZADD', deadlines, 'XX', 'CH', 1, owner) == 1
   end
 end
@@ -33,11 +33,11 @@ if not waited then
   local time = redis.call('TIME')
   removeOverdue(queue, deadlines, time[1] * 1000 + math.floor(time[2] / 1000))
 end
--- Where it was its turn, Redisson's own leave without a word, and the next finds out when its time is over.
+-- Redisson's own clients leave without a message, even if it was their turn, and the next finds out when its time is over.
 if (wasHead or not waited) and redis.call('EXISTS', lock) == 0 then
   local head = redis.call('LINDEX', queue, 0)
   if head and #head < LONGEST_NAME then
-    -- Freed is freed, also where telling it is refused.
+    -- The lock is free even if the server refuses the message.
     redis.pcall(publish, channel .. ':' .. head, '0')
   end
 end

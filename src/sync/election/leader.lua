@@ -1,4 +1,4 @@
--- Who leads: what the leader wrote, as long as the lock is its own.
+-- Who leads: what the leader wrote, as long as it holds the lock.
 -- KEYS lock, leader
 -- returns [string owner, string | nil term, string | nil revision, string | nil since, string | nil form, string | nil value, integer left, integer now] | nil nobody leads
 

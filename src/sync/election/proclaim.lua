@@ -1,9 +1,9 @@
--- Writes who leads, and with which value, where the lock is still this owner's, and tells the observers of a change. A copy that comes late changes
--- nothing: each value of a term has a number.
+-- Writes who leads, and with which value, if this owner still holds the lock, and notifies the observers of a change. A late copy changes
+-- nothing, because each value of a term has a number.
 -- KEYS lock, leader, channel
 -- ARGV owner, term, revision (count text), form, value, kept (ms text), publish
---   publish: empty where nothing has changed
--- returns integer 1 written, 0 the lock is not this owner's
+--   publish: empty if nothing has changed
+-- returns integer 1 written, 0 this owner does not hold the lock
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

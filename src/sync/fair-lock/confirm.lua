@@ -1,8 +1,8 @@
--- Who was granted the lock says that it goes on: it leaves the line and has its lease. Never creates; where it has been taken
--- again meanwhile, or was confirmed before, it never shortens.
+-- Confirms a grant: the owner leaves the line and gets its lease. Never creates a hold. If the owner acquired again meanwhile, or
+-- confirmed before, never shortens it.
 -- KEYS lock, queue, deadlines
 -- ARGV owner, lease (ms)
--- returns integer ms that it is this owner's, 0 when it is not any more
+-- returns integer ms that this owner holds it, 0 if it does not any more
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

@@ -1,10 +1,10 @@
--- Each owner of one client takes the lock when it is free and nobody waits, else it joins the line at its end. Asked again (a
--- reply was lost), they find out how they stand. Server time counts, not the client's.
+-- Each owner of one client acquires the lock if it is free and nobody waits, otherwise it joins the end of the line. If asked again (a
+-- reply was lost), returns how they stand. The time is the server's, not the client's.
 -- KEYS lock, queue, deadlines
 -- ARGV allowance (ms), notAfter (ms), channel, grants, publish, owners[6..]
 --   owners: each followed by its lease
--- returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that the lock stays another's, -1 without
--- expiry, -2 when it is free; of each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 asked too late
+-- returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that another owner keeps the lock, -1 without
+-- expiry, -2 if it is free; for each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 asked too late
 
 local holder = holderOf(lock)
 if holder == nil then
@@ -20,9 +20,10 @@ removeOverdue(line, string.sub(owners[6], 1, 36))
 local left = math.max(leftOf(lock), 0)
 local length, tail = redis.call('LLEN', queue), redis.call('LINDEX', queue, -1)
 local latest = tail and deadlineOf(line, tail) or 0
--- Ours behind one of Redisson's adds what that one's turn takes off; one of ours takes nothing off, so that adds up, ahead of the
--- first of ours who waits, for `limitDeadlines` puts right those of Redisson's before it. It and all who are due later are due earlier by
--- what it has more than it needs and six allowances, so that all keep their distances; when that is as much as all have added.
+-- If one of our places joins behind one of Redisson's, it adds an allowance, which the turn of the Redisson client takes off again. Our own
+-- turns take nothing off, so allowances add up. They do so ahead of our first waiter, because `limitDeadlines` corrects Redisson's places
+-- before it. So that waiter and all that are due later become due earlier, by what it has beyond its need and six allowances. This keeps
+-- all their distances. It is done once that is as much as all of them have added.
 if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * length + 6) * allowance then
   local first, after = membersAt(deadlines, 0, 64), line.now + math.max(left, TRIAL)
   for i = 1, #first, 2 do

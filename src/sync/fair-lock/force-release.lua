@@ -1,7 +1,7 @@
--- Takes the lock from whoever holds it; it goes to the next in the line.
+-- Releases the lock by force; it goes to the next in the line.
 -- KEYS lock, queue, deadlines
 -- ARGV lease (ms), allowance (ms), channel, grants, publish
--- returns integer 1 when it was held, 0 when it was free
+-- returns integer 1 if it was held, 0 if it was free
 
 local time = redis.call('TIME')
 local line = {
@@ -17,7 +17,7 @@ if not holder then
   return 0
 end
 redis.call('UNLINK', lock)
--- On trial it stands in the line still.
+-- A holder on trial still stands in the line.
 removeWaiter(line, holder)
 removeOverdue(line, '')
 grantNext(line, {})

@@ -1,10 +1,10 @@
--- The holder of the lock, how often and for how long it holds it, and the waiters in their order; some at a time where there are many.
+-- The holder of the lock, how often and for how long it holds it, and the waiters in their order; if there are many, some at a time.
 -- KEYS lock, queue, deadlines, counter[4..]
 -- ARGV first (integer)
---   first: where to go on with those who wait, -1 when they are not asked for
--- returns [integer ttl, string[pairs] owners and counts in turn, string[pairs] waiting owners and deadlines in turn, digits token | nil]
--- ttl in ms, -1 without expiry, -2 when free; deadlines in ms since the epoch, by the server's clock; the newest token, where the
--- lock has a counter
+--   first: where to continue with the waiters, -1 if they are not asked for
+-- returns [integer ttl, string[pairs] owners and counts in turn, string[pairs] waiting owners and deadlines in turn, digits
+-- token | nil] ttl in ms, -1 without expiry, -2 if free; deadlines in ms since the epoch, by the server's clock; the newest
+-- token, if the lock has a counter
 
 local holder, count = holderOf(lock)
 if holder == nil then
@@ -14,7 +14,7 @@ local token = counter[4] and redis.call('GET', counter[4])
 if token and not isToken(token) then
   return redis.error_reply('WRONGKIND a fencing counter that is no number')
 end
--- Who is granted it and has not confirmed yet holds it.
+-- An owner that was granted the lock and has not confirmed yet holds it.
 local waiting = first < 0 and {} or waitersAt(queue, deadlines, first, function(owner)
   return owner == holder
 end)

@@ -1,8 +1,8 @@
--- Frees the lock of its owner, whatever the count, or takes a waiter out of the line; what is free then goes to the next.
--- Those who stood right behind it and have had their turn in its process meanwhile leave with it.
+-- Releases the lock of its owner, whatever the count, or takes a waiter out of the line. If the lock is free then, it goes to the next.
+-- Owners that stood right behind it and have had their turn in its process meanwhile leave with it (`served`).
 -- KEYS lock, queue, deadlines
 -- ARGV owner, lease (ms), allowance (ms), channel, grants, publish, served[7..]
--- returns integer 1 freed, 0 only waited, -1 neither held nor waited
+-- returns integer 1 released, 0 only waited, -1 neither held nor waited
 
 local time = redis.call('TIME')
 local line = {
@@ -16,7 +16,7 @@ local function limitBehind(owner, longest)
     limitDeadlines(line, owner, {}, 2, longest)
   end
 end
--- Where something else stands at the lock by now, whoever waits leaves the line all the same.
+-- A waiter leaves the line even if something else is stored at the lock by now.
 local held = redis.pcall('HDEL', lock, owner) == 1
 if not held and redis.call('LINDEX', queue, 0) == owner then
   limitBehind(owner, math.max(leftOf(lock), lease))
@@ -30,7 +30,7 @@ for i = 7, #served do
   -- They stood right behind one another, so each is the first by now.
   near = near and redis.call('LINDEX', queue, 0) == served[i]
   freed = removeWaiter(line, served[i], near) or freed
-  -- Whoever released it by force has granted it to somebody who had had it, or has called that one.
+  -- A release by force may have granted the lock to an owner that had its turn already, or woken that one up.
   freed = not held and redis.pcall('HDEL', lock, served[i]) == 1 or freed
 end
 if (freed or waited) and redis.call('EXISTS', lock) == 0 then

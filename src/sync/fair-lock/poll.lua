@@ -1,10 +1,10 @@
--- How those of one client who wait stand. Who has been granted the lock meanwhile has it for good; the others are marked as
--- alive, and where the lock is free the first of the line is granted it. Never creates a waiter.
+-- How the waiters of one client stand. One that was granted the lock meanwhile holds it for good. The others are marked as alive, and if
+-- the lock is free, it is granted to the first in the line. Never creates a waiter.
 -- KEYS lock, queue, deadlines
 -- ARGV allowance (ms), channel, grants, publish, owners[5..]
 --   owners: each followed by its lease
--- returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that the lock stays another's, -1 without
--- expiry, -2 when it is free; of each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 is not there
+-- returns [digits stamp, integer left, integer[owners/2] states] server time in µs; ms that another owner keeps the lock, -1 without
+-- expiry, -2 if it is free; for each owner: 1 held, 0 waits behind one that can grant directly, 2 behind another, 3 is not there
 
 local time = redis.call('TIME')
 local line = {
@@ -21,8 +21,8 @@ local mine, states, ahead = {}, {}, holder
 for i = 5, #owners, 2 do
   mine[owners[i]] = tonumber(owners[i + 1])
 end
--- Whoever asks is due as late as its place needs, and is on trial or deaf no more. Who stands behind is never due before those
--- ahead, as in `keepOrder`, and where it is Redisson's keeps its distance, since its turn takes that off the others.
+-- A place that asks is due as late as its position needs, and is no longer on trial or skipped. A place behind is never due before those
+-- ahead, as in `keepOrder`. A place of Redisson also keeps its distance, because its turn takes that off the others.
 local later, raised, before, moved = 0, 0, nil, {}
 local some = placesAt(queue, 0, LINE_REMOVED)
 for place, owner in ipairs(some) do
@@ -30,14 +30,14 @@ for place, owner in ipairs(some) do
   if mine[owner] or score then
     local known = score or before and before - later or line.now
     local due = math.max(later, isOurs(owner) and 0 or raised, math.ceil((before or known) - known))
-    -- What makes one that asks due later, or one on trial, makes nobody else: who is next is compared with it.
+    -- A place that asks, or is on trial, may become due later without moving the others: the next one is compared with it.
     if not mine[owner] and known % 1 == 0 then later = due end
     local deadline = known + due
     if mine[owner] then
       deadline = math.max(math.ceil(deadline), line.now + math.max(left, 0) + allowance * place)
       states[owner] = isOurs(ahead or owner) and 0 or 2
     end
-    -- Where a mark is ahead, the distance to it is nobody's own.
+    -- If the place ahead has a mark, the distance to it belongs to nobody.
     raised = mine[owner] and score and known % 1 == 0 and deadline - known or 0
     before = (mine[owner] or due > 0) and deadline or nil
     if before then moved[#moved + 1], moved[#moved + 2] = before, owner end
@@ -45,7 +45,7 @@ for place, owner in ipairs(some) do
   ahead = owner
 end
 addScores(deadlines, moved)
--- Of a line that no script can go through, those who ask are looked up.
+-- If the line is too long for one script, those that ask are looked up.
 for i = 5, redis.call('LLEN', queue) > #some and #owners or 0, 2 do
   local score = not states[owners[i]] and deadlineOf(line, owners[i])
   if score then

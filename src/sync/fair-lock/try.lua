@@ -1,7 +1,7 @@
--- Takes the lock when it is free and nobody waits for it. Never joins the line.
+-- Acquires the lock if it is free and nobody waits for it. Never joins the line.
 -- KEYS lock, queue, deadlines
 -- ARGV owner, lease (ms text), channel, publish
--- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is another's turn
+-- returns nil held | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it is another's turn
 
 local left = leftOf(lock)
 local holder = left ~= -2 and holderOf(lock)

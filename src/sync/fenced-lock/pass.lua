@@ -1,8 +1,8 @@
--- Passes a hold on to another owner with a token of its own: to the next waiter of this process, or to whoever adopts a
--- ticket. Asked again by the new owner (a reply was lost), it is still one hold, with the same token.
+-- Passes a hold to another owner, with a token of its own: to the next waiter of this process, or to the call that adopts a ticket. If the
+-- new owner asks again (a reply was lost), it is still one hold, with the same token.
 -- KEYS lock, counter
 -- ARGV from, to, lease (ms text), known
--- returns digits token of the hold | nil it was neither's, or no such lock
+-- returns digits token of the hold | nil neither owner holds it, or there is no such lock
 
 local holder = holderOf(lock)
 local passes = holder == from
@@ -10,7 +10,7 @@ if not holder or not passes and holder ~= to then
   return nil
 end
 raiseCounter(counter, known)
--- First: where there is no token, nothing changes hands.
+-- First: if there is no token, the hold is not passed.
 if passes or redis.call('EXISTS', counter) == 0 then
   redis.call('INCR', counter)
 end

@@ -1,8 +1,8 @@
--- Renews holds as a plain lock's script does. A counter that was deleted goes on from its holder's token, whatever became of the lock.
+-- Renews holds as a plain lock's script does. A counter that was deleted continues from its holder's token, whatever became of the lock.
 -- KEYS locks[1..]
 -- ARGV lease (ms), holds[2..]
 --   locks: each followed by its counter
---   lease: 0 as they have
+--   lease: 0 leaves it as it is
 --   holds: a token and an owner each
 -- returns integer[holds] ms left, -1 without expiry, -2 lost, in the order of the locks
 

@@ -1,5 +1,5 @@
--- Sets how often its owner holds the lock: one more, with a new token, one less, or as often as before to make the lease
--- longer. Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
+-- Sets how often an owner holds the lock: once more, with a new token, once less, or as often as before to extend the lease. The level is
+-- absolute, so a repeated or late copy does no harm. Never creates a hold, never shortens one.
 -- KEYS lock, counter
 -- ARGV owner, level (count), lease (ms), known
 -- returns [integer left, digits token | nil] ms left, -1 without expiry, and the newest token | nil not this owner's
@@ -11,7 +11,7 @@ end
 local left = leftOf(lock)
 if left >= 0 then
   left = math.max(left, lease)
-  -- Before the count: a server short of memory lets a script write on that has begun with what needs none.
+  -- Before the count: if a script begins with a write that needs no memory, a server short of memory accepts its other writes, too.
   redis.call('PEXPIRE', lock, left)
 end
 local token = raiseCounter(counter, known)

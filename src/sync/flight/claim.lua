@@ -1,4 +1,4 @@
--- A token for whoever is to compute: it must hold the lock, and nobody must have ended since the caller looked.
+-- A token for the caller that is to compute: it must hold the lock, and no computation may have ended since it looked.
 -- KEYS record, lock, counter
 -- ARGV owner, after (count), known
 --   after: the token of the newest end that the caller has seen

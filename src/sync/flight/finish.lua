@@ -1,7 +1,8 @@
--- Keeps how a computation has ended and tells those that wait; only while the lock is still its owner's, so that nothing late is ever seen.
+-- Stores how a computation ended, and notifies those that wait. Does so only while its owner holds the lock, so that
+-- no call ever sees a late result.
 -- KEYS record, lock, channel
 -- ARGV owner, token, state, form, value, kept (ms text), publish, message
--- returns integer 1 kept, 0 the lock is not this owner's
+-- returns integer 1 stored, 0 this owner does not hold the lock
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return 0

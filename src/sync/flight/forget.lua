@@ -1,4 +1,4 @@
--- Forgets how the newest computation of a key has ended, and lets those that wait look.
+-- Forgets how the newest computation of a key ended, and makes those that wait look again.
 -- KEYS record, channel
 -- ARGV publish
 -- returns integer 1 forgotten, 0 there was nothing

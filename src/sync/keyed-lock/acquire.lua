@@ -1,16 +1,16 @@
--- Takes all of these keys of a group when none is another's, nobody in the line wants one, and the group is not left to others.
--- Asked again by the owner that has them (a reply was lost), it is still one hold. With one key: whatever the line may be.
+-- Acquires all of these keys of a group if no other owner has one, nobody in the line wants one, and the group is not left to outsiders. If
+-- their holder asks again (a reply was lost), it is still one hold. If only the group is given, ignores the line.
 -- KEYS group, keys[2..]
 -- ARGV owner, lease (ms), fields[3..]
 --   keys: the line's queue, turn, and what each place wants
--- returns nil held | integer ms that one of them stays another's, -2 when it may be another's turn
+-- returns nil held | integer ms that another owner keeps one of them, -2 if it may be another's turn
 
 local now, ttl, over = serverNow(), -2, {}
 if redis.call('EXISTS', unpack(keys)) > 0 then
   --functions
 
--- Whether somebody who stands in the line and lives wants one of these keys, as far as a few of those there show: where they do
--- not show all of it, somebody may.
+-- Whether a place in the line wants one of these keys, as far as the first 64 show; true if they cannot all be
+-- looked at, or if there are more.
 local function isWanted(line, fields, first)
   local some, mine, work = placesAt(line.queue, 0, 65), {}, 1000
   for i = first, #fields do mine[fields[i]] = true end
@@ -55,14 +55,14 @@ end
 --functions
 for i = 3, #fields do
   giveKey(group, fields[i], owner, now + lease, 1)
-  -- After that: a group that is empty in between loses its expiry.
+  -- Only now, because a group that is empty in between loses its expiry.
   if over[i] then
     removeKey(group, fields[i], over[i])
   end
 end
--- The others of the group may have theirs for longer.
+-- Other owners of the group may hold theirs for longer.
 if (ttl == -2 or (ttl >= 0 and ttl < lease)) and type(redis.pcall('PEXPIRE', group, lease)) == 'table' then
-  -- Redis does not roll a script back: what has no expiry goes, and the server says once more what it refused.
+  -- Redis does not roll back a script: keys without an expiry are removed, and the server repeats its error.
   for i = 3, #fields do removeKey(group, fields[i], owner) end
   redis.call('PEXPIRE', group, lease)
 end

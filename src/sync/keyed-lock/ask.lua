@@ -1,15 +1,16 @@
--- Those of one client ask for these keys of a group. Who may have them has them; who stands in the line is marked as alive, and says
--- again what it wants; others join the line at its end, or are refused. Asked again (a reply was lost), they find out how they
--- stand. Server time counts, not the client's.
+-- An owner asks for these keys of a group. If it may have them, it acquires them. If it stands in the line, it is marked as alive, and says
+-- again what it wants. Otherwise it joins the end of the line, or is refused. If asked again (a reply was lost), returns how it stands. The
+-- time is the server's, not the client's.
 -- KEYS group, queue, turn, sets, deadlines
 -- ARGV joins, notAfter (ms), channel, grants, publish, news (count), passes (count), set, asker[9..]
---   news: 1 nobody hears the outsiders any more to whom it was left, or they had their share; 2 the client hears no grants; 3 both
---   passes: 1 it has waited for so long that whoever wants its keys before it may be waiting for it
+--   news: 1 the outsiders that it was left to are not heard any more, or have had their share; 2 the client hears no grants; 3 both
+--   passes: 1 it has waited so long that an owner before it that wants its keys may be waiting for it
 --   set: the fields of the keys, with blanks between them
 --   asker: its name and its lease
--- returns [digits stamp, integer left, integer open, integer share, integer[asker/2] states] server time in µs; ms that one of the
--- keys stays another's, -2 when that is not known; for how many ms the group is left to those who know of no line at most, and for
--- how many visits of theirs; 1 held, 0 those are to be heard, or refused, 3 behind ours, 4 first behind ours, 2 has no place, and asked too late for one
+-- returns [digits stamp, integer left, integer open, integer share, integer[asker/2] states] server time in µs; ms that another
+-- owner keeps one of the keys, -2 if that is not known; for how many ms at most the group is left to outsiders, and for how many
+-- of their visits; 1 held, 0 must listen to outsiders, or refused, 3 behind our clients, 4 first behind our clients, 2 has no
+-- place, and asked too late for one
 
 local ttl = redis.call('PTTL', group)
 if ttl ~= -2 and not groupLike(group, ttl) then return wrongKind(group) end
@@ -22,7 +23,7 @@ local line = {
 }
 line.askerChannel = grantChannel(line, owner)
 local stood = redis.call('ZSCORE', deadlines, owner)
--- Whoever hears those who know of no line asks for all; others only for what they want.
+-- The owner that listens to outsiders asks for all keys; another only for what it wants.
 if passes == 1 and stood and turnLeft(line) == 0 and entersOrBlocks(owner, line) == 'read' then grant(line, owner, tonumber(asker[10])) end
 line.claimed, line.work, line.looked = {}, FIELDS_LOOKED_AT, nil
 if firstOf(line) ~= owner then
@@ -35,7 +36,7 @@ if redis.call('ZSCORE', deadlines, owner) then
   extendLine(line)
 end
 if line.theirs then
-  -- Only where it matters soon: the key is there.
+  -- Only if the key exists, that is, if it may matter soon.
   if redis.pcall('HLEN', turn) ~= 0 then redis.pcall('HSET', turn, 'came', line.now) end
   wakeFirst(line, line.entered or not stood)
 end

@@ -1,7 +1,7 @@
--- Takes these keys from whoever holds them; they go to those in the line who want them.
+-- Releases these keys by force; they go to those in the line that want them.
 -- KEYS group, queue, deadlines, sets
 -- ARGV channel, grants, publish, fields[4..]
--- returns integer 1 when one of them was held, 0 when all were free
+-- returns integer 1 if one of them was held, 0 if all were free
 
 local time = redis.call('TIME')
 local line = {
@@ -18,12 +18,13 @@ for i = 4, #fields do
   end
 end
 if gone > 0 then
-  -- On trial they stand in the line still.
+  -- Holders on trial still stand in the line.
   pcall(function()
     for holder in pairs(had) do removeWaiter(line, holder) end
     walkLine(line, {})
   end)
-  -- Whoever waits here for a hold of its own process asks what became of it. Freed is freed, also where telling it is refused.
+  -- On this message, calls that wait for a hold of their own process ask what became of it. The keys are free
+  -- even if the server refuses it.
   redis.pcall(publish, channel, '0')
 end
 return held

@@ -1,10 +1,11 @@
--- Who holds each of these keys, for how long, and how often; who waits in the line of the group, and for what. Some at a time.
+-- Who holds each of these keys, for how long, and how often; and the waiters in the line of the group, with the keys
+-- that they want. Some at a time.
 -- KEYS group, queue, deadlines, sets
 -- ARGV first (integer), fields[2..]
---   first: where to go on with those who wait, -1 when they are not asked for
--- returns [string[fields] owners, integer[fields] left (ms), integer[fields] counts, string[pairs] waiting owners and deadlines in
--- turn, string[] wants] in the order of the fields; an empty owner: it is free. Of each who waits, the fields that it wants, with
--- blanks between them; empty where that is not known
+--   first: where to continue with the waiters, -1 if they are not asked for
+-- returns [string[fields] owners, integer[fields] left (ms), integer[fields] counts, string[pairs] waiting owners and deadlines in turn,
+-- string[] wants] in the order of the fields; an empty owner: it is free. For each waiter, the fields that it wants, with blanks between
+-- them; empty if that is not known
 
 local now = serverNow()
 local owners, left, counts, waiting, wants = {}, {}, {}, {}, {}

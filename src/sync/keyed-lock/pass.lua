@@ -1,8 +1,8 @@
--- Passes a hold of these keys on to another owner: to the next waiter of this process, or to whoever adopts a ticket.
--- Asked again by the new owner (a reply was lost), it is still one hold.
+-- Passes a hold of these keys to another owner: to the next waiter of this process, or to the call that adopts a ticket. If the new owner
+-- asks again (a reply was lost), it is still one hold.
 -- KEYS group
 -- ARGV from, to, lease (ms), fields[4..]
--- returns integer 1 passed, 0 when they were not all one of theirs
+-- returns integer 1 passed, 0 if neither owner holds one of them
 
 local now = serverNow()
 for i = 4, #fields do
@@ -12,7 +12,7 @@ for i = 4, #fields do
 end
 for i = 4, #fields do
   giveKey(group, fields[i], to, now + lease, 1)
-  -- After that: a group that is empty in between loses its expiry.
+  -- Only now, because a group that is empty in between loses its expiry.
   removeKey(group, fields[i], from)
 end
 extendExpiry(group, lease)

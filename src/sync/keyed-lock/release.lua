@@ -1,15 +1,15 @@
--- Frees what its owner has of these keys, however often, or takes who waits out of the line; what is free then goes to those there
--- who want it, or to those who wait for a message. With one key: whatever the line may be.
+-- Releases what its owner holds of these keys, however often, or takes a waiter out of the line. What is free then goes to those in the
+-- line that want it, or is announced to those that wait for a message. If only the group is given, ignores the line.
 -- KEYS group, keys[2..]
 -- ARGV owner, channel, grants, publish, counts (count), fields[6..]
 --   keys: the line's queue, turn, what each place wants, deadlines
--- returns integer 1 freed, 0 only waited, -1 when not all of them were this owner's still
+-- returns integer 1 released, 0 only waited, -1 if this owner did not hold all of them any more
 
 local now = serverNow()
 local freed, all, trouble = 0, true, nil
 for i = 6, #fields do
   local at = fields[i] .. ':' .. owner
-  -- Where something else stands at the group by now, whoever waits leaves the line all the same.
+  -- A waiter leaves the line even if something else is stored at the group by now.
   local had = redis.pcall('HMGET', group, fields[i], at .. ':expire_time')
   trouble = trouble or had.err and had
   local mine = not had.err and had[1] == owner
@@ -20,7 +20,7 @@ for i = 6, #fields do
   freed = freed + (mine and 1 or 0)
 end
 local lined = keys[2] and redis.call('EXISTS', keys[2]) == 1
--- Freed is freed: where telling it is refused (an ACL without the channel), waiters find out by asking.
+-- The keys are free even if the server refuses the message (an ACL without the channel): waiters find out by asking.
 local told = not lined and freed > 0 and redis.pcall(publish, channel, '0')
 if not lined and (type(told) ~= 'number' or told <= counts % 2 or not keys[2]) then
   return freed > 0 and all and 1 or trouble or -1
@@ -37,7 +37,7 @@ local line = {
 readCounts(line, counts)
 for i = 6, #fields do line.loose[fields[i]] = true end
 local waited, open = false, false
--- Where something else stands at the line, what was freed is free all the same.
+-- What was released is free even if something else is stored at the line.
 local done, failed = pcall(function()
   line.askerChannel = grantChannel(line, owner)
   waited = lined and removeWaiter(line, owner)

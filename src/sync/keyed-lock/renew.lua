@@ -1,9 +1,9 @@
--- Gives the holds that are still their owners' at least a full lease. Never creates, never shortens; touches nobody else's.
--- A key that holds something else by now counts as lost and does not stop the others.
+-- Extends the holds that are still their owners' to at least a full lease. Never creates a hold, never shortens one, and touches no other
+-- owner's. A key that holds something else by now counts as lost and does not stop the others.
 -- KEYS groups[1..]
 -- ARGV lease (ms), holds[2..]
---   lease: 0 as they have
---   holds: an owner and the fields that it has, with blanks between them
+--   lease: 0 leaves it as it is
+--   holds: an owner and the fields that it holds, with blanks between them
 -- returns integer[holds] ms left, -2 lost, in the order of the groups
 
 local now = serverNow()

@@ -1,8 +1,8 @@
--- Sets how often its owner holds these keys: one more, one less, or as often as before to make the lease longer.
--- Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
+-- Sets how often an owner holds these keys: once more, once less, or as often as before to extend the lease. The level is absolute, so a
+-- repeated or late copy does no harm. Never creates a hold, never shortens one.
 -- KEYS group
 -- ARGV owner, level (count text), lease (ms), fields[4..]
--- returns integer ms left, -2 not all of them are this owner's
+-- returns integer ms left, -2 if this owner does not hold all of them
 
 local now = serverNow()
 local left = math.huge

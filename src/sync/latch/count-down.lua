@@ -1,9 +1,9 @@
--- One less to wait for; at none, it opens and all who wait are told. Asked again under the same note, it counts once.
+-- Counts the latch down by one; at zero, it opens and wakes up all waiters. If asked again under the same note, counts only once.
 -- KEYS latch, channel, note
 -- ARGV publish
--- returns integer how many are left
+-- returns integer the count that is left
 
--- A write that needs no memory: after it, a server short of memory lets the others pass.
+-- This write needs no memory. After it, a server short of memory accepts the others.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
   return math.max(0, whole(textOf(latch)) or 0)
 end

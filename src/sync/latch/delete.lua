@@ -1,7 +1,7 @@
--- Deletes the latch and frees all waiters. Redisson's own delete says 1, on which its waiters wait on; after a 0 they look.
+-- Deletes the latch and frees all waiters. Redisson's own delete publishes 1, and its waiters go on waiting; after a 0, they look again.
 -- KEYS latch, channel
 -- ARGV publish
--- returns integer 1 deleted, 0 when it was not there
+-- returns integer 1 deleted, 0 if it was not there
 
 if not whole(textOf(latch) or '0') then
   return redis.error_reply('WRONGKIND a text that is no count')

@@ -1,8 +1,7 @@
--- Closes the latch until it has been counted down so often, where it is open. Asked again under the same note, it tells again
--- whether it did.
+-- Closes an open latch until it has been counted down this many times. If asked again under the same note, returns the same answer.
 -- KEYS latch, channel, note
 -- ARGV amount (count text), publish
--- returns integer 1 closed, 0 when it was
+-- returns integer 1 closed, 0 if it was closed before
 
 local before = textOf(note)
 if before then

@@ -1,15 +1,14 @@
--- Those of one client ask for the lock. Who may have it has it; who stands in the line is marked as alive; others join it at its
--- end, or are refused. Asked again (a reply was lost), they find out how they stand. Server time counts, not the client's. Where
--- the lock has a counter, the first of those who ask has a token when it has the lock, above all before it.
+-- Owners of one client ask for the lock. One that may have it acquires it, one that stands in the line is marked as alive, and the others
+-- join the end of the line, or are refused. If asked again (a reply was lost), returns how they stand. The time is the server's, not the
+-- client's. If the lock has a counter, the first of these owners gets a token with the lock, higher than all before it.
 -- KEYS lock, queue, deadlines, turn, counter[5..]
 -- ARGV joins, notAfter (ms), channel, grants, publish, news (count), known, owners[8..]
---   news: 1 nobody hears the outsiders any more to whom it was left, or they had their share; 2 the client hears no grants; 3 both
+--   news: 1 the outsiders that it was left to are not heard any more, or have had their share; 2 the client hears no grants; 3 both
 --   owners: each followed by its lease
 -- returns [digits stamp, integer left, integer open, integer share, digits token | nil, integer[owners/2] states] server time in µs; ms
--- that the lock stays another's, -1 without expiry, -2 when it is free; for how many ms it is left to those who know of no line at
--- most, and for how many visits of theirs; the token; of each owner: 1 held, 0 first in the line, behind one that cannot grant, or
--- refused, 3 behind ours, 4 first behind
--- ours, 2 has no place, and asked too late for one
+-- that another owner keeps the lock, -1 without expiry, -2 if it is free; for how many ms at most it is left to outsiders, and for how many
+-- of their visits; the token; for each owner: 1 held, 0 first in the line, behind one that cannot grant, or refused, 3 behind our clients,
+-- 4 first behind our clients, 2 has no place, and asked too late for one
 
 local holder = holderOf(lock)
 if holder == nil then

@@ -1,8 +1,7 @@
--- Who was granted the lock says that it goes on: it leaves the line and has its lease, and a token where the lock has a counter.
--- Never creates.
+-- Confirms a grant: the owner leaves the line and gets its lease, and a token if the lock has a counter. Never creates a hold.
 -- KEYS lock, queue, deadlines, counter[4..]
 -- ARGV owner, lease (ms), known
--- returns [integer left, digits token | nil] ms that it is this owner's, 0 when it is not any more; its token
+-- returns [integer left, digits token | nil] ms that this owner holds it, 0 if it does not any more; its token
 
 local isNew = redis.call('ZSCORE', deadlines, owner)
 local left = confirm({ lock = lock, queue = queue, deadlines = deadlines }, owner, lease)

@@ -1,7 +1,7 @@
--- Takes the lock from whoever holds it; it goes to the next in the line.
+-- Releases the lock by force; it goes to the next in the line.
 -- KEYS lock, queue, deadlines
 -- ARGV channel, grants, publish
--- returns integer 1 when it was held, 0 when it was free
+-- returns integer 1 if it was held, 0 if it was free
 
 local holder = holderOf(lock)
 if holder == nil then
@@ -16,11 +16,11 @@ local line = {
   client = '', stamp = time[1] .. string.format('%06d', time[2]),
   now = time[1] * 1000 + math.floor(time[2] / 1000),
 }
--- On trial it stands in the line still.
+-- A holder on trial still stands in the line.
 pcall(function()
   removeWaiter(line, holder)
   walkLine(line, {})
 end)
--- Whoever waits here for a hold of its own process asks what became of it. Freed is freed, also where telling it is refused.
+-- On this message, calls that wait for a hold of their own process ask what became of it. The lock is free even if the server refuses it.
 redis.pcall(publish, channel, '0')
 return 1

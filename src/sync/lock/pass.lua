@@ -1,8 +1,8 @@
--- Passes a hold on to another owner: to the next waiter of this process, or to whoever adopts a ticket.
--- Asked again by the new owner (a reply was lost), it is still one hold.
+-- Passes a hold to another owner: to the next waiter of this process, or to the call that adopts a ticket. If the new owner asks again (a
+-- reply was lost), it is still one hold.
 -- KEYS lock
 -- ARGV from, to, lease (ms text)
--- returns integer 1 passed, 0 when it was neither's, or no such lock
+-- returns integer 1 passed, 0 if neither owner holds it, or there is no such lock
 
 local holder = holderOf(lock)
 if not holder or holder ~= from and holder ~= to then

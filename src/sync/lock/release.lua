@@ -1,17 +1,17 @@
--- Frees the lock of its owner, whatever the count, or takes who waits out of the line; what is free then goes to the next there,
--- or to those who wait for a message.
+-- Releases the lock of its owner, whatever the count, or takes a waiter out of the line. If the lock is free then, it goes to the next
+-- there, or is announced to those that wait for a message.
 -- KEYS lock, queue, deadlines, turn, counter[5..]
 -- ARGV owner, channel, grants, publish, counts (count), known[6..]
--- returns integer 1 freed, 0 only waited, -1 neither held nor waited
+-- returns integer 1 released, 0 only waited, -1 neither held nor waited
 
--- Where something else stands at the lock by now, whoever waits leaves the line all the same.
+-- A waiter leaves the line even if something else is stored at the lock by now.
 local freed = redis.pcall('HDEL', lock, owner)
 if counter[5] and freed == 1 then
   --functions
   raiseCounter(counter[5], known[6])
 end
 local lined = redis.call('EXISTS', queue) == 1
--- Freed is freed: where telling it is refused (an ACL without the channel), waiters find out by asking.
+-- The lock is free even if the server refuses the message (an ACL without the channel): waiters find out by asking.
 local told = not lined and freed == 1 and redis.pcall(publish, channel, '0')
 if not lined and (type(told) ~= 'number' or told <= counts % 2) then
   return freed == 1 and 1 or freed == 0 and -1 or freed
@@ -26,7 +26,7 @@ local line = {
 }
 readCounts(line, counts)
 local waited, open = false, false
--- Where something else stands at the line, what was freed is free all the same.
+-- What was released is free even if something else is stored at the line.
 local done, trouble = pcall(function()
   waited = lined and removeWaiter(line, owner)
   open = handOver(line, freed == 1, waited)

@@ -1,8 +1,8 @@
--- Sets how often its owner holds the lock: one more, one less, or as often as before to make the lease longer.
--- Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
+-- Sets how often an owner holds the lock: once more, once less, or as often as before to extend the lease. The level is absolute, so a
+-- repeated or late copy does no harm. Never creates a hold, never shortens one.
 -- KEYS lock
 -- ARGV owner, level (count text), lease (ms)
--- returns integer ms left, -1 without expiry, -2 not this owner's
+-- returns integer ms left, -1 without expiry, -2 if this owner does not hold it
 
 if redis.call('HEXISTS', lock, owner) == 0 then
   return -2
@@ -10,7 +10,7 @@ end
 local left = leftOf(lock)
 if left >= 0 then
   left = math.max(left, lease)
-  -- Before the count: a server short of memory lets a script write on that has begun with what needs none.
+  -- Before the count: if a script begins with a write that needs no memory, a server short of memory accepts its other writes, too.
   redis.call('PEXPIRE', lock, left)
 end
 redis.call('HSET', lock, owner, level)

@@ -1,10 +1,11 @@
--- Takes permits for the calls of one process, in their order: for as many of them as there are permits for, where nobody stands in
--- the line and none are left to others. Each permit has an id, by which a call that is asked for again finds that it has been
--- served; a note says that it was given up meanwhile.
+-- Acquires permits for the calls of one process, in their order, for as many calls as there are permits for, if nobody stands in the line
+-- and no permits are left to outsiders. Each permit has an id, so a call that is repeated finds that it was served. A note says that the
+-- calls were given up meanwhile.
 -- KEYS permits, note, queue, deadlines, turn, timeouts
 -- ARGV channel, publish, calls[3..] (any)
--- returns [integer calls, integer all] how many of the calls have theirs, -1 when no permits are set, -2 when it may be another's turn; where not
--- all, how many permits there are, those taken included. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
+-- returns [integer calls, integer all] how many of the calls have theirs, -1 if no permits are set, -2 if it may be another's turn;
+-- if not all have, how many permits there are, those that are acquired included. Each of the calls: a lease in ms, 0 for no end;
+-- how many permits; that many ids
 
 if redis.call('EXISTS', note, queue, deadlines, turn) > 0 then
   if redis.call('EXISTS', note) == 1 then

@@ -1,10 +1,10 @@
--- Adds permits, or takes some away, keeping the expiry. They go to those in the line, or to others, who wait for a message. Asked again
--- under the same note, it is done once; what was refused stays refused.
+-- Adds permits, or removes some, and keeps the expiry. New permits go to the line, or to outsiders, who wait for a message. If asked again
+-- under the same note, does it only once; what was refused stays refused.
 -- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
 -- ARGV amount (integer text), client, own (count), channel, grants, publish
 -- returns integer how many are available now
 
--- A write that needs no memory: after it, a server short of memory lets the others pass.
+-- This write needs no memory. After it, a server short of memory accepts the others.
 if redis.call('PEXPIRE', note, math.max(leftOf(note), 1)) == 1 then
   return whole(textOf(permits)) or 0
 end

@@ -1,15 +1,15 @@
--- Those of one process ask for permits, in their order: as many of them have theirs as there are permits for that nobody in the
--- line comes for first. If there are none for the first, the process stands in the line for as many as it waits for; who stands
--- there is shown to be alive, and what it was granted meanwhile is its own: its ids take the place of those of its trial. A note says
--- that the question was given up meanwhile.
+-- Calls of one process ask for permits, in their order: as many have theirs as there are permits for that nobody ahead in the line wants.
+-- If there are none for the first call, the process stands in the line for as many as it waits for. If it stands there already, it is
+-- marked as alive, and what it was granted meanwhile is its own: the ids of its calls replace those of its trial. A note says that the
+-- calls were given up meanwhile.
 -- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
 -- ARGV owner, joins (count), news (count), own (count), channel, grants, publish, calls[8..] (any)
 --   joins: for how many permits it stands in the line if it has to wait; 0 it does not join
---   news: 1 those to whom permits were left have had their share, or are heard no more
--- returns [integer calls, integer first, integer open, integer share, integer left, integer all] how many of the calls have theirs, -1 when no permits are set; 1
--- when it is the first in the line, 2 when others were seen who know of none; for how many ms permits are left to those at most, and
--- for how many releases; for the first, ms until a permit is given back by its expiry, -1 when none will be; how many permits there are,
--- those taken included. Each of the calls: a lease in ms, 0 for ever; how many; so many ids
+--   news: 1 the outsiders that permits were left to have had their share, or are not heard any more
+-- returns [integer calls, integer first, integer open, integer share, integer left, integer all] how many of the calls have theirs, -1 if
+-- no permits are set; 1 if it is the first in the line, 2 if outsiders were seen, too; for how many ms at most permits are left to them,
+-- and for how many releases; for the first, ms until a permit expires and comes back, -1 if none will; how many permits there are, those
+-- that are acquired included. Each of the calls: a lease in ms, 0 for no end; how many permits; that many ids
 
 if redis.call('EXISTS', note) == 1 then
   return { 0, 0, 0, 0, -1, 0 }
@@ -27,7 +27,7 @@ line.lapsed, line.left, line.added = reaped > 0, stored and free + over or 0, re
 noticeOutsiders(line)
 local paid = endTrial(line, owner)
 line.paid = stored and paid or 0
--- Whoever waits now wants less, or more, and is first then.
+-- If it was granted permits, the call that waits now wants another number, and comes first.
 local push = line.paid > 0 and 'LPUSH' or 'RPUSH'
 fitCalls(timeouts, calls, fit, line.paid)
 if line.paid > fit.taken then
@@ -52,7 +52,7 @@ if reaped > 0 then publishPermits(channel, publish, line.left) end
 local share = markListening(line, owner, head, own, mark, open)
 local soon = redis.call('ZRANGE', timeouts, 0, 0, 'WITHSCORES')[2]
 soon = soon and soon ~= NEVER and math.min(math.max(1, tonumber(soon) - line.now), 2147483647) or -1
--- Whoever is first now is to know of it before its next poll.
+-- A permit expires before the new head's next poll, so the head must know at once that it is first.
 if fit.served > 0 and head and head ~= owner and soon > 0 and soon < 1100 then redis.pcall(publish, grantChannel(line, head), '0') end
 local first = head == owner and (line.came and 2 or 1) or 0
 return { stored and fit.served or -1, first, open, share, first > 0 and soon or -1, line.left - line.over + redis.call('ZCARD', timeouts) }

@@ -1,7 +1,7 @@
--- How many permits there are; those whose time is over are given back, as Redisson does, and whoever is first in the line is called.
+-- How many permits there are. Expired permits are reclaimed, as Redisson does, and then the first in the line is woken up.
 -- KEYS permits, timeouts, queue
 -- ARGV channel, grants, publish
--- returns [integer exists, integer available, integer acquired] exists: 1 when there is such a semaphore
+-- returns [integer exists, integer available, integer acquired] exists: 1 if there is such a semaphore
 
 local over, reaped = reclaimExpired(permits, timeouts, serverNow(), 0)
 local text = textOf(permits)

@@ -1,7 +1,7 @@
--- Lets a permit last at least so long from now on. Never shortens, and never takes anew what is over.
+-- Makes a permit last at least this long from now on. Never shortens it, and never acquires again what has expired.
 -- KEYS timeouts
 -- ARGV id, lease (ms)
--- returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
+-- returns integer ms left, -1 if it never expires, -2 if it is unknown, expired or released
 
 local member = memberOf(id)
 local ends = redis.call('ZSCORE', timeouts, member)

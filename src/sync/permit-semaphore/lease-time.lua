@@ -1,7 +1,7 @@
 -- How long a permit lasts.
 -- KEYS timeouts
 -- ARGV id
--- returns integer ms left, -1 when it never expires, -2 when it is unknown, expired or given back
+-- returns integer ms left, -1 if it never expires, -2 if it is unknown, expired or released
 
 local ends = redis.call('ZSCORE', timeouts, memberOf(id))
 if ends == NEVER then

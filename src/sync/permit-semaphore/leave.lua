@@ -1,7 +1,7 @@
--- Nobody of this process waits any more: it leaves the line, and what it had been granted there goes to the next.
+-- No call of this process waits any more: the process leaves the line, and what it had been granted there goes to the next.
 -- KEYS permits, queue, deadlines, amounts, turn, timeouts
 -- ARGV owner, own (count), channel, grants, publish
--- returns integer permits given back
+-- returns integer permits that it had been granted
 
 local line = lineOf({ permits, queue, deadlines, amounts, turn }, { channel, grants, publish }, owner, own)
 line.timeouts, line.over, line.most, line.visits = timeouts, 0, MOST_GRANTED, 1
@@ -12,7 +12,7 @@ local back = leaveLine(line, owner)
 if back > 0 then
   handOver(line, line.left, false)
 elseif turnLeft(line) == 0 then
-  -- Whoever stood behind it may want less.
+  -- A place behind it may want fewer.
   noticeOutsiders(line)
   walkForPermits(line, {})
 end

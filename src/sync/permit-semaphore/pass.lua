@@ -1,12 +1,13 @@
--- Gives permits back by their ids, all or none, and in the same step to calls of the same process that want just as many: nobody else is
--- passed, since its turn goes on. Asked again under the same note, it is done once; a second note says that the calls were given up
--- meanwhile.
+-- Releases permits by their ids, all or none, and in the same step gives them to calls of the same process that want just as many. No other
+-- process is passed over, because the turn of this one goes on. If asked again under the same note, does it only once. A second note says
+-- that the calls were given up meanwhile.
 -- KEYS permits, note, timeouts, voided
 -- ARGV ids, calls[2..] (any)
 --   ids: with blanks between them
--- returns integer 1 done; 0: the ids were given back before; -1: one of them is unknown, expired or given back; -2: they are to be given back, there are too few
+-- returns integer 1 done; 0: the ids were released before; -1: one of them is unknown, expired or released; -2: they must be released,
+-- because there are too few permits, or the calls want another number, or were given up
 
--- A write that needs no memory: after it, a server short of memory lets the others pass.
+-- This write needs no memory. After it, a server short of memory accepts the others.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
   return 0
 end

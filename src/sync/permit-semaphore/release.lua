@@ -1,11 +1,11 @@
--- Gives permits back by their ids: all, or none when one of them is unknown, expired or given back. They go to those in the line, or
--- to others, who wait for a message. Asked again under the same note, it tells again that it did.
+-- Releases permits by their ids: all, or none if one of them is unknown, expired or released. They go to the line, or to outsiders, who
+-- wait for a message. If asked again under the same note, says again that it did.
 -- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
 -- ARGV client, own (count), visits (count), channel, grants, publish, ids[7..]
---   client: its id, or its place in the line, which nobody there needs any more
--- returns integer 1 done, -1 when nothing was given back
+--   client: its id, or its place in the line, which no call there needs any more
+-- returns integer 1 done, -1 if nothing was released
 
--- A write that needs no memory: after it, a server short of memory lets the others pass.
+-- This write needs no memory. After it, a server short of memory accepts the others.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
   return 1
 end
@@ -27,7 +27,7 @@ for i = 7, #ids do
 end
 local available = 0
 if before then
-  -- Where the count may not be changed they stay taken.
+  -- If the server refuses to change the count, they stay acquired.
   available = redis.pcall('INCRBY', permits, #ids - 6)
   if type(available) == 'table' then
     for i = 7, #ids do redis.call('ZADD', timeouts, scores[i], memberOf(ids[i])) end

@@ -1,9 +1,10 @@
--- Gives permits that are still there at least a full lease, each of the semaphore at its place. Never creates, never
--- shortens. A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
+-- Extends permits that are still there to at least a full lease; each id belongs to the semaphore in the same position. Never creates a
+-- permit, never shortens one. A key that holds something else by now counts as lost and does not stop the others. Any other error is the
+-- reply, because it says nothing about the permits.
 -- KEYS timeouts[1..]
 -- ARGV lease (ms), ids[2..]
---   lease: 0 as they have
--- returns integer[ids] ms left, -1 when it never expires, -2 lost, in the order of the keys
+--   lease: 0 leaves it as it is
+-- returns integer[ids] ms left, -1 if it never expires, -2 lost, in the order of the keys
 
 local now = serverNow()
 local renewed = {}

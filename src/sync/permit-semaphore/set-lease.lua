@@ -1,10 +1,10 @@
--- Sets how long a permit lasts from now on, also when that is shorter. Never takes anew what is over. Asked again under the same note,
--- it is done once: the lease may have been set anew since.
+-- Sets how long a permit lasts from now on, even if that is shorter. Never acquires again what has expired. If asked again under the same
+-- note, does it only once: the lease may have been set again since.
 -- KEYS timeouts, note
 -- ARGV id, lease (ms)
--- returns integer 1 done, 0 when it is unknown, expired or given back
+-- returns integer 1 done, 0 if it is unknown, expired or released
 
--- A write that needs no memory: after it, a server short of memory lets the others pass.
+-- This write needs no memory. After it, a server short of memory accepts the others.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
   return 1
 end

@@ -1,5 +1,5 @@
--- Makes it so that there are so many permits in all, those that are taken included. Asked again under the same note, it is
--- done once: others may have set it anew.
+-- Sets how many permits there are in all, those that are acquired included. If asked again under the same note, does it only once: others
+-- may have set the number again since.
 -- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
 -- ARGV amount (count), client, own (count), channel, grants, publish
 -- returns integer how many more there are now, negative for fewer

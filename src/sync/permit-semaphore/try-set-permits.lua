@@ -1,7 +1,7 @@
--- Makes the semaphore where there is none. Asked again under the same note, it tells again whether it did.
+-- Creates the semaphore if there is none. If asked again under the same note, returns the same answer.
 -- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
 -- ARGV amount (count text), client, own (count), channel, grants, publish
--- returns integer 1 made, 0 when it was there
+-- returns integer 1 created, 0 if it was there
 
 local before = textOf(note)
 if before then

@@ -1,9 +1,9 @@
--- Gives back what an acquire took whose answer was lost, if it took anything, and voids a copy of it that comes late.
+-- Undoes an acquire whose answer was lost: releases its permits, if it acquired any, and voids a late copy of it.
 -- KEYS permits, note, queue, deadlines, amounts, turn, timeouts
 -- ARGV client, own (count), channel, grants, publish, ids[6..]
--- returns integer permits given back
+-- returns integer permits released
 
--- What is no note of ours is met before anything is done.
+-- If something else is stored at the note, this fails before anything is done.
 textOf(note)
 local taken, scores = 0, {}
 for i = 6, #ids do
@@ -20,7 +20,7 @@ end
 local available
 if before then
   available = redis.pcall('INCRBY', permits, taken)
-  -- Where the count may not be changed they stay taken, until their lease ends.
+  -- If the server refuses to change the count, they stay acquired until their lease ends.
   if type(available) == 'table' then
     for i = 6, #ids do
       if scores[i] then redis.call('ZADD', timeouts, scores[i], memberOf(ids[i])) end

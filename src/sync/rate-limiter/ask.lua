@@ -1,13 +1,13 @@
--- Those of one process ask for permits, in their order, where others wait, too. Who is first in the line has its turn: one call is
--- served, and more where there are permits for all processes in the line. If a call has to wait the process stands in the line, once:
--- behind the others after its turn. Whoever is first now learns when its permits are due. A call is known by its bytes, the last four
--- of which say how many it wants; a note says that it was given up meanwhile.
+-- Calls of one process ask for permits, in their order, while other processes wait, too. The first process in the line has its turn: one
+-- call is served, and more if there are permits for all processes in the line. If a call has to wait, the process stands in the line, once;
+-- after its turn, behind the others. The new first learns when its permits are due. A call is known by its bytes, the last four of which
+-- say how many permits it wants. A note says that the calls were given up meanwhile.
 -- KEYS limiter, value, ownValue, permits, ownPermits, note, order, places
 -- ARGV owner, patient, hears (count text), counted, grants, publish, calls[7..] (bytes)
---   patient: a digit for each call: 1 where it waits in the line
---   hears: 1 the process hears when it is told to ask
--- returns [integer served, integer remaining, integer left, integer pause, integer stands] as of a take; ms until it asks again if
--- nobody tells it to before; 1 where it stands in the line
+--   patient: a digit for each call: 1 if it waits in the line
+--   hears: 1 the process hears messages that make it ask
+-- returns [integer served, integer remaining, integer left, integer pause, integer stands] as of a take; ms until it asks again if no
+-- message makes it ask before; 1 if it stands in the line
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if problem then
@@ -29,7 +29,7 @@ if it then
     return { -2, it.rate, 0, 1, stood }
   end
   moveWindow(it, line.now, all)
-  -- One call in its turn, more only from its share: what is left, divided by all who stand there.
+  -- One call in its turn, and more only from its share: what is left, divided by all processes in the line.
   local share = it.left / (alone and 1 or redis.call('ZCARD', order) - stood + 1)
   for i, wants in ipairs(wanted) do
     if not redis.call('ZSCORE', it.permits, calls[i + 6]) then
@@ -50,7 +50,7 @@ local function due(wants)
 end
 local nextOne, first = wanted[served + 1] or 1, string.find(patient, '1', served + 1)
 local rank, stands, pause, left = 0, 0, POLL, 1
--- What was taken is taken, whatever goes wrong in the line.
+-- What was acquired stays acquired, whatever goes wrong in the line.
 local kept = alone or pcall(function()
   rank = first and joinLine(line, owner, taken > 0) or redis.call('ZCARD', order)
   local ahead = aheadOf(line, rank)

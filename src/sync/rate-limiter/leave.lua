@@ -1,7 +1,7 @@
--- Nobody of this process waits any more: it leaves the line.
+-- No call of this process waits any more: it leaves the line.
 -- KEYS order, places
 -- ARGV owner, counted, grants, publish
--- returns integer 1 where it stood there
+-- returns integer 1 if it stood there
 
 local line = lineOf(order, places, grants, publish, counted)
 local first = headOf(line, owner)

@@ -1,11 +1,11 @@
--- Gives permits back. As many of the youngest grants leave the window with them, so that they do not come back once more when
--- those would have left it: so many of them in one script, and the caller asks again for the rest. Asked again under the same note, it is
--- done once; what was refused stays refused.
+-- Releases permits. As many of the newest grants leave the window with them; otherwise, those permits would come back a second time. One
+-- script removes only a limited number of grants, and the caller asks again for the rest. If asked again under the same note, does it only
+-- once; what was refused stays refused.
 -- KEYS limiter, value, ownValue, permits, ownPermits, note, channel, order, places
 -- ARGV amount (count), publish, counted, grants
--- returns integer 1 done, -1 before a rate is set; below that, one more than the permits that are still to be given back, negative
+-- returns integer 1 done, -1 before a rate is set; below that, one more than the permits that are still to be released, negative
 
--- A write that needs no memory: after it, a server short of memory lets the others pass.
+-- This write needs no memory. After it, a server short of memory accepts the others.
 if redis.call('PEXPIRE', note, NOTE_TIME) == 1 then
   local told = textOf(note)
   return told == '0' and -1 or whole(told) or 1
@@ -19,9 +19,9 @@ if not it then
   return -1
 end
 moveWindow(it, serverNow(), 0)
--- Before all are counted there are none; what is given back then is not among them, or it is taken out of the count.
+-- While a count runs, there are no permits. What is released then has not been counted yet, or is taken out of the count.
 local count, given = it.count, amount
--- More than the rate cannot be in the window; and a thousand places without a permit, which another program wrote, are enough.
+-- The window cannot hold more than the rate; and a thousand places without a permit, which another program wrote, are enough.
 amount = math.min(amount, it.rate)
 local looked, vain = 0, 0
 local later = count and count.grants > 0 and redis.call('ZCOUNT', it.permits, '(' .. count.latest, '+inf')

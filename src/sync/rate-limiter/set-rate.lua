@@ -1,8 +1,8 @@
--- Sets another rate. What was granted goes on counting, or not. Asked again under the same note, it is done once; what was refused
--- stays refused.
+-- Sets another rate. What was granted still counts, or not (`keepState`). If asked again under the same note, does it only once;
+-- what was refused stays refused.
 -- KEYS limiter, value, ownValue, permits, ownPermits, note, channel, order, places
 -- ARGV rate (count text), interval (ms text), scope (count text), keepAlive (ms), keepState (count text), always (count text), publish, counted, grants
--- returns integer 1 set, 2 set and the grants are not all counted yet, 0 when there is no limiter and it need not be made
+-- returns integer 1 set, 2 set and the grants are not all counted yet, 0 if there is no limiter and it was not to be created
 
 local done = textOf(note)
 if done then
@@ -16,7 +16,7 @@ local before, problem = rateOf(limiter)
 if problem then
   return problem
 end
--- What is no state of a limiter is an error here, before anything is written or deleted.
+-- What is not the state of a limiter causes an error here, before anything is written or deleted.
 textOf(value)
 textOf(ownValue)
 redis.call('ZCARD', permits)
@@ -26,7 +26,7 @@ redis.call('SET', note, 1, 'PX', NOTE_TIME)
 if keepAlive > 0 then
   redis.call('PEXPIRE', limiter, keepAlive)
 elseif before and (whole(before[4]) or 0) > 0 then
-  -- The expiry was that of the keep-alive which is no more; one that was set otherwise stays.
+  -- The expiry came from the keep-alive that is over; an expiry that was set in another way stays.
   for _, key in ipairs({ limiter, value, ownValue, permits, ownPermits }) do
     redis.call('PERSIST', key)
   end
@@ -39,7 +39,7 @@ elseif keepState == '0' then
   redis.call('UNLINK', it.value, it.permits)
   redis.call('HDEL', limiter, it.permits)
 else
-  -- What is written down belongs to the rate before: the grants are counted anew.
+  -- What is written down belongs to the earlier rate: the grants are counted again.
   redis.call('UNLINK', it.value)
   moveWindow(it, serverNow(), 0)
   saveLimiter(it)

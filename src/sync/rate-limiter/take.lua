@@ -1,11 +1,11 @@
--- Takes permits for the calls of one process, in their order: for as many of them as there is room for in the window. A call
--- is known by its bytes, the last four of which say how many it wants: when it is asked for again it finds what it has. A note
--- says that it was given up meanwhile.
+-- Acquires permits for the calls of one process, in their order, for as many calls as there is room for in the window. A call is known
+-- by its bytes, the last four of which say how many permits it wants; if it is repeated, it finds what it has. A note says that the
+-- calls were given up meanwhile.
 -- KEYS limiter, value, ownValue, permits, ownPermits, note, order
 -- ARGV calls[1..] (bytes)
--- returns [integer served, integer remaining, integer left] how many of the calls have theirs, -1 before a rate is set, -2
--- when the first wants more than the rate, -3 where others may stand in a line for them; how many permits there are still; ms until
--- the next call could have its own, 0 where that is not known before it asks again, which it may at once
+-- returns [integer served, integer remaining, integer left] how many of the calls have theirs, -1 before a rate is set, -2 if the first
+-- wants more than the rate, -3 if others may stand in a line for them; how many permits are left; ms until the next call could have its
+-- own, 0 if that is known only when it asks again, which it may do at once
 
 local it, problem = limiterOf(limiter, value, ownValue, permits, ownPermits)
 if not it then

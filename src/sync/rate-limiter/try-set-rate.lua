@@ -1,7 +1,7 @@
--- Sets a rate where there is none, and tells those who wait for one. Asked again under the same note, it tells again whether it did.
+-- Sets a rate if there is none, and notifies those that wait for one. If asked again under the same note, returns the same answer.
 -- KEYS limiter, note, channel, order, places
 -- ARGV rate (count text), interval (ms text), scope (count text), keepAlive (ms), publish, counted, grants
--- returns integer 1 set, 0 when one was
+-- returns integer 1 set, 0 if there was one
 
 local before = textOf(note)
 if before then

@@ -1,9 +1,9 @@
--- Gives back what calls took that were given up, if they took anything, and voids a copy of their request that comes late.
+-- Undoes calls that were given up: releases their permits, if they acquired any, and voids a late copy of their request.
 -- KEYS limiter, value, ownValue, permits, ownPermits, note, channel, order, places
 -- ARGV publish, counted, grants, calls[4..] (bytes)
--- returns integer permits given back
+-- returns integer permits released
 
--- First: a server short of memory lets a script write on that has begun with what needs none.
+-- First: if a script begins with a write that needs no memory, a server short of memory accepts its other writes, too.
 redis.call('PEXPIRE', note, NOTE_TIME)
 textOf(note)
 local it = limiterOf(limiter, value, ownValue, permits, ownPermits)
@@ -15,7 +15,7 @@ end
 redis.call('SET', note, 0, 'PX', NOTE_TIME)
 if stored and taken > 0 then
   if it.count then
-    -- It may have been among those that are counted: they are counted anew.
+    -- It may have been counted already: the count begins again.
     redis.call('HSET', it.key, it.permits, '0 0 0')
   else
     redis.call('INCRBY', it.value, math.max(0, math.min(taken, it.rate - stored)))

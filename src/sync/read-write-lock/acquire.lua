@@ -1,8 +1,8 @@
--- Reads where nobody writes, or writes where nobody has it; and where nobody waits in the line and it is not left to others.
--- Asked again by the owner that has it (a reply was lost), it is still one hold.
+-- Reads if nobody writes, or writes if nobody holds the lock; and only if nobody waits in the line and the lock is not left to outsiders.
+-- If its holder asks again (a reply was lost), it is still one hold.
 -- KEYS lock, queue, turn
 -- ARGV owner, lease (ms), companion
--- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it may be another's turn
+-- returns nil held | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it may be another's turn
 
 local line = { lock = lock, turn = turn, companion = companion }
 if redis.call('EXISTS', lock, queue, turn) > 0 then

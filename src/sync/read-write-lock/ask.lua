@@ -1,13 +1,14 @@
--- Those of one client ask to read or to write. Who may is in; who stands in the line is marked as alive; others join it at its
--- end, or are refused. Asked again (a reply was lost), they find out how they stand. Server time counts, not the client's.
+-- Owners of one client ask to read or to write. One that may is let in, one that stands in the line is marked as alive, and
+-- the others join the end of the line, or are refused. If asked again (a reply was lost), returns how they stand. The time is
+-- the server's, not the client's.
 -- KEYS lock, queue, deadlines, turn
 -- ARGV joins, notAfter (ms), companion, grants, publish, news (count), owners[7..]
---   news: 1 nobody hears the outsiders any more to whom it was left, or they had their share; 2 the client hears no grants; 3 both
+--   news: 1 the outsiders that it was left to are not heard any more, or have had their share; 2 the client hears no grants; 3 both
 --   owners: each followed by its lease
 -- returns [digits stamp, integer left, integer open, integer share, integer[owners/2] states] server time in µs; ms that the lock stays
--- somebody's, -1 without expiry, -2 when it is free; for how many ms it is left to those who know of no line at most, and for how
--- many visits of theirs; of each owner: 1 in, 0 first in the line behind one that cannot let it in, or refused, 3 behind ours, 4 first behind
--- ours, 2 has no place, and asked too late for one
+-- held, -1 without expiry, -2 if it is free; for how many ms at most it is left to outsiders, and for how many of their visits; for each
+-- owner: 1 in, 0 first in the line behind one that cannot let it in, or refused, 3 behind our clients, 4 first behind our clients, 2 has no
+-- place, and asked too late for one
 
 local held = redis.call('HGET', lock, 'mode')
 if held ~= 'read' and held ~= 'write' and redis.call('EXISTS', lock) == 1 then

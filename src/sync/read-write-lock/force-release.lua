@@ -1,10 +1,10 @@
--- Takes the lock from all who read, or from who writes and the reads of its own; who is next enters.
+-- Releases the lock by force: all reads, or the write and the reads of its own owner. The next in the line enters.
 -- KEYS lock, queue, deadlines
 -- ARGV mode, message, companion, channel, grants, publish
--- returns integer 1 when it was held so, 0 when not
+-- returns integer 1 if it was held in this mode, 0 if not
 
--- The keys of all who read go. Where there are thousands some of them stay until their time is over: nobody reads by a key
--- alone.
+-- Removes the keys of all reads. If there are thousands, some of them stay until their time is over: without a field in
+-- the lock, a key means nothing.
 local function endReads(lock, companion)
   local from, left, gone = '0', READS_LOOKED_AT, {}
   repeat
@@ -34,7 +34,7 @@ if found ~= mode then
   return foreign and wrongKind(lock) or 0
 end
 endReads(lock, companion)
--- Who is on trial stands in the line still, at its head.
+-- Owners on trial still stand in the line, at its head.
 local some, gone, stay = placesAt(queue, 0, 500), {}, {}
 local held = some[1] and redis.call('HMGET', lock, unpack(some))
 for i = #some, 1, -1 do

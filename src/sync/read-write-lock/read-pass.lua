@@ -1,7 +1,7 @@
--- Passes a read on to another owner: to whoever adopts a ticket. Asked again by the new owner, it is still one hold.
+-- Passes a read to another owner: the call that adopts a ticket. If the new owner asks again, it is still one hold.
 -- KEYS lock, given, taken
 -- ARGV from, to, lease (ms), companion
--- returns integer 1 passed, 0 when it was neither's, or no read
+-- returns integer 1 passed, 0 if neither owner holds it, or it is not a read
 
 local found = redis.call('HMGET', lock, 'mode', from, to)
 local reads = found[1] == 'read' or found[1] == 'write'
@@ -19,7 +19,7 @@ redis.call('HSET', lock, to, 1)
 keepLevel(taken .. ':1', lease)
 local left = leftOf(lock)
 if left > lease then
-  -- It was held for longer: the lock lasts as long as the reads that go on, and not as long as that.
+  -- The read had a longer lease: the lock must last as long as the remaining reads, and no longer.
   redis.call('PEXPIRE', lock, lockLeft(lock, companion, left, left, math.huge, { looks = READS_LOOKED_AT }))
 elseif left >= 0 then
   redis.call('PEXPIRE', lock, lease)

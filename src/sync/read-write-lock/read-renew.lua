@@ -1,10 +1,10 @@
--- Gives the reads that are still their owners' at least a full lease, and the locks as much as their reads have: a renewal
--- of Redisson's makes that shorter. Never creates, never shortens; touches nobody else's.
--- A key that holds something else by now counts as lost and does not stop the others; any other error says nothing.
+-- Extends the reads that are still their owners' to at least a full lease, and the locks to at least as much, because a renewal by Redisson
+-- may shorten them. Never creates a hold, never shortens one, and touches no other owner's. A key that holds something else by now counts
+-- as lost and does not stop the others. Any other error is the reply, because it says nothing about the reads.
 -- KEYS locks[1..]
 -- ARGV lease (ms), owners[2..]
 --   locks: each followed by its owner's levels
---   lease: 0 as they have
+--   lease: 0 leaves it as it is
 -- returns integer[owners] ms left, -2 lost, in the order of the owners
 
 local renewed, missing, looks = {}, 0, 0
@@ -17,8 +17,8 @@ for i = 2, #owners do
   local left = type(count) == 'string' and leftOf(levels .. ':1') or -2
   if left ~= -2 and math.max(left, 0) < lease then
     for level = 1, countOf(count) do
-      -- Another program may have written each of the counts, and keys as well: so many that are not there are looked for in all, and so many
-      -- are renewed as one owner may have; an owner with more than a few is renewed alone.
+      -- Another program may have written each of the counts, and keys as well. So a script looks for a limited number of missing keys in
+      -- all, and renews no more keys than one owner may have. An owner with more than a few is renewed alone.
       missing, looks = missing + 1 - redis.call('PEXPIRE', levels .. ':' .. level, lease), looks + 1
       if missing > LEVELS_TRUSTED or looks >= 9999 then break end
     end

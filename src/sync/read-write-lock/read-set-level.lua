@@ -1,17 +1,17 @@
--- Sets how often a reader holds the lock: one more, one less, or as often as before to make the lease longer.
--- Absolute, so that a repeated or late copy does no harm. Never creates, never shortens.
+-- Sets how often a reader holds the lock: once more, once less, or as often as before to extend the lease. The level is absolute, so a
+-- repeated or late copy does no harm. Never creates a hold, never shortens one.
 -- KEYS lock, levels
 -- ARGV owner, level (count), lease (ms)
--- returns integer ms left, -2 not this owner's
+-- returns integer ms left, -2 if this owner does not hold it
 
 local count = redis.call('HGET', lock, owner)
 local left = count and leftOf(levels .. ':1') or -2
--- Its own time is over, though others go on reading.
+-- Its own time is over, even if others go on reading.
 if left == -2 then
   return -2
 end
 left = math.max(left, lease)
--- First: a server short of memory lets a script write on that has begun with what needs none.
+-- First: if a script begins with a write that needs no memory, a server short of memory accepts its other writes, too.
 extendExpiry(lock, left)
 redis.call('PEXPIRE', levels .. ':1', left)
 for i = 2, level do

@@ -1,9 +1,9 @@
--- Reads under a write of its own, whoever waits.
+-- Reads under the owner's own write, even if others wait.
 -- KEYS lock, levels
 -- ARGV writer, owner, lease (ms)
--- returns nil held | integer ms that it stays another's, -1 when it has no expiry, -2 when it is free
+-- returns nil held | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it is free
 
--- Asked again (a reply was lost), it may read on where the write has ended meanwhile.
+-- If asked again (a reply was lost), it may go on reading even if the write has ended meanwhile.
 if redis.call('HEXISTS', lock, writer) == 0 and redis.call('HEXISTS', lock, owner) == 0 then
   return leftOf(lock)
 end

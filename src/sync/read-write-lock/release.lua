@@ -1,17 +1,17 @@
--- Ends a read or a write, whatever its count, or takes a waiter out of the line; who is next there enters, or those who wait for
--- a message. Those who stood right behind a writer and have had their turn in its process meanwhile leave with it.
+-- Ends a read or a write, whatever its count, or takes a waiter out of the line. The next in the line enters, or those that wait for a
+-- message are woken up. Owners that stood right behind a writer and have had their turn in its process meanwhile leave with it (`served`).
 -- KEYS lock, queue, deadlines, turn
 -- ARGV companion, channel, grants, publish, counts (count), owner, served[7..]
 -- returns integer 1 ended, 0 only waited, -1 neither
 
--- Ends what an owner reads or writes, whatever its count. A write whose owner reads, too, goes on as that read; readers that
--- died do not count. Returns how often it had it, or false; and what all others are to be told, or false.
+-- Ends what an owner reads or writes, whatever its count. If the owner of a write reads, too, the lock goes on as that read; dead readers
+-- do not count. Returns how often the owner held it, or false; and the message for all others, or false.
 local function giveUp(line, owner)
   local writes = string.sub(owner, -6) == ':write'
   local count, left = redis.call('HGET', line.lock, owner), leftOf(line.lock)
   local work = { looks = READS_LOOKED_AT }
   local own = writes and left or readsLeft({ owner, count or '' }, line.companion, left, work)
-  -- Of a read whose lock is gone they may be there still, whatever their number.
+  -- If the lock is gone, the keys of a read may still be there, whatever their number.
   if not writes then
     removeLevels(line.companion .. ':' .. owner .. ':rwlock_timeout', countOf(count))
   end
@@ -19,7 +19,7 @@ local function giveUp(line, owner)
     return false, false
   end
   redis.call('HDEL', line.lock, owner)
-  -- Under a write of its own a read is nothing to wait for: that has no key but the lock to last by.
+  -- Nobody waits for the end of a read under its owner's write; and the write lasts as long as the lock, because it has no other key.
   if not writes and redis.call('HGET', line.lock, 'mode') ~= 'read' then
     return count, false
   end
@@ -40,7 +40,7 @@ end
 local line = { lock = lock, queue = queue, deadlines = deadlines, turn = turn, companion = companion, channel = channel }
 local lined, done, waited = redis.call('EXISTS', queue, turn) > 0 or served[7], true, false
 if lined then
-  -- Where something else stands at the line, it is ended all the same.
+  -- The read or write ends even if something else is stored at the line.
   done, waited = pcall(removeWaiter, line, owner)
 end
 local count, message = giveUp(line, owner)
@@ -49,10 +49,10 @@ if not done and not count then
 end
 waited = waited == true
 if count and not message and not waited and not served[7] and redis.call('EXISTS', turn) == 0 then
-  -- Others read on, and who is next waits for them.
+  -- Others go on reading, and the next in the line waits for them.
   return 1
 elseif not lined then
-  -- Ended is ended: where telling it is refused (an ACL without the channel), waiters find out by asking.
+  -- The read or write has ended even if the server refuses the message (an ACL without the channel): waiters find out by asking.
   local told = message and redis.pcall(publish, channel, message)
   if type(told) ~= 'number' or told <= counts % 2 then
     return count and 1 or -1
@@ -65,17 +65,17 @@ line.grants, line.publish, line.client = grants, publish, string.sub(owner, 1, 3
 line.stamp, line.now = time[1] .. string.format('%06d', time[2]), time[1] * 1000 + math.floor(time[2] / 1000)
 readCounts(line, counts)
 pcall(function()
-  -- Where one on trial leaves, all behind it that could enter have.
+  -- If an owner on trial leaves, all behind it that could enter have done so.
   local room, near = waited and not count, true
   for i = 7, #served do
-    -- Whoever released it by force may have let in one who had had it.
+    -- A release by force may have let in an owner that had its turn already.
     near = near and redis.call('LINDEX', queue, 0) == served[i]
     local stood, _, said = removeWaiter(line, served[i], near), giveUp(line, served[i])
     room, message = room or stood, message or said
   end
   handOver(line, message, room)
   if count and not message then
-    -- Others read on: whoever is first in the line is to hear when one who knows of no line is through.
+    -- Others go on reading: if one of them is an outsider, the first in the line must listen for its end.
     local head = hasOutsider(line) and redis.call('LINDEX', queue, 0)
     if head then
       redis.pcall(publish, grantChannel(line, head), '0')
@@ -85,7 +85,7 @@ pcall(function()
     end
   end
 end)
--- Also to whoever may read beside those of ours who have been let in.
+-- Also for outsiders that may read beside our clients that were let in.
 if lined and message and redis.call('HGET', lock, 'mode') ~= 'write' then
   redis.pcall(publish, channel, message)
 end

@@ -1,9 +1,9 @@
--- Takes permits for the calls of one process, in their order: for as many of them as there are permits for, where nobody stands in
--- the line and none are left to others. The note tells what was taken to whoever asks again, and keeps a copy that comes late from
--- taking more. It lasts for as long as the permits may have to be given back by it.
+-- Acquires permits for the calls of one process, in their order, for as many calls as there are permits for, if nobody stands in the line
+-- and no permits are left to outsiders. If asked again, the note says what was acquired; it also keeps a late copy from acquiring more. It
+-- lasts for as long as the permits may have to be released by it.
 -- KEYS permits, note, queue, deadlines, turn
 -- ARGV wanted[1..] (count)
--- returns integer how many of the calls have theirs, -1 when no permits are set, -2 when it may be another's turn
+-- returns integer how many of the calls have theirs, -1 if no permits are set, -2 if it may be another's turn
 
 local free, noted = available(permits, note)
 if free == nil then

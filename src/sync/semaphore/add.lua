@@ -1,11 +1,11 @@
--- Adds permits, or takes some away, keeping the expiry. They go to those in the line, or to others, who wait for a message. Asked again
--- under the same note, it is done once; what was refused stays refused. The note lasts for as long as who gives back may ask again.
+-- Adds permits, or removes some, and keeps the expiry. New permits go to the line, or to outsiders, who wait for a message. If asked again
+-- under the same note, does it only once; what was refused stays refused. The note lasts for as long as a release may be repeated.
 -- KEYS permits, note, queue, deadlines, amounts, turn
 -- ARGV amount (integer text), always (count text), client, own (count), visits (count), channel, grants, publish
---   client: its id, or its place in the line, which nobody there needs any more
--- returns integer 1 done, -1 when there is no such semaphore and it need not be made
+--   client: its id, or its place in the line, which no call there needs any more
+-- returns integer 1 done, -1 if there is no such semaphore and it was not to be created
 
--- A write that needs no memory: after it, a server short of memory lets the others pass.
+-- This write needs no memory. After it, a server short of memory accepts the others.
 if redis.call('PEXPIRE', note, math.max(leftOf(note), 1)) == 1 then
   return textOf(note) == '0' and -1 or 1
 end

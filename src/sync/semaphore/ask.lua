@@ -1,14 +1,13 @@
--- Those of one process ask for permits, in their order: as many of them have theirs as there are permits for that nobody in the
--- line comes for first. If there are none for the first, the process stands in the line for as many as it waits for; who stands
--- there is shown to be alive, and what it was granted meanwhile is its own. The note tells what was taken to whoever asks again,
--- and keeps a copy that comes late from taking more, or from joining.
+-- Calls of one process ask for permits, in their order: as many have theirs as there are permits for that nobody ahead in the line wants.
+-- If there are none for the first call, the process stands in the line for as many as it waits for. If it stands there already, it is
+-- marked as alive, and what it was granted meanwhile is its own. If asked again, the note says what was acquired; it also keeps a late copy
+-- from acquiring more, or from joining.
 -- KEYS permits, note, queue, deadlines, amounts, turn
 -- ARGV owner, joins (count), news (count), own (count), channel, grants, publish, wanted[8..] (count)
 --   joins: for how many permits it stands in the line if it has to wait; 0 it does not join
---   news: 1 those to whom permits were left have had their share, or are heard no more
--- returns [integer calls, integer first, integer open, integer share] how many of the calls have theirs, -1 when no permits are set; 1
--- when it is the first in the line, 2 when others were seen who know of none; for how many ms permits are left to those at most, and
--- for how many releases
+--   news: 1 the outsiders that permits were left to have had their share, or are not heard any more
+-- returns [integer calls, integer first, integer open, integer share] how many of the calls have theirs, -1 if no permits are set; 1 if it
+-- is the first in the line, 2 if outsiders were seen, too; for how many ms at most permits are left to them, and for how many releases
 
 local stored, noted = available(permits, note)
 local calls, taken = fitIn(wanted, 7, stored or 0)
@@ -24,7 +23,7 @@ line.left = stored or 0
 noticeOutsiders(line)
 local paid, more = endTrial(line, owner), 0
 calls, taken = fitIn(wanted, 7, paid)
--- Whoever waits now wants less, or more, and is first then.
+-- If it was granted permits, the call that waits now wants another number, and comes first.
 local push = paid > 0 and 'LPUSH' or 'RPUSH'
 if paid > taken and stored then
   line.left = redis.call('INCRBY', permits, paid - taken)

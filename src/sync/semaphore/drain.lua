@@ -1,6 +1,6 @@
--- Takes all permits there are; a debt is made good. Keeps the expiry. Asked again under the same note, it tells what it took.
+-- Acquires all permits there are, or makes good a debt. Keeps the expiry. If asked again under the same note, returns the same answer.
 -- KEYS permits, note
--- returns integer permits taken, negative when there was a debt
+-- returns integer permits acquired, negative if there was a debt
 
 local before = textOf(note)
 if before then

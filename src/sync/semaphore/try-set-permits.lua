@@ -1,7 +1,7 @@
--- Makes the semaphore where there is none. Asked again under the same note, it tells again whether it did.
+-- Creates the semaphore if there is none. If asked again under the same note, returns the same answer.
 -- KEYS permits, note, queue, deadlines, amounts, turn
 -- ARGV amount (count text), expiry (ms), client, own (count), channel, grants, publish
--- returns integer 1 made, 0 when it was there
+-- returns integer 1 created, 0 if it was there
 
 local before = textOf(note)
 if before then
@@ -17,7 +17,7 @@ if expiry > 0 then
 else
   redis.call('SET', permits, amount)
 end
--- What was granted of an earlier one is nobody's, and does not come back to this one.
+-- Permits granted from an earlier semaphore are void: they do not come back to this one.
 pcall(function()
   local some = fieldsAt(amounts, '0', 500)
   for i = 1, math.min(#some, 1000), 2 do

@@ -1,9 +1,9 @@
--- Gives back what an acquire took whose answer was lost, if it took anything, and voids a copy of it that comes late.
+-- Undoes an acquire whose answer was lost: releases its permits, if it acquired any, and voids a late copy of it.
 -- KEYS permits, note, queue, deadlines, amounts, turn
 -- ARGV client, own (count), channel, grants, publish
--- returns integer permits given back
+-- returns integer permits released
 
--- First: a server short of memory lets a script write on that has begun with what needs none.
+-- First: if a script begins with a write that needs no memory, a server short of memory accepts its other writes, too.
 redis.call('PEXPIRE', note, NOTE_TIME)
 local taken = whole(textOf(note)) or 0
 local before = taken > 0 and textOf(permits)
@@ -17,7 +17,7 @@ if not before then
 end
 local available = redis.pcall('INCRBY', permits, taken)
 if type(available) == 'table' then
-  -- Not given back: the note says so still.
+  -- Not released: the note still says so.
   redis.call('SET', note, taken, 'PX', LONG_NOTE_TIME)
   return available
 end

@@ -1,5 +1,5 @@
--- Claims a slot for this run: one that nobody has claimed yet, or one whose run has died, up to so many times. Only whoever holds its lock may. Asked again
--- by the same run (a reply was lost), it answers the same.
+-- Claims a slot for this run: one that nobody has claimed yet, or one whose run has died, up to `most` attempts. Only the holder of its
+-- lock may claim it. If the same run asks again (a reply was lost), returns the same answer.
 -- KEYS slot, lock, counter, last
 -- ARGV owner, run, most (count), due, kept (ms text), known
 --   due: ms since the epoch, or empty

@@ -1,9 +1,10 @@
--- Writes how a run of a slot has ended, if the slot is still that run's, or nobody's: work may take longer than a record is kept.
+-- Writes how a run of a slot has ended, if the slot still belongs to that run, or its record is gone: work may
+-- take longer than a record is kept.
 -- KEYS slot
 -- ARGV run, state, kept (ms text), attempt (count text), token
---   state: empty where it never began, and the slot is as it was before
---   token: empty where it never began
--- returns integer 1 written, 0 it is another's, or gone
+--   state: empty if it never began, and the slot becomes what it was before
+--   token: empty if it never began
+-- returns integer 1 written, 0 it belongs to another run, or is gone
 
 local known = shortFields(slot, 'run', 'attempt', 'before')
 local gone = redis.call('EXISTS', slot) == 0

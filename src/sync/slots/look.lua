@@ -1,4 +1,4 @@
--- What is known of a slot, whether somebody runs it now, and what time it is.
+-- What is known of a slot, whether a process runs it now, and the server's time.
 -- KEYS slot, lock
 -- returns [string | nil state, string | nil run, string | nil attempt, string | nil token, string | nil began, string | nil ended, integer running, integer now]
 

@@ -1,7 +1,7 @@
--- Takes the lock when it is free. Asked again by the owner that has it (a reply was lost), it is still one hold.
+-- Acquires the lock if it is free. If its holder asks again (a reply was lost), it is still one hold.
 -- KEYS lock
 -- ARGV owner, lease (ms text)
--- returns nil held | integer ms that it stays another's, -1 when it has no expiry
+-- returns nil held | integer ms that another owner keeps it, -1 if it has no expiry
 
 local left = leftOf(lock)
 local holder = left ~= -2 and holderOf(lock)

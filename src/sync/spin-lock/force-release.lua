@@ -1,6 +1,6 @@
--- Takes the lock from whoever holds it, and tells nobody.
+-- Releases the lock by force, without a message.
 -- KEYS lock
--- returns integer 1 when it was held, 0 when it was free
+-- returns integer 1 if it was held, 0 if it was free
 
 if holderOf(lock) == nil then
   return wrongKind(lock)

@@ -1,6 +1,6 @@
--- Frees the lock of its owner, whatever the count, and tells nobody.
+-- Releases the lock of its owner, whatever the count, without a message.
 -- KEYS lock
 -- ARGV owner
--- returns integer 1 freed, 0 when it was not this owner's
+-- returns integer 1 released, 0 if this owner did not hold it
 
 return redis.call('HDEL', lock, owner)

@@ -1,5 +1,6 @@
--- The first step of each of Redisson's scripts: whoever has been silent for too long leaves the head of the queue, a thousand at
--- a time. An entry without a deadline goes as well: the scripts before version 4 fail on it, for everybody, until somebody takes it out.
+-- The first step of each of Redisson's scripts: removes owners that have been silent for too long from the head of the queue, up
+-- to 1,000 at a time. An entry without a deadline is removed, too: the scripts of Redisson before version 4 fail on it, for
+-- everybody, until somebody removes it.
 local function removeOverdue(queue, deadlines, now)
   local function isOverdue(owner)
     return owner and tonumber(redis.call('ZSCORE', deadlines, owner) or 0) <= now

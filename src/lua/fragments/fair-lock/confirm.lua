@@ -1,5 +1,5 @@
--- Who was granted the lock, or asks again, leaves the line and has its lease. What it has longer, since it has taken the lock
--- again or was confirmed before, is not made shorter. For how many ms it has it.
+-- Takes an owner that was granted the lock, or that asks again, out of the line, and sets its lease. A longer lease, because the owner
+-- acquired again or confirmed before, is not shortened. Returns the ms left.
 local function confirm(line, owner, lease)
   local onTrial = removeWaiter(line, owner) and redis.call('HGET', line.lock, owner) == '1'
   local left = leftOf(line.lock)

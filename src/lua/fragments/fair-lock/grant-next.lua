@@ -1,10 +1,11 @@
--- The lock is free: the first in the line who can be reached has it from now on. `mine`: the owners who ask, with their leases; such a
--- one has it at once. Another of ours has it on trial, is told, and stays in the line until it confirms; one of Redisson's is woken.
--- Whose client nobody hears is passed over, and has as long as a trial to be heard again. Returns who of `mine` has it.
+-- The lock is free: grants it to the first in the line that can be reached. `mine`: the owners that ask, with their leases; such an
+-- owner holds the lock at once. Another of our owners gets it on trial, with a message, and stays in the line until it confirms. A
+-- Redisson owner is woken up. A place whose client does not listen is skipped, and has the time of a trial to ask. Returns the owner in
+-- `mine` that holds the lock now.
 local function grantNext(line, mine)
   local waiting, deaf = {}, line.dead
   local trial = line.now + TRIAL + markNow(line.now)
-  -- After so many whom nobody hears the next script goes on, when somebody asks.
+  -- After this many skipped places, the next script continues, when a client asks.
   for place = 1, line.rest and 64 or 384 do
     local owner = placeAt(line.queue, waiting, place)
     if not owner then break end
@@ -19,8 +20,8 @@ local function grantNext(line, mine)
       return nil
     end
     local words = { owner, line.stamp }
-    -- Those of its client right behind it, whom it may pass the lock to, and a + where another's follow. Who was passed over may come
-    -- back in between.
+    -- The message names the places of this client right behind the granted one, to which it may pass the lock; a + means that another
+    -- client's follow. Not if places were skipped: they may come back in between.
     for i = 2, place == 1 and 64 or 0 do
       local behind = placeAt(line.queue, waiting, i)
       if not behind then break end
@@ -39,11 +40,11 @@ local function grantNext(line, mine)
     end
     deaf[client] = true
     local known = deadlineOf(line, owner) or 0
-    -- As soon as it has been marked the mark stays.
+    -- Once a place has a mark, the mark stays.
     local mark = (known % 1 == 0 and trial or known) % 1
     redis.call('ZADD', line.deadlines, math.min(math.floor(known), line.now + TRIAL) + mark, owner)
   end
-  -- A dead client has places left and nobody has the lock: the client that asked is to ask again.
+  -- A dead client has places left, and nobody has the lock: the client that asked must ask again.
   if line.rest then
     redis.pcall(line.publish, line.grants .. ':' .. line.rest, '0')
   end

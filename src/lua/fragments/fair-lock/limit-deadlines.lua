@@ -1,6 +1,6 @@
--- Whoever is `ahead` goes, and the lock is taken for `lease`. The waiters of Redisson's right behind it (from `first` in `waiting`) become
--- due each its own allowance after the one before it, an hour at most: what they were due later has added up in a line that never empties,
--- and would keep a dead one there as long. Ours are never made due earlier.
+-- The place `ahead` leaves, and the lock is acquired for `lease`. Each of Redisson's waiters right behind it (from `first` in `waiting`)
+-- becomes due its own allowance after the one before it, an hour at most. Any time beyond that has added up in a line that never empties,
+-- and would keep a dead waiter there for as long. Our waiters never become due earlier.
 local function limitDeadlines(line, ahead, waiting, first, lease)
   local before = deadlineOf(line, ahead) or 0
   local latest, least = line.now + lease, line.now + lease
@@ -11,7 +11,7 @@ local function limitDeadlines(line, ahead, waiting, first, lease)
     if not deadline then
       return i > first and keepOrder(line, waiting, i, least)
     end
-    -- Its allowance is what Redisson added to the deadline before it; behind a mark of ours that is not known.
+    -- Its allowance is what Redisson added to the deadline before it. Behind one of our marks, that is not known.
     local own = before % 1 == 0 and math.max(deadline - before, line.allowance) or line.allowance
     latest, least, before = latest + math.min(own, 3600000), least + line.allowance, math.floor(deadline)
     redis.call('ZADD', line.deadlines, math.max(least, math.min(latest, deadline)), owner)

@@ -1,15 +1,16 @@
--- Takes out what is overdue at the head of the line. One of ours that was granted the lock, or not heard, and has not asked for as long
--- as a trial takes all of its client with it, unless that asks now (`client`). Any other goes alone; one of Redisson's is told, since it
--- may sleep until it is. `line.rest`: a dead client has more than one script takes out.
+-- Removes overdue places from the head of the line. If one of our places was granted the lock, or skipped, and its client has not
+-- asked for the time of a trial, all places of the client are removed, unless it asks now (`client`). Any other place is removed
+-- alone. A Redisson client gets a message then, because it may sleep until one comes. `line.rest` is set if a dead client has more
+-- places than one script removes.
 local function removeOverdue(line, client)
   line.dead = {}
   local steps = LINE_REMOVED / 2
-  -- Whether an owner goes alone. Where its client goes, that is noted together with the mark.
+  -- Whether a place is removed alone. If its whole client must go, notes that, with the mark, in `line.dead`.
   local function look(owner)
     local deadline = deadlineOf(line, owner) or 0
     local whose = string.sub(owner, 1, 36)
     local late, marked = deadline <= line.now, isOurs(owner) and deadline % 1 ~= 0 and whose ~= client
-    -- What seems older than 7 s and is not late may have been made before the server's clock was set back.
+    -- A mark that seems older than 7 s, at a place that is not overdue, may have been made before the server's clock was set back.
     local silent = markAge(line.now, deadline % 1)
     if marked and silent >= TRIAL and (late or silent > TRIAL and silent < 7000) then
       line.dead[whose] = deadline % 1
@@ -20,20 +21,20 @@ local function removeOverdue(line, client)
     local head = redis.call('LINDEX', line.queue, 0)
     local mark = head and line.dead[string.sub(head, 1, 36)]
     if steps <= 0 and mark then
-      -- The next of its places is marked like the first, and overdue: the next script goes on at once.
+      -- Gives the client's next place the same mark, and makes it overdue, so that the next script continues at once.
       redis.call('ZADD', line.deadlines, line.now - 1 + mark, head)
       line.rest = client
     end
     if not head or steps <= 0 then
       return
     end
-    -- What another program wrote may be long: it costs as much as it is read.
+    -- Another program may have written long entries: each costs as much as it takes to read.
     steps = steps - math.floor(#head / 1000)
     local alone = not mark and look(head)
     if line.dead[string.sub(head, 1, 36)] then
       steps = steps - removeClients(line, 2 * steps, look) / 2
     elseif alone then
-      -- With those behind it that go alone as well.
+      -- Together with those behind it that are removed alone, too.
       local some, size, gone = { head }, 1, 1
       if #head < LONGEST_NAME then some, size = placesAt(line.queue, 0, 64) end
       while some[gone + 1] and not line.dead[string.sub(some[gone + 1], 1, 36)] and look(some[gone + 1]) do gone = gone + 1 end

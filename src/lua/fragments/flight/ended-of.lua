@@ -1,5 +1,5 @@
--- The newest computation of a key that has ended: its token, when that was, and how; nil where nothing stands there that we have written
--- whole, and then whether it is another program's.
+-- The newest computation of a key that has ended: its token, when and how it ended, and the form of its value. Nil if there is no complete
+-- record that holdfast wrote, and then also whether another program's is there.
 local function endedOf(record)
   local known = shortFields(record, 'token', 'ended', 'state', 'form')
   local token, ended, form = whole(known[1] or nil), whole(known[2] or nil), known[4]

@@ -1,10 +1,10 @@
--- Who was let in on trial, or asks again, leaves the line and has its whole lease; what it has had longer is not made shorter.
--- For how many ms it has it, 0 when it does not.
+-- Takes an owner that was granted its keys on trial, or that asks again, out of the line, and sets its full lease; a longer one is not
+-- shortened. Returns for how many ms at least it holds the keys, 0 if it does not.
 local function confirm(line, owner, lease)
   if not isHolder(line, owner) then
     return 0
   end
-  -- First what needs no memory.
+  -- First the steps that need no memory.
   local stood = removeWaiter(line, owner)
   extendExpiry(line.lock, lease)
   local fields = fieldsOf(line, owner)

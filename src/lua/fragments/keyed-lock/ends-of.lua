@@ -1,9 +1,9 @@
--- Until when an owner has each of these keys, 0 where it is another's; and how often.
+-- Until when an owner holds each of these keys, 0 if another owner does; and how often.
 local function endsOf(group, fields, owner)
   local ends, counts, bytes = {}, {}, 0
   for first = 1, #fields, 10 do
     local names = {}
-    -- Where another program has left megabytes there, the rest is not looked at.
+    -- If another program has left megabytes there, the rest is not read.
     for i = first, bytes < 200 * #counts + 10000 and math.min(first + 9, #fields) or 0 do
       local own = fields[i] .. ':' .. owner
       names[#names + 1], names[#names + 2], names[#names + 3] = fields[i], own .. ':expire_time', own .. ':lock_count'

@@ -1,4 +1,4 @@
--- Who of the line hears those who know of no line: the first there who is not on trial.
+-- The owner in the line that listens to outsiders: the first that is not on trial.
 local function firstOf(line)
   local some = {}
   for i = 1, 64 do

@@ -1,4 +1,4 @@
--- The key of a group is this owner's until then, and so often.
+-- Makes this owner the holder of a key of a group, until `ends`, `level` times.
 local function giveKey(group, field, owner, ends, level)
   local own = field .. ':' .. owner
   redis.call('HSET', group, field, owner, own .. ':expire_time', ends, own .. ':lock_count', level)

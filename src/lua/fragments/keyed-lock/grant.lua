@@ -1,10 +1,10 @@
--- All keys of a place are its own for so long, and those who had had them leave nothing there. Where the server refuses to set
--- the expiry of the group, they are free again.
+-- Makes an owner the holder of all keys of its place for `lease` ms, and removes what overdue holders left there. If the server refuses to
+-- set the expiry of the group, the keys are free again.
 local function grant(line, owner, lease)
   local fields, ttl = fieldsOf(line, owner), redis.call('PTTL', line.lock)
   for _, field in ipairs(fields) do
     giveKey(line.lock, field, owner, line.now + lease, 1)
-    -- After that: a group that is empty in between loses its expiry.
+    -- Only now, because a group that is empty in between loses its expiry.
     if line.over[field] then
       removeKey(line.lock, field, line.over[field])
       line.over[field] = nil

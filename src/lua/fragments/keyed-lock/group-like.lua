@@ -1,4 +1,5 @@
--- Whether what stands there may be the keys of a group, as far as a few fields show: of what may be long, one. A large one has an expiry at least.
+-- Whether a hash may be the keys of a group, as far as a few fields show; just one, if fields may be long. A large hash counts
+-- as a group if it has an expiry.
 local function groupLike(group, ttl)
   local few = ttl < 0 or redis.call('HLEN', group) < 64
   local some = few and redis.call('HSCAN', group, '0', 'COUNT', 1)[2] or {}

@@ -1,4 +1,4 @@
--- Whether this owner holds all of its keys, and its time is not over.
+-- Whether this owner holds all of its keys, and none of them has expired.
 local function isHolder(line, owner)
   local set = setOf(line, owner, FIELD_AND_BLANK * line.work)
   local first = string.match(set or '', '%S+') or ''

@@ -1,4 +1,4 @@
--- What somebody who comes now finds: some keys may be free. Each place says for itself whether all of its own are.
+-- What a newcomer finds: some keys may be free. Whether all keys of a place are free is checked for each place.
 local function modeOf()
   return 'read'
 end

@@ -1,5 +1,5 @@
--- What an owner has of a key of a group goes. Redisson leaves the last two of who was overdue: in a group that is always in
--- use they would never go.
+-- Removes what an owner has of a key of a group. Redisson leaves the last two fields of an overdue owner; in a group that is always
+-- in use, they would stay forever.
 local function removeKey(group, field, owner)
   local gone, own = 0, field .. ':'
   if redis.call('HGET', group, field) == owner then gone = redis.call('HDEL', group, field) end

@@ -1,5 +1,5 @@
--- What a place wants, one field behind the other: as it says itself, or said when it came. False where another program or the
--- server has deleted that: it says so again when it asks. Nil where it is longer than `most` bytes.
+-- What a place wants, as fields with blanks between them: what its owner says now, or said when it joined. False if another program or the
+-- server has deleted that; the owner says it again when it asks. Nil if it is longer than `most` bytes.
 local function setOf(line, owner, most)
   if line.wants[owner] == nil then
     local length = redis.call('HSTRLEN', line.sets, owner)

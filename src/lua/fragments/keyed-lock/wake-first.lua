@@ -1,5 +1,5 @@
--- One who knows of no line has what somebody here waits for: the first in the line is to hear when it is through. `anew`: it may not
--- know of that.
+-- An outsider has a key that a place here waits for: the first in the line must listen for the outsider's
+-- release. `anew`: it may not know yet.
 local function wakeFirst(line, anew)
   local first = line.theirs and anew and firstOf(line)
   if first and first ~= line.asker then

@@ -1,11 +1,11 @@
--- The keys of a line have an expiry, since those who died in it may be all there is: a minute behind the last deadline, which is looked
--- up where it is not given; a day where Redisson's wait, too, who do not ask each second. A multi-lock of Redisson's may have set one
--- that is over while others wait.
+-- Sets the expiry of a line's keys, because dead clients may be all that is left in it: a minute after the last deadline, which is looked
+-- up if it is not given. If Redisson's clients wait there, too, it is a day, because they do not ask each second. A multi-lock of Redisson
+-- may have set an expiry that ends while others wait.
 local function extendLine(line, last)
   last = last or tonumber(redis.call('ZREVRANGE', line.deadlines, 0, 0, 'WITHSCORES')[2] or 0)
-  -- `companion`: only ours can be in this line.
+  -- `companion`: only our clients can be in this line.
   local after = line.companion and 60000 or 86400000
-  -- A deadline further away than a year is none.
+  -- A deadline more than a year away is not believed.
   local till = math.max(line.now, math.min(math.ceil(last), line.now + 31536000000)) + after
   redis.call('PEXPIREAT', line.queue, till)
   redis.call('PEXPIREAT', line.deadlines, till)

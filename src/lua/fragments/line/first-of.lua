@@ -1,4 +1,4 @@
--- Who of the line hears those who know of no line.
+-- The owner in the line that listens to outsiders.
 local function firstOf(line)
   return redis.call('LINDEX', line.queue, 0)
 end

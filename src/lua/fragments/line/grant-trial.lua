@@ -1,10 +1,9 @@
--- Lets an owner in on trial where its client hears it; whether that is so. A writer is told, too, which writers of its client
--- stand right behind it, and a + where others follow. `line.deaf`: where nobody listened a moment
--- ago.
+-- Grants to an owner on trial if its client listens, and returns whether it does. The message to a writer also names the writers of its
+-- client right behind it; a + means that others follow. `line.deaf`: the channels on which nobody listened a moment ago.
 local function grantTrial(line, owner, wants, deadline, place)
   local channel, trial = grantChannel(line, owner), line.now + TRIAL_MARKED
   local words = { owner, line.stamp }
-  -- Who was passed over may come back in between.
+  -- Not if places were skipped: they may come back in between.
   for i = place + 1, wants == 'write' and not next(line.deaf) and place + 64 or 0 do
     local behind = line.placeAt(i)
     if not behind then break end

@@ -1,5 +1,5 @@
--- The lock may have come free: `freed`, or there is `room` in the line. Where it is left to others, whoever is first in the line is
--- called, to hear when they are through; else those who may enter do. Whether it is left to others.
+-- The lock may have become free (`freed`), or there is `room` in the line. If it is left to outsiders, wakes up the first in the line,
+-- which listens until they are through. Otherwise, lets in the places that may enter. Returns whether it is left to outsiders.
 local function handOver(line, freed, room)
   if turnLeft(line) > 0 then
     local head = firstOf(line)

@@ -1,6 +1,6 @@
--- Whether the client of a place hears of a grant on this channel: somebody listens there. Or nobody can be counted, and yet the client asks.
--- Then its deadline says when it asked last, and a mark says which: it was passed over although it hears messages (UNCOUNTED), or it hears
--- none, is first, and asks each 100 ms (HEARS_NOTHING).
+-- Whether the client of a place hears a grant on this channel: somebody listens there. Or the server cannot count the client, and yet it
+-- asks. Then its deadline says when it asked last, and a mark says why it is not counted: it was skipped although it hears messages
+-- (UNCOUNTED), or it hears none, is first, and asks every 100 ms (HEARS_NOTHING).
 local function isHeard(line, channel, deadline)
   local counted = redis.pcall('PUBSUB', line.publish == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channel)
   local silent, mark = line.now + ALLOWANCE - math.floor(deadline), deadline % 1

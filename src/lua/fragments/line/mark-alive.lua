@@ -1,7 +1,7 @@
--- Those who ask, each with its lease from `first` on: who is in leaves the line, who stands there is marked as alive, and so is why its client
--- cannot be counted among those who listen, where that was found out (`isHeard`). Returns the leases by owner.
+-- Handles the owners that ask, each with its lease from `first` on: a holder leaves the line, and a place in the line is marked as alive.
+-- Its mark also says why the server cannot count its client as a listener, if that is known (`isHeard`). Returns the leases by owner.
 local function markAlive(line, owners, first)
-  -- Where one of the two keys was evicted all who live join anew.
+  -- If one of the two keys was evicted, all that are alive join again.
   if redis.call('EXISTS', line.queue) == 0 then redis.call('UNLINK', line.deadlines) end
   local mine, living = {}, false
   for i = first, #owners, 2 do

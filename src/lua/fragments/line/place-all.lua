@@ -1,5 +1,5 @@
--- How those who ask stand, in their order, where a lock is in this mode: 1 in, `atHead` first in the line, 3 behind others there, 0
--- refused, 2 has no place, and asked too late for one. Who may be in is, and who joins stands at the end.
+-- How the owners that ask stand, in their order, if the lock is in this mode: 1 in, `atHead` first in the line, 3 behind others there, 0
+-- refused, 2 has no place, and asked too late for one. An owner that may enter does so, and one that joins stands at the end.
 local function placeAll(line, owners, first, mine, mode, joins, atHead)
   local states = {}
   local function leaveAll()

@@ -1,5 +1,5 @@
--- The place `i` of a line, where those before it are `known`: a few are read at a time, and none behind half a megabyte, for another program may
--- have written that there.
+-- Place `i` of a line; `known` has the places before it. Reads a few at a time, and none after half a megabyte, because another
+-- program may have written that there.
 local function placeAt(queue, known, i)
   if i > #known and not known.ends then
     local few = redis.call('LRANGE', queue, #known, #known + (known[1] and 3 or 1))

@@ -1,5 +1,5 @@
--- Places of a line from `first` on, `most` of them: few at a time, and less where they come to half a megabyte, for another program may have
--- written megabytes there. And how many names of the longest would have taken as many bytes.
+-- Places of a line from `first` on, `most` of them. Reads a few at a time, and stops after half a megabyte, because another program may
+-- have written megabytes there. Also returns how many of the longest names would have taken as many bytes.
 local function placesAt(queue, first, most)
   local some, bytes = {}, 0
   repeat

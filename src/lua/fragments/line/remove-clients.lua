@@ -1,6 +1,6 @@
--- Takes all that the clients in `line.dead` have in the line out of it, in one pass; of a line that no script can go through,
--- what they have among the first `most`. Whoever comes to stand at the head meanwhile is shown to `look`, which may add its
--- client. How many it has looked at.
+-- Removes all places of the clients in `line.dead` from the line, in one pass; if the line is too long for one script,
+-- those among the first `most`. Each place that comes to the head meanwhile is shown to `look`, which may add its client.
+-- Returns how many places it looked at.
 local function removeClients(line, most, look)
   local gone, stay, last, ahead, some, size = {}, {}, 0, 0, placesAt(line.queue, 0, most)
   for place, owner in ipairs(some) do
@@ -13,7 +13,8 @@ local function removeClients(line, most, look)
       stay[#stay + 1] = owner
     end
   end
-  -- First, while the queue is there: a refusal then leaves it as it was. The next is not refused where the server is out of memory.
+  -- First, while the queue still exists: if the server refuses this, the queue stays as it was. Afterwards, a server out of memory
+  -- does not refuse the next steps.
   extendLine(line)
   for i = 1, #gone, 1000 do
     redis.call('ZREM', line.deadlines, unpack(gone, i, math.min(i + 999, #gone)))

@@ -1,5 +1,5 @@
--- Takes an owner out of the line. Whether it stood there. One script searches so many places and no more, unless the owner is `near` the
--- head: without a deadline its place goes when the walk comes to it.
+-- Takes an owner out of the line, and returns whether it stood there. One script searches only a limited number of places, unless the owner
+-- is `near` the head. A place that it does not find has no deadline any more, so it goes when the walk comes to it.
 local function removeWaiter(line, owner, near)
   local stood = redis.call('ZREM', line.deadlines, owner) == 1
   if line.sets then redis.call('HDEL', line.sets, owner) end

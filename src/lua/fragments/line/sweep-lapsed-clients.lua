@@ -1,8 +1,9 @@
--- Takes the clients that the walk found dead out of the line. `ended`: the walk stopped before the end of the line, so that the client
--- that asks is told to ask again at once, and goes on from there.
+-- Removes the clients that the walk found dead from the line. `ended`: the walk stopped before the end of the line. Then the client that
+-- asks gets a message to ask again at once, and continues from there.
 local function sweepLapsedClients(line, ended)
   removeClients(line, LINE_REMOVED)
-  -- What is left of a dead client's goes next, or whoever it hid is next: a mark that is overdue says so to the next script.
+  -- If a dead client still has places, an overdue mark at the head says so to the next script. It removes the rest, or
+  -- serves the place that they hid.
   local head = redis.call('LINDEX', line.queue, 0)
   if head and line.dead[string.sub(head, 1, 36)] then
     redis.call('ZADD', line.deadlines, line.now - 0.5, head)

@@ -1,5 +1,5 @@
--- Those who wait from this place of the line on, and their deadlines in turn; of who `holds` it, or is none, an empty one. As many as one
--- script may look at: where there are less, that is all.
+-- The waiters from this place of the line on, and their deadlines, in turn; an empty name if the owner `holds` the lock, or is not a wire
+-- name. As many as one script may look at: if there are fewer, that is all.
 local function waitersAt(queue, deadlines, first, holds)
   local waiting = {}
   for _, owner in ipairs(placesAt(queue, first, WAITERS_PART)) do

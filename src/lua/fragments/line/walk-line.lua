@@ -1,18 +1,19 @@
--- The walk along a line, from its head: grants what can be granted and takes out who is overdue. `mine`: the owners who ask, with their
--- leases; such a one holds at once, another on trial. What the kind has to say is in `lock/`, `read-write-lock/`, `keyed-lock/`, `semaphore/`
--- and `permit-semaphore/`.
--- Returns the mode that who comes now finds: 'write', nobody may enter; 'read', readers may; false, all may.
+-- The walk along a line, from its head: grants what can be granted, and removes overdue places. `mine`: the owners that ask,
+-- with their leases; such an owner holds at once, another on trial. The kinds' own steps are in `lock/`, `read-write-lock/`,
+-- `keyed-lock/`, `semaphore/` and `permit-semaphore/`. Returns the mode that a newcomer finds: 'write', nobody may enter;
+-- 'read', readers may; false, all may.
 local function walkLine(line, mine)
   local mode = modeOf(line)
-  -- Channels on which nobody listened a moment ago; clients that let a trial pass.
+  -- Channels on which nobody listened a moment ago; clients that let a trial lapse.
   line.deaf, line.dead = {}, {}
-  -- Those of the line that were read, the place among them, and where in the line they end; how many places may still be read.
+  -- The places that were read, the current one among them, and how far into the line they reach; how many places may still be read; whether
+  -- the walk has changed anything.
   local some, place, till, steps, moved = {}, 0, 0, line.amounts and 768 or 512, false
-  -- It reads on as far as the walk comes.
+  -- It reads on only as far as the walk comes.
   line.placeAt = function(i)
     while not some[i] and steps > 0 do
       local few, size = placesAt(line.queue, till, till > 0 and 4 or 2)
-      -- What is no wire name is read once, and not by each who asks.
+      -- An entry that is not a wire name is removed, so that it is read only once, and not for each client that asks.
       for _, owner in ipairs(few) do
         if #owner < LONGEST_NAME then some[#some + 1], till = owner, till + 1 else redis.call('LREM', line.queue, 1, owner) end
       end
@@ -24,13 +25,13 @@ local function walkLine(line, mine)
   while true do
     place = place + 1
     local owner = line.placeAt(place)
-    -- So many in one step are enough: the others come in when those behind them ask again.
+    -- That is enough for one step: the other places enter when those behind them ask again.
     if not owner then mode = steps <= 0 and 'write' or mode break end
     local client = string.sub(owner, 1, 36)
-    -- Who is dead is not looked up; what is too long for a wire name, or has no deadline, is overdue.
+    -- The deadlines of a dead client are not looked up. A name too long for a wire name, or without a deadline, is overdue.
     local deadline = not line.dead[client] and tonumber(#owner < LONGEST_NAME and redis.call('ZSCORE', line.deadlines, owner) or 0)
     if not deadline or deadline <= line.now and deadline % 1 ~= 0 and deadline % 1 < UNCOUNTED and client ~= line.client then
-      -- Its trial is over, and it is not of the client that asks now: it goes with all places of its client, after the walk.
+      -- Its trial is over, and its client is not the one that asks now: after the walk, all places of that client are removed.
       line.dead[client] = true
     elseif deadline <= line.now then
       redis.call('LREM', line.queue, 1, owner)
@@ -39,7 +40,7 @@ local function walkLine(line, mine)
       -- The server searches for it from the head on.
       till, steps, moved = till - 1, steps - (till - #some + place) / 64 - (line.amounts and 2 or 0), true
     elseif not (mode and isHolder(line, owner)) then
-      -- Who is on trial holds already, and is passed by.
+      -- An owner on trial holds already, and is skipped.
       local wants = entersOrBlocks(owner, line)
       if wants == 'wait' or mode == 'write' or mode and wants == 'write' then
         if mode == 'read' then markSilent(line, owner, deadline) end
@@ -51,9 +52,9 @@ local function walkLine(line, mine)
           removeWaiter(line, owner, true)
           till = till - 1
         end
-        -- Where nobody hears that the next one is tried.
+        -- If its client does not listen, the next place is tried.
         if mine[owner] or grantTrial(line, owner, wants, deadline, place) then
-          -- That takes several times as much as to pass by.
+          -- A grant costs several times as much as skipping a place.
           mode, steps, moved = wants, steps - 5, true
         elseif line.amounts then
           steps = steps - 1
@@ -61,7 +62,7 @@ local function walkLine(line, mine)
       end
     end
   end
-  -- Who comes next goes on, unless this walk has changed nothing: else it would be called without end.
+  -- The next place's client continues, unless this walk has changed nothing: otherwise it would be woken up without end.
   local behind = moved and steps <= 0 and redis.call('LINDEX', line.queue, till)
   if next(line.dead) then sweepLapsedClients(line, steps <= 0) end
   if behind and #behind < LONGEST_NAME then redis.pcall(line.publish, grantChannel(line, behind), '0') end

@@ -1,5 +1,5 @@
--- Who was let in on trial, or asks again, leaves the line and has its whole lease; what it has had longer is not made shorter.
--- For how many ms it has it, 0 when it does not.
+-- Takes an owner that was granted the lock on trial, or that asks again, out of the line, and sets its full lease; a longer one is not
+-- shortened. Returns the ms left, 0 if it does not hold the lock.
 local function confirm(line, owner, lease)
   local count = redis.call('HGET', line.lock, owner)
   if not count then

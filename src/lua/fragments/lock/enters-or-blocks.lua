@@ -1,4 +1,4 @@
--- Whoever has it has it alone.
+-- A holder excludes all others.
 local function entersOrBlocks()
   return 'write'
 end

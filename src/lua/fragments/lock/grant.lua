@@ -1,4 +1,4 @@
--- Has the lock from now on, for so long.
+-- Makes this owner the holder, for `lease` ms.
 local function grant(line, owner, lease)
   takeHold(line.lock, owner, lease)
 end

@@ -1,5 +1,5 @@
--- What an owner is told that may not have the lock now: for how many ms it stays another's, -2 where it may be another's turn, or
--- what else stands there. Nil: it may.
+-- The reply to an owner that may not acquire the lock now: for how many ms another owner keeps it, -2 if it may be another's turn, or the
+-- error that something else is stored there. Nil: the owner may acquire it.
 local function refusalOf(lock, queue, turn, owner)
   local left = leftOf(lock)
   local holder = left ~= -2 and holderOf(lock)

@@ -1,5 +1,5 @@
--- Gives a hold that is still its owner's at least a full lease (0: as it has), also where somebody took the expiry away. Returns the ms left,
--- -1 without expiry, -2 lost; an error that is not about what the key holds.
+-- Extends a hold that is still its owner's to at least a full lease (0: leaves it as it is), even if somebody removed the expiry. Returns
+-- the ms left, -1 without expiry, -2 lost; or an error that is not about what the key holds.
 local function renewHold(lock, owner, lease)
   local found = redis.pcall('HEXISTS', lock, owner)
   if found ~= 1 then

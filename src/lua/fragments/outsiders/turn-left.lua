@@ -1,4 +1,4 @@
--- For how many ms the lock is left to outsiders; 0: it is the turn of ours. No turn is as long as 3 s: what says so was written by another
+-- For how many ms the lock is left to outsiders; 0 if it is our turn. No turn is longer than 3 s: a longer one was written by another
 -- program, or before the server's clock was set back.
 local function turnLeft(line)
   local till = redis.pcall('HGET', line.turn, 'till')

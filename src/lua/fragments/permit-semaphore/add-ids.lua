@@ -1,6 +1,6 @@
--- Notes ids whose permits are out of the count, each with its lease from now on, 0 for ever; or else on trial, for 3 s. What is refused
--- leaves nothing done: the permits go back. Returns how many it found there: a trial that lapsed, and that nobody has taken back yet, left
--- them, and their permits are counted again.
+-- Stores ids whose permits are out of the count, each with its lease from now on, 0 for no end; ids without a lease are on trial, for 3 s.
+-- If the server refuses a step, all are undone: the permits go back. Returns how many ids were there already: a trial that lapsed, and that
+-- no script has reclaimed yet, left them, and their permits go back to the count.
 local function addIds(permits, timeouts, ids, leases, now)
   local added = 0
   local function giveBack()

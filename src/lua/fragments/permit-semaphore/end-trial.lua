@@ -1,5 +1,5 @@
--- How many permits an owner was granted that have not lapsed; what becomes of them is for the caller to say, for their trial ends here.
--- What has lapsed goes back as everything does that lapses. Who waits stays in the line.
+-- Ends the trial of an owner, and returns how many of its permits have not lapsed; the caller decides what becomes of them. Lapsed permits
+-- go back as all lapsed permits do. A waiter stays in the line.
 local function endTrial(line, owner)
   local has, due = grantedTo(line, owner), redis.call('ZSCORE', line.deadlines, owner)
   if has <= 0 then return 0 end

@@ -1,6 +1,5 @@
--- 'read': there are as many permits as this place in the line wants; 'write': it has to wait, and so has everybody behind it.
--- `line.asks`: only because so many in one step are enough. It is to ask again. Whoever asked
--- whether it is a holder has just read its amount.
+-- 'read': there are as many permits as this place wants; 'write': it has to wait, and so do all behind it. `line.asks`: it waits only
+-- because one step grants a limited number, and must ask again. `isHolder`, which was called just before, has read its amount.
 local function entersOrBlocks(owner, line)
   local wants = -(whole(line.amount) or 0)
   line.wants = wants

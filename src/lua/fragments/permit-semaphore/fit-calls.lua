@@ -1,6 +1,6 @@
--- Adds to `fit` the calls behind those that it has already for which there are so many permits, in their order. It knows how many calls
--- those are, at which place the next one is, how many permits they take, and the ids and leases of those. A call that has its
--- ids already takes none. Each of the calls: a lease in ms, 0 for ever; how many permits; so many ids.
+-- Adds the next calls to `fit`, in their order, as long as there are permits for them (`left`). `fit` knows how many calls it has, the
+-- place of the next one, how many permits they take, and the ids and leases of those permits. A call that has its ids already takes none.
+-- Each of the calls: a lease in ms, 0 for no end; how many permits; that many ids.
 local function fitCalls(timeouts, calls, fit, left)
   while calls[fit.place] do
     local place, count = fit.place, tonumber(calls[fit.place + 1])

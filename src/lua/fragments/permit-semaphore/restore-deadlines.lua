@@ -1,4 +1,4 @@
--- Permits that were granted to who does not ask any more lapse by themselves, whatever was evicted: there is nothing to look for. The
--- walk is the one of permits that do not lapse.
+-- Permits that were granted to a silent client lapse by themselves, whatever was evicted, so there is nothing to restore. This function
+-- exists because the walk, which calls it, is that of permits that do not lapse.
 local function restoreDeadlines()
 end

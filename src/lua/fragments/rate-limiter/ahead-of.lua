@@ -1,5 +1,4 @@
--- How many permits those want who stand before the place `rank`: of more than 8 places, about as many as the first 8 say. Whoever is late
--- does not count.
+-- How many permits the places before `rank` want; for more than 8 places, an estimate from the first 8. Late places do not count.
 local function aheadOf(line, rank)
   local ahead, some = 0, rank > 0 and placesIn(line, 0, math.min(rank, 8) - 1) or {}
   for _, place in ipairs(some) do

@@ -1,5 +1,5 @@
--- Grants in the window from a rank on, `most` of them. What is too long for a grant goes, for another program may have written megabytes there:
--- nil then, and `limiter.long`: whoever comes next reads on.
+-- Grants in the window from a rank on, `most` of them. Entries too long for a grant are removed, because another program may have written
+-- megabytes there. In that case, returns nil and sets `limiter.long`: the next call reads on.
 local function grantsAt(limiter, first, most)
   local some, grants, long = membersAt(limiter.permits, first, most), {}, {}
   for i = 1, #some, 2 do

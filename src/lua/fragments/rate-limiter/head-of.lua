@@ -1,7 +1,8 @@
--- The first place in the line whose owner is not late by 300 ms, or is the one that asks; nil where there is none among 64. Whoever is late
--- keeps its place for a minute. And where the search stopped: given as `walk`, it goes on behind that, and reads no place twice.
+-- The first place in the line whose owner is not more than 300 ms late, or is the one that asks; nil if there is none among
+-- 64. A late owner keeps its place for a minute. Also returns where the search stopped: given as `walk`, it goes on behind
+-- that, and reads no place twice.
 local function headOf(line, owner, walk)
-  -- Mostly it is one of the first two.
+  -- Usually it is one of the first two.
   walk = walk or { parts = { 2, 14, 48 }, some = {}, at = 0, kept = 0 }
   while true do
     for at = walk.at + 1, #walk.some do

@@ -1,4 +1,5 @@
--- An owner stands in the line, at the end if it did not, or if its turn was just now. Returns how many stand before it.
+-- Puts an owner in the line: at the end if it did not stand there, or if it has just had its turn (`again`). Returns
+-- how many places are before it.
 local function joinLine(line, owner, again)
   local score = not again and redis.call('ZSCORE', line.order, owner)
   if not score then
@@ -6,7 +7,7 @@ local function joinLine(line, owner, again)
       return tonumber(redis.call('ZREVRANGE', line.order, 0, 0, 'WITHSCORES')[2]) or 0
     end
     if last() > line.stamp + 60000000 then
-      -- Nobody has come yet who came then.
+      -- Nobody can have joined that far in the future.
       redis.call('ZREMRANGEBYRANK', line.order, -16, -1)
     end
     score = string.format('%.0f', math.max(line.stamp, last() + 1))

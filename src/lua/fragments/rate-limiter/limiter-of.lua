@@ -1,5 +1,5 @@
--- The rate that is set, and where the state of it is: of all clients, or of this one alone. Nil before one is set, and what to
--- say where something else stands there. `count`: how far the grants have been counted, while they are.
+-- The rate that is set, and where its state is: that of all clients, or of this one alone. Nil before a rate is set, with an error if
+-- something else is stored there. `count`: how far the grants have been counted, while a count runs.
 local function limiterOf(key, value, ownValue, permits, ownPermits)
   local set, problem = rateOf(key, permits, ownPermits)
   if not set then

@@ -1,4 +1,4 @@
--- The line of those who wait for permits of a rate, as a script sees it now. `counted`: this server knows of all who listen.
+-- The line of those that wait for permits of a limiter, as a script sees it now. `counted`: this server knows of all that listen.
 local function lineOf(order, places, grants, publish, counted)
   local time = redis.call('TIME')
   return {

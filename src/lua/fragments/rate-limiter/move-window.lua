@@ -1,6 +1,6 @@
--- Credits what has left the window: `left` is how many permits there are now, `stored` how many are written down. It does so
--- for a hundred grants, and for more only until there are enough: no call pays for all that left at once. `behind` then; after
--- a thousand, too, though there are not enough yet: who needs more asks again.
+-- Credits what has left the window. `left`: how many permits there are now; `stored`: how many are written down. It credits a hundred
+-- grants, and more only until there are enough permits, so that no call pays for everything that left at once. If more are due, it sets
+-- `behind`. It stops after a thousand grants, even if there are not enough permits yet: a call that needs more asks again.
 local function moveWindow(limiter, now, enough)
   local permits, horizon = limiter.permits, now - limiter.interval
   local function sum(grants, step)
@@ -23,7 +23,8 @@ local function moveWindow(limiter, now, enough)
     until not limiter.behind or left >= enough or looks >= 10
   end
   limiter.left = left
-  -- Where the two do not agree the grants count: Redisson gave permits back, another rate was set, or one of the keys was lost.
+  -- If that number and the grants do not add up, the grants count: Redisson released permits, another rate was
+  -- set, or one of the keys was lost.
   if limiter.count or not left or left > limiter.rate or left < enough and redis.call('EXISTS', permits) == 0 then
     countWindow(limiter, horizon, sum)
   end

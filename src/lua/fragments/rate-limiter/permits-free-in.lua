@@ -1,7 +1,8 @@
--- In how many ms there will be so many permits. As many as the rate come again with each interval: those are whole rounds. For the rest
--- the grants are looked at, the oldest first: each comes again when it leaves the window. Of more than a thousand grants it is when those
--- have left. A script asks this for several in its line, and reads each grant once: how many permits came again up to it, and when. What is too
--- long for a grant goes: another program may have written megabytes there.
+-- In how many ms there will be that many permits. Each interval brings back as many as the rate: those are whole rounds. For the rest,
+-- looks at the grants, the oldest first: the permits of each come back when it leaves the window. Looks at a thousand grants at most; if
+-- more are needed, the time is when those have left. A script asks this for several places in its line, and reads each grant once:
+-- `limiter.freed` keeps how many permits have come back with it, and when. Entries too long for a grant are removed, because another
+-- program may have written megabytes there.
 local function permitsFreeIn(limiter, permits, now)
   local rounds = math.floor((permits - 1) / limiter.rate)
   local missing = permits - rounds * limiter.rate - math.max(0, limiter.left)
@@ -21,7 +22,7 @@ local function permitsFreeIn(limiter, permits, now)
     if #long > 0 then redis.pcall('ZREM', limiter.permits, unpack(long)) end
     freed.ends = #oldest == 0 or #long > 0
   end
-  -- The first up to which there are enough, or the last.
+  -- The first grant up to which there are enough, or the last.
   local first, last = 1, #freed.times
   while first < last do
     local middle = math.floor((first + last) / 2)

@@ -1,6 +1,6 @@
--- A part of the line, in its order: whose each place is, how many permits it wants, and when it asks next; and how many were looked at. One of
--- which that is not known, or cannot be so, is no place, and goes: what another program has written is read once, and where that
--- was very long a script reads no more. Whoever asks stays.
+-- A part of the line, in its order: the owner of each place, how many permits it wants, and when it asks next; and how many were looked at.
+-- If these are unknown or cannot be right, the place is removed: what another program has written is read once, and if it was very long, a
+-- script reads no more. The owner that asks stays.
 local function placesIn(line, from, till, owner)
   if line.long then
     return {}, 0
@@ -9,7 +9,7 @@ local function placesIn(line, from, till, owner)
   owners, line.long = membersAt(line.order, from, till - from + 1)
   for i = 1, #owners, 2 do
     local one = owners[i]
-    -- Two numbers are short.
+    -- Two numbers are shorter than this.
     local short = #one < LONGEST_NAME and redis.call('HSTRLEN', line.places, one) < 40
     local wants, asks = string.match(short and redis.call('HGET', line.places, one) or '', '^(%d+) (%d+)$')
     wants, asks = whole(wants), whole(asks)

@@ -1,5 +1,6 @@
--- The first in the line is told in how many ms to ask, where it would ask later than that. Without `permitsFreeIn` it is to ask at once.
--- Whose client nobody hears counts as late, and the next one is told. Returns who is first, which may be the one that asks.
+-- Tells the first in the line in how many ms to ask, if it would ask later than that; without `permitsFreeIn`, to ask at
+-- once. If its client does not listen, it counts as late, and the next place gets the message. Returns the first place, which
+-- may be that of the owner that asks.
 local function wakeNext(line, permitsFreeIn, owner)
   local head, walk
   for _ = 1, 16 do

@@ -1,5 +1,5 @@
--- Who was let in on trial, or asks again, leaves the line and has its whole lease; what it has had longer is not made shorter.
--- For how many ms it has it, 0 when it does not.
+-- Takes an owner that was let in on trial, or that asks again, out of the line, and sets its full lease; a longer one is not shortened.
+-- Returns for how many ms at least it holds the lock, 0 if it does not.
 local function confirm(line, owner, lease)
   if not isHolder(line, owner) then
     return 0
@@ -10,14 +10,15 @@ local function confirm(line, owner, lease)
   for level = 1, countOf(count) do
     local key = line.companion .. ':' .. owner .. ':rwlock_timeout:' .. level
     local left = redis.call('PTTL', key)
-    -- Another program may have written the counts of all who ask, and keys as well: one script looks at as many as one owner may have.
+    -- Another program may have written the counts of all owners that ask, and the keys, too: one script looks at no
+    -- more keys than one owner may have.
     line.missing, line.looks = (line.missing or 0) + (left == -2 and 1 or 0), (line.looks or 0) + 1
     if line.missing > LEVELS_TRUSTED or line.looks > 9999 then break end
     if onTrial or left < lease then
       redis.call('PEXPIRE', key, lease)
     end
   end
-  -- The mode, and itself.
+  -- Two fields: the mode, and this owner.
   if onTrial and redis.call('HLEN', line.lock) == 2 or left >= 0 and left < lease then
     redis.call('PEXPIRE', line.lock, lease)
   end

@@ -1,4 +1,4 @@
--- In which mode the lock is when this owner is in.
+-- The mode of the lock once this owner is in.
 local function entersOrBlocks(owner)
   return string.sub(owner, -6) == ':write' and 'write' or 'read'
 end

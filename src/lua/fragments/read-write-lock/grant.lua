@@ -1,5 +1,5 @@
--- Lets an owner read or write for so long. The key of a read's level, which has its own expiry, comes first; where the server
--- refuses to set the lock's expiry, the owner is taken out again.
+-- Lets an owner read or write for `lease` ms. The key of a read's level, which has its own expiry, comes first. If the server refuses to
+-- set the lock's expiry, the owner is taken out again.
 local function grant(line, owner, lease)
   local writes, left = string.sub(owner, -6) == ':write', redis.call('PTTL', line.lock)
   if not writes then

@@ -1,4 +1,4 @@
--- Whether somebody who is in knows of no line; where there are many, whether some of them do not show it.
+-- Whether an outsider is in, among about 32 owners: if there are many, some are not looked at.
 local function hasOutsider(line)
   local fields = fieldsAt(line.lock, '0', 32)
   for i = 1, #fields, 2 do

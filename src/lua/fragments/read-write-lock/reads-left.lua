@@ -1,11 +1,11 @@
--- For how many ms the longest of these reads goes on, from owners and how often each reads, in turn; 0 when none does. It ends as soon as
--- one has `enough`, or nothing is left of `work.looks`, of which each look takes one. Each level of a read has a key of its own; a write
--- has none, and what is no count was written by another program.
+-- For how many ms the longest of these reads goes on; 0 if none does. `fields` has owners, and how often each reads, in turn. Stops as soon
+-- as one read has `enough`, or when `work.looks`, of which each look takes one, is used up. Each level of a read has a key of its own, and
+-- a write has none. What is not a count was written by another program.
 local function readsLeft(fields, companion, enough, work)
   local longest = 0
   for i = #fields - 1, 1, -2 do
     work.looks = work.looks - 1 - math.floor((#fields[i] + #fields[i + 1]) / 500)
-    -- A client of ours or Redisson's is a UUID; what is longer than its reads was written by another program.
+    -- The id of a client, ours or Redisson's, is a UUID. A name longer than their reads have was written by another program.
     local reads = #fields[i] < LONGEST_NAME and string.sub(fields[i], 37, 37) == ':' and string.sub(fields[i], -6) ~= ':write'
     local level = reads and string.find(fields[i + 1], LEVEL_COUNT) and tonumber(fields[i + 1]) or 0
     while level > 0 and work.looks > 0 do

@@ -1,5 +1,5 @@
--- The keys of all levels of a read go; where it is not known how many there are, as many as there are, but so many at most: nobody reads as often as
--- some other program may have written there, and the rest expires.
+-- Removes the keys of all levels of a read. If their number is not known, removes as many as exist, up to a limit: nobody reads as often as
+-- another program may have written there, and the rest expires.
 local function removeLevels(levels, count)
   local level, gone = 0, false
   repeat

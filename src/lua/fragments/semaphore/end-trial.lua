@@ -1,4 +1,5 @@
--- How many permits an owner had been granted on trial; what becomes of them is for the caller to say. Who waits stays in the line.
+-- Ends the trial of an owner, and returns how many permits it had been granted; the caller decides what becomes of
+-- them. A waiter stays in the line.
 local function endTrial(line, owner)
   local has = grantedTo(line, owner)
   if has > 0 then

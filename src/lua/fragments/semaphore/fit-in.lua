@@ -1,4 +1,5 @@
--- How many of the calls, from the one behind `calls` on, there are permits for, in their order; and how many permits those want.
+-- Continues with the call behind `calls`, in order, as long as there are permits. Returns the last call that fits, and how
+-- many permits those calls want.
 local function fitIn(wanted, calls, left)
   local taken, more = 0, tonumber(wanted[calls + 1])
   while more and taken + more <= left do

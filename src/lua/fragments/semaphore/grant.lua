@@ -1,5 +1,5 @@
--- Grants an owner as many permits as it wants (`entersOrBlocks`): from now on they are its own, though it may be dead.
--- `line.granted`: who was granted some, and how many.
+-- Grants an owner as many permits as it wants (`entersOrBlocks`): from now on they are its own, even if it is dead. `line.granted`: the
+-- owners that were granted permits, and how many.
 local function grant(line, owner)
   local wants = line.wants
   redis.call('DECRBY', line.permits, wants)

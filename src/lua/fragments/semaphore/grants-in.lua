@@ -1,5 +1,5 @@
--- How many permits an owner has been granted on trial, by its amount and its deadline. Where the amounts were evicted the deadline says as
--- much, up to 1,000. What is more than a call may ask for was written by another program.
+-- How many permits an owner has been granted on trial, from its amount and its deadline. If the amounts were evicted, the deadline says it,
+-- up to 1,000. More than a call may ask for was written by another program.
 local function grantsIn(amount, due)
   if amount then
     amount = whole(amount) or 0

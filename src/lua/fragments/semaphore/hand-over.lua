@@ -1,6 +1,6 @@
--- So many permits are left, of which some have just come: they go to those in the line, or are left to others, who wait for a
--- message. What has come is there, whatever goes wrong here. `told`: of those others all were told already. What is not enough for
--- the first in the line is told as well: it may be so for them.
+-- This many permits are available, and some of them have just come. They go to the line, or are left to outsiders, who wait for a message.
+-- Whatever goes wrong here, the permits stay in the count. `told`: all outsiders have the message already. Permits that are too few for the
+-- first in the line are announced as well: an outsider may want fewer.
 local function handOver(line, available, told)
   line.left = available
   pcall(function()

@@ -1,10 +1,10 @@
--- An owner stands in the line for so many permits, unless it `joins` for none; then the line is served, if it is not left to others. Who was
--- granted permits and wants more comes in front (`push`). What was done is undone by `undo` where the server refuses a step. Returns
--- the mark of its deadline, and for how many ms permits are left to others.
+-- Puts an owner in the line for that many permits, unless it `joins` for none; then serves the line, unless the permits are left to
+-- outsiders. An owner that was granted permits and wants another number comes in front (`push`). If the server refuses a step, `undo`
+-- undoes what was done. Returns the mark of the owner's deadline, and for how many ms permits are left to outsiders.
 local function joinLine(line, owner, joins, push, own, news, undo)
   local mark, open = own == 1 and LISTENS or 0, 0
   local done, refusal = pcall(function()
-    -- Where the list was evicted all who wait come anew.
+    -- If the list was evicted, all that wait join again.
     local some, long, anew, places = {}, false, {}, {}
     if redis.call('EXISTS', line.queue) == 0 then some, long = membersAt(line.deadlines, 0, 1000) end
     if long then redis.call('ZREMRANGEBYRANK', line.deadlines, 0, #some / 2 - 1) end
@@ -19,7 +19,7 @@ local function joinLine(line, owner, joins, push, own, news, undo)
     end
     if joins > 0 then
       local due = tonumber(redis.call('ZSCORE', line.deadlines, owner))
-      -- It was passed over since it was not counted, and asks all the same.
+      -- It was skipped because the server does not count its client, and asks all the same.
       if own == 3 or own < 2 and due and (due % 1 == GRANTED or due % 1 == UNCOUNTED) then mark = UNCOUNTED end
       redis.call('ZADD', line.deadlines, line.now + line.allowance + mark, owner)
       redis.call('HSET', line.amounts, owner, -joins)
@@ -34,7 +34,7 @@ local function joinLine(line, owner, joins, push, own, news, undo)
   end)
   if not done then
     undo()
-    -- From Redis 7 on an error is a table, of which pcall tells the text.
+    -- From Redis 7 on, an error is a table, of which pcall returns the text.
     error(string.sub(refusal, 1, 1) == '@' and refusal or { err = refusal }, 0)
   end
   return mark, open

@@ -1,6 +1,5 @@
--- An owner leaves the line; what it had been granted goes back, unless there is no such semaphore any more, or
--- what stands there cannot be counted on. In a line that is too
--- long to look for it, its place goes when it comes to stand first.
+-- Takes an owner out of the line. What it had been granted goes back, unless the semaphore is gone, or its value cannot be counted up. If
+-- the line is too long to search, the place goes when it comes to the head.
 local function leaveLine(line, owner)
   local has = endTrial(line, owner)
   if has > 0 and countWith(textOf(line.permits), has) then

@@ -1,6 +1,6 @@
--- The line of those who wait for permits, as a script of this client sees it now. `own`: 1, the client may be counted among those who
--- listen; 2, it hears no messages; 3, this server does not know of all who listen. `added`: how many of those that are left this
--- step has brought itself.
+-- The line of those that wait for permits, as a script of this client sees it now. `own`: 1, the client may be counted among those
+-- that listen; 2, it hears no messages; 3, this server does not know of all that listen. `added`: how many of the permits that are
+-- left this step has added itself.
 local function lineOf(keys, voices, client, own)
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -1,5 +1,5 @@
--- The first in the line listens to others when it has this answer, or after a moment, or it asks again and again: its deadline says
--- so, unless a mark says more. Returns for how many releases permits are left to others.
+-- The first in the line listens to outsiders once it has this answer, or after a moment, or else it asks again and again. Its deadline says
+-- which, unless it has another mark. Returns for how many releases permits are left to outsiders.
 local function markListening(line, owner, head, own, mark, open)
   if head == owner and mark == 0 then
     mark = own == 2 and HEARS_NOTHING or (open > 0 or line.came) and LISTENS or WILL_LISTEN

@@ -1,4 +1,4 @@
--- What somebody who comes now finds: whether there are enough permits is asked for each.
+-- What a newcomer finds: whether there are enough permits is checked for each place.
 local function modeOf()
   return 'read'
 end

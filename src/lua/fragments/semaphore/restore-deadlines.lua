@@ -1,5 +1,5 @@
--- Each place has a deadline and an amount. Where deadlines were evicted, places have 3 s to ask again: what was granted to who does not is
--- given back. Of very many, some.
+-- Each place has a deadline and an amount. If deadlines were evicted, their places have 3 s to ask again; if they do not, what they were
+-- granted goes back. If there are very many, only some are restored.
 local function restoreDeadlines(line)
   if redis.call('HLEN', line.amounts) <= redis.call('ZCARD', line.deadlines) then
     return

@@ -1,5 +1,5 @@
--- Takes so many permits, of which so many are paid for already, and notes it. What a user may not do leaves nothing done: what
--- was refused, or nil.
+-- Takes permits out of the count, of which some are out already (`paid`), and writes the note. If the user may not do one of these, nothing
+-- is done. Returns what was refused, or nil.
 local function take(permits, note, taken, paid)
   local kept, done = redis.pcall('SET', note, taken, 'PX', LONG_NOTE_TIME), 0
   if not kept.err and taken ~= paid then

@@ -1,4 +1,4 @@
--- Takes the lock, or joins the line behind its last: with a deadline its allowance after that one's.
+-- Acquires the lock, or joins the end of the line, with a deadline one allowance after that of the last.
 -- KEYS lock, queue, deadlines
 -- ARGV lease (ms text), owner, allowance (ms), now (ms)
 -- returns nil held | integer ms until it is worth asking again

@@ -1,4 +1,4 @@
--- Leaves the line; whoever stands behind is due an allowance earlier.
+-- Leaves the line; those behind become due an allowance earlier.
 -- KEYS queue, deadlines
 -- ARGV owner, allowance (ms)
 -- returns nil

@@ -1,4 +1,5 @@
--- What a multi-lock with a lease does when it has all its members: an expiry on everything, the line as well, unasked.
+-- What a multi-lock with a lease does once it has all its members: it sets an expiry on everything, also on the line,
+-- although nobody asks for that.
 -- KEYS lock, queue, deadlines
 -- ARGV lease (ms text)
 -- returns integer 1 it was there, 0 it was not

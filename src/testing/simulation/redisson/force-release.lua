@@ -1,4 +1,4 @@
--- Takes the lock from whoever holds it, and wakes the head of the line.
+-- Releases the lock by force, and wakes up the head of the line.
 -- KEYS lock, queue, deadlines, channel
 -- ARGV word, now (ms), publish
 -- returns integer 1 it was held, 0 it was free

@@ -1,4 +1,4 @@
--- Lets a hold go on for a whole lease from now.
+-- Renews a hold for a whole lease from now.
 -- KEYS lock
 -- ARGV lease (ms text), owner
 -- returns integer 1 renewed, 0 it is not held any more

@@ -3,7 +3,7 @@ import { type Script, script } from '../../../lua/script.js'
 import { either, integer, just, nil } from '../../../lua/shape.js'
 
 /**
- * Takes the lock, or joins the line behind its last: with a deadline its allowance after that one's.
+ * Acquires the lock, or joins the end of the line, with a deadline one allowance after that of the last.
  * Returns nil held | integer ms until it is worth asking again
  */
 export const redissonAcquire: Script<
@@ -19,7 +19,7 @@ export const redissonAcquire: Script<
 )
 
 /**
- * Leaves the line; whoever stands behind is due an allowance earlier.
+ * Leaves the line; those behind become due an allowance earlier.
  * Returns nil
  */
 export const redissonCancel: Script<
@@ -35,7 +35,8 @@ export const redissonCancel: Script<
 )
 
 /**
- * What a multi-lock with a lease does when it has all its members: an expiry on everything, the line as well, unasked.
+ * What a multi-lock with a lease does once it has all its members: it sets an expiry on everything, also on the line,
+ * although nobody asks for that.
  * Returns integer 1 it was there, 0 it was not
  */
 export const redissonExpire: Script<
@@ -51,7 +52,7 @@ export const redissonExpire: Script<
 )
 
 /**
- * Takes the lock from whoever holds it, and wakes the head of the line.
+ * Releases the lock by force, and wakes up the head of the line.
  * Returns integer 1 it was held, 0 it was free
  */
 export const redissonForceRelease: Script<
@@ -67,7 +68,7 @@ export const redissonForceRelease: Script<
 )
 
 /**
- * Lets a hold go on for a whole lease from now.
+ * Renews a hold for a whole lease from now.
  * Returns integer 1 renewed, 0 it is not held any more
  */
 export const redissonRenew: Script<
@@ -83,7 +84,7 @@ export const redissonRenew: Script<
 )
 
 /**
- * Takes the lock where it is free and it is the owner's turn, or once more. Never joins the line.
+ * Acquires the lock if it is free and it is the owner's turn, or acquires it again. Never joins the line.
  * Returns 1 held | nil another's
  */
 export const redissonTry: Script<
@@ -99,8 +100,8 @@ export const redissonTry: Script<
 )
 
 /**
- * Gives one count back; with the last one the head of the line is woken. Where nobody holds the lock that is no error.
- * Returns nil another's | integer 1 free, 0 held still
+ * Releases one level; after the last one, wakes up the head of the line. If nobody holds the lock, that is no error.
+ * Returns nil another's | integer 1 free, 0 still held
  */
 export const redissonUnlock: Script<
   readonly [lock: string, queue: string, deadlines: string, channel: string, latch: string],

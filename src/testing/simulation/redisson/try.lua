@@ -1,4 +1,4 @@
--- Takes the lock where it is free and it is the owner's turn, or once more. Never joins the line.
+-- Acquires the lock if it is free and it is the owner's turn, or acquires it again. Never joins the line.
 -- KEYS lock, queue, deadlines
 -- ARGV lease (ms text), owner, now (ms), allowance (ms)
 -- returns 1 held | nil another's

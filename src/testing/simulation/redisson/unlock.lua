@@ -1,7 +1,7 @@
--- Gives one count back; with the last one the head of the line is woken. Where nobody holds the lock that is no error.
+-- Releases one level; after the last one, wakes up the head of the line. If nobody holds the lock, that is no error.
 -- KEYS lock, queue, deadlines, channel, latch
 -- ARGV word, lease (ms text), owner, now (ms), publish, memory (ms text)
--- returns nil another's | integer 1 free, 0 held still
+-- returns nil another's | integer 1 free, 0 still held
 
 local said = redis.call('GET', latch)
 if said then

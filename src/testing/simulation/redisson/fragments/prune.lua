@@ -1,4 +1,4 @@
--- Takes out whoever stands at the head longer than its deadline, by the caller's clock. Who has no deadline stays.
+-- Removes owners from the head whose deadline is over, by the caller's clock. An owner without a deadline stays.
 local function prune(queue, deadlines, now)
   while true do
     local head = redis.call('LINDEX', queue, 0)

@@ -1,4 +1,4 @@
--- Takes the lock where it is free and it is the owner's turn, or once more. All who wait are due an allowance earlier then.
+-- Acquires the lock if it is free and it is the owner's turn; then all waiters become due an allowance earlier. Or acquires it again.
 local function take(lock, queue, deadlines, owner, lease, allowance)
   local head = redis.call('LINDEX', queue, 0)
   if redis.call('EXISTS', lock) == 0 and (not head or head == owner) then
