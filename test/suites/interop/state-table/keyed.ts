@@ -3,12 +3,14 @@ import { type Program, type Same, sameStep, type Seen } from '../support/program
 /** Ends as what is left at the time of the look, in steps that are wider than a machine is slow. */
 const withEnds = (seen: Seen): Seen => ({
   ...seen,
-  keys: seen.keys.map((entry) => ({
-    ...entry,
-    value: (entry.value as [string, string][]).map(([field, value]) =>
-      field.endsWith(':expire_time') ? [field, Math.round((Number(value) - seen.at) / 20_000)] : [field, value],
-    ),
-  })),
+  keys: seen.keys.map((entry) => {
+    // Something else than a keyed lock is shown as it is.
+    if (entry.type !== 'hash') return entry
+    const value = (entry.value as [string, string][]).map(([field, text]) =>
+      field.endsWith(':expire_time') ? [field, Math.round((Number(text) - seen.at) / 20_000)] : [field, text],
+    )
+    return { ...entry, value }
+  }),
 })
 
 /** Redisson tells also when nothing is free; ours when something is. */

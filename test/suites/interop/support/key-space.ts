@@ -56,6 +56,8 @@ export const keySpace = async (
   const entries: Entry[] = []
   for (const key of await (latches === 'go' ? afterLatches : withoutLatches)(redis)) {
     const type = await redis.type(key)
+    // It has gone since the keys were listed.
+    if (type === 'none') continue
     const [value, ttl] = [await valueOf(redis, key, type), await redis.pttl(key)]
     if (key.startsWith(NOTE) && ttl !== -1) continue
     const text = labelled(JSON.stringify(value), labels)
