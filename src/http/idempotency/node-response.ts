@@ -132,9 +132,21 @@ class RecordedResponse {
     const rest = this.#held.length === 0 ? last : Buffer.concat([...this.#held, last ?? Buffer.alloc(0)])
     this.#run
       .finish()
-      .then(() => this.#original.end.call(response, rest, callbackIn(args)))
+      .then(() => this.#endNow(rest, callbackIn(args)))
       .catch((error: unknown) => response.destroy(error))
     return response
+  }
+
+  /** HTTP/2 calls `write` for the last part. */
+  #endNow(rest: Uint8Array | undefined, done: Call | undefined): void {
+    const response = this.#response
+    const { write } = response
+    response.write = this.#original.write
+    try {
+      this.#original.end.call(response, rest, done)
+    } finally {
+      response.write = write
+    }
   }
 
   /** The handler breaks its answer off, because a stream fails for example. If the requester has left, the handler may still do its work. */
