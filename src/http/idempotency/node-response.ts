@@ -1,4 +1,5 @@
 import { nextTick } from 'node:process'
+import { types } from 'node:util'
 import type { Fields, Recording } from './recording.js'
 import type { Run } from './run.js'
 
@@ -111,7 +112,7 @@ class RecordedResponse {
     const [chunk, encoding] = args
     if (this.#ended) return this.#refuse(callbackIn(args))
     // Node throws for everything else.
-    const isChunk = typeof chunk === 'string' || chunk instanceof Uint8Array
+    const isChunk = typeof chunk === 'string' || types.isUint8Array(chunk)
     const bytes = isChunk ? bytesOf(chunk, encoding) : undefined
     if (bytes !== undefined && this.#completes(bytes)) return this.#hold(bytes, callbackIn(args))
     const result = this.#original.write.apply(response, [...args])
