@@ -22,7 +22,7 @@ interface App extends RequestListener {
 }
 const express = createRequire(import.meta.url)('express') as { (): App; json(): unknown }
 
-type Send = (body: BodyInit | undefined, type?: string) => Promise<Response>
+type Send = (body: string | ReadableStream, type?: string) => Promise<Response>
 
 const expressJson = async (name: string, body: (send: Send) => Promise<void>): Promise<void> => {
   const app = express()
@@ -47,7 +47,7 @@ const expressJson = async (name: string, body: (send: Send) => Promise<void>): P
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const send: Send = (sent, type = 'application/json') => {
     const headers = { 'idempotency-key': 'k', 'content-type': type }
-    return fetch(url, { method: 'POST', headers, body: sent ?? null, duplex: 'half' } as RequestInit)
+    return fetch(url, { method: 'POST', headers, body: sent, duplex: 'half' } as RequestInit)
   }
   try {
     await body(send)
