@@ -1,4 +1,3 @@
-import { onAbort } from '../../base/abort.js'
 import { systemClock } from '../../base/clock.js'
 import type { Kept } from './answer.js'
 import type { Begun } from './claim.js'
@@ -51,7 +50,7 @@ export class Run {
   /** Calls back when `isOver` is true, perhaps more than once. */
   whenOver(callback: () => void): void {
     this.#whenOver = callback
-    onAbort(this.#begun.signal, callback)
+    this.#begun.signal.addEventListener('abort', callback, { once: true })
     if (this.isOver) callback()
   }
 
