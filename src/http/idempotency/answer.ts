@@ -46,16 +46,21 @@ const fieldsOf = (list: unknown): readonly Field[] | undefined => {
   return list.every(isOne) ? list : undefined
 }
 
+/** An answer that can be sent again, or undefined. What is written must pass as well, because it could not be read. */
+export const answerOf = (status: unknown, list: unknown, body: Uint8Array): Answer | undefined => {
+  const fields = fieldsOf(list)
+  if (!isStatus(status) || fields === undefined || (isBodiless(status) && body.length > 0)) return undefined
+  return { status, fields, body }
+}
+
 const read = (data: Uint8Array): Kept | undefined => {
   const end = data.indexOf(10)
   const head = JSON.parse(Buffer.from(data.subarray(0, Math.max(0, end))).toString()) as Record<string, unknown>
   const { v, fingerprint, status, fields: list } = head
   if (v !== VERSION || typeof fingerprint !== 'string') return undefined
   if (status === undefined) return { fingerprint, answer: undefined }
-  const fields = fieldsOf(list)
-  const body = data.subarray(end + 1)
-  if (!isStatus(status) || fields === undefined || (isBodiless(status) && body.length > 0)) return undefined
-  return { fingerprint, answer: { status, fields, body } }
+  const answer = answerOf(status, list, data.subarray(end + 1))
+  return answer === undefined ? undefined : { fingerprint, answer }
 }
 
 /** A line of JSON, and the bytes of the body behind it. */

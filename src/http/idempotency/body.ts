@@ -1,34 +1,53 @@
+import { kindOf } from '../../thrown.js'
+
 /** Nothing tells two bodies apart that this process does not have. */
 const UNKNOWN =
   'has a body that is not parsed: put the middleware behind the parser of the body, or pass a fingerprint() that tells two bodies apart'
+/** As JSON, all of them are alike: a Map, for example. */
+const OPAQUE = 'has a body of a kind that cannot be compared: pass a fingerprint() that tells two bodies apart'
 
 interface Request {
   readonly headers: Record<string, string | string[] | undefined>
   readonly body?: unknown
+  /** Node's: somebody has read a part of the request, or has found its end. */
+  readonly readableDidRead?: unknown
+  readonly readableEnded?: unknown
+  /** The parsers of Express 4 set it. */
+  readonly _body?: unknown
 }
 
-const hasBody = ({ headers }: Request): boolean =>
+/** HTTP/2 has bodies without these fields. */
+const announcesBody = ({ headers }: Request): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 const isUpload = ({ headers }: Request): boolean => /^\s*multipart\//i.test(String(headers['content-type'] ?? ''))
 
-/** Express 4 gives `{}` to a request whose body no parser has read; its parsers leave a mark. */
-const isLeft = (request: Request): boolean => {
+const isRead = ({ _body, readableDidRead, readableEnded }: Request): boolean =>
+  [_body, readableDidRead, readableEnded].includes(true)
+
+/** Whether no parser has read the body. Express 4 gives `{}` to such a request; a parsed body may be `{}` as well. */
+const isLeft = (request: Request, marksBodies: boolean): boolean => {
   const { body } = request
-  if (body === undefined || body === null) return true
-  const isEmpty = typeof body === 'object' && !ArrayBuffer.isView(body) && Object.keys(body).length === 0
-  return isEmpty && !Array.isArray(body) && (request as { _body?: unknown })._body !== true
+  if (body === undefined) return true
+  const isEmpty = typeof body === 'object' && !ArrayBuffer.isView(body) && Object.keys(body ?? {}).length === 0
+  return marksBodies && isEmpty && !Array.isArray(body) && !isRead(request)
 }
 
 const isStream = (body: unknown): boolean => typeof (body as { pipe?: unknown } | null | undefined)?.pipe === 'function'
 
-/** The body of a request whose framework has parsed it, as bytes or text that differ where two bodies do. */
+const jsonOf = (body: unknown): string => {
+  const text = JSON.stringify(body)
+  if (text === '{}' && kindOf(body as object) !== '[object Object]') throw new TypeError(`the request ${OPAQUE}`)
+  return text
+}
+
+/** The body of a request whose framework has parsed it, as bytes or text that differ where two bodies do. `marksBodies`: for Express. */
 export const parsedBody = (request: Request, marksBodies: boolean): string | Uint8Array => {
   const { body } = request
-  if (!hasBody(request)) return ''
-  const isMissing = marksBodies ? isLeft(request) : body === undefined
-  if (isMissing || isStream(body) || isUpload(request)) throw new TypeError(`the request ${UNKNOWN}`)
+  const left = isLeft(request, marksBodies)
+  if ((left || body === null) && !announcesBody(request) && !isUpload(request)) return ''
+  if (left || isStream(body) || isUpload(request)) throw new TypeError(`the request ${UNKNOWN}`)
   if (typeof body === 'string') return body
   if (body instanceof Uint8Array) return body
-  return JSON.stringify(body)
+  return jsonOf(body)
 }

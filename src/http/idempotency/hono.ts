@@ -60,15 +60,15 @@ export function honoIdempotency<C extends HonoContext>(options: IdempotencyOptio
       await next()
       return undefined
     }
-    remember(context, verdict.known)
-    const before = fieldsIn(headers)
     try {
+      remember(context, verdict.known)
+      const before = fieldsIn(headers)
       await next()
+      replace(context, await recordedResponse(context.res, verdict.run, before))
     } catch (error) {
       verdict.run.fail()
       throw error
     }
-    replace(context, await recordedResponse(context.res, verdict.run, before))
     return undefined
   }
 }

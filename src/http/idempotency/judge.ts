@@ -75,12 +75,8 @@ export class Judge<R> {
       return answerWith(kept.answer === undefined ? REPLIES.notKept : replayOf(kept.answer))
     }
     const { maxBytes, maxRun, timeout } = this.#settings
-    const { token, signal } = claimed
-    return {
-      do: 'run',
-      run: new Run(claimed, { fingerprint, maxBytes, maxRun, timeout }),
-      known: { key, token, signal },
-    }
+    const run = new Run(claimed, { fingerprint, maxBytes, maxRun, timeout })
+    return { do: 'run', run, known: { key, token: claimed.token, signal: run.signal } }
   }
 
   /** Undefined: the server cannot be asked. */

@@ -39,7 +39,9 @@ export interface IdempotencyOptions<R> {
   readonly maxBytes?: number | undefined
   /** If the server cannot be asked: `closed` refuses every request with 503, `open` runs the handler unprotected. Default `closed`. */
   readonly whenAway?: 'open' | 'closed' | undefined
-  /** How long a request waits for the server, before its handler and after it, ms. Default 1000. */
+  /**
+   * How long a request waits for the server, before its handler and after it, ms. The promises of `scope` and `fingerprint` have as long, each. Default 1000.
+   */
   readonly timeout?: number | undefined
 }
 

@@ -1,4 +1,4 @@
-import { type Answer, type Field, isField } from './answer.js'
+import { type Answer, answerOf, type Field, isBodiless, isField } from './answer.js'
 
 /** The header fields of a response, by their names in lower case. */
 export type Fields = ReadonlyMap<string, readonly string[]>
@@ -20,11 +20,7 @@ export class Recording {
     this.#before = before
   }
 
-  get began(): boolean {
-    return this.#head !== undefined
-  }
-
-  /** Only the first call counts, the one that goes to the requester. */
+  /** Only the first call counts: a response has one head. */
   begin(status: number, fields: Fields): void {
     if (this.#head !== undefined) return
     const kept = [...fields].flatMap(([name, values]) => this.#own(name, values))
@@ -43,7 +39,10 @@ export class Recording {
   /** `retry`: nothing is to be kept. Undefined: the answer is not, but that there was one. */
   outcome(isWhole: boolean): Answer | 'retry' | undefined {
     if (this.#head === undefined || isRetried(this.#head.status)) return 'retry'
-    return isWhole && !this.isTooLarge ? { ...this.#head, body: Buffer.concat(this.#chunks) } : undefined
+    if (!isWhole || this.isTooLarge) return undefined
+    const { status, fields } = this.#head
+    // Such a response has no body, whatever its handler wrote.
+    return answerOf(status, fields, isBodiless(status) ? new Uint8Array() : Buffer.concat(this.#chunks))
   }
 
   #count(bytes: number): boolean {

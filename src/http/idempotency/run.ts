@@ -9,7 +9,7 @@ export interface IdempotencyRun {
   readonly key: string
   /** A fencing token: if the handler runs again, after a crash for example, its token is greater. */
   readonly token: bigint
-  /** Aborts when a retry may run the handler again. */
+  /** Aborts when a retry may run the handler although this request has not been answered. */
   readonly signal: AbortSignal
 }
 
@@ -22,15 +22,36 @@ export interface RunOptions {
 
 /** A request whose handler runs: from its claim to its answer. */
 export class Run {
+  /** Aborts when the key is free, or another request has it, before this one was answered. */
+  readonly signal: AbortSignal
   readonly #begun: Begun
   readonly #options: RunOptions
   readonly #timer
+  readonly #freed = new AbortController()
   #recording: Recording | undefined
+  #isOver = false
+  #whenOver: (() => void) | undefined
 
   constructor(begun: Begun, options: RunOptions) {
     this.#begun = begun
     this.#options = options
-    this.#timer = systemClock.setTimer(() => void this.#end(false), options.maxRun, { background: true })
+    this.signal = AbortSignal.any([begun.signal, this.#freed.signal])
+    const late = (): void => {
+      this.#stop(this.#keptOf(false), new DOMException('the handler has not answered within maxRun', 'TimeoutError'))
+    }
+    this.#timer = systemClock.setTimer(late, options.maxRun, { background: true })
+  }
+
+  /** Whether an answer that comes now can no longer be kept. */
+  get isOver(): boolean {
+    return this.#isOver || this.#begun.signal.aborted
+  }
+
+  /** Calls back when `isOver` is true, perhaps more than once. */
+  whenOver(callback: () => void): void {
+    this.#whenOver = callback
+    this.#begun.signal.addEventListener('abort', callback, { once: true })
+    if (this.isOver) callback()
   }
 
   /** Records the answer. `before`: the header fields that the response has already. */
@@ -42,7 +63,7 @@ export class Run {
   /** The answer is whole. Resolves when it is kept, or when the requester has waited long enough. It must not have all of it before. */
   async finish(): Promise<void> {
     const { signal } = this.#begun
-    const kept = this.#end(true)
+    const kept = this.#end(this.#keptOf(true))
     if (signal.aborted) return
     await new Promise<void>((resolve) => {
       const timer = systemClock.setTimer(resolve, this.#options.timeout)
@@ -55,13 +76,25 @@ export class Run {
 
   /** There will be no answer: a retry runs the handler. */
   fail(): void {
-    this.#timer.cancel()
-    void this.#begun.end(undefined)
+    this.#stop(undefined, new DOMException('the request will not be answered', 'AbortError'))
   }
 
-  #end(isWhole: boolean): Promise<void> {
+  /** Nobody has been answered. `reason`: for the handler, if a retry may run it. */
+  #stop(kept: Kept | undefined, reason: DOMException): void {
+    if (this.#isOver) return
+    // The end comes first: a handler that hears the signal may answer at once, and that does not count.
+    void this.#end(kept)
+    if (kept === undefined) this.#freed.abort(reason)
+  }
+
+  #end(kept: Kept | undefined): Promise<void> {
     this.#timer.cancel()
-    return this.#begun.end(this.#keptOf(isWhole))
+    const ended = this.#begun.end(kept)
+    if (!this.#isOver) {
+      this.#isOver = true
+      this.#whenOver?.()
+    }
+    return ended
   }
 
   #keptOf(isWhole: boolean): Kept | undefined {

@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import type { Fields, Recording } from './recording.js'
 import type { Run } from './run.js'
 
@@ -11,38 +12,57 @@ export const fieldsIn = (headers: Headers): Fields => {
   return fields
 }
 
+const ignore = (): void => undefined
+
+/** A part of a body. Servers take text, too. */
+const bytesIn = (part: unknown): Uint8Array => {
+  if (typeof part === 'string') return Buffer.from(part)
+  if (types.isUint8Array(part)) return part
+  throw new TypeError('a part of the response is neither bytes nor text')
+}
+
 /** The handler's answer goes on being recorded when its requester has left: a retry gets it. */
 const drain = async (source: Source, run: Run, recording: Recording): Promise<void> => {
-  while (!recording.isTooLarge) {
+  // Nobody reads it any more. This also ends a read that waits.
+  run.whenOver(() => {
+    run.fail()
+    void source.cancel().catch(ignore)
+  })
+  while (!recording.isTooLarge && !run.isOver) {
     const { done, value } = await source.read()
     if (done) break
-    recording.add(value)
+    recording.add(bytesIn(value))
   }
   await run.finish()
-  await source.cancel()
 }
 
 /** The same stream, recorded. It ends when its answer is kept. It is read ahead, so that a slow requester does not keep the key claimed. */
 const recorded = (body: ReadableStream<Uint8Array>, run: Run, recording: Recording, ahead: number) => {
   const source = body.getReader()
-  const failed = (error: unknown): never => {
-    run.fail()
-    throw error
-  }
   let left = false
+  const failed = (error: unknown): void => {
+    run.fail()
+    void source.cancel(error).catch(ignore)
+  }
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await source.read().catch(failed)
-        if (done) await run.finish()
-        else recording.add(value)
-        if (left) return
-        if (done) controller.close()
-        else controller.enqueue(value)
+        try {
+          const { done, value } = await source.read()
+          const bytes = done ? undefined : bytesIn(value)
+          if (bytes === undefined) await run.finish()
+          else recording.add(bytes)
+          if (left) return
+          if (bytes === undefined) controller.close()
+          else controller.enqueue(bytes)
+        } catch (error) {
+          failed(error)
+          throw error
+        }
       },
       cancel() {
         left = true
-        void drain(source, run, recording).catch(() => run.fail())
+        drain(source, run, recording).catch(failed)
       },
     },
     new ByteLengthQueuingStrategy({ highWaterMark: ahead }),

@@ -147,10 +147,11 @@ export class SharedFlight implements Flight {
       if (kept.age > asked.ttl) this.#refresh(place, look, asked, work)
       return { value: kept.value as T, shared: true, age: kept.age }
     }
-    // A call that does not wait needs no subscription. A holder without a name is a hash of another program: acquiring it says so.
-    if (asked.wait === 0 && look.holder !== undefined && look.holder !== '')
-      throw new AcquireTimeoutError(place.title, 0)
-    for (let [after, held] = [look.token, look.holder !== undefined]; ; held = false) {
+    // A holder without a name: another program wrote the key. A call that does not wait tries to acquire, and so gets the error that says it.
+    const isHeld = asked.wait === 0 ? (look.holder ?? '') !== '' : look.holder !== undefined
+    // A call that does not wait needs no subscription.
+    if (asked.wait === 0 && isHeld) throw new AcquireTimeoutError(place.title, 0)
+    for (let [after, held] = [look.token, isHeld]; ; held = false) {
       const known = this.#home.flights.get(place.record.record)
       const flight = known ?? this.#start(place, { after, held, refreshes: false }, asked, work)
       const works = known === undefined

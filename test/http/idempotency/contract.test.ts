@@ -267,20 +267,25 @@ for (const engine of ['memory', 'redis'] as const) {
       assert.deepEqual([calls, (await ask()).body.toString()], [2, 'answer 2'])
     })
 
-    test('a handler that never answers → the key is free after maxRun', async ({ serve }) => {
-      let calls = 0
+    test('a handler that never answers → the key is free after maxRun, and its signal aborts', async ({ serve }) => {
+      const signals: AbortSignal[] = []
       const { opened, open } = gate()
-      const ask = await serve({ maxRun: 300 }, async () => {
-        if (++calls === 1) await opened
-        return { body: `answer ${calls}` }
+      const ask = await serve({ maxRun: 300 }, async ({ run }) => {
+        if (signals.push(run!.signal) === 1) await opened
+        return { body: `answer ${signals.length}` }
       })
       const asked = ask()
-      await until(() => calls === 1)
+      await until(() => signals.length === 1)
       assert.equal((await ask()).status, 409)
       await until(async () => (await ask()).status === 200)
+      assert.equal((signals[0]!.reason as Error).name, 'TimeoutError')
       open()
       await asked
-      assert.equal(calls, 2)
+      await sleep(400)
+      assert.deepEqual(
+        signals.map((signal) => signal.aborted),
+        [true, false],
+      )
     })
   })
 }

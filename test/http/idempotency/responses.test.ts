@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { type AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { Hono } from 'hono'
 import { connect } from 'holdfast'
 import { expressIdempotency, honoIdempotency } from 'holdfast/idempotency'
 import type { Client } from '../../support/engines.js'
 import { until } from '../../support/until.js'
-import { post } from './stage.js'
+import { type Handler, nodeServer } from './node-server.js'
+
+type Rest = Parameters<typeof nodeServer> extends [unknown, ...infer Tail] ? Tail : never
 
 let client: Client
 before(async () => {
@@ -15,37 +15,14 @@ before(async () => {
 })
 after(() => client.close())
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => void
-
-/** Node's own server, and what runs before the middleware. */
-const serving = async (
-  name: string,
-  handler: Handler,
-  body: (ask: () => Promise<Response>) => Promise<void>,
-  outer: Handler = () => undefined,
-): Promise<void> => {
-  const middleware = expressIdempotency({ client, name, scope: () => 'all' })
-  const server = createServer((request, response) => {
-    outer(request, response)
-    const asked = Object.assign(request, { originalUrl: request.url ?? '', method: 'POST', body: 'parsed' })
-    middleware(asked, response, (error) => {
-      if (error === undefined) handler(request, response)
-      else response.writeHead(500).end(error instanceof Error ? error.message : 'not an Error')
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  try {
-    await body(() => post(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
-  } finally {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
-}
+const serving = (name: string, ...rest: Rest): Promise<void> => nodeServer({ client, name }, ...rest)
 
 const HANDLERS: Readonly<Record<string, Handler>> = {
   'writeHead with an object': (_, r) => r.writeHead(201, { 'X-A': '1', 'Set-Cookie': ['a=1', 'b=2'] }).end('body'),
   'writeHead with a flat list': (_, r) =>
     r.writeHead(201, ['X-A', '1', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']).end('body'),
+  'writeHead with a flat list that has a list': (_, r) =>
+    r.writeHead(201, ['Set-Cookie', ['a=1', 'b=2'], 'X-A', '1']).end('body'),
   'writeHead with a reason': (_, r) =>
     r.writeHead(201, 'Made', { 'X-A': '1', 'Set-Cookie': ['a=1', 'b=2'] }).end('body'),
   'fields one by one, and two writes': (_, r) => {

@@ -80,6 +80,12 @@ void test('what is kept: the fields of the handler, and no answer that asks to c
     assert.equal(retried.outcome(true), 'retry')
   }
   assert.equal(new Recording(100, before).outcome(true), 'retry')
+  // What could not be read is not written.
+  for (const status of [101, NaN]) {
+    const unreadable = new Recording(100, new Map())
+    unreadable.begin(status, new Map())
+    assert.equal(unreadable.outcome(true), undefined)
+  }
 })
 
 void test('options that make no sense → an error that names them', async () => {
