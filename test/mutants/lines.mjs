@@ -786,8 +786,8 @@ export const lines = [
     name: 'keyed-renewals-of-a-part',
     breaks: 'all keys of a set are renewed',
     file: 'src/sync/keyed-lock/renew.lua',
-    from: "if till < now + lease then",
-    to: "if f == 1 and till < now + lease then",
+    from: 'if till < now + lease then',
+    to: 'if f == 1 and till < now + lease then',
     suites: ['sync/keyed-lock/keyed-lock'],
   },
   {
