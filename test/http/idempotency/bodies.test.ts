@@ -47,7 +47,7 @@ const expressJson = async (name: string, body: (send: Send) => Promise<void>): P
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const send: Send = (sent, type = 'application/json') => {
     const headers = { 'idempotency-key': 'k', 'content-type': type }
-    return fetch(url, { method: 'POST', headers, body: sent, duplex: 'half' } as RequestInit)
+    return fetch(url, { method: 'POST', headers, body: sent, duplex: 'half' })
   }
   try {
     await body(send)
