@@ -11,6 +11,7 @@ import {
   limiterValue,
   noteKey,
 } from '#src/keys.js'
+import { namedLimit } from './limiter-names.js'
 
 const ID = '04a55172-e6dc-81b3-b33f-02006e47f616'
 
@@ -82,13 +83,7 @@ void test('no text of a sender is a key of another’s limiter, whatever mapName
 })
 
 void test('addresses and keys without a colon keep their names', async () => {
-  const names: string[] = []
-  const rateLimiter = (name: string) => {
-    names.push(name)
-    return { tryAcquire: () => Promise.resolve({ allowed: true, remaining: 1, retryAfter: 0 }) }
-  }
-  const client = { rateLimiter } as unknown as Client
-  const judged = judge<string>({ client, permits: 1, interval: 1000, key: (key) => key }, () => undefined)
+  const { names, judged } = namedLimit()
   const kept = ['10.0.0.1', '2001:db8:0:1::/64', '::ffff:10.0.0.1', 'unknown', 'Bob', 'a1-b2_c3.d4@example.org']
   for (const key of kept) await judged(key)
   assert.deepEqual(

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Client } from 'holdfast'
-import { judge } from '#src/http/rate-limit.js'
+import { namedLimit } from './limiter-names.js'
 
 void test('a long key → a short name, and each is counted for itself', async () => {
-  const names: string[] = []
-  const rateLimiter = (name: string) => {
-    names.push(name)
-    return { tryAcquire: () => Promise.resolve({ allowed: true, remaining: 1, retryAfter: 0 }) }
-  }
-  const client = { rateLimiter } as unknown as Client
-  const judged = judge<string>({ client, permits: 1, interval: 1000, key: (key) => key }, () => undefined)
+  const { names, judged } = namedLimit()
   const long = 'k'.repeat(16_000)
   for (const key of ['k'.repeat(100), `${long}1`, `${long}2`, `${long}1`, '{'.repeat(50), '🔒'.repeat(51)])
     await judged(key)

@@ -6,6 +6,7 @@ import { systemClock } from '#src/base/clock.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
 import type { Arg } from '#src/lua/values.js'
 import { seeded } from '../support/random.js'
+import { cpuOf } from '../support/main-thread-cpu.js'
 import { startRedis, type RedisServer } from '../support/redis-server.js'
 import {
   type Call,
@@ -26,12 +27,6 @@ const seed = Number(process.env['HOLDFAST_SEED'] ?? Date.now() % 1e6)
 /** Of the processor's time, ms, since the machine does something else meanwhile; the least of so many tries. */
 const LONGEST = 5
 const TRIES = 5
-/** Of the thread that runs scripts, ms. */
-const cpuOf = (info: string): number =>
-  [...info.matchAll(/used_cpu_(?:sys|user)_main_thread:([\d.]+)/g)].reduce(
-    (sum, [, seconds]) => sum + 1000 * Number(seconds),
-    0,
-  )
 const MOST = 3400
 
 const keyOf = (position: number): string => `k${position}`

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import type { Script } from '#src/lua/script.js'
 import { seeded } from '../support/random.js'
+import { cpuOf } from '../support/main-thread-cpu.js'
 import { startRedis, type RedisServer } from '../support/redis-server.js'
 import { lockScripts, partsOf, type Word } from './imitated.js'
 import {
@@ -38,13 +39,6 @@ interface Found {
   readonly dearest: string
   readonly told: string
 }
-
-/** What the server's main thread has used so far, ms. */
-const cpuOf = (info: string): number =>
-  [...info.matchAll(/used_cpu_(?:sys|user)_main_thread:([\d.]+)/g)].reduce(
-    (sum, [, seconds]) => sum + 1000 * Number(seconds),
-    0,
-  )
 
 void describe('keys of locks that another program has filled', () => {
   let server: RedisServer

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis'
 import type { Script } from '#src/lua/script.js'
 import * as generated from '#src/lua/scripts.gen.js'
 import { seeded } from '../support/random.js'
+import { cpuOf } from '../support/main-thread-cpu.js'
 import { startRedis, type RedisServer } from '../support/redis-server.js'
 import { argumentsOf, slotsOf } from './hostile.js'
 
@@ -45,13 +46,6 @@ const SCORES: Readonly<Record<string, (i: number) => number>> = {
   'not over yet': (i) => Date.now() + 1_000_000 + i,
   'over, every other': (i) => (i % 2 === 0 ? i : Date.now() + 1_000_000 + i),
 }
-
-/** What the server's main thread has used so far, ms. */
-const cpuOf = (info: string): number =>
-  [...info.matchAll(/used_cpu_(?:sys|user)_main_thread:([\d.]+)/g)].reduce(
-    (sum, [, seconds]) => sum + 1000 * Number(seconds),
-    0,
-  )
 
 void describe(`sorted sets and lists with ${MEMBERS} members of 1 MB`, () => {
   let server: RedisServer
