@@ -390,8 +390,8 @@ export const lines = [
     name: 'lua-fair-leaves-a-place',
     breaks: 'whoever gives up waiting leaves no place in the line',
     file: 'src/sync/fair-lock/leave.lua',
-    from: 'local waited = removeWaiter(line, owner)',
-    to: 'local waited = false',
+    from: 'first == 1 or removeWaiter(line, owner), held',
+    to: 'false, held',
     suites: ['sync/fair-lock/aborts', 'suites/contract/locks#G-0[89]'],
   },
   {

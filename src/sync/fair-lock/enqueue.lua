@@ -39,7 +39,7 @@ if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * leng
   end
   latest = deadlineOf(line, tail) or 0
 end
-local mine, place, told = {}, {}, {}
+local mine, place, told, joined = {}, {}, {}, {}
 local function leaveAll()
   for owner in pairs(mine) do removeWaiter(line, owner) end
 end
@@ -57,12 +57,13 @@ for i = 6, #owners, 2 do
     local after = math.ceil(latest) + (state == 2 and allowance or 0)
     local deadline = math.max(line.now + left + allowance * (length + 1), after)
     if redis.call('ZADD', deadlines, 'NX', deadline, owner) == 1 then
-      orUndo(leaveAll, redis.call, 'RPUSH', queue, owner)
+      joined[#joined + 1] = owner
       tail, length, latest = owner, length + 1, deadline
     end
   end
   told[#told + 1] = state
 end
+if joined[1] then orUndo(leaveAll, redis.call, 'RPUSH', queue, unpack(joined)) end
 orUndo(leaveAll, extendLine, line, latest)
 local granted = not holder and place[grantNext(line, mine)]
 if granted then told[granted] = 1 end
