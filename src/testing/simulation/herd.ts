@@ -22,7 +22,7 @@ interface Asked {
 export class Herd {
   readonly #scene: Scene
   readonly #verdict: Verdict
-  /** By process and lock. */
+  /** By process, lock, and side. */
   readonly #asked = new Map<string, Asked>()
 
   constructor(scene: Scene, verdict: Verdict) {
@@ -30,10 +30,12 @@ export class Herd {
     this.#verdict = verdict
   }
 
-  executing(process: SimProcess, { op, keys, again }: Flight): void {
+  executing(process: SimProcess, { op, keys, args, again }: Flight): void {
     const name = this.#scene.locks.find((lock) => keys.includes(lock))
     if (name === undefined || again || !QUESTION.test(op)) return
-    const who = `${process.name} ${name}`
+    // Readers and writers of a process stand in the line by themselves, and each place is asked for by itself.
+    const writes = args.some((arg) => typeof arg === 'string' && arg.endsWith(':write'))
+    const who = `${process.name} ${name} ${writes}`
     const [at, cause, last] = [this.#scene.world.now, this.#cause(process, name), this.#asked.get(who)]
     const vain = last?.cause === cause && at - last.at < this.#polled ? last.vain + 1 : 0
     this.#asked.set(who, { at, cause, vain })
