@@ -115,7 +115,14 @@ export const readWriteQueue = (name: string): string => `holdfast_rwlock_queue:$
 export const readWriteDeadlines = (name: string): string => `holdfast_rwlock_timeout:${own(name)}`
 export const readWriteGrants = (name: string): string => `holdfast_rwlock_grant:${own(name)}`
 
+/** For each client, the label that people see. All keys about clients begin alike, so one ACL rule covers them. */
 export const presenceKey = (clientId: string): string => `holdfast:client:${clientId}`
+
+/** Which clients are connected, and until when each counts. No client has this id. */
+export const registerKey = (): string => presenceKey('register')
+
+/** What a client has held or waited for longer than a second. */
+export const indexKey = (clientId: string): string => `${presenceKey(clientId)}:locks`
 
 /** The secret part of a wire owner has nine digits. With a running number after it, it stays below 2^63, like Java's ids. */
 const LEAST = 100_000_000
@@ -136,6 +143,11 @@ const WIRE_OWNER = /^[\da-f]{8}-[\da-f]{4}-[48][\da-f]{3}-[89ab][\da-f]{3}-[\da-
 /** Whether a client of holdfast, of any version, names its owners like this. The mark of the kind may follow. */
 export const isWireOwner = (text: string, mark = ''): boolean =>
   text.endsWith(mark) && WIRE_OWNER.test(text.slice(0, text.length - mark.length))
+
+const CLIENT = /^[\da-f]{8}-[\da-f]{4}-[48][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
+
+/** Whether a client of holdfast, of any version, could have this id. */
+export const isClientId = (text: string): boolean => CLIENT.test(text)
 
 /** The client that an owner's wire name belongs to. */
 export const clientOf = (owner: string): string => owner.slice(0, 36)

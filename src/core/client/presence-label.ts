@@ -1,5 +1,6 @@
 import type { Link } from '../../engine/link.js'
 import { presenceKey } from '../../keys.js'
+import { coreClientEnlist } from '../../lua/scripts.gen.js'
 import { either, integer, just, nil, text } from '../../lua/shape.js'
 import type { Clock, Timer } from '../../base/clock.js'
 
@@ -9,13 +10,15 @@ export interface PresenceLabelOptions {
   readonly label: string
   /** The key of the label on the server. */
   readonly key: string
+  /** The key of the register of all clients. */
+  readonly register: string
   readonly lease: number
 }
 
 /** How many labels are read at a time. */
 const READ = 100
 
-/** Tells people who a client is: one small key with a lease of its own. No code depends on it. */
+/** Tells people which clients there are, and who each is: one small key with a lease of its own, and a register of all. No lock depends on them. */
 export class PresenceLabel {
   readonly #link: Link
   readonly #options: PresenceLabelOptions
@@ -28,13 +31,13 @@ export class PresenceLabel {
   }
 
   async announce(): Promise<void> {
-    const { key, label, lease, clock } = this.#options
+    const { id, key, register, label, lease, clock } = this.#options
     this.#timer?.cancel()
-    try {
-      await this.#link.command(['SET', key, JSON.stringify({ label }), 'PX', lease], just('OK'), { route: key })
-    } catch {
-      // If the server refuses it (an ACL, for example), others see this client without a label; nothing else changes.
-    }
+    // If the server refuses it (an ACL, for example), others see this client without a label, or not at all; nothing else changes.
+    await Promise.allSettled([
+      this.#link.command(['SET', key, JSON.stringify({ label }), 'PX', lease], just('OK'), { route: key }),
+      this.#link.run(coreClientEnlist, [register], [id, lease]),
+    ])
     if (this.#ended) return
     this.#timer = clock.setTimer(() => void this.announce(), lease / 3, { background: true })
   }
@@ -42,8 +45,11 @@ export class PresenceLabel {
   async end(): Promise<void> {
     this.#ended = true
     this.#timer?.cancel()
-    const { key } = this.#options
-    await this.#link.command(['DEL', key], integer, { route: key }).catch(() => undefined)
+    const { id, key, register } = this.#options
+    await Promise.allSettled([
+      this.#link.command(['DEL', key], integer, { route: key }),
+      this.#link.command(['ZREM', register, id], integer, { route: register }),
+    ])
   }
 
   /** The labels of those clients that have one. */

@@ -74,6 +74,8 @@ export class Runtime {
   readonly subscriberCounts: SubscriberCounts
   /** Called when another server may have the keys, so that others can ask how their state stands. */
   readonly questions = new Set<(cause: unknown) => void>()
+  /** Called when something is held or waited for, and nothing was before. */
+  stirred: () => void = () => undefined
 
   constructor(options: RuntimeOptions, driver: Driver) {
     this.options = options
@@ -104,6 +106,7 @@ export class Runtime {
       cluster: driver.cluster,
       lease: options.watchdog,
       isUp: () => driver.isUp,
+      stirred: () => this.stirred(),
     })
   }
 

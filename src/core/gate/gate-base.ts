@@ -64,6 +64,10 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
     return [...this.tenures].filter(({ over }) => !over).length
   }
 
+  get firstWaiter(): Waiter | undefined {
+    return this.waiters?.first
+  }
+
   /** The tenure of this owner. */
   tenureOf(owner: UnitOfWork): Tenure | undefined {
     for (const tenure of this.tenures) if (tenure.owner === owner && tenure.status() !== 'lost') return tenure

@@ -3,6 +3,7 @@ import type { LockProtocol, ServerState } from '../protocol/protocol.js'
 import type { TenureHold } from '../hold/hold.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Backoff, Request } from '../waiting/request.js'
+import type { Waiter } from '../waiting/waiter.js'
 import type { Runner } from '../protocol/runner.js'
 import type { Runtime } from '../client/runtime.js'
 import type { Tenure } from '../hold/tenure.js'
@@ -40,6 +41,8 @@ export interface OpenGate {
   readonly protocol: LockProtocol
   /** How many holds there are. */
   readonly held: number
+  /** The call that has waited here for the longest time. */
+  readonly firstWaiter: Waiter | undefined
   /** Undefined: it could not be acquired within the wait. */
   acquire(request: Request): Promise<TenureHold | undefined>
   /** Takes over a hold that was detached, here or elsewhere. Undefined: it no longer exists. */

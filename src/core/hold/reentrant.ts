@@ -20,7 +20,7 @@ export interface LevelsClient {
 /** What the levels need from the gate. */
 export interface LevelsHost<T> {
   readonly name: string
-  readonly kind: { readonly name: string }
+  readonly kind: { readonly name: string; readonly keys?: readonly string[] }
   readonly runtime: LevelsClient
   /** An owner has it now. */
   given?(tenure: T, owner: UnitOfWork): void

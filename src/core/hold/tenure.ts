@@ -58,6 +58,8 @@ export class Tenure extends Reentrant implements Due {
   taken = false
   /** Wire names of later owners that still have a place in the line on the server. They leave the line with the tenure. */
   served: string[] = NOBODY
+  /** It was old enough to be published, so it is not looked at again. */
+  listed = false
   /** The newest fencing token, if the kind has tokens. */
   token: bigint | undefined
   protected ended: 'lost' | 'over' | undefined
@@ -82,6 +84,10 @@ export class Tenure extends Reentrant implements Due {
 
   get name(): string {
     return this.host.name
+  }
+
+  get kind(): TenureHost['kind'] {
+    return this.host.kind
   }
 
   get protocol(): HeldProtocol {

@@ -31,6 +31,8 @@ export interface WatchdogOptions {
   readonly lease: number
   /** False: send no renewal, and do not queue it until the connection is back. By then its hold may be over. */
   isUp(): boolean
+  /** Called when it has a hold to look after, and had none before. */
+  stirred?(): void
 }
 
 /**
@@ -57,7 +59,10 @@ export class Watchdog {
   }
 
   add(tenure: Tenure): void {
-    if (this.#heap.size === 0) this.#looked = tenure.proven
+    if (this.#heap.size === 0) {
+      this.#looked = tenure.proven
+      this.#options.stirred?.()
+    }
     // It was asked for before another server may have become the master.
     if (tenure.order < this.#questioned.order) {
       tenure.question(this.#questioned, this.#why)

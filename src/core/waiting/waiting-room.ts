@@ -69,7 +69,7 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
       return false
     }
     waiter.counted = true
-    this.#runtime.waiting++
+    if (this.#runtime.waiting++ === 0) this.#runtime.stirred()
     return true
   }
 

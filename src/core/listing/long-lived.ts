@@ -1,0 +1,183 @@
+import { numberOf } from '../../keys.js'
+import type { Runtime } from '../client/runtime.js'
+import type { OpenGate } from '../gate/lock-kind.js'
+import type { Tenure } from '../hold/tenure.js'
+import type { WaitsHere } from '../shared/turnstiles.js'
+
+/** ms. What is held or waited for this long is published. */
+export const LONG = 1000
+/** How many locks a client publishes at most. */
+export const MOST = 10_000
+/** How many keys of a group are published, and how many characters they may have. */
+const MOST_KEYS = 100
+const LONGEST_KEYS = 4096
+/** An entry longer than this is left out: an index is small. */
+const LONGEST_ENTRY = 16_384
+
+/** An owner that holds, or a place that waits, by its running number; and since when, on the monotonic clock. */
+interface Spell {
+  readonly number: number
+  readonly since: number
+}
+
+/** The part of a client that holds and waits. */
+export interface Sources {
+  readonly runtime: Runtime
+  readonly gates: { readonly all: readonly OpenGate[] }
+  readonly turnstiles: { readonly waiting: Iterable<WaitsHere> }
+}
+
+/** One lock that this client has held or waited for longer than a second. */
+export class LongLived {
+  readonly field: string
+  readonly key: string
+  readonly #name: string
+  /** The keys of a group that owners here hold or wait for, in all their sets. */
+  readonly #keys = new Set<string>()
+  #room = LONGEST_KEYS
+  readonly tenures = new Set<Tenure>()
+  #waits: Spell | undefined
+  /** When a call was last seen waiting, on the monotonic clock. */
+  waitedAt = -Infinity
+  /** When it was last written, and the numbers in that text. */
+  writtenAt = -Infinity
+  #written: { readonly holds: number | undefined; readonly waits: number | undefined } | undefined
+
+  constructor(kind: string, { name, key }: Named) {
+    this.field = `${kind} ${key}`
+    this.key = key
+    this.#name = name
+  }
+
+  get size(): number {
+    return this.field.length + this.#name.length
+  }
+
+  /** As many as there is room for. */
+  addKeys(keys: readonly string[] = []): void {
+    for (const key of keys) {
+      if (this.#keys.has(key) || key.length > this.#room || this.#keys.size >= MOST_KEYS) continue
+      this.#keys.add(key)
+      this.#room -= key.length
+      this.#written = undefined
+    }
+  }
+
+  waits(spell: Spell, now: number): void {
+    this.waitedAt = now
+    this.#waits = spell
+  }
+
+  /** Forgets holds that have ended. Whether something is left to publish: a wait is, for some time after it has ended. */
+  lasts(endedBefore: number): boolean {
+    for (const tenure of this.tenures) if (tenure.over) this.tenures.delete(tenure)
+    if (this.waitedAt < endedBefore) this.#waits = undefined
+    return this.tenures.size > 0 || this.#waits !== undefined
+  }
+
+  /** Whether it must be written now. That a wait has ended, and another has begun, may be late. */
+  differs(settledBefore: number): boolean {
+    if (this.#written === undefined) return true
+    const { holds, waits } = this.#written
+    if (holds !== this.#holds?.number || (waits === undefined && this.#waits !== undefined)) return true
+    return waits !== this.#waits?.since && this.writtenAt < settledBefore
+  }
+
+  /** The text for other clients. `serverAt`: the server's time at a moment of the monotonic clock. */
+  text(now: number, serverAt: (mono: number) => number): string {
+    const [holds, waits] = [this.#holds, this.#waits]
+    this.#written = { holds: holds?.number, waits: waits?.since }
+    this.writtenAt = now
+    const toldOf = ({ number, since }: Spell): [number, number] => [number, Math.round(serverAt(since))]
+    return JSON.stringify({
+      ...(this.#name !== this.key && { n: this.#name }),
+      ...(holds !== undefined && { h: toldOf(holds) }),
+      ...(waits !== undefined && { w: toldOf(waits) }),
+      ...(this.#keys.size > 0 && { k: [...this.#keys] }),
+    })
+  }
+
+  /** It is not known whether the server has it. */
+  forget(): void {
+    this.#written = undefined
+  }
+
+  /** The oldest hold: several owners here may read. */
+  get #holds(): Spell | undefined {
+    let oldest: Tenure | undefined
+    for (const tenure of this.tenures) if (oldest === undefined || tenure.opened < oldest.opened) oldest = tenure
+    return oldest && { number: numberOf(oldest.wire), since: oldest.opened }
+  }
+}
+
+interface Named {
+  readonly name: string
+  readonly key: string
+  readonly keys?: readonly string[] | undefined
+}
+
+/** What this client has held or waited for longer than a second, by field. */
+export class LongLivedLocks {
+  readonly #sources: Sources
+  readonly #all = new Map<string, LongLived>()
+
+  constructor(sources: Sources) {
+    this.#sources = sources
+  }
+
+  get all(): Iterable<LongLived> {
+    return this.#all.values()
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  delete({ field, tenures }: LongLived): void {
+    this.#all.delete(field)
+    for (const tenure of tenures) tenure.listed = false
+  }
+
+  /** Adds what has become old enough. */
+  look(now: number): void {
+    this.#holds(now - LONG)
+    if (this.#sources.runtime.waiting > 0) this.#waits(now)
+  }
+
+  #holds(before: number): void {
+    // Thousands of holds may be looked at, twice a second: so first what costs nothing.
+    for (const tenure of this.#sources.runtime.watchdog.tenures) {
+      if (tenure.listed || tenure.opened > before) continue
+      if (this.#all.size >= MOST) return
+      // A permit has an id instead of a name; it is not published yet.
+      tenure.listed = true
+      if (Number.isNaN(numberOf(tenure.wire))) continue
+      const { name, kind, protocol } = tenure
+      this.#at(kind.name, { name, key: protocol.key, keys: kind.keys })?.tenures.add(tenure)
+    }
+  }
+
+  #waits(now: number): void {
+    const { gates, turnstiles } = this.#sources
+    for (const { name, kind, protocol, firstWaiter: first } of gates.all) {
+      if (first === undefined || !first.counted || first.since > now - LONG) continue
+      const spell = { number: first.place?.number ?? 0, since: first.since }
+      this.#at(kind.name, { name, key: protocol.key, keys: kind.keys })?.waits(spell, now)
+    }
+    for (const { kind, name, key, since } of turnstiles.waiting) {
+      if (since <= now - LONG) this.#at(kind, { name, key })?.waits({ number: 0, since }, now)
+    }
+  }
+
+  /** Undefined: there are too many, or its text would be too long. */
+  #at(kind: string, named: Named): LongLived | undefined {
+    const made = new LongLived(kind, named)
+    const there = this.#all.get(made.field)
+    there?.addKeys(named.keys)
+    if (there !== undefined) return there
+    if (this.#all.size >= MOST || made.size > LONGEST_ENTRY) return undefined
+    made.addKeys(named.keys)
+    this.#all.set(made.field, made)
+    return made
+  }
+}
