@@ -18,6 +18,7 @@ const ROOMS = [
   ['line', '^src/core/line/'],
   ['shared', '^src/core/shared/'],
   ['gate', '^src/core/gate/'],
+  ['listing', '^src/core/listing/'],
   ['sync', '^src/sync/'],
   ['config', '^src/config/'],
   ['client.ts', String.raw`^src/(client|closing)\.ts$`],

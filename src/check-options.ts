@@ -143,6 +143,7 @@ export const OPTIONS = {
   slots: ['retention'],
   runSlot: ['retry', 'grace', 'lease', 'signal'],
   flight: ['codec'],
+  list: ['pattern', 'kind', 'scan', 'onProgress', 'signal'],
   runFlight: ['ttl', 'stale', 'failure', 'wait', 'lease', 'signal'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 

@@ -1,3 +1,4 @@
+import type { ListedLock, ListOptions } from './api/listing.js'
 import type { Client, CloseOptions, ReadWriteLockOptions, SpinLockOptions } from './api/client.js'
 import type { Election } from './api/election.js'
 import type { Hold, Owner } from './api/hold.js'
@@ -23,11 +24,12 @@ import { Gates } from './core/gate/gates.js'
 import type { LockKind } from './core/gate/lock-kind.js'
 import { badTicket, FIRST_ASKED, readTicket } from './core/hold/ticket.js'
 import { type ServerFacts, readFacts, refused } from './core/server/server-facts.js'
+import { Publisher } from './core/listing/publisher.js'
 import { Turnstiles } from './core/shared/turnstiles.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
 import type { Driver } from './engine/driver.js'
 import { LockLostError } from './errors.js'
-import { isWireOwner, presenceKey } from './keys.js'
+import { isWireOwner } from './keys.js'
 import {
   OPTIONS,
   checkFair,
@@ -42,6 +44,8 @@ import { type ElectionHome, LockElection } from './sync/election/election.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { NumberedLock, fencedLock } from './sync/fenced-lock/fenced-lock.js'
 import { keyedLock } from './sync/keyed-lock/keyed-lock.js'
+import { LOCK_KINDS } from './sync/kinds.js'
+import { type ListHome, listLocks } from './sync/listing/list.js'
 import { Latch } from './sync/latch/latch.js'
 import { plainLock } from './sync/lock/lock.js'
 import { MultiLock as LockOfAll } from './sync/multi-lock/multi-lock.js'
@@ -59,12 +63,6 @@ import { ClaimedSlots, type SlotsHome } from './sync/slots/slots.js'
 import { spinLock } from './sync/spin-lock/spin-lock.js'
 import { MatchingTopic, NamedTopic } from './sync/topic/topic.js'
 import { Topics } from './sync/topic/topics.js'
-
-/** Kinds whose holds can be detached and adopted, by the name in the ticket. */
-const KINDS: readonly LockKind[] = [
-  ...[plainLock, nonReentrantLock, fairLock, nonReentrantFairLock, fencedLock, spinLock()],
-  ...[readLock, writeLock, fairReadLock, fairWriteLock],
-]
 
 const GONE = 'it was already adopted, or its lease ended'
 
@@ -88,11 +86,10 @@ class ConnectedClient implements Client {
   readonly #scripting: Scripting
   readonly #topics: Topics
   readonly #closing: Closing
-  readonly #home: LockHome
+  readonly #home: ListHome
   readonly #elections: ElectionHome
   readonly #slots: SlotsHome
   readonly #flights: FlightsHome
-  readonly #encodeKey: (key: string) => string | Uint8Array
   /** Further warnings that apply once fenced locks are used. */
   #fencing: readonly string[]
 
@@ -106,13 +103,14 @@ class ConnectedClient implements Client {
     this.#scripting = new Scripting(runtime)
     this.scripts = new ServerScripts(this.#scripting)
     this.#topics = new Topics(runtime)
-    const [gates, turnstiles, topics] = [this.#gates, this.#turnstiles, this.#topics]
-    this.#closing = new Closing({ runtime, gates, turnstiles, topics, presence })
-    this.#home = { runtime, gates, readLabels: (clients) => PresenceLabel.read(runtime.link, clients, mapName) }
-    this.#elections = { ...this.#home, topics, closing: this.closing, reigns: new Set() }
+    const parts = { runtime, gates: this.#gates, turnstiles: this.#turnstiles, topics: this.#topics, presence }
+    this.#closing = new Closing({ ...parts, publisher: presence && new Publisher(parts, presence.index) })
+    const readLabels: LockHome['readLabels'] = (clients) => PresenceLabel.read(runtime.link, clients, mapName)
+    this.#home = { runtime, gates: this.#gates, readLabels, encodeKey: keyEncoder(codec, javaCodec) }
+    const messages = { ...this.#home, topics: this.#topics }
+    this.#elections = { ...messages, closing: this.closing, reigns: new Set() }
     this.#slots = { ...this.#home, newest: new Map() }
-    this.#flights = { ...this.#home, topics, newest: new Map(), flights: new Map(), looks: new Map() }
-    this.#encodeKey = keyEncoder(codec, javaCodec)
+    this.#flights = { ...messages, newest: new Map(), flights: new Map(), looks: new Map() }
     this.#fencing = facts.fencing
   }
 
@@ -151,7 +149,7 @@ class ConnectedClient implements Client {
 
   keyedLock(group: string, keys: readonly string[], ...more: readonly unknown[]): Lock {
     checkNoMore(more)
-    return this.#lock(keyedLock(checkKeys(keys), this.#encodeKey), checkName(group, 'group name'))
+    return this.#lock(keyedLock(checkKeys(keys), this.#home.encodeKey), checkName(group, 'group name'))
   }
 
   multiLock(...locks: Lock[]): MultiLock {
@@ -227,19 +225,24 @@ class ConnectedClient implements Client {
   async adopt(ticket: string): Promise<Hold> {
     const { kind: called, keys, name, wire, lease, watched } = readTicket(ticket)
     const few = keys?.slice(0, FIRST_ASKED)
-    let kind = few === undefined ? KINDS.find((each) => each.name === called) : keyedLock(few, this.#encodeKey)
+    let kind =
+      few === undefined ? LOCK_KINDS.find((each) => each.name === called) : keyedLock(few, this.#home.encodeKey)
     if (kind?.name !== called) throw badTicket('it names an unknown kind of lock')
     if (!isWireOwner(wire, kind.mark)) throw badTicket('its owner is not one of holdfast')
     this.#runtime.checkTakes(name)
     if (keys !== undefined && keys.length > FIRST_ASKED) {
       const { holders } = await this.#lock(kind, name).serverState(true)
       if (holders[0]?.owner !== wire) throw new LockLostError(name, GONE)
-      kind = keyedLock(keys, this.#encodeKey)
+      kind = keyedLock(keys, this.#home.encodeKey)
     }
     const gate = this.#gates.at(kind, name, this.#runtime.keyOf(name))
     const hold = await gate.adopt(wire, new UnitOfWork(), watched ? this.#runtime.watched : { lease, watched })
     if (hold !== undefined) return hold
     throw new LockLostError(name, GONE)
+  }
+
+  list(options?: ListOptions): AsyncIterableIterator<ListedLock> {
+    return listLocks(this.#home, options)
   }
 
   // ---- the client itself ---------------------------------------------------------------------------------------------
@@ -287,7 +290,7 @@ export const start = async (settings: Settings, driver: Driver, limits?: Connect
   const label = settings.label ?? (await defaultLabel())
   // This calls the user's function, so it comes before anything is open.
   const presence = settings.presence
-    ? new PresenceLabel(link, { clock, id, label, key: runtime.keyOf(presenceKey(id)), lease: settings.watchdog })
+    ? new PresenceLabel(link, { clock, id, label, keyOf: (name) => runtime.keyOf(name), lease: settings.watchdog })
     : undefined
   await link.open(limits)
   const [facts] = await Promise.all([readFacts(link, clock, settings.sharded), presence?.announce()])

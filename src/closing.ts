@@ -1,6 +1,7 @@
 import type { CloseOptions } from './api/client.js'
 import { within } from './base/time-limit.js'
 import type { PresenceLabel } from './core/client/presence-label.js'
+import type { Publisher } from './core/listing/publisher.js'
 import type { Runtime } from './core/client/runtime.js'
 import type { Gates } from './core/gate/gates.js'
 import type { Turnstiles } from './core/shared/turnstiles.js'
@@ -19,6 +20,7 @@ export interface Ending {
   readonly turnstiles: Turnstiles
   readonly topics: Topics
   readonly presence: PresenceLabel | undefined
+  readonly publisher: Publisher | undefined
 }
 
 /** Closes a client: waiters are rejected, holds are released, and the connection closes last. */
@@ -53,7 +55,7 @@ export class Closing {
   }
 
   async #close(release: boolean): Promise<void> {
-    const { runtime, turnstiles, presence } = this.#ending
+    const { runtime, turnstiles, presence, publisher } = this.#ending
     const { clock, commandTimeout } = runtime.options
     this.#began.abort(new ClosedError())
     const left = (): number => this.#drainsUntil - clock.monotonic()
@@ -64,7 +66,7 @@ export class Closing {
     const gone = this.#giveBack(release)
     await within(clock, patience, gone)
     runtime.watchdog.stop()
-    const last = Promise.all([runtime.steps.flush(), runtime.subscriptions.stop(), presence?.end()])
+    const last = Promise.all([runtime.steps.flush(), runtime.subscriptions.stop(), presence?.end(), publisher?.end()])
     await within(clock, Math.max(LOOK, runtime.background.endsAt - clock.monotonic()), last)
     await runtime.link.close()
     // Steps without an answer end now, and are reported before the close is.

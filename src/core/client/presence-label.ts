@@ -1,5 +1,5 @@
 import type { Link } from '../../engine/link.js'
-import { presenceKey } from '../../keys.js'
+import { indexKey, presenceKey, registerKey } from '../../keys.js'
 import { coreClientEnlist } from '../../lua/scripts.gen.js'
 import { either, integer, just, nil, text } from '../../lua/shape.js'
 import type { Clock, Timer } from '../../base/clock.js'
@@ -8,10 +8,8 @@ export interface PresenceLabelOptions {
   readonly clock: Clock
   readonly id: string
   readonly label: string
-  /** The key of the label on the server. */
-  readonly key: string
-  /** The key of the register of all clients. */
-  readonly register: string
+  /** The key of a name on the server. */
+  readonly keyOf: (name: string) => string
   readonly lease: number
 }
 
@@ -22,16 +20,25 @@ const READ = 100
 export class PresenceLabel {
   readonly #link: Link
   readonly #options: PresenceLabelOptions
+  readonly #key: string
+  readonly #register: string
+  /** The key of what the client has published about its locks. */
+  readonly index: string
   #timer: Timer | undefined
   #ended = false
 
   constructor(link: Link, options: PresenceLabelOptions) {
+    const { id, keyOf } = options
     this.#link = link
     this.#options = options
+    this.#key = keyOf(presenceKey(id))
+    this.#register = keyOf(registerKey())
+    this.index = keyOf(indexKey(id))
   }
 
   async announce(): Promise<void> {
-    const { id, key, register, label, lease, clock } = this.#options
+    const { id, label, lease, clock } = this.#options
+    const [key, register] = [this.#key, this.#register]
     this.#timer?.cancel()
     // If the server refuses it (an ACL, for example), others see this client without a label, or not at all; nothing else changes.
     await Promise.allSettled([
@@ -45,7 +52,8 @@ export class PresenceLabel {
   async end(): Promise<void> {
     this.#ended = true
     this.#timer?.cancel()
-    const { id, key, register } = this.#options
+    const { id } = this.#options
+    const [key, register] = [this.#key, this.#register]
     await Promise.allSettled([
       this.#link.command(['DEL', key], integer, { route: key }),
       this.#link.command(['ZREM', register, id], integer, { route: register }),

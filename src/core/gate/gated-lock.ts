@@ -1,11 +1,11 @@
 import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
-import { clientOf } from '../../keys.js'
 import { checkAcquire, checkOwner, usingArgs } from '../../check-options.js'
 import type { Owner } from '../../api/hold.js'
 import type { AcquireOptions, Lock, LockState } from '../../api/lock.js'
 import type { OwnedLock } from '../../api/owned-lock.js'
 import type { Gates } from './gates.js'
 import type { TenureHold } from '../hold/hold.js'
+import { clientsIn, lockStateOf } from './lock-state.js'
 import { ThreadLock } from './owned-lock.js'
 import { UnitOfWork } from '../../base/owner.js'
 import type { ServerState } from '../protocol/protocol.js'
@@ -103,28 +103,8 @@ export class GatedLock implements Lock<TenureHold> {
   }
 
   async inspect(): Promise<LockState> {
-    const { ttl, holders, waiting = [], more, token } = await this.serverState()
-    const clients = [...holders, ...waiting].map(({ owner }) => clientOf(owner))
-    const labels = await this.runtime.untilClosed(() => this.#home.readLabels(clients), this.name)
-    const who = (owner: string): { owner: string; client: string; label?: string } => {
-      const client = clientOf(owner)
-      const label = labels.get(client)
-      return { owner, client, ...(label !== undefined && { label }) }
-    }
-    const remaining = leftOf(ttl)
-    return {
-      holders: holders.map(({ owner, count, mode = 'exclusive' as const, keys }) => ({
-        ...{ ...who(owner), count, mode },
-        ...(keys !== undefined && { keys: [...keys] }),
-      })),
-      waiting: waiting.map(({ owner, deadline, keys }) => ({
-        ...{ ...who(owner), deadline },
-        ...(keys !== undefined && { keys: [...keys] }),
-      })),
-      ...(more === true && { more }),
-      ...(remaining !== undefined && { remaining }),
-      ...(token !== undefined && { token }),
-    }
+    const state = await this.serverState()
+    return lockStateOf(state, await this.runtime.untilClosed(() => this.#home.readLabels(clientsIn(state)), this.name))
   }
 
   async forceRelease(): Promise<boolean> {

@@ -1,0 +1,66 @@
+import type { ListedLock, ListOptions } from '../../api/listing.js'
+import { globMatches } from '../../base/glob.js'
+import { checkOptions, checkSignal, checkWords, OPTIONS, show } from '../../check-options.js'
+import { HoldfastError } from '../../errors.js'
+import { type Claim, Claims } from './claims.js'
+import { listable } from './layouts.js'
+import { inspected, Labels, type ListHome, rowOf } from './row.js'
+
+export type { ListHome }
+
+/** How many locks are inspected at a time: the server sees them as one pipeline of some ms at most. */
+const AT_ONCE = 64
+
+const checked = (options: ListOptions | undefined): Partial<ListOptions> => {
+  const read = checkOptions(options, OPTIONS.list)
+  if (read.pattern !== undefined) checkWords(read.pattern, 'pattern')
+  if (read.signal !== undefined) checkSignal(read.signal, 'signal')
+  if (read.kind !== undefined && listable(read.kind) === undefined)
+    throw new TypeError(`kind must be one that can be listed, not ${show(read.kind)}`)
+  if (read.scan === true) throw new HoldfastError('UNSUPPORTED', 'scan: true is not built yet')
+  return read
+}
+
+/** The locks that are held or waited for, each as the server sees it when it is yielded. */
+export const listLocks = (home: ListHome, options: ListOptions | undefined): AsyncIterableIterator<ListedLock> => {
+  // Wrong options throw here, and not at the first step of the loop.
+  const read = checked(options)
+  return rows(home, read)
+}
+
+async function* rows(
+  home: ListHome,
+  { pattern, kind, signal }: Partial<ListOptions>,
+): AsyncGenerator<ListedLock, undefined> {
+  const { runtime } = home
+  signal?.throwIfAborted()
+  const claims = new Claims(runtime)
+  await runtime.untilClosed(() => claims.read())
+  const labels = new Labels(home)
+  const wanted = claims.all.filter(({ shown }) => kind === undefined || shown.kind === kind)
+  for await (const row of inOrder(wanted, (claim) => runtime.untilClosed(() => rowFor(home, claim, labels)))) {
+    signal?.throwIfAborted()
+    if (row !== undefined && (pattern === undefined || globMatches(pattern, row.name))) yield row
+  }
+  return undefined
+}
+
+const rowFor = async (home: ListHome, claim: Claim, labels: Labels): Promise<ListedLock | undefined> => {
+  const state = await inspected(home, claim)
+  return state && rowOf(home, claim, labels, state)
+}
+
+/** The results in the order of the items. Some are in progress ahead of the one that is waited for. */
+async function* inOrder<T, R>(items: readonly T[], step: (item: T) => Promise<R>): AsyncGenerator<R, undefined> {
+  const running: Promise<R>[] = []
+  for (let next = 0; next < items.length || running.length > 0;) {
+    while (next < items.length && running.length < AT_ONCE) {
+      const result = step(items[next++] as T)
+      // If the loop ends early, nobody waits for it.
+      result.catch(() => undefined)
+      running.push(result)
+    }
+    yield await (running.shift() as Promise<R>)
+  }
+  return undefined
+}

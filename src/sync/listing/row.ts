@@ -1,0 +1,97 @@
+import type { Aged, ListedLock } from '../../api/listing.js'
+import { clientsIn, lockStateOf } from '../../core/gate/lock-state.js'
+import type { LockHome } from '../../core/gate/gated-lock.js'
+import type { LockKind } from '../../core/gate/lock-kind.js'
+import { NamedRunner } from '../../core/client/named-runner.js'
+import { SHOWN, type ServerState } from '../../core/protocol/protocol.js'
+import { EngineError } from '../../errors.js'
+import { numberOf } from '../../keys.js'
+import type { Claim, Spell } from './claims.js'
+import { inspectorOf } from './layouts.js'
+
+/** What listing needs from its client. */
+export interface ListHome extends LockHome {
+  /** How the keys of a group are encoded. */
+  readonly encodeKey: (key: string) => string | Uint8Array
+}
+
+/** Errors of a single lock: another program's key, or one that this user may not read. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'NOPERM'])
+
+/** Undefined: the claim cannot be checked. */
+const inspectorFor = ({ shown, keys }: Claim, { encodeKey }: ListHome): LockKind | undefined => {
+  try {
+    return inspectorOf(shown, [...keys], encodeKey)
+  } catch {
+    // A stranger may have written a key that the user's codec cannot encode.
+    return undefined
+  }
+}
+
+/** The name by which this client would reach the key; without one, the key. */
+const nameOf = ({ key, names }: Claim, { runtime }: ListHome): string => {
+  for (const name of names) {
+    try {
+      if (runtime.keyOf(name) === key) return name
+    } catch {
+      // It is no name for the user's mapName.
+    }
+  }
+  return key
+}
+
+/** When it began, if its client has published that for this very owner. */
+const aged = (owner: string, spell: Spell | undefined): Aged =>
+  spell !== undefined && spell[0] === numberOf(owner) ? { since: spell[1] } : {}
+
+/** Asks the server about a lock. Undefined: it is neither held nor waited for, is of another kind, or may not be read. */
+export const inspected = async (home: ListHome, claim: Claim): Promise<ServerState | undefined> => {
+  const kind = inspectorFor(claim, home)
+  if (kind === undefined) return undefined
+  try {
+    const state = await kind.protocol(new NamedRunner(home.runtime, claim.key), claim.key).inspect()
+    return state.holders.length > 0 || (state.waiting ?? []).length > 0 ? state : undefined
+  } catch (error) {
+    if (error instanceof EngineError && LEFT_OUT.has(error.code)) return undefined
+    throw error
+  }
+}
+
+/** The lock as it is listed. `labels`: those that have been read so far. */
+export const rowOf = async (home: ListHome, claim: Claim, labels: Labels, state: ServerState): Promise<ListedLock> => {
+  const { key, shown, spells } = claim
+  const { holders, waiting, more, ...rest } = lockStateOf(state, await labels.of(clientsIn(state)))
+  const cut = holders.length > SHOWN || waiting.length > SHOWN
+  return {
+    name: nameOf(claim, home),
+    key,
+    kind: shown.kind,
+    holders: holders
+      .slice(0, SHOWN)
+      .map((holder) => ({ ...holder, ...aged(holder.owner, spells.get(holder.client)?.holds) })),
+    waiting: waiting
+      .slice(0, SHOWN)
+      .map((waiter) => ({ ...waiter, ...aged(waiter.owner, spells.get(waiter.client)?.waits) })),
+    ...((more === true || cut) && { more: true }),
+    ...rest,
+  }
+}
+
+/** The labels of clients, each read once. */
+export class Labels {
+  readonly #home: ListHome
+  readonly #asked = new Set<string>()
+  readonly #known = new Map<string, string>()
+
+  constructor(home: ListHome) {
+    this.#home = home
+  }
+
+  async of(clients: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const fresh = [...new Set(clients)].filter((client) => !this.#asked.has(client))
+    for (const client of fresh) this.#asked.add(client)
+    if (fresh.length > 0)
+      for (const [client, label] of await this.#home.readLabels(fresh)) this.#known.set(client, label)
+    return this.#known
+  }
+}
