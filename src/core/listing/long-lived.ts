@@ -11,8 +11,9 @@ export const MOST = 10_000
 /** How many keys of a group are published, and how many characters they may have. */
 const MOST_KEYS = 100
 const LONGEST_KEYS = 4096
-/** An entry longer than this is left out: an index is small. */
+/** In characters: the longest entry, and all entries. What is beyond is left out. */
 const LONGEST_ENTRY = 16_384
+const ALL_ENTRIES = 4_000_000
 
 /** An owner that holds, or a place that waits, by its running number; and since when, on the monotonic clock. */
 interface Spell {
@@ -31,6 +32,8 @@ export interface Sources {
 export class LongLived {
   readonly field: string
   readonly key: string
+  /** At most, in characters. */
+  readonly size: number
   readonly #name: string
   /** The keys of a group that owners here hold or wait for, in all their sets. */
   readonly #keys = new Set<string>()
@@ -43,14 +46,11 @@ export class LongLived {
   writtenAt = -Infinity
   #written: { readonly holds: number | undefined; readonly waits: number | undefined } | undefined
 
-  constructor(kind: string, { name, key }: Named) {
+  constructor(kind: string, { name, key, keys }: Named) {
     this.field = `${kind} ${key}`
+    this.size = this.field.length + name.length + (keys === undefined ? 0 : LONGEST_KEYS)
     this.key = key
     this.#name = name
-  }
-
-  get size(): number {
-    return this.field.length + this.#name.length
   }
 
   /** As many as there is room for. */
@@ -120,6 +120,7 @@ interface Named {
 export class LongLivedLocks {
   readonly #sources: Sources
   readonly #all = new Map<string, LongLived>()
+  #room = ALL_ENTRIES
 
   constructor(sources: Sources) {
     this.#sources = sources
@@ -133,9 +134,9 @@ export class LongLivedLocks {
     return this.#all.size
   }
 
-  delete({ field, tenures }: LongLived): void {
-    this.#all.delete(field)
-    for (const tenure of tenures) tenure.listed = false
+  delete(lock: LongLived): void {
+    this.#all.delete(lock.field)
+    this.#room += lock.size
   }
 
   /** Adds what has become old enough. */
@@ -150,10 +151,12 @@ export class LongLivedLocks {
       if (tenure.listed || tenure.opened > before) continue
       if (this.#all.size >= MOST) return
       // A permit has an id instead of a name; it is not published yet.
-      tenure.listed = true
-      if (Number.isNaN(numberOf(tenure.wire))) continue
+      tenure.listed = Number.isNaN(numberOf(tenure.wire))
+      if (tenure.listed) continue
       const { name, kind, protocol } = tenure
-      this.#at(kind.name, { name, key: protocol.key, keys: kind.keys })?.tenures.add(tenure)
+      const lock = this.#at(kind.name, { name, key: protocol.key, keys: kind.keys })
+      lock?.tenures.add(tenure)
+      tenure.listed = lock !== undefined
     }
   }
 
@@ -175,7 +178,8 @@ export class LongLivedLocks {
     const there = this.#all.get(made.field)
     there?.addKeys(named.keys)
     if (there !== undefined) return there
-    if (this.#all.size >= MOST || made.size > LONGEST_ENTRY) return undefined
+    if (this.#all.size >= MOST || made.size > Math.min(LONGEST_ENTRY, this.#room)) return undefined
+    this.#room -= made.size
     made.addKeys(named.keys)
     this.#all.set(made.field, made)
     return made
