@@ -82,7 +82,8 @@ export const victimOf = (cycle: readonly NestedWait[]): number | undefined => {
   cycle.forEach((wait, index) => {
     const best = victim === undefined ? undefined : cycle[victim]
     if (!wait.mayBreak) return
-    if (best === undefined || wait.since > best.since || (wait.since === best.since && byId(wait, best) > 0)) victim = index
+    if (best === undefined || wait.since > best.since || (wait.since === best.since && byId(wait, best) > 0))
+      victim = index
   })
   return victim
 }

@@ -11,7 +11,10 @@ const waitsOf = (...lines: readonly string[]): NestedWait[] =>
   })
 
 const cycle = (start: string, ...lines: readonly string[]): string | undefined =>
-  new WaitGraph(waitsOf(...lines)).cycleOf(start)?.map(({ id }) => id).join(' ')
+  new WaitGraph(waitsOf(...lines))
+    .cycleOf(start)
+    ?.map(({ id }) => id)
+    .join(' ')
 
 void describe('cycles of waits', () => {
   for (const [what, start, lines, found] of [

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type Client, connect, type ClientOptions, type ListedLock, type ListOptions } from 'holdfast'
+import { type VirtualClock, virtualClock } from 'holdfast/testing'
+import { openMemoryServer } from '#src/engine/memory/registry.js'
+
+/** Some clients of one embedded server, in virtual time. */
+interface Town {
+  readonly clock: VirtualClock
+  join(options?: ClientOptions): Promise<Client>
+  run<T>(promise: Promise<T>): Promise<T>
+  list(client: Client, options?: ListOptions): Promise<ListedLock[]>
+  raw(...words: readonly string[]): unknown
+}
+
+let towns = 0
+
+const inTown = (name: string, body: (town: Town) => Promise<void>): void => {
+  void test(name, async () => {
+    const clock = virtualClock((towns += 1))
+    const id = `town${towns}-${process.pid}`
+    const server = openMemoryServer(id, clock)
+    const clients: Client[] = []
+    const run = async <T>(promise: Promise<T>): Promise<T> => {
+      let settled = false
+      const done = (): void => void (settled = true)
+      promise.then(done, done)
+      for (await clock.advance(0); !settled;) await clock.advance(10)
+      return promise
+    }
+    const join = async (options: ClientOptions = {}): Promise<Client> => {
+      const client = await run(connect({ url: `memory:${id}`, clock, ...options }))
+      clients.push(client)
+      return client
+    }
+    const all = async (client: Client, options?: ListOptions): Promise<ListedLock[]> => {
+      const rows: ListedLock[] = []
+      for await (const row of client.list(options)) rows.push(row)
+      return rows
+    }
+    const raw = (...words: readonly string[]): unknown => server.execute([...words])
+    await body({ clock, join, run, raw, list: (client, options) => run(all(client, options)) })
+    for (const client of clients) await run(client.close())
+    await clock.advance(120_000)
+    assert.deepEqual(raw('KEYS', '*'), [])
+  })
+}
+
+const brief = (rows: readonly ListedLock[]): string[] =>
+  rows.map(({ kind, name, holders, waiting }) => `${kind} ${name}: ${holders.length} held, ${waiting.length} waiting`)
+
+void describe('client.list', () => {
+  inTown('held for less than a second → nothing is written; for longer → listed within two', async (town) => {
+    const [mine, theirs] = [await town.join({ label: 'mine' }), await town.join()]
+    const hold = await town.run(mine.lock('a').acquire())
+    await town.clock.advance(900)
+    assert.equal(town.raw('EXISTS', `holdfast:client:${mine.id}:locks`), 0)
+    assert.deepEqual(await town.list(theirs), [])
+    await town.clock.advance(1000)
+    const [row, ...others] = await town.list(theirs)
+    assert.deepEqual(others, [])
+    assert.deepEqual([row?.name, row?.key, row?.kind, row?.holders[0]?.label], ['a', 'a', 'lock', 'mine'])
+    assert.ok(Math.abs((row?.holders[0]?.since ?? 0) - (town.clock.now() - 1900)) < 50)
+    await town.run(hold.release())
+    assert.deepEqual(await town.list(theirs), [], 'the server is asked, whatever the index says')
+    await town.clock.advance(1000)
+    assert.equal(town.raw('EXISTS', `holdfast:client:${mine.id}:locks`), 0)
+  })
+
+  inTown('waited for → with its line; held shortly by many → by its waiters', async (town) => {
+    const [one, two] = [await town.join(), await town.join()]
+    const hold = await town.run(one.fairLock('f').acquire())
+    const next = two.fairLock('f').acquire()
+    await town.clock.advance(2000)
+    assert.deepEqual(brief(await town.list(one)), ['fairLock f: 1 held, 1 waiting'])
+    const [row] = await town.list(two)
+    assert.equal(row?.waiting[0]?.client, two.id)
+    assert.ok(row.waiting[0].since !== undefined)
+    await town.run(hold.release())
+    await town.run((await town.run(next)).release())
+  })
+
+  inTown('each kind of lock → one row with its name', async (town) => {
+    const [one, two] = [await town.join({ mapName: (name) => `app:${name}` }), await town.join()]
+    const { read } = one.readWriteLock('rw')
+    const locks = [
+      ...[one.lock('l'), one.nonReentrantLock('n'), one.fairLock('f'), one.spinLock('s')],
+      ...[one.fencedLock('t'), read, read, one.keyedLock('g', ['x', 'y']), one.keyedLock('g', ['z'])],
+    ]
+    const holds = []
+    for (const lock of locks) holds.push(await town.run(lock.acquire()))
+    await town.clock.advance(2000)
+    const rows = await town.list(one)
+    assert.deepEqual(brief(rows), [
+      ...['fairLock f: 1 held, 0 waiting', 'keyedLock g: 2 held, 0 waiting', 'lock l: 1 held, 0 waiting'],
+      ...['nonReentrantLock n: 1 held, 0 waiting', 'readWriteLock rw: 2 held, 0 waiting'],
+      ...['spinLock s: 1 held, 0 waiting', 'fencedLock t: 1 held, 0 waiting'],
+    ])
+    assert.equal(rows.find(({ kind }) => kind === 'fencedLock')?.token, 1n)
+    assert.deepEqual(brief(await town.list(one, { pattern: '[ln]', kind: 'lock' })), ['lock l: 1 held, 0 waiting'])
+    assert.deepEqual(await town.list(two), [], 'another mapName, another register')
+    for (const hold of holds) await town.run(hold.release())
+  })
+
+  inTown('what a stranger writes → is asked about, and never believed', async (town) => {
+    const client = await town.join()
+    await town.run(client.lock('real').acquire())
+    await town.clock.advance(2000)
+    const index = `holdfast:client:${client.id}:locks`
+    town.raw('SET', 'text', '1')
+    town.raw('HSET', 'hash', 'field', 'x')
+    for (const [field, value] of [
+      ...[
+        ['lock free', '{}'],
+        ['lock text', '{}'],
+        ['lock hash', '{}'],
+        ['fairLock hash', '{"n":"real"}'],
+      ],
+      ...[
+        ['noKind real', '{}'],
+        ['lock ', '{}'],
+        ['lock', '{}'],
+        ['lock real', 'no json'],
+        ['keyedLock real', '{"k":["x"]}'],
+      ],
+    ] as const)
+      town.raw('HSET', index, field, value)
+    town.raw('ZADD', 'holdfast:client:register', '9e15', 'no client', 'inf', 'x'.repeat(50))
+    assert.deepEqual(brief(await town.list(client)), [], 'its own entry is no JSON any more')
+    // By the next heartbeat, the client has noticed the fields that are not its own.
+    await town.clock.advance(12_000)
+    assert.deepEqual(brief(await town.list(client)), ['lock real: 1 held, 0 waiting'])
+    town.raw('DEL', 'text', 'hash', 'holdfast:client:register')
+  })
+
+  inTown('the server forgets the index, or a client is gone → it heals', async (town) => {
+    const [one, two] = [await town.join(), await town.join()]
+    await town.run(one.lock('a').acquire())
+    await town.clock.advance(2000)
+    town.raw('DEL', `holdfast:client:${one.id}:locks`, 'holdfast:client:register')
+    assert.deepEqual(await town.list(two), [])
+    await town.clock.advance(12_000)
+    assert.deepEqual(brief(await town.list(two)), ['lock a: 1 held, 0 waiting'])
+    await town.run(one.close({ release: false }))
+    assert.equal(town.raw('EXISTS', `holdfast:client:${one.id}:locks`), 0)
+  })
+
+  for (const [options, problem] of [
+    [{ pattern: '' }, /pattern must not be empty/],
+    [{ kind: 'mutex' }, /kind must be one that can be listed/],
+    [{ patern: 'x' }, /did you mean 'pattern'/],
+  ] as const)
+    inTown(`${JSON.stringify(options)} → throws at once`, async (town) => {
+      const client = await town.join()
+      assert.throws(() => client.list(options as ListOptions), problem)
+    })
+})
