@@ -15,8 +15,8 @@ export interface ListHome extends LockHome {
   readonly encodeKey: (key: string) => string | Uint8Array
 }
 
-/** Errors of a single lock: another program's key, or one that this user may not read. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'NOPERM'])
+/** Errors of a single lock: another program's key, one that this user may not read, or one that no client could use in a cluster. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'NOPERM', 'CROSSSLOT'])
 
 /** Undefined: the claim cannot be checked. */
 const inspectorFor = ({ shown, keys }: Claim, { encodeKey }: ListHome): LockKind | undefined => {
