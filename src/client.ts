@@ -104,7 +104,7 @@ class ConnectedClient implements Client {
     this.scripts = new ServerScripts(this.#scripting)
     this.#topics = new Topics(runtime)
     const parts = { runtime, gates: this.#gates, turnstiles: this.#turnstiles, topics: this.#topics, presence }
-    this.#closing = new Closing({ ...parts, publisher: presence && new Publisher(parts, presence.index) })
+    this.#closing = new Closing({ ...parts, publisher: presence && new Publisher(parts, presence) })
     const readLabels: LockHome['readLabels'] = (clients) => PresenceLabel.read(runtime.link, clients, mapName)
     this.#home = { runtime, gates: this.#gates, readLabels, encodeKey: keyEncoder(codec, javaCodec) }
     const messages = { ...this.#home, topics: this.#topics }

@@ -66,7 +66,12 @@ export class Closing {
     const gone = this.#giveBack(release)
     await within(clock, patience, gone)
     runtime.watchdog.stop()
-    const last = Promise.all([runtime.steps.flush(), runtime.subscriptions.stop(), presence?.end(), publisher?.end()])
+    const last = Promise.all([
+      runtime.steps.flush(),
+      runtime.subscriptions.stop(),
+      presence?.end(release),
+      publisher?.end(release),
+    ])
     await within(clock, Math.max(LOOK, runtime.background.endsAt - clock.monotonic()), last)
     await runtime.link.close()
     // Steps without an answer end now, and are reported before the close is.

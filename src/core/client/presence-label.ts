@@ -13,6 +13,9 @@ export interface PresenceLabelOptions {
   readonly lease: number
 }
 
+/** Holds that are renewed may outlive the last heartbeat by a lease; a heartbeat comes each third of it. */
+export const staysFor = (lease: number): number => Math.ceil(1.5 * lease)
+
 /** How many labels are read at a time. */
 const READ = 100
 
@@ -37,26 +40,32 @@ export class PresenceLabel {
   }
 
   async announce(): Promise<void> {
-    const { id, label, lease, clock } = this.#options
-    const [key, register] = [this.#key, this.#register]
+    const { label, lease, clock } = this.#options
+    const key = this.#key
     this.#timer?.cancel()
     // If the server refuses it (an ACL, for example), others see this client without a label, or not at all; nothing else changes.
     await Promise.allSettled([
       this.#link.command(['SET', key, JSON.stringify({ label }), 'PX', lease], just('OK'), { route: key }),
-      this.#link.run(coreClientEnlist, [register], [id, lease]),
+      this.enlist(staysFor(lease)),
     ])
     if (this.#ended) return
     this.#timer = clock.setTimer(() => void this.announce(), lease / 3, { background: true })
   }
 
-  async end(): Promise<void> {
+  /** Counts as a client for this many ms at least. */
+  async enlist(stays: number): Promise<void> {
+    await this.#link.run(coreClientEnlist, [this.#register], [this.#options.id, stays])
+  }
+
+  /** `released`: nothing of this client is left on the server, so it leaves the register, too. */
+  async end(released: boolean): Promise<void> {
     this.#ended = true
     this.#timer?.cancel()
     const { id } = this.#options
     const [key, register] = [this.#key, this.#register]
     await Promise.allSettled([
       this.#link.command(['DEL', key], integer, { route: key }),
-      this.#link.command(['ZREM', register, id], integer, { route: register }),
+      released ? this.#link.command(['ZREM', register, id], integer, { route: register }) : undefined,
     ])
   }
 

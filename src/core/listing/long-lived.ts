@@ -139,6 +139,14 @@ export class LongLivedLocks {
     this.#room += lock.size
   }
 
+  /** For how many ms at most a hold may go on if this process ends now and none is renewed. */
+  longest(now: number): number {
+    let longest = 0
+    for (const { tenures } of this.#all.values())
+      for (const { watched, lastsUntil } of tenures) if (!watched) longest = Math.max(longest, lastsUntil - now)
+    return Math.ceil(longest)
+  }
+
   /** Adds what has become old enough. */
   look(now: number): void {
     this.#holds(now - LONG)

@@ -1,5 +1,6 @@
 import { EngineError } from '../../errors.js'
 import type { Timer } from '../../base/clock.js'
+import { type PresenceLabel, staysFor } from '../client/presence-label.js'
 import { coreListingPublish } from '../../lua/scripts.gen.js'
 import { integer } from '../../lua/shape.js'
 import { LongLivedLocks, type LongLived, type Sources } from './long-lived.js'
@@ -23,6 +24,7 @@ interface Batch {
  */
 export class Publisher {
   readonly #sources: Sources
+  readonly #presence: PresenceLabel
   readonly #key: string
   readonly #locks: LongLivedLocks
   /** The fields that the server has, if it has forgotten nothing. */
@@ -36,9 +38,10 @@ export class Publisher {
   /** The server has refused: not before then. */
   #notBefore = -Infinity
 
-  constructor(sources: Sources, key: string) {
+  constructor(sources: Sources, presence: PresenceLabel) {
     this.#sources = sources
-    this.#key = key
+    this.#presence = presence
+    this.#key = presence.index
     this.#locks = new LongLivedLocks(sources)
     const { runtime } = sources
     runtime.stirred = () => this.stir()
@@ -64,12 +67,12 @@ export class Publisher {
     )
   }
 
-  /** Removes everything, when the client closes. */
-  async end(): Promise<void> {
+  /** The client closes. `released`: nothing is held any more, so nothing is left to list. Otherwise the index stays as long as the leases. */
+  async end(released: boolean): Promise<void> {
     this.#ended = true
     this.#timer?.cancel()
     await this.#running
-    if (this.#there.size > 0 || this.#unsure) await this.#delete().catch(() => undefined)
+    if (released && (this.#there.size > 0 || this.#unsure)) await this.#delete().catch(() => undefined)
   }
 
   get #busy(): boolean {
@@ -122,7 +125,11 @@ export class Publisher {
   async #write({ gone, entries }: Batch): Promise<void> {
     const { runtime } = this.#sources
     const { clock, watchdog: lease } = runtime.options
-    const there = await runtime.link.run(coreListingPublish, [this.#key], [lease, gone.length, ...gone, ...entries])
+    // If this process is killed, what it holds with a long lease must stay in the list, and with it the client.
+    const [usual, longest] = [staysFor(lease), this.#locks.longest(clock.monotonic())]
+    const stays = Math.max(usual, longest)
+    if (longest > usual) await this.#presence.enlist(stays)
+    const there = await runtime.link.run(coreListingPublish, [this.#key], [stays, gone.length, ...gone, ...entries])
     this.#heartbeatAt = clock.monotonic() + lease / 3
     for (const field of gone) this.#there.delete(field)
     for (let i = 0; i < entries.length; i += 2) this.#there.add(entries[i] as string)
