@@ -22,7 +22,7 @@ import { Runtime } from './core/client/runtime.js'
 import { GatedLock, type LockHome } from './core/gate/gated-lock.js'
 import { Gates } from './core/gate/gates.js'
 import type { LockKind } from './core/gate/lock-kind.js'
-import { badTicket, FIRST_ASKED, readTicket } from './core/hold/ticket.js'
+import { badTicket, FIRST_ASKED, GONE, readTicket } from './core/hold/ticket.js'
 import { type ServerFacts, readFacts, refused } from './core/server/server-facts.js'
 import { Publisher } from './core/listing/publisher.js'
 import { Turnstiles } from './core/shared/turnstiles.js'
@@ -63,8 +63,6 @@ import { ClaimedSlots, type SlotsHome } from './sync/slots/slots.js'
 import { spinLock } from './sync/spin-lock/spin-lock.js'
 import { MatchingTopic, NamedTopic } from './sync/topic/topic.js'
 import { Topics } from './sync/topic/topics.js'
-
-const GONE = 'it was already adopted, or its lease ended'
 
 /** An event without data calls its listeners without an argument, so they receive `undefined`. */
 const told = <E extends keyof ClientEvents>(listener: ClientListener<E>) =>
@@ -107,10 +105,9 @@ class ConnectedClient implements Client {
     this.#closing = new Closing({ ...parts, publisher: presence && new Publisher(parts, presence) })
     const readLabels: LockHome['readLabels'] = (clients) => PresenceLabel.read(runtime.link, clients, mapName)
     this.#home = { runtime, gates: this.#gates, readLabels, encodeKey: keyEncoder(codec, javaCodec) }
-    const messages = { ...this.#home, topics: this.#topics }
-    this.#elections = { ...messages, closing: this.closing, reigns: new Set() }
+    this.#elections = { ...this.#home, topics: this.#topics, closing: this.closing, reigns: new Set() }
     this.#slots = { ...this.#home, newest: new Map() }
-    this.#flights = { ...messages, newest: new Map(), flights: new Map(), looks: new Map() }
+    this.#flights = { ...this.#home, topics: this.#topics, newest: new Map(), flights: new Map(), looks: new Map() }
     this.#fencing = facts.fencing
   }
 

@@ -21,6 +21,9 @@ const LONGEST_WITHOUT_KEYS = 530_000
 /** The beginning of a ticket with keys. */
 const WITH_KEYS = /^\["\w+ \[\\"/
 
+/** Why a hold cannot be adopted. */
+export const GONE = 'it was already adopted, or its lease ended'
+
 /** What is wrong with a ticket. Never tells the owner, because that is all that a forger needs to know. */
 export const badTicket = (why: string): TypeError =>
   new TypeError(`ticket must be the text that hold.detach() returned: ${why}`)
