@@ -66,12 +66,9 @@ export class Closing {
     const gone = this.#giveBack(release)
     await within(clock, patience, gone)
     runtime.watchdog.stop()
-    const last = Promise.all([
-      runtime.steps.flush(),
-      runtime.subscriptions.stop(),
-      presence?.end(release),
-      publisher?.end(release),
-    ])
+    // The publisher may still be counting this client in.
+    const unlisted = Promise.resolve(publisher?.end(release)).then(() => presence?.end(release))
+    const last = Promise.all([runtime.steps.flush(), runtime.subscriptions.stop(), unlisted])
     await within(clock, Math.max(LOOK, runtime.background.endsAt - clock.monotonic()), last)
     await runtime.link.close()
     // Steps without an answer end now, and are reported before the close is.

@@ -81,6 +81,8 @@ export interface Driver {
   send(argv: readonly Arg[], options?: SendOptions): Promise<Reply>
   /** If there are several nodes: the one that has this key, as far as is known. It answers the key's commands in order. */
   nodeOf?(route: string): string | undefined
+  /** If there are several nodes: the masters, by names that `node` of a command takes. */
+  masters?(): readonly string[]
   /** Sends one command to each of the nodes. A driver without it has one node, and `send` is enough. */
   everywhere?(argv: readonly Arg[], nodes: Nodes): Promise<Reply>[]
   /** Resolves when the server has confirmed the subscription. */

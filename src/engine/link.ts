@@ -82,6 +82,12 @@ export class Link {
     return this.#driver.cluster
   }
 
+  /** The masters, as `node` of a command names them. One server needs no name. */
+  get masters(): readonly (string | undefined)[] {
+    const masters = this.#driver.masters?.() ?? []
+    return masters.length === 0 ? [undefined] : masters
+  }
+
   get isUp(): boolean {
     return this.#driver.isUp
   }

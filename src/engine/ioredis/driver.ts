@@ -257,6 +257,10 @@ export class IoredisDriver implements Driver {
     return call(known, argv)
   }
 
+  masters(): readonly string[] {
+    return (this.#commands.nodes?.('master') ?? []).map(({ options }) => `${options?.host}:${options?.port}`)
+  }
+
   everywhere(argv: readonly Arg[], nodes: Nodes): Promise<Reply>[] {
     if (!this.isUp) return [Promise.reject(new NotSent('not connected'))]
     const all = this.#commands.nodes?.(nodes === 'all' ? 'all' : 'master') ?? [this.#commands]

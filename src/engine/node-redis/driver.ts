@@ -196,6 +196,10 @@ export class NodeRedisDriver implements Driver {
     return this.#nodeOf(route)?.address
   }
 
+  masters(): readonly string[] {
+    return (this.#client.masters ?? []).map(({ address }) => address)
+  }
+
   everywhere(argv: readonly Arg[], nodes: Nodes): Promise<Reply>[] {
     if (!this.isUp) return [Promise.reject(new NotSent('not connected'))]
     if (!this.cluster) return [nodes === 'apart' ? this.#sendApart(argv) : this.send(argv)]

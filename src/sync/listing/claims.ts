@@ -76,6 +76,13 @@ export class Claims {
     }
   }
 
+  /** A scan found this key. */
+  found(kind: string, key: string): void {
+    const shown = listable(kind)
+    const claim = shown && this.#at(shown, key)
+    if (shown !== undefined && claim !== undefined && shown.rank < claim.shown.rank) claim.shown = shown
+  }
+
   async #clients(): Promise<readonly string[]> {
     const register = this.#runtime.keyOf(registerKey())
     const clients = new Set<string>()

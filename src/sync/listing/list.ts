@@ -1,9 +1,9 @@
 import type { ListedLock, ListOptions } from '../../api/listing.js'
 import { globMatches } from '../../base/glob.js'
-import { checkOptions, checkSignal, checkWords, OPTIONS, show } from '../../check-options.js'
-import { HoldfastError } from '../../errors.js'
+import { checkFlag, checkFunction, checkOptions, checkSignal, checkWords, OPTIONS, show } from '../../check-options.js'
 import { type Claim, Claims } from './claims.js'
 import { listable } from './layouts.js'
+import { scanKeys } from './scan.js'
 import { inspected, Labels, type ListHome, rowOf } from './row.js'
 
 export type { ListHome }
@@ -17,7 +17,8 @@ const checked = (options: ListOptions | undefined): Partial<ListOptions> => {
   if (read.signal !== undefined) checkSignal(read.signal, 'signal')
   if (read.kind !== undefined && listable(read.kind) === undefined)
     throw new TypeError(`kind must be one that can be listed, not ${show(read.kind)}`)
-  if (read.scan === true) throw new HoldfastError('UNSUPPORTED', 'scan: true is not built yet')
+  if (read.scan !== undefined) checkFlag(read.scan, 'scan')
+  if (read.onProgress !== undefined) checkFunction(read.onProgress, 'onProgress')
   return read
 }
 
@@ -30,12 +31,13 @@ export const listLocks = (home: ListHome, options: ListOptions | undefined): Asy
 
 async function* rows(
   home: ListHome,
-  { pattern, kind, signal }: Partial<ListOptions>,
+  { pattern, kind, scan, onProgress, signal }: Partial<ListOptions>,
 ): AsyncGenerator<ListedLock, undefined> {
   const { runtime } = home
   signal?.throwIfAborted()
   const claims = new Claims(runtime)
   await runtime.untilClosed(() => claims.read())
+  if (scan === true) await runtime.untilClosed(() => scanKeys(runtime, claims, { signal, onProgress }))
   const labels = new Labels(home)
   const wanted = claims.all.filter(({ shown }) => kind === undefined || shown.kind === kind)
   for await (const row of inOrder(wanted, (claim) => runtime.untilClosed(() => rowFor(home, claim, labels)))) {

@@ -159,6 +159,24 @@ void describe('client.list', () => {
     assert.deepEqual(brief(await town.list(two)), ['lock a: 1 held, 0 waiting'], 'its lease runs out')
   })
 
+  inTown('a lock of a Redisson client → found by a scan, with progress', async (town) => {
+    const client = await town.join()
+    const owner = '00000000-0000-4000-8000-000000000000:55'
+    town.raw('HSET', 'theirs', owner, '1')
+    town.raw('HSET', 'rw', 'mode', 'write', `${owner}:write`, '1')
+    town.raw('HSET', 'session', 'user', '7')
+    town.raw('HSET', 'counter', 'x', '1')
+    for (const key of ['theirs', 'rw']) town.raw('PEXPIRE', key, '30000')
+    assert.deepEqual(await town.list(client), [])
+    const steps: number[] = []
+    const rows = await town.list(client, { scan: true, onProgress: ({ keys }) => void steps.push(keys) })
+    assert.deepEqual(brief(rows), ['readWriteLock rw: 1 held, 0 waiting', 'lock theirs: 1 held, 0 waiting'])
+    assert.equal(rows[1]?.holders[0]?.owner, owner)
+    assert.equal(rows[1].holders[0].since, undefined)
+    assert.ok(steps.length > 0)
+    town.raw('DEL', 'session', 'counter')
+  })
+
   for (const [options, problem] of [
     [{ pattern: '' }, /pattern must not be empty/],
     [{ kind: 'mutex' }, /kind must be one that can be listed/],

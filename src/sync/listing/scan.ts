@@ -1,0 +1,68 @@
+import type { ListOptions } from '../../api/listing.js'
+import type { Runtime } from '../../core/client/runtime.js'
+import { fairQueue, fencingCounter, slotOf } from '../../keys.js'
+import { listingKinds } from '../../lua/scripts.gen.js'
+import { integer, many, text, tuple } from '../../lua/shape.js'
+import type { Claims } from './claims.js'
+
+/** How many keys one step of a scan looks at, and how many hashes one script. Each is well below a ms of the server. */
+const STEP = 500
+const HASHES = 50
+
+/** Asked between two steps: it may end the scan by throwing. */
+type Patience = Pick<Partial<ListOptions>, 'signal' | 'onProgress'>
+
+const scanned = tuple(text, many(text))
+
+/**
+ * Walks through all keys on every master, and claims the hashes that look like locks. It pauses for as long as the server was busy, so that other programs hardly
+ * notice.
+ */
+export const scanKeys = async (runtime: Runtime, claims: Claims, patience: Patience): Promise<void> => {
+  const { link } = runtime
+  const nodes = link.masters
+  const sizes = await Promise.all(nodes.map((node) => link.command(['DBSIZE'], integer, { node })))
+  const keys = sizes.reduce((sum, size) => sum + size, 0)
+  let looked = 0
+  for (const node of nodes) {
+    let cursor = '0'
+    do {
+      patience.signal?.throwIfAborted()
+      const began = runtime.options.clock.monotonic()
+      const argv = ['SCAN', cursor, 'COUNT', STEP, 'TYPE', 'hash']
+      const [next, hashes] = await link.command(argv, scanned, { node })
+      await claimLocks(runtime, claims, hashes)
+      cursor = next
+      looked += STEP
+      patience.onProgress?.({ looked: Math.min(looked, keys), keys })
+      await runtime.background.pause(Math.max(1, runtime.options.clock.monotonic() - began))
+    } while (cursor !== '0')
+  }
+}
+
+const claimLocks = async ({ link }: Runtime, claims: Claims, hashes: readonly string[]): Promise<void> => {
+  for (const part of inOneSlot(hashes, link.cluster)) {
+    const kinds = await link.run(
+      listingKinds,
+      part.flatMap((key) => [key, fairQueue(key), fencingCounter(key)]),
+      [],
+    )
+    part.forEach((key, i) => claims.found(kinds[i] ?? '', key))
+  }
+}
+
+/** A script takes keys of one slot. Nodes of newer servers scan slot by slot, so that such keys come together. */
+const inOneSlot = (hashes: readonly string[], cluster: boolean): readonly string[][] => {
+  const bySlot = new Map<number, string[][]>()
+  for (const key of hashes) {
+    const slot = cluster ? slotOf(key) : 0
+    // Its companions are elsewhere: no client could use it as a lock.
+    if (cluster && slotOf(fairQueue(key)) !== slot) continue
+    const parts = bySlot.get(slot) ?? []
+    bySlot.set(slot, parts)
+    const last = parts.at(-1)
+    if (last === undefined || last.length === HASHES) parts.push([key])
+    else last.push(key)
+  }
+  return [...bySlot.values()].flat()
+}
