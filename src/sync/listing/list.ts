@@ -4,7 +4,7 @@ import { checkFlag, checkFunction, checkOptions, checkSignal, checkWords, OPTION
 import { type Claim, Claims } from './claims.js'
 import { listable } from './layouts.js'
 import { scanKeys } from './scan.js'
-import { inspected, Labels, type ListHome, rowOf } from './row.js'
+import { inspected, Labels, type ListHome, nameOf, rowOf } from './row.js'
 
 export type { ListHome }
 
@@ -39,10 +39,12 @@ async function* rows(
   await runtime.untilClosed(() => claims.read())
   if (scan === true) await runtime.untilClosed(() => scanKeys(runtime, claims, { signal, onProgress }))
   const labels = new Labels(home)
-  const wanted = claims.all.filter(({ shown }) => kind === undefined || shown.kind === kind)
+  // The name is known before the server is asked.
+  const matches = (claim: Claim): boolean => pattern === undefined || globMatches(pattern, nameOf(claim, home))
+  const wanted = claims.all.filter((claim) => (kind === undefined || claim.shown.kind === kind) && matches(claim))
   for await (const row of inOrder(wanted, (claim) => runtime.untilClosed(() => rowFor(home, claim, labels)))) {
     signal?.throwIfAborted()
-    if (row !== undefined && (pattern === undefined || globMatches(pattern, row.name))) yield row
+    if (row !== undefined) yield row
   }
   return undefined
 }

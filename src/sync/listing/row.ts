@@ -29,7 +29,7 @@ const inspectorFor = ({ shown, keys }: Claim, { encodeKey }: ListHome): LockKind
 }
 
 /** The name by which this client would reach the key; without one, the key. */
-const nameOf = ({ key, names }: Claim, { runtime }: ListHome): string => {
+export const nameOf = ({ key, names }: Claim, { runtime }: ListHome): string => {
   for (const name of names) {
     try {
       if (runtime.keyOf(name) === key) return name
