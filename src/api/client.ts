@@ -38,7 +38,7 @@ export interface SpinLockOptions {
 export type RedissonVersion = '3.8' | '3.16' | '3.17' | '4'
 
 /** Creates locks and synchronizers, and renews what is held through them. `connect` returns one. */
-export interface Client extends AsyncDisposable, Pick<Listing, 'list'> {
+export interface Client extends AsyncDisposable, Listing {
   /** A UUID. It identifies the client's lock holders on the server. */
   readonly id: string
   /** Aborts with a `ClosedError` when closing begins, so that your loops can stop. */

@@ -11,10 +11,6 @@ export type ListedKind =
   | 'readWriteLock'
   | 'fairReadWriteLock'
   | 'keyedLock'
-  | 'semaphore'
-  | 'permitSemaphore'
-  | 'countDownLatch'
-  | 'rateLimiter'
 
 /** Options of `client.list`. */
 export interface ListOptions {
@@ -27,7 +23,7 @@ export interface ListOptions {
   readonly kind?: ListedKind | undefined
   /**
    * Walks through all keys of the server, in small steps, on every master of a cluster. It also finds locks of Redisson, of clients without `presence`, and those
-   * that nobody has held or waited for longer than a second. Default: only what holdfast clients have published.
+   * that were not held or waited for longer than a second. Default: only what holdfast clients have published.
    */
   readonly scan?: boolean | undefined
   /** Called after each step of a scan. */
@@ -82,81 +78,6 @@ export interface ListedLock {
   readonly token?: bigint | undefined
 }
 
-/** What `client.watch` watches: one name, or all names that match a pattern (see `ListOptions.pattern`). */
-export type Watched = string | { readonly pattern: string }
-
-/** Options of `client.watch`. */
-export interface WatchOptions {
-  /** Only this kind. Needed if several kinds share a name. Default: all. */
-  readonly kind?: ListedKind | undefined
-  /** ms between two looks at a lock. Default 250; with a pattern 1000. At least 50. With a pattern, 1,000 locks are looked at in a second at most. */
-  readonly interval?: number | undefined
-  /** Ends the loop: it throws the signal's reason. */
-  readonly signal?: AbortSignal | undefined
-}
-
-/**
- * What happened to a lock. `granted`, `waiting`: seen for the first time. `gave up`: a waiter left the line and does not hold the lock. `released`: by its owner.
- * `expired`: its lease ended. `forced`: `forceRelease`. `deleted`: another program deleted the key.
- */
-export type LockHappening = 'granted' | 'waiting' | 'gave up' | 'released' | 'expired' | 'deleted' | 'forced'
-
-/** One thing that happened to a lock. All texts come from other processes: escape them before you show them. */
-export interface LockEvent {
-  readonly type: LockHappening
-  readonly name: string
-  readonly key: string
-  readonly kind: ListedKind
-  /** The owner as the server knows it. If you adopt tickets from others, it is as secret as a ticket (SECURITY.md). */
-  readonly owner: string
-  /** The id of the owner's client. */
-  readonly client: string
-  /** The label of that client, if it has one. */
-  readonly label?: string | undefined
-  /** `granted`, and the end of a hold: how the lock was held. */
-  readonly mode?: 'exclusive' | 'read' | 'write' | undefined
-  /** Server time, ms since the epoch, when this was seen. */
-  readonly at: number
-  /** It happened at most this many ms before `at`. */
-  readonly within: number
-  /**
-   * `false`: the owner is certain, the cause is not. A hold that ended may have been released, or its key deleted; a waiter that left may have held the lock in between.
-   */
-  readonly certain: boolean
-  /** `forced` only: the client that released it by force, if it is known. */
-  readonly by?: { readonly client: string; readonly label?: string | undefined } | undefined
-}
-
-/** One call in a cycle. It waits for a lock that the next one in the cycle holds; the last waits for the first. */
-export interface CycleWait {
-  /** The lock that it waits for. */
-  readonly name: string
-  readonly kind: ListedKind
-  /** The client that waits. */
-  readonly client: string
-  /** The label of that client, if it has one. */
-  readonly label?: string | undefined
-  /** Since when it waits, ms since the epoch, as its client estimates the server's time. */
-  readonly since: number
-  /** What it holds meanwhile, of the locks in this cycle. */
-  readonly holds: readonly { readonly name: string; readonly kind: ListedKind }[]
-}
-
-/** Calls that wait for one another. Proven: all of these waits and holds existed at one moment. */
-export interface Deadlock {
-  /** In order: each call waits for the next. */
-  readonly cycle: readonly CycleWait[]
-  /** The index in `cycle` of the call that is rejected; `undefined` if no client in the cycle breaks deadlocks. */
-  readonly victim?: number | undefined
-}
-
-/**
- * What a client does about deadlocks between processes. `report` (default): a `deadlock` event and a warning. `break`: also rejects one of the calls, the youngest, with a
- * `DeadlockError`; a hold is never taken away. `off`: nothing. Cycles are known only through owners that the client can connect: holds of one `owner`, and `using` inside
- * `using`.
- */
-export type DeadlockPolicy = 'report' | 'break' | 'off'
-
 /** The part of the client that operators use. `Client` extends it. */
 export interface Listing {
   /**
@@ -167,12 +88,4 @@ export interface Listing {
    *     for await (const { name, holders } of client.list({ pattern: 'invoice:*' })) console.log(name, holders)
    */
   list(options?: ListOptions): AsyncIterableIterator<ListedLock>
-  /**
-   * What happens to one lock, or to all locks that match, from now on. It compares what the server says from one look to the next: what begins and ends between two looks is
-   * not seen. It never ends by itself.
-   *
-   * @example
-   *     for await (const event of client.watch('invoice:7', { signal })) console.log(event.type, event.label ?? event.client)
-   */
-  watch(watched: Watched, options?: WatchOptions): AsyncIterableIterator<LockEvent>
 }

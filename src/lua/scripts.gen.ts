@@ -554,6 +554,54 @@ export const latchTrySetCount: Script<
 )
 
 /**
+ * The clients that are connected, some at a time.
+ * Returns [integer looked, string[] clients] how many members were looked at, 0 at the end; those of them whose time is not over
+ */
+export const listingClients: Script<
+  readonly [register: string],
+  readonly [first: number],
+  readonly [looked: number, clients: readonly string[]]
+> = script(
+  'listing/clients',
+  '6815fe74f59f9efbf6a1718db0f81f3fe5238003',
+  "local function membersAt(key,first,most,till)local some,bytes={},0\nif till then most=math.min(most,redis.call('ZCOUNT',key,'-inf',till)-first)end\nwhile#some<2*most and bytes<=500000 do\nlocal from=first+#some/2\nlocal few=redis.call('ZRANGE',key,from,from+math.min(some[1]and 4 or 2,most-#some/2)-1,'WITHSCORES')if#few==0 then break end\nfor i=1,#few,2 do some[#some+1],some[#some+2],bytes=few[i],few[i+1],bytes+#few[i]end\nend\nreturn some,bytes>500000\nend\nlocal function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal register=KEYS[1]local first=tonumber(ARGV[1])local some=membersAt(register,first,500)local now,clients=serverNow(),{}for i=1,#some,2 do\nif#some[i]<100 and(tonumber(some[i+1])or 0)>now then clients[#clients+1]=some[i]end\nend\nreturn{#some/2,clients}",
+  1,
+  tuple(integer, many(text)),
+)
+
+/**
+ * What a client has published about its locks, some at a time.
+ * Returns [string next, string[pairs] entries] where to go on, 0 when that is all; fields and values in turn
+ */
+export const listingEntries: Script<
+  readonly [index: string],
+  readonly [from: string],
+  readonly [next: string, entries: readonly string[]]
+> = script(
+  'listing/entries',
+  'a5d49e002a8d986ad19c389beb49810a3f5b79e6',
+  "local function fieldsAt(key,from,most)local some,bytes,part={},0,1\nrepeat\nlocal found=redis.call('HSCAN',key,from,'COUNT',part)from=found[1]for _,text in ipairs(found[2])do some[#some+1],bytes=text,bytes+#text end\npart=math.min(4*part,most-math.ceil(#some/2))until from=='0'or part<1 or bytes>100*#some\nreturn some,from\nend\nlocal index=KEYS[1]local from=ARGV[1]local some,on=fieldsAt(index,from,200)return{on,some}",
+  1,
+  tuple(text, pairs),
+)
+
+/**
+ * What some hashes look like: which kind of lock, or empty where they are another program's. No value is read that may be long.
+ * Returns string[] kinds
+ */
+export const listingKinds: Script<
+  readonly [...locks: string[]],
+  readonly [],
+  readonly string[]
+> = script(
+  'listing/kinds',
+  '7c690bebbe649a273b70c7cda4d513bde11de71a',
+  "local locks=KEYS\nlocal kinds={}for i=1,#locks,3 do\nlocal key,kind=locks[i],''local fields=redis.pcall('HLEN',key)local mode=fields~=1 and type(fields)=='number'and redis.call('HSTRLEN',key,'mode')<6 and redis.call('HGET',key,'mode')local owner=fields==1 and redis.call('HKEYS',key)[1]if mode=='read'or mode=='write'then\nkind='readWriteLock'elseif owner and#owner<100 and string.find(owner,'^%x+%-%x+%-%x+%-%x+%-%x+:%d+$')and redis.call('HSTRLEN',key,owner)<20 then\nkind=redis.call('EXISTS',locks[i+2])==1 and'fencedLock'or redis.call('EXISTS',locks[i+1])==1 and'fairLock'or'lock'end\nkinds[#kinds+1]=kind\nend\nreturn kinds",
+  0,
+  many(text),
+)
+
+/**
  * Acquires the lock if it is free, nobody waits for it in the line and it is not left to outsiders. If its holder asks again (a reply
  * was lost), it is still one hold.
  * Returns nil held | integer ms that another owner keeps it, -1 if it has no expiry, -2 if it may be another's turn
@@ -1525,5 +1573,37 @@ export const coreChangeKeys: Script<
   '35523bf63f374e2f245cfd7ff72f3b4406a65b1d',
   "local function wrongKind(key)local found,some='a hash of another program',redis.call('HSCAN',key,'0','COUNT',1)[2]local mode=redis.call('HSTRLEN',key,'mode')<6 and redis.call('HGET',key,'mode')if mode=='read'or mode=='write'then\nfound='a read-write lock'elseif redis.call('HEXISTS',key,'rate')+redis.call('HEXISTS',key,'interval')+redis.call('HEXISTS',key,'type')==3 then\nfound='a rate limiter'elseif#some>0 and(string.sub(some[1],-12)==':expire_time'or string.sub(some[1],-11)==':lock_count'or#some[1]==22)then\nfound='the keys of a keyed lock'elseif#some==2 and redis.call('HLEN',key)==1 and#some[2]<20 and string.find(some[2],'^[1-9]%d*$')then\nfound='a lock of another kind'end\nreturn redis.error_reply('WRONGKIND '..found)end\nlocal function rateOf(key,...)local set=redis.call('HMGET',key,'rate','interval','type','keepAliveTime',...)if set[1]and set[2]and set[3]then\nreturn set\nend\nreturn nil,redis.call('EXISTS',key)==1 and wrongKind(key)end\nlocal function whole(text)local number=text and#text<=17 and(text=='0'or string.find(text,'^%-?[1-9]%d*$'))and tonumber(text)return number and math.abs(number)<=9000000000000000 and number or nil\nend\nlocal function textOf(key)local text=redis.call('GETRANGE',key,0,31)return(text~=''or redis.call('EXISTS',key)==1)and text\nend\nlocal keys=KEYS\nlocal limits,command,change=ARGV[1],ARGV[2],ARGV[3]if limits=='1'then\nlocal _,problem=rateOf(keys[1])if problem then\nreturn problem\nend\nelseif not whole(textOf(keys[1])or'0')then\nreturn redis.error_reply('WRONGKIND a text that is no count')end\nlocal changed=0\nfor _,key in ipairs(keys)do\nchanged=changed+(change==''and redis.call(command,key)or redis.call(command,key,change))end\nreturn changed",
   0,
+  integer,
+)
+
+/**
+ * A client is connected, or still is: from now on it counts for so long, unless it counts for longer already. A few whose time is over are removed.
+ * Returns integer how many were removed
+ */
+export const coreClientEnlist: Script<
+  readonly [register: string],
+  readonly [client: string, stays: number],
+  number
+> = script(
+  'core/client/enlist',
+  'fefc8757b836e2ccc047a1a701d940f5b0d9ed71',
+  "local function serverNow()local time=redis.call('TIME')return time[1]*1000+math.floor(time[2]/1000)end\nlocal function membersAt(key,first,most,till)local some,bytes={},0\nif till then most=math.min(most,redis.call('ZCOUNT',key,'-inf',till)-first)end\nwhile#some<2*most and bytes<=500000 do\nlocal from=first+#some/2\nlocal few=redis.call('ZRANGE',key,from,from+math.min(some[1]and 4 or 2,most-#some/2)-1,'WITHSCORES')if#few==0 then break end\nfor i=1,#few,2 do some[#some+1],some[#some+2],bytes=few[i],few[i+1],bytes+#few[i]end\nend\nreturn some,bytes>500000\nend\nlocal register=KEYS[1]local client,stays=ARGV[1],tonumber(ARGV[2])local now=serverNow()local till=now+stays\nif(tonumber(redis.call('ZSCORE',register,client)or 0)or 0)<till then\nredis.call('ZADD',register,till,client)end\nif redis.call('PTTL',register)<stays and type(redis.pcall('PEXPIRE',register,2*stays))=='table'then\nredis.call('ZREM',register,client)end\nlocal over=membersAt(register,0,100,now)for i=1,#over,2 do redis.call('ZREM',register,over[i])end\nreturn#over/2",
+  1,
+  integer,
+)
+
+/**
+ * Writes what has changed in the index of a client: what it has held or waited for longer than a second.
+ * Returns integer how many fields the index has now
+ */
+export const coreListingPublish: Script<
+  readonly [index: string],
+  readonly [stays: number, gone: number, ...entries: string[]],
+  number
+> = script(
+  'core/listing/publish',
+  '64e31695ab00e415af14711786ed786060d6e229',
+  "local index=KEYS[1]local stays,gone,entries=tonumber(ARGV[1]),tonumber(ARGV[2]),ARGV\nlocal last=gone+2\nfor i=3,last,1000 do redis.call('HDEL',index,unpack(entries,i,math.min(i+999,last)))end\nfor i=last+1,#entries,1000 do redis.call('HSET',index,unpack(entries,i,math.min(i+999,#entries)))end\nif type(redis.pcall('PEXPIRE',index,stays))=='table'then\nredis.call('DEL',index)end\nreturn redis.call('HLEN',index)",
+  1,
   integer,
 )
