@@ -38,7 +38,7 @@ describe('each script', () => {
   for (const script of scripts) {
     test(script.name, () => {
       assert.equal(script.sha, createHash('sha1').update(script.text).digest('hex'))
-      const values: Readonly<Record<string, unknown>> = { ...constants }
+      const values: Readonly<Record<string, string | number>> = { ...constants }
       const words = (lua: string): string[] => tokenize(lua).map(({ text }) => String(values[text] ?? text))
       if (whole.get(script)?.names.length === 0) assert.deepEqual(words(script.text), words(sourceOf(script)))
     })

@@ -42,7 +42,7 @@ export const nameOf = ({ key, names }: Claim, { runtime }: ListHome): string => 
 
 /** When it began, if its client has published that for this very owner. */
 const aged = (owner: string, spell: Spell | undefined): Aged =>
-  spell !== undefined && spell[0] === numberOf(owner) ? { since: spell[1] } : {}
+  spell?.[0] === numberOf(owner) ? { since: spell[1] } : {}
 
 /** Asks the server about a lock. Undefined: it is neither held nor waited for, is of another kind, or may not be read. */
 export const inspected = async (home: ListHome, claim: Claim): Promise<ServerState | undefined> => {
