@@ -66,6 +66,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'slots.run': (client, options) => client.slots('x').run('1', options, work),
   'client.flight': (client, options) => client.flight('x', options),
   'flight.run': (client, options) => client.flight('x').run('a', options, work),
+  'client.list': (client, options) => client.list(options),
   'client.script': (client, options) => client.script('return 1', options),
   'script.run': (client, options) => client.script('return 1').run(options),
   'scripts.run': (client, options) => client.scripts.run('0'.repeat(40), options),
@@ -124,7 +125,13 @@ const API = new URL('../../../src/api/', import.meta.url)
 
 /** Where the calls of an interface stand among those above. */
 const PLACES: Readonly<Record<string, string>> = {
-  ...{ Client: 'client.', Lock: 'lock.', OwnedLock: 'lock.for.', OwnedFencedLock: 'fencedLock.for.' },
+  ...{
+    Client: 'client.',
+    Listing: 'client.',
+    Lock: 'lock.',
+    OwnedLock: 'lock.for.',
+    OwnedFencedLock: 'fencedLock.for.',
+  },
   ...{ Semaphore: 'semaphore.', PermitSemaphore: 'permitSemaphore.', CountDownLatch: 'countDownLatch.' },
   ...{ RateLimiter: 'rateLimiter.', Script: 'script.', Scripts: 'scripts.' },
   ...{ Topic: 'topic.', PatternTopic: 'patternTopic.' },

@@ -121,7 +121,8 @@ void test('killed → what it leaves is gone when the guide says so', async () =
   await at.both(10)
   for (const driver of at.drivers) driver.up = false
   const names = (pattern: RegExp): string[] => at.keys().filter((key) => pattern.test(key))
-  const [notes, lines, ours] = [
+  const [list, notes, lines, ours] = [
+    /^holdfast:client:.*:locks$|^holdfast:client:register$/,
     /^holdfast_request/,
     /^redisson_lock_(queue|timeout)/,
     /^holdfast_(rwlock|line|keyed)_?/,
@@ -130,12 +131,15 @@ void test('killed → what it leaves is gone when the guide says so', async () =
     at
       .keys()
       .filter(
-        (key) => !isKept(key) && key !== '{p}:timeout' && ![notes, lines, ours].some((pattern) => pattern.test(key)),
+        (key) =>
+          !isKept(key) && key !== '{p}:timeout' && ![list, notes, lines, ours].some((pattern) => pattern.test(key)),
       )
   assert.ok(names(notes).length >= 3 && names(lines).length >= 2 && names(ours).length >= 2 && rest().length > 4)
   const began = at.clock.now()
   for (const [after, gone] of [
     [LEASE, rest],
+    [1.5 * LEASE, () => names(/:locks$/)],
+    [3 * LEASE, () => names(list)],
     [MINUTE, () => names(/\{r\}|^r$/)],
     [ALLOWANCE + MINUTE, () => names(ours)],
     [HOUR, () => names(notes)],

@@ -69,9 +69,11 @@ const SHAPES: Readonly<Record<string, { as: ('key' | 'channel')[]; of(name: stri
   flightChannel: { as: ['key', 'channel'], of: (name) => keys.flightChannel(name, 'a') },
   flightsToken: { as: ['key'], of: keys.flightsToken },
   presenceKey: { as: ['key'], of: () => keys.presenceKey(ID) },
+  registerKey: { as: ['key'], of: keys.registerKey },
+  indexKey: { as: ['key'], of: () => keys.indexKey(ID) },
 }
 /** Of `keys.ts`, too, but no names. */
-const OTHERS = ['secretOf', 'wireOwner', 'isWireOwner', 'clientOf', 'numberOf', 'slotOf', 'mustShareSlot']
+const OTHERS = ['secretOf', 'wireOwner', 'isWireOwner', 'isClientId', 'clientOf', 'numberOf', 'slotOf', 'mustShareSlot']
 
 /** With braces and without: those are put around a whole name that has none. */
 const NAMES = ['app:orders', 'app:{orders}:7']
