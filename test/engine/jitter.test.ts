@@ -61,8 +61,11 @@ const clients = (count: number) =>
       owing: () => [connection],
       reconnect: () => void acted.push(clock.monotonic()),
     } as Partial<Driver> as Driver
-    const events = { error: assert.fail, moved: assert.fail }
-    const replacement = new ConnectionReplacement(driver, { clock, commandTimeout: 1000 } as never, events)
+    const never = (): never => {
+      throw new Error('the connection is our own')
+    }
+    const events = { error: never, moved: never }
+    const replacement = new ConnectionReplacement(driver, { clock, commandTimeout: 1000 }, events)
     return { clock, acted, replacement, begun: clock.monotonic() }
   })
 
@@ -100,9 +103,9 @@ void describe('many clients of a server that is to be left', () => {
       const of = pauses.map((mine) => mine[round] ?? NaN)
       assert.ok(
         of.every((ms) => ms >= 0.74 * middle && ms <= 1.26 * middle),
-        `${middle}: ${of}`,
+        `${middle}: ${of.join(' ')}`,
       )
-      assert.ok(Math.max(...of) - Math.min(...of) > 0.25 * middle, `${middle}: ${of}`)
+      assert.ok(Math.max(...of) - Math.min(...of) > 0.25 * middle, `${middle}: ${of.join(' ')}`)
     }
   })
 })
