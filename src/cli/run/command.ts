@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Writable } from 'node:stream'
+import type { Ended } from './exit-code.js'
+import type { Target } from './processes.js'
+
+/**
+ * Waits for a word on descriptor 3, and becomes the command then: the process keeps its id. If it gets no word, because the lock was lost, a stop
+ * was asked for, or the process that starts it was killed, it ends without a trace.
+ */
+const SHIM = 'read -r _holdfast_word <&3 || exit 125; exec "$@" 3<&-'
+
+/** What an outer `holdfast run` told must not be taken for what this one tells. */
+const TOLD = ['HOLDFAST_NAME', 'HOLDFAST_OWNER', 'HOLDFAST_TOKEN', 'HOLDFAST_TICKET'] as const
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The environment of the command: that of this process, and what it learns of the lock. */
+export const environmentOf = (env: Environment, told: Environment): Record<string, string | undefined> => ({
+  ...Object.fromEntries(Object.entries(env).filter(([name]) => !TOLD.some((one) => one === name))),
+  ...told,
+})
+
+export interface CommandOptions {
+  readonly command: readonly string[]
+  readonly env: Record<string, string | undefined>
+  /** It shares the terminal with this process, and its process group, so that it can read from it and gets what is typed. */
+  readonly terminal: boolean
+}
+
+/** The command: prepared, but not started before `go`. */
+export class Command {
+  /** How it ended. Never rejects. */
+  readonly ended: Promise<Ended>
+  readonly #child: ChildProcess
+  readonly #group: boolean
+  readonly #word: Writable | undefined
+
+  constructor({ command, env, terminal }: CommandOptions) {
+    this.#group = !terminal
+    this.#child = spawn('/bin/sh', ['-c', SHIM, 'holdfast', ...command], {
+      detached: !terminal,
+      env,
+      stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+    })
+    this.ended = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => resolve({ code, signal }))
+      this.#child.once('error', (error) => resolve({ code: null, signal: null, error }))
+    })
+    this.#word = (this.#child.stdio[3] as Writable | null | undefined) ?? undefined
+    // It may have ended before it could read.
+    this.#word?.on('error', () => undefined)
+  }
+
+  /** Undefined: the system could not start a process; `ended` says why. */
+  get target(): Target | undefined {
+    const { pid } = this.#child
+    return pid === undefined ? undefined : { pid, group: this.#group }
+  }
+
+  /** From now on it runs. */
+  go(): void {
+    this.#word?.end('go\n')
+  }
+
+  /** It will never run. */
+  cancel(): void {
+    this.#word?.destroy()
+  }
+}

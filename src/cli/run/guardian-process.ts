@@ -1,0 +1,82 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Order } from './duty.js'
+
+const PROGRAM = fileURLToPath(import.meta.resolve('#src/cli/run/guardian.js'))
+/** How long a new process may take until it answers, ms. */
+const PATIENCE = 10_000
+/** If it is killed again and again, the machine is in trouble, and another one would not help. */
+const MOST = 20
+
+const launch = (): ChildProcess =>
+  fork(PROGRAM, [], {
+    // Nothing of it may keep a pipe, a folder or a terminal.
+    cwd: '/',
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    execArgv: [],
+    // It needs to find `ps`, and must not know where the server is.
+    env: { PATH: process.env['PATH'] },
+  })
+
+/** The guardian, as seen from the process that it watches. */
+export class GuardianProcess {
+  #child: ChildProcess
+  #order: Order | undefined
+  #answered: (well: boolean) => void = () => undefined
+  #ended = false
+  #started = 1
+
+  /** It starts while the client connects, so that the command does not wait for it. */
+  constructor() {
+    this.#child = this.#launch()
+  }
+
+  /** Resolves to false if the guardian cannot be started. The command must not be started before. */
+  watches(order: Order): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), PATIENCE)
+      this.#answered = (well) => {
+        clearTimeout(timer)
+        resolve(well)
+      }
+      this.tell(order)
+    })
+  }
+
+  tell(order: Order): void {
+    this.#order = order
+    // If it has just ended, the next one gets the order.
+    if (this.#child.connected) this.#child.send(order, () => undefined)
+  }
+
+  /** Nothing is left to guard. */
+  async end(): Promise<void> {
+    if (this.#ended) return
+    this.#ended = true
+    const child = this.#child
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const gone = once(child, 'exit', { signal: AbortSignal.timeout(500) }).catch(() => undefined)
+    // It has nothing to put in order, and may not even have begun.
+    child.kill('SIGKILL')
+    await gone
+  }
+
+  #launch(): ChildProcess {
+    const child = launch()
+    child.on('message', () => this.#answered(true))
+    // If it could not be started there is an error, and no exit.
+    child.on('error', () => this.#answered(false))
+    child.once('exit', () => this.#again())
+    return child
+  }
+
+  /** Somebody killed it. */
+  #again(): void {
+    if (this.#ended || this.#started >= MOST) return
+    this.#started += 1
+    this.#child = this.#launch()
+    if (this.#order !== undefined) this.tell(this.#order)
+  }
+}
