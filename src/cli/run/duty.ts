@@ -1,6 +1,6 @@
 import type { Processes, Target } from './processes.js'
 
-/** What the guardian is told, about once a second. Times are in ms from the moment that it hears of them; null: never. */
+/** What the guardian has to do. It gets a new order about once a second. Times are in ms from the moment that it hears of them; null: never. */
 export interface Order {
   readonly target: Target
   /** When it sends TERM, and when KILL, unless it hears of a later time before. */
