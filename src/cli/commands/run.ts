@@ -2,7 +2,7 @@ import { textOf } from '../../thrown.js'
 import { execute } from '../run/execute.js'
 import { EXIT } from '../run/exit-code.js'
 import { asksForHelp, readOptions, type RunOptions } from '../run/options.js'
-import { say } from '../run/say.js'
+import { crash, say } from '../run/say.js'
 import { UsageError } from '../usage.js'
 
 const USAGE = `Usage: holdfast run NAME [options] -- COMMAND [ARG…]
@@ -64,8 +64,7 @@ const codeOf = async (args: readonly string[]): Promise<number> => {
   try {
     return await execute(optionsOf(args))
   } catch (error) {
-    if (error instanceof UsageError) return wrong(error)
-    throw error
+    return error instanceof UsageError ? wrong(error) : crash(error)
   }
 }
 
@@ -75,5 +74,5 @@ export const run = async (args: readonly string[]): Promise<number> => {
     return 0
   }
   // A connection that is still being made, or a process that still ends, must not keep this one.
-  process.exit(await codeOf(args))
+  return process.exit(await codeOf(args))
 }

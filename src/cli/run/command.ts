@@ -27,34 +27,44 @@ export interface CommandOptions {
   readonly terminal: boolean
 }
 
-/** The command: prepared, but not started before `go`. */
-export class Command {
-  /** How it ended. Never rejects. */
-  readonly ended: Promise<Ended>
-  readonly #child: ChildProcess
-  readonly #group: boolean
-  readonly #word: Writable | undefined
-
-  constructor({ command, env, terminal }: CommandOptions) {
-    this.#group = !terminal
-    this.#child = spawn('/bin/sh', ['-c', SHIM, 'holdfast', ...command], {
+const prepared = ({ command, env, terminal }: CommandOptions): ChildProcess | { readonly error: unknown } => {
+  try {
+    return spawn('/bin/sh', ['-c', SHIM, 'holdfast', ...command], {
       detached: !terminal,
       env,
       stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
     })
-    this.ended = new Promise((resolve) => {
-      this.#child.once('exit', (code, signal) => resolve({ code, signal }))
-      this.#child.once('error', (error) => resolve({ code: null, signal: null, error }))
-    })
-    this.#word = (this.#child.stdio[3] as Writable | null | undefined) ?? undefined
+  } catch (error) {
+    // Too many arguments, for example. Other errors are an event.
+    return { error }
+  }
+}
+
+const endOf = (child: ChildProcess): Promise<Ended> =>
+  new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+    child.once('error', (error) => resolve({ code: null, signal: null, error }))
+  })
+
+/** The command: prepared, but not started before `go`. */
+export class Command {
+  /** How it ended. Never rejects. */
+  readonly ended: Promise<Ended>
+  /** Undefined: the system could not start a process; `ended` says why. */
+  readonly target: Target | undefined
+  readonly #word: Writable | undefined
+
+  constructor(options: CommandOptions) {
+    const child = prepared(options)
+    if ('error' in child) {
+      this.ended = Promise.resolve({ code: null, signal: null, error: child.error })
+      return
+    }
+    this.ended = endOf(child)
+    this.target = child.pid === undefined ? undefined : { pid: child.pid, group: !options.terminal }
+    this.#word = (child.stdio[3] as Writable | null | undefined) ?? undefined
     // It may have ended before it could read.
     this.#word?.on('error', () => undefined)
-  }
-
-  /** Undefined: the system could not start a process; `ended` says why. */
-  get target(): Target | undefined {
-    const { pid } = this.#child
-    return pid === undefined ? undefined : { pid, group: this.#group }
   }
 
   /** From now on it runs. */

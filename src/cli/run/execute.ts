@@ -1,10 +1,9 @@
-import { writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import type { Client } from '../../api/client.js'
 import { LockLostError } from '../../errors.js'
 import { connect } from '../../index.js'
 import { quoted } from '../../plain-text.js'
-import { isA, partOf, textOf, traceOf } from '../../thrown.js'
+import { partOf, textOf } from '../../thrown.js'
 import { Command, environmentOf } from './command.js'
 import { codeOfCommand, codeOfError, type Ended, EXIT } from './exit-code.js'
 import { grab, type Grip, usageOf } from './grip.js'
@@ -12,8 +11,8 @@ import { GuardianProcess } from './guardian-process.js'
 import { Keeper } from './keeper.js'
 import type { RunOptions } from './options.js'
 import { Processes } from './processes.js'
-import { say } from './say.js'
-import { Signals, Stopped } from './signals.js'
+import { crash, say } from './say.js'
+import { Signals, type Stopped } from './signals.js'
 import { sweep } from './sweep.js'
 
 /** ms from TERM to KILL for what the command leaves behind. */
@@ -32,39 +31,27 @@ interface Run {
 export const execute = async (options: RunOptions): Promise<number> => {
   const terminal = isatty(0)
   const signals = new Signals(terminal)
-  // The guardian sees this process end, and ends the command.
-  process.on('uncaughtException', (error) => {
-    trace(error)
-    process.exit(EXIT.bug)
-  })
+  process.on('uncaughtException', crash)
   const guardian = new GuardianProcess()
   try {
     return await connected({ options, signals, guardian, terminal })
   } catch (error) {
-    return failed(error, options)
+    return failed(error, options, signals.stop)
   } finally {
     await guardian.end()
     signals.off()
   }
 }
 
-const trace = (error: unknown): void => {
-  try {
-    writeSync(2, `holdfast: ${traceOf(error)}\n`)
-  } catch {
-    // Nobody reads it.
-  }
-}
-
-const failed = (error: unknown, { conflict }: RunOptions): number => {
-  if (isA(error, Stopped)) return error.code
+/** The exit code for an error, of which the user learns here. */
+const failed = (error: unknown, { conflict }: RunOptions, stop: AbortSignal): number => {
+  // Whatever else went wrong while it gave up.
+  if (stop.aborted) return (stop.reason as Stopped).code
   const code = codeOfError(error, conflict)
   if (code === EXIT.usage) throw error
-  if (code === EXIT.bug) trace(error)
-  else {
-    const cause = partOf(error, 'cause')
-    say(cause === undefined ? textOf(error) : `${textOf(error)}: ${textOf(cause)}`)
-  }
+  if (code === EXIT.bug) crash(error)
+  const cause = partOf(error, 'cause')
+  say(cause === undefined ? textOf(error) : `${textOf(error)}: ${textOf(cause)}`)
   return code
 }
 
@@ -119,17 +106,38 @@ const held = async (run: Run, grip: Grip): Promise<number> => {
   const processes = new Processes(target)
   const keeper = keeperOf(run, grip, processes)
   await mayStart(run, { grip, command, keeper })
-  // From here to the last of these lines nothing else runs, so no signal and no loss can come between.
+  // Nothing else runs between the last check and the end of these lines, so no signal and no loss can come between.
   command.go()
   signals.forward(processes)
   signals.onContinue = keeper.check
   keeper.start()
+  try {
+    return await untilOver(run, { grip, command, processes, keeper })
+  } catch (error) {
+    // The lock must not be released beside the command.
+    return crash(error)
+  }
+}
+
+/** The parts of a run that has begun. */
+interface Begun {
+  readonly grip: Grip
+  readonly command: Command
+  readonly processes: Processes
+  readonly keeper: Keeper
+}
+
+/** Resolves to the exit code when no process of the command is left. */
+const untilOver = async ({ options, signals, guardian }: Run, begun: Begun): Promise<number> => {
+  const { grip, command, processes, keeper } = begun
   const ended = await command.ended
   processes.commandEnded()
   await sweep({ processes, grace: options.grace ?? GRACE, ending: () => keeper.ends, say })
   const lost = keeper.settle()
   keeper.stop()
   signals.ignore()
+  // The ids may belong to other processes soon.
+  await guardian.end()
   return lost ? reportLoss(ended, grip) : codeOfCommand(ended)
 }
 
@@ -153,7 +161,7 @@ const keeperOf = ({ options, guardian }: Run, grip: Grip, processes: Processes):
 /** Rejects, and ends what was prepared, if the command must not be started. */
 const mayStart = async (
   { signals, guardian }: Run,
-  { grip, command, keeper }: { grip: Grip; command: Command; keeper: Keeper },
+  { grip, command, keeper }: Omit<Begun, 'processes'>,
 ): Promise<void> => {
   const watches = await guardian.watches(keeper.order)
   if (watches && !signals.stop.aborted && grip.remaining() > 0) return

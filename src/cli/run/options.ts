@@ -109,7 +109,8 @@ const mustBeServer = (url: string | undefined): void => {
 const clientOf = ({ url, config, label, lease }: Values, env: Environment): ClientOptions => {
   if (url !== undefined && config !== undefined) throw new UsageError('--url and --config exclude each other')
   // An empty variable counts as not set.
-  if (config === undefined) mustBeServer(url ?? (env['HOLDFAST_URL'] || env['REDIS_URL']))
+  const set = [env['HOLDFAST_URL'], env['REDIS_URL']].find((value) => value !== undefined && value !== '')
+  if (config === undefined) mustBeServer(url ?? set)
   if (label === '') throw new UsageError('--label must not be empty')
   const watchdog = lease === undefined ? undefined : durationOf(lease, '--lease')
   if (watchdog !== undefined && watchdog < SHORTEST_LEASE) throw new UsageError('--lease must be at least 1s')

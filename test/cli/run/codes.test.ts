@@ -52,25 +52,28 @@ void describe('holdfast run: exit codes, as real processes', () => {
     assert.equal(await broken.redis.exists('l'), 0)
   })
 
-  onServer('the lock is held → 75 after --wait, at once with -n, or what -E says; nothing was started', async (broken) => {
-    const start = runs(broken)
-    const client = await broken.open()
-    await client.lock('l').acquire()
-    const waited = await start(['l', '-w', '700ms', '--', 'echo', 'started']).ended
-    assert.equal(waited.code, 75)
-    assert.ok(waited.ms >= 700)
-    assert.match(waited.error, /^holdfast: could not acquire 'l' within 700 ms\n$/)
-    const others = await Promise.all([
-      start(['l', '-n', '--', 'echo', 'started']).ended,
-      start(['l', '-n', '-E', '0', '--', 'echo', 'started']).ended,
-      start(['l', '-n', '-E', '33', '--', 'echo', 'started']).ended,
-    ])
-    assert.deepEqual(
-      others.map(({ code }) => code),
-      [75, 0, 33],
-    )
-    for (const { out } of [waited, ...others]) assert.equal(out, '')
-  })
+  onServer(
+    'the lock is held → 75 after --wait, at once with -n, or what -E says; nothing was started',
+    async (broken) => {
+      const start = runs(broken)
+      const client = await broken.open()
+      await client.lock('l').acquire()
+      const waited = await start(['l', '-w', '700ms', '--', 'echo', 'started']).ended
+      assert.equal(waited.code, 75)
+      assert.ok(waited.ms >= 700)
+      assert.match(waited.error, /^holdfast: could not acquire 'l' within 700 ms\n$/)
+      const others = await Promise.all([
+        start(['l', '-n', '--', 'echo', 'started']).ended,
+        start(['l', '-n', '-E', '0', '--', 'echo', 'started']).ended,
+        start(['l', '-n', '-E', '33', '--', 'echo', 'started']).ended,
+      ])
+      assert.deepEqual(
+        others.map(({ code }) => code),
+        [75, 0, 33],
+      )
+      for (const { out } of [waited, ...others]) assert.equal(out, '')
+    },
+  )
 
   test('wrong usage → 64, and the usage on stderr', { timeout: 60_000 }, async () => {
     for (const args of [[], ['l'], ['l', '--'], ['l', '--bogus', '--', 'c'], ['l', '-w', '10', '--', 'c']]) {

@@ -23,9 +23,9 @@ void describe('holdfast run: the lock is held while the command runs', () => {
   for (const [args, isLocked] of KINDS)
     onServer(`${args.join(' ')} → held, renewed, and released when the command has ended`, async (broken) => {
       const client = await broken.open()
-      const run = runs(broken)([...args, '--lease', '1s', '--', ...WORKS])
+      const run = runs(broken)([...args, '--lease', '2s', '--', ...WORKS])
       await run.said('ready')
-      await sleep(2500)
+      await sleep(4500)
       assert.ok(await isLocked(client), 'it was not renewed')
       run.kill('SIGTERM')
       const { code, error } = await run.ended
@@ -37,7 +37,9 @@ void describe('holdfast run: the lock is held while the command runs', () => {
   onServer('what the command learns: name, owner, token', async (broken) => {
     const start = runs(broken)
     const told = async (...args: string[]): Promise<string[]> => {
-      const { out, code, error } = await start([...args, '--', ...TELL], { env: { HOLDFAST_TICKET: 'of an outer run' } }).ended
+      const { out, code, error } = await start([...args, '--', ...TELL], {
+        env: { HOLDFAST_TICKET: 'of an outer run' },
+      }).ended
       assert.equal(code, 0, error)
       return out.trim().split('|')
     }
@@ -74,7 +76,7 @@ void describe('holdfast run: the lock is held while the command runs', () => {
     assert.equal(await broken.redis.exists('l'), 0)
   })
 
-  onServer('twenty at once → one after the other; a semaphore of three lets in three', async (broken) => {
+  onServer('ten at once → one after the other; a semaphore of three lets in three', async (broken) => {
     const start = runs(broken)
     const { redis } = broken
     const script = `import { Redis } from 'ioredis'
@@ -109,10 +111,18 @@ void describe('holdfast run: the lock is held while the command runs', () => {
   })
 
   onServer('much output into a slow reader → nothing is lost, and the lock is kept', async (broken) => {
-    const run = runs(broken)(['l', '--lease', '1s', '--', 'sh', '-c', 'head -c 5000000 /dev/zero; head -c 1000000 /dev/zero >&2'])
+    const run = runs(broken)([
+      'l',
+      '--lease',
+      '2s',
+      '--',
+      'sh',
+      '-c',
+      'head -c 5000000 /dev/zero; head -c 1000000 /dev/zero >&2',
+    ])
     run.child.stdout?.pause()
     run.child.stderr?.pause()
-    await sleep(3000)
+    await sleep(5000)
     run.child.stdout?.resume()
     run.child.stderr?.resume()
     const { code, out, error } = await run.ended

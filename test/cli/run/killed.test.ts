@@ -21,15 +21,18 @@ void describe('holdfast run: whatever is killed', () => {
     ['a command that ignores TERM', DEAF],
     ['fifty processes', BOMB],
   ] as const)
-    onServer(`SIGKILL of holdfast run, over ${what} → nothing is left; the lock ends with its lease`, async (broken) => {
-      const run = runs(broken)(['l', '--lease', '3s', '--grace', '500ms', '--', ...command])
-      await run.said('ready')
-      await sleep(100)
-      const family = run.family()
-      run.kill('SIGKILL')
-      await nothingLeft(run, family)
-      await broken.until(async () => (await broken.redis.exists('l')) === 0)
-    })
+    onServer(
+      `SIGKILL of holdfast run, over ${what} → nothing is left; the lock ends with its lease`,
+      async (broken) => {
+        const run = runs(broken)(['l', '--lease', '3s', '--grace', '500ms', '--', ...command])
+        await run.said('ready')
+        await sleep(100)
+        const family = run.family()
+        run.kill('SIGKILL')
+        await nothingLeft(run, family)
+        await broken.until(async () => (await broken.redis.exists('l')) === 0)
+      },
+    )
 
   onServer('SIGKILL of holdfast run, at any moment from the start on → nothing is left', async (broken) => {
     const start = runs(broken)
@@ -69,7 +72,7 @@ void describe('holdfast run: whatever is killed', () => {
     await run.said('ready')
     const first = run.guardian()
     process.kill(first, 'SIGKILL')
-    await broken.until(() => run.family().some(({ pid }) => pid !== first) && safely(() => run.guardian()) !== first)
+    await broken.until(() => ![undefined, first].includes(safely(() => run.guardian())))
     // It has to hear its orders first.
     await sleep(1000)
     const family = run.family()

@@ -20,7 +20,10 @@ void describe('holdfast run: the lock is lost', () => {
     const hold = await client.lock('l').acquire({ wait: 0 })
     const { code, error } = await run.ended
     assert.equal(code, 79)
-    assert.match(error, /^holdfast: cannot keep 'l': ending the command\nholdfast: the command ended with exit code 1\d\d, but 'l' was lost before\n$/)
+    assert.match(
+      error,
+      /^holdfast: cannot keep 'l': ending the command\nholdfast: the command ended with exit code 1\d\d, but 'l' was lost before\n$/,
+    )
     await nothingLeft(run, family)
     assert.equal(hold.state, 'held')
     assert.equal(await client.lock('l').isLocked(), true)
@@ -36,24 +39,30 @@ void describe('holdfast run: the lock is lost', () => {
     assert.match(error, /exit code 7, but/)
   })
 
-  onServer('the server is away → TERM before the lease ends, KILL for one that ignores it, all before it could be given away', async (broken) => {
-    const run = runs(broken)(['l', '--lease', '3s', '--', process.execPath, '-e', TICKS], { url: broken.proxy.url })
-    await run.said('tick')
-    const family = run.family()
-    const client = await broken.open({ url: broken.server.url })
-    // From now on, the server hears nothing: the lease was renewed a second ago at the most.
-    const taken = client.lock('l').acquire().then(() => Date.now())
-    Object.assign(broken.proxy, { mute: true, deaf: true })
-    const { code, out } = await run.ended
-    assert.equal(code, 79)
-    const heard = Number(/heard SIGTERM (\d+)/.exec(out)?.[1])
-    const last = lastTick(out)
-    const next = await taken
-    assert.ok(heard < last, 'it had no time after the TERM')
-    assert.ok(last < next, `it worked for ${last - next} ms beside the next holder`)
-    Object.assign(broken.proxy, { mute: false, deaf: false })
-    await nothingLeft(run, family)
-  })
+  onServer(
+    'the server is away → TERM before the lease ends, KILL for one that ignores it, all before it could be given away',
+    async (broken) => {
+      const run = runs(broken)(['l', '--lease', '3s', '--', process.execPath, '-e', TICKS], { url: broken.proxy.url })
+      await run.said('tick')
+      const family = run.family()
+      const client = await broken.open({ url: broken.server.url })
+      // From now on, the server hears nothing: the lease was renewed a second ago at the most.
+      const taken = client
+        .lock('l')
+        .acquire()
+        .then(() => Date.now())
+      Object.assign(broken.proxy, { mute: true, deaf: true })
+      const { code, out } = await run.ended
+      assert.equal(code, 79)
+      const heard = Number(/heard SIGTERM (\d+)/.exec(out)?.[1])
+      const last = lastTick(out)
+      const next = await taken
+      assert.ok(heard < last, 'it had no time after the TERM')
+      assert.ok(last < next, `it worked for ${last - next} ms beside the next holder`)
+      Object.assign(broken.proxy, { mute: false, deaf: false })
+      await nothingLeft(run, family)
+    },
+  )
 
   onServer('the server is away for less than that → the command never learns of it', async (broken) => {
     const run = runs(broken)(['l', '--lease', '15s', '--', ...HEARS()], { url: broken.proxy.url })
@@ -80,30 +89,46 @@ void describe('holdfast run: the lock is lost', () => {
   })
 
   onServer('--on-lost ignore → it runs to its end, and the exit code is still 79', async (broken) => {
-    const run = runs(broken)(['l', '--lease', '1s', '--on-lost', 'ignore', '--', 'sh', '-c', 'echo ready; sleep 4; echo done'])
+    const run = runs(broken)([
+      'l',
+      '--lease',
+      '1s',
+      '--on-lost',
+      'ignore',
+      '--',
+      'sh',
+      '-c',
+      'echo ready; sleep 4; echo done',
+    ])
     await run.said('ready')
     await (await broken.open()).lock('l').forceRelease()
     const { code, out, error } = await run.ended
     assert.deepEqual([code, out], [79, 'ready\ndone\n'])
-    assert.match(error, /^holdfast: lost 'l': the command goes on[^\n]*\nholdfast: the command ended with exit code 0, but/)
+    assert.match(
+      error,
+      /^holdfast: lost 'l': the command goes on[^\n]*\nholdfast: the command ended with exit code 0, but/,
+    )
   })
 
-  onServer('this process stands still for longer than the lease → the guardian ends the command before', async (broken) => {
-    const run = runs(broken)(['l', '--lease', '3s', '--', process.execPath, '-e', TICKS])
-    await run.said('tick')
-    const family = run.family()
-    run.kill('SIGSTOP')
-    const client = await broken.open()
-    await client.lock('l').acquire()
-    const taken = Date.now()
-    const last = lastTick(run.out)
-    assert.ok(last < taken, `it worked for ${last - taken} ms beside the next holder`)
-    assert.match(run.out, /heard SIGTERM/)
-    run.kill('SIGCONT')
-    assert.equal((await run.ended).code, 79)
-    await nothingLeft(run, family)
-    assert.equal(await client.lock('l').isLocked(), true)
-  })
+  onServer(
+    'this process stands still for longer than the lease → the guardian ends the command before',
+    async (broken) => {
+      const run = runs(broken)(['l', '--lease', '3s', '--', process.execPath, '-e', TICKS])
+      await run.said('tick')
+      const family = run.family()
+      run.kill('SIGSTOP')
+      const client = await broken.open()
+      await client.lock('l').acquire()
+      const taken = Date.now()
+      const last = lastTick(run.out)
+      assert.ok(last < taken, `it worked for ${last - taken} ms beside the next holder`)
+      assert.match(run.out, /heard SIGTERM/)
+      run.kill('SIGCONT')
+      assert.equal((await run.ended).code, 79)
+      await nothingLeft(run, family)
+      assert.equal(await client.lock('l').isLocked(), true)
+    },
+  )
 
   onServer('both stand still → when they go on, the command is ended first', async (broken) => {
     const run = runs(broken)(['l', '--lease', '1s', '--', ...DEAF])

@@ -39,7 +39,17 @@ void describe('holdfast run: its command line', () => {
     for (const kind of ['lock', 'fair', 'read', 'write', 'fenced', 'multi']) assert.deepEqual(kindOf(kind), { kind })
     assert.deepEqual(kindOf('semaphore:3'), { kind: 'semaphore', permits: 3 })
     assert.deepEqual(kindOf('keyed:a,b:c'), { kind: 'keyed', keys: ['a', 'b:c'] })
-    for (const text of ['', 'Lock', 'semaphore', 'semaphore:0', 'semaphore:x', 'semaphore:1e9', 'keyed', 'keyed:', 'keyed:a,,b'])
+    for (const text of [
+      '',
+      'Lock',
+      'semaphore',
+      'semaphore:0',
+      'semaphore:x',
+      'semaphore:1e9',
+      'keyed',
+      'keyed:',
+      'keyed:a,,b',
+    ])
       assert.throws(() => kindOf(text), UsageError, text)
   })
 

@@ -9,23 +9,35 @@ const ENDING = Object.keys(CODES) as (keyof typeof CODES)[]
 
 void describe('holdfast run: signals', () => {
   for (const signal of ENDING)
-    onServer(`${signal} while the command runs → it gets it, with all that it started; the lock is free`, async (broken) => {
-      // The shell does not pass it on: the grandchild has it from nobody but `run`.
-      const nested = ['sh', '-c', 'sh -c "echo ready; while :; do sleep 0.1; done" & wait']
-      const run = runs(broken)(['l', '--', ...nested])
-      await run.said('ready')
-      const family = run.family()
-      // A shell without job control lets its background processes ignore SIGINT and SIGQUIT; what is left of them is ended afterwards.
-      run.kill(signal)
-      assert.equal((await run.ended).code, CODES[signal])
-      await nothingLeft(run, family)
-      assert.equal(await broken.redis.exists('l'), 0)
-    })
+    onServer(
+      `${signal} while the command runs → it gets it, with all that it started; the lock is free`,
+      async (broken) => {
+        // The shell does not pass it on: the grandchild has it from nobody but `run`.
+        const nested = ['sh', '-c', 'sh -c "echo ready; while :; do sleep 0.1; done" & wait']
+        const run = runs(broken)(['l', '--', ...nested])
+        await run.said('ready')
+        const family = run.family()
+        // A shell without job control lets its background processes ignore SIGINT and SIGQUIT; what is left of them is ended afterwards.
+        run.kill(signal)
+        assert.equal((await run.ended).code, CODES[signal])
+        await nothingLeft(run, family)
+        assert.equal(await broken.redis.exists('l'), 0)
+      },
+    )
 
   onServer('signals that the command handles → it goes on, and its own exit code counts', async (broken) => {
     const run = runs(broken)(['l', '--', ...HEARS()])
     await run.said('ready')
-    for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGWINCH', 'SIGCONT'] as const) {
+    for (const signal of [
+      'SIGHUP',
+      'SIGINT',
+      'SIGQUIT',
+      'SIGUSR1',
+      'SIGUSR2',
+      'SIGALRM',
+      'SIGWINCH',
+      'SIGCONT',
+    ] as const) {
       run.kill(signal)
       await run.said(`heard ${signal}`)
     }
@@ -36,7 +48,13 @@ void describe('holdfast run: signals', () => {
   })
 
   onServer('SIGUSR1 → the command alone, not what is around it', async (broken) => {
-    const run = runs(broken)(['l', '--', 'sh', '-c', 'trap "echo heard" USR1; sleep 1000 & echo ready; wait; kill -0 $! && exit 9'])
+    const run = runs(broken)([
+      'l',
+      '--',
+      'sh',
+      '-c',
+      'trap "echo heard" USR1; sleep 1000 & echo ready; wait; kill -0 $! && exit 9',
+    ])
     await run.said('ready')
     run.kill('SIGUSR1')
     assert.equal((await run.ended).code, 9)
@@ -115,11 +133,11 @@ void describe('holdfast run: signals', () => {
   })
 
   onServer('TERM to a command that ignores it → it goes on, and keeps the lock; KILL ends both', async (broken) => {
-    const run = runs(broken)(['l', '--lease', '1s', '--grace', '300ms', '--', ...DEAF])
+    const run = runs(broken)(['l', '--lease', '2s', '--grace', '300ms', '--', ...DEAF])
     await run.said('ready')
     const family = run.family()
     run.kill('SIGTERM')
-    await sleep(2500)
+    await sleep(4500)
     assert.equal(run.child.exitCode, null)
     assert.equal(await broken.redis.exists('l'), 1)
     run.kill('SIGKILL')

@@ -122,7 +122,8 @@ export const runs =
     const run = new Run(args, { url: server.url, ...options })
     after(() => {
       const rest = LINUX ? [...run.family().map(({ pid }) => pid), ...marked(run)] : []
-      for (const pid of [run.pid, ...rest]) {
+      run.child.kill('SIGKILL')
+      for (const pid of rest) {
         try {
           process.kill(pid, 'SIGKILL')
         } catch {

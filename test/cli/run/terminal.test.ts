@@ -22,7 +22,10 @@ void describe('holdfast run: in a terminal', () => {
   }
 
   onServer('the command reads from the terminal, and knows that it is one', async (broken) => {
-    const run = runs(broken)(['l', '--', 'sh', '-c', 'test -t 0 && echo ready; read -r line; echo "got <$line>"; exit 5'], inTerminal)
+    const run = runs(broken)(
+      ['l', '--', 'sh', '-c', 'test -t 0 && echo ready; read -r line; echo "got <$line>"; exit 5'],
+      inTerminal,
+    )
     await run.said('ready')
     type(run, 'hello\n')
     const { code, out } = await run.ended
