@@ -58,7 +58,10 @@ const failed = (error: unknown, { conflict }: RunOptions, stop: AbortSignal): nu
 const connected = async (run: Run): Promise<number> => {
   const { options, signals } = run
   const client = await Promise.race([opened(options), whenStopped(signals.stop)])
-  client.on('error', (error) => say(textOf(error)))
+  client.on('error', (error) => {
+    // While the command runs, stderr is the command's, and to wait for its reader would delay the next renewal.
+    if (!signals.forwards) say(textOf(error))
+  })
   try {
     const grip = await grab(client, options, signals.stop)
     try {

@@ -11,9 +11,12 @@ export interface KeeperOptions {
   readonly processes: Pick<Processes, 'send' | 'target'>
   /** Tells the guardian. */
   readonly tell: (order: Order) => void
-  /** Tells the user, once. `lost`: for good. */
-  readonly say: (what: 'ends' | 'ignored') => void
+  /** Tells the user, once. */
+  readonly say: (what: Word) => void
 }
+
+/** The command is being ended; or the hold was lost, and nothing is done about it. */
+type Word = 'ends' | 'ignored'
 
 /** Two timers for one moment: the guardian's is the later one. */
 const AFTER_US = 20
@@ -67,12 +70,13 @@ export class Keeper {
   readonly check = (): void => {
     if (this.#over) return
     const pulse = this.#pulse()
-    if (this.#termed) this.#killIfDue()
-    else this.#judge(pulse)
+    const word = this.#termed ? this.#killIfDue() : this.#judge(pulse)
     this.#options.tell(this.order)
     // To ask may have been what found the loss out, and that calls this function as well.
     clearTimeout(this.#timer)
     this.#timer = setTimeout(this.check, this.#pause(pulse))
+    // Last, because it waits for a reader of stderr. Meanwhile the guardian does the rest.
+    if (word !== undefined) this.#options.say(word)
   }
 
   /** All processes have ended: whether the hold was lost by then. */
@@ -107,24 +111,23 @@ export class Keeper {
     return { left, most: this.#most, grace, onLost }
   }
 
-  #judge(pulse: Pulse): void {
-    const { say } = this.#options
+  /** Returns what the user has to know. */
+  #judge(pulse: Pulse): Word | undefined {
     const verdict = verdictOf(pulse)
     if (verdict === 'fine') {
-      if (pulse.left > 0 || this.#lost) return
+      if (pulse.left > 0 || this.#lost) return undefined
       this.#lost = true
-      say('ignored')
-      return
+      return 'ignored'
     }
     this.#lost = true
     this.#termed = true
     this.#killAt = performance.now() + (verdict === 'kill' ? 0 : patienceOf(pulse))
     if (verdict === 'term') this.#send('SIGTERM')
     this.#killIfDue()
-    say('ends')
+    return 'ends'
   }
 
-  #killIfDue(): void {
+  #killIfDue(): undefined {
     if (this.#killIn <= 0) this.#send('SIGKILL')
   }
 

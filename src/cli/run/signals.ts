@@ -65,6 +65,11 @@ export class Signals {
     this.#asked = 0
   }
 
+  /** The command is running. */
+  get forwards(): boolean {
+    return this.#receiver !== undefined
+  }
+
   /** The command has ended. */
   ignore(): void {
     this.#receiver = undefined

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -88,6 +88,10 @@ void describe('holdfast run: exit codes, as real processes', () => {
     assert.deepEqual([code, error], [0, ''])
     for (const line of out.split('\n')) assert.ok(line.length <= 80, line)
     assert.match(out, /Examples:/)
+    const page = readFileSync(new URL('../../../../docs/command-line.md', import.meta.url), 'utf8')
+    for (const [option] of out.matchAll(/--[a-z][a-z-]*/g)) {
+      if (option !== '--help') assert.ok(page.includes(`\`${option}`) || page.includes(`, \`${option}`), option)
+    }
   })
 
   test('no server → 69; no URL → 78; a URL or a file that cannot be used → 78', { timeout: 60_000 }, async () => {

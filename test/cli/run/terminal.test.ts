@@ -12,7 +12,6 @@ const type = (run: Run, text: string): void => void run.child.stdin?.write(text)
 /** Lines end with CR LF there. */
 const lines = (text: string): string[] => text.split(/\r?\n/)
 
-/** Everything that this starts has a mark, which `script` has as well: it is not what is looked for. */
 const inTerminal = { terminal: true, stdin: 'pipe' } as const
 
 void describe('holdfast run: in a terminal', () => {
