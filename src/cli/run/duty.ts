@@ -15,6 +15,8 @@ export interface Order {
 export interface Means {
   /** What the order is about. */
   readonly processesOf: (target: Target) => Pick<Processes, 'send' | 'alive'>
+  /** It ends the command in place of the process that gives the orders, which may go on later. */
+  readonly acts: () => void
   /** There is nothing left to guard. */
   readonly done: () => void
 }
@@ -63,6 +65,7 @@ export class Duty {
   }
 
   #term(): void {
+    this.#means.acts()
     this.#processes?.send('SIGTERM')
     // A stopped process hears nothing before it continues.
     this.#processes?.send('SIGCONT')
@@ -70,6 +73,7 @@ export class Duty {
 
   /** Again and again: a process may have been started in the very moment of the signal. */
   #kill(since = performance.now()): void {
+    this.#means.acts()
     this.#processes?.send('SIGKILL')
     if (this.#processes?.alive === true && performance.now() - since < LAST) {
       this.#after(LOOK, () => this.#kill(since))

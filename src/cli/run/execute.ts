@@ -113,6 +113,7 @@ const held = async (run: Run, grip: Grip): Promise<number> => {
   command.go()
   signals.forward(processes)
   signals.onContinue = keeper.check
+  run.guardian.onActs = keeper.overtaken
   keeper.start()
   try {
     return await untilOver(run, { grip, command, processes, keeper })
@@ -135,6 +136,8 @@ const untilOver = async ({ options, signals, guardian }: Run, begun: Begun): Pro
   const { grip, command, processes, keeper } = begun
   const ended = await command.ended
   processes.commandEnded()
+  // If the guardian has ended it, its word is there, but not read yet.
+  await new Promise(setImmediate)
   await sweep({ processes, grace: options.grace ?? GRACE, ending: () => keeper.ends, say })
   const lost = keeper.settle()
   keeper.stop()

@@ -27,6 +27,8 @@ export class GuardianProcess {
   #answered: (well: boolean) => void = () => undefined
   #ended = false
   #started = 1
+  /** Called when it ends the command, because this process has not done so in time. */
+  onActs: () => void = () => undefined
 
   /** It starts while the client connects, so that the command does not wait for it. */
   constructor() {
@@ -65,7 +67,10 @@ export class GuardianProcess {
 
   #launch(): ChildProcess {
     const child = launch()
-    child.on('message', () => this.#answered(true))
+    child.on('message', (word) => {
+      if (word === 'acts') this.onActs()
+      else this.#answered(true)
+    })
     // If it could not be started there is an error, and no exit.
     child.on('error', () => this.#answered(false))
     child.once('exit', () => this.#again())

@@ -10,11 +10,19 @@ process.title = 'holdfast guardian'
 // If somebody signals every process of holdfast, the other one passes the signal on. This one is there until that one has ended.
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const) process.on(signal, () => undefined)
 
-const duty = new Duty({ processesOf: (target) => new Processes(target), done: () => process.exit(0) })
+const say = (word: 'heard' | 'acts'): void => {
+  if (process.connected) process.send?.(word)
+}
+
+const duty = new Duty({
+  processesOf: (target) => new Processes(target),
+  acts: () => say('acts'),
+  done: () => process.exit(0),
+})
 let heard = false
 process.on('message', (message: unknown) => {
   duty.hear(message as Order)
-  if (!heard) process.send?.('heard')
+  if (!heard) say('heard')
   heard = true
 })
 process.once('disconnect', () => duty.alone())

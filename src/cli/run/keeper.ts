@@ -79,6 +79,13 @@ export class Keeper {
     if (word !== undefined) this.#options.say(word)
   }
 
+  /** The guardian ends the command: this process stood still while the time for that came. */
+  readonly overtaken = (): void => {
+    if (this.#over || this.#termed) return
+    this.#ends(patienceOf(this.#pulse()))
+    this.check()
+  }
+
   /** All processes have ended: whether the hold was lost by then. */
   settle(): boolean {
     if (this.#options.grip.remaining() <= 0) this.#lost = true
@@ -119,12 +126,16 @@ export class Keeper {
       this.#lost = true
       return 'ignored'
     }
-    this.#lost = true
-    this.#termed = true
-    this.#killAt = performance.now() + (verdict === 'kill' ? 0 : patienceOf(pulse))
+    this.#ends(verdict === 'kill' ? 0 : patienceOf(pulse))
     if (verdict === 'term') this.#send('SIGTERM')
     this.#killIfDue()
     return 'ends'
+  }
+
+  #ends(patience: number): void {
+    this.#lost = true
+    this.#termed = true
+    this.#killAt = performance.now() + patience
   }
 
   #killIfDue(): undefined {

@@ -130,6 +130,23 @@ void describe('holdfast run: the lock is lost', () => {
     },
   )
 
+  onServer(
+    'this process stands still, but goes on before the lease has ended → 79, not the signal of the guardian',
+    async (broken) => {
+      const run = runs(broken)(['l', '--lease', '6s', '--', ...WORKS])
+      await run.said('ready')
+      const command = run.family().map(({ pid }) => pid)
+      run.kill('SIGSTOP')
+      // The guardian sends TERM about a second before the end.
+      const began = performance.now()
+      await broken.until(() => run.family().length < command.length, 6000)
+      assert.ok(performance.now() - began < 6000)
+      run.kill('SIGCONT')
+      assert.equal((await run.ended).code, 79)
+      await nothingLeft(run)
+    },
+  )
+
   onServer('both stand still → when they go on, the command is ended first', async (broken) => {
     const run = runs(broken)(['l', '--lease', '1s', '--', ...DEAF])
     await run.said('ready')

@@ -158,6 +158,18 @@ void describe('holdfast run: who looks after the hold', () => {
     }
   })
 
+  test('the guardian was first → no TERM of its own, lost, and KILL in time', async () => {
+    const { keeper, grip, did } = kept(2850)
+    keeper.start()
+    grip.left = 1000
+    keeper.overtaken()
+    keeper.overtaken()
+    assert.deepEqual([did, keeper.ends], [[], true])
+    await until(() => did.includes('SIGKILL'), 3000)
+    keeper.stop()
+    assert.equal(keeper.settle(), true)
+  })
+
   test('renewed after the TERM → it still ends', async () => {
     const { keeper, grip, did } = kept(2850)
     keeper.start()
@@ -173,14 +185,18 @@ void describe('holdfast run: who looks after the hold', () => {
 void describe('holdfast run: the guardian', () => {
   const order = { target: { pid: 1, group: true }, termIn: null, killIn: null, grace: 100, termed: false }
   const guard = (alive = true) => {
-    const state = { alive, done: 0, sent: [] as string[] }
+    const state = { alive, done: 0, acts: 0, sent: [] as string[] }
     const processes = {
       get alive() {
         return state.alive
       },
       send: (signal: string) => void state.sent.push(signal),
     }
-    const duty = new Duty({ processesOf: () => processes, done: () => void (state.done += 1) })
+    const duty = new Duty({
+      processesOf: () => processes,
+      acts: () => void (state.acts += 1),
+      done: () => void (state.done += 1),
+    })
     return { duty, state }
   }
 
@@ -192,7 +208,7 @@ void describe('holdfast run: the guardian', () => {
     }
     duty.hear(order)
     await sleep(200)
-    assert.deepEqual(state, { alive: true, done: 0, sent: [] })
+    assert.deepEqual(state, { alive: true, done: 0, acts: 0, sent: [] })
   })
 
   test('no new order → TERM, CONT, then KILL until nothing is left; it stays', async () => {
@@ -203,6 +219,7 @@ void describe('holdfast run: the guardian', () => {
     state.alive = false
     await sleep(100)
     assert.equal(state.done, 0)
+    assert.ok(state.acts >= 2)
   })
 
   test('alone → TERM, KILL after the grace, and it ends', async () => {
