@@ -70,7 +70,8 @@ export class Keeper {
   readonly check = (): void => {
     if (this.#over) return
     const pulse = this.#pulse()
-    const word = this.#termed ? this.#killIfDue() : this.#judge(pulse)
+    const word = this.#termed ? undefined : this.#judge(pulse)
+    if (this.#killIn <= 0) this.#send('SIGKILL')
     this.#options.tell(this.order)
     // To ask may have been what found the loss out, and that calls this function as well.
     clearTimeout(this.#timer)
@@ -128,7 +129,6 @@ export class Keeper {
     }
     this.#ends(verdict === 'kill' ? 0 : patienceOf(pulse))
     if (verdict === 'term') this.#send('SIGTERM')
-    this.#killIfDue()
     return 'ends'
   }
 
@@ -136,10 +136,6 @@ export class Keeper {
     this.#lost = true
     this.#termed = true
     this.#killAt = performance.now() + patience
-  }
-
-  #killIfDue(): undefined {
-    if (this.#killIn <= 0) this.#send('SIGKILL')
   }
 
   #send(signal: 'SIGTERM' | 'SIGKILL'): void {

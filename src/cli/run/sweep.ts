@@ -18,8 +18,10 @@ export interface SweepOptions {
 }
 
 const empty = async (processes: Pick<Processes, 'alive'>, ms: number): Promise<boolean> => {
-  for (const end = performance.now() + ms; processes.alive; await sleep(LOOK)) {
+  const end = performance.now() + ms
+  while (processes.alive) {
     if (performance.now() >= end) return false
+    await sleep(LOOK)
   }
   return true
 }
