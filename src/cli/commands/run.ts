@@ -22,7 +22,8 @@ runs. If the lock is lost, the command is ended before the lease is over.
   -E, --conflict-exit-code CODE
                   the exit code if the lock could not be acquired (default 75)
   --lease DURATION
-                  how long the lock stays taken if the machine dies (default 30s)
+                  how long the lock stays taken if the machine dies
+                  (default 30s)
   --on-lost term  if the lock is lost: SIGTERM, and SIGKILL after the grace;
             kill  SIGKILL at once; ignore  let the command run
   --grace DURATION

@@ -9,6 +9,20 @@ import type { Target } from './processes.js'
  */
 const SHIM = 'read -r _holdfast_word <&3 || exit 125; exec "$@" 3<&-'
 
+/** What every shell passes on as it is. */
+const PLAIN_NAME = /^(?!IFS$)[A-Za-z_][A-Za-z0-9_]*$/
+
+/**
+ * Some shells drop variables that they have no name for, such as `spring.datasource.url` or a function of bash, so env(1) sets those again.
+ * It would take a program with a `=` in its name for one more variable.
+ */
+export const withOddNames = (command: readonly string[], env: Environment): readonly string[] => {
+  const odd = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined || PLAIN_NAME.test(name) ? [] : `${name}=${value}`,
+  )
+  return odd.length === 0 || command[0]?.includes('=') === true ? command : ['env', '--', ...odd, ...command]
+}
+
 /** What an outer `holdfast run` told must not be taken for what this one tells. */
 const TOLD = ['HOLDFAST_NAME', 'HOLDFAST_OWNER', 'HOLDFAST_TOKEN', 'HOLDFAST_TICKET'] as const
 
@@ -29,7 +43,7 @@ export interface CommandOptions {
 
 const prepared = ({ command, env, terminal }: CommandOptions): ChildProcess | { readonly error: unknown } => {
   try {
-    return spawn('/bin/sh', ['-c', SHIM, 'holdfast', ...command], {
+    return spawn('/bin/sh', ['-c', SHIM, 'holdfast', ...withOddNames(command, env)], {
       detached: !terminal,
       env,
       stdio: ['inherit', 'inherit', 'inherit', 'pipe'],

@@ -6,8 +6,9 @@ import type { Order } from './duty.js'
 const PROGRAM = fileURLToPath(import.meta.resolve('#src/cli/run/guardian.js'))
 /** How long a new process may take until it answers, ms. */
 const PATIENCE = 10_000
-/** If it is killed again and again, the machine is in trouble, and another one would not help. */
-const MOST = 20
+/** If it is killed again and again, the machine is in trouble: the first ones are replaced at once, later ones after this pause, ms. */
+const PAUSE = 1000
+const AT_ONCE = 5
 
 const launch = (): ChildProcess =>
   fork(PROGRAM, [], {
@@ -71,15 +72,23 @@ export class GuardianProcess {
       if (word === 'acts') this.onActs()
       else this.#answered(true)
     })
-    // If it could not be started there is an error, and no exit.
-    child.on('error', () => this.#answered(false))
+    child.on('error', () => {
+      // If it could not be started there is an error, and no exit.
+      if (child.pid !== undefined) return
+      this.#answered(false)
+      this.#again()
+    })
     child.once('exit', () => this.#again())
     return child
   }
 
   /** Somebody killed it. */
   #again(): void {
-    if (this.#ended || this.#started >= MOST) return
+    setTimeout(() => this.#replace(), this.#started < AT_ONCE ? 0 : PAUSE)
+  }
+
+  #replace(): void {
+    if (this.#ended) return
     this.#started += 1
     this.#child = this.#launch()
     if (this.#order !== undefined) this.tell(this.#order)

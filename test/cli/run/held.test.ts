@@ -53,6 +53,18 @@ void describe('holdfast run: the lock is held while the command runs', () => {
     assert.match((await told('s', '--kind', 'semaphore:2'))[1] ?? '', /^[0-9a-f]{32}$/)
   })
 
+  onServer('variables that a shell has no name for → the command gets them as well', async (broken) => {
+    const odd = { 'spring.url': "it's a $VALUE\n=", 'x-y': '', 'BASH_FUNC_f%%': '() { :; }', IFS: ':' }
+    const shows = `console.log(JSON.stringify(process.env))`
+    const { out, error, code } = await runs(broken)(['l', '--', process.execPath, '-e', shows], { env: odd }).ended
+    assert.equal(code, 0, error)
+    const seen = JSON.parse(out) as Record<string, string>
+    for (const [name, value] of Object.entries(odd)) assert.equal(seen[name], value, name)
+    assert.equal(seen['PATH'], process.env['PATH'])
+    const missing = await runs(broken)(['l', '--', 'holdfast-no-such-command'], { env: odd }).ended
+    assert.equal(missing.code, 127)
+  })
+
   onServer('the owner that it learns is the lock holder’s, with its label', async (broken) => {
     const run = runs(broken)(['l', '--label', 'nightly job', '--', 'sh', '-c', 'echo "$HOLDFAST_OWNER"; exec sleep 60'])
     await run.said('\n')

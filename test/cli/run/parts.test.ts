@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AcquireTimeoutError, ConfigError, EngineError, LockLostError, MembersError } from 'holdfast'
-import { environmentOf } from '#src/cli/run/command.js'
+import { environmentOf, withOddNames } from '#src/cli/run/command.js'
 import { Duty, type Order } from '#src/cli/run/duty.js'
 import { codeOfCommand, codeOfError } from '#src/cli/run/exit-code.js'
 import { Keeper } from '#src/cli/run/keeper.js'
@@ -293,5 +293,18 @@ void describe('holdfast run: processes and their environment', () => {
   test('what an outer run told is not taken for what this one tells', () => {
     const env = environmentOf({ HOME: '/', HOLDFAST_TOKEN: '1', HOLDFAST_TICKET: 't' }, { HOLDFAST_NAME: 'n' })
     assert.deepEqual(env, { HOME: '/', HOLDFAST_NAME: 'n' })
+  })
+
+  test('variables that a shell has no name for → set by env(1); none → the command as it is', () => {
+    assert.deepEqual(withOddNames(['c', 'x'], { HOME: '/', _A1: '', a: undefined, 'b.c': undefined }), ['c', 'x'])
+    assert.deepEqual(withOddNames(['c', 'x'], { HOME: '/', 'a.b': '1', IFS: ' ' }), [
+      'env',
+      '--',
+      'a.b=1',
+      'IFS= ',
+      'c',
+      'x',
+    ])
+    assert.deepEqual(withOddNames(['c=d'], { 'a.b': '1' }), ['c=d'])
   })
 })
