@@ -5,7 +5,7 @@ import { connect } from '../../index.js'
 import { quoted } from '../../plain-text.js'
 import { partOf, textOf } from '../../thrown.js'
 import { Command, environmentOf } from './command.js'
-import { codeOfCommand, codeOfError, type Ended, EXIT } from './exit-code.js'
+import { codeOfCommand, codeOfError, type Ended, EXIT, StartError } from './exit-code.js'
 import { grab, type Grip, usageOf } from './grip.js'
 import { GuardianProcess } from './guardian-process.js'
 import { Keeper } from './keeper.js'
@@ -174,7 +174,7 @@ const mayStart = async (
   command.cancel()
   await command.ended
   signals.stop.throwIfAborted()
-  if (!watches) throw new Error('the guardian of the command does not answer')
+  if (!watches) throw new StartError('could not start the process that guards the command')
   throw new LockLostError(nameOf(grip), 'its lease ended before the command was started')
 }
 

@@ -26,11 +26,17 @@ export const EXIT = {
 /** As a shell reports a process that this signal ended. */
 export const codeOfSignal = (signal: NodeJS.Signals): number => 128 + constants.signals[signal]
 
+/** This machine has no room for another process. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}
+
 const NOT_PERMITTED: readonly string[] = ['NOPERM', 'NOAUTH', 'WRONGPASS']
 
 /** The exit code for what went wrong before the command was started. `conflict`: the code for a lock that could not be acquired in time. */
 export const codeOfError = (error: unknown, conflict: number): number => {
   if (isA(error, UsageError)) return EXIT.usage
+  if (isA(error, StartError)) return EXIT.cannotExecute
   // The last trouble on the way. If the server was away, nobody knows whether the lock was free.
   const cause = partOf(error, 'cause')
   if (isA(error, AcquireTimeoutError)) return isA(cause, EngineError) ? codeOfError(cause, conflict) : conflict

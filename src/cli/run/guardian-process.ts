@@ -17,8 +17,8 @@ const launch = (): ChildProcess =>
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     execArgv: [],
-    // It needs to find `ps`, and must not know where the server is.
-    env: { PATH: process.env['PATH'] },
+    // Node and `ps` must be able to start. It must not know where the server is.
+    env: { PATH: process.env['PATH'], LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'] },
   })
 
 /** The guardian, as seen from the process that it watches. */

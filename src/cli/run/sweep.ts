@@ -3,8 +3,8 @@ import type { Processes } from './processes.js'
 
 /** How long the processes that the command leaves behind may take to end by themselves, ms: one that writes the last lines of a log, for example. */
 const LINGER = 1000
-/** How often they are looked at. */
-const LOOK = 20
+/** How often they are looked at, ms: seldom, if they take long, because a look reads the table of all processes. */
+const LOOK = { first: 20, last: 250 }
 /** How long KILL is tried. */
 const LAST = 5000
 
@@ -18,10 +18,12 @@ export interface SweepOptions {
 }
 
 const empty = async (processes: Pick<Processes, 'alive'>, ms: number): Promise<boolean> => {
-  const end = performance.now() + ms
+  const since = performance.now()
   while (processes.alive) {
-    if (performance.now() >= end) return false
-    await sleep(LOOK)
+    const passed = performance.now() - since
+    if (passed >= ms) return false
+    const pause = Math.min(Math.max(passed / 10, LOOK.first), LOOK.last)
+    await sleep(Math.min(pause, ms - passed))
   }
   return true
 }

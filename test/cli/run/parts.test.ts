@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AcquireTimeoutError, ConfigError, EngineError, LockLostError, MembersError } from 'holdfast'
 import { environmentOf, withOddNames } from '#src/cli/run/command.js'
 import { Duty, type Order } from '#src/cli/run/duty.js'
-import { codeOfCommand, codeOfError } from '#src/cli/run/exit-code.js'
+import { codeOfCommand, codeOfError, StartError } from '#src/cli/run/exit-code.js'
 import { Keeper } from '#src/cli/run/keeper.js'
 import { descendantsOf, rowOfPs, rowOfStat } from '#src/cli/run/process-table.js'
 import { graceOf, paceOf, patienceOf, verdictOf } from '#src/cli/run/verdict.js'
@@ -16,6 +16,7 @@ void describe('holdfast run: exit codes', () => {
     const offline = new EngineError('OFFLINE', 'no')
     const errors: readonly (readonly [error: unknown, code: number])[] = [
       [new UsageError('x'), 64],
+      [new StartError('x'), 126],
       [offline, 69],
       [new EngineError('LOADING', 'x'), 69],
       [new EngineError('NOPERM', 'x'), 77],
