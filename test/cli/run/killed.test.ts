@@ -93,7 +93,7 @@ void describe('holdfast run: whatever is killed', () => {
   onServer('processes that the command leaves behind → ended before the lock is released', async (broken) => {
     const run = runs(broken)(['l', '--', 'sh', '-c', 'sleep 1000 & echo ready; exit 3'])
     await run.said('ready')
-    await sleep(500)
+    await sleep(300)
     assert.equal(await broken.redis.exists('l'), 1, 'it was released beside them')
     const { code, error } = await run.ended
     assert.equal(code, 3)

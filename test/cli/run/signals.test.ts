@@ -96,9 +96,12 @@ void describe('holdfast run: signals', () => {
   onServer('a signal while it connects to a server that does not answer → ended at once', async (broken) => {
     broken.proxy.mute = true
     const run = runs(broken)(['l', '--', 'echo', 'started'], { url: broken.proxy.url })
-    await sleep(800)
+    // Before it connects it listens to signals.
+    await broken.until(() => broken.proxy.accepted > 0)
+    const since = performance.now()
     run.kill('SIGTERM')
-    const { code, ms, out } = await run.ended
+    const { code, out } = await run.ended
+    const ms = performance.now() - since
     assert.deepEqual([code, out], [143, ''])
     assert.ok(ms < 3000, `it took ${ms} ms`)
     await nothingLeft(run)
