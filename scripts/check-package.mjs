@@ -132,6 +132,8 @@ class Tarball {
     if (said !== version) throw new Error(`holdfast --version says '${said}', not ${version}`)
     if (!/\bdemo\b/.test(answer(bin, ['--help'], this.consumer)))
       throw new Error('holdfast --help does not tell of the demo')
+    // `holdfast run` starts this file by its name. Without a parent it has nothing to do.
+    answer(process.execPath, [join(this.consumer, 'node_modules/holdfast/dist/cli/run/guardian.js')], this.consumer)
   }
 
   /** With Jest's own settings: no transform for packages, no flag for ES modules. */

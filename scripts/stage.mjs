@@ -11,7 +11,7 @@ import { isMain } from './is-main.mjs'
 const root = join(import.meta.dirname, '..')
 export const STAGED = join(root, 'node_modules/.cache/holdfast/package')
 /** Started by its name, as a process of its own. */
-const PROGRAMS = ['dist/cli/demo/doomed.js']
+const PROGRAMS = ['dist/cli/demo/doomed.js', 'dist/cli/run/guardian.js']
 
 /** What one declaration imports of others. */
 const IMPORTED = /(?<=(?:from|import)\s*\(?\s*['"])\.{1,2}\/[^'"]+\.js(?=['"])/g

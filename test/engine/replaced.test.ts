@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from 'holdfast'
+import { connect, type Hold, type Permit } from 'holdfast'
 import { Redis } from 'ioredis'
 import { watch } from '../suites/contract/lock/kind.js'
 import type { Client } from '../support/engines.js'
 import { startRedis } from '../support/redis-server.js'
 import type { Broken } from '../support/server.js'
 import { onServer } from '../support/server.js'
+import { LOCKS } from '../support/surface.js'
 
 const OPTIONS = { commandTimeout: 500, watchdog: 30_000, presence: false }
 /** The longest silence that is borne, and what a loaded machine takes to connect again. */
@@ -148,6 +149,63 @@ void describe('connections that are open and dead', { concurrency: 4 }, () => {
         assert.deepEqual([await permit.release(), await got.release()], [true, true])
         await broken.until(async () => (await permitsOf(other).available()) === 2)
         await broken.until(async () => (await broken.redis.exists('r1', 'r2', 'r3', 'own')) === 0)
+      },
+    )
+  }
+
+  for (const direction of ['requests', 'replies', 'everything'] as const) {
+    onServer(
+      `half-open, ${direction} get lost for good → every kind of hold is told in time what it still has`,
+      async (broken) => {
+        const watchdog = 6000
+        const [client, other] = [
+          await broken.open({ ...OPTIONS, watchdog }),
+          await connect({ url: broken.server.url, presence: false }),
+        ]
+        broken.after(() => other.close())
+        client.on('error', () => undefined)
+        for (const name of ['kept', 'fixed', 'taken']) await other.permitSemaphore(name).trySetPermits(1)
+        const locksOf = (of: Client, name: string) => ({
+          ...Object.fromEntries(Object.entries(LOCKS).map(([kind, make]) => [kind, make(of, `${name} ${kind}`)])),
+          permit: of.permitSemaphore(name),
+        })
+        const holdsOf = async (name: string, lease: number | undefined) => {
+          const holds: Record<string, Hold | Permit> = {}
+          for (const [kind, lock] of Object.entries(locksOf(client, name)))
+            holds[kind] = await lock.acquire(lease === undefined && kind === 'permit' ? { renew: true } : { lease })
+          return holds
+        }
+        const [kept, fixed, taken] = [
+          await holdsOf('kept', undefined),
+          await holdsOf('fixed', watchdog),
+          await holdsOf('taken', undefined),
+        ]
+        const begun = performance.now()
+        broken.proxy.stall(direction)
+        await broken.redis.del('taken', '{taken}:timeout')
+        for (const [kind, make] of Object.entries(LOCKS)) await make(other, `taken ${kind}`).forceRelease()
+        const of = (...all: Record<string, Hold | Permit>[]): (Hold | Permit)[] =>
+          all.flatMap((one) => Object.values(one))
+        await broken.until(() => of(kept, taken).every(({ state }) => state !== 'held'))
+        const doubted = performance.now() - begun
+        assert.ok(doubted < watchdog / 3 + OPTIONS.commandTimeout + 1000, `in doubt after ${doubted} ms`)
+        assert.ok(of(kept, fixed).every(({ lost }) => !lost))
+        await broken.until(() => of(taken).every(({ lost }) => lost))
+        await broken.until(() => of(kept).every(({ state }) => state === 'held'))
+        const certain = performance.now() - begun
+        assert.ok(certain < watchdog / 3 + RECOVERY, `certain after ${certain} ms`)
+        assert.ok(certain < watchdog, 'before the leases end')
+        assert.deepEqual(
+          Object.entries(taken).filter(([, { signal }]) => !signal.aborted),
+          [],
+        )
+        await broken.until(() => of(fixed).every(({ lost }) => lost))
+        const over = performance.now() - begun
+        assert.ok(over < watchdog, `lost after ${over} ms`)
+        assert.deepEqual(
+          await Promise.all(of(kept).map((hold) => hold.release())),
+          of(kept).map(() => true),
+        )
       },
     )
   }

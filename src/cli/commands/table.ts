@@ -13,6 +13,12 @@ interface Entry {
 /** All commands. Each one is loaded only when it is called, so that `--help` stays fast. */
 export const commands: readonly Entry[] = [
   {
+    name: 'run',
+    usage: 'run NAME [options] -- COMMAND [ARG…]',
+    summary: 'run a command while a lock is held',
+    load: () => import('./run.js'),
+  },
+  {
     name: 'demo',
     usage: 'demo [--seconds N] [--plain] [--url URL]',
     summary: 'watch eight workers share three locks, and one crash',

@@ -38,7 +38,7 @@ export const ownClient = (endpoint: Endpoint, connection: ConnectionOptions): Io
     retryStrategy: withJitter(clock),
     ...GUARDED,
   }
-  if (endpoint.topology === 'cluster') return clusterClient(endpoint, options)
+  if (endpoint.topology === 'cluster') return clusterClient(endpoint, options, clock)
   const select = database !== undefined && { db: database }
   const client = clientOf(endpoint, connection, { ...options, ...select })
   client.on('ready', () => {
@@ -71,7 +71,8 @@ const sentinelClient = (
   connection: ConnectionOptions,
   options: object,
 ): IoredisClient => {
-  const { connectTimeout } = connection
+  const { connectTimeout, clock } = connection
+  const again = withJitter(clock)
   let found = false
   const client = new Redis({
     ...options,
@@ -85,7 +86,7 @@ const sentinelClient = (
     // A sentinel that accepts the connection but does not answer must leave time for the others.
     sentinelCommandTimeout: Math.ceil(connectTimeout / (nodes.length + 1)),
     // The first connect fails if no sentinel answers. Later, the sentinels are asked until one does.
-    sentinelRetryStrategy: (attempt: number) => (found ? pause(attempt) : null),
+    sentinelRetryStrategy: (attempt: number) => (found ? again(attempt) : null),
     // A sentinel with old news leads to the former master, so the role of the server is checked.
     enableReadyCheck: true,
   })
@@ -113,12 +114,14 @@ export const sentinelEars = (
   return (nodes as readonly Address[]).map((node) => new Redis({ ...options, ...node }))
 }
 
-const clusterClient = ({ nodes, natMap }: Endpoint, redisOptions: object): IoredisClient =>
+const clusterClient = ({ nodes, natMap }: Endpoint, redisOptions: object, clock: Clock): IoredisClient =>
   lent(
     new Cluster([...(nodes as Address[])], {
       redisOptions,
       ...(natMap !== undefined && { natMap }),
       lazyConnect: true,
+      // Without it, all clients come back together when no node answers.
+      clusterRetryStrategy: withJitter(clock),
       // Only commands for a node that is being connected wait in it; without the queue, ioredis would reject them as cut.
       enableOfflineQueue: true,
       // A command that was sent and not answered is not sent again to another node.

@@ -6,14 +6,15 @@ import {
   type Driver,
   type DriverEvents,
   type Nodes,
-  NoReply,
   NotSent,
   redirection,
   type SendOptions,
   type SubscriptionKind,
 } from '../driver.js'
 import type { NodeRedisClient, NodeRedisNode } from './client.js'
+import { refuse, translated } from './errors.js'
 import { NodeRedisMessages } from './messages.js'
+import { OverdueNodes } from './overdue-nodes.js'
 import { errorOf } from '../../thrown.js'
 
 type Word = string | Buffer
@@ -39,6 +40,8 @@ export class NodeRedisDriver implements Driver {
   readonly #handlers: [event: string, handler: (what: unknown) => void][] = []
   /** Connections made for one command. */
   readonly #apart = new Set<NodeRedisClient>()
+  /** With a cluster. The connections are the caller's, so a silent node is not reconnected, but its slots may be elsewhere by now. */
+  readonly #overdue = new OverdueNodes((address) => void this.#movedFrom(address).catch(() => undefined))
   #events: DriverEvents | undefined
   #messages: NodeRedisMessages | undefined
   /** With sentinels: how many masters there have been. A message connection to a former master is of no use. */
@@ -167,9 +170,10 @@ export class NodeRedisDriver implements Driver {
   async #sendToNode(words: Word[], how: object, { route = '', node, redirected }: SendOptions): Promise<Reply> {
     const place =
       node === undefined ? this.#nodeOf(route) : this.#client.masters?.find(({ address }) => address === node)
-    const client = await this.#clientOf(place)
     try {
-      return await client.sendCommand(words, how)
+      return await this.#overdue.ask(place?.address ?? '', async () =>
+        (await this.#clientOf(place)).sendCommand(words, how),
+      )
     } catch (error) {
       // The command did not run there.
       const to = redirection(errorOf(error).message)
@@ -242,7 +246,7 @@ export class NodeRedisDriver implements Driver {
   }
 
   owing(): Connection[] {
-    return this.#messages?.owing() ?? []
+    return [...this.#overdue.owing(), ...(this.#messages?.owing() ?? [])]
   }
 
   pulse(): Promise<unknown>[] {
@@ -268,6 +272,13 @@ export class NodeRedisDriver implements Driver {
     }
   }
 
+  async #movedFrom(silent: string): Promise<void> {
+    await this.#relearn(silent)
+    if (this.#client.masters?.some(({ address }) => address === silent) === true) return
+    this.#events?.moved()
+    await this.#messages?.follow()
+  }
+
   /** Asks another node than this one, which may be gone. */
   async #relearn(gone: string): Promise<void> {
     const { masters = [], _slots: table } = this.#client
@@ -279,18 +290,4 @@ export class NodeRedisDriver implements Driver {
 const wordOf = (word: Arg): Word => {
   if (typeof word === 'string') return word
   return typeof word === 'number' ? String(word) : Buffer.from(word.buffer, word.byteOffset, word.byteLength)
-}
-
-const refuse = (error: unknown): never => {
-  throw translated(error)
-}
-
-/** Recognizes errors by their texts, because their classes belong to the caller's copy of node-redis. */
-const translated = (thrown: unknown): Error => {
-  const error = errorOf(thrown)
-  if (error instanceof NotSent) return error
-  // A server's error begins with a word in capitals; errors of node-redis and of the system do not.
-  if (/^[A-Z]{2,} /.test(error.message)) return new Error(error.message)
-  if (/^The client is (closed|offline)/.test(error.message)) return new NotSent(error.message)
-  return new NoReply(error.message)
 }

@@ -1,6 +1,7 @@
 import type { Moment } from '../../base/clock.js'
 import { UnitOfWork } from '../../base/owner.js'
 import type { Runtime } from '../../core/client/runtime.js'
+import { RETRY_TIME } from '../../core/server/retry.js'
 import type { TenureHold } from '../../core/hold/hold.js'
 import { type TenureHost, Tenure } from '../../core/hold/tenure.js'
 import type { Terms } from '../../core/hold/terms.js'
@@ -32,8 +33,6 @@ class PermitHost implements TenureHost {
   readonly #permits: IdentifiedPermits
   readonly #id: string
   readonly #ended: () => void
-  /** A shorter lease was requested, and the server has not confirmed it. */
-  unsure = false
 
   constructor(permits: IdentifiedPermits, id: string, ended: () => void) {
     this.#permits = permits
@@ -72,16 +71,16 @@ class PermitHost implements TenureHost {
   lost(tenure: Tenure, error: LockLostError, ours: boolean): void {
     this.#ended()
     this.runtime.lockEvents.lost(this, tenure.wire, error)
-    if (ours && (tenure.watched || this.unsure)) this.runtime.background.track(this.#cleanUp(tenure))
+    if (ours) this.runtime.background.track(this.#cleanUp(tenure))
   }
 
   /**
-   * A command without an answer may have renewed the permit, or not shortened its lease. It waits until the margin is over, because
-   * the holder has that time to stop.
+   * A command without an answer may have renewed the permit, or not shortened its lease, or the server's clock was set back. It waits
+   * until the margin is over, because the holder has that time to stop.
    */
   async #cleanUp(tenure: Tenure): Promise<void> {
     await this.runtime.background.pause(marginOf(tenure.lease))
-    await this.#release()
+    await this.#release(this.runtime.options.clock.monotonic() + Math.max(tenure.lease, RETRY_TIME))
   }
 
   ticketOf(): string {
@@ -169,11 +168,9 @@ export class HeldPermit implements Permit {
       const sent = this.#tenure.now()
       // The lease may already be that short before the answer comes, or without one.
       if (lease < this.remaining()) {
-        this.#host.unsure = true
         this.#lastsOnly(lease, sent)
       }
       const there = await step()
-      this.#host.unsure = false
       if (there) this.#lastsOnly(lease, sent)
       return there
     })

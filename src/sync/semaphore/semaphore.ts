@@ -87,17 +87,20 @@ export class CountedSemaphore extends SharedObject implements Semaphore {
     const giveBack = (): Promise<void> => (given ??= this.#permits.giveBack(request.permits))
     await this.#acquire(request, () => turnstiles.hold(giveBack))
     let result: T
+    let closed: boolean
     this.runtime.working++
     try {
       this.runtime.checkOpen(this.name)
       result = await work()
+      // Work that ended before the client closed has ended well, even if nobody answers the release.
+      closed = this.runtime.closed
     } finally {
       this.runtime.working--
       const given = giveBack().then(() => turnstiles.letGo(giveBack))
       // Without an answer, the release goes on in the background.
       await this.runtime.releases.within(given, undefined)
     }
-    if (this.runtime.closed) throw new ClosedError(this.name)
+    if (closed) throw new ClosedError(this.name)
     return result
   }
 

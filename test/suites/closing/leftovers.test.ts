@@ -110,6 +110,36 @@ void test('closed after a step that nobody answered for a minute → its note la
   at.end()
 })
 
+for (const [end, rest] of [
+  ['closed', 'those with an id are released'],
+  ['killed', 'so do those that never expire, and those of a using'],
+] as const) {
+  void test(`${end} with permits taken by hand → those without an id stay taken; ${rest}`, async () => {
+    const at = await scene(2)
+    const [one, two] = at.clients as [Client, Client]
+    await at.run(one.semaphore('s').trySetPermits(5))
+    await at.run(one.permitSemaphore('p').trySetPermits(5))
+    await at.run(one.semaphore('s').acquire({ permits: 2 }))
+    rejection(one.semaphore('s').using(() => new Promise(() => undefined))).catch(() => undefined)
+    await at.run(one.permitSemaphore('p').acquireMany(2))
+    await at.run(one.permitSemaphore('p').acquire({ lease: MINUTE }))
+    const free = async (): Promise<number[]> => [
+      await at.run(two.semaphore('s').available()),
+      await at.run(two.permitSemaphore('p').available()),
+    ]
+    await at.both(SECOND)
+    assert.deepEqual(await free(), [2, 2])
+    if (end === 'killed') (at.drivers[0] as SwitchedDriver).up = false
+    else await at.run(one.close())
+    const stay = end === 'closed' ? [3, 5] : [2, 3]
+    await at.both(2 * MINUTE)
+    assert.deepEqual(await free(), stay)
+    for (let hours = 0; hours < 24; hours++) await at.clock.advance(HOUR)
+    assert.deepEqual(await free(), stay)
+    at.end()
+  })
+}
+
 void test('killed → what it leaves is gone when the guide says so', async () => {
   const at = await scene(2)
   await work(at)

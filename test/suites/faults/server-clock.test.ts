@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -124,4 +125,22 @@ void describe('the wall clock of the server steps', { skip: faketime === undefin
       })
     })
   }
+  void test('back by an hour → a permit with a fixed lease is free once its holder knows that it is over', async (t) => {
+    const file = join(tmpdir(), `holdfast-server-clock-${process.pid}-permits`)
+    writeFileSync(file, '+0')
+    const server = await startRedis([], undefined, fakedServer(file))
+    const client = await connect(server.url)
+    t.after(async () => {
+      await client.close()
+      await server.stop()
+    })
+    const permits = client.permitSemaphore('permits')
+    await permits.trySetPermits(1)
+    const permit = await permits.acquire({ lease: 1000 })
+    writeFileSync(file, '-3600')
+    await once(permit.signal, 'abort')
+    const next = await permits.acquire({ lease: 1000, wait: 3000 })
+    assert.equal(permit.state, 'lost')
+    assert.equal(await next.release(), true)
+  })
 })

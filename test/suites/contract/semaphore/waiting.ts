@@ -186,6 +186,27 @@ export const waiting = (scenario: Scenario): void => {
     },
   )
 
+  scenario(
+    'more than there are in all → waits for as long as it may; those behind it wait too, in its process and others, and then go',
+    async (w) => {
+      const [big, other] = [await w.connect(), await w.connect()]
+      await big.semaphore(w.id).trySetPermits(3)
+      const never = rejection(big.semaphore(w.id).acquire({ permits: 5, wait: 1500 }))
+      await w.eventually(async () => (await w.raw('EXISTS', `holdfast_permits_line:{${w.id}}`)) === 1)
+      const behind = [watch(big.semaphore(w.id).acquire()), watch(other.semaphore(w.id).acquire({ permits: 2 }))]
+      await w.pass(900)
+      assert.deepEqual(
+        behind.map(({ settled }) => settled),
+        [false, false],
+      )
+      assert.equal(await other.semaphore(w.id).available(), 3)
+      isTimeout(w.id)(await w.run(never))
+      const { ms } = await timed(w, () => Promise.all(behind.map(({ promise }) => promise)))
+      lasted(w, ms, 0, 700)
+      await w.raw('DEL', w.id)
+    },
+  )
+
   scenario('G-08: not had within the wait → false or AcquireTimeoutError at its time, nothing left', async (w) => {
     const client = await w.connect()
     const s = client.semaphore(w.id)

@@ -1,0 +1,191 @@
+import { isatty } from 'node:tty'
+import type { Client } from '../../api/client.js'
+import { LockLostError } from '../../errors.js'
+import { connect } from '../../index.js'
+import { quoted } from '../../plain-text.js'
+import { partOf, textOf } from '../../thrown.js'
+import { Command, environmentOf } from './command.js'
+import { codeOfCommand, codeOfError, type Ended, EXIT, StartError } from './exit-code.js'
+import { grab, type Grip, usageOf } from './grip.js'
+import { GuardianProcess } from './guardian-process.js'
+import { Keeper } from './keeper.js'
+import type { RunOptions } from './options.js'
+import { Processes } from './processes.js'
+import { crash, say } from './say.js'
+import { Signals, type Stopped } from './signals.js'
+import { sweep } from './sweep.js'
+
+/** ms from TERM to KILL for what the command leaves behind. */
+const GRACE = 5000
+
+/** What the parts of one run share. */
+interface Run {
+  readonly options: RunOptions
+  readonly signals: Signals
+  readonly guardian: GuardianProcess
+  /** The command uses the terminal, and shares the process group of this process. */
+  readonly terminal: boolean
+}
+
+/** Runs the command while the lock is held. Resolves to the exit code. */
+export const execute = async (options: RunOptions): Promise<number> => {
+  const terminal = isatty(0)
+  const signals = new Signals(terminal)
+  process.on('uncaughtException', crash)
+  const guardian = new GuardianProcess()
+  try {
+    return await connected({ options, signals, guardian, terminal })
+  } catch (error) {
+    return failed(error, options, signals.stop)
+  } finally {
+    await guardian.end()
+    signals.off()
+  }
+}
+
+/** The exit code for an error, of which the user learns here. */
+const failed = (error: unknown, { conflict }: RunOptions, stop: AbortSignal): number => {
+  // Whatever else went wrong while it gave up.
+  if (stop.aborted) return (stop.reason as Stopped).code
+  const code = codeOfError(error, conflict)
+  if (code === EXIT.usage) throw error
+  if (code === EXIT.bug) crash(error)
+  const cause = partOf(error, 'cause')
+  say(cause === undefined ? textOf(error) : `${textOf(error)}: ${textOf(cause)}`)
+  return code
+}
+
+const connected = async (run: Run): Promise<number> => {
+  const { options, signals } = run
+  const client = await Promise.race([opened(options), whenStopped(signals.stop)])
+  client.on('error', (error) => {
+    // While the command runs, stderr is the command's, and to wait for its reader would delay the next renewal.
+    if (!signals.forwards) say(textOf(error))
+  })
+  try {
+    const grip = await grab(client, options, signals.stop)
+    try {
+      return await held(run, grip)
+    } finally {
+      // No process of the command is left.
+      await grip.release()
+    }
+  } finally {
+    await closed(client)
+  }
+}
+
+const opened = async ({ client }: RunOptions): Promise<Client> => {
+  try {
+    return await connect(client)
+  } catch (error) {
+    throw usageOf(error)
+  }
+}
+
+const closed = async (client: Client): Promise<void> => {
+  try {
+    await client.close()
+  } catch (error) {
+    say(textOf(error))
+  }
+}
+
+const whenStopped = (stop: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const onStop = (): void => reject(stop.reason)
+    if (stop.aborted) onStop()
+    else stop.addEventListener('abort', onStop, { once: true })
+  })
+
+/** The lock is held: the command is prepared, started and looked after. */
+const held = async (run: Run, grip: Grip): Promise<number> => {
+  const { options, signals, terminal } = run
+  signals.stop.throwIfAborted()
+  const env = environmentOf(process.env, grip.env)
+  const command = new Command({ command: options.command, env, terminal })
+  const { target } = command
+  if (target === undefined) return startFailed(await command.ended)
+  const processes = new Processes(target)
+  const keeper = keeperOf(run, grip, processes)
+  await mayStart(run, { grip, command, keeper })
+  // Nothing else runs between the last check and the end of these lines, so no signal and no loss can come between.
+  command.go()
+  signals.forward(processes)
+  signals.onContinue = keeper.check
+  run.guardian.onActs = keeper.overtaken
+  keeper.start()
+  try {
+    return await untilOver(run, { grip, command, processes, keeper })
+  } catch (error) {
+    // The lock must not be released beside the command.
+    return crash(error)
+  }
+}
+
+/** The parts of a run that has begun. */
+interface Begun {
+  readonly grip: Grip
+  readonly command: Command
+  readonly processes: Processes
+  readonly keeper: Keeper
+}
+
+/** Resolves to the exit code when no process of the command is left. */
+const untilOver = async ({ options, signals, guardian }: Run, begun: Begun): Promise<number> => {
+  const { grip, command, processes, keeper } = begun
+  const ended = await command.ended
+  processes.commandEnded()
+  // If the guardian has ended it, its word is there, but not read yet.
+  await new Promise(setImmediate)
+  await sweep({ processes, grace: options.grace ?? GRACE, ending: () => keeper.ends, say })
+  const lost = keeper.settle()
+  keeper.stop()
+  signals.ignore()
+  // The ids may belong to other processes soon.
+  await guardian.end()
+  return lost ? reportLoss(ended, grip) : codeOfCommand(ended)
+}
+
+const keeperOf = ({ options, guardian }: Run, grip: Grip, processes: Processes): Keeper => {
+  const name = quoted(nameOf(grip))
+  return new Keeper({
+    grip,
+    processes,
+    onLost: options.onLost,
+    grace: options.grace,
+    tell: (order) => guardian.tell(order),
+    say: (what) =>
+      say(
+        what === 'ends'
+          ? `cannot keep ${name}: ending the command`
+          : `lost ${name}: the command goes on (--on-lost ignore)`,
+      ),
+  })
+}
+
+/** Rejects, and ends what was prepared, if the command must not be started. */
+const mayStart = async (
+  { signals, guardian }: Run,
+  { grip, command, keeper }: Omit<Begun, 'processes'>,
+): Promise<void> => {
+  const watches = await guardian.watches(keeper.order)
+  if (watches && !signals.stop.aborted && grip.remaining() > 0) return
+  command.cancel()
+  await command.ended
+  signals.stop.throwIfAborted()
+  if (!watches) throw new StartError('could not start the process that guards the command')
+  throw new LockLostError(nameOf(grip), 'its lease ended before the command was started')
+}
+
+const nameOf = ({ env }: Grip): string => env['HOLDFAST_NAME'] ?? ''
+
+const startFailed = (ended: Ended): number => {
+  say(`could not start a process: ${textOf(ended.error)}`)
+  return codeOfCommand(ended)
+}
+
+const reportLoss = (ended: Ended, grip: Grip): number => {
+  say(`the command ended with exit code ${codeOfCommand(ended)}, but ${quoted(nameOf(grip))} was lost before`)
+  return EXIT.lost
+}
