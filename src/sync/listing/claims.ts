@@ -12,6 +12,8 @@ const MOST_PARTS = 200
 const MOST_LOCKS = 100_000
 const MOST_KEYS = 1000
 
+const [PLAIN, FAIR] = ['lock', 'fairLock'].map((kind) => listable(kind)?.layout)
+
 /** The running number of an owner or a place, and since when it holds or waits, ms since the epoch. */
 export type Spell = readonly [number: number, since: number]
 
@@ -79,6 +81,8 @@ export class Claims {
   /** A scan found this key. */
   found(kind: string, key: string): void {
     const shown = listable(kind)
+    // Without waiters, a fair lock looks like a plain one.
+    if (shown?.layout === PLAIN && this.#all.has(`${FAIR} ${key}`)) return
     const claim = shown && this.#at(shown, key)
     if (shown !== undefined && claim !== undefined && shown.rank < claim.shown.rank) claim.shown = shown
   }

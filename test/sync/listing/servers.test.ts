@@ -112,13 +112,13 @@ void test('on a cluster → locks of all slots, by the index and by a scan', { t
     return undefined
   })
   if (cluster === undefined) return
+  t.after(() => cluster.stop())
   const client = await connect(cluster.url)
+  t.after(() => client.close())
   const names = Array.from({ length: 30 }, (_, i) => `lock:${i}`)
   await Promise.all(names.map((name) => client.lock(name).acquire()))
   const scanned = await all(client, { scan: true })
   assert.deepEqual(scanned.map(({ name }) => name).sort(), [...names].sort(), 'by a scan, before they are old')
   await sleep(2000)
   assert.deepEqual((await all(client)).map(({ name }) => name).sort(), [...names].sort())
-  await client.close()
-  await cluster.stop()
 })
