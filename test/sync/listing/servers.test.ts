@@ -112,11 +112,15 @@ void test('on a cluster → locks of all slots, by the index and by a scan', { t
     return undefined
   })
   if (cluster === undefined) return
-  t.after(() => cluster.stop())
-  const client = await connect(cluster.url)
-  t.after(() => client.close())
+  let client: Client | undefined
+  t.after(async () => {
+    await client?.close()
+    await cluster.stop()
+  })
+  client = await connect(cluster.url)
   const names = Array.from({ length: 30 }, (_, i) => `lock:${i}`)
-  await Promise.all(names.map((name) => client.lock(name).acquire()))
+  const locked = client
+  await Promise.all(names.map((name) => locked.lock(name).acquire()))
   const scanned = await all(client, { scan: true })
   assert.deepEqual(scanned.map(({ name }) => name).sort(), [...names].sort(), 'by a scan, before they are old')
   await sleep(2000)
