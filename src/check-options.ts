@@ -117,6 +117,7 @@ export const checkAmount = (value: unknown, what: string, least: number, most = 
 /** The options of each call. One that is misspelt, or belongs to another call, must not be ignored. */
 export const OPTIONS = {
   acquire: ['wait', 'lease', 'renew', 'signal', 'owner'],
+  forceRelease: ['owner'],
   semaphore: ['permits', 'wait', 'signal'],
   semaphoreAcquire: ['permits', 'wait', 'signal', 'waitForSetup'],
   permits: ['lease', 'renew', 'wait', 'signal'],
@@ -143,7 +144,7 @@ export const OPTIONS = {
   slots: ['retention'],
   runSlot: ['retry', 'grace', 'lease', 'signal'],
   flight: ['codec'],
-  list: ['pattern', 'kind', 'scan', 'onProgress', 'signal'],
+  list: ['name', 'pattern', 'kind', 'scan', 'onProgress', 'signal'],
   runFlight: ['ttl', 'stale', 'failure', 'wait', 'lease', 'signal'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 

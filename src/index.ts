@@ -8,6 +8,7 @@ export type { CountDownLatch } from './api/latch.js'
 export type {
   AcquireOptions,
   FencedLock,
+  ForceReleaseOptions,
   HolderState,
   Lock,
   LockState,

@@ -19,6 +19,11 @@ export interface ListOptions {
    * all.
    */
   readonly pattern?: string | undefined
+  /**
+   * Only the locks with this name, of any kind. The server is asked about the name itself, so a lock of Redisson, or one that has just been acquired, is found as
+   * well. Excludes `pattern` and `scan`.
+   */
+  readonly name?: string | undefined
   /** Only this kind. Default: all. */
   readonly kind?: ListedKind | undefined
   /**

@@ -15,6 +15,15 @@ export interface AcquireOptions extends WaitOptions {
   owner?: Owner | undefined
 }
 
+/** Options of `forceRelease`. */
+export interface ForceReleaseOptions {
+  /**
+   * Releases only what this owner holds: the whole `owner` of a holder that `inspect` shows. The server compares and releases in one step, so this never releases
+   * what another owner has acquired meanwhile. Default: releases the lock, whatever its owner is.
+   */
+  owner?: string | undefined
+}
+
 /** A lock as the server sees it. */
 export interface LockState {
   /**
@@ -87,8 +96,11 @@ export interface Lock<H extends Hold = Hold> {
   remaining(): Promise<number | undefined>
   /** The holders, and the waiters if the server knows them: the first 10,000 of each, see `LockState.more`. */
   inspect(): Promise<LockState>
-  /** Releases the lock by force, no matter who holds it. `false`: it was free. The holder learns of it at its next renewal at the latest. */
-  forceRelease(): Promise<boolean>
+  /**
+   * Releases the lock by force, no matter who holds it, or only if `owner` does. `false`: it was free, or that owner did not hold it. The holder learns of it at
+   * its next renewal at the latest.
+   */
+  forceRelease(options?: ForceReleaseOptions): Promise<boolean>
   /** The same lock with Redisson's method names, for one owner. */
   for(owner: Owner): OwnedLock
 }

@@ -9,7 +9,7 @@ import { type TenureHost, Tenure } from '../hold/tenure.js'
 import type { Terms } from '../hold/terms.js'
 import { makeTicket } from '../hold/ticket.js'
 import type { Line } from '../line/line.js'
-import type { LockProtocol, ServerState } from '../protocol/protocol.js'
+import { type LockProtocol, NOT_HELD, type ServerState } from '../protocol/protocol.js'
 import type { Request } from '../waiting/request.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { adopt } from './adopt.js'
@@ -233,18 +233,26 @@ export abstract class GateBase<P extends LockProtocol = LockProtocol> implements
   }
 
   /** After a release by force, earlier holds of this process are lost now, not only at their next renewal. */
-  forceRelease(): Promise<boolean> {
+  forceRelease(owner?: string): Promise<boolean> {
     return this.staying(async () => {
       const { order } = momentOf(this.clock)
-      const forced = await this.protocol.forceRelease()
-      if (forced) this.evict(order)
+      const forced = await (owner === undefined ? this.protocol.forceRelease() : this.#releaseOf(owner))
+      if (forced) this.evict(order, owner)
       return forced
     })
   }
 
-  /** Ends the tenures that were asked for before that moment. */
-  evict(order: number): void {
+  async #releaseOf(owner: string): Promise<boolean> {
+    // The script that releases would also take a waiter out of the line.
+    const { holders } = await this.protocol.inspect(true, owner)
+    if (!holders.some((holder) => holder.owner === owner)) return false
+    return (await this.protocol.release(owner)) !== NOT_HELD
+  }
+
+  /** Ends the tenures that were asked for before that moment; of an owner, if it is given. */
+  evict(order: number, owner?: string): void {
     for (const tenure of [...this.tenures]) {
+      if (owner !== undefined && tenure.wire !== owner) continue
       if (tenure.order < order) tenure.lose('it was released by force', false)
       // It was asked for in the meantime, so the release may have come before or after it.
       else tenure.verify().catch(() => undefined)

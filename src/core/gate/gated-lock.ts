@@ -1,7 +1,7 @@
 import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
-import { checkAcquire, checkOwner, usingArgs } from '../../check-options.js'
+import { checkAcquire, checkName, checkOptions, checkOwner, OPTIONS, usingArgs } from '../../check-options.js'
 import type { Owner } from '../../api/hold.js'
-import type { AcquireOptions, Lock, LockState } from '../../api/lock.js'
+import type { AcquireOptions, ForceReleaseOptions, Lock, LockState } from '../../api/lock.js'
 import type { OwnedLock } from '../../api/owned-lock.js'
 import type { Gates } from './gates.js'
 import type { TenureHold } from '../hold/hold.js'
@@ -31,6 +31,12 @@ export interface LockHome {
   readonly runtime: Runtime
   readonly gates: Gates
   readonly readLabels: ReadLabels
+}
+
+/** The owner whose hold is released by force; undefined: any holder. */
+export const forcedOwner = (options: ForceReleaseOptions | undefined): string | undefined => {
+  const { owner } = checkOptions(options, OPTIONS.forceRelease)
+  return owner === undefined ? undefined : checkName(owner, 'owner')
 }
 
 /** The public side of every lock that is acquired through a gate. */
@@ -107,8 +113,9 @@ export class GatedLock implements Lock<TenureHold> {
     return lockStateOf(state, await this.runtime.untilClosed(() => this.#home.readLabels(clientsIn(state)), this.name))
   }
 
-  async forceRelease(): Promise<boolean> {
-    return this.runtime.untilClosed(() => this.#gate.forceRelease(), this.name)
+  async forceRelease(options?: ForceReleaseOptions): Promise<boolean> {
+    const owner = forcedOwner(options)
+    return this.runtime.untilClosed(() => this.#gate.forceRelease(owner), this.name)
   }
 
   tenureOf(owner: UnitOfWork): Tenure | undefined {

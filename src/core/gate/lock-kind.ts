@@ -52,7 +52,8 @@ export interface OpenGate {
   /** The owner has acquired another lock on the same key: its calls here would wait for themselves. */
   reconsider(owner: UnitOfWork): void
   inspect(briefly?: boolean, owner?: string): Promise<ServerState>
-  forceRelease(): Promise<boolean>
+  /** `owner`: only if it is the holder, or one of them. */
+  forceRelease(owner?: string): Promise<boolean>
   turnAway(): void
   close(release: boolean): Promise<void>
 }

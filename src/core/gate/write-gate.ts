@@ -57,8 +57,9 @@ export class WriteGate extends ExclusiveGate {
     return this.#reading?.busy === true
   }
 
-  override evict(order: number): void {
-    super.evict(order)
-    this.#reading?.evict(order)
+  override evict(order: number, owner?: string): void {
+    super.evict(order, owner)
+    // If one owner is released by force, what it reads goes on.
+    if (owner === undefined) this.#reading?.evict(order)
   }
 }

@@ -78,13 +78,15 @@ export class Claims {
     }
   }
 
-  /** A scan found this key. */
-  found(kind: string, key: string): void {
+  /** The server was asked about this key. `name`: the name that led to it. */
+  found(kind: string, key: string, name?: string): void {
     const shown = listable(kind)
     // Without waiters, a fair lock looks like a plain one.
     if (shown?.layout === PLAIN && this.#all.has(`${FAIR} ${key}`)) return
     const claim = shown && this.#at(shown, key)
-    if (shown !== undefined && claim !== undefined && shown.rank < claim.shown.rank) claim.shown = shown
+    if (shown === undefined || claim === undefined) return
+    if (shown.rank < claim.shown.rank) claim.shown = shown
+    if (name !== undefined) claim.names.add(name)
   }
 
   async #clients(): Promise<readonly string[]> {

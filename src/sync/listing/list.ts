@@ -1,9 +1,18 @@
 import type { ListedLock, ListOptions } from '../../api/listing.js'
 import { globMatches } from '../../base/glob.js'
-import { checkFlag, checkFunction, checkOptions, checkSignal, checkWords, OPTIONS, show } from '../../check-options.js'
+import {
+  checkFlag,
+  checkFunction,
+  checkName,
+  checkOptions,
+  checkSignal,
+  checkWords,
+  OPTIONS,
+  show,
+} from '../../check-options.js'
 import { type Claim, Claims } from './claims.js'
 import { listable } from './layouts.js'
-import { scanKeys } from './scan.js'
+import { lookAt, scanKeys } from './scan.js'
 import { inspected, Labels, type ListHome, nameOf, rowOf } from './row.js'
 
 export type { ListHome }
@@ -14,6 +23,11 @@ const AT_ONCE = 64
 const checked = (options: ListOptions | undefined): Partial<ListOptions> => {
   const read = checkOptions(options, OPTIONS.list)
   if (read.pattern !== undefined) checkWords(read.pattern, 'pattern')
+  if (read.name !== undefined) {
+    checkName(read.name)
+    if (read.pattern !== undefined || read.scan === true)
+      throw new TypeError('name excludes pattern and scan: the lock with that name is looked at directly')
+  }
   if (read.signal !== undefined) checkSignal(read.signal, 'signal')
   if (read.kind !== undefined && listable(read.kind) === undefined)
     throw new TypeError(`kind must be one that can be listed, not ${show(read.kind)}`)
@@ -31,16 +45,19 @@ export const listLocks = (home: ListHome, options: ListOptions | undefined): Asy
 
 async function* rows(
   home: ListHome,
-  { pattern, kind, scan, onProgress, signal }: Partial<ListOptions>,
+  { name, pattern, kind, scan, onProgress, signal }: Partial<ListOptions>,
 ): AsyncGenerator<ListedLock, undefined> {
   const { runtime } = home
   signal?.throwIfAborted()
   const claims = new Claims(runtime)
   await runtime.untilClosed(() => claims.read())
   if (scan === true) await runtime.untilClosed(() => scanKeys(runtime, claims, { signal, onProgress }))
+  if (name !== undefined) await runtime.untilClosed(() => lookAt(runtime, claims, name))
   const labels = new Labels(home)
   // The name is known before the server is asked.
-  const matches = (claim: Claim): boolean => pattern === undefined || globMatches(pattern, nameOf(claim, home))
+  const matches = (claim: Claim): boolean =>
+    (name === undefined || claim.key === runtime.keyOf(name)) &&
+    (pattern === undefined || globMatches(pattern, nameOf(claim, home)))
   const wanted = claims.all.filter((claim) => (kind === undefined || claim.shown.kind === kind) && matches(claim))
   for await (const row of inOrder(wanted, (claim) => runtime.untilClosed(() => rowFor(home, claim, labels)))) {
     signal?.throwIfAborted()

@@ -1,5 +1,6 @@
 import type { ListOptions } from '../../api/listing.js'
 import type { Runtime } from '../../core/client/runtime.js'
+import { EngineError } from '../../errors.js'
 import { fairQueue, fencingCounter, slotOf } from '../../keys.js'
 import { listingKinds } from '../../lua/scripts.gen.js'
 import { integer, many, text, tuple } from '../../lua/shape.js'
@@ -40,14 +41,32 @@ export const scanKeys = async (runtime: Runtime, claims: Claims, patience: Patie
   }
 }
 
-const claimLocks = async ({ link }: Runtime, claims: Claims, hashes: readonly string[]): Promise<void> => {
+/** Claims the lock with this name, as a scan does that comes to its key. */
+export const lookAt = async (runtime: Runtime, claims: Claims, name: string): Promise<void> => {
+  const key = runtime.keyOf(name)
+  try {
+    await claimLocks(runtime, claims, [key], name)
+  } catch (error) {
+    // A user who may use locks need not be permitted to scan. Each kind is claimed then: what the key is not is left out when it is inspected.
+    if (!(error instanceof EngineError && error.code === 'NOPERM')) throw error
+    for (const kind of ['lock', 'readWriteLock']) claims.found(kind, key, name)
+  }
+}
+
+/** `name`: what the keys are called, if that is known. */
+const claimLocks = async (
+  { link }: Runtime,
+  claims: Claims,
+  hashes: readonly string[],
+  name?: string,
+): Promise<void> => {
   for (const part of inOneSlot(hashes, link.cluster)) {
     const kinds = await link.run(
       listingKinds,
       part.flatMap((key) => [key, fairQueue(key), fencingCounter(key)]),
       [],
     )
-    part.forEach((key, i) => claims.found(kinds[i] ?? '', key))
+    part.forEach((key, i) => claims.found(kinds[i] ?? '', key, name))
   }
 }
 

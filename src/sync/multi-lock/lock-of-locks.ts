@@ -1,4 +1,4 @@
-import type { AcquireOptions, Lock, LockState } from '../../api/lock.js'
+import type { AcquireOptions, ForceReleaseOptions, Lock, LockState } from '../../api/lock.js'
 import type { Hold, MultiHold, Owner } from '../../api/hold.js'
 import type { OwnedLock } from '../../api/owned-lock.js'
 import { abortOf } from '../../base/abort.js'
@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.js'
 import { UnitOfWork } from '../../base/owner.js'
 import { enclosing, within } from '../../base/scope.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { GatedLock } from '../../core/gate/gated-lock.js'
+import { forcedOwner, GatedLock } from '../../core/gate/gated-lock.js'
 import { whileHeld } from '../../core/hold/using.js'
 import type { Patience } from '../../core/waiting/request.js'
 import { lateError } from '../../core/waiting/late-answer.js'
@@ -132,9 +132,10 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     return last === 0 ? undefined : last
   }
 
-  /** Releases every member by force. */
-  async forceRelease(): Promise<boolean> {
-    return (await this.each((member) => member.forceRelease())).includes(true)
+  /** Releases every member by force, or only those that this owner holds. */
+  async forceRelease(options?: ForceReleaseOptions): Promise<boolean> {
+    forcedOwner(options)
+    return (await this.each((member) => member.forceRelease(options))).includes(true)
   }
 
   for(owner: Owner): OwnedLock {
