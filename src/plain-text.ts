@@ -30,6 +30,6 @@ export const plainMessage = (text: string): string => plainText(text, LONGEST_ME
 /** A name within a message. */
 export const quoted = (name: string): string => `'${plainText(name)}'`
 
-/** JSON that parses to the same value, and whose texts cannot move a cursor. */
-export const plainJson = (value: unknown): string =>
-  JSON.stringify(value, undefined, 2).replace(HIDDEN, (sign) => (sign === '\n' ? sign : escape(sign)))
+/** JSON that parses to the same value, and whose texts cannot move a cursor. `indent` 0: on one line. */
+export const plainJson = (value: unknown, indent = 2): string =>
+  JSON.stringify(value, undefined, indent).replace(HIDDEN, (sign) => (sign === '\n' ? sign : escape(sign)))

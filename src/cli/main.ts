@@ -2,24 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { HoldfastError } from '../errors.js'
 import { commands } from './commands/table.js'
+import { asksForHelp, entryOf, helpOf, overview, wrong } from './help.js'
+import { EXIT } from './run/exit-code.js'
 import { UsageError } from './usage.js'
-import { plainText } from '../plain-text.js'
-import { textOf, traceOf } from '../thrown.js'
-
-const help = (): string => {
-  const width = Math.max(...commands.map(({ usage }) => usage.length))
-  return [
-    'holdfast: distributed locks on Redis and Valkey',
-    '',
-    'Usage: holdfast COMMAND [options]',
-    '',
-    ...commands.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`),
-    '',
-    '  --help, -h     print this help; holdfast COMMAND --help prints more',
-    '  --version, -v  print the version',
-    '',
-  ].join('\n')
-}
+import { isA, textOf, traceOf } from '../thrown.js'
 
 const version = (): string => {
   const file = new URL('../../package.json', import.meta.url)
@@ -28,23 +14,33 @@ const version = (): string => {
 
 const run = async ([first, ...rest]: readonly string[]): Promise<number> => {
   if (first === undefined) {
-    process.stderr.write(help())
-    return 2
+    process.stderr.write(overview(commands))
+    return EXIT.usage
   }
-  if (first === '--help' || first === '-h' || first === 'help') process.stdout.write(help())
+  if (first === '--help' || first === '-h') process.stdout.write(overview(commands))
   else if (first === '--version' || first === '-v') process.stdout.write(`${version()}\n`)
-  else {
-    const command = commands.find(({ name }) => name === first)
-    if (command === undefined) throw new UsageError(`unknown command "${plainText(first)}"; try holdfast --help`)
-    return (await command.load()).run(rest)
-  }
+  else return runCommand(first, rest)
   return 0
 }
 
+const runCommand = async (name: string, args: readonly string[]): Promise<number> => {
+  const command = await entryOf(commands, name).load()
+  if (asksForHelp(args)) {
+    process.stdout.write(helpOf(command.page))
+    return 0
+  }
+  try {
+    return await command.run(args, commands)
+  } catch (error) {
+    if (isA(error, UsageError)) return wrong(error, command.page)
+    throw error
+  }
+}
+
 const failed = (error: unknown): number => {
-  const known = error instanceof UsageError || error instanceof HoldfastError
-  process.stderr.write(`holdfast: ${known ? textOf(error) : traceOf(error)}\n`)
-  return error instanceof UsageError ? 2 : 1
+  if (isA(error, UsageError)) return wrong(error)
+  process.stderr.write(`holdfast: ${error instanceof HoldfastError ? textOf(error) : traceOf(error)}\n`)
+  return 1
 }
 
 // The reader is gone (`| head`), so there is nothing left to write.

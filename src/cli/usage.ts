@@ -1,7 +1,8 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { textOf } from '../thrown.js'
+import { plainText } from '../plain-text.js'
+import { isA, textOf } from '../thrown.js'
 
-/** The command line was wrong: only the message is shown, and the exit code is 2. */
+/** The command line is wrong: the message and the usage of the command are shown, and the exit code is 64. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -13,4 +14,23 @@ export const parse = <T extends ParseArgsConfig>(config: T): ReturnType<typeof p
   } catch (error) {
     throw new UsageError(textOf(error))
   }
+}
+
+/** The checks of the library say what is wrong with a name, a key or a number of the command line. */
+export const usageOf = (error: unknown): unknown =>
+  isA(error, TypeError) || isA(error, RangeError) ? new UsageError(textOf(error)) : error
+
+export const asUsage = <T>(make: () => T): T => {
+  try {
+    return make()
+  } catch (error) {
+    throw usageOf(error)
+  }
+}
+
+/** The one argument of a command about one lock. */
+export const nameIn = ([name, ...more]: readonly string[]): string => {
+  if (name === undefined || name === '') throw new UsageError('the name of the lock is missing')
+  if (more.length === 0) return name
+  throw new UsageError(`this command takes one name, not also ${more.map((one) => `"${plainText(one)}"`).join(', ')}`)
 }

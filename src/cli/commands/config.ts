@@ -2,21 +2,23 @@ import { readFile, stat } from 'node:fs/promises'
 import { readConfig } from '../../config/file/read.js'
 import { type Settings, settle } from '../../config/settings.js'
 import type { Endpoint } from '../../engine/endpoint.js'
+import type { Page } from '../command.js'
 import { parse, UsageError } from '../usage.js'
 import { plainJson, plainMessage } from '../../plain-text.js'
 
-const HELP = `Usage: holdfast config check FILE [--json] [--strict]
+const OPTIONS = {
+  json: { type: 'boolean', default: false, help: 'print the report as JSON' },
+  strict: { type: 'boolean', default: false, help: 'exit with 1 also if something is unsafe' },
+} as const
 
-Reads a Redisson configuration (YAML, JSON, or Spring's application.yml) as
-connect({ file }) does, but does not connect. Prints which settings holdfast would
-use, which it would not, and what is unsafe. Secrets are not shown.
-
-  --json    print the report as JSON
-  --strict  exit with 1 also if something is unsafe
-
-The exit code is 0 if the file can be used, 1 if it cannot, and 2 if the command
-is wrong.
-`
+export const page: Page = {
+  usage: ['config check FILE [--json] [--strict]'],
+  about:
+    "Reads a Redisson configuration (YAML, JSON, or Spring's application.yml) as connect({ file }) does, but does not connect. Prints which settings holdfast would use, which it would not, and what is unsafe. Secrets are not shown.",
+  options: OPTIONS,
+  words: ['check'],
+  more: 'The exit code is 0 if the file can be used, 1 if it cannot, and 64 if the command is\nwrong.\n',
+}
 
 interface Report {
   readonly used: Readonly<Record<string, string | number | boolean>>
@@ -25,25 +27,13 @@ interface Report {
 }
 
 export const run = async (args: readonly string[]): Promise<number> => {
-  const { values, positionals } = parse({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      json: { type: 'boolean', default: false },
-      strict: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
+  const { values, positionals } = parse({ args: [...args], allowPositionals: true, options: OPTIONS })
   const [word, file, ...more] = positionals
   if (word !== 'check' || file === undefined || more.length > 0) {
-    throw new UsageError('usage: holdfast config check FILE; try holdfast config --help')
+    throw new UsageError('config check needs one FILE')
   }
   const report = await check(file)
-  process.stdout.write(values.json ? `${plainJson(report)}\n` : page(file, report))
+  process.stdout.write(values.json ? `${plainJson(report)}\n` : textFor(file, report))
   return values.strict && report.unsafe.length > 0 ? 1 : 0
 }
 
@@ -123,7 +113,7 @@ const unsafeOf = async (settings: Settings, endpoint: Endpoint, file: string): P
   return dangers.filter(([is]) => is).map(([, what]) => what)
 }
 
-const page = (file: string, { used, unused, unsafe }: Report): string => {
+const textFor = (file: string, { used, unused, unsafe }: Report): string => {
   const width = Math.max(...Object.keys(used).map((name) => name.length))
   const lines = Object.entries(used).map(([name, value]) => `${name.padEnd(width)}  ${plainMessage(String(value))}`)
   const parts = [

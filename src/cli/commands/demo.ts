@@ -1,20 +1,26 @@
 import { connect } from '../../index.js'
+import type { Page } from '../command.js'
 import { demo } from '../demo/demo.js'
 import { parse, UsageError } from '../usage.js'
 import { plainText } from '../../plain-text.js'
 
-const HELP = `Usage: holdfast demo [--seconds N] [--plain] [--url URL]
+const OPTIONS = {
+  seconds: { type: 'string', default: '10', value: 'N', help: 'how long the demo runs, 3 to 600 (default 10)' },
+  plain: {
+    type: 'boolean',
+    default: false,
+    help: 'print a line for each event, without the live picture (this is also the case if the output is not a terminal, or smaller than 80x24)',
+  },
+  url: { type: 'string', value: 'URL', help: 'use this server (default: the engine embedded in this process)' },
+} as const
 
-Eight workers share three locks. One crashes while it holds a lock, and one loses
-its hold and notices. The demo shows the state of real locks.
-
-  --seconds N  how long the demo runs, 3 to 600 (default 10)
-  --plain      print a line for each event, without the live picture (this is also
-               the case if the output is not a terminal, or smaller than 80x24)
-  --url URL    use this server (default: the engine embedded in this process)
-
-Set NO_COLOR in the environment to turn off colours. Press Ctrl-C to stop.
-`
+export const page: Page = {
+  usage: ['demo [--seconds N] [--plain] [--url URL]'],
+  about:
+    'Eight workers share three locks. One crashes while it holds a lock, and one loses its hold and notices. The demo shows the state of real locks.',
+  options: OPTIONS,
+  more: 'Set NO_COLOR in the environment to turn off colours. Press Ctrl-C to stop.\n',
+}
 
 const seconds = (text: string): number => {
   const value = text.trim() === '' ? NaN : Number(text)
@@ -23,18 +29,6 @@ const seconds = (text: string): number => {
 }
 
 export const run = async (args: readonly string[]): Promise<number> => {
-  const { values } = parse({
-    args: [...args],
-    options: {
-      seconds: { type: 'string', default: '10' },
-      plain: { type: 'boolean', default: false },
-      url: { type: 'string' },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  })
-  if (values.help) {
-    process.stdout.write(HELP)
-    return 0
-  }
+  const { values } = parse({ args: [...args], options: OPTIONS })
   return demo({ connect, seconds: seconds(values.seconds), plain: values.plain, url: values.url })
 }

@@ -1,33 +1,21 @@
-/** A command. `run` gets the arguments after the command's name and returns the exit code. */
-export interface Command {
-  run(args: readonly string[]): Promise<number>
-}
-
-interface Entry {
-  readonly name: string
-  readonly usage: string
-  readonly summary: string
-  load(): Promise<Command>
-}
+import type { Entry } from '../command.js'
 
 /** All commands. Each one is loaded only when it is called, so that `--help` stays fast. */
 export const commands: readonly Entry[] = [
-  {
-    name: 'run',
-    usage: 'run NAME [options] -- COMMAND [ARG…]',
-    summary: 'run a command while a lock is held',
-    load: () => import('./run.js'),
-  },
-  {
-    name: 'demo',
-    usage: 'demo [--seconds N] [--plain] [--url URL]',
-    summary: 'watch eight workers share three locks, and one crash',
-    load: () => import('./demo.js'),
-  },
+  { name: 'run', summary: 'run a command while a lock is held', load: () => import('./run.js') },
+  { name: 'ls', summary: 'list the locks that are held or waited for', load: () => import('./ls.js') },
+  { name: 'show', summary: 'show the holders and the line of one lock', load: () => import('./show.js') },
+  { name: 'unlock', summary: 'release a lock that another process holds', load: () => import('./unlock.js') },
   {
     name: 'config',
-    usage: 'config check FILE [--json] [--strict]',
     summary: 'check a redisson.yml: which settings are used, and what is unsafe',
     load: () => import('./config.js'),
   },
+  {
+    name: 'demo',
+    summary: 'watch eight workers share three locks, and one crash',
+    load: () => import('./demo.js'),
+  },
+  { name: 'completion', summary: 'print a completion script for your shell', load: () => import('./completion.js') },
+  { name: 'help', summary: 'explain a command', load: () => import('./help.js') },
 ]

@@ -1,4 +1,5 @@
 import { short, type Fate, type Holder, type LockView, type Stage, type Tone } from './stage.js'
+import { wrapped } from '../text/wrap.js'
 import { fill, gap, plainText, type Row, type Span } from './row.js'
 
 /** Draws the stage as a picture of 80 columns and 24 rows. A pure function: the same stage and time give the same picture. */
@@ -100,12 +101,7 @@ const panel = (lock: LockView, first: boolean, now: number): Row[] => [
 
 /** Splits words into lines of at most `width` columns, at most `rows` of them. */
 export const wrap = (text: string, width: number, rows: number): string[] => {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + word.length < width) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
+  const lines = wrapped(text, width)
   return Array.from({ length: rows }, (_, row) => lines[row] ?? '')
 }
 

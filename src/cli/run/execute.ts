@@ -1,12 +1,13 @@
 import { isatty } from 'node:tty'
 import type { Client } from '../../api/client.js'
 import { LockLostError } from '../../errors.js'
-import { connect } from '../../index.js'
 import { quoted } from '../../plain-text.js'
-import { partOf, textOf } from '../../thrown.js'
+import { textOf } from '../../thrown.js'
+import { opened } from '../connection.js'
+import { report } from '../report.js'
 import { Command, environmentOf } from './command.js'
-import { codeOfCommand, codeOfError, type Ended, EXIT, StartError } from './exit-code.js'
-import { grab, type Grip, usageOf } from './grip.js'
+import { codeOfCommand, type Ended, EXIT, StartError } from './exit-code.js'
+import { grab, type Grip } from './grip.js'
 import { GuardianProcess } from './guardian-process.js'
 import { Keeper } from './keeper.js'
 import type { RunOptions } from './options.js'
@@ -47,17 +48,12 @@ export const execute = async (options: RunOptions): Promise<number> => {
 const failed = (error: unknown, { conflict }: RunOptions, stop: AbortSignal): number => {
   // Whatever else went wrong while it gave up.
   if (stop.aborted) return (stop.reason as Stopped).code
-  const code = codeOfError(error, conflict)
-  if (code === EXIT.usage) throw error
-  if (code === EXIT.bug) crash(error)
-  const cause = partOf(error, 'cause')
-  say(cause === undefined ? textOf(error) : `${textOf(error)}: ${textOf(cause)}`)
-  return code
+  return report(error, conflict)
 }
 
 const connected = async (run: Run): Promise<number> => {
   const { options, signals } = run
-  const client = await Promise.race([opened(options), whenStopped(signals.stop)])
+  const client = await Promise.race([opened(options.client), whenStopped(signals.stop)])
   client.on('error', (error) => {
     // While the command runs, stderr is the command's, and to wait for its reader would delay the next renewal.
     if (!signals.forwards) say(textOf(error))
@@ -72,14 +68,6 @@ const connected = async (run: Run): Promise<number> => {
     }
   } finally {
     await closed(client)
-  }
-}
-
-const opened = async ({ client }: RunOptions): Promise<Client> => {
-  try {
-    return await connect(client)
-  } catch (error) {
-    throw usageOf(error)
   }
 }
 

@@ -5,8 +5,7 @@ import type { Lock } from '../../api/lock.js'
 import type { Permit } from '../../api/semaphore.js'
 import type { DiagnosticMessage } from '../../index.js'
 import type { RunOptions } from './options.js'
-import { isA, textOf } from '../../thrown.js'
-import { UsageError } from '../usage.js'
+import { asUsage } from '../usage.js'
 
 /** What is held while the command runs: a lock or a permit. */
 export interface Grip {
@@ -20,18 +19,6 @@ export interface Grip {
 }
 
 type Held = Pick<Hold | Permit, 'signal' | 'remaining' | 'release'>
-
-/** The checks of the library say what is wrong with a name, a key or a number of the command line. */
-export const usageOf = (error: unknown): unknown =>
-  isA(error, TypeError) || isA(error, RangeError) ? new UsageError(textOf(error)) : error
-
-const asUsage = <T>(make: () => T): T => {
-  try {
-    return make()
-  } catch (error) {
-    throw usageOf(error)
-  }
-}
 
 const lockOf = (client: Client, { names, kind }: RunOptions): Lock => {
   const [name = ''] = names

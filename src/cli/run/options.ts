@@ -1,5 +1,6 @@
 import type { ClientOptions } from '../../config/client-options.js'
 import { plainText } from '../../plain-text.js'
+import { CONNECTION, connectionOf } from '../connection.js'
 import { parse, UsageError } from '../usage.js'
 import { durationOf } from './duration.js'
 import { EXIT } from './exit-code.js'
@@ -25,18 +26,47 @@ export interface RunOptions {
   readonly command: readonly [string, ...string[]]
 }
 
-const OPTIONS = {
-  kind: { type: 'string', default: 'lock' },
-  wait: { type: 'string', short: 'w' },
-  'no-wait': { type: 'boolean', short: 'n', default: false },
-  lease: { type: 'string' },
-  label: { type: 'string' },
-  url: { type: 'string' },
-  config: { type: 'string' },
-  grace: { type: 'string' },
-  'on-lost': { type: 'string', default: 'term' },
-  'conflict-exit-code': { type: 'string', short: 'E' },
-  ticket: { type: 'boolean', default: false },
+export const OPTIONS = {
+  kind: {
+    type: 'string',
+    default: 'lock',
+    value: 'KIND',
+    words: ['lock', 'fair', 'read', 'write', 'fenced', 'semaphore:', 'keyed:', 'multi'],
+    help: 'lock (default), fair, read, write, fenced, semaphore:N (N at a time), keyed:KEY,KEY… (keys of a group), or multi (all NAMEs)',
+  },
+  wait: {
+    type: 'string',
+    short: 'w',
+    value: 'DURATION',
+    help: 'wait this long for the lock, for example 500ms, 10s or 2m (default: for ever)',
+  },
+  'no-wait': { type: 'boolean', short: 'n', default: false, help: 'do not wait' },
+  'conflict-exit-code': {
+    type: 'string',
+    short: 'E',
+    value: 'CODE',
+    help: 'the exit code if the lock could not be acquired (default 75)',
+  },
+  lease: {
+    type: 'string',
+    value: 'DURATION',
+    help: 'how long the lock stays taken if the machine dies (default 30s)',
+  },
+  'on-lost': {
+    type: 'string',
+    default: 'term',
+    value: 'ACTION',
+    words: ['term', 'kill', 'ignore'],
+    help: 'if the lock is lost: term (default; SIGTERM, and SIGKILL after the grace), kill (SIGKILL when the lease ends), or ignore (let the command run)',
+  },
+  grace: {
+    type: 'string',
+    value: 'DURATION',
+    help: 'from SIGTERM to SIGKILL (default: 5s, or what is left of the lease if that is less)',
+  },
+  label: { type: 'string', value: 'TEXT', help: 'shown wherever people see who holds the lock' },
+  ...CONNECTION,
+  ticket: { type: 'boolean', default: false, help: 'give the hold to the command, which adopts HOLDFAST_TICKET' },
 } as const
 
 /** Shorter ones cost the server more than they are worth: each is renewed three times. */
@@ -46,12 +76,6 @@ const NO_TICKET: readonly Kind['kind'][] = ['semaphore', 'multi']
 type Values = ReturnType<typeof valuesOf>['values']
 
 const valuesOf = (args: readonly string[]) => parse({ args: [...args], allowPositionals: true, options: OPTIONS })
-
-/** Whether the user asks for help: in front of the `--`, because everything behind it is the command's. */
-export const asksForHelp = (args: readonly string[]): boolean => {
-  const end = args.indexOf('--')
-  return args.slice(0, end === -1 ? args.length : end).some((arg) => arg === '--help' || arg === '-h')
-}
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -99,24 +123,13 @@ const waitOf = (values: Values): number | undefined => {
   return durationOf(values.wait, '--wait')
 }
 
-/** No other process can reach the embedded engine, so a lock there would exclude nobody. */
-const mustBeServer = (url: string | undefined): void => {
-  if (url !== undefined && /^memory:/i.test(url)) {
-    throw new UsageError('the URL must name a server: no other process can see a lock on memory:')
-  }
-}
-
-const clientOf = ({ url, config, label, lease }: Values, env: Environment): ClientOptions => {
-  if (url !== undefined && config !== undefined) throw new UsageError('--url and --config exclude each other')
-  // An empty variable counts as not set.
-  const set = [env['HOLDFAST_URL'], env['REDIS_URL']].find((value) => value !== undefined && value !== '')
-  if (config === undefined) mustBeServer(url ?? set)
+const clientOf = (values: Values, env: Environment): ClientOptions => {
+  const { label, lease } = values
   if (label === '') throw new UsageError('--label must not be empty')
   const watchdog = lease === undefined ? undefined : durationOf(lease, '--lease')
   if (watchdog !== undefined && watchdog < SHORTEST_LEASE) throw new UsageError('--lease must be at least 1s')
   return {
-    ...(url !== undefined && { url }),
-    ...(config !== undefined && { file: config }),
+    ...connectionOf(values, env),
     ...(label !== undefined && { label }),
     ...(watchdog !== undefined && { watchdog }),
   }

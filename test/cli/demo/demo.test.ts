@@ -183,13 +183,13 @@ test('a reader that goes away ends it quietly', async () => {
 
 test('--version and --help', async () => {
   assert.match((await holdfast('--version').ended).out, /^\d+\.\d+\.\d+\S*\n$/)
-  assert.match((await holdfast('--help').ended).out, /holdfast COMMAND[^]*demo \[--seconds N\]/)
+  assert.match((await holdfast('--help').ended).out, /holdfast COMMAND[^]*demo +watch/)
   const { code, out } = await holdfast('demo', '--help').ended
   assert.equal(code, 0)
   assert.match(out, /--plain/)
 })
 
-test('a wrong command line is told on stderr, with exit code 2', async () => {
+test('a wrong command line is told on stderr, with exit code 64', async () => {
   const wrong: [string[], RegExp][] = [
     [[], /Usage/],
     [['dmeo'], /unknown command "dmeo"/],
@@ -201,7 +201,7 @@ test('a wrong command line is told on stderr, with exit code 2', async () => {
   ]
   for (const [args, says] of wrong) {
     const { code, out, err } = await holdfast(...args).ended
-    assert.equal(code, 2, args.join(' '))
+    assert.equal(code, 64, args.join(' '))
     assert.equal(out, '')
     assert.match(err, says)
   }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { durationOf } from '#src/cli/run/duration.js'
 import { kindOf } from '#src/cli/run/kind.js'
-import { asksForHelp, readOptions } from '#src/cli/run/options.js'
+import { asksForHelp } from '#src/cli/help.js'
+import { readOptions } from '#src/cli/run/options.js'
 import { UsageError } from '#src/cli/usage.js'
 
 const ENV = { HOLDFAST_URL: 'redis://h:1' }

@@ -177,7 +177,30 @@ void describe('client.list', () => {
     town.raw('DEL', 'session', 'counter')
   })
 
+  inTown('by name → also what was just acquired, of every kind, and what a Redisson client holds', async (town) => {
+    const [one, two] = [await town.join({ mapName: (name) => `app:${name}` }), await town.join()]
+    const { read } = one.readWriteLock('rw')
+    const holds = []
+    for (const lock of [one.lock('l'), one.fencedLock('t'), one.fairLock('f'), read])
+      holds.push(await town.run(lock.acquire()))
+    assert.deepEqual(brief(await town.list(one, { name: 'l' })), ['lock l: 1 held, 0 waiting'])
+    assert.deepEqual(brief(await town.list(one, { name: 't' })), ['fencedLock t: 1 held, 0 waiting'])
+    assert.deepEqual(brief(await town.list(one, { name: 'rw' })), ['readWriteLock rw: 1 held, 0 waiting'])
+    assert.deepEqual(brief(await town.list(two, { name: 'app:l' })), ['lock app:l: 1 held, 0 waiting'])
+    for (const name of ['l?', 'free']) assert.deepEqual(await town.list(one, { name }), [])
+    await town.clock.advance(2000)
+    const [fair, ...others] = await town.list(one, { name: 'f' })
+    assert.deepEqual([fair?.kind, fair?.holders[0]?.since === undefined, others], ['fairLock', false, []])
+    assert.deepEqual(await town.list(one, { name: 'f', kind: 'lock' }), [])
+    town.raw('HSET', 'theirs', '00000000-0000-4000-8000-000000000000:55', '1')
+    assert.deepEqual(brief(await town.list(two, { name: 'theirs' })), ['lock theirs: 1 held, 0 waiting'])
+    for (const hold of holds) await town.run(hold.release())
+    town.raw('DEL', 'redisson_lock_token:{app:t}', 'theirs')
+  })
+
   for (const [options, problem] of [
+    [{ name: '' }, /name must not be empty/],
+    [{ name: 'a', pattern: '*' }, /name excludes pattern/],
     [{ pattern: '' }, /pattern must not be empty/],
     [{ kind: 'mutex' }, /kind must be one that can be listed/],
     [{ patern: 'x' }, /did you mean 'pattern'/],

@@ -208,6 +208,23 @@ export const holds: Part = (kind, scenario, excludes) => {
     assert.equal(await w.run(hold.release()), false)
   })
 
+  if (kind.several !== true)
+    scenario('one owner is released by force → only if it is the holder', async (w) => {
+      const [one, two] = [await w.connect({ watchdog: SHORT }), await w.connect()]
+      const hold = await make(one, w.id).acquire()
+      const lock = make(two, w.id)
+      const owner = (await lock.inspect()).holders[0]?.owner ?? assert.fail()
+      assert.equal(await lock.forceRelease({ owner: owner.slice(0, -1) }), false)
+      assert.equal(await lock.isLocked(), true)
+      assert.equal(await lock.forceRelease({ owner }), true)
+      assert.equal(await lock.isLocked(), false)
+      const next = await w.run(lock.acquire())
+      assert.equal(await lock.forceRelease({ owner }), false)
+      await w.eventually(() => hold.signal.aborted)
+      isLost(w.id)(hold.signal.reason)
+      assert.equal(await w.run(next.release()), true)
+    })
+
   scenario('`inspect` → holders with owner, client, label and count; nothing when free', async (w) => {
     const [one, two] = [await w.connect({ label: 'worker "7" <b>' }), await w.connect({ presence: false })]
     const lock = make(two, w.id)

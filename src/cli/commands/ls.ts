@@ -1,0 +1,89 @@
+import type { Client } from '../../api/client.js'
+import type { ListedLock, ListOptions } from '../../api/listing.js'
+import type { Page } from '../command.js'
+import { CONNECTION, connectionOf, withClient } from '../connection.js'
+import { cellsOf, columnsHelp, columnsOf, TITLES, titlesOf } from '../locks/columns.js'
+import { jsonLine } from '../locks/json.js'
+import { KIND, kindOf } from '../locks/kinds.js'
+import { Progress } from '../locks/progress.js'
+import { say } from '../run/say.js'
+import { serverClock } from '../server-clock.js'
+import { tableOf } from '../text/table.js'
+import { asUsage, parse, UsageError } from '../usage.js'
+
+const OPTIONS = {
+  columns: {
+    type: 'string',
+    short: 'o',
+    value: 'COLUMNS',
+    words: TITLES,
+    help: 'which columns, with commas between them; +COLUMNS are shown behind the usual ones',
+  },
+  json: { type: 'boolean', default: false, help: 'one JSON object a line for each lock' },
+  blocked: { type: 'boolean', default: false, help: 'only locks that calls wait for' },
+  scan: {
+    type: 'boolean',
+    default: false,
+    help: 'look at all keys of the server, in small steps: also finds locks of Redisson, and those held for less than a second',
+  },
+  ...KIND,
+  ...CONNECTION,
+} as const
+
+export const page: Page = {
+  usage: ['ls [PATTERN] [options]'],
+  about:
+    "Lists the locks that holdfast's clients have held or waited for longer than a second. PATTERN selects names: * is any text, ? one character, [a-c] one of these.",
+  options: OPTIONS,
+  more: `Columns:
+${columnsHelp()}
+In a terminal, long names and labels are cut to its width.
+
+Examples:
+  holdfast ls
+  holdfast ls 'invoice:*' --blocked -o NAME,LABEL,WAITING,WAITED
+  holdfast ls --json | jq -r 'select(.remaining == -1).name'
+
+The exit code is 0, also if there is no lock; 64 wrong usage, 69 no server,
+77 not permitted, 78 wrong configuration.
+`,
+}
+
+const NONE = 'no lock has been held or waited for longer than a second; --scan also finds others'
+
+/** How many columns the output has; a pipe has no end. */
+const widthOfOutput = (): number => (process.stdout.isTTY ? process.stdout.columns || 80 : Infinity)
+
+const write = (line: string): void => void process.stdout.write(`${line}\n`)
+
+export const run = async (args: readonly string[]): Promise<number> => {
+  const { values, positionals } = parse({ args: [...args], allowPositionals: true, options: OPTIONS })
+  const [pattern, ...more] = positionals
+  if (more.length > 0) throw new UsageError('ls takes one pattern: quote it, so that the shell does not expand it')
+  const titles = titlesOf(values.columns)
+  const kind = kindOf(values.kind)
+  return withClient(connectionOf(values, process.env), async (client) => {
+    const now = await serverClock(client)
+    const rows: (readonly string[])[] = []
+    for await (const lock of locksOf(client, { pattern, kind, scan: values.scan })) {
+      if (values.blocked && lock.waiting.length === 0) continue
+      if (values.json) write(jsonLine(lock, now()))
+      else rows.push(cellsOf(titles, lock, now()))
+    }
+    if (values.json) return 0
+    if (rows.length === 0 && process.stderr.isTTY) say(values.scan ? 'found no lock' : NONE)
+    for (const line of tableOf(columnsOf(titles), rows, widthOfOutput())) write(line)
+    return 0
+  })
+}
+
+async function* locksOf(client: Client, options: ListOptions): AsyncGenerator<ListedLock, undefined> {
+  const progress = new Progress()
+  const list = asUsage(() => client.list({ ...options, onProgress: progress.step }))
+  for await (const lock of list) {
+    progress.end()
+    yield lock
+  }
+  progress.end()
+  return undefined
+}

@@ -1,0 +1,46 @@
+import type { Option } from '../command.js'
+import { brief, type Described, optionsOf, quote, wordsOf } from './parts.js'
+
+/** A colon ends a part of a specification. */
+const part = (text: string): string => text.replaceAll(':', String.raw`\:`)
+
+const valueOf = ({ type, value = '', words = [], file }: Option): string => {
+  if (type === 'boolean') return ''
+  return `:${value}:${file === true ? '_files' : words.length > 0 ? `(${part(words.join(' '))})` : ''}`
+}
+
+const optionLine = (name: string, option: Option): string => {
+  const { short } = option
+  const rest = `[${brief(option)}]${valueOf(option)}`
+  return short === undefined
+    ? quote(`--${name}${rest}`)
+    : `${quote(`(-${short} --${name})`)}{-${short},--${name}}${quote(rest)}`
+}
+
+const caseOf = (described: Described, all: readonly Described[]): string => {
+  const words = wordsOf(described, all)
+  const argument = words.length > 0 ? quote(`*:argument:(${words.join(' ')})`) : quote('*::argument:_default')
+  const specs = [...optionsOf(described).map(([name, option]) => optionLine(name, option)), argument]
+  return `    ${described.name})\n      _arguments -s -S ${specs.join(' \\\n        ')}\n      ;;`
+}
+
+export const zshScript = (all: readonly Described[]): string => `#compdef holdfast
+# In ~/.zshrc, behind compinit: eval "$(holdfast completion zsh)"
+_holdfast() {
+  local -a commands
+  commands=(
+${all.map(({ name, summary }) => `    ${quote(`${name}:${part(summary)}`)}`).join('\n')}
+  )
+  if (( CURRENT == 2 )); then
+    _describe -t commands command commands
+    return
+  fi
+  local command=$words[2]
+  shift words
+  (( CURRENT-- ))
+  case $command in
+${all.map((each) => caseOf(each, all)).join('\n')}
+  esac
+}
+compdef _holdfast holdfast
+`

@@ -1,0 +1,61 @@
+import type { Client } from '../api/client.js'
+import type { ClientOptions } from '../config/client-options.js'
+import { connect } from '../index.js'
+import { textOf } from '../thrown.js'
+import { report } from './report.js'
+import { say } from './run/say.js'
+import { UsageError, usageOf } from './usage.js'
+
+/** The options that say which server. */
+export const CONNECTION = {
+  url: { type: 'string', value: 'URL', help: 'the server (default: HOLDFAST_URL, else REDIS_URL)' },
+  config: { type: 'string', value: 'FILE', file: true, help: 'a Redisson configuration, instead of a URL' },
+} as const
+
+interface Values {
+  readonly url?: string | undefined
+  readonly config?: string | undefined
+}
+
+/** No other process can reach the embedded engine, so a lock there would exclude nobody. */
+const mustBeServer = (url: string | undefined): void => {
+  if (url !== undefined && /^memory:/i.test(url)) {
+    throw new UsageError('the URL must name a server: no other process can see a lock on memory:')
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export const connectionOf = ({ url, config }: Values, env: Environment): ClientOptions => {
+  if (url !== undefined && config !== undefined) throw new UsageError('--url and --config exclude each other')
+  // An empty variable counts as not set.
+  const set = [env['HOLDFAST_URL'], env['REDIS_URL']].find((value) => value !== undefined && value !== '')
+  if (config === undefined) mustBeServer(url ?? set)
+  return { ...(url !== undefined && { url }), ...(config !== undefined && { file: config }) }
+}
+
+export const opened = async (options: ClientOptions): Promise<Client> => {
+  try {
+    return await connect(options)
+  } catch (error) {
+    throw usageOf(error)
+  }
+}
+
+/** Connects for one command, and returns its exit code. The client writes nothing of its own to the server, so a user who may only read is enough. */
+export const withClient = async (
+  options: ClientOptions,
+  work: (client: Client) => Promise<number>,
+): Promise<number> => {
+  try {
+    const client = await opened({ ...options, presence: false })
+    client.on('error', (error) => say(textOf(error)))
+    try {
+      return await work(client)
+    } finally {
+      await client.close()
+    }
+  } catch (error) {
+    return report(error)
+  }
+}

@@ -1,0 +1,87 @@
+import type { ListedLock } from '../../api/listing.js'
+import { plainMessage, plainText } from '../../plain-text.js'
+import type { Column } from '../text/table.js'
+import { spanOf } from '../text/span.js'
+import { UsageError } from '../usage.js'
+
+/** A column of `holdfast ls`. `of`: its text; empty: there is none. */
+interface Kind extends Omit<Column, 'title'> {
+  readonly help: string
+  of(lock: ListedLock, now: number): string
+}
+
+type People = ListedLock['holders'] | ListedLock['waiting']
+
+const oldest = (people: People, now: number): string => {
+  const times = people.flatMap(({ since }) => since ?? [])
+  return times.length === 0 ? '' : spanOf(now - times.reduce((one, other) => Math.min(one, other)))
+}
+
+const firstOf = ({ holders }: ListedLock, text: (holder: ListedLock['holders'][number]) => string | undefined): string =>
+  holders[0] === undefined ? '' : plainText(text(holders[0]) ?? '')
+
+/** The first part of a client's id is enough for people. */
+export const shortId = (client: string): string => plainText(client.slice(0, 8))
+
+const holderOf = ({ holders: [first, ...others] }: ListedLock): string => {
+  if (first === undefined) return ''
+  return others.length === 0 ? shortId(first.client) : `${shortId(first.client)} +${others.length}`
+}
+
+export const leftOf = ({ remaining }: ListedLock): string => {
+  if (remaining === undefined) return ''
+  return remaining === Infinity ? 'never' : spanOf(remaining)
+}
+
+const COLUMNS = {
+  NAME: { help: 'the name', least: 12, of: ({ name }) => plainMessage(name) },
+  KIND: { help: 'the kind of lock', of: ({ kind }) => kind },
+  HOLDER: { help: 'the client that holds it, the first part of its id, and how many others', of: holderOf },
+  LABEL: { help: 'the label of that client', least: 8, of: (lock) => firstOf(lock, ({ label }) => label) },
+  AGE: { help: 'how long it has been held', right: true, of: ({ holders }, now) => oldest(holders, now) },
+  LEFT: { help: 'what is left of the lease', right: true, of: leftOf },
+  WAITING: {
+    help: 'how many wait in line',
+    right: true,
+    of: ({ waiting, more }) => `${waiting.length}${more === true ? '+' : ''}`,
+  },
+  WAITED: { help: 'the longest wait', right: true, of: ({ waiting }, now) => oldest(waiting, now) },
+  OWNER: { help: 'the whole owner, for unlock', of: (lock) => firstOf(lock, ({ owner }) => owner) },
+  CLIENT: { help: 'the whole id of the client', of: (lock) => firstOf(lock, ({ client }) => client) },
+  MODE: { help: 'exclusive, read or write', of: (lock) => firstOf(lock, ({ mode }) => mode) },
+  COUNT: { help: 'how often its owner has acquired it', right: true, of: (lock) => firstOf(lock, ({ count }) => `${count}`) },
+  HOLDERS: { help: 'how many hold it', right: true, of: ({ holders }) => `${holders.length}` },
+  TOKEN: { help: 'the newest fencing token', right: true, of: ({ token = '' }) => String(token) },
+  KEY: { help: 'the key on the server', least: 12, of: ({ key }) => plainMessage(key) },
+} as const satisfies Readonly<Record<string, Kind>>
+
+export type Title = keyof typeof COLUMNS
+
+export const TITLES = Object.keys(COLUMNS) as readonly Title[]
+const USUAL: readonly Title[] = ['NAME', 'KIND', 'HOLDER', 'LABEL', 'AGE', 'LEFT', 'WAITING']
+
+/** A line of the help for each column. */
+export const columnsHelp = (): string =>
+  TITLES.map((title) => `  ${title.padEnd(8)}  ${COLUMNS[title].help}\n`).join('')
+
+/** The columns of `-o`: a list with commas. If it begins with a plus, they are shown behind the usual ones. */
+export const titlesOf = (text: string | undefined): readonly Title[] => {
+  if (text === undefined) return USUAL
+  const more = text.startsWith('+')
+  const chosen = (more ? text.slice(1) : text).split(',').map((word) => {
+    const title = TITLES.find((one) => one === word.trim().toUpperCase())
+    if (title !== undefined) return title
+    throw new UsageError(`there is no column "${plainText(word)}"; the columns are ${TITLES.join(', ')}`)
+  })
+  return more ? [...USUAL, ...chosen] : chosen
+}
+
+export const columnsOf = (titles: readonly Title[]): readonly Column[] =>
+  titles.map((title) => {
+    const { right, least }: Omit<Column, 'title'> = COLUMNS[title]
+    return { title, right, least }
+  })
+
+/** The texts of one lock. `now`: the server's time. */
+export const cellsOf = (titles: readonly Title[], lock: ListedLock, now: number): readonly string[] =>
+  titles.map((title) => COLUMNS[title].of(lock, now) || '-')

@@ -1,0 +1,78 @@
+import type { ListedHolder, ListedLock, ListedWaiter } from '../../api/listing.js'
+import { plainMessage, plainText } from '../../plain-text.js'
+import { shellWord } from '../text/shell.js'
+import { spanOf } from '../text/span.js'
+
+/** For how many holders the command that releases them is shown. */
+const SHOWN = 5
+
+/** The client, as people know it. */
+export const whoIs = ({ client, label }: Pick<ListedHolder, 'client' | 'label'>): string =>
+  label === undefined ? `client ${plainText(client)}` : plainText(label)
+
+const agedOf = ({ since }: ListedHolder | ListedWaiter, now: number): readonly string[] =>
+  since === undefined ? [] : [`for ${spanOf(now - since)}`]
+
+const keysOf = ({ keys = [] }: ListedHolder | ListedWaiter): readonly string[] =>
+  keys.length === 0 ? [] : [plainMessage(`keys ${keys.join(', ')}`)]
+
+/** What is known of a holder, on one line. */
+const holding = (holder: ListedHolder, now: number): string => {
+  const { mode, count } = holder
+  return [
+    whoIs(holder),
+    ...(mode === 'exclusive' ? [] : [mode === 'read' ? 'reads' : 'writes']),
+    ...keysOf(holder),
+    ...(count > 1 ? [`acquired ${count} times`] : []),
+    ...agedOf(holder, now),
+  ].join(', ')
+}
+
+const waiting = (waiter: ListedWaiter, now: number): string =>
+  [whoIs(waiter), ...keysOf(waiter), ...agedOf(waiter, now)].join(', ')
+
+/** A name in front of the first of some lines. */
+const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.map((line, i) => `  ${(i === 0 ? title : '').padEnd(9)}${line}`)
+
+const leaseOf = ({ remaining }: ListedLock): readonly string[] => {
+  if (remaining === undefined) return []
+  return remaining === Infinity
+    ? ['has no end: another program removed it from the key']
+    : [`ends in ${spanOf(remaining)}, unless it is renewed`]
+}
+
+/** The command that releases what this owner holds. */
+const commandFor = ({ name }: ListedLock, owner: string): string => {
+  const place = name.startsWith('-') ? `-- ${shellWord(name)}` : shellWord(name)
+  return `holdfast unlock --owner ${shellWord(owner)} ${place}`
+}
+
+const advice = (lock: ListedLock): readonly string[] => {
+  const { holders, remaining } = lock
+  if (holders.length === 0) return []
+  const wait =
+    remaining === Infinity
+      ? 'It stays locked until somebody releases it:'
+      : 'A lock holder that is alive renews its lease. If its process has ended, the lock is free when the lease is over. To release it now:'
+  const shown = holders.slice(0, SHOWN).map(({ owner }) => `  ${commandFor(lock, owner)}`)
+  return [wait, ...shown, ...(holders.length > SHOWN ? [`  … and ${holders.length - SHOWN} other holders`] : [])]
+}
+
+/** Everything that is known of a lock, for people. `now`: the server's time. */
+export const described = (lock: ListedLock, now: number): readonly string[] => {
+  const { name, key, kind, holders, waiting: line, more, token } = lock
+  const held = holders.flatMap((holder) => [holding(holder, now), `owner ${plainMessage(holder.owner)}`])
+  const places = line.map((waiter, i) => `${i + 1}. ${waiting(waiter, now)}`)
+  return [
+    `${plainMessage(name)} (${kind})`,
+    ...(key === name ? [] : section('key', [plainMessage(key)])),
+    ...section('held by', held.length === 0 ? ['nobody'] : held),
+    ...section('lease', leaseOf(lock)),
+    ...section('token', token === undefined ? [] : [String(token)]),
+    ...section('waiting', places.length === 0 ? ['nobody'] : places),
+    ...(more === true ? section('', ['… and others, which are not shown']) : []),
+    '',
+    ...advice(lock),
+  ]
+}

@@ -1,0 +1,14 @@
+import type { Client } from '../../api/client.js'
+import type { ListedKind, ListedLock } from '../../api/listing.js'
+import { asUsage } from '../usage.js'
+
+/** The locks with this name: of each kind, one. */
+export const locksAt = async (
+  client: Client,
+  name: string,
+  kind: ListedKind | undefined,
+): Promise<readonly ListedLock[]> => {
+  const found: ListedLock[] = []
+  for await (const lock of asUsage(() => client.list({ name, kind }))) found.push(lock)
+  return found
+}

@@ -1,0 +1,30 @@
+import type { Aged, ListedLock } from '../../api/listing.js'
+import { plainJson } from '../../plain-text.js'
+
+/** Every field is always there; `null`: it is not known, or there is none. */
+const personOf = (
+  one: ListedLock['holders'][number] | ListedLock['waiting'][number],
+  now: number,
+): Readonly<Record<string, unknown>> => {
+  const { owner, client, label = null, since, keys = null }: typeof one & Aged = one
+  const age = since === undefined ? null : Math.max(0, Math.round(now - since))
+  return { owner, client, label, since: since ?? null, age, keys }
+}
+
+/** A lock for programs, on one line: the schema is in docs/command-line.md. `now`: the server's time. */
+export const jsonLine = (lock: ListedLock, now: number): string => {
+  const { name, key, kind, holders, waiting, more = false, remaining, token } = lock
+  return plainJson(
+    {
+      ...{ name, key, kind },
+      holders: holders.map((one) => ({ ...personOf(one, now), mode: one.mode, count: one.count })),
+      waiting: waiting.map((one) => personOf(one, now)),
+      more,
+      // As PTTL: JSON has no Infinity.
+      remaining: remaining === undefined ? null : remaining === Infinity ? -1 : remaining,
+      // A number of JSON is not exact beyond 2^53.
+      token: token === undefined ? null : String(token),
+    },
+    0,
+  )
+}

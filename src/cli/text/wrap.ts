@@ -1,0 +1,10 @@
+/** Splits words into lines of at most `width` columns. */
+export const wrapped = (text: string, width: number): string[] => {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + word.length < width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { widthOf } from '#src/cli/text/width.js'
+import { HIDDEN, STRANGE_NAMES } from '../../support/hostile.js'
+import { freePort } from '../../support/redis-server.js'
+import { type Broken, onServer } from '../../support/server.js'
+import { holdfast, linesOf, TERMINAL } from './stage.js'
+
+const THEIRS = '00000000-0000-4000-8000-000000000000:55'
+/** After this time, what is held is in the index. */
+const PUBLISHED = 2000
+
+/** One lock of each sort: held alone, waited for, read by two, of a group, and one whose lease has no end. */
+const town = async ({ open, redis }: Broken): Promise<void> => {
+  const [one, two] = [await open({ label: 'web-1' }), await open({ label: 'web-2' })]
+  await one.lock('alone').acquire()
+  await one.fairLock('busy').acquire()
+  two.fairLock('busy').acquire().catch(() => undefined)
+  await one.readWriteLock('book').read.acquire()
+  await two.readWriteLock('book').read.acquire()
+  await one.keyedLock('group', ['a', 'b']).acquire()
+  await two.fencedLock('stuck').acquire()
+  await redis.persist('stuck')
+  await sleep(PUBLISHED)
+}
+
+const cells = (line: string): string[] => line.split(/ {2,}/)
+
+void describe('holdfast ls', () => {
+  onServer('the locks, a line each, with their holders and how many wait', async (broken) => {
+    await town(broken)
+    const { url } = broken.server
+    const { code, out, error } = await holdfast(['ls'], { url })
+    assert.deepEqual([code, error], [0, ''])
+    assert.deepEqual(cells(linesOf(out)[0] ?? ''), ['NAME', 'KIND', 'HOLDER', 'LABEL', 'AGE', 'LEFT', 'WAITING'])
+    const rows = linesOf(out).slice(1).map(cells)
+    assert.deepEqual(
+      rows.map(([name, kind, , label, , , waiting]) => [name, kind, label, waiting]),
+      [
+        ['alone', 'lock', 'web-1', '0'],
+        ['book', 'readWriteLock', rows[1]?.[3], '0'],
+        ['busy', 'fairLock', 'web-1', '1'],
+        ['group', 'keyedLock', 'web-1', '0'],
+        ['stuck', 'fencedLock', 'web-2', '0'],
+      ],
+    )
+    assert.match(rows[1]?.[2] ?? '', /^[\da-f]{8} \+1$/)
+    for (const [, , , , age = ''] of rows) assert.match(age, /^[23]s$/)
+    assert.match(rows[0]?.[5] ?? '', /^2\ds$/)
+    assert.equal(rows[4]?.[5], 'never')
+    // The clients' clocks are the server's here, and nothing was written by looking.
+    assert.equal(await broken.redis.exists('holdfast:client:register'), 1)
+    assert.equal((await broken.redis.keys('holdfast:client:*-*')).filter((key) => !key.endsWith(':locks')).length, 2)
+  })
+
+  onServer('--blocked, --kind, a pattern, -o → only these', async (broken) => {
+    await town(broken)
+    const names = async (...args: string[]): Promise<string[]> =>
+      linesOf((await holdfast(['ls', '-o', 'name', ...args], { url: broken.server.url })).out).slice(1)
+    assert.deepEqual(await names('--blocked'), ['busy'])
+    assert.deepEqual(await names('--kind', 'keyedLock'), ['group'])
+    assert.deepEqual(await names('b*'), ['book', 'busy'])
+    assert.deepEqual(await names('b*', '--kind', 'lock'), [])
+    const all = 'name,kind,holder,label,age,left,waiting,waited,owner,client,mode,count,holders,token,key'
+    const { out } = await holdfast(['ls', 'stuck', '-o', all], { url: broken.server.url })
+    const [titles = '', row = ''] = linesOf(out)
+    assert.deepEqual(cells(titles).map((title) => title.toLowerCase()).join(), all)
+    const [, , , , , , , , owner = '', client = '', ...rest] = cells(row)
+    assert.ok(owner.startsWith(`${client}:`))
+    assert.deepEqual(rest, ['exclusive', '1', '1', '1', 'stuck'])
+    assert.match(linesOf((await holdfast(['ls', '-o', '+key'], { url: broken.server.url })).out)[0] ?? '', /WAITING {2}KEY$/)
+  })
+
+  onServer('--json → the documented fields, always all of them', async (broken) => {
+    await town(broken)
+    const { code, out } = await holdfast(['ls', '--json'], { url: broken.server.url })
+    assert.equal(code, 0)
+    const rows = linesOf(out).map((line) => JSON.parse(line) as Record<string, unknown>)
+    assert.deepEqual(rows.map(({ name }) => name), ['alone', 'book', 'busy', 'group', 'stuck'])
+    for (const row of rows)
+      assert.deepEqual(Object.keys(row), ['name', 'key', 'kind', 'holders', 'waiting', 'more', 'remaining', 'token'])
+    const [alone, book, busy, group, stuck] = rows as Record<string, Record<string, unknown>[]>[]
+    const [holder] = alone?.['holders'] ?? []
+    assert.deepEqual(Object.keys(holder ?? {}), ['owner', 'client', 'label', 'since', 'age', 'keys', 'mode', 'count'])
+    assert.ok(Number(holder?.['age']) >= 1900 && Number(holder?.['age']) < 10_000)
+    assert.equal(book?.['holders']?.length, 2)
+    assert.deepEqual(Object.keys(busy?.['waiting']?.[0] ?? {}), ['owner', 'client', 'label', 'since', 'age', 'keys'])
+    assert.deepEqual(group?.['holders']?.[0]?.['keys'], ['a', 'b'])
+    assert.deepEqual([stuck?.['remaining'], stuck?.['token'], alone?.['token']], [-1, '1', null])
+  })
+
+  onServer('hostile and wide names and labels → plain lines, one each; exact in JSON', async (broken) => {
+    // Longer ones are in no index.
+    const names = [...STRANGE_NAMES.filter((name) => name.length < 10_000), 'x'.repeat(2000)]
+    const wide = ['日本語の鍵', '🔒🔑', 'ne\u0301']
+    const client = await broken.open({ label: 'evil\u001b[2J\nweb-9\u202e' })
+    for (const name of [...names, ...wide]) await client.lock(name).acquire()
+    await sleep(PUBLISHED)
+    const { url } = broken.server
+    const { out } = await holdfast(['ls'], { url })
+    const lines = linesOf(out)
+    assert.equal(lines.length, 1 + names.length + wide.length)
+    for (const line of lines) assert.doesNotMatch(line, HIDDEN)
+    // Every name is followed by the kind, at the same column.
+    const widths = lines.slice(1).map((line) => widthOf(/^.*? (?=lock {2,}[\da-f]{8} )/.exec(line)?.[0] ?? ''))
+    assert.equal(new Set(widths).size, 1, widths.join())
+    const told = linesOf((await holdfast(['ls', '--json'], { url })).out)
+    for (const line of told) assert.doesNotMatch(line, HIDDEN)
+    const exact = told.map((line) => JSON.parse(line) as { name: string; holders: { label: string }[] })
+    assert.deepEqual(exact.map(({ name }) => name).sort(), [...names, ...wide].sort())
+    assert.equal(exact[0]?.holders[0]?.label, 'evil\u001b[2J\nweb-9\u202e')
+  })
+
+  if (TERMINAL)
+    onServer('a terminal → no line is wider, no colours; a scan shows how far it is', async (broken) => {
+      const client = await broken.open({ label: 'web-1'.repeat(20) })
+      await client.lock('n'.repeat(200)).acquire()
+      await client.lock('日'.repeat(60)).acquire()
+      await sleep(PUBLISHED)
+      for (const columns of [40, 80, 200]) {
+        const { out, code } = await holdfast(['ls'], { url: broken.server.url, columns })
+        assert.equal(code, 0)
+        assert.equal(linesOf(out).length, 3, out)
+        for (const line of linesOf(out)) assert.ok(widthOf(line) <= columns, line)
+        assert.ok(!out.includes('\u001b'), 'no colours')
+      }
+      const { out } = await holdfast(['ls', '--scan'], { url: broken.server.url, columns: 80 })
+      assert.match(out, /looked at [\d,]+ of [\d,]+ keys/)
+      const none = await holdfast(['ls', 'no*'], { url: broken.server.url, columns: 80 })
+      assert.match(none.out, /--scan also finds others/)
+      assert.equal(none.code, 0)
+    })
+
+  onServer('--scan → also a lock of Redisson; a user who may only read is enough', async ({ redis, server, open }) => {
+    await redis.hset('theirs', THEIRS, 1)
+    await redis.pexpire('theirs', 60_000)
+    await (await open()).lock('ours').acquire()
+    await sleep(PUBLISHED)
+    const looks =
+      '+ping +select +info +time +eval +evalsha +get +exists +type +pttl +hget +hmget +hgetall +hkeys +hlen +hexists +hscan +hstrlen ' +
+      '+lrange +llen +lindex +zrange +zscore +zcard +zcount'
+    await redis.call('ACL', 'SETUSER', 'looks', 'reset', 'on', '>secret', '~*', ...looks.split(' '))
+    const url = server.url.replace('redis://', 'redis://looks:secret@')
+    const listed = await holdfast(['ls', '-o', 'NAME,HOLDER,LABEL,AGE'], { url })
+    assert.deepEqual([listed.code, linesOf(listed.out).length], [0, 2], listed.error)
+    const refused = await holdfast(['ls', '--scan'], { url })
+    assert.equal(refused.code, 77, refused.error)
+    await redis.call('ACL', 'SETUSER', 'looks', '+scan', '+dbsize')
+    const { code, out, error } = await holdfast(['ls', '--scan', '-o', 'NAME,HOLDER,LABEL,AGE'], { url })
+    assert.deepEqual([code, error], [0, ''])
+    assert.deepEqual(cells(linesOf(out)[2] ?? ''), ['theirs', '00000000', '-', '-'])
+  })
+
+  onServer('a clock of this machine that is wrong → ages by the server’s', async ({ open, server }) => {
+    await (await open()).lock('a').acquire()
+    await sleep(PUBLISHED)
+    const bomb = `data:text/javascript,${encodeURIComponent('const now = Date.now; Date.now = () => now() + 7_200_000')}`
+    const { out } = await holdfast(['ls', '-o', 'AGE'], { url: server.url, env: { NODE_OPTIONS: `--import=${bomb}` } })
+    assert.match(linesOf(out)[1] ?? '', /^ *[1-9]s$/)
+  })
+
+  onServer('the reader of the pipe leaves → no error', async ({ open, server }) => {
+    const client = await open()
+    for (let i = 0; i < 300; i++) await client.lock(`lock:${i}:${'x'.repeat(500)}`).acquire()
+    await sleep(PUBLISHED)
+    const main = new URL('../../../../dist/cli/main.js', import.meta.url).pathname
+    const line = `"$0" "$1" ls | head -1; echo "\${PIPESTATUS[0]}"`
+    const env = { ...process.env, HOLDFAST_URL: server.url }
+    const out = execFileSync('bash', ['-c', line, process.execPath, main], { env, encoding: 'utf8' })
+    assert.match(out, /^NAME[^\n]*\n0\n$/)
+  })
+
+  test('what is wrong → 64 and the usage; no server → 69', { timeout: 60_000 }, async () => {
+    const url = `redis://127.0.0.1:${await freePort()}`
+    for (const [args, says] of [
+      [['a', 'b'], /one pattern/],
+      [['-o', 'NAME,SIZE'], /there is no column "SIZE"; the columns are NAME, KIND/],
+      [['--kind', 'mutex'], /--kind must be one of lock,/],
+      [['--url', 'memory:'], /must name a server/],
+    ] as const) {
+      const { code, out, error } = await holdfast(['ls', ...args], { url })
+      assert.deepEqual([code, out], [64, ''], args.join(' '))
+      assert.match(error, says)
+      assert.match(error, /\n\nUsage: holdfast ls \[PATTERN\]/)
+    }
+    const { code, error } = await holdfast(['ls'], { url })
+    assert.equal(code, 69)
+    assert.match(error, /^holdfast: [^\n]+\n$/)
+  })
+})

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client, Lock } from 'holdfast'
+import { type Broken, onServer } from '../../support/server.js'
+import { holdfast, TERMINAL } from './stage.js'
+
+const THEIRS = '00000000-0000-4000-8000-000000000000:55'
+
+const KINDS: Readonly<Record<string, (client: Client) => Lock>> = {
+  lock: (client) => client.lock('l'),
+  nonReentrantLock: (client) => client.nonReentrantLock('l'),
+  fairLock: (client) => client.fairLock('l'),
+  nonReentrantFairLock: (client) => client.nonReentrantFairLock('l'),
+  fencedLock: (client) => client.fencedLock('l'),
+  spinLock: (client) => client.spinLock('l'),
+  'readWriteLock.write': (client) => client.readWriteLock('l').write,
+  'fairReadWriteLock.write': (client) => client.readWriteLock('l', { fair: true }).write,
+  keyedLock: (client) => client.keyedLock('l', ['a', 'b']),
+}
+
+const ownerOf = async (lock: Lock): Promise<string> => (await lock.inspect()).holders[0]?.owner ?? assert.fail('it is free')
+
+/** One client holds the lock, another one waits. */
+const contended = async ({ open }: Broken, make: (client: Client) => Lock) => {
+  const [one, two] = [await open({ label: 'web-1' }), await open({ label: 'web-2' })]
+  const hold = await make(one).acquire()
+  const next = make(two).acquire()
+  next.catch(() => undefined)
+  // By now it is in the index, by which a keyed lock is found.
+  await sleep(2000)
+  return { one, two, hold, next, lock: make(two), owner: await ownerOf(make(one)) }
+}
+
+void describe('holdfast unlock', () => {
+  for (const [kind, make] of Object.entries(KINDS))
+    onServer(`${kind}: its owner → released, and the next waiter gets it at once`, async (broken) => {
+      const { hold, next, owner } = await contended(broken, make)
+      const { url } = broken.server
+      const wrong = await holdfast(['unlock', 'l', '--owner', THEIRS], { url })
+      assert.deepEqual([wrong.code, wrong.out], [1, ''])
+      assert.equal(wrong.error, `holdfast: that owner does not hold 'l'; it is held by web-1 (owner ${owner})\n`)
+      assert.equal(hold.lost, false)
+      const { code, out, error } = await holdfast(['unlock', 'l', '--owner', owner], { url })
+      assert.deepEqual([code, out, error], [0, `released 'l', which was held by web-1 (owner ${owner})\n`, ''])
+      const given = await Promise.race([next, sleep(3000)])
+      assert.ok(given !== undefined, 'the next waiter has it')
+      const again = await holdfast(['unlock', 'l', '--owner', owner], { url })
+      assert.equal(again.code, 1, 'the next holder is another owner')
+      assert.equal(given.lost, false)
+    })
+
+  onServer('a reader → the others go on reading; --force → all of them', async (broken) => {
+    const [one, two] = [await broken.open({ label: 'web-1' }), await broken.open({ label: 'web-2' })]
+    const { read } = one.readWriteLock('l')
+    await read.acquire()
+    const owner = await ownerOf(read)
+    await two.readWriteLock('l').read.acquire()
+    const { url } = broken.server
+    assert.equal((await holdfast(['unlock', 'l', '--owner', owner], { url })).code, 0)
+    assert.deepEqual((await read.inspect()).holders.map(({ client }) => client), [two.id])
+    assert.deepEqual(await broken.redis.keys(`*${owner}*`), [], 'its keys are gone')
+    await one.readWriteLock('l').read.acquire()
+    assert.equal((await holdfast(['unlock', 'l', '--force', '--yes'], { url })).code, 0)
+    assert.equal(await read.isLocked(), false)
+  })
+
+  onServer('a lock of Redisson, also re-entered and read → released', async ({ redis, server: { url } }) => {
+    await redis.hset('plain', THEIRS, 3)
+    await redis.hset('rw', 'mode', 'read', THEIRS, 2)
+    for (const level of [1, 2]) await redis.set(`{rw}:${THEIRS}:rwlock_timeout:${level}`, '1', 'PX', 60_000)
+    for (const key of ['plain', 'rw']) await redis.pexpire(key, 60_000)
+    for (const name of ['plain', 'rw']) {
+      const { code, error } = await holdfast(['unlock', name, '--owner', THEIRS], { url })
+      assert.equal(code, 0, error)
+      assert.equal(await redis.exists(name), 0)
+    }
+    assert.deepEqual(await redis.keys('*rwlock_timeout*'), [])
+  })
+
+  onServer('--force --yes → released, whatever the owner; the next waiter keeps it', async (broken) => {
+    const { next, owner } = await contended(broken, (client) => client.fairLock('l'))
+    const { url } = broken.server
+    const { code, out } = await holdfast(['unlock', 'l', '--force', '--yes'], { url })
+    assert.deepEqual([code, out], [0, `released 'l', which was held by web-1 (owner ${owner})\n`])
+    const hold = await next
+    await sleep(1500)
+    assert.equal(hold.lost, false)
+    await hold.release()
+    const free = await holdfast(['unlock', 'l', '--force', '--yes'], { url })
+    assert.deepEqual([free.code, free.out, free.error], [1, '', "holdfast: 'l' is not held\n"])
+  })
+
+  onServer('waited for as two kinds → released as what it is, once', async (broken) => {
+    const [one, two] = [await broken.open(), await broken.open()]
+    await one.lock('l').acquire()
+    const owner = await ownerOf(one.lock('l'))
+    const next = two.lock('l').acquire()
+    two.fairLock('l').acquire().catch(() => undefined)
+    await sleep(2500)
+    assert.equal((await holdfast(['unlock', 'l', '--force', '--yes'], { url: broken.server.url })).code, 0)
+    const hold = await next
+    assert.equal(hold.lost, false)
+    assert.notEqual(await ownerOf(one.lock('l')), owner)
+  })
+
+  onServer('a part of an owner, or a waiter → 1, and nothing changes', async (broken) => {
+    const { one, lock, owner } = await contended(broken, (client) => client.fairLock('l'))
+    const { url } = broken.server
+    const part = await holdfast(['unlock', 'l', '--owner', one.id], { url })
+    assert.equal(part.code, 1)
+    assert.match(part.error, /^holdfast: that is only a part of an owner; the lock is held by web-1/)
+    const [waiter] = (await lock.inspect()).waiting
+    assert.equal((await holdfast(['unlock', 'l', '--owner', waiter?.owner ?? assert.fail()], { url })).code, 1)
+    const state = await lock.inspect()
+    assert.deepEqual([state.holders[0]?.owner, state.waiting[0]?.owner], [owner, waiter.owner])
+  })
+
+  if (TERMINAL)
+    onServer('in a terminal → asks, unless --yes', async (broken) => {
+      const { one, owner } = await contended(broken, (client) => client.lock('l'))
+      const { url } = broken.server
+      for (const typed of ['n\n', '\n', 'maybe\n', '\u0004', '\u0003']) {
+        const { code, out } = await holdfast(['unlock', 'l', '--force'], { url, columns: 80, typed })
+        assert.match(out, /Release 'l', which is held by web-1\? \[y\/N\]/)
+        assert.equal(code, 1, JSON.stringify(typed))
+        assert.equal(await ownerOf(one.lock('l')), owner)
+      }
+      const agreed = await holdfast(['unlock', 'l', '--owner', owner], { url, columns: 80, typed: 'y\n' })
+      assert.equal(agreed.code, 0, agreed.out)
+      assert.match(agreed.out, /released 'l'/)
+      const next = await ownerOf(one.lock('l'))
+      const quiet = await holdfast(['unlock', 'l', '--owner', next, '--yes'], { url, columns: 80 })
+      assert.doesNotMatch(quiet.out, /\[y\/N\]/)
+      assert.equal(quiet.code, 0)
+    })
+
+  onServer('a user who may only read → 77, and it stays locked', async ({ redis, server, open }) => {
+    const client = await open()
+    await client.lock('l').acquire()
+    await redis.call('ACL', 'SETUSER', 'reader', 'on', '>secret', '~*', '&*', '+@read', '+@connection', '+@scripting', '+info', '+time')
+    const url = server.url.replace('redis://', 'redis://reader:secret@')
+    const { code, error } = await holdfast(['unlock', 'l', '--owner', await ownerOf(client.lock('l'))], { url })
+    assert.equal(code, 77, error)
+    assert.equal(await client.lock('l').isLocked(), true)
+  })
+
+  test('what is wrong → 64, the usage, and nothing is asked', async () => {
+    for (const [args, says] of [
+      [[], /the name of the lock is missing/],
+      [['l'], /either --owner OWNER or --force/],
+      [['l', '--owner', 'x', '--force'], /either --owner OWNER or --force/],
+      [['l', '--force'], /--force needs --yes/],
+      [['l', '--owner', ''], /--owner must not be empty/],
+      [['l', 'm', '--owner', 'x'], /one name/],
+    ] as const) {
+      const { code, out, error } = await holdfast(['unlock', ...args], { url: 'redis://127.0.0.1:1' })
+      assert.deepEqual([code, out], [64, ''], args.join(' '))
+      assert.match(error, says)
+      assert.match(error, /Usage: holdfast unlock NAME --owner OWNER/)
+    }
+  })
+})
