@@ -21,6 +21,7 @@ const lockCalls = (kind: string): Readonly<Record<string, Call>> => {
     [`${kind}.acquire`]: (client, options) => of(client, 'x').acquire(options),
     [`${kind}.tryAcquire`]: (client, options) => of(client, 'x').tryAcquire(options),
     [`${kind}.using`]: (client, options) => of(client, 'x').using(options, work),
+    [`${kind}.forceRelease`]: (client, options) => of(client, 'x').forceRelease(options),
     [`${kind}.for.lock`]: (client, options) => of(client, 'x').for(client.owner()).lock(-1, options),
     [`${kind}.for.tryLock`]: (client, options) => of(client, 'x').for(client.owner()).tryLock(1, -1, options),
   }

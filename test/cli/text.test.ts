@@ -34,7 +34,11 @@ void describe('text of the command line', () => {
     for (let width = 0; width < 12; width++) assert.ok(widthOf(cutTo('a日b🔒c한d', width)) <= width)
   })
 
-  const COLUMNS = [{ title: 'NAME', least: 6 }, { title: 'AGE', right: true }, { title: 'LABEL', least: 5 }]
+  const COLUMNS = [
+    { title: 'NAME', least: 6 },
+    { title: 'AGE', right: true },
+    { title: 'LABEL', least: 5 },
+  ]
 
   test('a table → columns begin at one place, whatever the letters are', () => {
     const rows = [
@@ -73,7 +77,15 @@ void describe('text of the command line', () => {
     test(`${ms} ms → ${text}`, () => assert.equal(spanOf(ms), text))
 
   test('a word for a shell → the shell reads that very word', { skip: process.platform === 'win32' }, () => {
-    const names = ['plain', 'a b', "it's", '$HOME `x` "y" \\ *', 'ünï日', '-x', ...STRANGE_NAMES.filter((one) => one.length < 100)]
+    const names = [
+      'plain',
+      'a b',
+      "it's",
+      '$HOME `x` "y" \\ *',
+      'ünï日',
+      '-x',
+      ...STRANGE_NAMES.filter((one) => one.length < 100),
+    ]
     for (const name of names.filter((one) => !one.includes('\u0000'))) {
       const word = shellWord(name)
       const { stdout } = spawnSync('bash', ['-c', `printf %s ${word}`], { env: { ...process.env, LC_ALL: 'C.UTF-8' } })

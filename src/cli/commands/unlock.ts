@@ -53,7 +53,8 @@ const wantedOf = (positionals: readonly string[], values: Values): Wanted => {
   const name = nameIn(positionals)
   if (force === (owner !== undefined)) throw new UsageError('write either --owner OWNER or --force')
   if (owner === '') throw new UsageError('--owner must not be empty')
-  if (force && !yes && !process.stdin.isTTY) throw new UsageError('--force needs --yes if there is no terminal to ask in')
+  if (force && !yes && !process.stdin.isTTY)
+    throw new UsageError('--force needs --yes if there is no terminal to ask in')
   return { name, owner, kind: kindOf(values.kind), asks: !yes && process.stdin.isTTY }
 }
 

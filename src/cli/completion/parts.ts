@@ -26,4 +26,4 @@ export const wordsOf = ({ page: { words = [] } }: Described, all: readonly Descr
 export const brief = ({ help }: Option): string => help.split(/ \(|[:;,] /)[0] ?? ''
 
 /** A text in single quotes, as all three shells read it. */
-export const quote = (text: string): string => `'${text.replaceAll("'", "’")}'`
+export const quote = (text: string): string => `'${text.replaceAll("'", '’')}'`

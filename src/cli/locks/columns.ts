@@ -17,8 +17,10 @@ const oldest = (people: People, now: number): string => {
   return times.length === 0 ? '' : spanOf(now - times.reduce((one, other) => Math.min(one, other)))
 }
 
-const firstOf = ({ holders }: ListedLock, text: (holder: ListedLock['holders'][number]) => string | undefined): string =>
-  holders[0] === undefined ? '' : plainText(text(holders[0]) ?? '')
+const firstOf = (
+  { holders }: ListedLock,
+  text: (holder: ListedLock['holders'][number]) => string | undefined,
+): string => (holders[0] === undefined ? '' : plainText(text(holders[0]) ?? ''))
 
 /** The first part of a client's id is enough for people. */
 export const shortId = (client: string): string => plainText(client.slice(0, 8))
@@ -49,7 +51,11 @@ const COLUMNS = {
   OWNER: { help: 'the whole owner, for unlock', of: (lock) => firstOf(lock, ({ owner }) => owner) },
   CLIENT: { help: 'the whole id of the client', of: (lock) => firstOf(lock, ({ client }) => client) },
   MODE: { help: 'exclusive, read or write', of: (lock) => firstOf(lock, ({ mode }) => mode) },
-  COUNT: { help: 'how often its owner has acquired it', right: true, of: (lock) => firstOf(lock, ({ count }) => `${count}`) },
+  COUNT: {
+    help: 'how often its owner has acquired it',
+    right: true,
+    of: (lock) => firstOf(lock, ({ count }) => `${count}`),
+  },
   HOLDERS: { help: 'how many hold it', right: true, of: ({ holders }) => `${holders.length}` },
   TOKEN: { help: 'the newest fencing token', right: true, of: ({ token = '' }) => String(token) },
   KEY: { help: 'the key on the server', least: 12, of: ({ key }) => plainMessage(key) },
@@ -78,7 +84,7 @@ export const titlesOf = (text: string | undefined): readonly Title[] => {
 
 export const columnsOf = (titles: readonly Title[]): readonly Column[] =>
   titles.map((title) => {
-    const { right, least }: Omit<Column, 'title'> = COLUMNS[title]
+    const { right, least }: Kind = COLUMNS[title]
     return { title, right, least }
   })
 

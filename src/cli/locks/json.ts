@@ -1,4 +1,4 @@
-import type { Aged, ListedLock } from '../../api/listing.js'
+import type { ListedLock } from '../../api/listing.js'
 import { plainJson } from '../../plain-text.js'
 
 /** Every field is always there; `null`: it is not known, or there is none. */
@@ -6,9 +6,9 @@ const personOf = (
   one: ListedLock['holders'][number] | ListedLock['waiting'][number],
   now: number,
 ): Readonly<Record<string, unknown>> => {
-  const { owner, client, label = null, since, keys = null }: typeof one & Aged = one
+  const { owner, client, label, since, keys } = one
   const age = since === undefined ? null : Math.max(0, Math.round(now - since))
-  return { owner, client, label, since: since ?? null, age, keys }
+  return { owner, client, label: label ?? null, since: since ?? null, age, keys: keys ?? null }
 }
 
 /** A lock for programs, on one line: the schema is in docs/command-line.md. `now`: the server's time. */

@@ -21,9 +21,13 @@ const scriptOf = async (shell: string): Promise<string> => {
 /** What bash offers for the last of these words. */
 const offered = (script: string, words: readonly string[]): string[] => {
   const set = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}`
-  const { stdout, stderr } = spawnSync('bash', ['-c', `${script}\n${set}; _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"`], {
-    encoding: 'utf8',
-  })
+  const { stdout, stderr } = spawnSync(
+    'bash',
+    ['-c', `${script}\n${set}; _holdfast; printf '%s\\n' "\${COMPREPLY[@]}"`],
+    {
+      encoding: 'utf8',
+    },
+  )
   assert.equal(stderr, '')
   return linesOf(stdout)
 }
@@ -46,7 +50,10 @@ void describe('help and completion', () => {
 
   test('every option is in the help of its command, and on the page about it', async () => {
     const page = readFileSync(new URL('../../../../docs/command-line.md', import.meta.url), 'utf8')
-    for (const { name, page: { options } } of all) {
+    for (const {
+      name,
+      page: { options },
+    } of all) {
       const { out } = await holdfast(['help', name])
       for (const option of Object.keys(options)) {
         assert.ok(out.includes(`--${option}`), `${name} --${option}`)
@@ -66,16 +73,23 @@ void describe('help and completion', () => {
     assert.deepEqual(offered(script, ['holdfast', 'ls', '--config', '']), [], 'readline completes paths')
     assert.deepEqual(offered(script, ['holdfast', 'run', 'name', '-w', '']), [])
     assert.deepEqual(offered(script, ['holdfast', 'run', 'name', '--', 'prin']).includes('printf'), true)
-    for (const { name, page: { options } } of all) {
+    for (const {
+      name,
+      page: { options },
+    } of all) {
       const words = offered(script, ['holdfast', name, '-'])
-      for (const option of [...Object.keys(options), 'help']) assert.ok(words.includes(`--${option}`), `${name} ${option}`)
+      for (const option of [...Object.keys(options), 'help'])
+        assert.ok(words.includes(`--${option}`), `${name} ${option}`)
     }
   })
 
   for (const shell of ['zsh', 'fish'])
     test(`${shell} → knows every command and option, and is valid`, async (t) => {
       const script = await scriptOf(shell)
-      for (const { name, page: { options } } of all) {
+      for (const {
+        name,
+        page: { options },
+      } of all) {
         assert.ok(script.includes(name))
         for (const option of Object.keys(options))
           assert.ok(script.includes(shell === 'fish' ? `-l ${option}` : `--${option}`), `${name} ${option}`)

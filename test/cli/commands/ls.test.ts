@@ -17,7 +17,10 @@ const town = async ({ open, redis }: Broken): Promise<void> => {
   const [one, two] = [await open({ label: 'web-1' }), await open({ label: 'web-2' })]
   await one.lock('alone').acquire()
   await one.fairLock('busy').acquire()
-  two.fairLock('busy').acquire().catch(() => undefined)
+  two
+    .fairLock('busy')
+    .acquire()
+    .catch(() => undefined)
   await one.readWriteLock('book').read.acquire()
   await two.readWriteLock('book').read.acquire()
   await one.keyedLock('group', ['a', 'b']).acquire()
@@ -66,11 +69,19 @@ void describe('holdfast ls', () => {
     const all = 'name,kind,holder,label,age,left,waiting,waited,owner,client,mode,count,holders,token,key'
     const { out } = await holdfast(['ls', 'stuck', '-o', all], { url: broken.server.url })
     const [titles = '', row = ''] = linesOf(out)
-    assert.deepEqual(cells(titles).map((title) => title.toLowerCase()).join(), all)
+    assert.deepEqual(
+      cells(titles)
+        .map((title) => title.toLowerCase())
+        .join(),
+      all,
+    )
     const [, , , , , , , , owner = '', client = '', ...rest] = cells(row)
     assert.ok(owner.startsWith(`${client}:`))
     assert.deepEqual(rest, ['exclusive', '1', '1', '1', 'stuck'])
-    assert.match(linesOf((await holdfast(['ls', '-o', '+key'], { url: broken.server.url })).out)[0] ?? '', /WAITING {2}KEY$/)
+    assert.match(
+      linesOf((await holdfast(['ls', '-o', '+key'], { url: broken.server.url })).out)[0] ?? '',
+      /WAITING {2}KEY$/,
+    )
   })
 
   onServer('--json → the documented fields, always all of them', async (broken) => {
@@ -78,7 +89,10 @@ void describe('holdfast ls', () => {
     const { code, out } = await holdfast(['ls', '--json'], { url: broken.server.url })
     assert.equal(code, 0)
     const rows = linesOf(out).map((line) => JSON.parse(line) as Record<string, unknown>)
-    assert.deepEqual(rows.map(({ name }) => name), ['alone', 'book', 'busy', 'group', 'stuck'])
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['alone', 'book', 'busy', 'group', 'stuck'],
+    )
     for (const row of rows)
       assert.deepEqual(Object.keys(row), ['name', 'key', 'kind', 'holders', 'waiting', 'more', 'remaining', 'token'])
     const [alone, book, busy, group, stuck] = rows as Record<string, Record<string, unknown>[]>[]

@@ -9,29 +9,38 @@ import { holdfast, linesOf } from './stage.js'
 const THEIRS = '00000000-0000-4000-8000-000000000000:55'
 
 void describe('holdfast show', () => {
-  onServer('a lock that others wait for → its holder, the line in order, the command that releases it', async (broken) => {
-    const [one, two, three] = [
-      await broken.open({ label: 'web-1' }),
-      await broken.open({ label: 'web-2' }),
-      await broken.open({ label: 'web-3' }),
-    ]
-    await one.fairLock('orders').acquire()
-    two.fairLock('orders').acquire().catch(() => undefined)
-    await broken.until(async () => (await one.fairLock('orders').inspect()).waiting.length === 1)
-    three.fairLock('orders').acquire().catch(() => undefined)
-    await broken.until(async () => (await one.fairLock('orders').inspect()).waiting.length === 2)
-    await sleep(2000)
-    const owner = (await one.fairLock('orders').inspect()).holders[0]?.owner ?? assert.fail()
-    const { code, out, error } = await holdfast(['show', 'orders'], { url: broken.server.url })
-    assert.deepEqual([code, error], [0, ''])
-    assert.match(
-      out,
-      new RegExp(
-        `^orders \\(fairLock\\)\n {2}held by {2}web-1, for \\ds\n {11}owner ${owner}\n {2}lease {4}ends in 2\\ds, unless it is renewed\n` +
-          ` {2}waiting {2}1\\. web-2, for \\ds\n {11}2\\. web-3, for \\ds\n\n[^\n]+\n {2}holdfast unlock --owner ${owner} orders\n$`,
-      ),
-    )
-  })
+  onServer(
+    'a lock that others wait for → its holder, the line in order, the command that releases it',
+    async (broken) => {
+      const [one, two, three] = [
+        await broken.open({ label: 'web-1' }),
+        await broken.open({ label: 'web-2' }),
+        await broken.open({ label: 'web-3' }),
+      ]
+      await one.fairLock('orders').acquire()
+      two
+        .fairLock('orders')
+        .acquire()
+        .catch(() => undefined)
+      await broken.until(async () => (await one.fairLock('orders').inspect()).waiting.length === 1)
+      three
+        .fairLock('orders')
+        .acquire()
+        .catch(() => undefined)
+      await broken.until(async () => (await one.fairLock('orders').inspect()).waiting.length === 2)
+      await sleep(2000)
+      const owner = (await one.fairLock('orders').inspect()).holders[0]?.owner ?? assert.fail()
+      const { code, out, error } = await holdfast(['show', 'orders'], { url: broken.server.url })
+      assert.deepEqual([code, error], [0, ''])
+      assert.match(
+        out,
+        new RegExp(
+          `^orders \\(fairLock\\)\n {2}held by {2}web-1, for \\ds\n {11}owner ${owner}\n {2}lease {4}ends in 2\\ds, unless it is renewed\n` +
+            ` {2}waiting {2}1\\. web-2, for \\ds\n {11}2\\. web-3, for \\ds\n\n[^\n]+\n {2}holdfast unlock --owner ${owner} orders\n$`,
+        ),
+      )
+    },
+  )
 
   onServer('each kind, just acquired → found at once, without waiting for the index', async ({ open, server }) => {
     const client = await open({ label: 'web-1' })
@@ -50,24 +59,33 @@ void describe('holdfast show', () => {
     assert.match(await said('twice'), /held by {2}web-1, acquired 2 times\n/)
   })
 
-  onServer('a keyed lock → its keys; a lock of Redisson → its owner; one that never expires → so it says', async (broken) => {
-    const { redis, server } = broken
-    const client = await broken.open({ label: 'web-1' })
-    await client.keyedLock('group', ['a', 'b']).acquire()
-    await redis.hset('theirs', THEIRS, 1)
-    await sleep(2000)
-    const group = await holdfast(['show', 'group'], { url: server.url })
-    assert.match(group.out, /^group \(keyedLock\)\n {2}held by {2}web-1, keys a, b, for \ds\n/)
-    const theirs = await holdfast(['show', 'theirs'], { url: server.url })
-    assert.match(theirs.out, new RegExp(`held by {2}client ${THEIRS.slice(0, 36)}\n {11}owner ${THEIRS}\n`))
-    assert.match(theirs.out, /lease {4}has no end[^]*It stays locked until somebody releases it/)
-  })
+  onServer(
+    'a keyed lock → its keys; a lock of Redisson → its owner; one that never expires → so it says',
+    async (broken) => {
+      const { redis, server } = broken
+      const client = await broken.open({ label: 'web-1' })
+      await client.keyedLock('group', ['a', 'b']).acquire()
+      await redis.hset('theirs', THEIRS, 1)
+      await sleep(2000)
+      const group = await holdfast(['show', 'group'], { url: server.url })
+      assert.match(group.out, /^group \(keyedLock\)\n {2}held by {2}web-1, keys a, b, for \ds\n/)
+      const theirs = await holdfast(['show', 'theirs'], { url: server.url })
+      assert.match(theirs.out, new RegExp(`held by {2}client ${THEIRS.slice(0, 36)}\n {11}owner ${THEIRS}\n`))
+      assert.match(theirs.out, /lease {4}has no end[^]*It stays locked until somebody releases it/)
+    },
+  )
 
   onServer('waited for as two kinds → both; --kind → that one; --json → as ls prints it', async (broken) => {
     const [one, two] = [await broken.open(), await broken.open()]
     await one.lock('both').acquire()
-    two.lock('both').acquire().catch(() => undefined)
-    two.fairLock('both').acquire().catch(() => undefined)
+    two
+      .lock('both')
+      .acquire()
+      .catch(() => undefined)
+    two
+      .fairLock('both')
+      .acquire()
+      .catch(() => undefined)
     await sleep(2500)
     const { url } = broken.server
     const { out } = await holdfast(['show', 'both'], { url })
@@ -77,20 +95,23 @@ void describe('holdfast show', () => {
     assert.equal(linesOf((await holdfast(['show', 'both', '--json', '--kind', 'lock'], { url })).out).length, 1)
   })
 
-  onServer('a hostile name, label and owner → plain lines, and a command that reaches that very lock', async (broken) => {
-    const name = "-a\u001b[2J\n'b' $(touch x)\u202e"
-    const client = await broken.open({ label: 'evil\u001b[2J\nheld by nobody' })
-    await client.lock(name).acquire()
-    await broken.redis.hset('odd', `x\u001b[2J:1`, 1)
-    const { url } = broken.server
-    const shown = await holdfast(['show', '--', name], { url })
-    assert.equal(shown.code, 0, shown.error)
-    for (const line of linesOf(shown.out)) assert.doesNotMatch(line, HIDDEN)
-    assert.ok(!linesOf(shown.out).includes('held by nobody'))
-    const command = linesOf(shown.out).at(-1)?.trim() ?? ''
-    assert.match(command, /^holdfast unlock --owner \S+ -- \$'/)
-    assert.equal((await holdfast(['show', 'odd'], { url })).code, 1, 'no client has such an owner')
-  })
+  onServer(
+    'a hostile name, label and owner → plain lines, and a command that reaches that very lock',
+    async (broken) => {
+      const name = "-a\u001b[2J\n'b' $(touch x)\u202e"
+      const client = await broken.open({ label: 'evil\u001b[2J\nheld by nobody' })
+      await client.lock(name).acquire()
+      await broken.redis.hset('odd', `x\u001b[2J:1`, 1)
+      const { url } = broken.server
+      const shown = await holdfast(['show', '--', name], { url })
+      assert.equal(shown.code, 0, shown.error)
+      for (const line of linesOf(shown.out)) assert.doesNotMatch(line, HIDDEN)
+      assert.ok(!linesOf(shown.out).includes('held by nobody'))
+      const command = linesOf(shown.out).at(-1)?.trim() ?? ''
+      assert.match(command, /^holdfast unlock --owner \S+ -- \$'/)
+      assert.equal((await holdfast(['show', 'odd'], { url })).code, 1, 'no client has such an owner')
+    },
+  )
 
   onServer('free, or another program’s key → 1; a name that cannot be one → 64', async ({ redis, server: { url } }) => {
     await redis.set('text', 'x')
