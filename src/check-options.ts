@@ -117,7 +117,6 @@ export const checkAmount = (value: unknown, what: string, least: number, most = 
 /** The options of each call. One that is misspelt, or belongs to another call, must not be ignored. */
 export const OPTIONS = {
   acquire: ['wait', 'lease', 'renew', 'signal', 'owner'],
-  forceRelease: ['owner'],
   semaphore: ['permits', 'wait', 'signal'],
   semaphoreAcquire: ['permits', 'wait', 'signal', 'waitForSetup'],
   permits: ['lease', 'renew', 'wait', 'signal'],

@@ -8,7 +8,7 @@ export interface Described {
 }
 
 export const describedOf = (all: readonly Entry[]): Promise<readonly Described[]> =>
-  Promise.all(all.map(async ({ name, summary, load }) => ({ name, summary, page: (await load()).page })))
+  Promise.all(all.map(async (entry) => ({ name: entry.name, summary: entry.summary, page: (await entry.load()).page })))
 
 const HELP: Option = { type: 'boolean', short: 'h', help: 'print this help' }
 

@@ -38,7 +38,7 @@ export const leftOf = ({ remaining }: ListedLock): string => {
 const COLUMNS = {
   NAME: { help: 'the name', least: 12, of: ({ name }) => plainMessage(name) },
   KIND: { help: 'the kind of lock', of: ({ kind }) => kind },
-  HOLDER: { help: 'the client that holds it, the first part of its id, and how many others', of: holderOf },
+  HOLDER: { help: 'the first part of the id of its client, and how many others', of: holderOf },
   LABEL: { help: 'the label of that client', least: 8, of: (lock) => firstOf(lock, ({ label }) => label) },
   AGE: { help: 'how long it has been held', right: true, of: ({ holders }, now) => oldest(holders, now) },
   LEFT: { help: 'what is left of the lease', right: true, of: leftOf },

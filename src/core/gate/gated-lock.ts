@@ -1,5 +1,5 @@
 import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
-import { checkAcquire, checkName, checkOptions, checkOwner, OPTIONS, usingArgs } from '../../check-options.js'
+import { checkAcquire, checkName, checkOptions, checkOwner, usingArgs } from '../../check-options.js'
 import type { Owner } from '../../api/hold.js'
 import type { AcquireOptions, ForceReleaseOptions, Lock, LockState } from '../../api/lock.js'
 import type { OwnedLock } from '../../api/owned-lock.js'
@@ -35,7 +35,7 @@ export interface LockHome {
 
 /** The owner whose hold is released by force; undefined: any holder. */
 export const forcedOwner = (options: ForceReleaseOptions | undefined): string | undefined => {
-  const { owner } = checkOptions(options, OPTIONS.forceRelease)
+  const { owner } = checkOptions(options, ['owner'])
   return owner === undefined ? undefined : checkName(owner, 'owner')
 }
 
