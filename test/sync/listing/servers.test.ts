@@ -112,15 +112,15 @@ void test('on a cluster → locks of all slots, by the index and by a scan', { t
     return undefined
   })
   if (cluster === undefined) return
-  let client: Client | undefined
+  const opened: Client[] = []
   t.after(async () => {
-    await client?.close()
+    for (const client of opened) await client.close()
     await cluster.stop()
   })
-  client = await connect(cluster.url)
+  const client = await connect(cluster.url)
+  opened.push(client)
   const names = Array.from({ length: 30 }, (_, i) => `lock:${i}`)
-  const locked = client
-  await Promise.all(names.map((name) => locked.lock(name).acquire()))
+  await Promise.all(names.map((name) => client.lock(name).acquire()))
   const scanned = await all(client, { scan: true })
   assert.deepEqual(scanned.map(({ name }) => name).sort(), [...names].sort(), 'by a scan, before they are old')
   await sleep(2000)
