@@ -17,36 +17,39 @@ const shown = async (text: string, port: string): Promise<string> => {
   return stdout
 }
 
-onServer('docs/operations.md: who holds a lock, who waits, and how it is freed', async ({ server, open, until }) => {
-  const { port } = new URL(server.url)
-  const [holder, waiting] = [await open({ label: 'worker-7', watchdog: 3000 }), await open({ label: 'worker-8' })]
-  const hold = await holder.lock('invoice:7').acquire()
-  const next = waiting.lock('invoice:7').acquire()
-  await until(async () => (await holder.lock('invoice:7').inspect()).waiting.length === 1)
+onServer(
+  'docs/operations.md: its examples show the lock holder and the waiter, and free the lock',
+  async ({ server, open, until }) => {
+    const { port } = new URL(server.url)
+    const [holder, waiting] = [await open({ label: 'worker-7', watchdog: 3000 }), await open({ label: 'worker-8' })]
+    const hold = await holder.lock('invoice:7').acquire()
+    const next = waiting.lock('invoice:7').acquire()
+    await until(async () => (await holder.lock('invoice:7').inspect()).waiting.length === 1)
 
-  const [whoHolds = '', label = '', line = '', redisson = '', ...others] = blocks('sh')
-  assert.deepEqual(others, [])
-  const [type, owner = '', level, left] = (await shown(whoHolds, port)).split('\n')
-  assert.deepEqual([type, owner.slice(0, 36), level], ['hash', holder.id, '1'])
-  assert.equal(owner[14], '8')
-  assert.ok(Number(left) > 0 && Number(left) <= 3000)
-  const [text = '', alive] = (await shown(label, port)).split('\n')
-  assert.equal((JSON.parse(text) as { label: string }).label, 'worker-7')
-  assert.ok(Number(alive) > 0)
-  const [place = '', again, deadline, seconds] = (await shown(line, port)).split('\n')
-  assert.equal(place.slice(0, 36), waiting.id)
-  assert.equal(again, place)
-  const rest = Number(deadline) / 1000 - Number(seconds)
-  assert.ok(rest > 5 && rest < 12, `${rest} s`)
-  assert.match(await shown(redisson, port), /redisson_lock__channel:\{invoice:7\}\n0/)
+    const [whoHolds = '', label = '', line = '', redisson = '', ...others] = blocks('sh')
+    assert.deepEqual(others, [])
+    const [type, owner = '', level, left] = (await shown(whoHolds, port)).split('\n')
+    assert.deepEqual([type, owner.slice(0, 36), level], ['hash', holder.id, '1'])
+    assert.equal(owner[14], '8')
+    assert.ok(Number(left) > 0 && Number(left) <= 3000)
+    const [text = '', alive] = (await shown(label, port)).split('\n')
+    assert.equal((JSON.parse(text) as { label: string }).label, 'worker-7')
+    assert.ok(Number(alive) > 0)
+    const [place = '', again, deadline, seconds] = (await shown(line, port)).split('\n')
+    assert.equal(place.slice(0, 36), waiting.id)
+    assert.equal(again, place)
+    const rest = Number(deadline) / 1000 - Number(seconds)
+    assert.ok(rest > 5 && rest < 12, `${rest} s`)
+    assert.match(await shown(redisson, port), /redisson_lock__channel:\{invoice:7\}\n0/)
 
-  const [force = ''] = blocks('sh force')
-  const freed = performance.now()
-  assert.match(await shown(force, port), /^1\n/)
-  await next
-  assert.ok(performance.now() - freed < 2500, 'the first of the line has it within about a second')
-  await until(() => hold.signal.aborted, 3000)
-})
+    const [force = ''] = blocks('sh force')
+    const freed = performance.now()
+    assert.match(await shown(force, port), /^1\n/)
+    await next
+    assert.ok(performance.now() - freed < 2500, 'the first of the line has it within about a second')
+    await until(() => hold.signal.aborted, 3000)
+  },
+)
 
 onServer('docs/operations.md: permits that nobody has any more are added', async ({ server, open }) => {
   const { port } = new URL(server.url)
