@@ -80,7 +80,7 @@ export const rowOf = async (home: ListHome, claim: Claim, labels: Labels, state:
 /** The labels of clients, each read once. */
 export class Labels {
   readonly #home: ListHome
-  readonly #asked = new Set<string>()
+  readonly #reads = new Map<string, Promise<void>>()
   readonly #known = new Map<string, string>()
 
   constructor(home: ListHome) {
@@ -88,10 +88,15 @@ export class Labels {
   }
 
   async of(clients: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const fresh = [...new Set(clients)].filter((client) => !this.#asked.has(client))
-    for (const client of fresh) this.#asked.add(client)
-    if (fresh.length > 0)
-      for (const [client, label] of await this.#home.readLabels(fresh)) this.#known.set(client, label)
+    const fresh = [...new Set(clients)].filter((client) => !this.#reads.has(client))
+    const read = fresh.length > 0 ? this.#read(fresh) : Promise.resolve()
+    for (const client of fresh) this.#reads.set(client, read)
+    // Another row may have asked for some of them, and still waits for the answer.
+    await Promise.all(clients.flatMap((client) => this.#reads.get(client) ?? []))
     return this.#known
+  }
+
+  async #read(clients: readonly string[]): Promise<void> {
+    for (const [client, label] of await this.#home.readLabels(clients)) this.#known.set(client, label)
   }
 }
