@@ -98,6 +98,8 @@ export const LEVEL_COUNT = '^[1-9]%d?%d?%d?$'
 export const LONGEST_NAME = 100
 /** If members of a sorted set or places of a line come to more bytes than this, a script reads no more of them. */
 export const LONGEST_READ = 500_000
+/** The longest entry of a client's index, in bytes. */
+export const LONGEST_ENTRY = 100_000
 /** A grant of a rate limiter: one byte with the length of its id, the id, and four bytes for the number of permits. */
 export const LONGEST_GRANT = 1 + 255 + 4
 /** The length of a field of a keyed lock, the hash of a key; and the length with the blank after it. */

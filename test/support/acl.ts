@@ -14,7 +14,8 @@ export interface AclLine {
 /** The lines of SECURITY.md, as they stand there. */
 const lines = readFileSync(new URL('../../../SECURITY.md', import.meta.url), 'utf8')
   .split('\n')
-  .filter((line) => line.startsWith('ACL SETUSER holdfast '))
+  .map((line) => line.trim())
+  .filter((line) => /^ACL SETUSER holdfast(-reader)? /.test(line))
 
 const parse = (line: string | undefined): AclLine => {
   const words = (line ?? assert.fail('a line is missing in SECURITY.md')).split(' ')
@@ -23,14 +24,16 @@ const parse = (line: string | undefined): AclLine => {
   return { words, keys: rules('~'), channels: rules('&'), commands: rules('+') }
 }
 
-assert.equal(lines.length, 2)
+assert.equal(lines.length, 3)
 /** For names that begin with `app:`, and for any. */
 export const APP_LINE = parse(lines[0])
 export const ANY_LINE = parse(lines[1])
+/** For a user who only looks. */
+export const READER_LINE = parse(lines[2])
 
 /** Makes the user of the line, and gives what stands before the host in its URLs. */
 export const admit = async (redis: Redis, { words }: AclLine, password: string): Promise<string> => {
   const [name = '', ...args] = words.map((word) => (word === PASSWORD ? `>${password}` : word))
   assert.equal(await redis.call(name, ...args), 'OK')
-  return `holdfast:${password}`
+  return `${words[2] ?? ''}:${password}`
 }

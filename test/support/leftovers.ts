@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict'
+
 /** Fencing tokens count on for ever. */
 export const isCounter = (key: string): boolean => key.startsWith('redisson_lock_token:')
 
@@ -6,3 +8,19 @@ export const isTurn = (key: string): boolean => /^holdfast_(?:line|keyed|rwlock|
 
 /** What may still be there after every client has closed. */
 export const mayStay = (key: string): boolean => isCounter(key) || isTurn(key)
+
+/** What `client.list` reads: which clients there are, and what each holds. */
+export const isListing = (key: string): boolean => /holdfast:client:(?:register|[\da-f-]{36}:locks)$/.test(key)
+
+/** What clients have published for `client.list` goes by itself, within so many ms. */
+export const assertListingEnds = async (
+  keys: readonly string[],
+  pttl: (key: string) => unknown,
+  most: number,
+): Promise<void> => {
+  for (const key of keys.filter(isListing)) {
+    const left = Number(await pttl(key))
+    // -2: it has gone since.
+    assert.ok(left !== -1 && left <= most, `${key} stays for ${left} ms, and not for ${most} at most`)
+  }
+}

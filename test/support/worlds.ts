@@ -5,7 +5,7 @@ import { virtualClock } from 'holdfast/testing'
 import { Redis } from 'ioredis'
 import { systemClock } from '#src/base/clock.js'
 import { closeMemoryServer, openMemoryServer } from '#src/engine/memory/registry.js'
-import { mayStay } from './leftovers.js'
+import { assertListingEnds, isListing, mayStay } from './leftovers.js'
 import { startProxy } from './proxy.js'
 import { startRedis } from './redis-server.js'
 
@@ -174,7 +174,11 @@ export const build = (engine: string, id: string, ways: Ways): World => {
         await run(Promise.all(clients.map((client) => client.close())))
         await ways.silence()
         channels = (await raw('PUBSUB', 'CHANNELS', '*')) as string[]
-        keys = ((await world.raw('KEYS', '*')) as string[]).filter((key) => !mayStay(key))
+        const left = (await world.raw('KEYS', '*')) as string[]
+        keys = left.filter((key) => !mayStay(key) && !isListing(key))
+        const pttl = async (key: string): Promise<number> => Number(await raw('PTTL', key))
+        // Who closes without releasing can be found for as long as what it left lasts, and not longer.
+        await assertListingEnds(left, pttl, Math.max(0, ...(await Promise.all(keys.map(pttl)))) + world.slack)
       } finally {
         await ways.end()
       }

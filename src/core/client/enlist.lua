@@ -1,17 +1,23 @@
--- A client is connected, or still is: from now on it counts for so long, unless it counts for longer already. A few whose time is over are removed.
+-- A client counts for so long from now on; 0: no longer, because it has closed. A few others whose time is over are removed.
 -- KEYS register
 -- ARGV client, stays (ms)
--- returns integer how many were removed
+-- returns integer how many others were removed
 
-local now = serverNow()
-local till = now + stays
-if (tonumber(redis.call('ZSCORE', register, client) or 0) or 0) < till then
-  redis.call('ZADD', register, till, client)
-end
--- Without the permission for it, no key stays behind that never expires.
-if redis.call('PTTL', register) < stays and type(redis.pcall('PEXPIRE', register, 2 * stays)) == 'table' then
+local now, left = serverNow(), redis.call('PTTL', register)
+local over = membersAt(register, 0, 100, now)
+if stays > 0 then
+  redis.call('ZADD', register, now + stays, client)
+else
   redis.call('ZREM', register, client)
 end
-local over = membersAt(register, 0, 100, now)
-for i = 1, #over, 2 do redis.call('ZREM', register, over[i]) end
+for i = 1, #over, 2 do
+  if over[i] ~= client then redis.call('ZREM', register, over[i]) end
+end
+-- The key lasts as long as the last of them, but no score that a stranger wrote makes it last longer.
+local last = tonumber((redis.call('ZRANGE', register, -1, -1, 'WITHSCORES')[2])) or math.huge
+local most = now + math.max(stays, left)
+-- Without the permission for it, no key stays behind that never expires.
+if type(redis.pcall('PEXPIREAT', register, math.min(last, most))) == 'table' then
+  redis.call('ZREM', register, client)
+end
 return #over / 2

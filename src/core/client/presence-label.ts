@@ -13,9 +13,6 @@ export interface PresenceLabelOptions {
   readonly lease: number
 }
 
-/** Holds that are renewed may outlive the last heartbeat by a lease; a heartbeat comes each third of it. */
-export const staysFor = (lease: number): number => Math.ceil(1.5 * lease)
-
 /** How many labels are read at a time. */
 const READ = 100
 
@@ -27,16 +24,21 @@ export class PresenceLabel {
   readonly #register: string
   /** The key of what the client has published about its locks. */
   readonly index: string
+  /** For how many ms a client counts after a heartbeat at least. Holds that are renewed may outlive the last one by a lease, and they come each third of it. */
+  readonly usual: number
+  /** For how many ms a hold goes on if this process ends now and nothing is renewed. Asked at each heartbeat. */
+  lasts: () => number = () => 0
   #timer: Timer | undefined
   #ended = false
 
   constructor(link: Link, options: PresenceLabelOptions) {
-    const { id, keyOf } = options
+    const { id, keyOf, lease } = options
     this.#link = link
     this.#options = options
     this.#key = keyOf(presenceKey(id))
     this.#register = keyOf(registerKey())
     this.index = keyOf(indexKey(id))
+    this.usual = Math.ceil(1.5 * lease)
   }
 
   async announce(): Promise<void> {
@@ -46,27 +48,28 @@ export class PresenceLabel {
     // If the server refuses it (an ACL, for example), others see this client without a label, or not at all; nothing else changes.
     await Promise.allSettled([
       this.#link.command(['SET', key, JSON.stringify({ label }), 'PX', lease], just('OK'), { route: key }),
-      this.enlist(staysFor(lease)),
+      this.enlist(),
     ])
     if (this.#ended) return
     this.#timer = clock.setTimer(() => void this.announce(), lease / 3, { background: true })
   }
 
-  /** Counts as a client for this many ms at least. */
-  async enlist(stays: number): Promise<void> {
+  /** For how many ms others can find this client, and what it has published, after a heartbeat. */
+  get stays(): number {
+    return Math.max(this.usual, this.lasts())
+  }
+
+  /** Counts as a client for so many ms; 0: no longer. */
+  async enlist(stays = this.stays): Promise<void> {
     await this.#link.run(coreClientEnlist, [this.#register], [this.#options.id, stays])
   }
 
-  /** `released`: nothing of this client is left on the server, so it leaves the register, too. */
-  async end(released: boolean): Promise<void> {
+  /** `stays`: for how many ms others can still find what it has published. */
+  async end(stays: number): Promise<void> {
     this.#ended = true
     this.#timer?.cancel()
-    const { id } = this.#options
-    const [key, register] = [this.#key, this.#register]
-    await Promise.allSettled([
-      this.#link.command(['DEL', key], integer, { route: key }),
-      released ? this.#link.command(['ZREM', register, id], integer, { route: register }) : undefined,
-    ])
+    const key = this.#key
+    await Promise.allSettled([this.#link.command(['DEL', key], integer, { route: key }), this.enlist(stays)])
   }
 
   /** The labels of those clients that have one. */

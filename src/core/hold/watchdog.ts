@@ -59,10 +59,8 @@ export class Watchdog {
   }
 
   add(tenure: Tenure): void {
-    if (this.#heap.size === 0) {
-      this.#looked = tenure.proven
-      this.#options.stirred?.()
-    }
+    if (this.#heap.size === 0) this.#looked = tenure.proven
+    if (this.#heap.size === 0) this.#options.stirred?.()
     // It was asked for before another server may have become the master.
     if (tenure.order < this.#questioned.order) {
       tenure.question(this.#questioned, this.#why)
@@ -88,8 +86,7 @@ export class Watchdog {
 
   /** How many ms the tenure has left on the server, -2 if it is lost. Makes no hold longer. */
   async leftOf(tenure: Tenure): Promise<number> {
-    const [left = -2] = await this.#run([tenure], 0)
-    return left
+    return (await this.#run([tenure], 0))[0] ?? -2
   }
 
   /** Asks about the tenure at that time or soon after, whatever other answers come before. */
@@ -259,7 +256,10 @@ export class Watchdog {
         this.#failed(tenure, strange ? undefined : error)
       }
     }
-    for (const tenure of batch) this.#done(tenure)
+    for (const tenure of batch) {
+      tenure.renewing = false
+      this.moved(tenure)
+    }
   }
 
   /** For each hold, the ms left; -2: lost. */
@@ -296,10 +296,5 @@ export class Watchdog {
     const backoff = Math.min(25 * 2 ** tenure.failures, tenure.lease / 10)
     tenure.askAgain = this.#options.clock.monotonic() + backoff
     if (error !== undefined) tenure.doubt(error)
-  }
-
-  #done(tenure: Tenure): void {
-    tenure.renewing = false
-    this.moved(tenure)
   }
 }

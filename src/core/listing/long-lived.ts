@@ -1,3 +1,4 @@
+import { LONGEST_ENTRY } from '../../constants.js'
 import { numberOf } from '../../keys.js'
 import type { Runtime } from '../client/runtime.js'
 import type { OpenGate } from '../gate/lock-kind.js'
@@ -11,9 +12,11 @@ export const MOST = 10_000
 /** How many keys of a group are published, and how many characters they may have. */
 const MOST_KEYS = 100
 const LONGEST_KEYS = 4096
-/** In characters: the longest entry, and all entries. What is beyond is left out. */
-const LONGEST_ENTRY = 16_384
+/** In characters: the longest entry, and all entries. What is beyond is left out. In JSON, a character has six bytes at most. */
+const LONGEST_TEXT = Math.floor(LONGEST_ENTRY / 6)
 const ALL_ENTRIES = 4_000_000
+
+const fieldOf = (kind: string, key: string): string => `${kind} ${key}`
 
 /** An owner that holds, or a place that waits, by its running number; and since when, on the monotonic clock. */
 interface Spell {
@@ -47,7 +50,7 @@ export class LongLived {
   #written: { readonly holds: number | undefined; readonly waits: number | undefined } | undefined
 
   constructor(kind: string, { name, key, keys }: Named) {
-    this.field = `${kind} ${key}`
+    this.field = fieldOf(kind, key)
     this.size = this.field.length + name.length + (keys === undefined ? 0 : LONGEST_KEYS)
     this.key = key
     this.#name = name
@@ -139,21 +142,23 @@ export class LongLivedLocks {
     this.#room += lock.size
   }
 
-  /** For how many ms at most a hold may go on if this process ends now and none is renewed. */
-  longest(now: number): number {
+  /** For how many ms at most a hold like that goes on if nothing is renewed from now on. */
+  longest(now: number, like: (tenure: Tenure) => boolean): number {
     let longest = 0
     for (const { tenures } of this.#all.values())
-      for (const { watched, lastsUntil } of tenures) if (!watched) longest = Math.max(longest, lastsUntil - now)
+      for (const tenure of tenures)
+        if (!tenure.over && like(tenure)) longest = Math.max(longest, tenure.lastsUntil - now)
     return Math.ceil(longest)
   }
 
   /** Adds what has become old enough. */
   look(now: number): void {
-    this.#holds(now - LONG)
+    this.addHolds(now - LONG)
     if (this.#sources.runtime.waiting > 0) this.#waits(now)
   }
 
-  #holds(before: number): void {
+  /** Those that began by then. */
+  addHolds(before: number): void {
     // Thousands of holds may be looked at, twice a second: so first what costs nothing.
     for (const tenure of this.#sources.runtime.watchdog.tenures) {
       if (tenure.listed || tenure.opened > before) continue
@@ -182,11 +187,11 @@ export class LongLivedLocks {
 
   /** Undefined: there are too many, or its text would be too long. */
   #at(kind: string, named: Named): LongLived | undefined {
-    const made = new LongLived(kind, named)
-    const there = this.#all.get(made.field)
+    const there = this.#all.get(fieldOf(kind, named.key))
     there?.addKeys(named.keys)
     if (there !== undefined) return there
-    if (this.#all.size >= MOST || made.size > Math.min(LONGEST_ENTRY, this.#room)) return undefined
+    const made = new LongLived(kind, named)
+    if (this.#all.size >= MOST || made.size > Math.min(LONGEST_TEXT, this.#room)) return undefined
     this.#room -= made.size
     made.addKeys(named.keys)
     this.#all.set(made.field, made)

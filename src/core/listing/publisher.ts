@@ -1,6 +1,6 @@
 import { EngineError } from '../../errors.js'
 import type { Timer } from '../../base/clock.js'
-import { type PresenceLabel, staysFor } from '../client/presence-label.js'
+import type { PresenceLabel } from '../client/presence-label.js'
 import { coreListingPublish } from '../../lua/scripts.gen.js'
 import { integer } from '../../lua/shape.js'
 import { LongLivedLocks, type LongLived, type Sources } from './long-lived.js'
@@ -44,6 +44,7 @@ export class Publisher {
     this.#key = presence.index
     this.#locks = new LongLivedLocks(sources)
     const { runtime } = sources
+    presence.lasts = () => this.#locks.longest(runtime.options.clock.monotonic(), ({ watched }) => !watched)
     runtime.stirred = () => this.stir()
     runtime.questions.add(() => {
       this.#unsure ||= this.#there.size > 0
@@ -67,12 +68,33 @@ export class Publisher {
     )
   }
 
-  /** The client closes. `released`: nothing is held any more, so nothing is left to list. Otherwise the index stays as long as the leases. */
-  async end(released: boolean): Promise<void> {
+  /**
+   * The client closes, and its holds end here. If they are not released, they stay in the list until the last of their leases is over: for how many ms. Called
+   * before they end. Never rejects.
+   */
+  async end(release: boolean): Promise<number> {
     this.#ended = true
     this.#timer?.cancel()
+    const now = this.#sources.runtime.options.clock.monotonic()
+    let stays = 0
+    let left: readonly Batch[] = []
+    if (!release) {
+      // Nobody will release them any more, so they will be old enough.
+      this.#locks.addHolds(now)
+      stays = this.#locks.longest(now, () => true)
+      if (stays > 0) {
+        for (const lock of this.#locks.all) lock.forget()
+        left = this.#changes(now, Infinity)
+      }
+    }
     await this.#running
-    if (released && (this.#there.size > 0 || this.#unsure)) await this.#delete().catch(() => undefined)
+    try {
+      if (this.#there.size > 0 || this.#unsure) await this.#delete()
+      for (const batch of left) await this.#send(batch, stays)
+    } catch {
+      // What is left of it expires.
+    }
+    return stays
   }
 
   get #busy(): boolean {
@@ -88,6 +110,7 @@ export class Publisher {
     if (!this.#sources.runtime.link.isUp || now < this.#notBefore) return
     try {
       if (this.#unsure) await this.#startAgain()
+      if (this.#ended) return
       for (const batch of this.#changes(now)) await this.#write(batch)
       if (this.#there.size > 0 && now >= this.#heartbeatAt) await this.#write({ gone: [], entries: [] })
     } catch (trouble) {
@@ -97,11 +120,12 @@ export class Publisher {
     }
   }
 
-  #changes(now: number): Batch[] {
+  /** `endedBefore`: a wait that was over by then is no longer told. */
+  #changes(now: number, endedBefore = now - SETTLES): Batch[] {
     const gone: string[] = []
     const changed: LongLived[] = []
     for (const lock of [...this.#locks.all]) {
-      if (!lock.lasts(now - SETTLES)) {
+      if (!lock.lasts(endedBefore)) {
         this.#locks.delete(lock)
         if (this.#there.has(lock.field)) gone.push(lock.field)
       } else if (lock.differs(now - SETTLES)) changed.push(lock)
@@ -122,19 +146,24 @@ export class Publisher {
     return lock.text(now, (mono) => serverNow - (now - mono))
   }
 
-  async #write({ gone, entries }: Batch): Promise<void> {
-    const { runtime } = this.#sources
-    const { clock, watchdog: lease } = runtime.options
+  async #write(batch: Batch): Promise<void> {
+    const { gone, entries } = batch
+    const { clock, watchdog: lease } = this.#sources.runtime.options
     // If this process is killed, what it holds with a long lease must stay in the list, and with it the client.
-    const [usual, longest] = [staysFor(lease), this.#locks.longest(clock.monotonic())]
-    const stays = Math.max(usual, longest)
-    if (longest > usual) await this.#presence.enlist(stays)
-    const there = await runtime.link.run(coreListingPublish, [this.#key], [stays, gone.length, ...gone, ...entries])
+    const { usual, stays } = this.#presence
+    if (stays > usual) await this.#presence.enlist(stays).catch(() => undefined)
+    const there = await this.#send(batch, stays)
     this.#heartbeatAt = clock.monotonic() + lease / 3
     for (const field of gone) this.#there.delete(field)
     for (let i = 0; i < entries.length; i += 2) this.#there.add(entries[i] as string)
     // The server has forgotten some, or another program wrote there.
     if (there !== this.#there.size) this.#unsure = true
+  }
+
+  /** Resolves with the number of entries that the server has now. */
+  #send({ gone, entries }: Batch, stays: number): Promise<number> {
+    const { link } = this.#sources.runtime
+    return link.run(coreListingPublish, [this.#key], [stays, gone.length, ...gone, ...entries])
   }
 
   /** Everything is written again. */

@@ -5,9 +5,9 @@ import { type Listable, listable } from './layouts.js'
 
 /** How many clients' indexes are read at a time. */
 const AT_ONCE = 32
-/** How many members of the register, and parts of one index, are read at most: another program may have written any number. */
-const MOST_CLIENTS = 10_000
-const MOST_PARTS = 200
+/** How many pages of the register with 500 clients each, and parts of one index, are read at most: another program may have written any number. */
+const MOST_PAGES = 20
+const MOST_PARTS = 300
 /** How many locks are listed at most, and how many keys of one group. */
 const MOST_LOCKS = 100_000
 const MOST_KEYS = 1000
@@ -92,11 +92,12 @@ export class Claims {
   async #clients(): Promise<readonly string[]> {
     const register = this.#runtime.keyOf(registerKey())
     const clients = new Set<string>()
-    for (let first = 0; first < MOST_CLIENTS;) {
-      const [looked, found] = await this.#runtime.link.run(listingClients, [register], [first])
+    let from = '0'
+    for (let pages = 0; pages < MOST_PAGES; pages++) {
+      const [next, found] = await this.#runtime.link.run(listingClients, [register], [from])
       for (const client of found) if (isClientId(client)) clients.add(client)
-      if (looked === 0) break
-      first += looked
+      if (next === '' || next === from) break
+      from = next
     }
     return [...clients]
   }

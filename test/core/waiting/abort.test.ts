@@ -4,6 +4,7 @@ import type { Hold } from 'holdfast'
 import { exists, fieldsOf, rejection, times } from '../../suites/contract/lock/kind.js'
 import type { Client, World } from '../../support/engines.js'
 import { engines, scenarios } from '../../support/engines.js'
+import { assertListingEnds, isListing } from '../../support/leftovers.js'
 import { seeded } from '../../support/random.js'
 
 const ROUNDS = 500
@@ -53,9 +54,11 @@ const nothingLeft = async (w: World, clients: readonly Client[]): Promise<void> 
   })
   const keys = (await w.raw('KEYS', '*')) as string[]
   assert.deepEqual(
-    keys.filter((key) => !clients.some((client) => key.endsWith(client.id))),
+    keys.filter((key) => !isListing(key) && !clients.some((client) => key.endsWith(client.id))),
     [],
   )
+  // The clients are still there: one and a half leases of the watchdog.
+  await assertListingEnds(keys, (key) => w.raw('PTTL', key), 45_000)
 }
 
 for (const engine of engines) {

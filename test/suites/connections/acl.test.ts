@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { globMatches } from '#src/engine/memory/glob.js'
 import * as keys from '#src/keys.js'
+import * as scripts from '#src/lua/scripts.gen.js'
 import { rejection } from '../contract/lock/kind.js'
 import { smoke } from '../contract/smoke.js'
 import { rowOf } from '../../support/rows.js'
-import { admit, ANY_LINE, APP_LINE } from '../../support/acl.js'
+import { admit, ANY_LINE, APP_LINE, READER_LINE } from '../../support/acl.js'
 import { onServer } from '../../support/server.js'
 
 const ID = '01234567-89ab-4cde-8f01-23456789abcd'
@@ -103,17 +104,18 @@ const SENT = [
   ],
 ]
 const SOURCE = fileURLToPath(new URL('../../../../src/', import.meta.url))
+const calledIn = (lua: string): string[] =>
+  [...lua.matchAll(/call(?:\(|, )'(\w+)'/g)]
+    .map(([, word = '']) => word.toLowerCase())
+    .filter((word) => word !== 'pubsub')
 const called = (): string[] => {
   const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
-  const scripts = files
     .filter((file) => file.endsWith('.lua') && !file.startsWith('testing'))
     .map((file) => SOURCE + file)
-  return scripts.flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/call(?:\(|, )'(\w+)'/g)]
-      .map(([, word = '']) => word.toLowerCase())
-      .filter((word) => word !== 'pubsub'),
-  )
+  return files.flatMap((file) => calledIn(readFileSync(file, 'utf8')))
 }
+/** What a user who only looks needs. */
+const LOOKS = ['ping', 'select', 'info', 'eval', 'evalsha', 'cluster|slots', 'get', 'scan', 'dbsize']
 
 void describe('the lines of SECURITY.md', { concurrency: 2 }, () => {
   test('every shape of a key and of a channel → one of the patterns, and none is in vain', () => {
@@ -140,6 +142,10 @@ void describe('the lines of SECURITY.md', { concurrency: 2 }, () => {
   test('commands → those that scripts call or that are sent, and no other', () => {
     const wanted = [...new Set([...called(), ...SENT])].sort()
     for (const { commands } of [APP_LINE, ANY_LINE]) assert.deepEqual([...commands].sort(), wanted)
+    const reading = Object.values(scripts).filter(({ name }) => /^listing\/|\/inspect$/.test(name))
+    const looks = reading.flatMap(({ text }) => calledIn(text)).concat(LOOKS)
+    assert.deepEqual([...READER_LINE.commands].sort(), [...new Set(looks)].sort())
+    assert.deepEqual([READER_LINE.keys, READER_LINE.channels], [['*'], []])
   })
 
   for (const [what, line, names] of [

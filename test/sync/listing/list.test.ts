@@ -155,8 +155,92 @@ void describe('client.list', () => {
     assert.deepEqual(await town.list(two), [])
     await town.clock.advance(12_000)
     assert.deepEqual(brief(await town.list(two)), ['lock a: 1 held, 0 waiting'])
+  })
+
+  inTown(
+    'closed without releasing → listed, even if held for a moment, until the leases end, and then gone',
+    async (town) => {
+      const [one, two] = [await town.join(), await town.join()]
+      await town.run(one.lock('old').acquire({ lease: 5000 }))
+      await town.clock.advance(2000)
+      await town.run(one.lock('young').acquire({ lease: 9000 }))
+      await town.run(one.lock('renewed').acquire())
+      const short = await town.run(one.lock('short').acquire({ lease: 600_000 }))
+      await town.run(short.release())
+      await town.run(one.close({ release: false }))
+      const [index, register] = [`holdfast:client:${one.id}:locks`, 'holdfast:client:register']
+      const locks = ['old', 'young', 'renewed']
+      assert.deepEqual(
+        brief(await town.list(two)),
+        [...locks].sort().map((name) => `lock ${name}: 1 held, 0 waiting`),
+      )
+      const lasts = Math.max(...locks.map((name) => Number(town.raw('PTTL', name))))
+      for (const left of [
+        Number(town.raw('PTTL', index)),
+        Number(town.raw('ZSCORE', register, one.id)) - town.clock.now(),
+      ])
+        assert.ok(left > lasts - 50 && left <= lasts + 50, `${left} ms, the locks ${lasts}`)
+      await town.run(two.close())
+      assert.ok(Number(town.raw('PTTL', register)) <= lasts + 50, 'nobody else is in it')
+      await town.clock.advance(lasts + 50)
+      assert.deepEqual(town.raw('KEYS', '*'), [])
+    },
+  )
+
+  inTown('closed without releasing, with nothing held → nothing is left', async (town) => {
+    const [one, two] = [await town.join(), await town.join()]
+    const hold = await town.run(one.lock('a').acquire())
+    await town.clock.advance(2000)
+    await town.run(hold.release())
     await town.run(one.close({ release: false }))
-    assert.deepEqual(brief(await town.list(two)), ['lock a: 1 held, 0 waiting'], 'its lease runs out')
+    await town.run(two.close({ release: false }))
+    assert.deepEqual(town.raw('KEYS', '*'), [])
+  })
+
+  inTown('a lease that was long, and was released → the client counts no longer than others', async (town) => {
+    const client = await town.join()
+    const hold = await town.run(client.lock('a').acquire({ lease: 600_000 }))
+    await town.clock.advance(12_000)
+    const counts = (): number => Number(town.raw('ZSCORE', 'holdfast:client:register', client.id)) - town.clock.now()
+    assert.ok(counts() > 500_000)
+    await town.run(hold.release())
+    await town.clock.advance(12_000)
+    assert.ok(counts() <= 45_000)
+    assert.ok(Number(town.raw('PTTL', 'holdfast:client:register')) <= 45_000)
+  })
+
+  inTown('many locks of one client, read at the same time → each row has its label', async (town) => {
+    const [one, two] = [await town.join({ label: 'one' }), await town.join()]
+    for (let i = 0; i < 10; i++) await town.run(one.lock(`lock:${i}`).acquire())
+    await town.clock.advance(2000)
+    const rows = await town.list(two)
+    assert.deepEqual(
+      rows.map(({ holders }) => holders[0]?.label),
+      Array.from({ length: 10 }, () => 'one'),
+    )
+  })
+
+  inTown('more clients than one script reads, names of 400 characters → all are listed', async (town) => {
+    const reader = await town.join()
+    const [ids, name] = [[] as string[], (i: number): string => `${'x'.repeat(400)}:${i}`]
+    const now = town.clock.now()
+    for (let i = 0; i < 600; i++) {
+      const id = `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`
+      ids.push(id)
+      // Some end at the same time.
+      town.raw('ZADD', 'holdfast:client:register', String(now + 60_000 + Math.floor(i / 7)), id)
+    }
+    const index = `holdfast:client:${ids[599]}:locks`
+    for (let i = 0; i < 600; i++) {
+      const owner = `${ids[599]}:${100_000_000 + i}`
+      town.raw('HSET', name(i), owner, '1')
+      town.raw('HSET', index, `lock ${name(i)}`, JSON.stringify({ n: name(i) }))
+    }
+    town.raw('HSET', index, 'lock long', JSON.stringify({ n: 'x'.repeat(200_000) }))
+    town.raw('HSET', 'long', `${ids[599]}:1`, '1')
+    assert.equal((await town.list(reader)).length, 600, 'and none of an entry that is too long')
+    for (let i = 0; i < 600; i++) town.raw('DEL', name(i))
+    town.raw('DEL', index, 'long', 'holdfast:client:register')
   })
 
   inTown('a lock of a Redisson client → found by a scan, with progress', async (town) => {
