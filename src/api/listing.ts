@@ -21,7 +21,7 @@ export interface ListOptions {
   readonly pattern?: string | undefined
   /**
    * Only the locks with this name, of any kind. The server is asked about the name itself, so a lock of Redisson, or one that has just been acquired, is found as
-   * well. Excludes `pattern` and `scan`.
+   * well. Throws an EngineError with the code `NOPERM` if this user may not read it. Excludes `pattern` and `scan`.
    */
   readonly name?: string | undefined
   /** Only this kind. Default: all. */

@@ -27,6 +27,7 @@ const mustBeServer = (url: string | undefined): void => {
 type Environment = Readonly<Record<string, string | undefined>>
 
 export const connectionOf = ({ url, config }: Values, env: Environment): ClientOptions => {
+  if (url === '' || config === '') throw new UsageError(`--${url === '' ? 'url' : 'config'} must not be empty`)
   if (url !== undefined && config !== undefined) throw new UsageError('--url and --config exclude each other')
   // An empty variable counts as not set.
   const set = [env['HOLDFAST_URL'], env['REDIS_URL']].find((value) => value !== undefined && value !== '')

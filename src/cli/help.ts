@@ -2,11 +2,10 @@ import { plainText } from '../plain-text.js'
 import { textOf } from '../thrown.js'
 import type { Entry, Page } from './command.js'
 import { EXIT } from './run/exit-code.js'
-import { say } from './run/say.js'
-import { wrapped } from './text/wrap.js'
+import { say, toStderr } from './run/say.js'
+import { WIDTH, wrapped } from './text/wrap.js'
 import { UsageError } from './usage.js'
 
-const WIDTH = 80
 /** Where the texts about options begin. */
 const COLUMN = 18
 
@@ -69,7 +68,7 @@ export const wrong = (error: UsageError, page?: Page): number => {
   say(textOf(error))
   if (page !== undefined) {
     const [name = ''] = page.usage[0].split(' ')
-    process.stderr.write(`\n${usageLines(page)}\nTry holdfast ${name} --help.\n`)
+    toStderr(`\n${usageLines(page)}\nTry holdfast ${name} --help.\n`)
   }
   return EXIT.usage
 }

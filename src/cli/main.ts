@@ -4,6 +4,7 @@ import { HoldfastError } from '../errors.js'
 import { commands } from './commands/table.js'
 import { asksForHelp, entryOf, helpOf, overview, wrong } from './help.js'
 import { EXIT } from './run/exit-code.js'
+import { say, toStderr } from './run/say.js'
 import { UsageError } from './usage.js'
 import { isA, textOf, traceOf } from '../thrown.js'
 
@@ -14,7 +15,7 @@ const version = (): string => {
 
 const run = async ([first, ...rest]: readonly string[]): Promise<number> => {
   if (first === undefined) {
-    process.stderr.write(overview(commands))
+    toStderr(overview(commands))
     return EXIT.usage
   }
   if (first === '--help' || first === '-h') process.stdout.write(overview(commands))
@@ -39,14 +40,15 @@ const runCommand = async (name: string, args: readonly string[]): Promise<number
 
 const failed = (error: unknown): number => {
   if (isA(error, UsageError)) return wrong(error)
-  process.stderr.write(`holdfast: ${error instanceof HoldfastError ? textOf(error) : traceOf(error)}\n`)
+  toStderr(`holdfast: ${error instanceof HoldfastError ? textOf(error) : traceOf(error)}\n`)
   return 1
 }
 
-// The reader is gone (`| head`), so there is nothing left to write.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // The reader is gone (`| head`), so there is nothing left to write.
   if (error.code === 'EPIPE' || error.code === 'EIO') process.exit(0)
-  throw error
+  say(`cannot write the output: ${textOf(error)}`)
+  process.exit(EXIT.output)
 })
 
 process.exitCode = await run(process.argv.slice(2)).catch(failed)

@@ -88,8 +88,10 @@ void describe('text of the command line', () => {
     ]
     for (const name of names.filter((one) => !one.includes('\u0000'))) {
       const word = shellWord(name)
-      const { stdout } = spawnSync('bash', ['-c', `printf %s ${word}`], { env: { ...process.env, LC_ALL: 'C.UTF-8' } })
-      assert.equal(stdout.toString(), name, word)
+      for (const LC_ALL of ['C', 'C.UTF-8']) {
+        const { stdout } = spawnSync('bash', ['-c', `printf %s ${word}`], { env: { ...process.env, LC_ALL } })
+        assert.equal(stdout.toString(), name, word)
+      }
     }
     assert.equal(shellWord('plain-1:x'), 'plain-1:x')
   })

@@ -1,4 +1,3 @@
-import { plainText } from '../../plain-text.js'
 import type { Entry, Page } from '../command.js'
 import { bashScript } from '../completion/bash.js'
 import { fishScript } from '../completion/fish.js'
@@ -30,7 +29,7 @@ export const run = async (args: readonly string[], all: readonly Entry[]): Promi
   const [shell = '', ...more] = positionals
   const script = SCRIPTS.get(shell)
   if (script === undefined || more.length > 0)
-    throw new UsageError(`the shell must be ${SHELLS.join(', ')}, not "${plainText(positionals.join(' '))}"`)
+    throw new UsageError(`completion needs the name of one shell: ${SHELLS.join(', ')}`)
   process.stdout.write(script(await describedOf(all)))
   return 0
 }

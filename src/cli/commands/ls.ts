@@ -49,7 +49,7 @@ The exit code is 0, also if there is no lock; 64 wrong usage, 69 no server,
 `,
 }
 
-const NONE = 'no lock has been held or waited for longer than a second; --scan also finds others'
+const NONE = 'found none among the locks that were held or waited for longer than a second; --scan also finds others'
 
 /** How many columns the output has; a pipe has no end. */
 const widthOfOutput = (): number => (process.stdout.isTTY ? process.stdout.columns || 80 : Infinity)
@@ -71,7 +71,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
       else rows.push(cellsOf(titles, lock, now()))
     }
     if (values.json) return 0
-    if (rows.length === 0 && process.stderr.isTTY) say(values.scan ? 'found no lock' : NONE)
+    if (rows.length === 0 && process.stderr.isTTY) say(values.scan ? 'found none' : NONE)
     for (const line of tableOf(columnsOf(titles), rows, widthOfOutput())) write(line)
     return 0
   })
@@ -80,10 +80,13 @@ export const run = async (args: readonly string[]): Promise<number> => {
 async function* locksOf(client: Client, options: ListOptions): AsyncGenerator<ListedLock, undefined> {
   const progress = new Progress()
   const list = asUsage(() => client.list({ ...options, onProgress: progress.step }))
-  for await (const lock of list) {
+  try {
+    for await (const lock of list) {
+      progress.end()
+      yield lock
+    }
+  } finally {
     progress.end()
-    yield lock
   }
-  progress.end()
   return undefined
 }

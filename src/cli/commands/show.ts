@@ -39,7 +39,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
     const now = await serverClock(client)
     const found = await locksAt(client, name, kind)
     if (found.length === 0) {
-      say(`${quoted(name)} is neither held nor waited for`)
+      say(`no lock ${quoted(name)} is held or waited for`)
       return 1
     }
     const shown = found.map((lock) => (values.json ? jsonLine(lock, now()) : described(lock, now()).join('\n')))

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import type { Client } from '../../api/client.js'
 import type { ListedHolder, ListedKind, ListedLock } from '../../api/listing.js'
 import { plainMessage, quoted } from '../../plain-text.js'
 import type { Page } from '../command.js'
@@ -53,9 +54,9 @@ const wantedOf = (positionals: readonly string[], values: Values): Wanted => {
   const name = nameIn(positionals)
   if (force === (owner !== undefined)) throw new UsageError('write either --owner OWNER or --force')
   if (owner === '') throw new UsageError('--owner must not be empty')
-  if (force && !yes && !process.stdin.isTTY)
-    throw new UsageError('--force needs --yes if there is no terminal to ask in')
-  return { name, owner, kind: kindOf(values.kind), asks: !yes && process.stdin.isTTY }
+  const terminal = process.stdin.isTTY && process.stderr.isTTY
+  if (force && !yes && !terminal) throw new UsageError('--force needs --yes if there is no terminal to ask in')
+  return { name, owner, kind: kindOf(values.kind), asks: !yes && terminal }
 }
 
 type Values = ReturnType<typeof read>['values']
@@ -68,20 +69,35 @@ export const run = async (args: readonly string[]): Promise<number> => {
   return withClient(connectionOf(values, process.env), async (client) => {
     const found = await locksAt(client, wanted.name, wanted.kind)
     const [lock, holders] = holdIn(found, wanted)
-    const [first] = holders
-    if (lock === undefined || first === undefined) return notHeld(found, wanted)
-    if (wanted.asks && !(await agrees(lock, first))) {
+    if (lock === undefined) return notHeld(found, wanted)
+    if (wanted.asks && !(await agrees(lock, holders))) {
       say('nothing was released')
       return 1
     }
-    const options = wanted.owner === undefined ? {} : { owner: wanted.owner }
-    if (!(await lockOf(client, lock, heldBy(holders)).forceRelease(options))) {
+    if (!(await release(client, lock, holders, wanted))) {
       say(`${quoted(wanted.name)} was released in the meantime`)
       return 1
     }
-    process.stdout.write(`released ${quoted(lock.name)}, which was held by ${holderText(first)}\n`)
+    process.stdout.write(`released ${quoted(lock.name)}, which was held by ${firstOf(holders)}\n`)
     return 0
   })
+}
+
+/** Resolves to whether anything was released. */
+const release = async (
+  client: Client,
+  lock: ListedLock,
+  holders: readonly ListedHolder[],
+  { owner, asks }: Wanted,
+): Promise<boolean> => {
+  if (owner === undefined && !asks) return lockOf(client, lock, heldBy(holders)).forceRelease()
+  let released = false
+  // While the user thought about it, others may have acquired the lock.
+  for (const theirs of ownersOf(holders)) {
+    const held = heldBy(holders.filter((one) => one.owner === theirs))
+    if (await lockOf(client, lock, held).forceRelease({ owner: theirs })) released = true
+  }
+  return released
 }
 
 /**
@@ -104,26 +120,35 @@ const heldBy = (holders: readonly ListedHolder[]): Held => ({
   keys: [...new Set(holders.flatMap(({ keys = [] }) => keys))],
 })
 
-const holderText = (holder: ListedHolder): string => `${whoIs(holder)} (owner ${plainMessage(holder.owner)})`
+const ownersOf = (holders: readonly ListedHolder[]): readonly string[] => [
+  ...new Set(holders.map(({ owner }) => owner)),
+]
+
+const ownedBy = (holder: ListedHolder): string => `${whoIs(holder)} (owner ${plainMessage(holder.owner)})`
+
+/** The first of them, and how many others. */
+const firstOf = (holders: readonly ListedHolder[], text: (holder: ListedHolder) => string = ownedBy): string => {
+  const [first] = holders
+  if (first === undefined) return 'nobody'
+  const others = ownersOf(holders).length - 1
+  return text(first) + (others < 1 ? '' : ` and ${others} ${others === 1 ? 'other' : 'others'}`)
+}
 
 const notHeld = (found: readonly ListedLock[], { name, owner }: Wanted): number => {
   const holders = found.flatMap((lock) => lock.holders)
-  const [first] = holders
-  if (first === undefined || owner === undefined) say(`${quoted(name)} is not held`)
-  else {
-    const part = holders.some((holder) => holder.owner.startsWith(owner))
-    const why = part ? 'that is only a part of an owner; the lock' : `that owner does not hold ${quoted(name)}; it`
-    say(`${why} is held by ${holderText(first)}${holders.length > 1 ? ` and ${holders.length - 1} others` : ''}`)
-  }
+  const meant = owner === undefined ? [] : holders.filter((holder) => holder.owner.startsWith(owner))
+  if (holders.length === 0) say(`no lock ${quoted(name)} is held`)
+  else if (meant.length > 0) say(`that is only a part of an owner; the lock is held by ${firstOf(meant)}`)
+  else say(`that owner does not hold ${quoted(name)}; it is held by ${firstOf(holders)}`)
   return 1
 }
 
-const agrees = async (lock: ListedLock, holder: ListedHolder): Promise<boolean> => {
+const agrees = async (lock: ListedLock, holders: readonly ListedHolder[]): Promise<boolean> => {
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   // After Ctrl-C or Ctrl-D there is no answer.
   const ended = new AbortController()
   lines.once('close', () => ended.abort())
-  const question = `Release ${quoted(lock.name)}, which is held by ${whoIs(holder)}? [y/N] `
+  const question = `Release ${quoted(lock.name)}, which is held by ${firstOf(holders, whoIs)}? [y/N] `
   try {
     return /^y(es)?$/i.test((await lines.question(question, ended)).trim())
   } catch {

@@ -2,6 +2,7 @@ import type { ListedHolder, ListedLock, ListedWaiter } from '../../api/listing.j
 import { plainMessage, plainText } from '../../plain-text.js'
 import { shellWord } from '../text/shell.js'
 import { spanOf } from '../text/span.js'
+import { WIDTH, wrapped } from '../text/wrap.js'
 
 /** For how many holders the command that releases them is shown. */
 const SHOWN = 5
@@ -56,7 +57,12 @@ const advice = (lock: ListedLock): readonly string[] => {
       ? 'It stays locked until somebody releases it:'
       : 'A lock holder that is alive renews its lease. If its process has ended, the lock is free when the lease is over. To release it now:'
   const shown = holders.slice(0, SHOWN).map(({ owner }) => `  ${commandFor(lock, owner)}`)
-  return [wait, ...shown, ...(holders.length > SHOWN ? [`  … and ${holders.length - SHOWN} other holders`] : [])]
+  return [
+    '',
+    ...wrapped(wait, WIDTH),
+    ...shown,
+    ...(holders.length > SHOWN ? [`  … and ${holders.length - SHOWN} other holders`] : []),
+  ]
 }
 
 /** Everything that is known of a lock, for people. `now`: the server's time. */
@@ -72,7 +78,6 @@ export const described = (lock: ListedLock, now: number): readonly string[] => {
     ...section('token', token === undefined ? [] : [String(token)]),
     ...section('waiting', places.length === 0 ? ['nobody'] : places),
     ...(more === true ? section('', ['… and others, which are not shown']) : []),
-    '',
     ...advice(lock),
   ]
 }

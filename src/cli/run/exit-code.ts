@@ -10,11 +10,13 @@ import {
 import { isA, partOf } from '../../thrown.js'
 import { UsageError } from '../usage.js'
 
-/** The exit codes of `holdfast run` that are not the command's own. Most are those of sysexits.h. */
+/** The exit codes of the commands, and those of `holdfast run` that are not its command's own. Most are those of sysexits.h. */
 export const EXIT = {
   usage: 64,
   unavailable: 69,
   bug: 70,
+  /** The disk is full, for example. Never of `run`, whose output is the command's. */
+  output: 74,
   conflict: 75,
   notPermitted: 77,
   config: 78,

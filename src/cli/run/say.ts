@@ -4,21 +4,21 @@ import { traceOf } from '../../thrown.js'
 import { EXIT } from './exit-code.js'
 
 /**
- * Writes to stderr. Not through `process.stderr`: that makes a pipe non-blocking, also for the command, which shares it and may not expect that.
+ * Writes to stderr, as it is. Not through `process.stderr`: that makes a pipe non-blocking, also for the command, which shares it and may not expect that.
  */
-const write = (text: string): void => {
+export const toStderr = (text: string): void => {
   try {
-    writeSync(2, `holdfast: ${text}\n`)
+    writeSync(2, text)
   } catch {
     // Nobody reads it: the terminal is closed, or the pipe is full.
   }
 }
 
 /** One line for the user. */
-export const say = (text: string): void => write(plainMessage(text))
+export const say = (text: string): void => toStderr(`holdfast: ${plainMessage(text)}\n`)
 
 /** A bug. The guardian sees this process end, and ends the command. */
 export const crash = (error: unknown): never => {
-  write(traceOf(error))
+  toStderr(`holdfast: ${traceOf(error)}\n`)
   process.exit(EXIT.bug)
 }

@@ -1,6 +1,8 @@
 import { HIDDEN } from '../../plain-text.js'
 
-const escaped = (sign: string): string => `\\U${(sign.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`
+// Its bytes, because what a shell makes of the number of a character depends on its version and the locale.
+const escaped = (sign: string): string =>
+  [...Buffer.from(sign)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
 
 /** The text as one word of a shell. What a terminal could act on is written as bash and zsh read it. */
 export const shellWord = (text: string): string => {

@@ -1,3 +1,6 @@
+/** Of pages for people, whatever the terminal is. */
+export const WIDTH = 80
+
 /** Splits words into lines of at most `width` columns. */
 export const wrapped = (text: string, width: number): string[] => {
   const lines: string[] = []

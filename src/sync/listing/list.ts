@@ -10,6 +10,7 @@ import {
   OPTIONS,
   show,
 } from '../../check-options.js'
+import type { EngineError } from '../../errors.js'
 import { type Claim, Claims } from './claims.js'
 import { listable } from './layouts.js'
 import { lookAt, scanKeys } from './scan.js'
@@ -59,15 +60,28 @@ async function* rows(
     (name === undefined || claim.key === runtime.keyOf(name)) &&
     (pattern === undefined || globMatches(pattern, nameOf(claim, home)))
   const wanted = claims.all.filter((claim) => (kind === undefined || claim.shown.kind === kind) && matches(claim))
-  for await (const row of inOrder(wanted, (claim) => runtime.untilClosed(() => rowFor(home, claim, labels)))) {
+  const refusals: EngineError[] = []
+  const step = (claim: Claim) => runtime.untilClosed(() => rowFor(home, claim, labels, refusals))
+  let found = false
+  for await (const row of inOrder(wanted, step)) {
     signal?.throwIfAborted()
-    if (row !== undefined) yield row
+    if (row === undefined) continue
+    found = true
+    yield row
   }
+  // A list leaves out what this user may not read. A lock that was asked for by its name would look free.
+  if (name !== undefined && !found && refusals[0] !== undefined) throw refusals[0]
   return undefined
 }
 
-const rowFor = async (home: ListHome, claim: Claim, labels: Labels): Promise<ListedLock | undefined> => {
-  const state = await inspected(home, claim)
+/** `refusals` gets the error for a lock that this user may not read. */
+const rowFor = async (
+  home: ListHome,
+  claim: Claim,
+  labels: Labels,
+  refusals: EngineError[],
+): Promise<ListedLock | undefined> => {
+  const state = await inspected(home, claim, refusals)
   return state && rowOf(home, claim, labels, state)
 }
 

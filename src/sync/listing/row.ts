@@ -45,15 +45,20 @@ const aged = (owner: string, spell: Spell | undefined): Aged =>
   spell?.[0] === numberOf(owner) ? { since: spell[1] } : {}
 
 /** Asks the server about a lock. Undefined: it is neither held nor waited for, is of another kind, or may not be read. */
-export const inspected = async (home: ListHome, claim: Claim): Promise<ServerState | undefined> => {
+export const inspected = async (
+  home: ListHome,
+  claim: Claim,
+  refusals: EngineError[],
+): Promise<ServerState | undefined> => {
   const kind = inspectorFor(claim, home)
   if (kind === undefined) return undefined
   try {
     const state = await kind.protocol(new NamedRunner(home.runtime, claim.key), claim.key).inspect()
     return state.holders.length > 0 || (state.waiting ?? []).length > 0 ? state : undefined
   } catch (error) {
-    if (error instanceof EngineError && LEFT_OUT.has(error.code)) return undefined
-    throw error
+    if (!(error instanceof EngineError && LEFT_OUT.has(error.code))) throw error
+    if (error.code === 'NOPERM') refusals.push(error)
+    return undefined
   }
 }
 

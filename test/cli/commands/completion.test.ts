@@ -108,7 +108,7 @@ void describe('help and completion', () => {
     for (const args of [[], ['tcsh'], ['bash', 'zsh']]) {
       const { code, error } = await holdfast(['completion', ...args])
       assert.equal(code, 64)
-      assert.match(error, /the shell must be bash, zsh, fish[^]*Usage: holdfast completion bash\|zsh\|fish/)
+      assert.match(error, /needs the name of one shell: bash, zsh, fish[^]*Usage: holdfast completion bash\|zsh\|fish/)
     }
   })
 })

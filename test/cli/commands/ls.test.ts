@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { widthOf } from '#src/cli/text/width.js'
+import { admit, READER_LINE } from '../../support/acl.js'
 import { HIDDEN, STRANGE_NAMES } from '../../support/hostile.js'
 import { freePort } from '../../support/redis-server.js'
 import { type Broken, onServer } from '../../support/server.js'
-import { holdfast, linesOf, TERMINAL } from './stage.js'
+import { holdfast, linesOf, MAIN, TERMINAL } from './stage.js'
 
 const THEIRS = '00000000-0000-4000-8000-000000000000:55'
 /** After this time, what is held is in the index. */
@@ -152,16 +154,13 @@ void describe('holdfast ls', () => {
     await redis.pexpire('theirs', 60_000)
     await (await open()).lock('ours').acquire()
     await sleep(PUBLISHED)
-    const looks =
-      '+ping +select +info +time +eval +evalsha +get +exists +type +pttl +hget +hmget +hgetall +hkeys +hlen +hexists +hscan +hstrlen ' +
-      '+lrange +llen +lindex +zrange +zscore +zcard +zcount'
-    await redis.call('ACL', 'SETUSER', 'looks', 'reset', 'on', '>secret', '~*', ...looks.split(' '))
-    const url = server.url.replace('redis://', 'redis://looks:secret@')
+    const url = `redis://${await admit(redis, READER_LINE, 'secret-of-a-test')}@127.0.0.1:${server.port}`
+    await redis.call('ACL', 'SETUSER', 'holdfast-reader', '-scan')
     const listed = await holdfast(['ls', '-o', 'NAME,HOLDER,LABEL,AGE'], { url })
     assert.deepEqual([listed.code, linesOf(listed.out).length], [0, 2], listed.error)
     const refused = await holdfast(['ls', '--scan'], { url })
     assert.equal(refused.code, 77, refused.error)
-    await redis.call('ACL', 'SETUSER', 'looks', '+scan', '+dbsize')
+    await redis.call('ACL', 'SETUSER', 'holdfast-reader', '+scan')
     const { code, out, error } = await holdfast(['ls', '--scan', '-o', 'NAME,HOLDER,LABEL,AGE'], { url })
     assert.deepEqual([code, error], [0, ''])
     assert.deepEqual(cells(linesOf(out)[2] ?? ''), ['theirs', '00000000', '-', '-'])
@@ -179,11 +178,16 @@ void describe('holdfast ls', () => {
     const client = await open()
     for (let i = 0; i < 300; i++) await client.lock(`lock:${i}:${'x'.repeat(500)}`).acquire()
     await sleep(PUBLISHED)
-    const main = new URL('../../../../dist/cli/main.js', import.meta.url).pathname
     const line = `"$0" "$1" ls | head -1; echo "\${PIPESTATUS[0]}"`
     const env = { ...process.env, HOLDFAST_URL: server.url }
-    const out = execFileSync('bash', ['-c', line, process.execPath, main], { env, encoding: 'utf8' })
+    const out = execFileSync('bash', ['-c', line, process.execPath, MAIN], { env, encoding: 'utf8' })
     assert.match(out, /^NAME[^\n]*\n0\n$/)
+  })
+
+  test('the disk is full → 74, in one line', { skip: !existsSync('/dev/full') }, () => {
+    const { status, stderr } = spawnSync('bash', ['-c', '"$0" "$@" >/dev/full', process.execPath, MAIN, 'help'])
+    assert.equal(status, 74)
+    assert.match(String(stderr), /^holdfast: cannot write the output: ENOSPC[^\n]*\n$/)
   })
 
   test('what is wrong → 64 and the usage; no server → 69', { timeout: 60_000 }, async () => {
@@ -193,6 +197,7 @@ void describe('holdfast ls', () => {
       [['-o', 'NAME,SIZE'], /there is no column "SIZE"; the columns are NAME, KIND/],
       [['--kind', 'mutex'], /--kind must be one of lock,/],
       [['--url', 'memory:'], /must name a server/],
+      [['--url', ''], /--url must not be empty/],
     ] as const) {
       const { code, out, error } = await holdfast(['ls', ...args], { url })
       assert.deepEqual([code, out], [64, ''], args.join(' '))

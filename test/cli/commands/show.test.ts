@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { admit, APP_LINE } from '../../support/acl.js'
 import { HIDDEN } from '../../support/hostile.js'
 import { freePort } from '../../support/redis-server.js'
 import { onServer } from '../../support/server.js'
@@ -36,7 +37,7 @@ void describe('holdfast show', () => {
         out,
         new RegExp(
           `^orders \\(fairLock\\)\n {2}held by {2}web-1, for \\ds\n {11}owner ${owner}\n {2}lease {4}ends in 2\\ds, unless it is renewed\n` +
-            ` {2}waiting {2}1\\. web-2, for \\ds\n {11}2\\. web-3, for \\ds\n\n[^\n]+\n {2}holdfast unlock --owner ${owner} orders\n$`,
+            ` {2}waiting {2}1\\. web-2, for \\ds\n {11}2\\. web-3, for \\ds\n\n[^\n]+\n[^\n]+\n {2}holdfast unlock --owner ${owner} orders\n$`,
         ),
       )
     },
@@ -118,9 +119,27 @@ void describe('holdfast show', () => {
     for (const name of ['free', 'text']) {
       const { code, out, error } = await holdfast(['show', name], { url })
       assert.deepEqual([code, out], [1, ''])
-      assert.equal(error, `holdfast: '${name}' is neither held nor waited for\n`)
+      assert.equal(error, `holdfast: no lock '${name}' is held or waited for\n`)
     }
     assert.equal((await holdfast(['show', 'x'.repeat(70_000)], { url })).code, 64)
+  })
+
+  onServer('a user who may not read this lock → 77, also for unlock: it does not look free', async (broken) => {
+    const { redis, server, open } = broken
+    const client = await open()
+    await client.lock('other').acquire()
+    await client.lock('app:l').acquire()
+    const url = `redis://${await admit(redis, APP_LINE, 'secret-of-a-test')}@127.0.0.1:${server.port}`
+    for (const args of [
+      ['show', 'other'],
+      ['unlock', 'other', '--force', '--yes'],
+    ]) {
+      const { code, out, error } = await holdfast(args, { url })
+      assert.deepEqual([code, out], [77, ''])
+      assert.match(error, /^holdfast: [^\n]*(NOPERM|permission)[^\n]*\n$/)
+    }
+    assert.match((await holdfast(['show', 'app:l'], { url })).out, /^app:l \(lock\)/)
+    assert.equal((await holdfast(['show', 'app:free'], { url })).code, 1)
   })
 
   test('no name, or two → 64 and the usage; no server → 69', { timeout: 60_000 }, async () => {

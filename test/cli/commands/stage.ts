@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
-const MAIN = fileURLToPath(new URL('../../../../dist/cli/main.js', import.meta.url))
+export const MAIN = fileURLToPath(new URL('../../../../dist/cli/main.js', import.meta.url))
 
 export interface Ended {
   readonly code: number | null
@@ -14,7 +14,7 @@ export interface Ended {
 export interface Surroundings {
   readonly url?: string | undefined
   /** What is typed when it asks. */
-  readonly typed?: string
+  readonly typed?: string | (() => Promise<string>)
   /** Of the terminal; undefined: it has none. */
   readonly columns?: number
   readonly env?: Readonly<Record<string, string>>
@@ -44,7 +44,9 @@ export const holdfast = async (args: readonly string[], surroundings: Surroundin
     child.stdout.on('data', (data: Buffer) => {
       const asked = said.includes('[y/N]')
       said += data.toString()
-      if (!asked && said.includes('[y/N]')) child.stdin.write(typed)
+      if (asked || !said.includes('[y/N]')) return
+      if (typeof typed === 'string') child.stdin.write(typed)
+      else void typed().then((answer) => child.stdin.write(answer))
     })
   }
   if (columns === undefined) child.stdin.end()

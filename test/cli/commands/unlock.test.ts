@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, Lock } from 'holdfast'
+import { admit, READER_LINE } from '../../support/acl.js'
 import { type Broken, onServer } from '../../support/server.js'
 import { holdfast, TERMINAL } from './stage.js'
 
@@ -92,7 +93,7 @@ void describe('holdfast unlock', () => {
     assert.equal(hold.lost, false)
     await hold.release()
     const free = await holdfast(['unlock', 'l', '--force', '--yes'], { url })
-    assert.deepEqual([free.code, free.out, free.error], [1, '', "holdfast: 'l' is not held\n"])
+    assert.deepEqual([free.code, free.out, free.error], [1, '', "holdfast: no lock 'l' is held\n"])
   })
 
   onServer('waited for as two kinds → released as what it is, once', async (broken) => {
@@ -142,24 +143,25 @@ void describe('holdfast unlock', () => {
       assert.equal(quiet.code, 0)
     })
 
+  if (TERMINAL)
+    onServer('another one holds it by the time of the answer → 1, and it stays locked', async (broken) => {
+      const [one, two] = [await broken.open({ label: 'web-1' }), await broken.open({ label: 'web-2' })]
+      const hold = await one.lock('l').acquire()
+      const typed = async (): Promise<string> => {
+        await hold.release()
+        await two.lock('l').acquire()
+        return 'y\n'
+      }
+      const { code, out } = await holdfast(['unlock', 'l', '--force'], { url: broken.server.url, columns: 80, typed })
+      assert.equal(code, 1, out)
+      assert.match(out, /'l' was released in the meantime/)
+      assert.equal((await two.lock('l').inspect()).holders[0]?.client, two.id)
+    })
+
   onServer('a user who may only read → 77, and it stays locked', async ({ redis, server, open }) => {
     const client = await open()
     await client.lock('l').acquire()
-    await redis.call(
-      'ACL',
-      'SETUSER',
-      'reader',
-      'on',
-      '>secret',
-      '~*',
-      '&*',
-      '+@read',
-      '+@connection',
-      '+@scripting',
-      '+info',
-      '+time',
-    )
-    const url = server.url.replace('redis://', 'redis://reader:secret@')
+    const url = `redis://${await admit(redis, READER_LINE, 'secret-of-a-test')}@127.0.0.1:${server.port}`
     const { code, error } = await holdfast(['unlock', 'l', '--owner', await ownerOf(client.lock('l'))], { url })
     assert.equal(code, 77, error)
     assert.equal(await client.lock('l').isLocked(), true)

@@ -146,7 +146,7 @@ for (const [signal, expected] of [
   })
 
 test('an error that nobody caught puts the terminal back before it is told', { skip: noPty }, async () => {
-  const bomb = `data:text/javascript,setTimeout(()=>{throw(new(Error)('boom'))},700)`
+  const bomb = `data:text/javascript,setTimeout(()=>{throw(new(Error)('boom'))},2000)`
   const { code, out } = await inTerminal('demo', { env: { NODE_OPTIONS: `--import=${bomb}` } }).ended
   assert.equal(code, 1)
   const told = out.indexOf('boom')
