@@ -1,9 +1,10 @@
 import type { ListOptions } from '../../api/listing.js'
 import type { Runtime } from '../../core/client/runtime.js'
+import type { Link } from '../../engine/link.js'
 import { fairQueue, fencingCounter, slotOf } from '../../keys.js'
 import { listingKinds } from '../../lua/scripts.gen.js'
 import { integer, many, text, tuple } from '../../lua/shape.js'
-import type { Claims } from './claims.js'
+import { type Claims, isLeftOut } from './claims.js'
 
 /** How many keys one step of a scan looks at, and how many hashes one script. Each is well below a ms of the server. */
 const STEP = 500
@@ -40,13 +41,24 @@ export const scanKeys = async (runtime: Runtime, claims: Claims, patience: Patie
   }
 }
 
-const claimLocks = async ({ link }: Runtime, claims: Claims, hashes: readonly string[]): Promise<void> => {
-  for (const part of inOneSlot(hashes, link.cluster)) {
-    const kinds = await link.run(
+/** What each of these hashes looks like; empty if this user may not read it. */
+const kindsOf = async (link: Link, hashes: readonly string[]): Promise<readonly string[]> => {
+  try {
+    return await link.run(
       listingKinds,
-      part.flatMap((key) => [key, fairQueue(key), fencingCounter(key)]),
+      hashes.flatMap((key) => [key, fairQueue(key), fencingCounter(key)]),
       [],
     )
+  } catch (error) {
+    if (!isLeftOut(error)) throw error
+    if (hashes.length === 1) return ['']
+    return (await Promise.all(hashes.map((key) => kindsOf(link, [key])))).flat()
+  }
+}
+
+const claimLocks = async ({ link }: Runtime, claims: Claims, hashes: readonly string[]): Promise<void> => {
+  for (const part of inOneSlot(hashes, link.cluster)) {
+    const kinds = await kindsOf(link, part)
     part.forEach((key, i) => claims.found(kinds[i] ?? '', key))
   }
 }
