@@ -63,12 +63,11 @@ export class Closing {
     while (left() > 0 && (runtime.busy || turnstiles.held > 0)) await runtime.background.pause(Math.min(LOOK, left()))
     const patience = Math.max(left(), commandTimeout + POLL)
     runtime.end(clock.monotonic() + patience)
-    // It must know what is held now.
-    const published = publisher?.end(release)
+    // Begins now, because it must know what is held.
+    const unlisted = publisher?.end(release).then((stays) => presence?.end(stays))
     const gone = this.#giveBack(release)
     await within(clock, patience, gone)
     runtime.watchdog.stop()
-    const unlisted = published?.then((stays) => presence?.end(stays))
     const last = Promise.all([runtime.steps.flush(), runtime.subscriptions.stop(), unlisted])
     await within(clock, Math.max(LOOK, runtime.background.endsAt - clock.monotonic()), last)
     await runtime.link.close()

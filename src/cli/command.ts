@@ -22,6 +22,8 @@ export interface Page {
   readonly options: Options
   /** Arguments that the completion offers: these words, or the names of the commands. */
   readonly words?: readonly string[] | 'commands'
+  /** The arguments behind the first one are paths of files. */
+  readonly files?: true
   /** What stands behind the options, such as examples. Its lines stay as they are. */
   readonly more: string
 }

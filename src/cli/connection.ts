@@ -43,6 +43,15 @@ export const opened = async (options: ClientOptions): Promise<Client> => {
   }
 }
 
+/** What the command has done is done, so its exit code stays. */
+export const closed = async (client: Client): Promise<void> => {
+  try {
+    await client.close()
+  } catch (error) {
+    say(textOf(error))
+  }
+}
+
 /** Connects for one command, and returns its exit code. The client writes nothing of its own to the server, so a user who may only read is enough. */
 export const withClient = async (
   options: ClientOptions,
@@ -54,7 +63,7 @@ export const withClient = async (
     try {
       return await work(client)
     } finally {
-      await client.close()
+      await closed(client)
     }
   } catch (error) {
     return report(error)

@@ -17,6 +17,7 @@ export const page: Page = {
     "Reads a Redisson configuration (YAML, JSON, or Spring's application.yml) as connect({ file }) does, but does not connect. Prints which settings holdfast would use, which it would not, and what is unsafe. Secrets are not shown.",
   options: OPTIONS,
   words: ['check'],
+  files: true,
   more: 'The exit code is 0 if the file can be used, 1 if it cannot, and 64 if the\ncommand is wrong.\n',
 }
 

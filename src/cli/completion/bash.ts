@@ -21,7 +21,7 @@ const casesOf = (described: Described, all: readonly Described[]): readonly stri
   const words = [...wordsOf(described, all), ...options.flatMap(([option, about]) => flagsOf(option, about))]
   return [
     ...options.filter(([, { type }]) => type === 'string').map(([option, about]) => valueCase(name, option, about)),
-    `    ${name}:*) _holdfast_offer '${words.join(' ')}' ;;`,
+    `    ${name}:*) _holdfast_offer '${words.join(' ')}'${described.page.files === true ? '; _holdfast_files' : ''} ;;`,
   ]
 }
 

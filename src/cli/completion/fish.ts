@@ -17,7 +17,9 @@ const linesOf = (described: Described, all: readonly Described[]): readonly stri
       const short = about.short === undefined ? '' : ` -s ${about.short}`
       return `${inside}${short} -l ${option}${valueOf(about)} -d ${quote(brief(about))}`
     }),
-    ...(words.length > 0 ? [`${inside} -a ${quote(words.join(' '))}`] : []),
+    ...(words.length > 0
+      ? [`${inside}${described.page.files === true ? ' -F' : ''} -a ${quote(words.join(' '))}`]
+      : []),
   ]
 }
 

@@ -19,8 +19,9 @@ const optionLine = (name: string, option: Option): string => {
 
 const caseOf = (described: Described, all: readonly Described[]): string => {
   const words = wordsOf(described, all)
-  const argument = words.length > 0 ? quote(`*:argument:(${words.join(' ')})`) : quote('*::argument:_default')
-  const specs = [...optionsOf(described).map(([name, option]) => optionLine(name, option)), argument]
+  const first = words.length > 0 ? [quote(`1:argument:(${words.join(' ')})`)] : []
+  const rest = quote(`*:argument:${described.page.files === true ? '_files' : ''}`)
+  const specs = [...optionsOf(described).map(([name, option]) => optionLine(name, option)), ...first, rest]
   return `    ${described.name})\n      _arguments -s -S ${specs.join(' \\\n        ')}\n      ;;`
 }
 
@@ -33,6 +34,14 @@ ${all.map(({ name, summary }) => `    ${quote(`${name}:${part(summary)}`)}`).joi
   )
   if (( CURRENT == 2 )); then
     _describe -t commands command commands
+    return
+  fi
+  local -i end=\${words[(i)--]}
+  # Behind --, another command begins.
+  if (( end < CURRENT )); then
+    shift $end words
+    (( CURRENT -= end ))
+    _normal
     return
   fi
   local command=$words[2]

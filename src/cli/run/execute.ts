@@ -3,7 +3,7 @@ import type { Client } from '../../api/client.js'
 import { LockLostError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
 import { textOf } from '../../thrown.js'
-import { opened } from '../connection.js'
+import { closed, opened } from '../connection.js'
 import { report } from '../report.js'
 import { Command, environmentOf } from './command.js'
 import { codeOfCommand, type Ended, EXIT, StartError } from './exit-code.js'
@@ -68,14 +68,6 @@ const connected = async (run: Run): Promise<number> => {
     }
   } finally {
     await closed(client)
-  }
-}
-
-const closed = async (client: Client): Promise<void> => {
-  try {
-    await client.close()
-  } catch (error) {
-    say(textOf(error))
   }
 }
 

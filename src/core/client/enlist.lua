@@ -3,6 +3,9 @@
 -- ARGV client, stays (ms)
 -- returns integer how many others were removed
 
+local kind = redis.call('TYPE', register).ok
+-- Another program has written something else there, which would keep every client out.
+if kind ~= 'zset' and kind ~= 'none' then redis.call('UNLINK', register) end
 local now, left = serverNow(), redis.call('PTTL', register)
 local over = membersAt(register, 0, 100, now)
 if stays > 0 then

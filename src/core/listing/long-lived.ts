@@ -3,7 +3,6 @@ import { numberOf } from '../../keys.js'
 import type { Runtime } from '../client/runtime.js'
 import type { OpenGate } from '../gate/lock-kind.js'
 import type { Tenure } from '../hold/tenure.js'
-import type { WaitsHere } from '../shared/turnstiles.js'
 
 /** ms. What is held or waited for this long is published. */
 export const LONG = 1000
@@ -28,7 +27,6 @@ interface Spell {
 export interface Sources {
   readonly runtime: Runtime
   readonly gates: { readonly all: readonly OpenGate[] }
-  readonly turnstiles: { readonly waiting: Iterable<WaitsHere> }
 }
 
 /** One lock that this client has held or waited for longer than a second. */
@@ -38,11 +36,10 @@ export class LongLived {
   /** At most, in characters. */
   readonly size: number
   readonly #name: string
-  /** The keys of a group that owners here hold or wait for, in all their sets. */
-  readonly #keys = new Set<string>()
-  #room = LONGEST_KEYS
   readonly tenures = new Set<Tenure>()
   #waits: Spell | undefined
+  /** Of a group: the sets of keys that calls have waited for, and when each was last seen. */
+  readonly #wanted = new Map<readonly string[], number>()
   /** When a call was last seen waiting, on the monotonic clock. */
   waitedAt = -Infinity
   /** When it was last written, and the numbers in that text. */
@@ -56,26 +53,39 @@ export class LongLived {
     this.#name = name
   }
 
-  /** As many as there is room for. */
-  addKeys(keys: readonly string[] = []): void {
-    for (const key of keys) {
-      if (this.#keys.has(key) || key.length > this.#room || this.#keys.size >= MOST_KEYS) continue
-      this.#keys.add(key)
-      this.#room -= key.length
-      this.#written = undefined
-    }
+  add(tenure: Tenure): void {
+    this.tenures.add(tenure)
+    this.#changed(tenure.kind.keys)
   }
 
-  waits(spell: Spell, now: number): void {
+  waits(spell: Spell, now: number, keys?: readonly string[]): void {
+    if (keys !== undefined) {
+      if (!this.#wanted.has(keys)) this.#changed(keys)
+      this.#wanted.set(keys, now)
+    }
+    // Of a group, several sets may be waited for.
+    if (this.#waits === undefined || this.waitedAt < now || spell.since < this.#waits.since) this.#waits = spell
     this.waitedAt = now
-    this.#waits = spell
   }
 
   /** Forgets holds that have ended. Whether something is left to publish: a wait is, for some time after it has ended. */
   lasts(endedBefore: number): boolean {
-    for (const tenure of this.tenures) if (tenure.over) this.tenures.delete(tenure)
+    for (const tenure of this.tenures) {
+      if (!tenure.over) continue
+      this.tenures.delete(tenure)
+      this.#changed(tenure.kind.keys)
+    }
+    for (const [keys, at] of this.#wanted) {
+      if (at >= endedBefore) continue
+      this.#wanted.delete(keys)
+      this.#changed(keys)
+    }
     if (this.waitedAt < endedBefore) this.#waits = undefined
     return this.tenures.size > 0 || this.#waits !== undefined
+  }
+
+  #changed(keys: readonly string[] | undefined): void {
+    if (keys !== undefined) this.#written = undefined
   }
 
   /** Whether it must be written now. That a wait has ended, and another has begun, may be late. */
@@ -91,18 +101,35 @@ export class LongLived {
     const [holds, waits] = [this.#holds, this.#waits]
     this.#written = { holds: holds?.number, waits: waits?.since }
     this.writtenAt = now
+    const { keys, more } = this.#keys
     const toldOf = ({ number, since }: Spell): [number, number] => [number, Math.round(serverAt(since))]
     return JSON.stringify({
       ...(this.#name !== this.key && { n: this.#name }),
       ...(holds !== undefined && { h: toldOf(holds) }),
       ...(waits !== undefined && { w: toldOf(waits) }),
-      ...(this.#keys.size > 0 && { k: [...this.#keys] }),
+      ...(keys.size > 0 && { k: [...keys] }),
+      ...(more && { m: 1 }),
     })
   }
 
   /** It is not known whether the server has it. */
   forget(): void {
     this.#written = undefined
+  }
+
+  /** Of a group: as many of the keys that are held or waited for here as there is room for. */
+  get #keys(): { readonly keys: ReadonlySet<string>; readonly more: boolean } {
+    const keys = new Set<string>()
+    let room = LONGEST_KEYS
+    for (const set of [...[...this.tenures].map(({ kind }) => kind.keys ?? []), ...this.#wanted.keys()]) {
+      for (const key of set) {
+        if (keys.has(key)) continue
+        if (keys.size === MOST_KEYS || key.length > room) return { keys, more: true }
+        keys.add(key)
+        room -= key.length
+      }
+    }
+    return { keys, more: false }
   }
 
   /** The oldest hold: several owners here may read. */
@@ -168,32 +195,26 @@ export class LongLivedLocks {
       if (tenure.listed) continue
       const { name, kind, protocol } = tenure
       const lock = this.#at(kind.name, { name, key: protocol.key, keys: kind.keys })
-      lock?.tenures.add(tenure)
+      lock?.add(tenure)
       tenure.listed = lock !== undefined
     }
   }
 
   #waits(now: number): void {
-    const { gates, turnstiles } = this.#sources
-    for (const { name, kind, protocol, firstWaiter: first } of gates.all) {
+    for (const { name, kind, protocol, firstWaiter: first } of this.#sources.gates.all) {
       if (first === undefined || !first.counted || first.since > now - LONG) continue
       const spell = { number: first.place?.number ?? 0, since: first.since }
-      this.#at(kind.name, { name, key: protocol.key, keys: kind.keys })?.waits(spell, now)
-    }
-    for (const { kind, name, key, since } of turnstiles.waiting) {
-      if (since <= now - LONG) this.#at(kind, { name, key })?.waits({ number: 0, since }, now)
+      this.#at(kind.name, { name, key: protocol.key, keys: kind.keys })?.waits(spell, now, kind.keys)
     }
   }
 
   /** Undefined: there are too many, or its text would be too long. */
   #at(kind: string, named: Named): LongLived | undefined {
     const there = this.#all.get(fieldOf(kind, named.key))
-    there?.addKeys(named.keys)
     if (there !== undefined) return there
     const made = new LongLived(kind, named)
     if (this.#all.size >= MOST || made.size > Math.min(LONGEST_TEXT, this.#room)) return undefined
     this.#room -= made.size
-    made.addKeys(named.keys)
     this.#all.set(made.field, made)
     return made
   }

@@ -190,12 +190,6 @@ export class Turnstile<Q extends Patience, G> implements TurnstileContest<Waiter
     waiter.resolve(undefined)
   }
 
-  /** The call that has waited here for the longest time, if it counts as waiting. */
-  get firstWaiter(): { readonly since: number } | undefined {
-    const { first } = this.#room
-    return first?.counted === true ? first : undefined
-  }
-
   /** The place in the line that no waiter here needs any more. */
   placeToLeave(): string | undefined {
     return this.#waits ? undefined : this.passage.placeToLeave?.()

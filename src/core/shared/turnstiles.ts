@@ -6,18 +6,10 @@ import { Turnstile } from './turnstile.js'
 
 type AnyTurnstile<Q extends Patience = Patience, G = unknown> = Pick<
   Turnstile<Q, G>,
-  'idle' | 'passing' | 'passage' | 'firstWaiter' | 'placeToLeave' | 'call' | 'turnAway' | 'close'
+  'idle' | 'passing' | 'placeToLeave' | 'call' | 'turnAway' | 'close'
 >
 
 type AnyPassage = Pick<Passage<never, never>, 'kind' | 'key'>
-
-/** What calls here wait for, and since when the first of them waits, on the monotonic clock. */
-export interface WaitsHere {
-  readonly kind: string
-  readonly name: string
-  readonly key: string
-  readonly since: number
-}
 
 const placeOf = ({ kind, key }: AnyPassage): string => `${kind.name} ${key}`
 
@@ -58,12 +50,6 @@ export class Turnstiles {
   /** The turnstile of this passage, if a call here waits at it. */
   at<Q extends Patience = Patience, G = unknown>(passage: AnyPassage): AnyTurnstile<Q, G> | undefined {
     return this.#open.get(placeOf(passage)) as AnyTurnstile<Q, G> | undefined
-  }
-
-  get waiting(): readonly WaitsHere[] {
-    return [...this.#open.values()].flatMap(({ passage: { kind, name, key }, firstWaiter }) =>
-      firstWaiter === undefined ? [] : [{ kind: kind.name, name, key, since: firstWaiter.since }],
-    )
   }
 
   /** `end` is called when the client closes, unless it is released before. */

@@ -1,3 +1,4 @@
+import { EngineError } from '../../errors.js'
 import { isClientId, indexKey, registerKey } from '../../keys.js'
 import { listingClients, listingEntries } from '../../lua/scripts.gen.js'
 import type { Runtime } from '../../core/client/runtime.js'
@@ -23,6 +24,8 @@ interface Said {
   readonly holds: Spell | undefined
   readonly waits: Spell | undefined
   readonly keys: readonly string[]
+  /** Not all keys fitted into the entry. */
+  readonly more: boolean
 }
 
 /** A lock that some clients say is held or waited for. */
@@ -30,11 +33,21 @@ export interface Claim {
   readonly key: string
   shown: Listable
   readonly names: Set<string>
-  /** Of a group. */
+  /** Of a group, and whether there may be more. */
   readonly keys: Set<string>
+  more: boolean
   /** What each client says. */
   readonly spells: Map<string, { readonly holds: Spell | undefined; readonly waits: Spell | undefined }>
 }
+
+/** Errors of a single key: another program's, or one that no client could use in a cluster. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'CROSSSLOT'])
+/** A user may not read this key. If it may not use a command, nothing could be listed, and it must be told. */
+const KEY_REFUSED = /\baccess\b.*\bkeys?\b/
+
+export const isLeftOut = (error: unknown): error is EngineError =>
+  error instanceof EngineError &&
+  (LEFT_OUT.has(error.code) || (error.code === 'NOPERM' && KEY_REFUSED.test(error.message)))
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
@@ -49,12 +62,16 @@ const read = (text: string): Said | undefined => {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return undefined
-    const { n, h, w, k } = value as Readonly<Record<string, unknown>>
+    const { n, h, w, k, m } = value as Readonly<Record<string, unknown>>
     const keys = Array.isArray(k) ? (k as unknown[]).filter(isText) : []
-    return { name: isText(n) && n !== '' ? n : undefined, holds: spellOf(h), waits: spellOf(w), keys }
+    return { name: isText(n) && n !== '' ? n : undefined, holds: spellOf(h), waits: spellOf(w), keys, more: m === 1 }
   } catch {
     return undefined
   }
+}
+
+const unlessLeftOut = (error: unknown): void => {
+  if (!isLeftOut(error)) throw error
 }
 
 /** What the clients have published, by lock. */
@@ -74,7 +91,9 @@ export class Claims {
   async read(): Promise<void> {
     const clients = await this.#clients()
     for (let from = 0; from < clients.length; from += AT_ONCE) {
-      await Promise.all(clients.slice(from, from + AT_ONCE).map((client) => this.#readIndex(client)))
+      await Promise.all(
+        clients.slice(from, from + AT_ONCE).map((client) => this.#readIndex(client).catch(unlessLeftOut)),
+      )
     }
   }
 
@@ -124,6 +143,7 @@ export class Claims {
     claim.names.add(said.name ?? key)
     if (shown.rank < claim.shown.rank) claim.shown = shown
     for (const wanted of said.keys) if (claim.keys.size < MOST_KEYS) claim.keys.add(wanted)
+    claim.more ||= said.more || claim.keys.size === MOST_KEYS
     const before = claim.spells.get(client)
     claim.spells.set(client, { holds: said.holds ?? before?.holds, waits: said.waits ?? before?.waits })
   }
@@ -132,7 +152,7 @@ export class Claims {
     const place = `${shown.layout} ${key}`
     const there = this.#all.get(place)
     if (there !== undefined || this.#all.size >= MOST_LOCKS) return there
-    const claim: Claim = { key, shown, names: new Set(), keys: new Set(), spells: new Map() }
+    const claim: Claim = { key, shown, names: new Set(), keys: new Set(), more: false, spells: new Map() }
     this.#all.set(place, claim)
     return claim
   }

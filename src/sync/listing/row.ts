@@ -4,9 +4,9 @@ import type { LockHome } from '../../core/gate/gated-lock.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { SHOWN, type ServerState } from '../../core/protocol/protocol.js'
-import { EngineError } from '../../errors.js'
+import type { EngineError } from '../../errors.js'
 import { numberOf } from '../../keys.js'
-import type { Claim, Spell } from './claims.js'
+import { type Claim, isLeftOut, type Spell } from './claims.js'
 import { inspectorOf } from './layouts.js'
 
 /** What listing needs from its client. */
@@ -14,9 +14,6 @@ export interface ListHome extends LockHome {
   /** How the keys of a group are encoded. */
   readonly encodeKey: (key: string) => string | Uint8Array
 }
-
-/** Errors of a single lock: another program's key, one that this user may not read, or one that no client could use in a cluster. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['WRONG_KIND', 'WRONGTYPE', 'NOPERM', 'CROSSSLOT'])
 
 /** Undefined: the claim cannot be checked. */
 const inspectorFor = ({ shown, keys }: Claim, { encodeKey }: ListHome): LockKind | undefined => {
@@ -56,7 +53,7 @@ export const inspected = async (
     const state = await kind.protocol(new NamedRunner(home.runtime, claim.key), claim.key).inspect()
     return state.holders.length > 0 || (state.waiting ?? []).length > 0 ? state : undefined
   } catch (error) {
-    if (!(error instanceof EngineError && LEFT_OUT.has(error.code))) throw error
+    if (!isLeftOut(error)) throw error
     if (error.code === 'NOPERM') refusals.push(error)
     return undefined
   }
@@ -66,7 +63,7 @@ export const inspected = async (
 export const rowOf = async (home: ListHome, claim: Claim, labels: Labels, state: ServerState): Promise<ListedLock> => {
   const { key, shown, spells } = claim
   const { holders, waiting, more, ...rest } = lockStateOf(state, await labels.of(clientsIn(state)))
-  const cut = holders.length > SHOWN || waiting.length > SHOWN
+  const cut = claim.more || holders.length > SHOWN || waiting.length > SHOWN
   return {
     name: nameOf(claim, home),
     key,

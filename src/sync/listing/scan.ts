@@ -1,10 +1,11 @@
 import type { ListOptions } from '../../api/listing.js'
 import type { Runtime } from '../../core/client/runtime.js'
+import type { Link } from '../../engine/link.js'
 import { EngineError } from '../../errors.js'
 import { fairQueue, fencingCounter, slotOf } from '../../keys.js'
 import { listingKinds } from '../../lua/scripts.gen.js'
 import { integer, many, text, tuple } from '../../lua/shape.js'
-import type { Claims } from './claims.js'
+import { type Claims, isLeftOut } from './claims.js'
 
 /** How many keys one step of a scan looks at, and how many hashes one script. Each is well below a ms of the server. */
 const STEP = 500
@@ -41,32 +42,46 @@ export const scanKeys = async (runtime: Runtime, claims: Claims, patience: Patie
   }
 }
 
-/** Claims the lock with this name, as a scan does that comes to its key. */
-export const lookAt = async (runtime: Runtime, claims: Claims, name: string): Promise<void> => {
-  const key = runtime.keyOf(name)
+const looksOf = (link: Link, hashes: readonly string[]): Promise<readonly string[]> =>
+  link.run(
+    listingKinds,
+    hashes.flatMap((key) => [key, fairQueue(key), fencingCounter(key)]),
+    [],
+  )
+
+/** What each of these hashes looks like; empty if this user may not read it. */
+const kindsOf = async (link: Link, hashes: readonly string[]): Promise<readonly string[]> => {
   try {
-    await claimLocks(runtime, claims, [key], name)
+    return await looksOf(link, hashes)
   } catch (error) {
-    // A user who may use locks need not be permitted to scan. Each kind is claimed then: what the key is not is left out when it is inspected.
-    if (!(error instanceof EngineError && error.code === 'NOPERM')) throw error
-    for (const kind of ['lock', 'readWriteLock']) claims.found(kind, key, name)
+    if (!isLeftOut(error)) throw error
+    if (hashes.length === 1) return ['']
+    return (await Promise.all(hashes.map((key) => kindsOf(link, [key])))).flat()
   }
 }
 
-/** `name`: what the keys are called, if that is known. */
-const claimLocks = async (
-  { link }: Runtime,
+/** Claims the lock with this name, as a scan does that comes to its key. */
+export const lookAt = async (
+  { link, keyOf }: Pick<Runtime, 'link' | 'keyOf'>,
   claims: Claims,
-  hashes: readonly string[],
-  name?: string,
+  name: string,
 ): Promise<void> => {
+  const key = keyOf(name)
+  try {
+    const [kind = ''] = await looksOf(link, [key])
+    claims.found(kind, key, name)
+  } catch (error) {
+    // A user who may use locks need not be permitted to scan. Each kind is claimed then: what the key is not is left out when it is inspected.
+    if (error instanceof EngineError && error.code === 'NOPERM')
+      for (const kind of ['lock', 'readWriteLock']) claims.found(kind, key, name)
+    else if (!isLeftOut(error)) throw error
+  }
+}
+
+const claimLocks = async ({ link }: Runtime, claims: Claims, hashes: readonly string[]): Promise<void> => {
   for (const part of inOneSlot(hashes, link.cluster)) {
-    const kinds = await link.run(
-      listingKinds,
-      part.flatMap((key) => [key, fairQueue(key), fencingCounter(key)]),
-      [],
-    )
-    part.forEach((key, i) => claims.found(kinds[i] ?? '', key, name))
+    const kinds = await kindsOf(link, part)
+    part.forEach((key, i) => claims.found(kinds[i] ?? '', key))
   }
 }
 

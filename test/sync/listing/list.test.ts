@@ -126,12 +126,18 @@ void describe('client.list', () => {
       ],
     ] as const)
       town.raw('HSET', index, field, value)
-    town.raw('ZADD', 'holdfast:client:register', '9e15', 'no client', 'inf', 'x'.repeat(50))
+    const stranger = '00000000-0000-4000-8000-000000000000'
+    town.raw('ZADD', 'holdfast:client:register', '9e15', 'no client', 'inf', 'x'.repeat(50), 'inf', stranger)
+    town.raw('SET', `holdfast:client:${stranger}:locks`, 'no hash')
     assert.deepEqual(brief(await town.list(client)), [], 'its own entry is no JSON any more')
     // By the next heartbeat, the client has noticed the fields that are not its own.
     await town.clock.advance(12_000)
     assert.deepEqual(brief(await town.list(client)), ['lock real: 1 held, 0 waiting'])
-    town.raw('DEL', 'text', 'hash', 'holdfast:client:register')
+    assert.ok(Number(town.raw('PTTL', 'holdfast:client:register')) <= 45_000, 'whatever score a stranger wrote')
+    town.raw('SET', 'holdfast:client:register', 'no sorted set')
+    await town.clock.advance(12_000)
+    assert.deepEqual(brief(await town.list(client)), ['lock real: 1 held, 0 waiting'])
+    town.raw('DEL', 'text', 'hash', `holdfast:client:${stranger}:locks`)
   })
 
   inTown('a client is killed that held with a long lease → listed until the lease ends', async (town) => {
@@ -207,6 +213,48 @@ void describe('client.list', () => {
     await town.clock.advance(12_000)
     assert.ok(counts() <= 45_000)
     assert.ok(Number(town.raw('PTTL', 'holdfast:client:register')) <= 45_000)
+  })
+
+  inTown(
+    'a group that is always held → its entry forgets keys that are free again; of many keys, some are shown',
+    async (town) => {
+      const client = await town.join()
+      const always = await town.run(client.keyedLock('g', ['always']).acquire())
+      const index = `holdfast:client:${client.id}:locks`
+      for (let round = 0; round < 3; round++) {
+        const keys = Array.from({ length: 60 }, (_, i) => `${round}:${i}`)
+        const hold = await town.run(client.keyedLock('g', keys).acquire())
+        await town.clock.advance(2000)
+        const [row, ...others] = await town.list(client)
+        assert.deepEqual([row?.holders.length, row?.more, others], [2, undefined, []])
+        await town.run(hold.release())
+        await town.clock.advance(1000)
+        assert.equal(town.raw('HGET', index, 'keyedLock g')?.toString().includes('"k":["always"]'), true)
+      }
+      const many = await town.run(
+        client
+          .keyedLock(
+            'g',
+            Array.from({ length: 200 }, (_, i) => `${i}`),
+          )
+          .acquire(),
+      )
+      await town.clock.advance(2000)
+      const [row] = await town.list(client)
+      assert.deepEqual([row?.holders.length, row?.more], [2, true])
+      await town.run(many.release())
+      await town.run(always.release())
+    },
+  )
+
+  inTown('waiters for keys of a group → in one row, also those of other sets', async (town) => {
+    const [one, two] = [await town.join(), await town.join()]
+    const hold = await town.run(one.keyedLock('g', ['a', 'b']).acquire())
+    const waiting = [two.keyedLock('g', ['a']).acquire(), two.keyedLock('g', ['b', 'c']).acquire()]
+    await town.clock.advance(2500)
+    assert.deepEqual(brief(await town.list(one)), ['keyedLock g: 1 held, 2 waiting'])
+    await town.run(hold.release())
+    for (const next of waiting) await town.run((await town.run(next)).release())
   })
 
   inTown('many locks of one client, read at the same time → each row has its label', async (town) => {

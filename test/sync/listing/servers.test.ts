@@ -6,6 +6,7 @@ import { Redis } from 'ioredis'
 import { admit, READER_LINE } from '../../support/acl.js'
 import { startCluster } from '../../support/redis-cluster.js'
 import { onServer } from '../../support/server.js'
+import { lenders } from '../../suites/connections/lenders.js'
 import { rejection } from '../../suites/contract/lock/kind.js'
 
 const all = async (client: Client, options?: ListOptions): Promise<ListedLock[]> => {
@@ -66,8 +67,15 @@ onServer(
       await refused(lock.tryAcquire())
     await refused(reader.fairLock('f').forceRelease())
     assert.deepEqual((await redis.keys('*')).sort(), held)
-    await redis.call('ACL', 'SETUSER', 'holdfast-reader', '-scan')
+    const may = (...rules: string[]): Promise<unknown> => redis.call('ACL', 'SETUSER', 'holdfast-reader', ...rules)
+    await may('-scan')
     await refused(all(reader, { scan: true }))
+    await may('+scan', '-hkeys')
+    await refused(all(reader, { scan: true }))
+    await may('+hkeys', '-hgetall', '-hget', '-hscan')
+    await refused(all(reader))
+    await may('+hgetall', '+hget', '+hscan', 'resetkeys', '~holdfast:client:*', '~f', '~*{f}')
+    for (const scan of [false, true]) assert.deepEqual(await rows({ scan }), ['fairLock f'], 'the others are left out')
   },
 )
 
@@ -128,5 +136,15 @@ void test('on a cluster → locks of all slots, by the index and by a scan', { t
   const scanned = await all(client, { scan: true })
   assert.deepEqual(scanned.map(({ name }) => name).sort(), [...names].sort(), 'by a scan, before they are old')
   await sleep(2000)
-  assert.deepEqual((await all(client)).map(({ name }) => name).sort(), [...names].sort())
+  for (const { name, lend } of lenders) {
+    const { place, end } = await lend.cluster(cluster)
+    const reader = await connect({ ...place, presence: false })
+    try {
+      for (const scan of [false, true])
+        assert.deepEqual((await all(reader, { scan })).map((row) => row.name).sort(), [...names].sort(), name)
+    } finally {
+      await reader.close()
+      await end()
+    }
+  }
 })
