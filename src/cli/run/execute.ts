@@ -1,5 +1,4 @@
 import { isatty } from 'node:tty'
-import type { Client } from '../../api/client.js'
 import { LockLostError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
 import { textOf } from '../../thrown.js'

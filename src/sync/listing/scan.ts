@@ -1,6 +1,5 @@
 import type { ListOptions } from '../../api/listing.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import type { Link } from '../../engine/link.js'
 import { EngineError } from '../../errors.js'
 import { fairQueue, fencingCounter, slotOf } from '../../keys.js'
 import { listingKinds } from '../../lua/scripts.gen.js'
@@ -42,7 +41,7 @@ export const scanKeys = async (runtime: Runtime, claims: Claims, patience: Patie
   }
 }
 
-const looksOf = (link: Link, hashes: readonly string[]): Promise<readonly string[]> =>
+const looksOf = ({ link }: Runtime, hashes: readonly string[]): Promise<readonly string[]> =>
   link.run(
     listingKinds,
     hashes.flatMap((key) => [key, fairQueue(key), fencingCounter(key)]),
@@ -50,25 +49,21 @@ const looksOf = (link: Link, hashes: readonly string[]): Promise<readonly string
   )
 
 /** What each of these hashes looks like; empty if this user may not read it. */
-const kindsOf = async (link: Link, hashes: readonly string[]): Promise<readonly string[]> => {
+const kindsOf = async (runtime: Runtime, hashes: readonly string[]): Promise<readonly string[]> => {
   try {
-    return await looksOf(link, hashes)
+    return await looksOf(runtime, hashes)
   } catch (error) {
     if (!isLeftOut(error)) throw error
     if (hashes.length === 1) return ['']
-    return (await Promise.all(hashes.map((key) => kindsOf(link, [key])))).flat()
+    return (await Promise.all(hashes.map((key) => kindsOf(runtime, [key])))).flat()
   }
 }
 
 /** Claims the lock with this name, as a scan does that comes to its key. */
-export const lookAt = async (
-  { link, keyOf }: Pick<Runtime, 'link' | 'keyOf'>,
-  claims: Claims,
-  name: string,
-): Promise<void> => {
-  const key = keyOf(name)
+export const lookAt = async (runtime: Runtime, claims: Claims, name: string): Promise<void> => {
+  const key = runtime.keyOf(name)
   try {
-    const [kind = ''] = await looksOf(link, [key])
+    const [kind = ''] = await looksOf(runtime, [key])
     claims.found(kind, key, name)
   } catch (error) {
     // A user who may use locks need not be permitted to scan. Each kind is claimed then: what the key is not is left out when it is inspected.
@@ -78,9 +73,9 @@ export const lookAt = async (
   }
 }
 
-const claimLocks = async ({ link }: Runtime, claims: Claims, hashes: readonly string[]): Promise<void> => {
-  for (const part of inOneSlot(hashes, link.cluster)) {
-    const kinds = await kindsOf(link, part)
+const claimLocks = async (runtime: Runtime, claims: Claims, hashes: readonly string[]): Promise<void> => {
+  for (const part of inOneSlot(hashes, runtime.link.cluster)) {
+    const kinds = await kindsOf(runtime, part)
     part.forEach((key, i) => claims.found(kinds[i] ?? '', key))
   }
 }
