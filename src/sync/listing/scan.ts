@@ -1,6 +1,5 @@
 import type { ListOptions } from '../../api/listing.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import type { Link } from '../../engine/link.js'
 import { fairQueue, fencingCounter, slotOf } from '../../keys.js'
 import { listingKinds } from '../../lua/scripts.gen.js'
 import { integer, many, text, tuple } from '../../lua/shape.js'
@@ -42,9 +41,9 @@ export const scanKeys = async (runtime: Runtime, claims: Claims, patience: Patie
 }
 
 /** What each of these hashes looks like; empty if this user may not read it. */
-const kindsOf = async (link: Link, hashes: readonly string[]): Promise<readonly string[]> => {
+const kindsOf = async (runtime: Runtime, hashes: readonly string[]): Promise<readonly string[]> => {
   try {
-    return await link.run(
+    return await runtime.link.run(
       listingKinds,
       hashes.flatMap((key) => [key, fairQueue(key), fencingCounter(key)]),
       [],
@@ -52,15 +51,27 @@ const kindsOf = async (link: Link, hashes: readonly string[]): Promise<readonly 
   } catch (error) {
     if (!isLeftOut(error)) throw error
     if (hashes.length === 1) return ['']
-    return (await Promise.all(hashes.map((key) => kindsOf(link, [key])))).flat()
+    return (await Promise.all(hashes.map((key) => kindsOf(runtime, [key])))).flat()
   }
 }
 
-const claimLocks = async ({ link }: Runtime, claims: Claims, hashes: readonly string[]): Promise<void> => {
-  for (const part of inOneSlot(hashes, link.cluster)) {
-    const kinds = await kindsOf(link, part)
+const claimLocks = async (runtime: Runtime, claims: Claims, hashes: readonly string[]): Promise<void> => {
+  const claim = async (part: readonly string[]): Promise<void> => {
+    const kinds = await kindsOf(runtime, part)
     part.forEach((key, i) => claims.found(kinds[i] ?? '', key))
   }
+  let [asked, together] = [[] as Promise<void>[], 0]
+  for (const part of inOneSlot(hashes, runtime.link.cluster)) {
+    // Small parts go together: a cluster's older nodes have hardly two keys of one slot in a step.
+    if (together + part.length > HASHES) {
+      await Promise.all(asked)
+      asked = []
+      together = 0
+    }
+    together += part.length
+    asked.push(claim(part))
+  }
+  await Promise.all(asked)
 }
 
 /** A script takes keys of one slot. Nodes of newer servers scan slot by slot, so that such keys come together. */
