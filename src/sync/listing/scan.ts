@@ -74,10 +74,22 @@ export const lookAt = async (runtime: Runtime, claims: Claims, name: string): Pr
 }
 
 const claimLocks = async (runtime: Runtime, claims: Claims, hashes: readonly string[]): Promise<void> => {
-  for (const part of inOneSlot(hashes, runtime.link.cluster)) {
+  const claim = async (part: readonly string[]): Promise<void> => {
     const kinds = await kindsOf(runtime, part)
     part.forEach((key, i) => claims.found(kinds[i] ?? '', key))
   }
+  let [asked, together] = [[] as Promise<void>[], 0]
+  for (const part of inOneSlot(hashes, runtime.link.cluster)) {
+    // Small parts go together: a cluster's older nodes have hardly two keys of one slot in a step.
+    if (together + part.length > HASHES) {
+      await Promise.all(asked)
+      asked = []
+      together = 0
+    }
+    together += part.length
+    asked.push(claim(part))
+  }
+  await Promise.all(asked)
 }
 
 /** A script takes keys of one slot. Nodes of newer servers scan slot by slot, so that such keys come together. */
