@@ -2085,4 +2085,28 @@ export const lines = [
     to: "'WRONGPASS', 'OOM'",
     suites: ['sync/election/trouble'],
   },
+  {
+    name: 'cli-refused-looks-free',
+    breaks: 'a lock that the user may not read is not shown as free',
+    file: 'src/sync/listing/row.ts',
+    from: "if (error.code === 'NOPERM') refusals.push(error)",
+    to: '',
+    suites: ['cli/commands/show#may not read'],
+  },
+  {
+    name: 'cli-unlocks-whoever-holds-it-by-now',
+    breaks: 'an answered question releases only what it showed',
+    file: 'src/cli/commands/unlock.ts',
+    from: 'if (owner === undefined && !asks) return',
+    to: 'if (owner === undefined) return',
+    suites: ['cli/commands/unlock#another one holds it'],
+  },
+  {
+    name: 'cli-name-moves-the-cursor',
+    breaks: 'a name cannot move the cursor of who lists it',
+    file: 'src/cli/locks/columns.ts',
+    from: 'of: ({ name }) => plainMessage(name)',
+    to: 'of: ({ name }) => name',
+    suites: ['cli/commands/ls#hostile'],
+  },
 ]
