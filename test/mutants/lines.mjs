@@ -823,6 +823,14 @@ export const lines = [
     suites: ['sync/fair-lock/flaws'],
   },
   {
+    name: 'fair-joins-twice',
+    breaks: 'a place that asks again stands in the line once',
+    file: 'src/sync/fair-lock/enqueue.lua',
+    from: 'for i = added == #joined and 0 or #joined, 1, -1 do',
+    to: 'for i = 0, 1, -1 do',
+    suites: ['sync/fair-lock/flaws'],
+  },
+  {
     name: 'fg24-line-never-put-right',
     breaks: 'what ours behind those of Redisson’s have added to the deadlines is taken off again',
     file: 'src/sync/fair-lock/enqueue.lua',
