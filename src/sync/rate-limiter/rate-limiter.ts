@@ -9,6 +9,7 @@ import type { SemaphoreOptions } from '../../api/semaphore.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 import { type Grant, Window, type WindowRequest } from './window.js'
 import { limitedStep, LATE } from '../../core/waiting/limited-step.js'
+import { waitOut } from '../../core/waiting/wait-out.js'
 import { quoted } from '../../plain-text.js'
 
 /** In the order of Redisson's numbers. */
@@ -162,8 +163,8 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
     } catch (error) {
       if (!(error instanceof NotInitializedError)) throw error
       request.signal?.throwIfAborted()
-      await this.#setOnce(rate, request)
-      return enter()
+      const set = await waitOut(this.runtime, () => this.#setOnce(rate, request), request)
+      return set === LATE ? undefined : await enter()
     }
   }
 
