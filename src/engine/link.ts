@@ -148,10 +148,10 @@ export class Link {
   }
 
   /** Reports each trouble once, however often a driver that is not connected meets it. */
-  #tell(trouble: string): void {
-    const isKnown = trouble === this.#trouble && !this.#driver.isUp
-    this.#trouble = trouble
-    if (!isKnown) this.#listener.error(new EngineError('OFFLINE', `${this.address}: ${trouble}`))
+  #tell(text: string): void {
+    const isKnown = text === this.#trouble && !this.#driver.isUp
+    this.#trouble = text
+    if (!isKnown) this.#listener.error(new EngineError('OFFLINE', `${this.address}: ${text}`))
   }
 
   #up(): void {

@@ -1589,7 +1589,7 @@ export const lines = [
     name: 'engine-trouble-again-and-again',
     breaks: 'a server that is away is one error event',
     file: 'src/engine/link.ts',
-    from: 'trouble === this.#trouble && !this.#driver.isUp',
+    from: 'text === this.#trouble && !this.#driver.isUp',
     to: 'false',
     suites: ['engine/pauses#an error event once'],
   },

@@ -22,7 +22,7 @@ export const waitOut = async <T>(
       try {
         return await step()
       } catch (trouble) {
-        if (over || !waitsOut(trouble, patience, false)) throw trouble
+        if (!waitsOut(trouble, patience, false)) throw trouble
         patience.trouble = trouble
         await runtime.background.pause(pause)
         if (over) throw trouble
