@@ -155,7 +155,7 @@ void describe('connections that are open and dead', { concurrency: 4 }, () => {
 
   for (const direction of ['requests', 'replies', 'everything'] as const) {
     onServer(
-      `half-open, ${direction} get lost for good → every kind of hold is told in time what it still has`,
+      `half-open, ${direction} get lost for good → every kind of hold learns in time whether it still has the lock`,
       async (broken) => {
         const watchdog = 6000
         const [client, other] = [

@@ -1,4 +1,4 @@
-import type { Processes, Target } from './processes.js'
+import { type Processes, type Target, terminate } from './processes.js'
 
 /** What the guardian has to do. It gets a new order about once a second. Times are in ms from the moment that it hears of them; null: never. */
 export interface Order {
@@ -66,9 +66,7 @@ export class Duty {
 
   #term(): void {
     this.#means.acts()
-    this.#processes?.send('SIGTERM')
-    // A stopped process hears nothing before it continues.
-    this.#processes?.send('SIGCONT')
+    if (this.#processes !== undefined) terminate(this.#processes)
   }
 
   /** Again and again: a process may have been started in the very moment of the signal. */

@@ -1,7 +1,7 @@
 import type { Order } from './duty.js'
 import type { Grip } from './grip.js'
 import type { OnLost } from './options.js'
-import type { Processes } from './processes.js'
+import { type Processes, terminate } from './processes.js'
 import { graceOf, paceOf, patienceOf, type Pulse, verdictOf } from './verdict.js'
 
 export interface KeeperOptions {
@@ -71,7 +71,7 @@ export class Keeper {
     if (this.#over) return
     const pulse = this.#pulse()
     const word = this.#termed ? undefined : this.#judge(pulse)
-    if (this.#killIn <= 0) this.#send('SIGKILL')
+    if (this.#killIn <= 0) this.#options.processes.send('SIGKILL')
     this.#options.tell(this.order)
     // To ask may have been what found the loss out, and that calls this function as well.
     clearTimeout(this.#timer)
@@ -128,7 +128,7 @@ export class Keeper {
       return 'ignored'
     }
     this.#ends(verdict === 'kill' ? 0 : patienceOf(pulse))
-    if (verdict === 'term') this.#send('SIGTERM')
+    if (verdict === 'term') terminate(this.#options.processes)
     return 'ends'
   }
 
@@ -136,12 +136,5 @@ export class Keeper {
     this.#lost = true
     this.#termed = true
     this.#killAt = performance.now() + patience
-  }
-
-  #send(signal: 'SIGTERM' | 'SIGKILL'): void {
-    const { processes } = this.#options
-    processes.send(signal)
-    // A stopped process hears nothing before it continues.
-    if (signal === 'SIGTERM') processes.send('SIGCONT')
   }
 }

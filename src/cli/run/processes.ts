@@ -19,6 +19,12 @@ const kill = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   }
 }
 
+/** Asks them to end. A stopped process hears nothing before it continues. */
+export const terminate = (processes: Pick<Processes, 'send'>): void => {
+  processes.send('SIGTERM')
+  processes.send('SIGCONT')
+}
+
 /** In a container whose first process collects no children, they stay for ever. */
 const onlyZombies = (group: number): boolean => {
   const rows = processTable()

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Processes } from './processes.js'
+import { type Processes, terminate } from './processes.js'
 
 /** How long the processes that the command leaves behind may take to end by themselves, ms: one that writes the last lines of a log, for example. */
 const LINGER = 1000
@@ -33,9 +33,7 @@ export const sweep = async ({ processes, grace, ending, say }: SweepOptions): Pr
   if (await empty(processes, LINGER)) return
   if (!ending()) {
     say('the command has ended, but processes that it started have not: ending them')
-    processes.send('SIGTERM')
-    // A stopped process hears nothing before it continues.
-    processes.send('SIGCONT')
+    terminate(processes)
   }
   if (await empty(processes, grace)) return
   processes.send('SIGKILL')

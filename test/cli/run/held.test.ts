@@ -16,7 +16,7 @@ const KINDS: readonly (readonly [args: readonly string[], isLocked: (client: Cli
   [['l', '--kind', 'semaphore:1'], async (client) => (await client.permitSemaphore('l').available()) === 0],
 ]
 
-/** Prints what it was told, in a fixed order. */
+/** Prints what its environment says about the lock, in a fixed order. */
 const TELL = ['sh', '-c', 'echo "$HOLDFAST_NAME|$HOLDFAST_OWNER|$HOLDFAST_TOKEN|$HOLDFAST_TICKET"']
 
 void describe('holdfast run: the lock is held while the command runs', () => {

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { onServer } from '../../support/server.js'
+
+const run = promisify(execFile)
+const page = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8')
+
+/** The examples of the page that are marked so. */
+const blocks = (mark: string): string[] =>
+  [...page.matchAll(/^```(sh[^\n]*)\n(.*?)^```$/gms)].filter(([, is]) => is === mark).map(([, , text = '']) => text)
+
+/** What an example prints, on the server at this port. */
+const shown = async (text: string, port: string): Promise<string> => {
+  const { stdout } = await run('bash', ['-ec', `redis-cli() { command redis-cli -p ${port} "$@"; }\n${text}`])
+  return stdout
+}
+
+onServer(
+  'docs/operations.md: its examples show the lock holder and the waiter, and free the lock',
+  async ({ server, open, until }) => {
+    const { port } = new URL(server.url)
+    const [holder, waiting] = [await open({ label: 'worker-7', watchdog: 3000 }), await open({ label: 'worker-8' })]
+    const hold = await holder.lock('invoice:7').acquire()
+    const next = waiting.lock('invoice:7').acquire()
+    await until(async () => (await holder.lock('invoice:7').inspect()).waiting.length === 1)
+
+    const [whoHolds = '', label = '', line = '', redisson = '', ...others] = blocks('sh')
+    assert.deepEqual(others, [])
+    const [type, owner = '', level, left] = (await shown(whoHolds, port)).split('\n')
+    assert.deepEqual([type, owner.slice(0, 36), level], ['hash', holder.id, '1'])
+    assert.equal(owner[14], '8')
+    assert.ok(Number(left) > 0 && Number(left) <= 3000)
+    const [text = '', alive] = (await shown(label, port)).split('\n')
+    assert.equal((JSON.parse(text) as { label: string }).label, 'worker-7')
+    assert.ok(Number(alive) > 0)
+    const [place = '', again, deadline, seconds] = (await shown(line, port)).split('\n')
+    assert.equal(place.slice(0, 36), waiting.id)
+    assert.equal(again, place)
+    const rest = Number(deadline) / 1000 - Number(seconds)
+    assert.ok(rest > 5 && rest < 12, `${rest} s`)
+    assert.match(await shown(redisson, port), /redisson_lock__channel:\{invoice:7\}\n0/)
+
+    const [force = ''] = blocks('sh force')
+    const freed = performance.now()
+    assert.match(await shown(force, port), /^1\n/)
+    await next
+    assert.ok(performance.now() - freed < 2500, 'the first of the line has it within about a second')
+    await until(() => hold.signal.aborted, 3000)
+  },
+)
+
+onServer('docs/operations.md: permits that nobody has any more are added', async ({ server, open }) => {
+  const { port } = new URL(server.url)
+  const client = await open()
+  const exports = client.semaphore('exports')
+  await exports.trySetPermits(3)
+  await exports.acquire({ permits: 3 })
+  const next = exports.acquire({ permits: 3 })
+  const [permits = ''] = blocks('sh permits')
+  assert.match(await shown(permits, port), /^3\n/)
+  await next
+})
