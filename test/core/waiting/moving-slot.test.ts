@@ -6,7 +6,7 @@ import { start } from '#src/client.js'
 import { settle } from '#src/config/settings.js'
 import { MemoryDriver } from '#src/engine/memory/driver.js'
 import { MemoryServer } from '#src/engine/memory/server.js'
-import { rateLimiterTrySetRate } from '#src/lua/scripts.gen.js'
+import { flightClaim, lockAcquire, rateLimiterTrySetRate, spinLockAcquire } from '#src/lua/scripts.gen.js'
 import { rejection } from '../../suites/contract/lock/kind.js'
 import { SwitchedDriver } from '../../support/switched-driver.js'
 
@@ -17,6 +17,15 @@ const stage = async () => {
   const driver = new SwitchedDriver(new MemoryDriver(new MemoryServer(clock), undefined))
   const client = await start(settle({ url: 'memory:', clock, presence: false }, {}), driver)
   return { clock, driver, client }
+}
+
+/** Only these scripts meet a slot that is moving, until the returned function is called. */
+const refuseOnly = (driver: SwitchedDriver, refused: readonly { readonly sha: string; readonly text: string }[]) => {
+  const words = refused.flatMap(({ sha, text }) => [sha, text])
+  const send = driver.send.bind(driver)
+  driver.send = (argv, options) =>
+    words.includes(String(argv[1])) ? Promise.reject(new Error(MOVING)) : send(argv, options)
+  return () => void (driver.send = send)
 }
 
 const never = (): never => assert.fail('it works')
@@ -93,14 +102,31 @@ void test('the server is away when they begin → the call with a time limit wai
   await client.close()
 })
 
+for (const [what, ...scripts] of [
+  ['the lock', lockAcquire, spinLockAcquire],
+  ['the key', flightClaim],
+] as const)
+  void test(`it is moving when a flight takes ${what} → calls that do not wait reject at once, also beside one that waits`, async () => {
+    const { clock, driver, client } = await stage()
+    const moved = refuseOnly(driver, scripts)
+    const flight = client.flight('f')
+    await assert.rejects(flight.run('a', { wait: 0 }, never), { code: 'TRYAGAIN' })
+    const waits = flight.run('b', { wait: 60_000 }, () => 'b')
+    waits.catch(() => undefined)
+    await clock.advance(10)
+    const error = await rejection(flight.run('b', { wait: 0 }, never))
+    assert.ok(error instanceof AcquireTimeoutError, String(error))
+    await clock.advance(5000)
+    moved()
+    await clock.advance(3000)
+    assert.equal((await waits).value, 'b')
+    assert.equal((await flight.run('a', { wait: 0 }, () => 'a')).value, 'a')
+    await client.close()
+  })
+
 void test('the slot moves just when a limiter’s rate is set → it is set when the slot has moved', async () => {
   const { clock, driver, client } = await stage()
-  const send = driver.send.bind(driver)
-  let moving = true
-  driver.send = (argv, options) =>
-    moving && [rateLimiterTrySetRate.sha, rateLimiterTrySetRate.text].includes(String(argv[1]))
-      ? Promise.reject(new Error(MOVING))
-      : send(argv, options)
+  const moved = refuseOnly(driver, [rateLimiterTrySetRate])
   const rate = { permits: 5, interval: 1000 }
   await assert.rejects(client.rateLimiter('l').tryAcquire({ rate }), { code: 'TRYAGAIN' })
   const [waits, late] = [
@@ -110,8 +136,29 @@ void test('the slot moves just when a limiter’s rate is set → it is set when
   waits.catch(() => undefined)
   await clock.advance(2000)
   assert.equal((await late).allowed, false)
-  moving = false
+  moved()
   await clock.advance(2000)
   assert.equal((await waits).allowed, true)
+  await client.close()
+})
+
+void test('a limiter’s rate is set late → the rest of the wait is for the permits', async () => {
+  const { clock, driver, client } = await stage()
+  const moved = refuseOnly(driver, [rateLimiterTrySetRate])
+  const limiter = client.rateLimiter('l')
+  const options = { rate: { permits: 1, interval: 60_000 }, wait: 3000 }
+  const calls = Promise.all([limiter.tryAcquire(options), limiter.tryAcquire(options)])
+  let settled = false
+  calls.then(
+    () => (settled = true),
+    () => undefined,
+  )
+  await clock.advance(2000)
+  moved()
+  await clock.advance(1200)
+  assert.equal(settled, true)
+  const [one, two] = await calls
+  assert.deepEqual([one.allowed, two.allowed], [true, false])
+  assert.ok(two.retryAfter > 50_000, String(two.retryAfter))
   await client.close()
 })
