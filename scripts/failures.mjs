@@ -11,7 +11,7 @@ const WIDTH = 240
 /** One line for each file with failures, which have lines of their own. */
 const COUNTS = /: \d+ passed, \d+ failed/
 /** The end of a story. */
-const NEXT = /^$|^✔|: FAILED, [\d.]+ s$/
+const NEXT = /^✔|: FAILED, [\d.]+ s$/
 
 /**
  * Whatever fails here says so in a line that begins with `✘`, and lines that tell more follow; a tool of others has told it before.
@@ -34,8 +34,9 @@ const storiesOf = (lines) => {
       if (title.startsWith(`${part.name}: `)) story?.push(...part.said.slice(1 - STORY))
       if (story !== undefined) stories.set(title, story)
     } else if (begun !== undefined) part = { name: begun, said: [] }
-    else if (NEXT.test(line.trim())) story = undefined
-    else {
+    else if (line === '' || NEXT.test(line.trim())) story = undefined
+    // Node's own messages have empty lines before the values.
+    else if (line.trim() !== '') {
       part.said.push(line)
       if (story !== undefined && story.length < STORY - 1) story.push(line)
     }

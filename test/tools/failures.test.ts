@@ -36,6 +36,15 @@ describe('what failed in the output of a part of CI', () => {
     ])
   })
 
+  test('a message with an empty line in it → what comes after it, too', () => {
+    const log = '  ✘ gate.test.ts: a\n      Expected values to be strictly equal:\n      \n      130 !== 7\n\n'
+    assert.deepEqual(failuresOf(log), [
+      '✘ gate.test.ts: a',
+      '    Expected values to be strictly equal:',
+      '    130 !== 7',
+    ])
+  })
+
   test('violations of the simulator and of the soak → their lines, and nothing of the traces around them', () => {
     const log = `
 Seed 7; 3 of its steps and faults are enough:

@@ -37,7 +37,10 @@ export class Run {
 
   constructor(args: readonly string[], { url, env, stdin = 'ignore', terminal = false }: StartOptions) {
     const call = [process.execPath, MAIN, 'run', ...args]
-    const [program = '', ...rest] = terminal ? ['script', '-qec', call.map(quote).join(' '), '/dev/null'] : call
+    // Without `exec`, some shells stay in between, and are what Ctrl-C ends.
+    const [program = '', ...rest] = terminal
+      ? ['script', '-qec', `exec ${call.map(quote).join(' ')}`, '/dev/null']
+      : call
     const began = performance.now()
     this.child = spawn(program, rest, {
       env: { ...process.env, HOLDFAST_URL: url, HOLDFAST_TEST_MARK: this.mark, ...env },
