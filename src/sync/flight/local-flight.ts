@@ -90,7 +90,8 @@ export class LocalFlight {
   #late(caller: Waiting): void {
     if (caller.works && this.#phase === 'computing') return
     const { title } = this.#options
-    caller.reject(new AcquireTimeoutError(title, caller.wait, this.#trouble))
+    const meets = caller.wait === 0 && this.#phase === 'troubled'
+    caller.reject(meets ? this.#trouble : new AcquireTimeoutError(title, caller.wait, this.#trouble))
   }
 
   async #fly(computation: Computation, follower: Follower): Promise<Outcome> {
