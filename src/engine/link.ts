@@ -56,6 +56,8 @@ export class Link {
   readonly #replacement: ConnectionReplacement
   readonly #greeting: Greeting
   readonly #pulse: MessagePulse
+  /** The trouble that was reported last, since the connection was up. */
+  #trouble: string | undefined
   /** The connection has been up before. */
   known = false
   /** When the connection came up or went down last, ms since the epoch. */
@@ -147,13 +149,19 @@ export class Link {
       },
       gap: () => listener.gap(),
       unheard: (kind, name) => listener.unheard(kind, name),
-      error: (error) => {
-        listener.error(new EngineError('OFFLINE', `${this.address}: ${withoutSecrets(error.message)}`))
-      },
+      error: ({ message }) => this.#tell(withoutSecrets(message)),
     }
   }
 
+  /** Reports each trouble once, however often a driver that is not connected meets it. */
+  #tell(text: string): void {
+    const isKnown = text === this.#trouble && !this.#driver.isUp
+    this.#trouble = text
+    if (!isKnown) this.#listener.error(new EngineError('OFFLINE', `${this.address}: ${text}`))
+  }
+
   #up(): void {
+    this.#trouble = undefined
     this.#replacement.connected()
     this.since = this.#options.clock.now()
     this.known = true

@@ -143,7 +143,7 @@ const SECTION: Rows = {
   retryAttempts: LATER,
   retryDelay: LATER,
   retryInterval: LATER,
-  reconnectionDelay: ignored('20 ms to 2 s, with jitter: holdfast must ask about its holds before their leases end'),
+  reconnectionDelay: ignored('40 ms to 2 s, with jitter: holdfast must ask about its holds before their leases end'),
   reconnectionTimeout: ignored('holdfast retries until the client is closed'),
   failedAttempts: LATER,
   pingConnection: ignored('`timeout` detects a dead connection'),

@@ -26,6 +26,8 @@ export interface IoredisClient {
     destroy(error?: Error): unknown
     cork(): void
     uncork(): void
+    on(event: 'data', listener: (bytes: Uint8Array) => void): unknown
+    off(event: 'data', listener: (bytes: Uint8Array) => void): unknown
   } | null
   connect(): Promise<unknown>
   disconnect(reconnect?: boolean): void

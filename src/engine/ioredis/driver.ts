@@ -74,7 +74,7 @@ export class IoredisDriver implements Driver {
   }
 
   async open(events: DriverEvents): Promise<void> {
-    this.#messages = new IoredisMessages(this.#commands, !this.lent, events)
+    this.#messages = new IoredisMessages(this.#commands, this.#ours?.options.clock, events)
     this.#watchErrors(events)
     if (this.cluster) this.#watchMasters(events)
     const ready = this.#whenReady(events)

@@ -1,7 +1,9 @@
+import type { Clock } from '../../base/clock.js'
 import { type Connection, type DriverEvents, NotSent, type SubscriptionKind } from '../driver.js'
 import type { IoredisClient } from './client.js'
 import { rethrow, withoutCommand } from './errors.js'
 import { GUARDED, isOutOfStep } from './parser-guard.js'
+import { paused } from './pauses.js'
 import { errorOf } from '../../thrown.js'
 
 /** The methods that begin and end each kind of subscription. */
@@ -18,6 +20,7 @@ export class IoredisMessages {
   readonly #commands: IoredisClient
   readonly #cluster: boolean
   readonly #shared: boolean
+  readonly #clock: Clock | undefined
   readonly #events: DriverEvents
   readonly #channels = { plain: new Set<string>(), sharded: new Set<string>(), pattern: new Set<string>() }
   #client: IoredisClient | undefined
@@ -30,11 +33,12 @@ export class IoredisMessages {
   #stale = false
   #closed = false
 
-  /** `own`: the connection for commands is holdfast's. */
-  constructor(commands: IoredisClient, own: boolean, events: DriverEvents) {
+  /** `clock`: given if the connection for commands is holdfast's. */
+  constructor(commands: IoredisClient, clock: Clock | undefined, events: DriverEvents) {
     this.#commands = commands
     this.#cluster = commands.isCluster === true
-    this.#shared = this.#cluster && own
+    this.#shared = this.#cluster && clock !== undefined
+    this.#clock = clock
     this.#events = events
   }
 
@@ -170,7 +174,8 @@ export class IoredisMessages {
     }
     if (this.#cluster) return this.#commands.duplicate(undefined, overrides)
     // Channels belong to no database, and a user without permission to SELECT may still subscribe.
-    return this.#commands.duplicate({ ...overrides, db: 0 })
+    const client = this.#commands.duplicate({ ...overrides, db: 0 })
+    return this.#clock === undefined ? client : paused(client, this.#clock)
   }
 
   #hear(client: IoredisClient): void {

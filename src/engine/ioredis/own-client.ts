@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.js'
 import type { Endpoint, Node, TlsOptions } from '../endpoint.js'
 import type { IoredisClient } from './client.js'
 import { GUARDED } from './parser-guard.js'
+import { pauses, paused } from './pauses.js'
 import { connectorTo } from './replicated-connector.js'
 
 export interface ConnectionOptions {
@@ -35,12 +36,11 @@ export const ownClient = (endpoint: Endpoint, connection: ConnectionOptions): Io
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     maxRetriesPerRequest: null,
-    retryStrategy: withJitter(clock),
     ...GUARDED,
   }
   if (endpoint.topology === 'cluster') return clusterClient(endpoint, options, clock)
   const select = database !== undefined && { db: database }
-  const client = clientOf(endpoint, connection, { ...options, ...select })
+  const client = paused(clientOf(endpoint, connection, { ...options, ...select }), clock)
   client.on('ready', () => {
     // Later, the name may lead to another server while the client still dials one that has vanished.
     if (client.options) client.options.connectTimeout = Math.min(connectTimeout, commandTimeout)
@@ -49,18 +49,15 @@ export const ownClient = (endpoint: Endpoint, connection: ConnectionOptions): Io
 }
 
 const clientOf = (endpoint: Endpoint, connection: ConnectionOptions, options: object): IoredisClient => {
-  if (endpoint.topology === 'sentinel') return sentinelClient(endpoint, connection, options)
-  if (endpoint.topology === 'replicated') return lent(new Redis({ ...options, Connector: connectorTo(endpoint.nodes) }))
-  return lent(new Redis({ ...options, ...endpoint.nodes[0] }))
+  const { nodes, topology } = endpoint
+  if (topology === 'sentinel') return sentinelClient(endpoint, connection, options)
+  if (topology === 'replicated') return lent(new Redis({ ...options, Connector: connectorTo(nodes, connection.clock) }))
+  return lent(new Redis({ ...options, ...nodes[0] }))
 }
 
 /** ioredis's types accept only a Buffer. */
 const secured = ({ tls = {} }: ConnectionOptions): Secured => tls as Secured
 type Secured = NonNullable<RedisOptions['tls']>
-
-const pause = (attempt: number): number => Math.min(20 * 2 ** Math.min(attempt, 7), 2000)
-
-const withJitter = (clock: Clock) => (attempt: number) => pause(attempt) * (0.75 + 0.5 * clock.random())
 
 /** One interface describes what holdfast uses of ioredis, also for the versions that callers bring. */
 const lent = (client: Redis | Cluster): IoredisClient => client as unknown as IoredisClient
@@ -72,7 +69,7 @@ const sentinelClient = (
   options: object,
 ): IoredisClient => {
   const { connectTimeout, clock } = connection
-  const again = withJitter(clock)
+  const again = pauses(clock)
   let found = false
   const client = new Redis({
     ...options,
@@ -98,7 +95,7 @@ const sentinelClient = (
 export const sentinelEars = (
   { nodes, sentinelUsername, sentinelPassword, tls }: Endpoint,
   connection: ConnectionOptions,
-): Redis[] => {
+): IoredisClient[] => {
   const options = {
     ...(sentinelUsername !== undefined && { username: sentinelUsername }),
     ...(sentinelPassword !== undefined && { password: sentinelPassword }),
@@ -108,10 +105,9 @@ export const sentinelEars = (
     disableClientInfo: true,
     enableReadyCheck: false,
     maxRetriesPerRequest: null,
-    retryStrategy: withJitter(connection.clock),
     ...GUARDED,
   }
-  return (nodes as readonly Address[]).map((node) => new Redis({ ...options, ...node }))
+  return (nodes as readonly Address[]).map((node) => paused(lent(new Redis({ ...options, ...node })), connection.clock))
 }
 
 const clusterClient = ({ nodes, natMap }: Endpoint, redisOptions: object, clock: Clock): IoredisClient =>
@@ -121,7 +117,7 @@ const clusterClient = ({ nodes, natMap }: Endpoint, redisOptions: object, clock:
       ...(natMap !== undefined && { natMap }),
       lazyConnect: true,
       // Without it, all clients come back together when no node answers.
-      clusterRetryStrategy: withJitter(clock),
+      clusterRetryStrategy: pauses(clock),
       // Only commands for a node that is being connected wait in it; without the queue, ioredis would reject them as cut.
       enableOfflineQueue: true,
       // A command that was sent and not answered is not sent again to another node.

@@ -1,15 +1,21 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis, type RedisOptions } from 'ioredis'
+import type { Clock } from '../../base/clock.js'
 import type { Node } from '../endpoint.js'
 import { errorOf, partOf } from '../../thrown.js'
+import { pauses } from './pauses.js'
 
 type Options = Omit<RedisOptions, 'replyMapping'>
 
-/** A connector to the node that says it is the master. Each time it connects, it asks all nodes. */
-export const connectorTo = (nodes: readonly Node[]): new (options: unknown) => AbstractConnector =>
+/**
+ * A connector to the node that says it is the master. Each time it connects, it asks all nodes. The first connect fails if none of them is the master.
+ * Later, it asks until one is, because ioredis ends a client whose connector fails.
+ */
+export const connectorTo = (nodes: readonly Node[], clock: Clock): new (options: unknown) => AbstractConnector =>
   class extends AbstractConnector {
     readonly #options: Options
+    #found = false
 
     constructor(options: unknown) {
       const known = options as Options & { readonly disconnectTimeout: number }
@@ -17,15 +23,31 @@ export const connectorTo = (nodes: readonly Node[]): new (options: unknown) => A
       this.#options = known
     }
 
-    override async connect(): Promise<Socket> {
+    override async connect(tell: (event: string, error: Error) => void): Promise<Socket> {
       this.connecting = true
       const { tls } = this.#options
-      const master = await masterOf(nodes, this.#options)
+      const master = await this.#master(tell)
       if (this.#isOver()) throw new Error('closed')
       const stream = tls === undefined ? connectPlain({ ...master }) : connectTls({ ...master, ...tls })
       stream.once('error', (error: unknown) => (this.firstError = errorOf(error)))
       this.stream = stream
       return stream
+    }
+
+    async #master(tell: (event: string, error: Error) => void): Promise<Node> {
+      const pause = pauses(clock)
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const master = await masterOf(nodes, this.#options)
+          this.#found = true
+          return master
+        } catch (error) {
+          if (!this.#found || this.#isOver()) throw error
+          tell('error', errorOf(error))
+          await new Promise<void>((resolve) => void clock.setTimer(resolve, pause(attempt), { background: true }))
+          if (this.#isOver()) throw error
+        }
+      }
     }
 
     /** It was stopped meanwhile. */

@@ -1,5 +1,5 @@
-import type { Redis } from 'ioredis'
 import type { Endpoint } from '../endpoint.js'
+import type { IoredisClient } from './client.js'
 import { type ConnectionOptions, sentinelEars } from './own-client.js'
 
 const SWITCHED = '+switch-master'
@@ -11,7 +11,7 @@ const SWITCHED = '+switch-master'
 export class SentinelNews {
   readonly #endpoint: Endpoint
   readonly #connection: ConnectionOptions
-  #ears: readonly Redis[] = []
+  #ears: readonly IoredisClient[] = []
 
   constructor(endpoint: Endpoint, connection: ConnectionOptions) {
     this.#endpoint = endpoint

@@ -39,7 +39,7 @@ if holder and tail and not isOurs(tail) and latest > line.now + left + (2 * leng
   end
   latest = deadlineOf(line, tail) or 0
 end
-local mine, place, told, joined = {}, {}, {}, {}
+local mine, place, told, joined, due = {}, {}, {}, {}, {}
 local function leaveAll()
   for owner in pairs(mine) do removeWaiter(line, owner) end
 end
@@ -56,12 +56,15 @@ for i = 6, #owners, 2 do
     mine[owner], place[owner], state = lease, #told + 1, isOurs(tail or holder) and 0 or 2
     local after = math.ceil(latest) + (state == 2 and allowance or 0)
     local deadline = math.max(line.now + left + allowance * (length + 1), after)
-    if redis.call('ZADD', deadlines, 'NX', deadline, owner) == 1 then
-      joined[#joined + 1] = owner
-      tail, length, latest = owner, length + 1, deadline
-    end
+    joined[#joined + 1], due[#due + 1], due[#due + 2] = owner, deadline, owner
+    tail, length, latest = owner, length + 1, deadline
   end
   told[#told + 1] = state
+end
+local added = joined[1] and redis.call('ZADD', deadlines, 'NX', unpack(due))
+-- One that stands there already keeps its deadline and its place.
+for i = added == #joined and 0 or #joined, 1, -1 do
+  if added == 0 or deadlineOf(line, joined[i]) ~= due[2 * i - 1] then table.remove(joined, i) end
 end
 if joined[1] then orUndo(leaveAll, redis.call, 'RPUSH', queue, unpack(joined)) end
 orUndo(leaveAll, extendLine, line, latest)

@@ -35,6 +35,16 @@ export interface ComputationOptions {
   readonly refreshes: boolean
 }
 
+/** What a computation tells those who wait for it, and hears from them. */
+export interface Stages {
+  /** Called just before the work runs. */
+  readonly began: () => void
+  /** Called each time the key could not be claimed, although another attempt follows. */
+  readonly troubled: (trouble: unknown) => void
+  /** Aborts when no caller wants the result any more. */
+  readonly left: AbortSignal
+}
+
 /** Runs the work of one call, for all callers that want the same result. */
 export class Computation {
   readonly #options: ComputationOptions
@@ -44,18 +54,15 @@ export class Computation {
     this.#options = options
   }
 
-  /**
-   * `undefined`: another process computes, or has computed since `after`. `began` is called just before the work runs. `left` aborts when no
-   * caller wants the result any more.
-   */
-  async run(after: bigint, began: () => void, left: AbortSignal): Promise<Outcome | undefined> {
+  /** `undefined`: another process computes, or has computed since `after`. */
+  async run(after: bigint, stages: Stages): Promise<Outcome | undefined> {
     const { lock, lease, runtime } = this.#options
     const hold = await lock.tryAcquire(lease === undefined ? undefined : { lease, renew: true })
     if (hold === undefined) return undefined
     try {
-      const token = await this.#claim(hold, after, left)
+      const token = await this.#claim(hold, after, stages)
       if (token === undefined) return undefined
-      began()
+      stages.began()
       return await this.#compute(hold, token)
     } finally {
       // No caller waits for the release.
@@ -64,12 +71,20 @@ export class Computation {
   }
 
   /** Retries while the lock is certain. */
-  async #claim(hold: TenureHold, after: bigint, left: AbortSignal): Promise<bigint | undefined> {
+  async #claim(hold: TenureHold, after: bigint, { troubled, left }: Stages): Promise<bigint | undefined> {
     const { runtime, record } = this.#options
     const { clock } = runtime.options
     const last = clock.monotonic() + PATIENCE
     const until = (): number => (left.aborted ? 0 : Math.min(last, clock.monotonic() + hold.remaining()))
-    const outcome = await persist(runtime, () => record.claim(hold.tenure.wire, after), until)
+    const claim = async (): Promise<bigint | undefined> => {
+      try {
+        return await record.claim(hold.tenure.wire, after)
+      } catch (error) {
+        troubled(error)
+        throw error
+      }
+    }
+    const outcome = await persist(runtime, claim, until)
     if ('error' in outcome) throw outcome.error
     return hold.signal.aborted ? undefined : outcome.answer
   }

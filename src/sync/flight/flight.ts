@@ -15,6 +15,9 @@ import {
 import { codecOf } from '../../codecs/by-name.js'
 import { NamedRunner } from '../../core/client/named-runner.js'
 import { GatedLock, type LockHome, whoIs } from '../../core/gate/gated-lock.js'
+import { LATE } from '../../core/waiting/limited-step.js'
+import type { Patience } from '../../core/waiting/request.js'
+import { waitOut } from '../../core/waiting/wait-out.js'
 import { AcquireTimeoutError, DeadlockError } from '../../errors.js'
 import { clientOf } from '../../keys.js'
 import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
@@ -141,7 +144,7 @@ export class SharedFlight implements Flight {
   async #value<T>(place: Place, asked: Asked, work: WorkOf<T>): Promise<FlightResult<T>> {
     const { clock } = this.#home.runtime.options
     const until = clock.monotonic() + asked.wait
-    const look = await this.#look(place, asked)
+    const look = await this.#firstLook(place, asked)
     const kept = this.#kept(place, look)
     if (kept !== undefined) {
       if (kept.age > asked.ttl) this.#refresh(place, look, asked, work)
@@ -163,6 +166,15 @@ export class SharedFlight implements Flight {
       if (!asked.retries || (works && outcome.own)) throw outcome.error
       after = outcome.token
     }
+  }
+
+  async #firstLook(place: Place, asked: Asked): Promise<Look> {
+    const { runtime } = this.#home
+    const patience: Patience = { wait: asked.wait, signal: asked.signal }
+    const look = await waitOut(runtime, () => this.#look(place, asked), patience)
+    if (look !== LATE) return look
+    runtime.blame(patience, place.title)
+    throw new AcquireTimeoutError(place.title, asked.wait, patience.trouble)
   }
 
   /** Calls that come during a look share it. */

@@ -43,7 +43,7 @@ export class LocalFlight {
   readonly #options: LocalFlightOptions
   readonly #callers = new Set<Waiting>()
   readonly #left = new AbortController()
-  #phase: 'asking' | 'computing' | 'following' = 'asking'
+  #phase: 'asking' | 'troubled' | 'computing' | 'following' = 'asking'
   /** The trouble that delays the outcome. */
   #trouble: unknown
 
@@ -90,7 +90,8 @@ export class LocalFlight {
   #late(caller: Waiting): void {
     if (caller.works && this.#phase === 'computing') return
     const { title } = this.#options
-    caller.reject(new AcquireTimeoutError(title, caller.wait, this.#trouble))
+    const meets = caller.wait === 0 && this.#phase === 'troubled'
+    caller.reject(meets ? this.#trouble : new AcquireTimeoutError(title, caller.wait, this.#trouble))
   }
 
   async #fly(computation: Computation, follower: Follower): Promise<Outcome> {
@@ -98,11 +99,13 @@ export class LocalFlight {
     try {
       for (let [after, follows, rounds] = [first, held, 0]; ;) {
         this.#enter(follows ? 'following' : 'asking')
-        const began = (): void => this.#enter('computing')
+        const stages = {
+          began: () => this.#enter('computing'),
+          troubled: (trouble: unknown) => this.#troubled(trouble),
+          left: this.#left.signal,
+        }
         const seen = after
-        const outcome = await this.#waitedOut(
-          follows ? follower.follow(seen) : computation.run(seen, began, this.#left.signal),
-        )
+        const outcome = await this.#waitedOut(follows ? follower.follow(seen) : computation.run(seen, stages))
         if (typeof outcome === 'object' && !('unreadable' in outcome)) return outcome
         if (typeof outcome === 'object') after = outcome.unreadable
         this.#phase = 'asking'
@@ -125,13 +128,20 @@ export class LocalFlight {
       if (caller.wait === 0 ? phase !== 'asking' : caller.until <= now) this.#late(caller)
   }
 
+  /** The flight waits for the trouble to pass. Calls that do not wait end with it. */
+  #troubled(trouble: unknown): void {
+    this.#trouble = trouble
+    this.#phase = 'troubled'
+    for (const { wait, reject } of this.#callers) if (wait === 0) reject(trouble)
+  }
+
   /** Waits while the server is away. */
   async #waitedOut<T>(step: Promise<T>): Promise<T | 'again'> {
     try {
       return await step
     } catch (error) {
       if (!isTransient(error)) throw error
-      this.#trouble = error
+      this.#troubled(error)
       await this.#options.runtime.background.pause(POLL)
       return 'again'
     }

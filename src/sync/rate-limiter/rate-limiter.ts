@@ -9,6 +9,7 @@ import type { SemaphoreOptions } from '../../api/semaphore.js'
 import type { SetupOptions } from '../../api/wait-options.js'
 import { type Grant, Window, type WindowRequest } from './window.js'
 import { limitedStep, LATE } from '../../core/waiting/limited-step.js'
+import { waitOut } from '../../core/waiting/wait-out.js'
 import { quoted } from '../../plain-text.js'
 
 /** In the order of Redisson's numbers. */
@@ -153,17 +154,23 @@ export class WindowLimiter extends SharedObject implements RateLimiter {
       this.runtime.checkTakes(this.name)
       this.runtime.link.checkUp(this.name)
     }
-    const enter = (): Promise<Grant | undefined> =>
-      alone ? this.query(() => this.#try(request)) : turnstiles.enter(this.#window, request)
-    const { rate } = request
-    if (rate === undefined) return enter()
+    const enter = (asked: WindowRequest): Promise<Grant | undefined> =>
+      alone ? this.query(() => this.#try(asked)) : turnstiles.enter(this.#window, asked)
+    const { rate, wait } = request
+    if (rate === undefined) return enter(request)
+    const { clock } = this.runtime.options
+    const until = clock.monotonic() + wait
     try {
-      return await enter()
+      return await enter(request)
     } catch (error) {
       if (!(error instanceof NotInitializedError)) throw error
       request.signal?.throwIfAborted()
-      await this.#setOnce(rate, request)
-      return enter()
+      const set = await waitOut(this.runtime, () => this.#setOnce(rate, request), request)
+      if (set === LATE) return undefined
+      const rest = { ...request, wait: wait && Math.max(1, until - clock.monotonic()) }
+      const grant = await enter(rest)
+      Object.assign(request, { trouble: rest.trouble, refused: rest.refused })
+      return grant
     }
   }
 

@@ -19,6 +19,7 @@ import { LockLostError } from '../../errors.js'
 import { either, many, nil, text } from '../../lua/shape.js'
 import { slotsLast } from '../../keys.js'
 import type { SlotOptions, SlotResult, SlotRun, Slots, SlotsOptions, SlotState } from '../../api/slots.js'
+import { waitOut } from '../../core/waiting/wait-out.js'
 import { nonReentrantLock } from '../non-reentrant-lock/non-reentrant-lock.js'
 import { persist } from '../election/final-errors.js'
 import type { NewestTokens } from './newest-tokens.js'
@@ -89,15 +90,15 @@ export class ClaimedSlots implements Slots {
     const { runtime } = this.#home
     runtime.checkTakes(this.name)
     const record = this.#record(slot, due)
-    const look = await runtime.untilClosed(() => record.look(), this.name)
+    const look = await this.#look(record, asked)
     const skipped = this.#skipped(look, due, asked)
     if (skipped !== undefined) return this.#named(skipped, look)
     const lock = new GatedLock(this.#home, nonReentrantLock, `${this.name}: ${slot}`, record.lock)
     const hold = await this.#hold(lock, asked)
-    if (hold === undefined) return this.#late(record)
+    if (hold === undefined) return this.#late(record, asked)
     try {
       const claim = await this.#claim(record, hold, asked)
-      if (claim === undefined) return await this.#late(record, !hold.lost)
+      if (claim === undefined) return await this.#late(record, asked, !hold.lost)
       return await this.#work({ slot, signal: hold.signal, ...claim }, { lock, hold, record, work })
     } finally {
       await hold.release()
@@ -159,6 +160,13 @@ export class ClaimedSlots implements Slots {
     return new SlotRecord(speaker, { key: this.#key, slot, due, run, kept: this.#retention, newest })
   }
 
+  /** Only a call with `retry` waits. */
+  #look(record: SlotRecord, { most, signal }: Asked): Promise<Look> {
+    const { runtime } = this.#home
+    const look = (): Promise<Look> => runtime.untilClosed(() => record.look(), this.name)
+    return most > 1 ? (waitOut(runtime, look, { wait: Infinity, signal }) as Promise<Look>) : look()
+  }
+
   #hold(lock: GatedLock, { most, lease, signal }: Asked): Promise<TenureHold | undefined> {
     const options = { ...(lease !== undefined && { lease, renew: true }), ...(signal !== undefined && { signal }) }
     return most > 1 ? lock.acquire(options) : lock.tryAcquire(options)
@@ -179,8 +187,8 @@ export class ClaimedSlots implements Slots {
   }
 
   /** Another process had the lock or the record meanwhile. `ours`: this process has the lock, so a run by another process is over. */
-  async #late<T>(record: SlotRecord, ours = false): Promise<SlotResult<T>> {
-    const look = await this.#home.runtime.untilClosed(() => record.look(), this.name)
+  async #late<T>(record: SlotRecord, asked: Asked, ours = false): Promise<SlotResult<T>> {
+    const look = await this.#look(record, asked)
     const { state = 'running' } = look
     return this.#named({ reason: ours && state === 'running' ? 'crashed' : state }, look)
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import process from 'node:process'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, ReplicationError } from 'holdfast'
+import { connect, EngineError, ReplicationError } from 'holdfast'
 import { Redis } from 'ioredis'
 import { rejection } from '../contract/lock/kind.js'
 import type { Client, Options } from '../../support/engines.js'
@@ -306,6 +306,41 @@ void describe('a cluster of three masters with a replica each', () => {
       })
       assert.deepEqual(await Promise.all(calls), [true, true, true, true])
     })
+
+    on(
+      `${way}: flights, slots and permits that begin while a slot is moving → they wait until it is moved`,
+      async () => {
+        const client = await lent({ replicas: { sync: false } })
+        const tag = `{fly ${way}}`
+        const [flight, slots] = [client.flight(`${tag}flight`), client.slots(`${tag}slots`)]
+        const [semaphore, permits] = [client.semaphore(`${tag}semaphore`), client.permitSemaphore(`${tag}permits`)]
+        await Promise.all([semaphore.trySetPermits(1), permits.trySetPermits(1)])
+        // Of one computation the record is there, and the lock is not.
+        await flight.run('known', () => true)
+        const calls: Promise<unknown>[] = []
+        await cluster.migrate(tag, await otherThan(tag), async () => {
+          const refused = await rejection(flight.run('now', { wait: 0 }, () => assert.fail()))
+          assert.ok(refused instanceof EngineError, String(refused))
+          calls.push(
+            flight.run('known', () => true).then(({ value }) => value),
+            flight.run('new', { wait: 60_000 }, () => true).then(({ value }) => value),
+            slots.run('slot', { retry: 1 }, () => true).then(({ outcome }) => outcome === 'ran'),
+            semaphore.using(() => true),
+            permits.acquire({ lease: 60_000 }).then((permit) => permit.release()),
+            client
+              .rateLimiter(`${tag}limiter`)
+              .tryAcquire({ rate: { permits: 5, interval: 1000 }, wait: 60_000 })
+              .then(({ allowed }) => allowed),
+            client.election(`${tag}election`).lead(() => true),
+          )
+          for (const call of calls) call.catch(() => undefined)
+          // Longer than ioredis goes on asking by itself.
+          await sleep(2500)
+        })
+        assert.deepEqual(await Promise.all(calls), [true, true, true, true, true, true, true])
+        await Promise.all([semaphore.delete(), permits.delete(), client.rateLimiter(`${tag}limiter`).delete()])
+      },
+    )
 
     on(
       `${way}: the connections for messages are cut → heard of when they stand again, nothing is missed later`,

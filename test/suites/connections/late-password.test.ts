@@ -33,7 +33,7 @@ void test('a server gets a password that the URL does not have → told, tried o
   await sleep(3000)
   const made = (await connections()) - before
   assert.ok(made >= 2 && made <= 7, `${made} connections in 3 s`)
-  assert.ok(told.length >= 2 && told.every((message) => message.includes('NOAUTH')), told.join('\n'))
+  assert.ok(told.length > 0 && told.every((message) => message.includes('NOAUTH')), told.join('\n'))
   await assert.rejects(client.lock('b').acquire({ wait: 0 }), { code: 'OFFLINE' })
 
   await admin.config('SET', 'requirepass', '')

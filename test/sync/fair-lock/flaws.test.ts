@@ -167,6 +167,27 @@ void describe('what the fair lock’s design rules out', () => {
     assert.deepEqual(site.run('KEYS', '*'), [])
   })
 
+  void test('asked again, together with a new one → each stands in the line once, with its own deadline', () => {
+    const site = new Site()
+    const ask = (...owners: string[]) =>
+      site.eval(
+        fairLockEnqueue,
+        ALLOWANCE,
+        site.clock.now() + 60_000,
+        ...VOICES,
+        ...owners.flatMap((owner) => [owner, 1000]),
+      )
+    const [one, two, three] = [1, 2, 3].map((number) => `${OURS}:${number}`) as [string, string, string]
+    ask(one, two)
+    const deadlines = [site.deadline(one), site.deadline(two)]
+    assert.deepEqual((ask(two, three, one) as unknown[])[2], [0, 0, 0])
+    assert.deepEqual(site.line(), [one, two, three])
+    assert.deepEqual([site.deadline(one), site.deadline(two)], deadlines)
+    assert.ok(site.deadline(three) > site.deadline(two))
+    ask(three)
+    assert.equal(site.line().length, 3)
+  })
+
   void test('a question comes late, and its owner has taken the lock again for longer since → no shorter (FG20)', () => {
     const site = new Site()
     const owner = `${OURS}:1`
