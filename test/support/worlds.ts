@@ -84,6 +84,8 @@ export interface Ways {
 }
 
 export const PATIENCE = 60_000
+/** The watchdog's lease, unless a test asks for another. */
+const WATCHDOG = 30_000
 /** As many as the longest call makes that is about to wait: it subscribes, and asks once more. */
 const TRIPS = 3
 let worlds = 0
@@ -177,8 +179,8 @@ export const build = (engine: string, id: string, ways: Ways): World => {
         const left = (await world.raw('KEYS', '*')) as string[]
         keys = left.filter((key) => !mayStay(key) && !isListing(key))
         const pttl = async (key: string): Promise<number> => Number(await raw('PTTL', key))
-        // Who closes without releasing can be found for as long as what it left lasts, and not longer.
-        await assertListingEnds(left, pttl, Math.max(0, ...(await Promise.all(keys.map(pttl)))) + world.slack)
+        // Who closes without releasing can be found until its leases end, and not longer, even if somebody has ended its holds before.
+        await assertListingEnds(left, pttl, Math.max(WATCHDOG, ...(await Promise.all(keys.map(pttl)))) + world.slack)
       } finally {
         await ways.end()
       }
