@@ -78,7 +78,8 @@ export const run = async (args: readonly string[]): Promise<number> => {
       say(`${quoted(wanted.name)} was released in the meantime`)
       return 1
     }
-    if (lock.kind === 'keyedLock' && lock.more === true) say('others of its keys may stay locked until their leases end')
+    if (lock.kind === 'keyedLock' && lock.more === true)
+      say('others of its keys may stay locked until their leases end')
     process.stdout.write(`released ${quoted(lock.name)}, which was held by ${firstOf(holders)}\n`)
     return 0
   })
