@@ -35,6 +35,13 @@ export const connectionOf = ({ url, config }: Values, env: Environment): ClientO
   return { ...(url !== undefined && { url }), ...(config !== undefined && { file: config }) }
 }
 
+/** The options with which another command reaches the same server. A password is not shown. */
+export const sameServer = ({ url, config }: Values): readonly string[] => {
+  if (config !== undefined) return ['--config', config]
+  if (url === undefined) return []
+  return ['--url', /@|password/i.test(url) ? 'URL' : url]
+}
+
 export const opened = async (options: ClientOptions): Promise<Client> => {
   try {
     return await connect(options)

@@ -1,6 +1,6 @@
 import { quoted } from '../../plain-text.js'
 import type { Page } from '../command.js'
-import { CONNECTION, connectionOf, withClient } from '../connection.js'
+import { CONNECTION, connectionOf, sameServer, withClient } from '../connection.js'
 import { described } from '../locks/describe.js'
 import { locksAt } from '../locks/find.js'
 import { jsonLine } from '../locks/json.js'
@@ -42,7 +42,9 @@ export const run = async (args: readonly string[]): Promise<number> => {
       say(`no lock ${quoted(name)} is held or waited for`)
       return 1
     }
-    const shown = found.map((lock) => (values.json ? jsonLine(lock, now()) : described(lock, now()).join('\n')))
+    const shown = found.map((lock) =>
+      values.json ? jsonLine(lock, now()) : described(lock, now(), sameServer(values)).join('\n'),
+    )
     process.stdout.write(`${shown.join(values.json ? '\n' : '\n\n')}\n`)
     return 0
   })

@@ -44,19 +44,19 @@ const leaseOf = ({ remaining }: ListedLock): readonly string[] => {
 }
 
 /** The command that releases what this owner holds. */
-const commandFor = ({ name }: ListedLock, owner: string): string => {
-  const place = name.startsWith('-') ? `-- ${shellWord(name)}` : shellWord(name)
-  return `holdfast unlock --owner ${shellWord(owner)} ${place}`
-}
+const commandFor = ({ name }: ListedLock, owner: string, server: readonly string[]): string =>
+  ['holdfast', 'unlock', ...server, '--owner', owner, ...(name.startsWith('-') ? ['--'] : []), name]
+    .map(shellWord)
+    .join(' ')
 
-const advice = (lock: ListedLock): readonly string[] => {
+const advice = (lock: ListedLock, server: readonly string[]): readonly string[] => {
   const { holders, remaining } = lock
   if (holders.length === 0) return []
   const wait =
     remaining === Infinity
       ? 'It stays locked until somebody releases it:'
       : 'A lock holder that is alive renews its lease. If its process has ended, the lock is free when the lease is over. To release it now:'
-  const shown = holders.slice(0, SHOWN).map(({ owner }) => `  ${commandFor(lock, owner)}`)
+  const shown = holders.slice(0, SHOWN).map(({ owner }) => `  ${commandFor(lock, owner, server)}`)
   return [
     '',
     ...wrapped(wait, WIDTH),
@@ -65,8 +65,8 @@ const advice = (lock: ListedLock): readonly string[] => {
   ]
 }
 
-/** Everything that is known of a lock, for people. `now`: the server's time. */
-export const described = (lock: ListedLock, now: number): readonly string[] => {
+/** Everything that is known of a lock, for people. `now`: the server's time. `server`: the options that lead to it. */
+export const described = (lock: ListedLock, now: number, server: readonly string[]): readonly string[] => {
   const { name, key, kind, holders, waiting: line, more, token } = lock
   const held = holders.flatMap((holder) => [holding(holder, now), `owner ${plainMessage(holder.owner)}`])
   const places = line.map((waiter, i) => `${i + 1}. ${waiting(waiter, now)}`)
@@ -78,6 +78,6 @@ export const described = (lock: ListedLock, now: number): readonly string[] => {
     ...section('token', token === undefined ? [] : [String(token)]),
     ...section('waiting', places.length === 0 ? ['nobody'] : places),
     ...(more === true ? section('', ['… and others, which are not shown']) : []),
-    ...advice(lock),
+    ...advice(lock, server),
   ]
 }

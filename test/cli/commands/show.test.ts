@@ -58,6 +58,11 @@ void describe('holdfast show', () => {
     assert.match(await said('write'), /^write \(readWriteLock\)\n {2}held by {2}web-1, writes[^]*:write\n/)
     assert.match(await said('spin'), /^spin \((spinLock|lock)\)\n {2}held by {2}web-1/)
     assert.match(await said('twice'), /held by {2}web-1, acquired 2 times/)
+    const elsewhere = async (...args: string[]): Promise<string> =>
+      linesOf((await holdfast(['show', 'spin', ...args], { url: 'redis://127.0.0.1:1' })).out).at(-1) ?? ''
+    assert.ok((await elsewhere('--url', server.url)).includes(` --url ${server.url} --owner `))
+    const secret = await elsewhere('--url', server.url.replace('//', '//default:secret@'))
+    assert.match(secret, /^ {2}holdfast unlock --url URL --owner /, 'no password')
   })
 
   onServer(
