@@ -9,7 +9,6 @@ import { asLines } from './output/table.js'
 
 /** As many rounds as tell 3 % apart here, when nobody says how many. */
 const ROUNDS = 30
-const SECONDS = 0.5
 
 const one = { kind: 'lock', engine: 'redis', processes: 1, callers: 1, names: 'one', holdMs: 0 } as const
 const four = { ...one, processes: 4, callers: 8 } as const
@@ -31,7 +30,7 @@ const ratioOf = (key: string, now: Row, then: Row): readonly number[] =>
   (now.rounds[key] ?? []).map((value, round) => value / (then.rounds[key]?.[round] ?? NaN))
 
 /** This build and another one in turns: how many times as fast this one is, and what it costs, for each load. */
-export const beside = async (bench: Bench, [folder, ...names]: readonly string[]): Promise<void> => {
+export const beside = async (bench: Bench, [folder, ...names]: readonly string[], seconds: number): Promise<void> => {
   process.env['HOLDFAST_BEFORE'] = resolve(folder ?? '.')
   const chosen = names.length > 0 ? names.map((name) => name.toLowerCase()) : Object.keys(LOADS)
   const rows = [['', 'rate', 'half of the rounds', 'client CPU', 'server CPU', 'requests', 'p99 wait']]
@@ -40,7 +39,7 @@ export const beside = async (bench: Bench, [folder, ...names]: readonly string[]
     if (load === undefined) throw new Error(`beside: no load '${name}'; there are ${Object.keys(LOADS).join(', ')}`)
     bench.log(name)
     const rounds = bench.rounds > 3 ? bench.rounds : ROUNDS
-    const plan = { load, seconds: SECONDS, who: [holdfast.name, before.name] }
+    const plan = { load, seconds, who: [holdfast.name, before.name] }
     const [now, then] = (await runRounds({ ...bench, rounds, log: () => undefined }, plan)) as [Row, Row]
     const note = now.note ?? then.note
     if (note !== undefined) throw new Error(`${name}: ${note}`)

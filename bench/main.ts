@@ -13,7 +13,7 @@ import { ServerMeter } from './measure/server-meter.js'
 
 const USAGE = `npm run bench -- [SCENARIO…] [--quick] [--rounds N] [--only NAME]
 npm run bench -- guard [SCENARIO…] [--trial | --keep]
-npm run bench -- beside DIR [SCENARIO…] [--rounds N]
+npm run bench -- beside DIR [SCENARIO…] [--rounds N] [--seconds N]
 
 ${scenarios.map(({ id, title }) => `  ${id.padEnd(5)} ${title}`).join('\n')}
 
@@ -25,7 +25,8 @@ ${scenarios.map(({ id, title }) => `  ${id.padEnd(5)} ${title}`).join('\n')}
   --trial      the guard looks at one that is slowed on purpose, and has to fail
   --keep       the guard writes down what it measures, instead of comparing
 
-  beside       another build of holdfast, in DIR, and this one in turns: 30 rounds, half a second each`
+  beside       another build of holdfast, in DIR, and this one in turns: 30 rounds, half a second each. Each turn
+               begins with the other one's code in the caches; --seconds 5 shows how fast both are in the long run`
 
 const LOOK = `
 Times as good: above 1 holdfast is better than the best of the others, in the same run. This was a look: each had one short turn, mostly of a
@@ -49,6 +50,7 @@ const readArguments = () => {
     options: {
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '0.5' },
       only: { type: 'string' },
       trial: { type: 'boolean', default: false },
       keep: { type: 'boolean', default: false },
@@ -59,7 +61,9 @@ const readArguments = () => {
   const asked = Number(values.rounds)
   if (!Number.isInteger(asked) || asked < 3) throw new UsageError('--rounds takes a number from 3')
   const rounds = values.quick ? 1 : asked
-  if (command === 'beside') return { ...values, rounds, checks: undefined, chosen: [], beside: checks }
+  const seconds = Number(values.seconds)
+  if (!(seconds > 0 && seconds <= 60)) throw new UsageError('--seconds takes a number up to 60')
+  if (command === 'beside') return { ...values, rounds, checks: undefined, chosen: [], beside: checks, seconds }
   return command === 'guard'
     ? { ...values, rounds, checks, chosen: [] }
     : { ...values, rounds, checks: undefined, chosen: choose(positionals) }
@@ -129,7 +133,7 @@ const main = async (): Promise<void> => {
   const bench = { quick, rounds, only, server, log: (text: string): void => console.error(text) }
   process.once('SIGINT', () => void server?.redis.stop().finally(() => process.exit(130)))
   try {
-    if ('beside' in more) await beside(bench, more.beside)
+    if ('beside' in more) await beside(bench, more.beside, more.seconds)
     else if (checks === undefined) await measureAll(chosen, bench)
     else if (!(await guard(bench, { checks, keep, subject: trial ? slowed.name : holdfast.name }))) process.exitCode = 1
   } finally {
