@@ -360,13 +360,13 @@ const onThisWire = (wire: Wire): void => {
     assert.ok(requests(seen).length <= 14, requests(seen).join())
   })
 
-  void test('presence → `holdfast:client:<uuid>` with a TTL, the only other key', async () => {
+  void test('presence → `holdfast:client:<uuid>` and the register with a TTL, the only other keys', async () => {
     const client = await open({ presence: true, label: 'me' })
     const hold = await client.lock('orders').acquire()
-    const key = `holdfast:client:${client.id}`
-    for (let wait = 0; wait < 200 && (await wire.redis.exists(key)) === 0; wait += 1) await sleep(10)
-    assert.deepEqual((await wire.redis.keys('*')).sort(), [key, 'orders'])
-    assert.ok((await wire.redis.pttl(key)) > 0)
+    const about = [`holdfast:client:${client.id}`, 'holdfast:client:register']
+    for (let wait = 0; wait < 200 && (await wire.redis.exists(...about)) < 2; wait += 1) await sleep(10)
+    assert.deepEqual((await wire.redis.keys('*')).sort(), [...about, 'orders'])
+    for (const key of about) assert.ok((await wire.redis.pttl(key)) > 0)
     assert.equal(await hold.release(), true)
   })
 }
