@@ -13,6 +13,11 @@ export const STAGED = join(root, 'node_modules/.cache/holdfast/package')
 /** Started by its name, as a process of its own. */
 const PROGRAMS = ['dist/cli/demo/doomed.js', 'dist/cli/run/guardian.js']
 
+/** Pages for people who have the repository at hand: what they prove can be run there only. */
+const REPOSITORY_ONLY = ['docs/benchmarks', 'docs/benchmarks.md', 'docs/conformance.md', 'docs/contributing'].map(
+  (path) => join(root, path),
+)
+
 /** What one declaration imports of others. */
 const IMPORTED = /(?<=(?:from|import)\s*\(?\s*['"])\.{1,2}\/[^'"]+\.js(?=['"])/g
 
@@ -70,6 +75,7 @@ const published = ({ scripts: _, devDependencies: __, ...manifest }) => {
 const copyFiles = (folder, names) => {
   const isStaged = (/** @type {string} */ path) =>
     !/node_modules/.test(path.slice(root.length)) &&
+    !REPOSITORY_ONLY.includes(path) &&
     !(path.startsWith(join(root, 'dist')) && /\.(js|cjs|d\.ts|tsbuildinfo)$/.test(path))
   for (const name of names) cpSync(join(root, name), join(folder, name), { recursive: true, filter: isStaged })
 }
