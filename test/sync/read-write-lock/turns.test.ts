@@ -85,7 +85,7 @@ const turns = (scenario: Scenario): void => {
       const first = await one.read.acquire()
       const reason = new Error('enough')
       const controller = new AbortController()
-      const options = how === 'aborted' ? { signal: controller.signal } : { wait: 900 }
+      const options = how === 'aborted' ? { signal: controller.signal } : { wait: 2500 }
       const writing = rejection(two.write.acquire(options))
       await w.eventually(() => waits(w))
       const reading = watch(one.read.acquire())
