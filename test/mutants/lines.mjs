@@ -165,7 +165,7 @@ export const lines = [
     name: 'core-backs-off-for-ever',
     breaks: 'after any trouble a free lock is asked for within a second',
     file: 'src/core/line/line-waiters.ts',
-    from: 'Math.min(50 * 2 ** this.#troubles++, POLL)',
+    from: 'troublePause(this.#troubles++)',
     to: '50 * 2 ** this.#troubles++',
     suites: ['suites/guide/promises#trouble for minutes'],
   },

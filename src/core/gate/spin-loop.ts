@@ -1,4 +1,5 @@
 import { AskLoop } from '../waiting/ask-loop.js'
+import { troublePause } from '../waiting/wait-out.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { POLL } from '../../constants.js'
 
@@ -39,7 +40,7 @@ export class SpinLoop extends AskLoop<Waiter> {
       const outcome = asked ? 0 : await contest.attempt(waiter)
       if (outcome === 'served') continue
       if (typeof outcome === 'object') {
-        if (contest.troubled(outcome.trouble)) await this.#pause(Math.min(50 * 2 ** troubles++, POLL))
+        if (contest.troubled(outcome.trouble)) await this.#pause(troublePause(troubles++))
         continue
       }
       troubles = 0

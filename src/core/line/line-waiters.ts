@@ -6,11 +6,11 @@ import { LocalHoldCheck } from '../waiting/local-hold-check.js'
 import type { Request } from '../waiting/request.js'
 import { serve } from '../waiting/serve.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
+import { troublePause } from '../waiting/wait-out.js'
 import { WaitingRoom } from '../waiting/waiting-room.js'
 import type { Outsiders } from './outsiders.js'
 import { LineLeave } from './line-leave.js'
 import { Places } from './places.js'
-import { POLL } from '../../constants.js'
 
 /** The waiters of this process in one line, which place belongs to which waiter, and every way in which a wait ends. */
 export class LineWaiters {
@@ -160,7 +160,7 @@ export class LineWaiters {
   }
 
   #askLater(waiter: Waiter): void {
-    const pause = Math.min(50 * 2 ** this.#troubles++, POLL)
+    const pause = troublePause(this.#troubles++)
     void this.#host.staying(async () => {
       await this.#host.runtime.background.pause(pause)
       if (waiter.queued && !this.standsOnce) this.#ask(waiter)

@@ -2,6 +2,7 @@ import type { Timer } from '../../base/clock.js'
 import { MessageBrake } from '../waiting/message-brake.js'
 import type { Patience } from '../waiting/request.js'
 import { type Contest as Asked, AskLoop } from '../waiting/ask-loop.js'
+import { troublePause } from '../waiting/wait-out.js'
 import type { Ear } from '../server/subscriptions.js'
 import type { Runtime } from '../client/runtime.js'
 import type { Passage } from './passage.js'
@@ -69,7 +70,7 @@ export class TurnstileLoop<W extends { readonly request: Patience }> extends Ask
         continue
       }
       if (typeof outcome === 'object') {
-        if (contest.troubled(outcome.trouble)) await this.sleep(Math.min(50 * 2 ** troubles++, POLL))
+        if (contest.troubled(outcome.trouble)) await this.sleep(troublePause(troubles++))
         continue
       }
       troubles = 0

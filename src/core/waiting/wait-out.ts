@@ -4,8 +4,8 @@ import { waitsOut } from '../server/error-kinds.js'
 import { limitedStep, type LATE } from './limited-step.js'
 import type { Patience } from './request.js'
 
-/** The pause before the second attempt, ms. It doubles with each attempt. */
-const FIRST = 50
+/** ms. How long a call that waits trouble out pauses before it asks again. `before`: how much trouble it had met before this one. */
+export const troublePause = (before: number): number => Math.min(50 * 2 ** before, POLL)
 
 /**
  * Runs a step that may be repeated, for a call that waits but is in no queue: again and again while there is trouble that such a call waits out. The signal
@@ -18,13 +18,13 @@ export const waitOut = async <T>(
 ): Promise<T | typeof LATE> => {
   let over = false
   const answer = async (): Promise<T> => {
-    for (let pause = FIRST; ; pause = Math.min(2 * pause, POLL)) {
+    for (let troubles = 0; ; troubles++) {
       try {
         return await step()
       } catch (trouble) {
         if (!waitsOut(trouble, patience, false)) throw trouble
         patience.trouble = trouble
-        await runtime.background.pause(pause)
+        await runtime.background.pause(troublePause(troubles))
         if (over) throw trouble
       }
     }
