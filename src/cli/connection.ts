@@ -3,7 +3,7 @@ import type { ClientOptions } from '../config/client-options.js'
 import { connect } from '../index.js'
 import { textOf } from '../thrown.js'
 import { report } from './report.js'
-import { say } from './run/say.js'
+import { say } from './say.js'
 import { UsageError, usageOf } from './usage.js'
 
 /** The options that say which server. */

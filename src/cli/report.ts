@@ -1,6 +1,6 @@
 import { partOf, textOf } from '../thrown.js'
-import { codeOfError, EXIT } from './run/exit-code.js'
-import { crash, say } from './run/say.js'
+import { codeOfError, EXIT } from './exit-code.js'
+import { crash, say } from './say.js'
 
 /** Tells the user about an error, and returns the exit code for it. Wrong usage is thrown again. `conflict`: see `codeOfError`. */
 export const report = (error: unknown, conflict: number = EXIT.conflict): number => {

@@ -76,7 +76,7 @@ export const lines = [
   {
     name: 'core-margin-none',
     breaks: 'a hold is lost before the server gives the lock away',
-    file: 'src/core/hold/deadline.ts',
+    file: 'src/core/hold/tenure-deadline.ts',
     from: 'this.#lasts = lease - marginOf(lease)',
     to: 'this.#lasts = lease + marginOf(lease)',
     suites: ['core/hold/watchdog', 'suites/contract/locks#G-04', 'testing/virtual-time'],
@@ -84,7 +84,7 @@ export const lines = [
   {
     name: 'core-clocks-apart',
     breaks: 'a hold is uncertain while the two clocks disagree',
-    file: 'src/core/hold/deadline.ts',
+    file: 'src/core/hold/tenure-deadline.ts',
     from: '> CLOCKS_APART)',
     to: '> Infinity)',
     suites: ['suites/guide/promises#wall clock is set'],
@@ -92,7 +92,7 @@ export const lines = [
   {
     name: 'wall-clock-ignored',
     breaks: 'what passes while a machine is suspended counts',
-    file: 'src/core/hold/deadline.ts',
+    file: 'src/core/hold/tenure-deadline.ts',
     from: 'return this.#proven.wall + this.#lasts',
     to: 'return Infinity',
     suites: ['testing/virtual-time'],
@@ -324,7 +324,7 @@ export const lines = [
   {
     name: 'core-notes-stay',
     breaks: 'notes of answered steps are deleted',
-    file: 'src/core/server/idempotent-steps.ts',
+    file: 'src/core/server/counter-steps.ts',
     from: "link.command(['DEL', ...notes]",
     to: "link.command(['EXISTS', ...notes]",
     suites: ['core/server/notes', 'suites/contract/semaphores'],
@@ -332,7 +332,7 @@ export const lines = [
   {
     name: 'core-undo-never',
     breaks: 'what an unanswered acquire took is given back',
-    file: 'src/core/server/idempotent-steps.ts',
+    file: 'src/core/server/counter-steps.ts',
     from: 'if (!mayHaveChanged(cause)) return',
     to: 'if (mayHaveChanged(cause)) return',
     suites: ['suites/trouble/synchronizers/replies', 'suites/trouble/synchronizers/histories'],
@@ -570,7 +570,7 @@ export const lines = [
   {
     name: 'core-permits-never-passed',
     breaks: 'permits with ids are passed on within a process',
-    file: 'src/core/shared/passing.ts',
+    file: 'src/core/shared/permits-hand-to-hand.ts',
     from: 'if (!this.#allowance.pass(amount, takers.length, sent)) return',
     to: 'if (amount > 0) return',
     suites: ['sync/permit-semaphore/permit-line'],
@@ -1200,7 +1200,7 @@ export const lines = [
   {
     name: 'idempotency-any-user',
     breaks: 'a key of one user never gets the answer to another user',
-    file: 'src/http/idempotency/judge.ts',
+    file: 'src/http/idempotency/judge-request.ts',
     from: 'hashOf(scope, key)',
     to: "hashOf('', key)",
     suites: ['http/idempotency/contract#another user'],
@@ -1208,7 +1208,7 @@ export const lines = [
   {
     name: 'idempotency-any-body',
     breaks: 'another request with the same key gets 422',
-    file: 'src/http/idempotency/judge.ts',
+    file: 'src/http/idempotency/judge-request.ts',
     from: 'kept.fingerprint !== fingerprint',
     to: "kept.fingerprint === ''",
     suites: ['http/idempotency/contract#another user'],
@@ -1362,7 +1362,7 @@ export const lines = [
   {
     name: 'core-no-expiry-no-deadline',
     breaks: 'a hold whose key has no expiry any more is believed for a lease at most',
-    file: 'src/core/hold/deadline.ts',
+    file: 'src/core/hold/tenure-deadline.ts',
     from: '(left < 0 ? lease : left)',
     to: '(left < 0 ? Infinity : left)',
     suites: ['suites/guide/promises#takes the expiry away'],
@@ -1516,7 +1516,7 @@ export const lines = [
   {
     name: 'engine-unsubscribed-comes-back',
     breaks: 'what is unsubscribed stays so after a reconnect',
-    file: 'src/engine/ioredis/messages.ts',
+    file: 'src/engine/ioredis/message-connection.ts',
     from: '    this.#channels[kind].delete(name)\n    const client = this.#client',
     to: '    const client = this.#client',
     suites: ['engine/subscriptions#all connections cut'],
@@ -1524,7 +1524,7 @@ export const lines = [
   {
     name: 'engine-gap-untold',
     breaks: 'a gap is told after every kind of reconnect',
-    file: 'src/engine/node-redis/messages.ts',
+    file: 'src/engine/node-redis/message-connection.ts',
     from: 'if (!first) this.#events.gap()',
     to: 'void first',
     suites: ['engine/subscriptions#all connections cut'],
@@ -1588,7 +1588,7 @@ export const lines = [
   {
     name: 'engine-messages-dialed-without-a-pause',
     breaks: 'the connection for messages pauses as the one for commands does',
-    file: 'src/engine/ioredis/messages.ts',
+    file: 'src/engine/ioredis/message-connection.ts',
     from: 'this.#clock === undefined ? client : paused(client, this.#clock)',
     to: 'client',
     suites: ['engine/pauses#connection for messages'],
@@ -1778,7 +1778,7 @@ export const lines = [
     file: 'src/core/line/grant-acceptor.ts',
     from: 'if (tenure === undefined) return\n',
     to: 'if (tenure?.lease !== 0) return\n',
-    suites: ['core/line/hand-to-hand'],
+    suites: ['core/line/pass-without-server'],
   },
   {
     name: 'line-readers-one-by-one',
@@ -1791,7 +1791,7 @@ export const lines = [
   {
     name: 'line-trials-of-a-tenth',
     breaks: 'whoever was granted a lock has three seconds to confirm it',
-    file: 'src/constants.ts',
+    file: 'src/times-and-limits.ts',
     from: 'TRIAL = 3000',
     to: 'TRIAL = 300',
     suites: ['sync/fair-lock/flaws', 'lua/scripts'],

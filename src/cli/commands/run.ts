@@ -2,7 +2,7 @@ import { wrong } from '../help.js'
 import type { Page } from '../command.js'
 import { execute } from '../run/execute.js'
 import { OPTIONS, readOptions, type RunOptions } from '../run/options.js'
-import { crash } from '../run/say.js'
+import { crash } from '../say.js'
 import { UsageError } from '../usage.js'
 
 export const page: Page = {

@@ -4,8 +4,8 @@ import { CONNECTION, connectionOf, sameServer, withClient } from '../connection.
 import { described } from '../locks/describe.js'
 import { locksAt } from '../locks/find.js'
 import { jsonLine } from '../locks/json.js'
-import { KIND, kindOf } from '../locks/kinds.js'
-import { say } from '../run/say.js'
+import { KIND, kindOf } from '../locks/listed-kinds.js'
+import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
 import { nameIn, parse } from '../usage.js'
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
-import type { Ended } from './exit-code.js'
+import type { Ended } from '../exit-code.js'
 import type { Target } from './processes.js'
 
 /**

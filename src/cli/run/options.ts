@@ -3,7 +3,7 @@ import { plainText } from '../../plain-text.js'
 import { CONNECTION, connectionOf } from '../connection.js'
 import { parse, UsageError } from '../usage.js'
 import { durationOf } from './duration.js'
-import { EXIT } from './exit-code.js'
+import { EXIT } from '../exit-code.js'
 import { type Kind, kindOf } from './kind.js'
 
 export type OnLost = 'term' | 'kill' | 'ignore'

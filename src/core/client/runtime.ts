@@ -11,7 +11,7 @@ import { LockEvents } from './lock-events.js'
 import { Emitter } from '../../base/emitter.js'
 import { ReleaseCallerLimit } from '../hold/release-caller-limit.js'
 import { Replicas, type ReplicasOptions } from '../server/replicas.js'
-import { IdempotentSteps } from '../server/idempotent-steps.js'
+import { CounterSteps } from '../server/counter-steps.js'
 import { enclosing } from '../../base/scope.js'
 import { WireSecrets } from './wire-secrets.js'
 import { ServerTime } from '../server/server-time.js'
@@ -50,7 +50,7 @@ export class Runtime {
   readonly background: BackgroundWork
   readonly retry: Retry
   readonly undo: UndoAcquire
-  readonly steps = new IdempotentSteps(this)
+  readonly steps = new CounterSteps(this)
   /** By slot if nodes have clocks of their own (Cluster), else under 0. */
   readonly serverTimes = new Map<number, ServerTime>()
   #number = 0

@@ -1,5 +1,5 @@
 import { ClosedError } from '../../errors.js'
-import { FREED, type TenureHold } from '../hold/hold.js'
+import { FREED, type TenureHold } from '../hold/tenure-hold.js'
 import type { Tenure } from '../hold/tenure.js'
 import { hearsGrants } from '../line/grant-listener.js'
 import { Line } from '../line/line.js'
@@ -13,7 +13,7 @@ import { mayPass, passesAsItIs } from './pass-limit.js'
 import { releaseOnServer } from './release-until-answered.js'
 import { SpinWaiters } from './spin-waiters.js'
 import { limitedStep, LATE } from '../waiting/limited-step.js'
-import { PASS_TIME } from '../../constants.js'
+import { PASS_TIME } from '../../times-and-limits.js'
 
 /**
  * The gate of a lock that one owner at a time can hold. Only the first waiter asks the server. When a hold here ends, it is

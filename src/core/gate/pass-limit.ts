@@ -1,4 +1,4 @@
-import { PASS_TIME } from '../../constants.js'
+import { PASS_TIME } from '../../times-and-limits.js'
 import type { Tenure } from '../hold/tenure.js'
 import { alike, type Terms } from '../hold/terms.js'
 

@@ -5,7 +5,7 @@ import type { GateHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import type { Request } from '../waiting/request.js'
-import { isLate, lateError } from '../waiting/late-answer.js'
+import { isAfterLease, afterLeaseError } from '../waiting/answer-after-lease.js'
 import { serve } from '../waiting/serve.js'
 import { SpinLoop } from './spin-loop.js'
 import type { Tenure } from '../hold/tenure.js'
@@ -134,14 +134,14 @@ export class SpinWaiters implements Contest<Waiter> {
     const { runtime, protocol, name } = this.#host
     const { terms } = waiter.request
     const taker = waiter.queued ? waiter : this.#likeMinded(terms)
-    const late = isLate(this.clock, sent, terms.lease)
+    const late = isAfterLease(this.clock, sent, terms.lease)
     if (taker !== undefined && !runtime.closed && !late) {
       this.hand(taker, this.#host.begin(wire, terms, sent, from), false)
       return
     }
     if (taker !== undefined && !runtime.closed) {
       this.#room.remove(taker)
-      taker.reject(lateError(name, terms.lease))
+      taker.reject(afterLeaseError(name, terms.lease))
     }
     await runtime.undo.acquire(protocol, wire, terms.lease, undefined)
   }

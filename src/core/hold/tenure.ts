@@ -1,7 +1,7 @@
 import { LockLostError } from '../../errors.js'
 import { type Clock, type Moment, momentOf } from '../../base/clock.js'
 import type { HeldProtocol } from '../protocol/protocol.js'
-import { Deadline } from './deadline.js'
+import { TenureDeadline } from './tenure-deadline.js'
 import type { Due } from './due-heap.js'
 import { type LevelsClient, type LevelsHost, Reentrant } from './reentrant.js'
 import type { Terms } from './terms.js'
@@ -63,7 +63,7 @@ export class Tenure extends Reentrant implements Due {
   /** The newest fencing token, if the kind has tokens. */
   token: bigint | undefined
   protected ended: 'lost' | 'over' | undefined
-  readonly #deadline: Deadline
+  readonly #deadline: TenureDeadline
 
   constructor(host: TenureHost, wire: string, terms: Terms, sent: Moment) {
     super(terms)
@@ -71,7 +71,7 @@ export class Tenure extends Reentrant implements Due {
     this.wire = wire
     this.opened = host.runtime.options.clock.monotonic()
     this.order = sent.order
-    this.#deadline = new Deadline(sent, terms.lease)
+    this.#deadline = new TenureDeadline(sent, terms.lease)
     this.token = host.protocol.takeToken?.(wire)
   }
 

@@ -1,4 +1,4 @@
-import { ALLOWANCE, LISTENS_AFTER } from '../../constants.js'
+import { ALLOWANCE, LISTENS_AFTER } from '../../times-and-limits.js'
 import type { Runtime } from '../client/runtime.js'
 import { Outsiders } from '../line/outsiders.js'
 import type { Runner } from '../protocol/runner.js'

@@ -7,7 +7,7 @@ import type { Ear } from '../server/subscriptions.js'
 import type { Runtime } from '../client/runtime.js'
 import type { Passage } from './passage.js'
 import { quoted } from '../../plain-text.js'
-import { POLL } from '../../constants.js'
+import { POLL } from '../../times-and-limits.js'
 
 /** What a turnstile's loop asks for, if messages wake up its waiters. */
 export interface TurnstileContest<W> extends Asked<W> {

@@ -1,4 +1,4 @@
-import { POLL } from '../../constants.js'
+import { POLL } from '../../times-and-limits.js'
 import type { Runtime } from '../client/runtime.js'
 import { waitsOut } from '../server/error-kinds.js'
 import { limitedStep, type LATE } from './limited-step.js'

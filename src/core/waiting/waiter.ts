@@ -1,5 +1,5 @@
 import type { Timer } from '../../base/clock.js'
-import type { TenureHold } from '../hold/hold.js'
+import type { TenureHold } from '../hold/tenure-hold.js'
 import type { Patience, Request } from './request.js'
 import type { Ear } from '../server/subscriptions.js'
 

@@ -11,7 +11,8 @@ import {
 } from '../../lua/scripts.gen.js'
 import { ClassicFairProtocol } from '../classic-fair-lock/classic-fair-lock.js'
 import { HashProtocol, wordsOf } from '../lock/lock.js'
-import { fairKeys, inspectLine } from './fair-keys.js'
+import { fairKeys } from './fair-keys.js'
+import { inspectLine } from '../lock/inspect-line.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 
 const JOINED: readonly JoinState[] = ['behind ours', 'held', 'behind others', 'late']

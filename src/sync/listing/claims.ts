@@ -2,7 +2,7 @@ import { EngineError } from '../../errors.js'
 import { isClientId, indexKey, registerKey } from '../../keys.js'
 import { listingClients, listingEntries } from '../../lua/scripts.gen.js'
 import type { Runtime } from '../../core/client/runtime.js'
-import { type Listable, listable } from './layouts.js'
+import { type Listable, listable } from './kinds-in-one-row.js'
 
 /** How many clients' indexes are read at a time. */
 const AT_ONCE = 32

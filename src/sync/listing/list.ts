@@ -12,7 +12,7 @@ import {
 } from '../../check-options.js'
 import type { EngineError } from '../../errors.js'
 import { type Claim, Claims } from './claims.js'
-import { listable } from './layouts.js'
+import { listable } from './kinds-in-one-row.js'
 import { lookAt, scanKeys } from './scan.js'
 import { inspected, Labels, type ListHome, nameOf, rowOf } from './row.js'
 

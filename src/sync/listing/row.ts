@@ -7,7 +7,7 @@ import { SHOWN, type ServerState } from '../../core/protocol/protocol.js'
 import type { EngineError } from '../../errors.js'
 import { numberOf } from '../../keys.js'
 import { type Claim, isLeftOut, type Spell } from './claims.js'
-import { inspectorOf } from './layouts.js'
+import { inspectorOf } from './kinds-in-one-row.js'
 
 /** What listing needs from its client. */
 export interface ListHome extends LockHome {

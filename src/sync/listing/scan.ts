@@ -2,7 +2,7 @@ import type { ListOptions } from '../../api/listing.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { EngineError } from '../../errors.js'
 import { fairQueue, fencingCounter, slotOf } from '../../keys.js'
-import { listingKinds } from '../../lua/scripts.gen.js'
+import { listingKindByLook } from '../../lua/scripts.gen.js'
 import { integer, many, text, tuple } from '../../lua/shape.js'
 import { type Claims, isLeftOut } from './claims.js'
 
@@ -43,7 +43,7 @@ export const scanKeys = async (runtime: Runtime, claims: Claims, patience: Patie
 
 const looksOf = ({ link }: Runtime, hashes: readonly string[]): Promise<readonly string[]> =>
   link.run(
-    listingKinds,
+    listingKindByLook,
     hashes.flatMap((key) => [key, fairQueue(key), fencingCounter(key)]),
     [],
   )

@@ -22,7 +22,7 @@ import {
   lockSetLevel,
   spinLockAcquire,
 } from '../../lua/scripts.gen.js'
-import { inspectLine } from '../fair-lock/fair-keys.js'
+import { inspectLine } from './inspect-line.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 

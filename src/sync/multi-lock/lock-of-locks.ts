@@ -9,7 +9,7 @@ import type { Runtime } from '../../core/client/runtime.js'
 import { forcedOwner, GatedLock } from '../../core/gate/gated-lock.js'
 import { whileHeld } from '../../core/hold/using.js'
 import type { Patience } from '../../core/waiting/request.js'
-import { lateError } from '../../core/waiting/late-answer.js'
+import { afterLeaseError } from '../../core/waiting/answer-after-lease.js'
 import { AcquireTimeoutError, type DeadlockError } from '../../errors.js'
 import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../check-options.js'
 import { SHOWN } from '../../core/protocol/protocol.js'
@@ -193,7 +193,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
     await this.giveBack(holds, wanted)
     aborted ??= abortOf(signal)
     if (aborted !== undefined) throw aborted.error
-    throw hold.closed ?? lateError(name, lease)
+    throw hold.closed ?? afterLeaseError(name, lease)
   }
 
   /** The call does not wait for a server that is silent beyond its limit, nor if it is aborted; the releases go on. */

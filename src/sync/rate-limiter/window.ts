@@ -6,7 +6,7 @@ import { NamedRunner } from '../../core/client/named-runner.js'
 import { type Answer, type Passage, unlessSetUp } from '../../core/shared/passage.js'
 import { NotInitializedError } from '../../errors.js'
 import { limiterChannel, limiterGrants, limiterOrder, limiterPermits, limiterPlaces, limiterValue } from '../../keys.js'
-import { LONGEST_PAUSE, POLL, RATE_ALLOWANCE } from '../../constants.js'
+import { LONGEST_PAUSE, POLL, RATE_ALLOWANCE } from '../../times-and-limits.js'
 import {
   rateLimiterAsk,
   rateLimiterAvailable,

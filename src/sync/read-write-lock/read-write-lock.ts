@@ -26,7 +26,7 @@ import {
   readWriteLockRelease,
   readWriteLockWritePass,
 } from '../../lua/scripts.gen.js'
-import { waitersInParts } from '../fair-lock/fair-keys.js'
+import { waitersInParts } from '../lock/inspect-line.js'
 import { LinedProtocol, type Question, wordsOf } from '../lock/lock.js'
 import type { Runner } from '../../core/protocol/runner.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'

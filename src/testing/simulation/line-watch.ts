@@ -1,5 +1,5 @@
 import type { Flight } from './fates.js'
-import { FAIR_LINE } from './kinds.js'
+import { FAIR_LINE } from './exclusive-kinds.js'
 import type { SimProcess } from './process.js'
 import type { Scene, Verdict } from './verdict.js'
 import type { LineKeys } from './kind.js'

@@ -3,7 +3,7 @@ import type { MemoryServer } from '../../engine/memory/server.js'
 import { clientOf, readWriteDeadlines, readWriteGrants, readWriteQueue } from '../../keys.js'
 import type { Family } from './family.js'
 import type { LineKeys, SimKind } from './kind.js'
-import { fieldsOf } from './kinds.js'
+import { fieldsOf } from './exclusive-kinds.js'
 
 const WRITE = ':write'
 

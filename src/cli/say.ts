@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
-import { plainMessage } from '../../plain-text.js'
-import { traceOf } from '../../thrown.js'
+import { plainMessage } from '../plain-text.js'
+import { traceOf } from '../thrown.js'
 import { EXIT } from './exit-code.js'
 
 /**

@@ -21,7 +21,7 @@ export interface Takers<Q extends Patience, G> {
 }
 
 /** Passes what is released in this process to its first waiters, if it is exactly what they want and was granted lately. */
-export class Passing<Q extends Patience, G> {
+export class PermitsHandToHand<Q extends Patience, G> {
   readonly #takers: Takers<Q, G>
   readonly #allowance = new PermitPassLimit()
   /** The waiters for which a step is in progress that gives them what is released here. */

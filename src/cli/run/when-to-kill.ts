@@ -20,7 +20,7 @@ export interface Pulse {
 export const graceOf = ({ grace = GRACE, most }: Pick<Pulse, 'grace' | 'most'>): number => Math.min(grace, most / 3)
 
 /** What to do now: nothing, let the command end, or end it. */
-export const verdictOf = (pulse: Pulse): 'fine' | 'term' | 'kill' => {
+export const whatToDo = (pulse: Pulse): 'fine' | 'term' | 'kill' => {
   const { left, onLost } = pulse
   if (onLost === 'ignore') return 'fine'
   if (onLost === 'kill') return left > 0 ? 'fine' : 'kill'

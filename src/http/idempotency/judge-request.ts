@@ -40,7 +40,7 @@ const textOf = async <R>(call: (request: R) => unknown, request: R, who: string,
 }
 
 /** Decides about requests, for any framework. */
-export class Judge<R> {
+export class JudgeRequest<R> {
   readonly #settings: Settings<R>
   readonly #reader: Reader<R>
   readonly #guard: Guard

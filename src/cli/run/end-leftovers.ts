@@ -8,7 +8,7 @@ const LOOK = { first: 20, last: 250 }
 /** How long KILL is tried. */
 const LAST = 5000
 
-export interface SweepOptions {
+export interface LeftoversOptions {
   readonly processes: Pick<Processes, 'send' | 'alive'>
   /** ms from TERM to KILL. */
   readonly grace: number
@@ -29,7 +29,7 @@ const empty = async (processes: Pick<Processes, 'alive'>, ms: number): Promise<b
 }
 
 /** The command has ended. Resolves when none of the processes that it started works any more, so that the lock can be released. */
-export const sweep = async ({ processes, grace, ending, say }: SweepOptions): Promise<void> => {
+export const endLeftovers = async ({ processes, grace, ending, say }: LeftoversOptions): Promise<void> => {
   if (await empty(processes, LINGER)) return
   if (!ending()) {
     say('the command has ended, but processes that it started have not: ending them')

@@ -30,7 +30,7 @@ const LAST = 5000
  * Ends the command when the process that should do so cannot: because it was killed, or because it stands still while the lease runs out.
  * Knows nothing of locks.
  */
-export class Duty {
+export class GuardianDuty {
   readonly #means: Means
   #processes: Pick<Processes, 'send' | 'alive'> | undefined
   #order: Order | undefined

@@ -50,7 +50,7 @@ const end = (open: Open): void => {
 }
 
 /** The connections for messages: one for each node that publishes on a channel in use, beside the caller's own. The driver ends them. */
-export class NodeRedisMessages {
+export class NodeRedisMessageConnections {
   readonly #sources: Sources
   readonly #events: DriverEvents
   readonly #channels = {

@@ -1,13 +1,13 @@
 import type { Clock, Moment } from '../../base/clock.js'
 import type { Terms } from './terms.js'
-import { TRIAL } from '../../constants.js'
+import { TRIAL } from '../../times-and-limits.js'
 import { marginOf } from './margin.js'
 
 /** ms. If the two clocks have drifted apart by more, we trust neither until the server has answered. */
 const CLOCKS_APART = 1000
 
 /** Until when the server's last answer can be trusted. */
-export class Deadline {
+export class TenureDeadline {
   /** The moment before the question was sent. */
   #proven: Moment
   /** ms from that moment: what is left of the lease, less the margin. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Order } from './duty.js'
+import type { Order } from './guardian-duty.js'
 
 const PROGRAM = fileURLToPath(import.meta.resolve('#src/cli/run/guardian.js'))
 /** How long a new process may take until it answers, ms. */
@@ -22,7 +22,7 @@ const launch = (): ChildProcess =>
   })
 
 /** The guardian, as seen from the process that it watches. */
-export class GuardianProcess {
+export class GuardianHandle {
   #child: ChildProcess
   #order: Order | undefined
   #answered: (well: boolean) => void = () => undefined

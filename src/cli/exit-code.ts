@@ -6,9 +6,9 @@ import {
   LockLostError,
   MembersError,
   ReplicationError,
-} from '../../errors.js'
-import { isA, partOf } from '../../thrown.js'
-import { UsageError } from '../usage.js'
+} from '../errors.js'
+import { isA, partOf } from '../thrown.js'
+import { UsageError } from './usage.js'
 
 /** The exit codes of the commands, and those of `holdfast run` that are not its command's own. Most are those of sysexits.h. */
 export const EXIT = {

@@ -16,7 +16,7 @@ const WORDS = {
 const KINDS = ['plain', 'sharded', 'pattern'] as const
 
 /** The connection for messages, made when it is first needed. A cluster client of holdfast's own manages it itself. */
-export class IoredisMessages {
+export class IoredisMessageConnection {
   readonly #commands: IoredisClient
   readonly #cluster: boolean
   readonly #shared: boolean

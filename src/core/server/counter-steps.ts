@@ -5,7 +5,7 @@ import type { BackgroundWork } from './background-work.js'
 import { type Retry, RETRY_TIME } from './retry.js'
 import { LONGEST_UNDO } from './undo-acquire.js'
 import type { Link } from '../../engine/link.js'
-import { NOTE_TIME } from '../../constants.js'
+import { NOTE_TIME } from '../../times-and-limits.js'
 import { integer } from '../../lua/shape.js'
 import { UNSURE, isTransient } from './error-kinds.js'
 import { quoted } from '../../plain-text.js'
@@ -66,7 +66,7 @@ interface Noting {
  * a note of its result under a key of its own, which lives longer than any client repeats the step. If the answer is lost, the
  * client asks again with the same key. When every copy that was sent has been answered, the note is deleted.
  */
-export class IdempotentSteps {
+export class CounterSteps {
   readonly #runtime: Noting
   readonly #answered = new Set<string>()
   /** Notes of steps that are no longer repeated although a copy may come late: the notes stay for as long as that is possible. */

@@ -1,4 +1,4 @@
-import { codeOfSignal } from './exit-code.js'
+import { codeOfSignal } from '../exit-code.js'
 
 /** What these signals do to a process that does not listen: it ends. */
 const ENDING = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR1', 'SIGUSR2', 'SIGALRM'] as const
@@ -32,7 +32,7 @@ export class Stopped extends Error {
  * Hears all signals from the first moment on. Before there is a command, a signal that would end a process ends the wait. While the command runs,
  * it gets every signal. Afterwards they are ignored for as long as the lock is being released; the second one ends this process at once.
  */
-export class Signals {
+export class IncomingSignals {
   readonly #terminal: boolean
   readonly #stop = new AbortController()
   #receiver: Receiver | undefined

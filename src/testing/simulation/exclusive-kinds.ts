@@ -20,12 +20,12 @@ const hashFields = (redis: MemoryServer, name: string): string[] => fieldsOf(red
 
 const PLAIN = ['acquire', 'ask', 'confirm', 'set-level', 'release', 'pass', 'renew', 'force-release']
   .map((script) => `lock/${script}`)
-  .concat('fair-lock/inspect')
+  .concat('lock/inspect')
 
 const FENCED = [
   ...['acquire', 'set-level', 'pass'].map((script) => `fenced-lock/${script}`),
   ...['ask', 'confirm', 'release', 'force-release', 'renew'].map((script) => `lock/${script}`),
-  'fair-lock/inspect',
+  'lock/inspect',
 ]
 
 const SPIN = [
@@ -34,8 +34,8 @@ const SPIN = [
 ]
 
 const FAIR = [
-  ...['try', 'enqueue', 'poll', 'confirm', 'leave', 'force-release', 'inspect'].map((script) => `fair-lock/${script}`),
-  ...['set-level', 'renew', 'pass'].map((script) => `lock/${script}`),
+  ...['try', 'enqueue', 'poll', 'confirm', 'leave', 'force-release'].map((script) => `fair-lock/${script}`),
+  ...['set-level', 'renew', 'pass', 'inspect'].map((script) => `lock/${script}`),
 ]
 
 /** An expiry by a multi-lock is for calm histories: it may shorten a lease that is another's by then, whoever that is. */
@@ -121,7 +121,7 @@ const CLASSIC_KINDS: readonly SimKind[] = (['3.8', '3.17'] as const).map((rediss
 
 const CLASSIC = [
   ...['ask', 'leave', 'force-release'].map((script) => `classic-fair-lock/${script}`),
-  ...['fair-lock/inspect', 'lock/set-level', 'lock/renew'],
+  ...['lock/inspect', 'lock/set-level', 'lock/renew'],
 ]
 
 /** Locks that one owner has at a time. */

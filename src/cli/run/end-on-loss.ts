@@ -1,10 +1,10 @@
-import type { Order } from './duty.js'
-import type { Grip } from './grip.js'
+import type { Order } from './guardian-duty.js'
+import type { Grip } from './grab.js'
 import type { OnLost } from './options.js'
 import { type Processes, terminate } from './processes.js'
-import { graceOf, paceOf, patienceOf, type Pulse, verdictOf } from './verdict.js'
+import { graceOf, paceOf, patienceOf, type Pulse, whatToDo } from './when-to-kill.js'
 
-export interface KeeperOptions {
+export interface EndOnLossOptions {
   readonly grip: Pick<Grip, 'remaining' | 'signal'>
   readonly onLost: OnLost
   readonly grace: number | undefined
@@ -26,8 +26,8 @@ const KILLS = 50
 const orNever = (ms: number): number | null => (Number.isFinite(ms) ? ms : null)
 
 /** Looks after the hold while the command runs, and ends the command before the lease does. */
-export class Keeper {
-  readonly #options: KeeperOptions
+export class EndOnLoss {
+  readonly #options: EndOnLossOptions
   #most = 0
   #timer: NodeJS.Timeout | undefined
   /** When the KILL is due, once the command got its TERM. */
@@ -36,7 +36,7 @@ export class Keeper {
   #lost = false
   #over = false
 
-  constructor(options: KeeperOptions) {
+  constructor(options: EndOnLossOptions) {
     this.#options = options
   }
 
@@ -121,7 +121,7 @@ export class Keeper {
 
   /** Returns what the user has to know. */
   #judge(pulse: Pulse): Word | undefined {
-    const verdict = verdictOf(pulse)
+    const verdict = whatToDo(pulse)
     if (verdict === 'fine') {
       if (pulse.left > 0 || this.#lost) return undefined
       this.#lost = true

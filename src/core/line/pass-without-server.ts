@@ -4,13 +4,13 @@ import type { LineHost } from '../waiting/gate-host.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
 import type { Grant } from './grant-message.js'
 import type { LineWaiters } from './line-waiters.js'
-import { POLL } from '../../constants.js'
+import { POLL } from '../../times-and-limits.js'
 
 /**
  * Decides which waiter of this process gets the lock next, without the server. If the process has one place in the line, it is
  * its next waiter. If each waiter has a place, those right behind a grant: no other can come between, and their places go with the tenure.
  */
-export class HandToHand {
+export class PassWithoutServer {
   readonly #host: LineHost
   readonly #waiters: LineWaiters
   /** The wire name that was granted the lock, and the numbers of the places right behind it. */
