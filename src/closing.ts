@@ -1,7 +1,7 @@
 import type { CloseOptions } from './api/client.js'
 import { within } from './base/time-limit.js'
 import type { PresenceLabel } from './core/client/presence-label.js'
-import type { Publisher } from './core/listing/publisher.js'
+import type { IndexPublisher } from './core/listing/index-publisher.js'
 import type { Runtime } from './core/client/runtime.js'
 import type { Gates } from './core/gate/gates.js'
 import type { Turnstiles } from './core/shared/turnstiles.js'
@@ -20,7 +20,7 @@ export interface Ending {
   readonly turnstiles: Turnstiles
   readonly topics: Topics
   readonly presence: PresenceLabel | undefined
-  readonly publisher: Publisher | undefined
+  readonly publisher: IndexPublisher | undefined
 }
 
 /** Closes a client: waiters are rejected, holds are released, and the connection closes last. */

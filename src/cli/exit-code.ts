@@ -8,7 +8,7 @@ import {
   ReplicationError,
 } from '../errors.js'
 import { isA, partOf } from '../thrown.js'
-import { UsageError } from './usage.js'
+import { UsageError } from './usage-error.js'
 
 /** The exit codes of the commands, and those of `holdfast run` that are not its command's own. Most are those of sysexits.h. */
 export const EXIT = {

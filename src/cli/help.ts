@@ -4,7 +4,7 @@ import type { Entry, Page } from './command.js'
 import { EXIT } from './exit-code.js'
 import { say, toStderr } from './say.js'
 import { WIDTH, wrapped } from './text/wrap.js'
-import { UsageError } from './usage.js'
+import { UsageError } from './usage-error.js'
 
 /** Where the texts about options begin. */
 const COLUMN = 18

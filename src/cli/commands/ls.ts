@@ -9,7 +9,7 @@ import { Progress } from '../locks/progress.js'
 import { say } from '../say.js'
 import { serverClock } from '../server-clock.js'
 import { tableOf } from '../text/table.js'
-import { asUsage, parse, UsageError } from '../usage.js'
+import { asUsage, parse, UsageError } from '../usage-error.js'
 
 const OPTIONS = {
   columns: {

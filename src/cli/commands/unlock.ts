@@ -8,7 +8,7 @@ import { whoIs } from '../locks/describe.js'
 import { locksAt } from '../locks/find.js'
 import { type Held, KIND, kindOf, lockOf } from '../locks/listed-kinds.js'
 import { say } from '../say.js'
-import { nameIn, parse, UsageError } from '../usage.js'
+import { nameIn, parse, UsageError } from '../usage-error.js'
 
 const OPTIONS = {
   owner: {

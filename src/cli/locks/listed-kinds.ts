@@ -2,7 +2,7 @@ import type { Client } from '../../api/client.js'
 import type { ListedHolder, ListedKind, ListedLock } from '../../api/listing.js'
 import type { Lock } from '../../api/lock.js'
 import { plainText } from '../../plain-text.js'
-import { UsageError } from '../usage.js'
+import { UsageError } from '../usage-error.js'
 
 /** What a hold says about the lock that it is of: which side, or which keys of a group. */
 export type Held = Pick<ListedHolder, 'mode' | 'keys'>

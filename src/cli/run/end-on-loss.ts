@@ -1,6 +1,6 @@
 import type { Order } from './guardian-duty.js'
 import type { Grip } from './grab.js'
-import type { OnLost } from './options.js'
+import type { OnLost } from './run-options.js'
 import { type Processes, terminate } from './processes.js'
 import { graceOf, paceOf, patienceOf, type Pulse, whatToDo } from './when-to-kill.js'
 

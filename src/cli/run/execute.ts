@@ -3,13 +3,13 @@ import { LockLostError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
 import { textOf } from '../../thrown.js'
 import { closed, opened } from '../connection.js'
-import { report } from '../report.js'
-import { Command, environmentOf } from './command.js'
+import { reportError } from '../report-error.js'
+import { ChildCommand, environmentOf } from './child-command.js'
 import { codeOfCommand, type Ended, EXIT, StartError } from '../exit-code.js'
 import { grab, type Grip } from './grab.js'
 import { GuardianHandle } from './guardian-handle.js'
 import { EndOnLoss } from './end-on-loss.js'
-import type { RunOptions } from './options.js'
+import type { RunOptions } from './run-options.js'
 import { Processes } from './processes.js'
 import { crash, say } from '../say.js'
 import { IncomingSignals, type Stopped } from './incoming-signals.js'
@@ -47,7 +47,7 @@ export const execute = async (options: RunOptions): Promise<number> => {
 const failed = (error: unknown, { conflict }: RunOptions, stop: AbortSignal): number => {
   // Whatever else went wrong while it gave up.
   if (stop.aborted) return (stop.reason as Stopped).code
-  return report(error, conflict)
+  return reportError(error, conflict)
 }
 
 const connected = async (run: Run): Promise<number> => {
@@ -82,7 +82,7 @@ const held = async (run: Run, grip: Grip): Promise<number> => {
   const { options, signals, terminal } = run
   signals.stop.throwIfAborted()
   const env = environmentOf(process.env, grip.env)
-  const command = new Command({ command: options.command, env, terminal })
+  const command = new ChildCommand({ command: options.command, env, terminal })
   const { target } = command
   if (target === undefined) return startFailed(await command.ended)
   const processes = new Processes(target)
@@ -105,7 +105,7 @@ const held = async (run: Run, grip: Grip): Promise<number> => {
 /** The parts of a run that has begun. */
 interface Begun {
   readonly grip: Grip
-  readonly command: Command
+  readonly command: ChildCommand
   readonly processes: Processes
   readonly keeper: EndOnLoss
 }

@@ -4,8 +4,8 @@ import type { FencedHold, Hold } from '../../api/hold.js'
 import type { Lock } from '../../api/lock.js'
 import type { Permit } from '../../api/semaphore.js'
 import type { DiagnosticMessage } from '../../index.js'
-import type { RunOptions } from './options.js'
-import { asUsage } from '../usage.js'
+import type { RunOptions } from './run-options.js'
+import { asUsage } from '../usage-error.js'
 
 /** What is held while the command runs: a lock or a permit. */
 export interface Grip {

@@ -1,4 +1,4 @@
-import type { OnLost } from './options.js'
+import type { OnLost } from './run-options.js'
 
 const GRACE = 5000
 

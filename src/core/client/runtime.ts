@@ -16,10 +16,10 @@ import { enclosing } from '../../base/scope.js'
 import { WireSecrets } from './wire-secrets.js'
 import { ServerTime } from '../server/server-time.js'
 import type { Tenure } from '../hold/tenure.js'
-import type { Terms } from '../hold/terms.js'
+import type { LeaseTerms } from '../hold/lease-terms.js'
 import { Subscriptions } from '../server/subscriptions.js'
 import { Watchdog } from '../hold/watchdog.js'
-import type { Fleet } from '../protocol/runner.js'
+import type { Fleet } from '../protocol/script-runner.js'
 import { BackgroundWork } from '../server/background-work.js'
 import { Retry } from '../server/retry.js'
 import { UndoAcquire } from '../server/undo-acquire.js'
@@ -111,7 +111,7 @@ export class Runtime {
   }
 
   /** The terms of a hold that the watchdog renews. */
-  readonly watched: Terms
+  readonly watched: LeaseTerms
 
   warn(warning: string): void {
     this.warnings.push(plainMessage(warning))

@@ -1,5 +1,5 @@
 import { AskLoop } from '../waiting/ask-loop.js'
-import { troublePause } from '../waiting/wait-out.js'
+import { troublePause } from '../waiting/wait-out-trouble.js'
 import type { Waiter } from '../waiting/waiter.js'
 import { POLL } from '../../times-and-limits.js'
 

@@ -1,5 +1,5 @@
 import type { Clock, Moment } from '../../base/clock.js'
-import type { Terms } from './terms.js'
+import type { LeaseTerms } from './lease-terms.js'
 import { TRIAL } from '../../times-and-limits.js'
 import { marginOf } from './margin.js'
 
@@ -66,7 +66,7 @@ export class TenureDeadline {
   }
 
   /** Computed from the clocks, on each call. */
-  status(clock: Clock, { lease, watched }: Terms, trial: boolean): 'held' | 'uncertain' | 'lost' {
+  status(clock: Clock, { lease, watched }: LeaseTerms, trial: boolean): 'held' | 'uncertain' | 'lost' {
     const mono = clock.monotonic()
     const wall = clock.now()
     const left = Math.min(this.lostAt - mono, this.#lostAtWall - wall)

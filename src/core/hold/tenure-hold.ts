@@ -4,7 +4,7 @@ import type { Hold, HoldState } from '../../api/hold.js'
 import type { Moment } from '../../base/clock.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { ScopedAbort } from '../../base/scope.js'
-import type { Terms } from './terms.js'
+import type { LeaseTerms } from './lease-terms.js'
 import { marginOf } from './margin.js'
 import { quoted } from '../../plain-text.js'
 
@@ -34,7 +34,7 @@ export interface HoldHost {
 export class TenureHold implements Hold {
   readonly #tenure: HoldHost
   readonly owner: UnitOfWork
-  readonly terms: Terms
+  readonly terms: LeaseTerms
   #end: 'released' | 'lost' | 'detached' | undefined
   #reason: Error | undefined
   /** Created on first use: most callers never use the signal. */
@@ -43,7 +43,7 @@ export class TenureHold implements Hold {
   /** When a fixed lease ends, on both clocks. It does not depend on the other levels of the tenure. */
   #over: Pick<Moment, 'mono' | 'wall'> | undefined
 
-  constructor(tenure: HoldHost, owner: UnitOfWork, terms: Terms, sent: Moment) {
+  constructor(tenure: HoldHost, owner: UnitOfWork, terms: LeaseTerms, sent: Moment) {
     this.#tenure = tenure
     this.owner = owner
     this.terms = terms

@@ -5,7 +5,7 @@ import type { JoinState, LineProtocol, News, PlaceState } from '../protocol/line
 import type { ServerTime } from '../server/server-time.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import type { LoneCall } from '../waiting/lone-call.js'
-import type { Request } from '../waiting/request.js'
+import type { Request } from '../waiting/wait-limits.js'
 import type { Place, Waiter } from '../waiting/waiter.js'
 import { GrantAcceptor, type GrantedLine } from './grant-acceptor.js'
 import { GrantListener } from './grant-listener.js'

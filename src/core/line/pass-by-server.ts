@@ -1,7 +1,7 @@
 import { ReplicationError } from '../../errors.js'
 import { type Moment, momentOf } from '../../base/clock.js'
 import type { Tenure } from '../hold/tenure.js'
-import { alike } from '../hold/terms.js'
+import { alike } from '../hold/lease-terms.js'
 import type { LineProtocol } from '../protocol/line-protocol.js'
 import type { LineHost } from '../waiting/gate-host.js'
 import { isAfterLease, afterLeaseError } from '../waiting/answer-after-lease.js'

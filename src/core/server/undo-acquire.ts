@@ -1,7 +1,7 @@
 import { ClosedError, EngineError } from '../../errors.js'
 import type { Clock } from '../../base/clock.js'
 import { LONG_NOTE_TIME } from '../../times-and-limits.js'
-import { type LockProtocol, NOT_HELD } from '../protocol/protocol.js'
+import { type LockProtocol, NOT_HELD } from '../protocol/lock-protocol.js'
 import type { BackgroundWork } from './background-work.js'
 import { mayHaveRun } from './error-kinds.js'
 import { type Retry, RETRY_TIME } from './retry.js'

@@ -10,10 +10,10 @@ import {
   type SubscriptionKind,
 } from '../driver.js'
 import type { Endpoint } from '../endpoint.js'
-import type { IoredisClient } from './client.js'
+import type { IoredisClient } from './client-type.js'
 import { call, commandOf, follow, isKeyless } from './commands.js'
 import { otherDatabase, otherUser, unknownUser } from './connection-checks.js'
-import { refusedSelect, withoutCommand } from './errors.js'
+import { refusedSelect, withoutCommand } from './translate-errors.js'
 import { IoredisMessageConnection, owingOf } from './message-connection.js'
 import { type ConnectionOptions, ownClient } from './own-client.js'
 import { isOutOfStep } from './parser-guard.js'

@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.js'
 import { type Connection, type DriverEvents, NotSent, type SubscriptionKind } from '../driver.js'
-import type { IoredisClient } from './client.js'
-import { rethrow, withoutCommand } from './errors.js'
+import type { IoredisClient } from './client-type.js'
+import { rethrow, withoutCommand } from './translate-errors.js'
 import { GUARDED, isOutOfStep } from './parser-guard.js'
-import { paused } from './pauses.js'
+import { paused } from './reconnect-pauses.js'
 import { errorOf } from '../../thrown.js'
 
 /** The methods that begin and end each kind of subscription. */

@@ -11,8 +11,8 @@ import {
   type SendOptions,
   type SubscriptionKind,
 } from '../driver.js'
-import type { NodeRedisClient, NodeRedisNode } from './client.js'
-import { refuse, translated } from './errors.js'
+import type { NodeRedisClient, NodeRedisNode } from './client-type.js'
+import { refuse, translated } from './translate-errors.js'
 import { NodeRedisMessageConnections } from './message-connection.js'
 import { OverdueNodes } from './overdue-nodes.js'
 import { errorOf } from '../../thrown.js'

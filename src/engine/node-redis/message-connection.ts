@@ -1,5 +1,5 @@
 import { type Connection, type DriverEvents, NotSent, redirection, type SubscriptionKind } from '../driver.js'
-import type { NodeRedisClient } from './client.js'
+import type { NodeRedisClient } from './client-type.js'
 import { errorOf } from '../../thrown.js'
 
 const WORDS = {

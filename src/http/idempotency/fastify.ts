@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
-import type { Answer } from './answer.js'
-import { parsedBody } from './body.js'
+import type { Answer } from './kept-answer.js'
+import { parsedBody } from './request-body.js'
 import { JudgeRequest, type Reader } from './judge-request.js'
 import { fieldsOf, type NodeResponse, recordResponse } from './node-response.js'
-import type { IdempotencyOptions } from './options.js'
-import { remember } from './run.js'
+import type { IdempotencyOptions } from './idempotency-options.js'
+import { remember } from './handler-run.js'
 
 /** The part of Fastify's request that is used. */
 export interface FastifyRequest {

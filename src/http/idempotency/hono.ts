@@ -1,7 +1,7 @@
-import { type Answer, isBodiless } from './answer.js'
+import { type Answer, isBodiless } from './kept-answer.js'
 import { JudgeRequest, type Reader } from './judge-request.js'
-import type { IdempotencyOptions } from './options.js'
-import { remember } from './run.js'
+import type { IdempotencyOptions } from './idempotency-options.js'
+import { remember } from './handler-run.js'
 import { fieldsIn, recordedResponse } from './web-response.js'
 
 /** The part of Hono's context that is used. */

@@ -1,13 +1,13 @@
 import { show } from '../../check-options.js'
 import { quoted } from '../../plain-text.js'
-import { Guard } from '../guard.js'
+import { OutageGuard } from '../outage-guard.js'
 import { asError, given } from '../user-functions.js'
-import { type Answer, answers } from './answer.js'
-import { type Claim, claim } from './claim.js'
-import { hashOf, keyIn } from './key.js'
-import { checkSettings, type IdempotencyOptions, type Settings } from './options.js'
-import { REPLIES, replayOf } from './replies.js'
-import { type IdempotencyRun, Run } from './run.js'
+import { type Answer, answers } from './kept-answer.js'
+import { type Claim, claim } from './claim-key.js'
+import { hashOf, keyIn } from './key-field.js'
+import { checkSettings, type IdempotencyOptions, type Settings } from './idempotency-options.js'
+import { REPLIES, replayOf } from './middleware-answers.js'
+import { type IdempotencyRun, HandlerRun } from './handler-run.js'
 
 /** How to read a request of one framework. */
 export interface Reader<R> {
@@ -23,7 +23,7 @@ export interface Reader<R> {
 export type Verdict =
   | { readonly do: 'go on' }
   | { readonly do: 'answer'; readonly answer: Answer }
-  | { readonly do: 'run'; readonly run: Run; readonly known: IdempotencyRun }
+  | { readonly do: 'run'; readonly run: HandlerRun; readonly known: IdempotencyRun }
 
 const GO_ON: Verdict = { do: 'go on' }
 const answerWith = (answer: Answer): Verdict => ({ do: 'answer', answer })
@@ -43,12 +43,12 @@ const textOf = async <R>(call: (request: R) => unknown, request: R, who: string,
 export class JudgeRequest<R> {
   readonly #settings: Settings<R>
   readonly #reader: Reader<R>
-  readonly #guard: Guard
+  readonly #guard: OutageGuard
 
   constructor(options: IdempotencyOptions<R>, reader: Reader<R>) {
     this.#settings = checkSettings(options)
     this.#reader = reader
-    this.#guard = new Guard(this.#settings.timeout)
+    this.#guard = new OutageGuard(this.#settings.timeout)
   }
 
   async judge(request: R): Promise<Verdict> {
@@ -75,7 +75,7 @@ export class JudgeRequest<R> {
       return answerWith(kept.answer === undefined ? REPLIES.notKept : replayOf(kept.answer))
     }
     const { maxBytes, maxRun, timeout } = this.#settings
-    const run = new Run(claimed, { fingerprint, maxBytes, maxRun, timeout })
+    const run = new HandlerRun(claimed, { fingerprint, maxBytes, maxRun, timeout })
     return { do: 'run', run, known: { key, token: claimed.token, signal: run.signal } }
   }
 

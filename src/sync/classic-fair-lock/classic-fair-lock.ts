@@ -1,5 +1,5 @@
 import type { Answer, Asker, JoinState, LineProtocol, PlaceState } from '../../core/protocol/line-protocol.js'
-import type { Attempt, ServerState } from '../../core/protocol/protocol.js'
+import type { Attempt, ServerState } from '../../core/protocol/lock-protocol.js'
 import { fairCall } from '../../keys.js'
 import {
   classicFairLockAsk,

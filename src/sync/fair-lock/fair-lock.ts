@@ -1,5 +1,5 @@
 import type { Answer, Asker, JoinState, LineProtocol, PlaceState } from '../../core/protocol/line-protocol.js'
-import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol/protocol.js'
+import { type Attempt, isHeld, NOT_HELD, type ServerState } from '../../core/protocol/lock-protocol.js'
 import { fairCall, grantChannel } from '../../keys.js'
 import {
   fairLockConfirm,

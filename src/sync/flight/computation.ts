@@ -1,7 +1,7 @@
 import type { Codec } from '../../api/codec.js'
 import type { FlightRun } from '../../api/flight.js'
 import { within } from '../../base/scope.js'
-import { written } from '../../codecs/written.js'
+import { written } from '../../codecs/value-as-text.js'
 import { LONGEST_FLIGHT_VALUE } from '../../times-and-limits.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import type { GatedLock } from '../../core/gate/gated-lock.js'
@@ -10,9 +10,9 @@ import { LockLostError } from '../../errors.js'
 import { quoted } from '../../plain-text.js'
 import { partOf, textOf } from '../../thrown.js'
 import { persist } from '../election/final-errors.js'
-import type { Ended } from './message.js'
-import type { Outcome } from './outcome.js'
-import type { FlightRecord } from './record.js'
+import type { Ended } from './end-message.js'
+import type { Outcome } from './flight-outcome.js'
+import type { FlightRecord } from './flight-record.js'
 
 /** How long it tries to claim a key, or to store how its computation ended, ms. */
 const PATIENCE = 60_000

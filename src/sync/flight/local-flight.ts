@@ -6,7 +6,7 @@ import { isTransient } from '../../core/server/error-kinds.js'
 import { AcquireTimeoutError } from '../../errors.js'
 import type { Computation } from './computation.js'
 import type { Follower } from './follower.js'
-import type { Outcome } from './outcome.js'
+import type { Outcome } from './flight-outcome.js'
 
 /** The pause after a round in which another process began and ended between two questions, ms. It doubles with each round. */
 const BETWEEN = 5

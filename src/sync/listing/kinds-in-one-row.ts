@@ -1,7 +1,7 @@
 import type { ListedKind } from '../../api/listing.js'
 import type { LockKind } from '../../core/gate/lock-kind.js'
 import { keyedLock } from '../keyed-lock/keyed-lock.js'
-import { LOCK_KINDS } from '../kinds.js'
+import { LOCK_KINDS } from '../kinds-by-name.js'
 
 /** Kinds that look alike on the server are one row. The first that a client claims says how the lock is inspected, and what it is called. */
 interface Layout {

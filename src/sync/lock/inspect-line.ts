@@ -1,7 +1,7 @@
-import { NO_LINE, type ServerState, SHOWN } from '../../core/protocol/protocol.js'
+import { NO_LINE, type ServerState, SHOWN } from '../../core/protocol/lock-protocol.js'
 import { WAITERS_PART } from '../../times-and-limits.js'
 import { lockInspect } from '../../lua/scripts.gen.js'
-import type { Runner } from '../../core/protocol/runner.js'
+import type { ScriptRunner } from '../../core/protocol/script-runner.js'
 import { holdersOf } from './holders.js'
 
 /** The hash of a plain lock, the list of the waiters, and their deadlines. */
@@ -9,7 +9,7 @@ export type LineKeys = readonly [lock: string, queue: string, deadlines: string]
 
 /** Returns the newest token, too, if the lock has a counter. `briefly`: without the waiters. */
 export const inspectLine = async (
-  runner: Runner,
+  runner: ScriptRunner,
   keys: readonly [...LineKeys, ...counter: string[]],
   briefly = false,
 ): Promise<[state: ServerState, token: string | null]> => {

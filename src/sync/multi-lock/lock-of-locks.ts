@@ -8,14 +8,14 @@ import { enclosing, within } from '../../base/scope.js'
 import type { Runtime } from '../../core/client/runtime.js'
 import { forcedOwner, GatedLock } from '../../core/gate/gated-lock.js'
 import { whileHeld } from '../../core/hold/using.js'
-import type { Patience } from '../../core/waiting/request.js'
+import type { Patience } from '../../core/waiting/wait-limits.js'
 import { afterLeaseError } from '../../core/waiting/answer-after-lease.js'
 import { AcquireTimeoutError, type DeadlockError } from '../../errors.js'
 import { checkAcquire, checkMethods, checkOwner, usingArgs } from '../../check-options.js'
-import { SHOWN } from '../../core/protocol/protocol.js'
-import { errorOf, outcomes, tooFewWithout } from './outcomes.js'
-import { OwnedLocks } from './owned-locks.js'
-import { type Missed, type Rounds, type Wanted, inRounds } from './between-rounds.js'
+import { SHOWN } from '../../core/protocol/lock-protocol.js'
+import { errorOf, outcomes, tooFewWithout } from './member-outcomes.js'
+import { RedissonNamedLocks } from './redisson-named-locks.js'
+import { type Missed, type Rounds, type Wanted, inRounds } from './retry-rounds.js'
 import { released, SeveralHolds } from './several-holds.js'
 import { limitedStep, type LATE } from '../../core/waiting/limited-step.js'
 import { quoted } from '../../plain-text.js'
@@ -140,7 +140,7 @@ export abstract class LockOfLocks implements Lock<MultiHold>, Rounds {
 
   for(owner: Owner): OwnedLock {
     checkOwner(owner)
-    return new OwnedLocks(this, owner as UnitOfWork)
+    return new RedissonNamedLocks(this, owner as UnitOfWork)
   }
 
   /** The results of the members that answered, if there are enough. */

@@ -2,7 +2,7 @@ import type { Client } from '../../api/client.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import { clientOf, fairDeadlines, fairQueue, grantChannel, lineDeadlines, lineGrants, lineQueue } from '../../keys.js'
 import type { Family } from './family.js'
-import type { LineKeys, SimKind } from './kind.js'
+import type { LineKeys, SimKind } from './sim-kind.js'
 
 export const FAIR_LINE: LineKeys = {
   queue: fairQueue,

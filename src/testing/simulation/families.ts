@@ -1,5 +1,5 @@
 import { Random } from '../random.js'
-import { COUNTS } from './counts.js'
+import { COUNTS } from './counted-kinds.js'
 import type { Family } from './family.js'
 import { type Weather, pairsOf, weatherOf } from './faults.js'
 import { KEYED_LOCKS } from './keyed-kinds.js'

@@ -1,8 +1,8 @@
-import type { Flight } from './fates.js'
+import type { Flight } from './command-fates.js'
 import { FAIR_LINE } from './exclusive-kinds.js'
-import type { SimProcess } from './process.js'
+import type { SimProcess } from './sim-process.js'
 import type { Scene, Verdict } from './verdict.js'
-import type { LineKeys } from './kind.js'
+import type { LineKeys } from './sim-kind.js'
 
 /** Who waits for a lock on the server, and until when each counts as alive. */
 interface Snapshot {

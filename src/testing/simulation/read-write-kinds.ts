@@ -2,7 +2,7 @@ import type { Client } from '../../api/client.js'
 import type { MemoryServer } from '../../engine/memory/server.js'
 import { clientOf, readWriteDeadlines, readWriteGrants, readWriteQueue } from '../../keys.js'
 import type { Family } from './family.js'
-import type { LineKeys, SimKind } from './kind.js'
+import type { LineKeys, SimKind } from './sim-kind.js'
 import { fieldsOf } from './exclusive-kinds.js'
 
 const WRITE = ':write'
