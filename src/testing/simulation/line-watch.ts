@@ -16,7 +16,7 @@ interface Snapshot {
 
 const NOBODY: Snapshot = { holders: [], ending: [], line: [], deadlines: new Map(), expiry: 0 }
 /** Nobody is before who goes on with what it has: a hold that is passed on, a read under a write of its own. */
-const GOES_ON = /pass$|\/read-under$/
+const GOES_ON = /pass$|\/read-under-write$/
 /** By these an owner leaves the line of its own will. */
 const LEAVES = ['/leave', '/release', '/confirm', '/cancel', '/enqueue', '/force-release']
 

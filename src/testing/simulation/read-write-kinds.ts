@@ -54,7 +54,7 @@ const malformed = (redis: MemoryServer, name: string): string | undefined => {
 
 const READ_WRITE = [
   ...['acquire', 'ask', 'confirm', 'release', 'force-release', 'inspect'],
-  ...['read-under', 'read-set-level', 'read-pass', 'read-renew', 'write-pass'],
+  ...['read-under-write', 'read-set-level', 'read-pass', 'read-renew', 'write-pass'],
 ]
   .map((script) => `read-write-lock/${script}`)
   .concat(['lock/set-level', 'lock/renew'])
