@@ -89,7 +89,7 @@ export class DeadlockWatch {
     this.#followsAt = this.#now + FOLLOWS
     const { fresh, proven } = await this.#look(own)
     const all = fresh ? [...proven, ...(await this.#look(this.#own.look(this.#now))).proven] : proven
-    for (const one of all) if (!this.#ended) await this.#found(one)
+    for (const one of all) await this.#found(one)
   }
 
   async #look(own: readonly OwnWait[]): Promise<{ readonly proven: readonly Proven[]; readonly fresh: boolean }> {
@@ -99,12 +99,13 @@ export class DeadlockWatch {
   }
 
   async #found({ id, cycle }: Proven): Promise<void> {
+    if (this.#ended) return
     const victim = victimOf(cycle)
     const ends = victim?.own !== undefined && this.#runtime.nested.has(victim.own) && (await this.#claims.claim(id))
     if (this.#told.has(id) && !ends) return
     const deadlock = await describe(this.#home, cycle, victim)
     if (!this.#told.has(id)) this.#tell(id, deadlock)
-    if (ends && victim.own !== undefined) victim.own.reject(deadlockError(victim, deadlock))
+    if (ends) victim.own.reject(deadlockError(victim, deadlock))
   }
 
   #tell(id: string, deadlock: Deadlock): void {
