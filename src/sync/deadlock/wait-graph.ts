@@ -104,6 +104,8 @@ export class WaitGraph {
     const walk = (wait: GraphWait): void => {
       onPath.add(wait)
       for (const hold of this.#endless(wait, this.stuck)) {
+        // Twice through one hold would be two cycles.
+        if (path.some((edge) => edge.hold === hold)) continue
         path.push({ wait, hold })
         for (const next of this.#resting.get(hold) ?? []) {
           if (left.steps-- <= 0 || found.length >= MOST_CYCLES) break
