@@ -19,7 +19,7 @@ const thingsOf = (random: Random): Thing[] =>
   Array.from({ length: 2 + random.below(3) }, (_, i) => ({ kind: random.pick(KINDS), name: `t${i}` }))
 
 /** Another order each time. */
-const shuffled = <T>(random: Random, all: readonly T[]): T[] =>
+export const shuffled = <T>(random: Random, all: readonly T[]): T[] =>
   all
     .map((one) => [random.next(), one] as const)
     .sort(([one], [other]) => one - other)
