@@ -2,7 +2,6 @@ import type { Runtime } from '../../core/client/runtime.js'
 import type { OwnWait } from '../../core/listing/own-waits.js'
 import { NOTHING, type Published, readPublished } from '../../core/listing/told-waits.js'
 import type { ServerState } from '../../core/protocol/protocol.js'
-import type { EngineError } from '../../errors.js'
 import { clientOf, isClientId, numberOf, waitsKey } from '../../keys.js'
 import { listingEntries } from '../../lua/scripts.gen.js'
 import type { Claim } from '../listing/claims.js'
@@ -83,9 +82,13 @@ export class Walk {
     if (claim === undefined) return Promise.resolve(undefined)
     const which = `${claim.shown.layout} ${claim.shown.kind} ${JSON.stringify([...claim.keys])} ${claim.key}`
     let state = this.#states.get(which)
-    const refusals: EngineError[] = []
-    if (state === undefined) this.#states.set(which, (state = inspected(this.#home, claim, refusals)))
+    if (state === undefined) this.#states.set(which, (state = this.#inspect(claim)))
     return state
+  }
+
+  /** Of a lock that cannot be asked about, nothing is known: that must not hide all others. */
+  #inspect(claim: Claim): Promise<ServerState | undefined> {
+    return inspected(this.#home, claim, []).catch(() => undefined)
   }
 
   async #restingOn(key: string, client: string, number: number): Promise<GraphWait[]> {
