@@ -9,6 +9,7 @@ export interface DeadlockedCall {
   readonly name: string
   /** The key of that lock on the server. */
   readonly key: string
+  /** What kind of lock that is. Both sides of a read-write lock are one kind. */
   readonly kind: ListedKind
   /** The client that made the call. */
   readonly client: string

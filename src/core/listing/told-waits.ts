@@ -49,7 +49,7 @@ export const fitting = <W extends { readonly told: ToldWait }>(waits: readonly W
     .slice(0, MOST)
 }
 
-/** What of a wait is told: any part of the holds and keys is enough to find some of the deadlocks, and never shows one that is none. */
+/** As much of a wait as others learn: any part of the holds and keys is enough to find some of the deadlocks, and never shows one that is none. */
 export const shortened = (told: ToldWait): ToldWait => ({
   ...told,
   keys: told.keys.slice(0, MOST_KEYS),

@@ -18,7 +18,7 @@ export interface Proven {
 
 /**
  * A look reads its edges one after the other, and by the end of it some may be gone. So a cycle counts only if a later look shows the very same waits and holds,
- * and each client has looked at its calls anew in between: then all of them existed at the moment when the first look ended.
+ * and each client has looked at its calls again in between: then all of them existed at the moment when the first look ended.
  */
 export class Proof {
   #candidates = new Map<string, Candidate>()
