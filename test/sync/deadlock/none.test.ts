@@ -75,6 +75,19 @@ void describe('no deadlock', () => {
     assert.equal(town.raw('EXISTS', `holdfast:client:${two.id}:waits`), 0)
     const nested = one.lock('c').using(() => two.lock('c').tryAcquire({ wait: 900 }))
     await town.run(nested)
+    const both = one.lock('d').using(async () => {
+      const old = two.lock('d').tryAcquire({ wait: 1700 })
+      const [other, older] = [one.owner(), one.owner()]
+      const kept = [await one.lock('e').acquire({ owner: other }), await one.lock('f').acquire({ owner: older })]
+      const first = one.lock('b').tryAcquire({ wait: 1700, owner: older })
+      await pause(town, 1000)
+      const second = one.lock('b').tryAcquire({ wait: 600, owner: other })
+      await pause(town, 500)
+      assert.equal(town.raw('HLEN', `holdfast:client:${one.id}:waits`), 2, 'the older one, and the beat')
+      for (const call of [old, first, second]) assert.equal(await call, undefined)
+      for (const hold of kept) await hold.release()
+    })
+    await town.run(both)
     await town.clock.advance(2000)
     assert.equal(town.raw('EXISTS', `holdfast:client:${two.id}:waits`), 0)
     await town.run(hold.release())
