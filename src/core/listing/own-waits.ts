@@ -2,7 +2,7 @@ import type { Runtime } from '../client/runtime.js'
 import type { NestedWait } from '../client/nested-waits.js'
 import type { UnitOfWork } from '../../base/owner.js'
 import { numberOf } from '../../keys.js'
-import { LONG } from './long-lived.js'
+import { LONG } from './locks-to-publish.js'
 import { fitting, shortened, type ToldWait } from './told-waits.js'
 
 /** A wait of this client, and what others are told about it. */

@@ -1,7 +1,7 @@
 import type { Runtime } from '../client/runtime.js'
 import { waitsKey } from '../../keys.js'
 import { coreListingPublish } from '../../lua/scripts.gen.js'
-import { integer } from '../../lua/shape.js'
+import { integer } from '../../lua/reply-shape.js'
 import { BEAT_FIELD, textOf, type ToldWait } from './told-waits.js'
 
 /** ms. How long others believe what a client has published: one that is stopped or gone proves nothing. */

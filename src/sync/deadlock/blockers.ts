@@ -1,4 +1,4 @@
-import type { ServerState } from '../../core/protocol/protocol.js'
+import type { ServerState } from '../../core/protocol/lock-protocol.js'
 import { clientOf } from '../../keys.js'
 import { WRITE } from '../read-write-lock/read-write-lock.js'
 import type { GraphWait } from './wait-graph.js'

@@ -3,7 +3,7 @@ import type { ListedKind } from '../../api/listing.js'
 import { serverNow } from '../../core/listing/own-waits.js'
 import { DeadlockError } from '../../errors.js'
 import { plainText, quoted } from '../../plain-text.js'
-import { Labels, type ListHome, nameOf } from '../listing/row.js'
+import { Labels, type ListHome, nameOf } from '../listing/listed-lock.js'
 import { claimOf } from './walk.js'
 import type { Cycle, GraphWait } from './wait-graph.js'
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Runtime } from '../../core/client/runtime.js'
 import { deadlockKey } from '../../keys.js'
-import { either, integer, just, nil, text } from '../../lua/shape.js'
+import { either, integer, just, nil, text } from '../../lua/reply-shape.js'
 
 /** ms. For longer than any client goes on to see the deadlock. */
 const LASTS = 10_000
