@@ -3,6 +3,7 @@
 /**
  * npm run soak -- --minutes N [--seed S]           many processes and every fault, on a server of its own
  * npm run soak -- shutdown --minutes N             processes that are sent SIGTERM again and again, and drain
+ * npm run soak -- deadlocks --minutes N [--seed S] four processes that wait for one another again and again
  * npm run interop:soak -- --minutes N [--kind K]   processes of ours and of Redisson on one object
  * npm run interop:tables                           the tables of interop/README.md, measured anew
  */
@@ -19,7 +20,12 @@ ensureRedis()
 if (beside) ensureJava()
 else tryFaketime()
 if (!(await build({ tests: true }))) process.exit(1)
-const PROGRAMS = { interop: 'interop/soak', tables: 'interop/tables', shutdown: 'closing/shutdown-soak' }
+const PROGRAMS = {
+  interop: 'interop/soak',
+  tables: 'interop/tables',
+  shutdown: 'closing/shutdown-soak',
+  deadlocks: 'deadlocks/soak',
+}
 const named = Object.entries(PROGRAMS).find(([name]) => name === args[0])
 const program = join(root, `.build/test/suites/${named?.[1] ?? 'soak/main'}.js`)
 const flags = ['--enable-source-maps', '--max-old-space-size=4096']

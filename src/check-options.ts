@@ -294,7 +294,7 @@ export const checkFair = (options: { readonly fair?: boolean | undefined } | und
 }
 
 export const checkListener = (event: unknown, listener: unknown): void => {
-  const events: readonly unknown[] = ['error', 'uncertain', 'lost', 'reconnect']
+  const events: readonly unknown[] = ['error', 'uncertain', 'lost', 'reconnect', 'deadlock']
   if (!events.includes(event)) throw new TypeError(`event must be one of ${events.join(', ')}, not ${show(event)}`)
   checkFunction(listener, 'listener')
 }

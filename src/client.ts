@@ -15,6 +15,7 @@ import { UnitOfWork } from './base/owner.js'
 import { Closing } from './closing.js'
 import { keyEncoder } from './codecs/java-codec.js'
 import type { Settings } from './config/settings.js'
+import { told } from './core/client/lock-events.js'
 import { newClientId } from './core/client/client-id.js'
 import { healthOf } from './core/client/health.js'
 import { defaultLabel, PresenceLabel } from './core/client/presence-label.js'
@@ -40,6 +41,7 @@ import {
   checkNoMore,
   checkOptions,
 } from './check-options.js'
+import { DeadlockWatch } from './sync/deadlock/deadlock-watch.js'
 import { type ElectionHome, LockElection } from './sync/election/election.js'
 import { fairLock } from './sync/fair-lock/fair-lock.js'
 import { NumberedLock, fencedLock } from './sync/fenced-lock/fenced-lock.js'
@@ -63,10 +65,6 @@ import { ClaimedSlots, type SlotsHome } from './sync/slots/slots.js'
 import { spinLock } from './sync/spin-lock/spin-lock.js'
 import { MatchingTopic, NamedTopic } from './sync/topic/topic.js'
 import { Topics } from './sync/topic/topics.js'
-
-/** An event without data calls its listeners without an argument, so they receive `undefined`. */
-const told = <E extends keyof ClientEvents>(listener: ClientListener<E>) =>
-  listener as unknown as (...args: ClientEvents[E]) => void
 
 /** Returns the name, for objects that take no options. */
 const onlyName = (name: string, more: readonly unknown[]): string => {
@@ -102,9 +100,10 @@ class ConnectedClient implements Client {
     this.scripts = new ServerScripts(this.#scripting)
     this.#topics = new Topics(runtime)
     const parts = { runtime, gates: this.#gates, turnstiles: this.#turnstiles, topics: this.#topics, presence }
-    this.#closing = new Closing({ ...parts, publisher: presence && new IndexPublisher(parts, presence) })
     const readLabels: LockHome['readLabels'] = (clients) => PresenceLabel.read(runtime.link, clients, mapName)
     this.#home = { runtime, gates: this.#gates, readLabels, encodeKey: keyEncoder(codec, javaCodec) }
+    const deadlocks = DeadlockWatch.of(this.#home, presence !== undefined)
+    this.#closing = new Closing({ ...parts, publisher: presence && new IndexPublisher(parts, presence), deadlocks })
     this.#elections = { ...this.#home, topics: this.#topics, closing: this.closing, reigns: new Set() }
     this.#slots = { ...this.#home, newest: new Map() }
     this.#flights = { ...this.#home, topics: this.#topics, newest: new Map(), flights: new Map(), looks: new Map() }

@@ -21,6 +21,7 @@ export interface Ending {
   readonly topics: Topics
   readonly presence: PresenceLabel | undefined
   readonly publisher: IndexPublisher | undefined
+  readonly deadlocks: { end(): Promise<void> } | undefined
 }
 
 /** Closes a client: waiters are rejected, holds are released, and the connection closes last. */
@@ -55,7 +56,7 @@ export class Closing {
   }
 
   async #close(release: boolean): Promise<void> {
-    const { runtime, turnstiles, presence, publisher } = this.#ending
+    const { runtime, turnstiles, presence, publisher, deadlocks } = this.#ending
     const { clock, commandTimeout } = runtime.options
     this.#began.abort(new ClosedError())
     const left = (): number => this.#drainsUntil - clock.monotonic()
@@ -64,7 +65,7 @@ export class Closing {
     const patience = Math.max(left(), commandTimeout + POLL)
     runtime.end(clock.monotonic() + patience)
     // Begins now, because it must know what is held.
-    const unlisted = publisher?.end(release).then((stays) => presence?.end(stays))
+    const unlisted = Promise.all([publisher?.end(release).then((stays) => presence?.end(stays)), deadlocks?.end()])
     const gone = this.#giveBack(release)
     await within(clock, patience, gone)
     runtime.watchdog.stop()

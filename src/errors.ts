@@ -1,3 +1,4 @@
+import type { DeadlockedCall } from './api/deadlock.js'
 import { plainMessage, plainText, quoted } from './plain-text.js'
 import { textOf } from './thrown.js'
 
@@ -134,11 +135,14 @@ export class NotInitializedError extends HoldfastError {
   }
 }
 
-/** The wait would never end: only the waiting code itself could release what it waits for. */
+/** The wait would never end: only the waiting code itself, or code that waits for it, could release what it waits for. */
 export class DeadlockError extends HoldfastError {
   static override readonly brand = 'DeadlockError'
-  constructor(target: string, why: string, cause?: unknown) {
+  /** The calls that wait for one another, if other calls are part of it: each waits for what the next one holds, and the last one for what the first holds. */
+  readonly cycle: readonly DeadlockedCall[] | undefined
+  constructor(target: string, why: string, cause?: unknown, cycle?: readonly DeadlockedCall[]) {
     super('DEADLOCK', `${quoted(target)} can never be acquired here: ${why}`, { target, cause })
+    this.cycle = cycle
   }
 }
 

@@ -1,5 +1,6 @@
 export type { Client, CloseOptions, ReadWriteLockOptions, RedissonVersion, SpinLockOptions } from './api/client.js'
 export type { Codec, CodecName } from './api/codec.js'
+export type { Deadlock, DeadlockedCall, Deadlocks } from './api/deadlock.js'
 export type { Election, Leader, Leaders, LeadOptions, ObserveOptions, Term } from './api/election.js'
 export type { Flight, FlightOptions, FlightResult, FlightRun, FlightRunOptions, FlightState } from './api/flight.js'
 export type { FencedHold, Hold, HoldState, MultiHold, Owner } from './api/hold.js'
@@ -50,7 +51,7 @@ export { JavaValue } from './codecs/java-value.js'
 export type { ClientOptions } from './config/client-options.js'
 export type { RetryOptions } from './config/retry-option.js'
 export { connect } from './connect.js'
-export type { DiagnosticEvent, DiagnosticMessage } from './core/client/lock-events.js'
+export type { DeadlockMessage, DiagnosticEvent, DiagnosticMessage } from './core/client/lock-events.js'
 export type { TlsOptions } from './engine/endpoint.js'
 export {
   AcquireTimeoutError,

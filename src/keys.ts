@@ -124,6 +124,12 @@ export const registerKey = (): string => presenceKey('register')
 /** What a client has held or waited for longer than a second. */
 export const indexKey = (clientId: string): string => `${presenceKey(clientId)}:locks`
 
+/** Its calls that wait while something is held until they end. */
+export const waitsKey = (clientId: string): string => `${presenceKey(clientId)}:waits`
+
+/** Which client ends a deadlock. */
+export const deadlockKey = (deadlock: string): string => presenceKey(`deadlock:${deadlock}`)
+
 /** The secret part of a wire owner has nine digits. With a running number after it, it stays below 2^63, like Java's ids. */
 const LEAST = 100_000_000
 const SECRETS = 800_000_000

@@ -1,3 +1,5 @@
+import type { Deadlock } from './deadlock.js'
+
 /** How a client is doing. */
 export interface Health {
   /** `connecting`: it has never reached its server yet. `away`: the connection is lost, or the server does not answer. */
@@ -40,6 +42,8 @@ export interface ClientEvents {
   lost: [hold: { readonly name: string; readonly owner: string; readonly error: Error }]
   /** The connection came back. */
   reconnect: []
+  /** A call of this client, and calls in this or other processes, wait for one another, and none of them can go on. Emitted once for each cycle. */
+  deadlock: [deadlock: Deadlock]
 }
 
 /** Listens to one event, or to any of several. For an event without details, the argument is `undefined`. */

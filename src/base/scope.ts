@@ -96,6 +96,17 @@ export const enclosing = (isSuch: (lock: object) => boolean): Scoped | undefined
   return undefined
 }
 
+/** The running `using`s around the calling code; undefined: none. */
+export const surroundings = (): Scope | undefined => nearestActive(current.getStore())
+
+/** The owners of those that still run. */
+export const ownersOf = (surroundings: Scope | undefined): UnitOfWork[] => {
+  const owners: UnitOfWork[] = []
+  for (let scope = nearestActive(surroundings); scope !== undefined; scope = nearestActive(scope.outer))
+    if (scope.hold !== undefined) owners.push(scope.hold.owner)
+  return owners
+}
+
 /** Runs the work inside a `using`, which ends when the promise of the work settles. */
 export const within = async <T>(lock: object, hold: Scoped, work: () => Promise<T>): Promise<T> => {
   // Ended scopes are skipped: work that restarts itself for ever would pile them up.

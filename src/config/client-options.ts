@@ -2,6 +2,7 @@ import type { Codec, CodecName } from '../api/codec.js'
 import type { JavaCodec } from '../codecs/java-codec.js'
 import type { Clock } from '../base/clock.js'
 import type { FullTlsOptions, TlsOptions } from '../engine/endpoint.js'
+import type { Deadlocks } from '../api/deadlock.js'
 import type { RedissonVersion } from '../api/client.js'
 import type { Logger } from '../api/monitoring.js'
 import type { RetryOptions } from './retry-option.js'
@@ -60,6 +61,12 @@ export interface ClientOptions {
   label?: string | undefined
   /** Whether the server keeps the label, in a small key of this client. Default true. */
   presence?: boolean | undefined
+  /**
+   * What the client does if its calls and calls of other processes wait for one another: `'report'` emits `deadlock` and logs a warning; `'break'` also rejects the call
+   * that has waited for the shortest time with a `DeadlockError`, if it is one of this client; `'off'` neither looks for deadlocks nor tells others about its calls. Needs
+   * `presence`. Default 'report'.
+   */
+  deadlocks?: Deadlocks | undefined
   /** Receives the client's log messages, and errors that have no listener. Default: silent. */
   logger?: Logger | undefined
 }

@@ -16,6 +16,7 @@ import {
   show,
   readOnce,
 } from '../check-options.js'
+import type { Deadlocks } from '../api/deadlock.js'
 import type { RedissonVersion } from '../api/client.js'
 import type { Logger } from '../api/monitoring.js'
 import { borrowed, type Borrowed } from './borrowed-client.js'
@@ -46,6 +47,7 @@ export interface Settings {
   readonly clock: Clock
   readonly label: string | undefined
   readonly presence: boolean
+  readonly deadlocks: Deadlocks
   readonly logger: Logger
   /** Whether releases are published with SPUBLISH; undefined: if the server supports it. */
   readonly sharded: boolean | undefined
@@ -72,8 +74,11 @@ const KNOWN: readonly (keyof ClientOptions)[] = [
   'clock',
   'label',
   'presence',
+  'deadlocks',
   'logger',
 ]
+
+const DEADLOCKS: readonly Deadlocks[] = ['report', 'break', 'off']
 
 const VERSIONS: readonly RedissonVersion[] = ['3.8', '3.16', '3.17', '4']
 
@@ -114,6 +119,7 @@ export const settle = (from: From, env: Environment, filed?: Filed): Settings =>
     clock = systemClock,
     label,
     presence = true,
+    deadlocks = 'report',
     logger = silent,
   } = options
   checkFunction(mapName, 'mapName')
@@ -143,6 +149,7 @@ export const settle = (from: From, env: Environment, filed?: Filed): Settings =>
     clock,
     label,
     presence,
+    deadlocks: deadlocksOf(deadlocks),
     logger: guarded(logger),
     sharded: filed?.sharded ?? shardedBeside(redisson),
     warnings: filed?.warnings ?? [],
@@ -156,6 +163,12 @@ const versionOf = (wanted: unknown = '4'): RedissonVersion => {
   const version = VERSIONS.find((one) => one === wanted)
   if (version !== undefined) return version
   throw new ConfigError(`redisson must be one of '${VERSIONS.join("', '")}', not ${show(wanted)}`)
+}
+
+const deadlocksOf = (wanted: unknown): Deadlocks => {
+  const known = DEADLOCKS.find((one) => one === wanted)
+  if (known !== undefined) return known
+  throw new ConfigError(`deadlocks must be one of '${DEADLOCKS.join("', '")}', not ${show(wanted)}`)
 }
 
 const replicasOf = (wanted: ClientOptions['replicas'] = {}, commandTimeout: number): Settings['replicas'] => {

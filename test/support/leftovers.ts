@@ -10,7 +10,7 @@ export const isTurn = (key: string): boolean => /^holdfast_(?:line|keyed|rwlock|
 export const mayStay = (key: string): boolean => isCounter(key) || isTurn(key)
 
 /** What `client.list` reads: which clients there are, and what each holds. */
-export const isListing = (key: string): boolean => /holdfast:client:(?:register|[\da-f-]{36}:locks)$/.test(key)
+export const isListing = (key: string): boolean => /holdfast:client:(?:register|[\da-f-]{36}:(?:locks|waits))$/.test(key)
 
 /** What clients have published for `client.list` goes by itself, within so many ms. */
 export const assertListingEnds = async (

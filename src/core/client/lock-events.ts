@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel'
 import type { LockLostError } from '../../errors.js'
-import type { ClientEvents } from '../../api/monitoring.js'
+import type { Deadlock } from '../../api/deadlock.js'
+import type { ClientEvents, ClientListener } from '../../api/monitoring.js'
 import type { Clock } from '../../base/clock.js'
 import type { Emitter } from '../../base/emitter.js'
 
@@ -28,6 +29,17 @@ export interface DiagnosticMessage {
  */
 export type DiagnosticEvent = 'acquire' | 'wait' | 'grant' | 'renew' | 'lost' | 'release'
 
+/** The message on `holdfast:deadlock`. */
+export interface DeadlockMessage extends Deadlock {
+  /** The id of the client that found it. */
+  readonly client: string
+}
+
+/** An event without data calls its listeners without an argument, so they receive `undefined`. */
+export const told = <E extends keyof ClientEvents>(listener: ClientListener<E>) =>
+  listener as unknown as (...args: ClientEvents[E]) => void
+
+const deadlocks = channel('holdfast:deadlock')
 const channels = {
   acquire: channel('holdfast:acquire'),
   wait: channel('holdfast:wait'),
@@ -82,6 +94,11 @@ export class LockEvents {
   lost(lock: Reported, owner: string, error: LockLostError): void {
     this.#events.emit('lost', { name: lock.name, owner, error })
     if (channels.lost.hasSubscribers) this.#tell('lost', lock, { owner, error })
+  }
+
+  deadlocked(deadlock: Deadlock): void {
+    this.#events.emit('deadlock', deadlock)
+    if (deadlocks.hasSubscribers) deadlocks.publish({ client: this.#client, ...deadlock } satisfies DeadlockMessage)
   }
 
   /** `opened`: when this process learned of the grant. */

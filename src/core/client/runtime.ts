@@ -1,4 +1,5 @@
 import { ClosedError, type EngineError } from '../../errors.js'
+import type { Deadlocks } from '../../api/deadlock.js'
 import type { Codec } from '../../api/codec.js'
 import type { JavaCodec } from '../../codecs/java-codec.js'
 import type { Driver } from '../../engine/driver.js'
@@ -8,6 +9,7 @@ import { checkWire, show } from '../../check-options.js'
 import type { ClientEvents, Logger } from '../../api/monitoring.js'
 import { SubscriberCounts } from '../server/subscriber-counts.js'
 import { LockEvents } from './lock-events.js'
+import { NestedWaits } from './nested-waits.js'
 import { Emitter } from '../../base/emitter.js'
 import { ReleaseCallerLimit } from '../hold/release-caller-limit.js'
 import { Replicas, type ReplicasOptions } from '../server/replicas.js'
@@ -33,6 +35,7 @@ export interface RuntimeOptions extends Fleet, ReplicasOptions {
   readonly connectTimeout: number
   readonly commandTimeout: number
   readonly maxWaiters: number
+  readonly deadlocks: Deadlocks
   readonly mapName: (name: string) => string
   readonly codec: Codec
   readonly javaCodec?: JavaCodec | undefined
@@ -59,6 +62,8 @@ export class Runtime {
   readonly #detached = new Map<string, number>()
   /** How many calls wait. */
   waiting = 0
+  /** Those that may hold something while they wait. */
+  readonly nested = new NestedWaits()
   /** How many `using` callbacks are running. */
   working = 0
   /** The client starts nothing new; what is running may finish. */

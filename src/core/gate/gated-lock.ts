@@ -11,7 +11,7 @@ import { UnitOfWork } from '../../base/owner.js'
 import type { ServerState } from '../protocol/lock-protocol.js'
 import type { Request } from '../waiting/wait-limits.js'
 import type { Runtime } from '../client/runtime.js'
-import { enclosing, within } from '../../base/scope.js'
+import { enclosing, surroundings, within } from '../../base/scope.js'
 import { leftOf } from '../hold/lease-terms.js'
 import { whileHeld } from '../hold/using.js'
 import { excludeEachOther, type LockKind, type OpenGate, overlap } from './lock-kind.js'
@@ -152,6 +152,7 @@ export class GatedLock implements Lock<TenureHold> {
     return {
       owner: owner ?? new UnitOfWork(),
       explicit: owner !== undefined,
+      around: surroundings(),
       reentrant: this.kind.reentrant,
       terms: lease === undefined ? this.runtime.watched : { lease, watched: renew },
       wait: limit,

@@ -85,7 +85,7 @@ export class SpinWaiters implements Contest<Waiter> {
   /** From now on the call counts as waiting, unless too many calls wait. */
   #admit(waiter: Waiter): void {
     if (!waiter.queued || waiter.counted || waiter.request.wait === 0) return
-    if (this.#room.admit(waiter)) this.#host.runtime.lockEvents.waits(this.#host)
+    if (this.#room.admit(waiter, this.#host)) this.#host.runtime.lockEvents.waits(this.#host)
   }
 
   // ---- asking ------------------------------------------------------------------------------------------------------

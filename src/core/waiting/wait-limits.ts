@@ -1,4 +1,5 @@
 import type { UnitOfWork } from '../../base/owner.js'
+import type { Scope } from '../../base/scope.js'
 import type { LeaseTerms } from '../hold/lease-terms.js'
 
 /** ms until a waiter asks again after this many refusals; `random` gives numbers from 0 to below 1. */
@@ -17,6 +18,7 @@ export interface Patience {
   /** Only for locks: see `Request`. */
   readonly owner?: UnitOfWork
   readonly explicit?: boolean
+  readonly around?: Scope | undefined
 }
 
 /** What a caller asks of a gate. */
@@ -24,6 +26,8 @@ export interface Request extends Patience {
   readonly owner: UnitOfWork
   /** The caller named the owner, who may ask for the same lock in other calls, too. */
   readonly explicit: boolean
+  /** The `using`s around the call, which cannot end before it does. */
+  readonly around: Scope | undefined
   readonly reentrant: boolean
   readonly terms: LeaseTerms
 }

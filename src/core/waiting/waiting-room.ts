@@ -1,7 +1,9 @@
 import { BusyError } from '../../errors.js'
 import { onAbort, reasonOf } from '../../base/abort.js'
 import type { UnitOfWork } from '../../base/owner.js'
+import { ownersOf } from '../../base/scope.js'
 import { within } from '../../base/time-limit.js'
+import type { WantedLock } from '../client/nested-waits.js'
 import type { TenureHold } from '../hold/tenure-hold.js'
 import { GRACE } from './limited-step.js'
 import { WaiterQueue } from './waiter-queue.js'
@@ -59,8 +61,8 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     return waiter
   }
 
-  /** From now on the call counts as waiting. False: too many calls wait, and this one is rejected. */
-  admit(waiter: Waiter<Q, G>): boolean {
+  /** From now on the call counts as waiting. False: too many calls wait, and this one is rejected. `lock`: what it waits for, if that has owners. */
+  admit(waiter: Waiter<Q, G>, lock?: WantedLock): boolean {
     if (waiter.counted) return true
     const { maxWaiters } = this.#runtime.options
     if (this.#runtime.waiting >= maxWaiters) {
@@ -70,7 +72,21 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     }
     waiter.counted = true
     if (this.#runtime.waiting++ === 0) this.#runtime.stirred()
+    const { explicit, around } = waiter.request
+    if (lock !== undefined && (explicit === true || around !== undefined)) this.#nests(waiter, lock)
     return true
+  }
+
+  /** The owner of the call may hold something that others wait for. */
+  #nests(waiter: Waiter<Q, G>, lock: WantedLock): void {
+    const { owner, around } = waiter.request
+    this.#runtime.nested.add(waiter, {
+      lock,
+      number: this.#runtime.nextNumber(),
+      since: waiter.since,
+      owners: () => [...(owner === undefined ? [] : [owner]), ...ownersOf(around)],
+      reject: (reason) => this.#leave(waiter, () => waiter.reject(reason)),
+    })
   }
 
   remove(waiter: Waiter<Q, G>): void {
@@ -79,7 +95,10 @@ export class WaitingRoom<Q extends Patience = Request, G = TenureHold> {
     waiter.timer?.cancel()
     waiter.unlisten?.()
     waiter.unlisten = undefined
-    if (waiter.counted) this.#runtime.waiting--
+    if (waiter.counted) {
+      this.#runtime.waiting--
+      this.#runtime.nested.delete(waiter)
+    }
     waiter.counted = false
   }
 

@@ -29,7 +29,8 @@ export const errorOf = (target: string, failures: readonly MemberFailure[]): unk
   const cause = new MembersError(target, failures)
   const all = (is: (error: unknown) => boolean): boolean => errors.every(is)
   if (all((error) => error instanceof ClosedError)) return new ClosedError(target, cause)
-  if (all((error) => error instanceof DeadlockError)) return new DeadlockError(target, cause.message, cause)
+  if (first instanceof DeadlockError && all((error) => error instanceof DeadlockError))
+    return new DeadlockError(target, cause.message, cause, first.cycle)
   if (first instanceof BusyError && all((error) => error instanceof BusyError))
     return new BusyError(target, first.maxWaiters, cause)
   return cause

@@ -72,6 +72,8 @@ const SHAPES: Readonly<Record<string, { as: ('key' | 'channel')[]; of(name: stri
   presenceKey: { as: ['key'], of: () => keys.presenceKey(ID) },
   registerKey: { as: ['key'], of: keys.registerKey },
   indexKey: { as: ['key'], of: () => keys.indexKey(ID) },
+  waitsKey: { as: ['key'], of: () => keys.waitsKey(ID) },
+  deadlockKey: { as: ['key'], of: () => keys.deadlockKey('0'.repeat(40)) },
 }
 /** Of `keys.ts`, too, but no names. */
 const OTHERS = ['secretOf', 'wireOwner', 'isWireOwner', 'isClientId', 'clientOf', 'numberOf', 'slotOf', 'mustShareSlot']
