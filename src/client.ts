@@ -3,6 +3,7 @@ import type { Client, CloseOptions, ReadWriteLockOptions, SpinLockOptions } from
 import type { Election } from './api/election.js'
 import type { Hold, Owner } from './api/hold.js'
 import type { CountDownLatch } from './api/latch.js'
+import type { LockEvents, Watched, WatchOptions } from './api/watching.js'
 import type { FencedLock, Lock, MultiLock, ReadWriteLock } from './api/lock.js'
 import type { ClientEvents, ClientListener, Health } from './api/monitoring.js'
 import type { RateLimiter } from './api/rate-limiter.js'
@@ -24,6 +25,7 @@ import { Gates } from './core/gate/gates.js'
 import type { LockKind } from './core/gate/lock-kind.js'
 import { badTicket, FIRST_ASKED, GONE, readTicket } from './core/hold/ticket.js'
 import { type ServerFacts, readFacts, refused } from './core/server/server-facts.js'
+import { noteForced } from './core/listing/force-note.js'
 import { Publisher } from './core/listing/publisher.js'
 import { Turnstiles } from './core/shared/turnstiles.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
@@ -46,6 +48,7 @@ import { NumberedLock, fencedLock } from './sync/fenced-lock/fenced-lock.js'
 import { keyedLock } from './sync/keyed-lock/keyed-lock.js'
 import { LOCK_KINDS } from './sync/kinds.js'
 import { type ListHome, listLocks } from './sync/listing/list.js'
+import { watchLocks } from './sync/listing/watch.js'
 import { Latch } from './sync/latch/latch.js'
 import { plainLock } from './sync/lock/lock.js'
 import { MultiLock as LockOfAll } from './sync/multi-lock/multi-lock.js'
@@ -103,6 +106,7 @@ class ConnectedClient implements Client {
     this.#topics = new Topics(runtime)
     const parts = { runtime, gates: this.#gates, turnstiles: this.#turnstiles, topics: this.#topics, presence }
     this.#closing = new Closing({ ...parts, publisher: presence && new Publisher(parts, presence) })
+    if (presence !== undefined) runtime.forced = (key) => noteForced(runtime, key)
     const readLabels: LockHome['readLabels'] = (clients) => PresenceLabel.read(runtime.link, clients, mapName)
     this.#home = { runtime, gates: this.#gates, readLabels, encodeKey: keyEncoder(codec, javaCodec) }
     this.#elections = { ...this.#home, topics: this.#topics, closing: this.closing, reigns: new Set() }
@@ -240,6 +244,10 @@ class ConnectedClient implements Client {
 
   list(options?: ListOptions): AsyncIterableIterator<ListedLock> {
     return listLocks(this.#home, options)
+  }
+
+  watch(what: string | Watched, options?: WatchOptions): LockEvents {
+    return watchLocks(this.#home, what, options)
   }
 
   // ---- the client itself ---------------------------------------------------------------------------------------------
