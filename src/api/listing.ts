@@ -1,5 +1,4 @@
 import type { HolderState, WaiterState } from './lock.js'
-import type { LockEvents, Watched, WatchOptions } from './watching.js'
 
 /** The kinds that `client.list` shows. Both sides of a read-write lock are one row, and so are all keys of a group. */
 export type ListedKind =
@@ -94,13 +93,4 @@ export interface Listing {
    *     for await (const { name, holders } of client.list({ pattern: 'invoice:*' })) console.log(name, holders)
    */
   list(options?: ListOptions): AsyncIterableIterator<ListedLock>
-  /**
-   * What happens to a lock, or to all locks whose names match a pattern: first how things stand, as events with `initial`, and then each change. It compares what the
-   * server shows a few times a second, so it does not see a hold that begins and ends between two looks. A lock itself costs no command more. The loop goes on when
-   * the server was away. When its signal aborts, it throws the signal's reason; when the client closes, a `ClosedError`.
-   *
-   * @example
-   *     for await (const { type, name, label } of client.watch({ pattern: 'invoice:*' })) console.log(type, name, label)
-   */
-  watch(what: string | Watched, options?: WatchOptions): LockEvents
 }

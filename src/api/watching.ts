@@ -64,3 +64,16 @@ export interface LockEvents extends AsyncIterableIterator<LockEvent>, AsyncDispo
   /** Returns itself: you can loop over it only once. */
   [Symbol.asyncIterator](): LockEvents
 }
+
+/** The part of the client that watches. `Client` extends it. */
+export interface Watching {
+  /**
+   * What happens to a lock, or to all locks whose names match a pattern: first how things stand, as events with `initial`, and then each change. It compares what the
+   * server shows a few times a second, so it does not see a hold that begins and ends between two looks. A lock itself costs no command more. The loop goes on when
+   * the server was away. When its signal aborts, it throws the signal's reason; when the client closes, a `ClosedError`.
+   *
+   * @example
+   *     for await (const { type, name, label } of client.watch({ pattern: 'invoice:*' })) console.log(type, name, label)
+   */
+  watch(what: string | Watched, options?: WatchOptions): LockEvents
+}

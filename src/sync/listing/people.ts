@@ -30,7 +30,8 @@ export const addState = (people: People, { ttl, holders, waiting = [], more }: S
     people.holders.set(owner, { owner, client: clientOf(owner), mode, keys, until })
   }
   for (const { owner, keys } of waiting) {
-    if (!people.holders.has(owner)) people.waiting.set(owner, { owner, client: clientOf(owner), keys, until: undefined })
+    if (!people.holders.has(owner))
+      people.waiting.set(owner, { owner, client: clientOf(owner), keys, until: undefined })
   }
 }
 

@@ -16,7 +16,7 @@ const LOOK = 250
 const LOOK_AT_ALL = 1000
 const LOOK_SOONER = 50
 /** ms. How often it reads what clients publish, and how much longer than the reading itself that is at least. */
-const REFRESH = 2000
+const REFRESH = 1000
 const REFRESH_SHARE = 5
 /** How many locks are looked at together. */
 const AT_ONCE = 64
@@ -174,8 +174,7 @@ class Watcher implements LockEvents {
     if (began < this.#refreshAt) return
     await this.#targets.refresh()
     const now = clock.monotonic()
-    const usual = this.#wanted.name === undefined ? LOOK_AT_ALL : REFRESH
-    this.#refreshAt = Math.max(began + usual, now + REFRESH_SHARE * (now - began))
+    this.#refreshAt = Math.max(began + REFRESH, now + REFRESH_SHARE * (now - began))
   }
 
   #hear(): void {
