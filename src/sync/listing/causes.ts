@@ -3,8 +3,9 @@ import type { Runtime } from '../../core/client/runtime.js'
 import { FORCED_BY, FORCED_STAYS } from '../../core/listing/force-note.js'
 import { forcedKey, indexKey, isClientId, numberOf, registerKey } from '../../keys.js'
 import { listingSaid } from '../../lua/scripts.gen.js'
-import { either, nil, text } from '../../lua/shape.js'
-import { isLeftOut, readEntry } from './claims.js'
+import { isTransient } from '../../core/server/error-kinds.js'
+import { anything } from '../../lua/shape.js'
+import { readEntry } from './claims.js'
 import type { Person } from './people.js'
 
 /** ms. By then a client has published that it has released something. */
@@ -42,8 +43,8 @@ export class Causes {
     try {
       return (await this.#forced(ended)) ?? (await this.#told(ended))
     } catch (error) {
-      if (isLeftOut(error)) return PERHAPS_RELEASED
-      throw error
+      if (isTransient(error)) throw error
+      return PERHAPS_RELEASED
     }
   }
 
@@ -76,8 +77,8 @@ export class Causes {
 
   async #isThere(client: string): Promise<boolean> {
     const register = this.#runtime.keyOf(registerKey())
-    const argv = ['ZSCORE', register, client]
-    return (await this.#runtime.link.command(argv, either(text, nil), { route: register })) !== null
+    // A number, as text or not: it depends on the client library.
+    return (await this.#runtime.link.command(['ZSCORE', register, client], anything, { route: register })) !== null
   }
 
   /** Undefined: the user's `mapName` makes no key of it. */

@@ -60,14 +60,15 @@ export class Looks {
   }
 
   /** The events that can be told now. */
-  async at(targets: readonly Target[], round: Round): Promise<readonly LockEvent[]> {
+  async at(targets: readonly Target[], roundNow: () => Round): Promise<readonly LockEvent[]> {
     const { runtime } = this.#home
     const [{ key } = { key: '' }] = targets
     const mono = runtime.options.clock.monotonic()
     const asked = serverNow(runtime, key)
     const refusals: EngineError[] = []
     const read = await Promise.all(targets.map((target) => target.read(this.#home, asked, refusals)))
-    const look = { at: await serverNow(runtime, key), mono, labels: this.#labels, round }
+    const at = await serverNow(runtime, key)
+    const look = { at, mono, labels: this.#labels, round: roundNow() }
     await Promise.all(targets.map((target) => this.#settle(target)))
     for (const [i, target] of targets.entries()) {
       const people = read[i]

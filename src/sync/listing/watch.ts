@@ -6,7 +6,7 @@ import { isTransient, UNSURE } from '../../core/server/error-kinds.js'
 import { EngineError } from '../../errors.js'
 import { EventQueue } from './event-queue.js'
 import { listable } from './layouts.js'
-import { Looks } from './looks.js'
+import { Looks, type Round } from './looks.js'
 import type { ListHome } from './row.js'
 import { Targets, type Wanted } from './targets.js'
 import { WakeUps } from './wake-ups.js'
@@ -73,7 +73,7 @@ class Watcher implements LockEvents {
   #gap = false
   #refreshAt = -Infinity
   /** Stops listening to the signal and to the client. */
-  readonly #stops: (() => void)[] = []
+  readonly #stops: (() => unknown)[] = []
 
   constructor(home: ListHome, wanted: Wanted, signal: AbortSignal | undefined) {
     this.#home = home
@@ -108,6 +108,12 @@ class Watcher implements LockEvents {
     const { runtime } = this.#home
     const open = new Promise<void>((resolve) => this.#stops.push(resolve))
     runtime.untilClosed(() => open, this.#wanted.name).catch((error: unknown) => this.#end({ error }))
+    // Another server may have the keys, or the same has forgotten some.
+    const moved = (): void => {
+      this.#gap = this.#begun
+    }
+    runtime.questions.add(moved)
+    this.#stops.push(() => runtime.questions.delete(moved))
     const signal = this.#signal
     try {
       if (signal !== undefined) {
@@ -145,14 +151,15 @@ class Watcher implements LockEvents {
     this.#looks.begin()
     const { clock } = this.#home.runtime.options
     const all = this.#targets.all
-    const merged = this.#gap
+    let merged = this.#gap
     for (let from = 0; from < all.length && !this.#queue.ended; from += AT_ONCE) {
       if (this.#queue.isFull) await this.#room()
       const began = clock.monotonic()
-      const round = { initial: !this.#begun, merged: merged || this.#gap }
+      // The server may have been away while it was asked.
+      const round = (): Round => ({ initial: !this.#begun, merged: (merged ||= this.#gap) })
       for (const event of await this.#looks.at(all.slice(from, from + AT_ONCE), round)) {
         this.#queue.push(event)
-        if (round.merged) this.#gap = false
+        this.#gap = false
       }
       // The server is busy with it for half of the time at most.
       if (from + AT_ONCE < all.length) await this.#pause(clock.monotonic() - began)
