@@ -65,6 +65,8 @@ export class Looks {
     const [{ key } = { key: '' }] = targets
     const mono = runtime.options.clock.monotonic()
     const asked = serverNow(runtime, key)
+    // If the locks cannot be read, nobody waits for it.
+    asked.catch(() => undefined)
     const refusals: EngineError[] = []
     const read = await Promise.all(targets.map((target) => target.read(this.#home, asked, refusals)))
     const at = await serverNow(runtime, key)

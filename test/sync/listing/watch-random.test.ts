@@ -73,7 +73,7 @@ const program = async (town: Town, seed: number): Promise<void> => {
   const acquire = (): void => {
     const lease = random() < 0.3 ? { lease: 500 + Math.floor(random() * 3000) } : {}
     const call = pick(KINDS)(pick(clients)).tryAcquire({ wait: Math.floor(random() * 5000), ...lease })
-    calls.push(call.then((hold) => void (hold !== undefined && holds.push(hold))).catch(() => undefined))
+    calls.push(call.then((hold) => void holds.push(...(hold === undefined ? [] : [hold]))).catch(() => undefined))
   }
   const release = (): void => {
     const [hold] = holds.splice(Math.floor(random() * holds.length), 1)
