@@ -9,6 +9,7 @@ export type LockEventType = 'waiting' | 'granted' | 'gave up' | 'released' | 'ex
 
 /** Something that happened to a lock, as the server shows it. All texts come from other processes: escape them before you show them. */
 export interface LockEvent {
+  /** What happened. */
   readonly type: LockEventType
   /** The name, as `ListedLock` has it. */
   readonly name: string

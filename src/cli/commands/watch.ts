@@ -28,7 +28,7 @@ const OPTIONS = {
 export const page: Page = {
   usage: ['watch [NAME|PATTERN] [options]'],
   about:
-    "Shows what happens to one lock, or to all locks whose names match PATTERN (default: all): who waits, who is granted the lock, who gives up, and how each hold ends. In PATTERN, * is any text, ? one character, [a-c] one of these, and \\ takes away the meaning of the next one.\n\nIt asks the server a few times a second, and shows the differences. A hold that begins and ends between two looks is not seen. A pattern finds locks that holdfast's clients have held or waited for longer than a second; a name also finds those of Redisson, at once.",
+    "Shows what happens to one lock, or to all locks whose names match PATTERN (default: all): which calls wait, which owner is granted the lock, which call gives up, and how each hold ends. In PATTERN, * is any text, ? one character, [a-c] one of these, and \\ takes away the meaning of the next one.\n\nIt asks the server a few times a second, and shows the differences. A hold that begins and ends between two looks is not seen. A pattern finds locks that holdfast's clients have held or waited for longer than a second; a name also finds those of Redisson, at once.",
   options: OPTIONS,
   more: `Events:
   waiting    a call stands in the line

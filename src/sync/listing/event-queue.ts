@@ -5,7 +5,7 @@ interface Waiting<T> {
 
 const DONE = { done: true, value: undefined } as const
 
-/** Hands on what is found at one pace to a reader at another. Whoever fills it waits for room. */
+/** Hands on what is found at one pace to a reader at another. The loop that fills it waits for room. */
 export class EventQueue<T> {
   readonly #most: number
   #items: T[] = []

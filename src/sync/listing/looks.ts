@@ -54,7 +54,7 @@ export class Looks {
     this.#labels = new Labels(home)
   }
 
-  /** Labels may change, and clients come and go: they are read anew in each round. */
+  /** Labels may change, and clients come and go: they are read again in each round. */
   begin(): void {
     this.#labels = new Labels(this.#home)
   }

@@ -10,7 +10,7 @@ export interface Person extends Pick<LockEvent, 'owner' | 'client' | 'mode' | 'k
   since?: number | undefined
 }
 
-/** Who holds a lock and who waits for it, by owner, in the order of the line. */
+/** The holders and the waiters of a lock, by owner, in the order of the line. */
 export interface People {
   readonly holders: Map<string, Person>
   readonly waiting: Map<string, Person>
