@@ -25,7 +25,7 @@ import { Gates } from './core/gate/gates.js'
 import type { LockKind } from './core/gate/lock-kind.js'
 import { type ServerFacts, readFacts, refused } from './core/server/server-facts.js'
 import { noteForced } from './core/listing/force-note.js'
-import { Publisher } from './core/listing/publisher.js'
+import { IndexPublisher } from './core/listing/index-publisher.js'
 import { Turnstiles } from './core/shared/turnstiles.js'
 import type { ConnectLimits } from './engine/connect-limits.js'
 import type { Driver } from './engine/driver.js'
@@ -102,7 +102,7 @@ class ConnectedClient implements Client {
     this.scripts = new ServerScripts(this.#scripting)
     this.#topics = new Topics(runtime)
     const parts = { runtime, gates: this.#gates, turnstiles: this.#turnstiles, topics: this.#topics, presence }
-    this.#closing = new Closing({ ...parts, publisher: presence && new Publisher(parts, presence) })
+    this.#closing = new Closing({ ...parts, publisher: presence && new IndexPublisher(parts, presence) })
     if (presence !== undefined) runtime.forced = (key) => noteForced(runtime, key)
     const readLabels: LockHome['readLabels'] = (clients) => PresenceLabel.read(runtime.link, clients, mapName)
     this.#home = { runtime, gates: this.#gates, readLabels, encodeKey: keyEncoder(codec, javaCodec) }

@@ -1,4 +1,4 @@
-import { codeOfSignal } from './run/exit-code.js'
+import { codeOfSignal } from './exit-code.js'
 
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
 

@@ -5,7 +5,7 @@ import { badTicket, FIRST_ASKED, GONE, readTicket } from '../core/hold/ticket.js
 import { LockLostError } from '../errors.js'
 import { isWireOwner } from '../keys.js'
 import { keyedLock } from './keyed-lock/keyed-lock.js'
-import { LOCK_KINDS } from './kinds.js'
+import { LOCK_KINDS } from './kinds-by-name.js'
 
 /** What adopting needs from its client. `encodeKey`: how the keys of a group are encoded. */
 interface AdoptHome extends LockHome {

@@ -4,11 +4,11 @@ import type { LockEvent } from '../../api/watching.js'
 import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, withClient } from '../connection.js'
 import { eventJson, eventLine } from '../locks/event.js'
-import { KIND, kindOf } from '../locks/kinds.js'
+import { KIND, kindOf } from '../locks/listed-kinds.js'
 import { Interruption } from '../interruption.js'
-import { say } from '../run/say.js'
+import { say } from '../say.js'
 import { cutTo } from '../text/width.js'
-import { asUsage, parse, UsageError } from '../usage.js'
+import { asUsage, parse, UsageError } from '../usage-error.js'
 
 const OPTIONS = {
   json: {

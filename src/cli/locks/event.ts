@@ -1,7 +1,7 @@
 import type { LockEvent, LockEventType } from '../../api/watching.js'
 import { dateAt } from '../../base/clock.js'
 import { plainJson, plainMessage } from '../../plain-text.js'
-import { spanOf } from '../text/span.js'
+import { spanOf } from '../text/time-span.js'
 import { whoIs } from './describe.js'
 
 const WIDEST = 'released'.length

@@ -4,8 +4,8 @@ import { FORCED_BY, FORCED_STAYS } from '../../core/listing/force-note.js'
 import { forcedKey, indexKey, isClientId, numberOf, registerKey } from '../../keys.js'
 import { listingSaid } from '../../lua/scripts.gen.js'
 import { isTransient } from '../../core/server/error-kinds.js'
-import { anything } from '../../lua/shape.js'
-import { readEntry } from './claims.js'
+import { anything } from '../../lua/reply-shape.js'
+import { readEntry } from './published-claims.js'
 import type { Person } from './people.js'
 
 /** ms. By then a client has published that it has released something. */

@@ -1,5 +1,5 @@
 import type { LockEvent } from '../../api/watching.js'
-import type { ServerState } from '../../core/protocol/protocol.js'
+import type { ServerState } from '../../core/protocol/lock-protocol.js'
 import { clientOf } from '../../keys.js'
 
 /** An owner that holds the lock, or waits for it. */

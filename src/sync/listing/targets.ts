@@ -2,12 +2,12 @@ import type { ListedKind } from '../../api/listing.js'
 import { globMatches } from '../../base/glob.js'
 import type { LockEvent } from '../../api/watching.js'
 import type { EngineError } from '../../errors.js'
-import { type Claim, Claims, isLeftOut } from './claims.js'
+import { type Claim, PublishedClaims, isLeftOut } from './published-claims.js'
 import type { Ended } from './causes.js'
-import { type Listable, listable } from './layouts.js'
+import { type Listable, listable } from './kinds-in-one-row.js'
 import { addState, nobody, type People } from './people.js'
-import { inspected, type ListHome, nameOf } from './row.js'
-import { lookAt } from './scan.js'
+import { inspected, type ListHome, nameOf } from './listed-lock.js'
+import { lookAt } from './scan-keys.js'
 
 /** How many locks are watched at most, and how many keys of one group. */
 const MOST_LOCKS = 10_000
@@ -120,7 +120,7 @@ export class Targets {
   async refresh(): Promise<void> {
     const { runtime } = this.#home
     const { name } = this.#wanted
-    const claims = new Claims(runtime)
+    const claims = new PublishedClaims(runtime)
     // A lock with a name is looked at even if this user may not read what clients publish.
     await claims.read().catch((error: unknown) => {
       if (name === undefined || !isLeftOut(error)) throw error

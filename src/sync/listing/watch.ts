@@ -5,9 +5,9 @@ import { checkName, checkOptions, checkSignal, checkWords, OPTIONS, show } from 
 import { isTransient, UNSURE } from '../../core/server/error-kinds.js'
 import { EngineError } from '../../errors.js'
 import { EventQueue } from './event-queue.js'
-import { listable } from './layouts.js'
+import { listable } from './kinds-in-one-row.js'
 import { Looks, type Round } from './looks.js'
-import type { ListHome } from './row.js'
+import type { ListHome } from './listed-lock.js'
 import { Targets, type Wanted } from './targets.js'
 import { WakeUps } from './wake-ups.js'
 
