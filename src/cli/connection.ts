@@ -59,13 +59,17 @@ export const closed = async (client: Client): Promise<void> => {
   }
 }
 
-/** Connects for one command, and returns its exit code. The client writes nothing of its own to the server, so a user who may only read is enough. */
+/**
+ * Connects for one command, and returns its exit code. Without `presence` the client writes nothing of its own to the server, so a user who may only read is
+ * enough.
+ */
 export const withClient = async (
   options: ClientOptions,
   work: (client: Client) => Promise<number>,
+  presence = false,
 ): Promise<number> => {
   try {
-    const client = await opened({ ...options, presence: false })
+    const client = await opened({ ...options, presence })
     client.on('error', (error) => say(textOf(error)))
     try {
       return await work(client)

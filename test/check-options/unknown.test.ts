@@ -68,6 +68,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   'client.flight': (client, options) => client.flight('x', options),
   'flight.run': (client, options) => client.flight('x').run('a', options, work),
   'client.list': (client, options) => client.list(options),
+  'client.watch': (client, options) => client.watch('x', options),
+  'what client.watch watches': (client, options) => client.watch(options),
   'client.script': (client, options) => client.script('return 1', options),
   'script.run': (client, options) => client.script('return 1').run(options),
   'scripts.run': (client, options) => client.scripts.run('0'.repeat(40), options),
@@ -129,6 +131,7 @@ const PLACES: Readonly<Record<string, string>> = {
   ...{
     Client: 'client.',
     Listing: 'client.',
+    Watching: 'client.',
     Lock: 'lock.',
     OwnedLock: 'lock.for.',
     OwnedFencedLock: 'fencedLock.for.',

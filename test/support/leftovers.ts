@@ -9,8 +9,8 @@ export const isTurn = (key: string): boolean => /^holdfast_(?:line|keyed|rwlock|
 /** What may still be there after every client has closed. */
 export const mayStay = (key: string): boolean => isCounter(key) || isTurn(key)
 
-/** What `client.list` reads: which clients there are, and what each holds. */
-export const isListing = (key: string): boolean => /holdfast:client:(?:register|[\da-f-]{36}:locks)$/.test(key)
+/** What `client.list` and `client.watch` read: which clients there are, what each holds, and who has released by force. */
+export const isListing = (key: string): boolean => /holdfast:client:(?:register$|[\da-f-]{36}:locks$|forced:)/.test(key)
 
 /** What clients have published for `client.list` goes by itself, within so many ms. */
 export const assertListingEnds = async (
