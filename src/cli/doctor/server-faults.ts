@@ -34,8 +34,8 @@ const memory: Check = (server) => {
 const persistence: Check = ({ info, config }) => {
   if (info.get('aof_enabled') !== '0') return undefined
   const save = config.get('save')
-  const else_ = save === undefined ? '' : save === '' ? ', and no snapshots' : ', only snapshots'
-  return [`the server has no append-only file${else_}`, 'CONFIG SET appendonly yes']
+  const snapshots = save === undefined ? '' : save === '' ? ', and no snapshots' : ', only snapshots'
+  return [`the server has no append-only file${snapshots}`, 'CONFIG SET appendonly yes']
 }
 
 const fsync: Check = ({ info, config }) => {

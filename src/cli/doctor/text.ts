@@ -17,8 +17,10 @@ const pings = ({ min, median, max }: Latency): string => `ping ${ms(min)}/${ms(m
 const clockText = (off: number): string =>
   off === 0 ? 'its clock is this machine’s' : `its clock is ${Math.abs(off)} ms ${off > 0 ? 'ahead' : 'behind'}`
 
+const several = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`
+
 const roleText = ({ info }: Server): string =>
-  info.get('role') === 'slave' ? 'a replica' : `${plainText(info.get('connected_slaves') ?? '?')} replicas`
+  info.get('role') === 'slave' ? 'a replica' : several(Number(info.get('connected_slaves') ?? 0), 'replica')
 
 const LEVELS: Readonly<Record<Rights['level'], string>> = {
   full: 'may acquire and release',
@@ -48,7 +50,7 @@ const factLines = ({ servers, locks }: Report): readonly string[] => {
   return [
     `holdfast ${versionOf('holdfast')}, ioredis ${versionOf('ioredis')}, Node ${process.versions.node}`,
     ...servers.flatMap(serverLines),
-    `${locks.count} locks (${where})`,
+    `${several(locks.count, 'lock')} (${where})`,
   ]
 }
 
@@ -78,8 +80,7 @@ const byCode = (findings: readonly Finding[]): readonly (readonly [Code, readonl
   )
 
 const ending = (counted: readonly Finding[], accepted: readonly Finding[]): readonly string[] => {
-  const count =
-    counted.length === 0 ? 'nothing found' : `${counted.length} ${counted.length === 1 ? 'finding' : 'findings'}`
+  const count = counted.length === 0 ? 'nothing found' : several(counted.length, 'finding')
   const ignored = byCode(accepted).map(([code, some]) => `${code} (${some.length})`)
   return ['', ignored.length === 0 ? count : `${count}; ignored: ${ignored.join(', ')}`]
 }

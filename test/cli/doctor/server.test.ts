@@ -13,14 +13,14 @@ const fileFor = ({ server }: Broken, more: string): string =>
   written('doctor.yml', `singleServerConfig: {address: "${server.url}"}\n${more}\n`)
 
 /** A replica of the server, which ends with the test. */
-const replicaOf = async ({ server, after }: Broken): Promise<Redis> => {
+const replicaOf = async ({ server, after }: Broken): Promise<{ redis: Redis; pid: number }> => {
   const other = await startRedis(['--replicaof', '127.0.0.1', String(server.port), ...GOOD])
   const redis = new Redis(other.url)
   after(async () => {
     redis.disconnect()
     await other.stop()
   })
-  return redis
+  return { redis, pid: other.pid }
 }
 
 void describe('holdfast doctor: the server', { concurrency: 2 }, () => {
@@ -101,7 +101,7 @@ void describe('holdfast doctor: the server', { concurrency: 2 }, () => {
   onServer(
     'a replica → replica, and where its master is',
     async (broken) => {
-      const replica = await replicaOf(broken)
+      const { redis: replica } = await replicaOf(broken)
       const { port } = replica.options
       await until(async () => (await replica.info('replication')).includes('master_link_status:up'))
       const found = onlyOne(await diagnosed([], { url: `redis://127.0.0.1:${port}` }), 'replica')
@@ -138,6 +138,21 @@ void describe('holdfast doctor: the server', { concurrency: 2 }, () => {
       assert.deepEqual([codes, servers[0]?.['replicas']], [[], 1])
     },
     [...GOOD, '--repl-diskless-sync-delay', '20'],
+  )
+
+  onServer(
+    'a replica that stands still → replicas',
+    async (broken) => {
+      const { server, redis } = broken
+      const { pid } = await replicaOf(broken)
+      const says = (text: string | RegExp): Promise<void> =>
+        until(async () => (await redis.info('replication')).search(text) >= 0, 60_000)
+      await says('state=online')
+      process.kill(pid, 'SIGSTOP')
+      await says(/state=online.*lag=(1[2-9]|[2-9]\d)/)
+      assert.match(onlyOne(await diagnosed([], { url: server.url }), 'replicas').what, /state=online,.*lag=[1-9]\d/)
+    },
+    [...GOOD, '--repl-diskless-sync-delay', '0'],
   )
 
   onServer(
