@@ -2,7 +2,7 @@ import type { Client } from './api/client.js'
 import type { Runtime } from './core/client/runtime.js'
 import { clockOff, readInfo, type ServerFacts } from './core/server/server-facts.js'
 import { presenceKey } from './keys.js'
-import { digits, either, many, nil, type Shape, text, tuple } from './lua/shape.js'
+import { digits, either, many, nil, type Shape, text, tuple } from './lua/reply-shape.js'
 import { plainMessage } from './plain-text.js'
 
 export { CLOCK_OFF } from './core/server/server-facts.js'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { commands } from '#src/cli/commands/table.js'
+import { commands } from '#src/cli/commands/all-commands.js'
 import { describedOf, optionsOf } from '#src/cli/completion/parts.js'
 import { MAN, manPage } from '../../scripts/build-man.mjs'
 

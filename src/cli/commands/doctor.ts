@@ -5,8 +5,8 @@ import { examine } from '../doctor/examine.js'
 import { jsonLines } from '../doctor/json.js'
 import { textLines } from '../doctor/text.js'
 import { durationOf } from '../run/duration.js'
-import { say } from '../run/say.js'
-import { parse, UsageError } from '../usage.js'
+import { say } from '../say.js'
+import { parse, UsageError } from '../usage-error.js'
 
 const OPTIONS = {
   json: { type: 'boolean', default: false, help: 'one JSON object a line for each server and each finding' },

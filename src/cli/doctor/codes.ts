@@ -1,5 +1,5 @@
 import { plainText } from '../../plain-text.js'
-import { UsageError } from '../usage.js'
+import { UsageError } from '../usage-error.js'
 
 /** What can be found. */
 interface Fault {

@@ -3,7 +3,7 @@ import type { ListedHolder, ListedLock, ScanProgress } from '../../api/listing.j
 import type { Probe } from '../../probe.js'
 import { commandFor, whoIs } from '../locks/describe.js'
 import { Progress } from '../locks/progress.js'
-import { spanOf } from '../text/span.js'
+import { spanOf } from '../text/time-span.js'
 import type { Finding } from './finding.js'
 import { isRefusal } from './server.js'
 

@@ -1,7 +1,7 @@
 import type { Node, Probe } from '../../probe.js'
-import { UsageError } from '../usage.js'
+import { UsageError } from '../usage-error.js'
 import { quoted } from '../../plain-text.js'
-import { shellWord } from '../text/shell.js'
+import { shellWord } from '../text/shell-word.js'
 import type { Finding } from './finding.js'
 import { isRefusal, type Server } from './server.js'
 

@@ -1,7 +1,7 @@
 import { EngineError, type EngineErrorCode } from '../../errors.js'
 import type { Node, Probe } from '../../probe.js'
 import { isA } from '../../thrown.js'
-import { shellWord } from '../text/shell.js'
+import { shellWord } from '../text/shell-word.js'
 import type { Finding } from './finding.js'
 
 /** How many pings. */
