@@ -21,7 +21,7 @@ import { stage } from './stage.mjs'
 import { callTool, root, runParts, summarize } from './test/parts.mjs'
 
 const PUBLISHED =
-  /^(dist\/.+(\.c?js|\.d\.c?ts)|(docs|examples)\/.+|package\.json|(README|ARCHITECTURE|CONTRIBUTING|CHANGELOG|SECURITY)\.md|LICENSE|NOTICE)$/
+  /^(dist\/.+(\.c?js|\.d\.c?ts)|(docs|examples)\/.+|man\/holdfast\.1|package\.json|(README|ARCHITECTURE|CONTRIBUTING|CHANGELOG|SECURITY)\.md|LICENSE|NOTICE)$/
 const MOST_BYTES = 7_000_000
 const MOST_PACKAGES = 20
 const TIME_TO_ANSWER = 60_000

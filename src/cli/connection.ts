@@ -17,21 +17,29 @@ interface Values {
   readonly config?: string | undefined
 }
 
+const isMemory = (url: string | undefined): boolean => url !== undefined && /^memory:/i.test(url)
+
 /** No other process can reach the embedded engine, so a lock there would exclude nobody. */
 const mustBeServer = (url: string | undefined): void => {
-  if (url !== undefined && /^memory:/i.test(url)) {
+  if (isMemory(url)) {
     throw new UsageError('the URL must name a server: no other process can see a lock on memory:')
   }
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** An empty variable counts as not set. */
+const urlOf = ({ HOLDFAST_URL, REDIS_URL }: Environment): string | undefined =>
+  [HOLDFAST_URL, REDIS_URL].find((value) => value !== undefined && value !== '')
+
+/** Whether they lead to the embedded engine. */
+export const leadsToMemory = ({ url, config }: Values, env: Environment): boolean =>
+  config === undefined && isMemory(url ?? urlOf(env))
+
 export const connectionOf = ({ url, config }: Values, env: Environment): ClientOptions => {
   if (url === '' || config === '') throw new UsageError(`--${url === '' ? 'url' : 'config'} must not be empty`)
   if (url !== undefined && config !== undefined) throw new UsageError('--url and --config exclude each other')
-  // An empty variable counts as not set.
-  const set = [env['HOLDFAST_URL'], env['REDIS_URL']].find((value) => value !== undefined && value !== '')
-  if (config === undefined) mustBeServer(url ?? set)
+  if (config === undefined) mustBeServer(url ?? urlOf(env))
   return { ...(url !== undefined && { url }), ...(config !== undefined && { file: config }) }
 }
 
