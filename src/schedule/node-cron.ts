@@ -146,11 +146,11 @@ class SlotCoordinator implements RunCoordinator {
     else this.#running.delete(key)
     if (running === undefined) return
     const { signal } = running.run
-    const lost: unknown = signal.aborted ? signal.reason : undefined
+    const lost = signal.aborted
     running.end()
     const result = await running.result()
     if (result.outcome === 'failed') throw result.error
-    if (lost !== undefined) throw lost
+    if (lost) signal.throwIfAborted()
   }
 
   runOf({ date, task }: FireContext): SlotRun | undefined {

@@ -1,5 +1,5 @@
 import type { Order } from './duty.js'
-import type { Grip } from './grip.js'
+import type { Grip } from './occupy.js'
 import type { OnLost } from './options.js'
 import { type Processes, terminate } from './processes.js'
 import { graceOf, paceOf, patienceOf, type Pulse, verdictOf } from './verdict.js'
