@@ -36,7 +36,10 @@ export class Run {
   out = ''
   error = ''
 
-  constructor(args: readonly string[], { url, env, stdin = 'ignore', command = 'run', terminal = false }: StartOptions) {
+  constructor(
+    args: readonly string[],
+    { url, env, stdin = 'ignore', command = 'run', terminal = false }: StartOptions,
+  ) {
     const call = [process.execPath, MAIN, command, ...args]
     // Without `exec`, some shells stay in between, and are what Ctrl-C ends.
     const [program = '', ...rest] = terminal
