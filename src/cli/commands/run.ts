@@ -1,7 +1,7 @@
 import type { Page } from '../command.js'
 import { execute } from '../run/execute.js'
-import { underLock } from '../run/grip.js'
-import { OPTIONS, readOptions } from '../run/options.js'
+import { underLock } from '../run/grab.js'
+import { OPTIONS, readOptions } from '../run/run-options.js'
 import { runToExit } from '../run/to-exit.js'
 
 export const page: Page = {

@@ -3,8 +3,8 @@ import { quoted } from '../../plain-text.js'
 import { closed } from '../connection.js'
 import { whenStopped } from '../run/execute.js'
 import type { Grip, Occupy } from '../run/occupy.js'
-import { say } from '../run/say.js'
-import { asUsage, usageOf } from '../usage.js'
+import { say } from '../say.js'
+import { asUsage, usageOf } from '../usage-error.js'
 import type { OnceOptions } from './options.js'
 
 /** The command has run, and has failed: the slot ends as `failed`. */

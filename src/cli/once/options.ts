@@ -1,7 +1,7 @@
 import { plainText } from '../../plain-text.js'
 import { durationOf } from '../run/duration.js'
-import { exitCodeOf, type Job, jobOf, SHARED, splitAtCommand } from '../run/options.js'
-import { nameIn, parse, UsageError } from '../usage.js'
+import { exitCodeOf, type Job, jobOf, SHARED, splitAtCommand } from '../run/run-options.js'
+import { nameIn, parse, UsageError } from '../usage-error.js'
 import { type Slotted, slottedOf } from './slot.js'
 
 /** The command line of `holdfast once`, checked. */

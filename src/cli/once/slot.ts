@@ -1,6 +1,6 @@
 import { plainText } from '../../plain-text.js'
 import { durationOf } from '../run/duration.js'
-import { UsageError } from '../usage.js'
+import { UsageError } from '../usage-error.js'
 
 /** The name of the slot at a moment of the server's clock, ms since the epoch. */
 export type SlotAt = (now: number) => string

@@ -1,7 +1,7 @@
 import type { Page } from '../command.js'
 import { wrong } from '../help.js'
-import { UsageError } from '../usage.js'
-import { crash } from './say.js'
+import { UsageError } from '../usage-error.js'
+import { crash } from '../say.js'
 
 const codeOf = async (page: Page, work: () => Promise<number>): Promise<number> => {
   try {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readOptions } from '#src/cli/once/options.js'
 import { slottedOf } from '#src/cli/once/slot.js'
-import { UsageError } from '#src/cli/usage.js'
+import { UsageError } from '#src/cli/usage-error.js'
 
 const ENV = { HOLDFAST_URL: 'redis://h:1' }
 const DAY = 86_400_000
