@@ -3,10 +3,10 @@ import type { ClientOptions } from '../config/client-options.js'
 import { connect } from '../index.js'
 import { textOf } from '../thrown.js'
 import { plainText } from '../plain-text.js'
-import { report } from './report.js'
+import { reportError } from './report-error.js'
 import { shownAddress } from './shown-address.js'
-import { say } from './run/say.js'
-import { UsageError, usageOf } from './usage.js'
+import { say } from './say.js'
+import { UsageError, usageOf } from './usage-error.js'
 
 /** The options that say which server. */
 export const CONNECTION = {
@@ -82,6 +82,6 @@ export const withClient = async (
       await closed(client)
     }
   } catch (error) {
-    return report(error)
+    return reportError(error)
   }
 }

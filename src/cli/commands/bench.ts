@@ -5,9 +5,9 @@ import { serverCpuOf } from '../bench/server-cpu.js'
 import { HEAD, jsonRow, rowLine } from '../bench/table.js'
 import type { Page } from '../command.js'
 import { closed, CONNECTION, connectionOf, opened, withClient } from '../connection.js'
-import { guard } from '../guard.js'
+import { restoreTerminal } from '../restore-terminal.js'
 import { durationOf } from '../run/duration.js'
-import { parse, UsageError } from '../usage.js'
+import { parse, UsageError } from '../usage-error.js'
 
 const OPTIONS = {
   duration: {
@@ -66,7 +66,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
   const options = connectionOf(values, process.env)
   return withClient(options, async (client) => {
     const clients: [Client, ...Client[]] = [client]
-    const unguard = guard({ restore: () => undefined, stop: () => Promise.all(clients.map((one) => one.close())) })
+    const unguard = restoreTerminal({ restore: () => undefined, stop: () => Promise.all(clients.map((one) => one.close())) })
     try {
       while (clients.length < CLIENTS) clients.push(await opened({ ...options, presence: false }))
       await printRows(rowsOf(clients, values.prefix), serverCpuOf(client), ms, values.json)

@@ -1,10 +1,10 @@
 import type { Page } from '../command.js'
 import { CONNECTION, connectionOf, sameServer, shownServer, withClient } from '../connection.js'
-import { KIND, kindOf } from '../locks/kinds.js'
+import { KIND, kindOf } from '../locks/listed-kinds.js'
 import { durationOf } from '../run/duration.js'
 import { Top } from '../top/live.js'
 import { type Order, ORDERS } from '../top/order.js'
-import { asUsage, parse, UsageError } from '../usage.js'
+import { asUsage, parse, UsageError } from '../usage-error.js'
 import { plainText } from '../../plain-text.js'
 
 const OPTIONS = {

@@ -1,9 +1,9 @@
 import type { Client } from '../../api/client.js'
 import type { ListedLock } from '../../api/listing.js'
 import { textOf } from '../../thrown.js'
-import { guard } from '../guard.js'
+import { restoreTerminal } from '../restore-terminal.js'
 import { serverClock } from '../server-clock.js'
-import { paint } from '../text/row.js'
+import { paint } from '../text/styled-row.js'
 import { Screen } from '../text/screen.js'
 import { frame, heightOf, type Size, type Snapshot } from './frame.js'
 import { type Key, keysIn } from './keys.js'
@@ -59,7 +59,7 @@ export class Top {
   }
 
   async #live(): Promise<number> {
-    const unguard = guard({ restore: this.#leave, stop: () => this.#client.close() })
+    const unguard = restoreTerminal({ restore: this.#leave, stop: () => this.#client.close() })
     const ended = new Promise<number>((end) => (this.#end = end))
     const redraw = setInterval(this.#draw, REDRAW)
     process.stdout.on('resize', this.#draw)

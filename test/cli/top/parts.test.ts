@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ListedLock } from 'holdfast'
-import { paint, plainText as textOf } from '#src/cli/text/row.js'
+import { paint, plainText as textOf } from '#src/cli/text/styled-row.js'
 import { widthOf } from '#src/cli/text/width.js'
 import { frame, heightOf, type Snapshot } from '#src/cli/top/frame.js'
 import { type Key, keysIn } from '#src/cli/top/keys.js'
