@@ -66,7 +66,10 @@ export const run = async (args: readonly string[]): Promise<number> => {
   const options = connectionOf(values, process.env)
   return withClient(options, async (client) => {
     const clients: [Client, ...Client[]] = [client]
-    const unguard = restoreTerminal({ restore: () => undefined, stop: () => Promise.all(clients.map((one) => one.close())) })
+    const unguard = restoreTerminal({
+      restore: () => undefined,
+      stop: () => Promise.all(clients.map((one) => one.close())),
+    })
     try {
       while (clients.length < CLIENTS) clients.push(await opened({ ...options, presence: false }))
       await printRows(rowsOf(clients, values.prefix), serverCpuOf(client), ms, values.json)
