@@ -23,3 +23,16 @@ void test('SIGTERM in the middle of a job → not ready, but alive; the job ends
   assert.equal(count([pod], /job: done/), begun + 1)
   assert.equal(await here.client.lock('job').isLocked(), false)
 })
+
+void test('the lock is released by force → the pod goes on, and works again', async (t) => {
+  const here = await recipe(t, 'kubernetes.md')
+  if (here === undefined) return
+  const pod = here.start('worker.mjs', [], { PORT: '0' })
+  await pod.said(/job: started/)
+  assert.equal(await here.client.lock('job').forceRelease(), true)
+  const begun = count([pod], /job: started/)
+  await until(() => count([pod], /job: started/) > begun)
+  pod.kill('SIGTERM')
+  assert.deepEqual(await pod.ended, { code: null, signal: 'SIGTERM' })
+  assert.doesNotMatch(pod.text(), /Error/)
+})
