@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { allWell, count, firstToSay, recipe, type Running } from './recipe.js'
 
 const eight = [1, 2, 3, 4, 5, 6, 7, 8]
@@ -9,27 +9,30 @@ const answersOf = (all: readonly Running[]): string[] => [
   ...new Set(all.map((running) => /^\{.*\}$/m.exec(running.text())?.[0] ?? 'none')),
 ]
 
-void test('eight processes with 100 calls each → one computation, and one answer for all', async (t) => {
-  const here = await recipe(t, 'cache-stampede.md')
-  if (here === undefined) return
-  const all = eight.map(() => here.start('report.mjs'))
-  await allWell(all)
-  const computing = await firstToSay(all, /computing/)
-  assert.equal(count(all, /computing/), 1)
-  assert.deepEqual(answersOf(all), [`{"month":"2026-11","total":42,"computedBy":${computing.pid}}`])
-})
+// At the same time, because each waits for the end of a lease.
+void describe('the recipe against a cache stampede', { concurrency: true }, () => {
+  void test('eight processes with 100 calls each → one computation, and one answer for all', async (t) => {
+    const here = await recipe(t, 'cache-stampede.md')
+    if (here === undefined) return
+    const all = eight.map(() => here.start('report.mjs'))
+    await allWell(all)
+    const computing = await firstToSay(all, /computing/)
+    assert.equal(count(all, /computing/), 1)
+    assert.deepEqual(answersOf(all), [`{"month":"2026-11","total":42,"computedBy":${computing.pid}}`])
+  })
 
-void test('the process that computes is killed → one of the others computes, and all get its answer', async (t) => {
-  const here = await recipe(t, 'cache-stampede.md')
-  if (here === undefined) return
-  const dead = here.start('report.mjs')
-  await dead.said(/computing/)
-  dead.kill('SIGSTOP')
-  assert.notEqual((await here.client.flight('reports').inspect('2026-11')).by, undefined, 'it still computes')
-  const others = [1, 2, 3].map(() => here.start('report.mjs'))
-  dead.kill('SIGKILL')
-  await allWell(others)
-  assert.equal(count(others, /computing/), 1)
-  const next = await firstToSay(others, /computing/)
-  assert.deepEqual(answersOf(others), [`{"month":"2026-11","total":42,"computedBy":${next.pid}}`])
+  void test('the process that computes is killed → one of the others computes, and all get its answer', async (t) => {
+    const here = await recipe(t, 'cache-stampede.md')
+    if (here === undefined) return
+    const dead = here.start('report.mjs')
+    await dead.said(/computing/)
+    dead.kill('SIGSTOP')
+    assert.notEqual((await here.client.flight('reports').inspect('2026-11')).by, undefined, 'it still computes')
+    const others = [1, 2, 3].map(() => here.start('report.mjs'))
+    dead.kill('SIGKILL')
+    await allWell(others)
+    assert.equal(count(others, /computing/), 1)
+    const next = await firstToSay(others, /computing/)
+    assert.deepEqual(answersOf(others), [`{"month":"2026-11","total":42,"computedBy":${next.pid}}`])
+  })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { until } from '../../support/until.js'
 import { type Recipe, recipe, type Running } from './recipe.js'
 
@@ -34,37 +34,40 @@ const startInstance = async (here: Recipe): Promise<Instance> => {
 
 const LEFT = 1500
 
-void test('frozen between two invocations, beyond the lease → holds nothing meanwhile, and works when it goes on', async (t) => {
-  const here = await recipe(t, 'lambda.md')
-  if (here === undefined) return
-  const frozen = await startInstance(here)
-  frozen.invoke({ customer: 'ada', steps: 1, left: LEFT })
-  await frozen.said(/result .*"token":"1"/)
-  frozen.kill('SIGSTOP')
-  const other = await startInstance(here)
-  other.invoke({ customer: 'ada', steps: 2, left: LEFT })
-  await other.said(/result .*"token":"2"/)
-  frozen.kill('SIGCONT')
-  frozen.invoke({ customer: 'ada', steps: 3, left: LEFT })
-  await frozen.said(/result .*"token":"3"/)
-})
+// At the same time, because each waits for the end of a lease.
+void describe('the recipe for Lambda', { concurrency: true }, () => {
+  void test('frozen between two invocations, beyond the lease → holds nothing meanwhile, and works when it goes on', async (t) => {
+    const here = await recipe(t, 'lambda.md')
+    if (here === undefined) return
+    const frozen = await startInstance(here)
+    frozen.invoke({ customer: 'ada', steps: 1, left: LEFT })
+    await frozen.said(/result .*"token":"1"/)
+    frozen.kill('SIGSTOP')
+    const other = await startInstance(here)
+    other.invoke({ customer: 'ada', steps: 2, left: LEFT })
+    await other.said(/result .*"token":"2"/)
+    frozen.kill('SIGCONT')
+    frozen.invoke({ customer: 'ada', steps: 3, left: LEFT })
+    await frozen.said(/result .*"token":"3"/)
+  })
 
-void test('frozen in the middle, beyond the lease → another one bills; the frozen one writes nothing when it goes on', async (t) => {
-  const here = await recipe(t, 'lambda.md')
-  if (here === undefined) return
-  const lock = here.client.fencedLock('customer:ada')
-  const [frozen, other] = await Promise.all([startInstance(here), startInstance(here)])
-  frozen.invoke({ customer: 'ada', steps: 10, left: LEFT })
-  await until(() => lock.isLocked())
-  frozen.kill('SIGSTOP')
-  assert.equal(await lock.isLocked(), true, 'stopped while it holds the lock')
-  other.invoke({ customer: 'ada', steps: 2, left: LEFT })
-  await other.said(/result .*"token":"2"/)
-  frozen.kill('SIGCONT')
-  await frozen.said(/error LockLostError/)
-  assert.doesNotMatch(frozen.text(), /result/)
-  const saved = await here.client
-    .script(`return redis.call('HMGET', KEYS[1], 'token', 'steps')`)
-    .run({ keys: ['bill:ada'], args: [], returns: 'list' })
-  assert.deepEqual(saved, ['2', '2'])
+  void test('frozen in the middle, beyond the lease → another one bills; the frozen one writes nothing when it goes on', async (t) => {
+    const here = await recipe(t, 'lambda.md')
+    if (here === undefined) return
+    const lock = here.client.fencedLock('customer:ada')
+    const [frozen, other] = await Promise.all([startInstance(here), startInstance(here)])
+    frozen.invoke({ customer: 'ada', steps: 10, left: LEFT })
+    await until(() => lock.isLocked())
+    frozen.kill('SIGSTOP')
+    assert.equal(await lock.isLocked(), true, 'stopped while it holds the lock')
+    other.invoke({ customer: 'ada', steps: 2, left: LEFT })
+    await other.said(/result .*"token":"2"/)
+    frozen.kill('SIGCONT')
+    await frozen.said(/error LockLostError/)
+    assert.doesNotMatch(frozen.text(), /result/)
+    const saved = await here.client
+      .script(`return redis.call('HMGET', KEYS[1], 'token', 'steps')`)
+      .run({ keys: ['bill:ada'], args: [], returns: 'list' })
+    assert.deepEqual(saved, ['2', '2'])
+  })
 })

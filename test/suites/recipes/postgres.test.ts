@@ -18,7 +18,7 @@ interface Database {
 
 const required = (process.env['HOLDFAST_REQUIRE'] ?? '').includes('postgres')
 
-void describe('the recipes with PostgreSQL', () => {
+void describe('the recipes with PostgreSQL', { concurrency: true }, () => {
   let postgres: PostgresServer | undefined
   let packages = ''
   let reason: string | undefined
