@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { until } from '../../support/until.js'
-import { allWell, recipe } from '../recipes/recipe.js'
+import { allWell, recipe, soon } from '../recipes/recipe.js'
 import { excuse } from './support/arena.js'
 import { buildDriver, NEWEST } from './support/build.js'
 
@@ -16,7 +15,7 @@ const jars = (): Promise<{ CLASSPATH: string } | { reason: string }> =>
 
 void test(
   'docs/recipes/java-and-node.md, both programs at once → no change is lost',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async (t) => {
     const env = await jars()
     if ('reason' in env) return t.skip(env.reason)
@@ -32,9 +31,9 @@ void test(
     const java = start('Invoice.java', [file, '200'], env)
     const listeners = client.script(`return redis.call('PUBSUB', 'NUMSUB', KEYS[1])[2]`)
     const keys = ['redisson_lock__channel:{invoice:4711}']
-    await until(async () => ((await listeners.run({ keys, returns: 'integer' })) ?? 0) > 0)
+    await soon(async () => ((await listeners.run({ keys, returns: 'integer' })) ?? 0) > 0)
     const node = start('node.mjs', [file, '200'])
-    await until(async () => (await lock.inspect()).waiting.length === 1)
+    await soon(async () => (await lock.inspect()).waiting.length === 1)
     assert.equal(await readFile(file, 'utf8'), '0')
     await hold.release()
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { until } from '../../support/until.js'
-import { allWell, recipe } from './recipe.js'
+import { allWell, recipe, soon } from './recipe.js'
 
 const LEASE = 3000
 
@@ -24,7 +23,7 @@ void describe('the recipe of CPU-bound work', { concurrency: true }, () => {
     const began = performance.now()
     const { owner } = (await lock.inspect()).holders[0] ?? {}
     assert.notEqual(owner, undefined)
-    await until(() => performance.now() > began + 1.5 * LEASE)
+    await soon(() => performance.now() > began + 1.5 * LEASE)
     assert.equal((await lock.inspect()).holders[0]?.owner, owner)
 
     assert.equal(await lock.forceRelease(), true)

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { until } from '../../support/until.js'
-import { type Recipe, recipe, type Running } from './recipe.js'
+import { type Recipe, recipe, type Running, soon } from './recipe.js'
 
 /** What Lambda does: one invocation for each line of input, and the time that it has left. */
 const RUNTIME = `
@@ -32,7 +31,7 @@ const startInstance = async (here: Recipe): Promise<Instance> => {
   return { ...running, invoke: (event) => running.write(`${JSON.stringify(event)}\n`) }
 }
 
-const LEFT = 1500
+const LEFT = 20_000
 
 // At the same time, because each waits for the end of a lease.
 void describe('the recipe for Lambda', { concurrency: true }, () => {
@@ -56,8 +55,9 @@ void describe('the recipe for Lambda', { concurrency: true }, () => {
     if (here === undefined) return
     const lock = here.client.fencedLock('customer:ada')
     const [frozen, other] = await Promise.all([startInstance(here), startInstance(here)])
-    frozen.invoke({ customer: 'ada', steps: 10, left: LEFT })
-    await until(() => lock.isLocked())
+    // Its lease is over after two seconds, long before its work.
+    frozen.invoke({ customer: 'ada', steps: 10_000, left: 1000 })
+    await soon(() => lock.isLocked())
     frozen.kill('SIGSTOP')
     assert.equal(await lock.isLocked(), true, 'stopped while it holds the lock')
     other.invoke({ customer: 'ada', steps: 2, left: LEFT })

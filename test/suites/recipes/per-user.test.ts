@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { until } from '../../support/until.js'
-import { recipe, type Running } from './recipe.js'
+import { recipe, type Running, soon } from './recipe.js'
 
 const portOf = async (running: Running): Promise<string> => (await running.said(/listening on (\d+)/))[1] ?? ''
 
@@ -24,7 +23,7 @@ void test('events of one user at two processes → none lost, in the order of co
   const sent: Promise<number>[] = []
   for (let event = 1; event <= 10; event += 1) {
     sent.push(send('ada', event))
-    await until(async () => (await lock.inspect()).waiting.length === event)
+    await soon(async () => (await lock.inspect()).waiting.length === event)
   }
   assert.equal(await send('bob', 1), 200)
   assert.deepEqual(await eventsOf('bob'), ['1'])

@@ -7,8 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { type PostgresServer, startPostgres } from '../../support/postgres.js'
-import { until } from '../../support/until.js'
-import { allWell, count, firstToSay, type Recipe, recipe, type Running } from './recipe.js'
+import { allWell, count, firstToSay, type Recipe, recipe, type Running, soon } from './recipe.js'
 
 interface Database {
   connect(): Promise<void>
@@ -76,7 +75,7 @@ void describe('the recipes with PostgreSQL', { concurrency: true }, () => {
   /** As a client does: it comes again until there is an answer. */
   const payUntilAnswered = async (url: string, key: string): Promise<string> => {
     let answer = ''
-    await until(async () => {
+    await soon(async () => {
       const response = await pay(url, key)
       answer = `${response.status} ${await response.text()}`
       return response.status !== 409
@@ -113,7 +112,7 @@ void describe('the recipes with PostgreSQL', { concurrency: true }, () => {
     await database.query('BEGIN')
     await database.query('LOCK TABLE payment IN ACCESS EXCLUSIVE MODE')
     const lost = assert.rejects(pay(urls[0]!, 'order-7'))
-    await until(async () => {
+    await soon(async () => {
       const { rows } = await other.query(
         `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT INTO payment%'`,
       )
@@ -123,7 +122,7 @@ void describe('the recipes with PostgreSQL', { concurrency: true }, () => {
     await lost
     // Nobody hears the answer, but the server does what it was sent.
     await database.query('COMMIT')
-    await until(async () => (await balanceOf(other)) === 90)
+    await soon(async () => (await balanceOf(other)) === 90)
     assert.equal(await payUntilAnswered(urls[1]!, 'order-7'), '201 {"payment":"order-7","amount":10}')
     assert.equal(await balanceOf(other), 90)
   })
@@ -152,7 +151,7 @@ void describe('the recipes with PostgreSQL', { concurrency: true }, () => {
     const pods = startThree(here, all.url)
     const dead = await firstToSay(pods, /applying 002.sql/)
     const waiting = async (): Promise<number> => (await here.client.lock('migrate:shop').inspect()).waiting.length
-    await until(async () => (await waiting()) === 2)
+    await soon(async () => (await waiting()) === 2)
     const rest = pods.filter((pod) => pod !== dead)
     assert.equal(count(rest, /applying|up to date/), 0, 'the others wait')
     dead.kill('SIGKILL')

@@ -16,6 +16,9 @@ export interface Ended {
   readonly signal: string | null
 }
 
+/** For what a process of its own does: on a machine with much else to do, its start alone can take half a minute. */
+export const soon = (condition: () => Promise<boolean> | boolean): Promise<void> => until(condition, 120_000)
+
 /** A program of a page, as a process of its own. */
 export interface Running {
   readonly pid: number
@@ -71,9 +74,9 @@ const watched = (child: ChildProcessWithoutNullStreams): Running => {
     write: (text) => void child.stdin.write(text),
     kill: (signal) => void child.kill(signal),
     async said(line) {
-      await until(() => line.test(text) || over).catch(() => undefined)
+      await soon(() => line.test(text) || over).catch(() => undefined)
       const found = line.exec(text)
-      assert.ok(found, `${over ? 'it ended' : 'half a minute'} without ${String(line)}: ${text}`)
+      assert.ok(found, `${over ? 'it ended' : 'too long'} without ${String(line)}: ${text}`)
       return found
     },
   }
@@ -127,6 +130,6 @@ export const allWell = async (all: readonly Running[]): Promise<void> => {
 
 /** The first of them that said it. */
 export const firstToSay = async (all: readonly Running[], line: RegExp): Promise<Running> => {
-  await until(() => all.some((running) => line.test(running.text())))
+  await soon(() => all.some((running) => line.test(running.text())))
   return all.find((running) => line.test(running.text()))!
 }
