@@ -4,6 +4,14 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { count, firstToSay, type Recipe, recipe, root, type Running } from './recipe.js'
 
+/** The page's script, but its work waits until there is a file `go`: so each step of a test falls into its middle. */
+const gated = async ({ folder }: Recipe): Promise<void> => {
+  const file = join(folder, 'backup.sh')
+  const script = await readFile(file, 'utf8')
+  assert.ok(script.includes('  sleep 1\n'))
+  await writeFile(file, script.replace('  sleep 1\n', '  while [ ! -e go ]; do sleep 0.1; done\n'))
+}
+
 /** `holdfast` on the PATH, as a global installation has it. */
 const onThePath = async ({ folder }: Recipe): Promise<string> => {
   const bin = join(folder, 'bin')
@@ -20,12 +28,14 @@ void describe('the recipe of a shell script', { concurrency: true }, () => {
     const here = await recipe(t, 'shell-script.md')
     if (here === undefined) return
     const PATH = await onThePath(here)
+    await gated(here)
     const start = (): Running => here.start('backup.sh', ['out'], { PATH })
     const all = [start(), start()]
     const runs = await firstToSay(all, /backup: started, token 1\n/)
     const other = all.find((one) => one !== runs)!
     assert.deepEqual(await other.ended, { code: 0, signal: null })
     assert.doesNotMatch(runs.text(), /done/, 'the other one did not wait')
+    await writeFile(join(here.folder, 'go'), '')
     assert.deepEqual(await runs.ended, { code: 0, signal: null })
     assert.equal(count(all, /backup: started/), 1)
     assert.equal(count([runs], /backup: done/), 1)
@@ -38,9 +48,7 @@ void describe('the recipe of a shell script', { concurrency: true }, () => {
     const here = await recipe(t, 'shell-script.md')
     if (here === undefined) return
     const PATH = await onThePath(here)
-    // Slower than the page's, so that it cannot be done before the loss is noticed.
-    const slow = await readFile(join(here.folder, 'backup.sh'), 'utf8')
-    await writeFile(join(here.folder, 'backup.sh'), slow.replace('sleep 1\n', 'sleep 20\n'))
+    await gated(here)
     const running = here.start('backup.sh', ['out'], { PATH })
     await running.said(/backup: started/)
     assert.equal(await here.client.fencedLock('backup').forceRelease(), true)
@@ -53,6 +61,7 @@ void describe('the recipe of a shell script', { concurrency: true }, () => {
     const here = await recipe(t, 'shell-script.md')
     if (here === undefined) return
     const PATH = await onThePath(here)
+    await gated(here)
     const running = here.start('backup.sh', ['out'], { PATH })
     await running.said(/backup: started/)
     running.kill('SIGKILL')
